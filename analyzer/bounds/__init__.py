@@ -1,0 +1,1 @@
+"""Analytic lower bounds on cycles per iteration, one function a file."""

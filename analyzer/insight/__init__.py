@@ -1,0 +1,1 @@
+"""A finished simulation and the bounds to causes: bottlenecks, stalls, hazards."""

@@ -1,0 +1,5 @@
+"""The domain types: frozen values, no behaviour that belongs to a stage.
+
+Lines and columns are zero-based and columns count code points; reports add one, the server converts to the
+client's position encoding. Cycles, uops and bytes are the units throughout.
+"""

@@ -1,0 +1,74 @@
+"""Parameters of one microarchitecture. ``_width`` is per cycle, ``_size`` is a capacity."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class PortPolicy(StrEnum):
+    """Which port-binding rule of pipeline-model 3.11.1 applies."""
+
+    SIX_PORTS = "6"
+    EIGHT_PORTS = "8"
+    TEN_PORTS = "10"
+
+
+UNLIMITED = 1 << 20
+"""A number of move-elimination slots that is never reached."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Microarchitecture:
+    """Every parameter of pipeline-model chapter 1, in cycles, bytes, instructions or uops as named."""
+
+    name: str
+    title: str
+    facts_name: str
+    """Microarchitecture whose instruction tables apply."""
+    # front end
+    instruction_queue_size: int
+    predecode_width: int = 5
+    predecode_block_bytes: int = 16
+    predecode_to_decode_delay: int = 3
+    length_changing_prefix_penalty: int = 3
+    decoders: int = 4
+    dsb_width: int
+    dsb_block_bytes: int
+    dsb_lines_per_block: int
+    dsb_slots_per_line: int = 6
+    dsb_to_ms_stall: int
+    mite_to_ms_stall: int = 1
+    ms_width: int = 4
+    idq_size: int
+    pop_rsp_needs_complex_decoder: bool = True
+    pop_rsp_ends_decode_group: bool
+    fusible_on_last_decoder: bool
+    jcc_erratum: bool
+    """A jump that crosses or ends at a 32-byte boundary makes its block uncacheable."""
+    both_halves_cacheable: bool
+    """A 32-byte block is cached only if both halves of its 64-byte line are cacheable."""
+    lsd_enabled: bool
+    lsd_unroll: Mapping[int, int]
+    """IDQ uops per round -> rounds placed in the IDQ at once; sizes not listed: 1."""
+    # renamer
+    issue_width: int
+    high8_renamed: bool
+    movzx_high8_alias_eliminated: bool
+    move_elimination_pipeline_length: int
+    move_elimination_gpr_slots: int
+    move_elimination_simd_slots: int
+    all_gpr_aliases_overwritten: bool
+    # back end
+    reorder_buffer_size: int
+    retire_width: int
+    reservation_station_size: int
+    issue_to_dispatch_delay: int = 5
+    port_policy: PortPolicy
+    ports: str
+    """All ports as hexadecimal digits."""
+    alu_ports: str
+    """Ports of the stack-synchronisation uop."""
+    fast_pointer_chasing: bool
+    slow_256_bit_memory: bool

@@ -1,0 +1,170 @@
+"""What a simulation, its explanation and a whole analysis look like."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from cyclelens.analyzer.model.source import Problem, Region, Severity
+from cyclelens.analyzer.model.uops import InstructionTemplate
+
+
+class TraceRow(NamedTuple):
+    """All events of one uop instance; cycles, None where the event did not happen."""
+
+    round: int
+    instruction: int
+    kind: str
+    """``uop``, ``sync``, ``merge``, or ``fused`` for the second half of a macro-fused pair."""
+    idq_uop: int
+    fused_uop: int
+    uop: int
+    predecoded: int | None
+    removed_from_iq: int | None
+    source: str
+    """``MITE MS DSB LSD SE``; empty for merge uops."""
+    added_to_idq: int | None
+    issued: int | None
+    ready: int | None
+    dispatched: int | None
+    executed: int | None
+    retired: int | None
+    port: str
+    """Bound port, ``""`` if none."""
+    ports: str
+    """Allowed ports."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """Rows in program order, round by round."""
+
+    rows: tuple[TraceRow, ...]
+    cycles: int
+    """Simulated cycles."""
+
+
+@dataclass(frozen=True, slots=True)
+class LineUsage:
+    """Averages per round of one instruction over the relevant rounds (pipeline-model 5.4), in uops."""
+
+    sources: Mapping[str, float]
+    """IDQ uops by front-end source: MITE, MS, DSB, LSD."""
+    issued: float
+    executed: float
+    ports: Mapping[str, float]
+    """Bound port -> uops."""
+    divider: float = 0.0
+    """Cycles of divider occupancy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Simulation:
+    """What the pipeline itself says, without interpretation."""
+
+    cycles_per_iteration: float
+    """Window value, rounded to 2 decimals (pipeline-model 5.2)."""
+    simulated_cycles: int
+    first_round: int
+    last_round: int
+    """The relevant rounds (5.3)."""
+    usage: tuple[LineUsage, ...]
+    """One per instruction of the block."""
+    merge_usage: tuple[LineUsage | None, ...]
+    sync_usage: tuple[LineUsage | None, ...]
+    first_sources: tuple[str, ...]
+    """Front-end source of each instruction's first relevant instance (5.5); '' for fused second halves."""
+    elimination: tuple[float, ...]
+    """Share of relevant instances whose move was NOT eliminated; 1.0 for everything else."""
+    busiest_port: float
+    """Largest number of uops bound to a single port, per round."""
+    lsd_unroll: int = 0
+    """Rounds the LSD places at once; 0 if the LSD does not deliver."""
+    trace: Trace | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """One region on one microarchitecture: the figure and why."""
+
+    microarchitecture: str
+    mode: str
+    """``loop`` or ``unroll``."""
+    alignment: int
+    cycles_per_iteration: float
+    bottlenecks: tuple[str, ...]
+    """Names of pipeline-model 5.5, alphabetical; ("unknown",) if nothing bounds the figure."""
+    bounds: Mapping[str, float]
+    """Analytic bounds, cycles per iteration, by name."""
+    front_end: Mapping[str, float]
+    """IDQ uops per iteration by source."""
+    instructions: tuple[InstructionTemplate, ...]
+    simulation: Simulation
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A hazard tied to one instruction of a region: a stall, an erratum hit, an unknown instruction."""
+
+    code: str
+    """Stable, kebab-case: ``lcp-stall``, ``jcc-erratum``, ``unknown-instruction`` ..."""
+    severity: Severity
+    instruction: int
+    """Index within the region's instructions."""
+    message: str
+    label: str = ""
+    """A few characters for a hint at the line's end."""
+    microarchitecture: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RegionAnalysis:
+    """All that is known about one region."""
+
+    region: Region
+    instruction_lines: tuple[int, ...]
+    """For every instruction the index of its statement in ``region.lines``."""
+    predictions: tuple[Prediction, ...]
+    """One per requested microarchitecture, the first is the primary one; empty if it could not be done."""
+    findings: tuple[Finding, ...] = ()
+    note: str = ""
+    """Why there is no prediction, if there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """The whole answer for one text."""
+
+    regions: tuple[RegionAnalysis, ...]
+    problems: tuple[Problem, ...]
+    dialect: str = "att"
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """Something to show at a place in the text, in editor words."""
+
+    line: int
+    column: int
+    """Where the label goes; at or behind the last character of the statement or marker."""
+    label: str
+    tooltip: str = ""
+    kind: str = ""
+    """Which file of ``hints/`` made it: ``region``, ``ports``, ``stalls`` ..."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysisOptions:
+    """What to analyse and for what. Marker options of a region win over these."""
+
+    microarchitectures: tuple[str, ...] = ("SKL",)
+    mode: str = "auto"
+    """``auto``: loop if the region ends in a jump to its start; ``loop``, ``unroll``."""
+    alignment: int = 0
+    syntax: str = "auto"
+    """``auto att intel``."""
+    region: str | None = None
+    """Only the region of this name."""
+    trace: bool = False
+    extra: Mapping[str, str] = field(default_factory=dict)

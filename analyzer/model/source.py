@@ -1,0 +1,72 @@
+"""What the assembly front end makes of a text: regions of encoded statements, and problems."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Severity(StrEnum):
+    """How loudly a problem or finding is shown."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFORMATION = "information"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something wrong with the text itself; parsing and assembling return these and never raise."""
+
+    line: int
+    column: int
+    end_column: int
+    code: str
+    """Stable, kebab-case, e.g. ``syntax-error``, ``region-not-closed``."""
+    message: str
+    severity: Severity = Severity.ERROR
+
+
+@dataclass(frozen=True, slots=True)
+class SourceLine:
+    """One statement of a region with the bytes it became; a line may hold several statements."""
+
+    line: int
+    column: int
+    end_column: int
+    text: str
+    """The statement without comment and label, as written."""
+    code: bytes
+    backend: str
+    """Which encoder made the bytes: ``keystone``, ``cyclelens`` (branches, NOPs, data)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """One marked region. ``first_line`` and ``last_line`` are the lines of its markers."""
+
+    name: str
+    first_line: int
+    last_line: int
+    options: Mapping[str, str] = field(default_factory=dict)
+    """``key=value`` pairs of the opening marker, e.g. ``arch=SKL``."""
+    lines: tuple[SourceLine, ...] = ()
+    ends_in_jump_to_start: bool = False
+    incomplete: bool = False
+    """True if some statement could not be encoded: the region must not be simulated as if it were whole."""
+
+    @property
+    def code(self) -> bytes:
+        """All bytes of the region, in order."""
+        return b"".join(line.code for line in self.lines)
+
+
+@dataclass(frozen=True, slots=True)
+class AssembledFile:
+    """The front end's whole answer for one text."""
+
+    regions: tuple[Region, ...]
+    problems: tuple[Problem, ...]
+    dialect: str
+    """``att`` or ``intel``: what the file's first statement was read as."""

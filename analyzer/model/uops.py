@@ -1,0 +1,148 @@
+"""Uop templates: everything about a block that does not change from round to round.
+
+Nesting (pipeline-model 0): IDQ uop -> fused uops -> uops, in program order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+from cyclelens.analyzer.model.facts import InstructionFacts, PortUse
+from cyclelens.analyzer.model.instruction import Instruction
+
+
+class UopKind(IntEnum):
+    """What a uop does; decides which special rules apply to it."""
+
+    COMPUTE = 0
+    LOAD = 1
+    STORE_ADDRESS = 2
+    STORE_DATA = 3
+    EMPTY = 4
+    """Occupies issue and retire slots only: no port."""
+    SYNC = 5
+    """Stack-engine synchronisation."""
+    MERGE = 6
+    """Merges a separately renamed high-8 register."""
+
+
+class ValueKind(IntEnum):
+    """Where a uop's operand lives."""
+
+    REGISTER = 0
+    """Rename key: a canonical register."""
+    FLAGS = 1
+    """Rename key: flag group ``C`` or ``SPAZO``."""
+    INTERNAL = 2
+    """Visible inside the instruction only; the key is a small number."""
+
+
+Value = tuple[ValueKind, str]
+"""Kind and key: (REGISTER, "RAX"), (FLAGS, "SPAZO"), (INTERNAL, "0")."""
+
+
+@dataclass(frozen=True, slots=True)
+class UopTemplate:
+    """One unfused uop."""
+
+    kind: UopKind
+    ports: str = ""
+    """Allowed ports, hexadecimal digits, ascending; empty: never enters the scheduler."""
+    inputs: tuple[Value, ...] = ()
+    outputs: tuple[tuple[Value, int], ...] = ()
+    """Each result with its latency in cycles."""
+    memory_operand: int = -1
+    """Loads and stores: index into the instruction's ``memory_operands``; -1: no known address."""
+    divider_cycles: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryAccess:
+    """Address of a memory operand as the renamer sees it. For MEM1-type accesses scale and
+    displacement are None (pipeline-model 2.2, 4.1)."""
+
+    name: str
+    base: str | None
+    index: str | None
+    scale: int | None
+    displacement: int | None
+    read: bool
+    written: bool
+    implicit_stack: bool = False
+    """The stack engine's own use of RSP (rule O7)."""
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterOperand:
+    """A register input or output by its own name (``AH``, ``EAX``) and its canonical register."""
+
+    name: str
+    canonical: str
+    width: int
+    """Bits for general-purpose registers, 0 for others."""
+    operand: str
+    """Operand name in the tables (``REG0``), the key of latency pairs."""
+    index: int = 0
+    """Operand number in the tables."""
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionTemplate:
+    """One instruction of a block on one microarchitecture with its uops (pipeline-model 2.4 to 2.11)."""
+
+    instruction: Instruction
+    facts: InstructionFacts | None
+    """None: unknown instruction; it costs one empty fused uop and is shown as unknown."""
+    name: str
+    uops: tuple[UopTemplate, ...]
+    fused_uops: tuple[int, ...]
+    """Number of uops in each fused uop."""
+    idq_uops: tuple[int, ...]
+    """Number of fused uops in each IDQ uop."""
+    uop_count: int
+    """The record's uops figure; 0 for zero idioms, NOPs and unknown instructions."""
+    retire_slots: int
+    mite_uops: int
+    ms_uops: int
+    complex_decoder: bool
+    available_simple_decoders: int
+    ports: tuple[PortUse, ...]
+    """Port sets with macro-fusion applied, for the port bound."""
+    divider_cycles: int = 0
+    tp: int | None = None
+    fused_with_next: bool = False
+    fused_with_previous: bool = False
+    macro_fusible: bool = False
+    """Could fuse with some branch, whatever follows."""
+    is_branch: bool = False
+    length_changing_prefix: bool = False
+    jcc_erratum: bool = False
+    eliminable_move: bool = False
+    serializing: bool = False
+    load_serializing: bool = False
+    store_serializing: bool = False
+    rsp_change: int = 0
+    """Bytes by which the stack engine moves RSP."""
+    register_inputs: tuple[RegisterOperand, ...] = ()
+    register_outputs: tuple[RegisterOperand, ...] = ()
+    address_inputs: tuple[RegisterOperand, ...] = ()
+    flag_inputs: tuple[str, ...] = ()
+    flag_outputs: tuple[str, ...] = ()
+    memory_operands: tuple[MemoryAccess, ...] = ()
+    merge_uops: tuple[str, ...] = ()
+    """64-bit registers merged before this instruction issues (pipeline-model 2.8)."""
+    latencies: tuple[tuple[str, str, int], ...] = ()
+    """Effective pair latencies for the dependency bound: (input key, output key, cycles); see uops/."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A basic block ready to simulate: templates, layout and mode."""
+
+    instructions: tuple[InstructionTemplate, ...]
+    microarchitecture: str
+    loop: bool
+    """True: TP_L, every round starts at the alignment offset again; False: TP_U, laid end to end."""
+    alignment: int = 0
+    """Address of the first byte relative to a 64-byte line."""

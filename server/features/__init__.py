@@ -1,0 +1,1 @@
+"""One file per LSP method; a handler only reads stored results."""
