@@ -5,7 +5,8 @@ Nesting (pipeline-model 0): IDQ uop -> fused uops -> uops, in program order.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import IntEnum
 
 from cyclelens.analyzer.model.facts import InstructionFacts, PortUse
@@ -85,6 +86,8 @@ class RegisterOperand:
     """Operand name in the tables (``REG0``), the key of latency pairs."""
     index: int = 0
     """Operand number in the tables."""
+    implicit_stack: bool = False
+    """Address inputs only: the stack engine's own use of RSP (rule O7)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +135,11 @@ class InstructionTemplate:
     memory_operands: tuple[MemoryAccess, ...] = ()
     merge_uops: tuple[str, ...] = ()
     """64-bit registers merged before this instruction issues (pipeline-model 2.8)."""
-    latencies: tuple[tuple[str, str, int], ...] = ()
-    """Effective pair latencies for the dependency bound: (input key, output key, cycles); see uops/."""
+    latencies: Mapping[tuple[str, int, str, int], int] = field(default_factory=dict)
+    """Pair latencies in cycles (rule O5, default 1 included): (start kind, start position, target kind,
+    target position). Start kinds ``reg addr flag mem`` are positions in ``register_inputs``,
+    ``address_inputs``, ``flag_inputs``, ``memory_operands``; target kinds ``reg flag mem`` in
+    ``register_outputs``, ``flag_outputs``, ``memory_operands``."""
 
 
 @dataclass(frozen=True, slots=True)
