@@ -1,0 +1,1 @@
+"""Every parameter of every microarchitecture: one file a family, one registry."""

@@ -1,0 +1,47 @@
+"""Haswell and Broadwell: eight ports, LSD with unrolling.
+
+Source of all figures: the uiCA paper (Abel, Reineke, ICS 2022) and the parameter set published with it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cyclelens.analyzer.microarchitectures.tables import unroll_table
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture, PortPolicy
+
+_HASWELL = Microarchitecture(
+    name="HSW",
+    title="Haswell",
+    facts_name="HSW",
+    instruction_queue_size=20,
+    dsb_width=4,
+    dsb_block_bytes=32,
+    dsb_lines_per_block=3,
+    dsb_to_ms_stall=4,
+    idq_size=56,
+    pop_rsp_ends_decode_group=True,
+    fusible_on_last_decoder=False,
+    jcc_erratum=False,
+    both_halves_cacheable=False,
+    lsd_enabled=True,
+    lsd_unroll=unroll_table((4, 8), (5, 6), (6, 5), (8, 4), (12, 3), (28, 2)),
+    issue_width=4,
+    high8_renamed=True,
+    movzx_high8_alias_eliminated=False,
+    move_elimination_pipeline_length=2,
+    move_elimination_gpr_slots=4,
+    move_elimination_simd_slots=4,
+    all_gpr_aliases_overwritten=True,
+    reorder_buffer_size=192,
+    retire_width=4,
+    # 60 is published for both; 64 is published for Broadwell elsewhere. The model that was validated uses 60.
+    reservation_station_size=60,
+    port_policy=PortPolicy.EIGHT_PORTS,
+    ports="01234567",
+    alu_ports="0156",
+    fast_pointer_chasing=True,
+    slow_256_bit_memory=False,
+)
+
+MODELS = (_HASWELL, replace(_HASWELL, name="BDW", title="Broadwell", facts_name="BDW"))

@@ -1,0 +1,58 @@
+"""Ice Lake, Tiger Lake and Rocket Lake: ten ports, five-wide rename, 64-byte DSB blocks.
+
+Source of all figures: the uiCA paper (Abel, Reineke, ICS 2022) and the parameter set published with it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cyclelens.analyzer.microarchitectures.tables import unroll_table
+from cyclelens.analyzer.model.microarchitecture import UNLIMITED, Microarchitecture, PortPolicy
+
+_ICE_LAKE = Microarchitecture(
+    name="ICL",
+    title="Ice Lake",
+    facts_name="ICL",
+    # The published parameter set marks this figure as uncertain.
+    instruction_queue_size=25,
+    dsb_width=6,
+    dsb_block_bytes=64,
+    dsb_lines_per_block=6,
+    dsb_to_ms_stall=2,
+    idq_size=70,
+    pop_rsp_ends_decode_group=False,
+    fusible_on_last_decoder=True,
+    jcc_erratum=False,
+    both_halves_cacheable=False,
+    lsd_enabled=True,
+    lsd_unroll=unroll_table((6, 6), (8, 4), (12, 3), (30, 2)),
+    issue_width=5,
+    high8_renamed=False,
+    movzx_high8_alias_eliminated=False,
+    move_elimination_pipeline_length=2,
+    # Switched off for general-purpose registers by a microcode update.
+    move_elimination_gpr_slots=0,
+    move_elimination_simd_slots=UNLIMITED,
+    all_gpr_aliases_overwritten=True,
+    reorder_buffer_size=352,
+    retire_width=8,
+    reservation_station_size=160,
+    port_policy=PortPolicy.TEN_PORTS,
+    ports="0123456789",
+    alu_ports="0156",
+    fast_pointer_chasing=False,
+    slow_256_bit_memory=False,
+)
+
+MODELS = (
+    _ICE_LAKE,
+    replace(_ICE_LAKE, name="TGL", title="Tiger Lake", facts_name="TGL"),
+    replace(
+        _ICE_LAKE,
+        name="RKL",
+        title="Rocket Lake",
+        facts_name="RKL",
+        move_elimination_gpr_slots=UNLIMITED,
+    ),
+)

@@ -1,0 +1,27 @@
+"""All microarchitectures by name, in order of their appearance. A new family registers here."""
+
+from __future__ import annotations
+
+from cyclelens.analyzer.microarchitectures import haswell, icelake, sandybridge, skylake
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+
+_MODELS = {
+    model.name: model for family in (sandybridge, haswell, skylake, icelake) for model in family.MODELS
+}
+
+
+class UnknownMicroarchitecture(ValueError):
+    """No model of that name; the message lists those that exist."""
+
+
+def get(name: str) -> Microarchitecture:
+    """The model of this name, in any case. Raises UnknownMicroarchitecture."""
+    model = _MODELS.get(name.strip().upper())
+    if model is None:
+        raise UnknownMicroarchitecture(f"unknown microarchitecture '{name}'; known are {', '.join(_MODELS)}")
+    return model
+
+
+def names() -> tuple[str, ...]:
+    """Names of all models, oldest first."""
+    return tuple(_MODELS)

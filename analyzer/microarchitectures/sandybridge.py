@@ -1,0 +1,49 @@
+"""Sandy Bridge and Ivy Bridge: six ports, 32-byte DSB blocks, slow 256-bit memory accesses.
+
+Source of all figures: the uiCA paper (Abel, Reineke, ICS 2022) and the parameter set published with it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture, PortPolicy
+
+_SANDY_BRIDGE = Microarchitecture(
+    name="SNB",
+    title="Sandy Bridge",
+    facts_name="SNB",
+    instruction_queue_size=20,
+    dsb_width=4,
+    dsb_block_bytes=32,
+    dsb_lines_per_block=3,
+    dsb_to_ms_stall=4,
+    idq_size=28,
+    pop_rsp_ends_decode_group=True,
+    fusible_on_last_decoder=False,
+    jcc_erratum=False,
+    both_halves_cacheable=False,
+    lsd_enabled=True,
+    lsd_unroll={},
+    issue_width=4,
+    high8_renamed=True,
+    movzx_high8_alias_eliminated=True,
+    # The instruction tables hold no zero-uop moves for SNB, so these figures never act there.
+    move_elimination_pipeline_length=3,
+    move_elimination_gpr_slots=4,
+    move_elimination_simd_slots=4,
+    all_gpr_aliases_overwritten=False,
+    reorder_buffer_size=168,
+    retire_width=4,
+    reservation_station_size=54,
+    port_policy=PortPolicy.SIX_PORTS,
+    ports="012345",
+    alu_ports="015",
+    fast_pointer_chasing=True,
+    slow_256_bit_memory=True,
+)
+
+MODELS = (
+    _SANDY_BRIDGE,
+    replace(_SANDY_BRIDGE, name="IVB", title="Ivy Bridge", facts_name="IVB", idq_size=56),
+)

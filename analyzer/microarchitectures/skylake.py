@@ -1,0 +1,60 @@
+"""Skylake and its descendants: eight ports, six-wide DSB, the JCC erratum, the LSD switched off by microcode
+except on Cascade Lake.
+
+Source of all figures: the uiCA paper (Abel, Reineke, ICS 2022) and the parameter set published with it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cyclelens.analyzer.microarchitectures.tables import unroll_table
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture, PortPolicy
+
+_SKYLAKE = Microarchitecture(
+    name="SKL",
+    title="Skylake",
+    facts_name="SKL",
+    instruction_queue_size=25,
+    dsb_width=6,
+    dsb_block_bytes=32,
+    dsb_lines_per_block=3,
+    dsb_to_ms_stall=2,
+    idq_size=64,
+    pop_rsp_ends_decode_group=False,
+    fusible_on_last_decoder=True,
+    jcc_erratum=True,
+    both_halves_cacheable=True,
+    lsd_enabled=False,
+    lsd_unroll={},
+    issue_width=4,
+    high8_renamed=True,
+    movzx_high8_alias_eliminated=False,
+    move_elimination_pipeline_length=2,
+    move_elimination_gpr_slots=4,
+    move_elimination_simd_slots=4,
+    all_gpr_aliases_overwritten=True,
+    reorder_buffer_size=224,
+    retire_width=4,
+    reservation_station_size=97,
+    port_policy=PortPolicy.EIGHT_PORTS,
+    ports="01234567",
+    alu_ports="0156",
+    fast_pointer_chasing=True,
+    slow_256_bit_memory=False,
+)
+
+MODELS = (
+    _SKYLAKE,
+    replace(_SKYLAKE, name="SKX", title="Skylake-X", facts_name="SKX"),
+    replace(_SKYLAKE, name="KBL", title="Kaby Lake", facts_name="KBL"),
+    replace(_SKYLAKE, name="CFL", title="Coffee Lake", facts_name="CFL"),
+    replace(
+        _SKYLAKE,
+        name="CLX",
+        title="Cascade Lake-X",
+        facts_name="CLX",
+        lsd_enabled=True,
+        lsd_unroll=unroll_table((2, 2), (5, 6), (6, 2), (13, 3), (28, 2)),
+    ),
+)
