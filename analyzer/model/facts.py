@@ -35,7 +35,7 @@ class OperandFacts:
     index_register: str | None = None
     """Address registers of an implicit memory operand."""
     flags_read: frozenset[str] = frozenset()
-    """Letters out of C S P A Z O; conditional writes count as reads too (pipeline-model 2.1)."""
+    """Letters out of C S P A Z O; conditional writes count as reads too (docs/pipeline.md 2.1)."""
     flags_written: frozenset[str] = frozenset()
 
 

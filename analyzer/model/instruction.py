@@ -36,7 +36,7 @@ class DecodedOperand:
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """One decoded instruction (pipeline-model 2.2). Positions and lengths in bytes."""
+    """One decoded instruction (docs/pipeline.md 2.2). Positions and lengths in bytes."""
 
     code: bytes
     text: str
@@ -75,5 +75,5 @@ class Instruction:
 
     @property
     def has_length_changing_prefix(self) -> bool:
-        """66 prefix together with a 16-bit immediate (pipeline-model 2.2)."""
+        """66 prefix together with a 16-bit immediate (docs/pipeline.md 2.2)."""
         return self.has_66_prefix and self.immediate_bits == 16

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class PortPolicy(StrEnum):
-    """Which port-binding rule of pipeline-model 3.11.1 applies."""
+    """Which port-binding rule of docs/pipeline.md 3.11.1 applies."""
 
     SIX_PORTS = "6"
     EIGHT_PORTS = "8"
@@ -21,7 +21,7 @@ UNLIMITED = 1 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Microarchitecture:
-    """Every parameter of pipeline-model chapter 1, in cycles, bytes, instructions or uops as named."""
+    """Every parameter of docs/pipeline.md chapter 1, in cycles, bytes, instructions or uops as named."""
 
     name: str
     title: str

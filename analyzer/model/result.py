@@ -47,7 +47,7 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class LineUsage:
-    """Averages per round of one instruction over the relevant rounds (pipeline-model 5.4), in uops."""
+    """Averages per round of one instruction over the relevant rounds (docs/pipeline.md 5.4), in uops."""
 
     sources: Mapping[str, float]
     """IDQ uops by front-end source: MITE, MS, DSB, LSD."""
@@ -64,7 +64,7 @@ class Simulation:
     """What the pipeline itself says, without interpretation."""
 
     cycles_per_iteration: float
-    """Window value, rounded to 2 decimals (pipeline-model 5.2)."""
+    """Window value, rounded to 2 decimals (docs/pipeline.md 5.2)."""
     simulated_cycles: int
     first_round: int
     last_round: int
@@ -94,7 +94,7 @@ class Prediction:
     alignment: int
     cycles_per_iteration: float
     bottlenecks: tuple[str, ...]
-    """Names of pipeline-model 5.5, alphabetical; ("unknown",) if nothing bounds the figure."""
+    """Names of docs/pipeline.md 5.5, alphabetical; ("unknown",) if nothing bounds the figure."""
     bounds: Mapping[str, float]
     """Analytic bounds, cycles per iteration, by name."""
     front_end: Mapping[str, float]

@@ -1,6 +1,6 @@
 """Uop templates: everything about a block that does not change from round to round.
 
-Nesting (pipeline-model 0): IDQ uop -> fused uops -> uops, in program order.
+Nesting (docs/pipeline.md 0): IDQ uop -> fused uops -> uops, in program order.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class UopTemplate:
 @dataclass(frozen=True, slots=True)
 class MemoryAccess:
     """Address of a memory operand as the renamer sees it. For MEM1-type accesses scale and
-    displacement are None (pipeline-model 2.2, 4.1)."""
+    displacement are None (docs/pipeline.md 2.2, 4.1)."""
 
     name: str
     base: str | None
@@ -92,7 +92,7 @@ class RegisterOperand:
 
 @dataclass(frozen=True, slots=True)
 class InstructionTemplate:
-    """One instruction of a block on one microarchitecture with its uops (pipeline-model 2.4 to 2.11)."""
+    """One instruction of a block on one microarchitecture with its uops (docs/pipeline.md 2.4 to 2.11)."""
 
     instruction: Instruction
     facts: InstructionFacts | None
@@ -134,7 +134,7 @@ class InstructionTemplate:
     flag_outputs: tuple[str, ...] = ()
     memory_operands: tuple[MemoryAccess, ...] = ()
     merge_uops: tuple[str, ...] = ()
-    """64-bit registers merged before this instruction issues (pipeline-model 2.8)."""
+    """64-bit registers merged before this instruction issues (docs/pipeline.md 2.8)."""
     latencies: Mapping[tuple[str, int, str, int], int] = field(default_factory=dict)
     """Pair latencies in cycles (rule O5, default 1 included): (start kind, start position, target kind,
     target position). Start kinds ``reg addr flag mem`` are positions in ``register_inputs``,
