@@ -9,13 +9,16 @@ from typing import TextIO, cast
 
 
 class DatasetError(Exception):
-    """A file of figures or traces that cannot be used; the message names the file, the line and the reason."""
+    """A file of figures or traces that cannot be used; the message says which, where and why."""
 
 
 def open_text(path: Path) -> TextIO:
-    """Opens ``path`` for reading, unpacking ``.xz`` and ``.gz``. Raises ``DatasetError`` if there is none."""
-    openers = {".xz": lzma.open, ".gz": gzip.open}
+    """Opens ``path`` for reading, unpacking ``.xz`` and ``.gz``. Raises ``DatasetError`` if it cannot."""
     try:
-        return cast(TextIO, openers.get(path.suffix, open)(path, mode="rt", encoding="utf-8-sig", newline=""))
+        if path.suffix == ".xz":
+            return lzma.open(path, "rt", encoding="utf-8-sig", newline="")
+        if path.suffix == ".gz":
+            return cast(TextIO, gzip.open(path, "rt", encoding="utf-8-sig", newline=""))
+        return path.open(encoding="utf-8-sig", newline="")
     except OSError as error:
         raise DatasetError(f"cannot read {path}: {error.strerror or error}") from None

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
+from typing import cast
 
 from cyclelens.analyzer.evaluation.files import DatasetError, open_text
 from cyclelens.analyzer.model.result import TraceRow
@@ -18,7 +19,6 @@ ELIMINATED = "elim"
 """Port of an eliminated move in a reference trace."""
 
 _UOP_RULE = "uop templates: expansion, micro-fusion, unlamination"
-
 _FRONT_END_RULES = {
     "MITE": "decoders (rules C1 to C8)",
     "MS": "microcode sequencer (rules MS1 to MS3)",
@@ -26,24 +26,7 @@ _FRONT_END_RULES = {
     "SE": "stack engine (rules E1 to E5)",
 }
 _SOURCE_RULE = "front-end source: cacheability, switches, loop stream detector (rules Q1 to Q5, S1 to S3, N1)"
-_COLUMNS = [
-    "round",
-    "instruction",
-    "kind",
-    "idq_uop",
-    "fused_uop",
-    "uop",
-    "predecoded",
-    "removed_from_iq",
-    "source",
-    "added_to_idq",
-    "issued",
-    "ready",
-    "dispatched",
-    "executed",
-    "retired",
-    "port",
-]
+_COLUMNS = tuple(name for name in TraceRow._fields if name != "ports")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +41,7 @@ class _Event:
 
 def _cycle_event(name: str, rule: str | Callable[[TraceRow], str]) -> _Event:
     def value(row: TraceRow) -> int | None:
-        cycle: int | None = getattr(row, name)
-        return cycle
+        return cast("int | None", getattr(row, name))
 
     return _Event(name, rule if callable(rule) else lambda _: rule, value, value)
 
@@ -154,7 +136,7 @@ def _grouping(rows: Sequence[TraceRow]) -> tuple[tuple[int, ...], ...]:
 def _describe(rows: Sequence[TraceRow] | None) -> str:
     if not rows:
         return "absent"
-    return " | ".join(" ".join("+" * (size - 1) + "u" for size in fused) for fused in _grouping(rows))
+    return " | ".join(" ".join("+".join("u" * size) for size in fused) for fused in _grouping(rows))
 
 
 def _first_cycle(rows: Sequence[TraceRow]) -> int | None:

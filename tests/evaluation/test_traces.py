@@ -11,9 +11,9 @@ from cyclelens.analyzer.model.result import TraceRow
 def row(instruction=0, **changes):
     """One uop from the decoders that runs straight through the pipeline."""
     values = {
-        "round": 0, "instruction": instruction, "kind": "uop", "idq_uop": 0, "fused_uop": 0, "uop": 0, "predecoded": 0,
-        "removed_from_iq": 3, "source": "MITE", "added_to_idq": 3, "issued": 4, "ready": 9, "dispatched": 9, "executed": 11,
-        "retired": 12, "port": "6", "ports": "0156",
+        "round": 0, "instruction": instruction, "kind": "uop", "idq_uop": 0, "fused_uop": 0, "uop": 0,
+        "predecoded": 0, "removed_from_iq": 3, "source": "MITE", "added_to_idq": 3, "issued": 4, "ready": 9,
+        "dispatched": 9, "executed": 11, "retired": 12, "port": "6", "ports": "0156",
     }  # fmt: skip
     return TraceRow(**(values | changes))
 
@@ -81,7 +81,7 @@ def test_fusion_is_told_apart():
     micro_fused = [row(uop=0), row(uop=1)]
     unlaminated = [row(fused_uop=0), row(fused_uop=1)]
     two_slots = [row(idq_uop=0), row(idq_uop=1)]
-    assert first_difference(micro_fused, unlaminated).ours == "+uu"
+    assert first_difference(micro_fused, unlaminated).ours == "u+u"
     assert first_difference(micro_fused, unlaminated).reference == "u u"
     assert first_difference(micro_fused, two_slots).reference == "u | u"
 
