@@ -1,0 +1,48 @@
+# Sourced by the commands in this folder. Makes the virtual environment .venv and keeps it in step with
+# pyproject.toml, so that no command needs anything to be installed by hand.
+
+root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+
+# apt_install PACKAGE: only as root on a machine with apt-get; says so and returns 1 anywhere else.
+apt_install() {
+    if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
+        echo "note: the package $1 is not installed" >&2
+        return 1
+    fi
+    echo "installing $1" >&2
+    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$1"; } >&2
+}
+
+# find_python: prints the first interpreter that is new enough.
+find_python() {
+    local candidate
+    for candidate in python3 python3.13 python3.12 python3.11; do
+        if command -v "$candidate" >/dev/null &&
+            "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+            command -v "$candidate"
+            return
+        fi
+    done
+    echo "Cyclelens needs Python 3.11 or newer; none was found on PATH" >&2
+    return 1
+}
+
+# prepare EXTRAS: an editable install with these extras, made again only when pyproject.toml changed.
+prepare() {
+    local python stamp wanted
+    stamp="$root/.venv/installed-${1:-plain}"
+    if [ ! -x "$root/.venv/bin/python" ]; then
+        python="$(find_python)"
+        "$python" -c 'import ensurepip' 2>/dev/null || apt_install python3-venv
+        echo "making .venv" >&2
+        "$python" -m venv --clear "$root/.venv"
+    fi
+    # The path is part of the stamp: a copied or moved tree gets its own install.
+    wanted="$root $(sha256sum <"$root/pyproject.toml")"
+    if [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then
+        echo "installing the project and its packages into .venv" >&2
+        "$root/.venv/bin/python" -m pip install --quiet --disable-pip-version-check \
+            --editable "$root${1:+[$1]}" >&2
+        echo "$wanted" >"$stamp"
+    fi
+}
