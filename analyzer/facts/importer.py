@@ -1,0 +1,260 @@
+"""From the instruction XML of uops.info to the program's own tables.
+
+The XML is read as a stream: memory stays bounded by the tables, not by the file. Only names and figures are
+kept. The same input gives the same bytes: no time stamps, fixed page size, numbers given in the order of the
+source.
+"""
+
+from __future__ import annotations
+
+import lzma
+import os
+import sqlite3
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from cyclelens.analyzer.facts import encoding, rules
+from cyclelens.analyzer.facts.encoding import NO_RECORD, Profile, Record, Variant
+from lxml import etree
+
+_XZ_MAGIC = b"\xfd7zXZ\0"
+_PAGE_SIZE = 4096
+_FOREIGN_AFTER = 100_000
+"""So many elements without a single instruction: this is another kind of file, do not read it all."""
+_PARTS = frozenset({"operand", "architecture", "measurement", "latency"})
+"""Elements that are still needed when the instruction around them ends."""
+
+
+class ImportProblem(Exception):
+    """The source cannot be imported or the tables cannot be written. The message is for the user; tables
+    that were there before are untouched.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class ImportSummary:
+    """What an import wrote."""
+
+    variants: int
+    """Instruction variants with at least one record."""
+    microarchitectures: tuple[str, ...]
+    records: int
+    """Records of all microarchitectures together."""
+    distinct_records: int
+    """Records that were stored, each once."""
+    size: int
+    """Bytes of the table file."""
+
+
+class _Numbering:
+    """Distinct texts, numbered from 1 in the order of their first use."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[str, int] = {}
+
+    def number(self, text: str) -> int:
+        return self.numbers.setdefault(text, len(self.numbers) + 1)
+
+
+class _Collector:
+    """Everything read so far, in the shape of the tables."""
+
+    def __init__(self) -> None:
+        self.positions: dict[str, int] = {}
+        self.record_counts: list[int] = []
+        self.variants: list[tuple[str, Variant, dict[int, int], int]] = []
+        """Form, variant (without its profile), records by microarchitecture position, constructed bits."""
+        self.operands = _Numbering()
+        self.records = _Numbering()
+        self.fusible = _Numbering()
+
+    def add(self, instruction: etree._Element) -> None:
+        """Take over one variant; one without measurements leaves no trace."""
+        name, iform = instruction.get("string"), instruction.get("iform")
+        if not name or not iform:
+            raise ValueError("an instruction without a name or form")
+        category = instruction.get("category", "")
+        locked = instruction.get("locked") == "1"
+        records: dict[int, int] = {}
+        constructed = 0
+        for architecture in instruction.iterchildren("architecture"):
+            measurement = architecture.find("measurement")
+            if measurement is None:
+                continue
+            microarchitecture = architecture.get("name")
+            if not microarchitecture:
+                raise ValueError("an architecture without a name")
+            position = self.positions.setdefault(microarchitecture, len(self.positions))
+            if position == len(self.record_counts):
+                self.record_counts.append(0)
+            if position in records:
+                raise ValueError(f"{microarchitecture} measured twice")
+            records[position] = self._record(measurement, name, category, locked, microarchitecture)
+            self.record_counts[position] += 1
+            if measurement.get("provenance") == "constructed":
+                constructed |= 1 << position
+        if not records:
+            return
+        variant = Variant(
+            name=name,
+            category=category,
+            extension=instruction.get("extension", ""),
+            locked=locked,
+            attributes={
+                key: instruction.attrib[key] for key in rules.MATCHING_ATTRIBUTES if key in instruction.attrib
+            },
+            operands=tuple(
+                self.operands.number(encoding.encode_operand(rules.operand(operand.attrib, operand.text)))
+                for operand in instruction.iterchildren("operand")
+            ),
+            profile=0,
+        )
+        self.variants.append((rules.form_name(name, iform), variant, records, constructed))
+
+    def _record(
+        self,
+        measurement: etree._Element,
+        name: str,
+        category: str,
+        locked: bool,
+        microarchitecture: str,
+    ) -> int:
+        base, same_register, indexed = (
+            rules.figures(
+                measurement.attrib,
+                suffix,
+                name=name,
+                category=category,
+                locked=locked,
+                microarchitecture=microarchitecture,
+            )
+            for suffix in (rules.BASE, rules.SAME_REGISTER, rules.INDEXED)
+        )
+        fusible = measurement.get("macro_fusible")
+        return self.records.number(
+            encoding.encode_record(
+                Record(
+                    base=base,
+                    same_register=same_register,
+                    indexed=indexed,
+                    latencies=rules.latencies(node.attrib for node in measurement.iterchildren("latency")),
+                    fusible=self.fusible.number(fusible) if fusible else 0,
+                )
+            )
+        )
+
+    def write(self, path: Path) -> None:
+        """Write the tables to a new file."""
+        profiles = _Numbering()
+        forms: dict[str, list[Variant]] = {}
+        for form, variant, records, constructed in self.variants:
+            profile = Profile(
+                tuple(records.get(position, NO_RECORD) for position in range(len(self.positions))),
+                constructed,
+            )
+            number = profiles.number(encoding.encode_profile(profile))
+            forms.setdefault(form, []).append(variant._replace(profile=number))
+        connection = sqlite3.connect(path)
+        try:
+            connection.executescript(
+                f"PRAGMA page_size = {_PAGE_SIZE}; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
+                f"PRAGMA application_id = {encoding.APPLICATION_ID};"
+                f"PRAGMA user_version = {encoding.SCHEMA_VERSION};" + encoding.SCHEMA
+            )
+            with connection:
+                connection.executemany(
+                    "INSERT INTO microarchitectures VALUES (?, ?, ?)",
+                    ((p, name, self.record_counts[p]) for name, p in self.positions.items()),
+                )
+                connection.executemany(
+                    "INSERT INTO forms VALUES (?, ?)",
+                    ((form, encoding.encode_variants(forms[form])) for form in sorted(forms)),
+                )
+                for table, numbering in (
+                    ("operands", self.operands),
+                    ("profiles", profiles),
+                    ("records", self.records),
+                    ("fusible", self.fusible),
+                ):
+                    connection.executemany(
+                        f"INSERT INTO {table} VALUES (?, ?)",
+                        ((number, text) for text, number in numbering.numbers.items()),
+                    )
+            connection.execute("VACUUM")
+        finally:
+            connection.close()
+        # The header's last field is the release of the sqlite library that wrote the file; it is for
+        # information only and would make the bytes depend on the machine.
+        with path.open("r+b") as file:
+            file.seek(96)
+            file.write(bytes(4))
+
+
+def _instructions(stream: IO[bytes]) -> Iterator[etree._Element]:
+    """Every ``instruction`` element in turn; whatever has been passed is freed."""
+    elements = 0
+    found = False
+    for _, element in etree.iterparse(
+        stream, events=("end",), resolve_entities=False, no_network=True, load_dtd=False
+    ):
+        if element.tag in _PARTS:
+            continue
+        if element.tag == "instruction":
+            found = True
+            yield element
+        elements += 1
+        if not found and elements > _FOREIGN_AFTER:
+            return
+        element.clear()
+        if element.tag in ("instruction", "extension"):
+            parent = element.getparent()
+            while parent is not None and element.getprevious() is not None:
+                del parent[0]
+
+
+def import_tables(
+    source: Path, target: Path, progress: Callable[[int, int], None] | None = None
+) -> ImportSummary:
+    """Read the XML ``source`` (plain or xz-compressed) and write the tables ``target``.
+
+    ``progress`` is told the bytes of ``source`` read so far and in all. Raises ``ImportProblem``.
+    """
+    collector = _Collector()
+    name = "the first instruction"
+    try:
+        total = source.stat().st_size
+        with source.open("rb") as raw:
+            compressed = raw.read(len(_XZ_MAGIC)) == _XZ_MAGIC
+            raw.seek(0)
+            stream: IO[bytes] = lzma.open(raw) if compressed else raw
+            for element in _instructions(stream):
+                name = element.get("string", name)
+                collector.add(element)
+                if progress is not None:
+                    progress(raw.tell(), total)
+    except OSError as error:
+        raise ImportProblem(f"{source} cannot be read: {error.strerror or error}") from error
+    except (etree.XMLSyntaxError, lzma.LZMAError, EOFError) as error:
+        raise ImportProblem(f"{source} is damaged or not an XML file: {error}") from error
+    except ValueError as error:
+        raise ImportProblem(f"{source} is damaged at {name}: {error}") from error
+    if not collector.variants:
+        raise ImportProblem(f"{source} is not the instruction XML of uops.info: it holds no measurements")
+    try:
+        with tempfile.TemporaryDirectory(prefix=".import-", dir=target.parent) as folder:
+            file = Path(folder) / target.name
+            collector.write(file)
+            size = file.stat().st_size
+            os.replace(file, target)
+    except (OSError, sqlite3.Error) as error:
+        raise ImportProblem(f"{target} cannot be written: {error}") from error
+    return ImportSummary(
+        variants=len(collector.variants),
+        microarchitectures=tuple(collector.positions),
+        records=sum(collector.record_counts),
+        distinct_records=len(collector.records.numbers),
+        size=size,
+    )

@@ -1,0 +1,172 @@
+"""The only reader of the instruction tables."""
+
+from __future__ import annotations
+
+import sqlite3
+from importlib import resources
+from pathlib import Path
+
+from cyclelens.analyzer.facts import encoding
+from cyclelens.analyzer.facts.encoding import NO_RECORD, Profile, Record, Variant
+from cyclelens.analyzer.model.facts import InstructionFacts, OperandFacts
+
+_REMAKE = "remake them with `cyclelens data import FILE.xml.xz`"
+
+
+class TablesUnavailable(Exception):
+    """The instruction tables are missing, damaged, or of another version. The message is for the user."""
+
+
+def default_tables() -> Path:
+    """Where the tables that ship with the program are."""
+    return Path(str(resources.files("cyclelens.data"))) / "instructions.sqlite"
+
+
+class FactsStore:
+    """Read-only access to one table file. Keeps what it has read; use it from one thread."""
+
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        self._connection = connection
+        self._path = path
+        rows = self._rows("SELECT name, records FROM microarchitectures ORDER BY position")
+        self._microarchitectures: tuple[str, ...] = tuple(name for name, _ in rows)
+        self._positions = {name: position for position, name in enumerate(self._microarchitectures)}
+        self._record_count = sum(records for _, records in rows)
+        self._facts: dict[tuple[str, str], tuple[InstructionFacts, ...]] = {}
+        self._variants: dict[str, tuple[Variant, ...]] = {}
+        self._operands: dict[int, OperandFacts] = {}
+        self._profiles: dict[int, Profile] = {}
+        self._records: dict[int, Record] = {}
+        self._fusible: dict[int, frozenset[str]] = {0: frozenset()}
+
+    @property
+    def record_count(self) -> int:
+        """Number of records of all microarchitectures together."""
+        return self._record_count
+
+    def microarchitectures(self) -> tuple[str, ...]:
+        """Names of the microarchitectures that the tables hold, in the order of the source."""
+        return self._microarchitectures
+
+    def candidates(self, microarchitecture: str, iform: str) -> tuple[InstructionFacts, ...]:
+        """The records under one form in the order in which they must be tried; empty if there are none.
+
+        Raises ``TablesUnavailable`` if the tables do not hold the microarchitecture or are damaged.
+        """
+        key = microarchitecture, iform
+        facts = self._facts.get(key)
+        if facts is None:
+            try:
+                facts = self._facts[key] = self._read(microarchitecture, iform)
+            except (TypeError, ValueError, IndexError) as error:
+                raise TablesUnavailable(f"{self._path} is damaged: {_REMAKE}") from error
+        return facts
+
+    def close(self) -> None:
+        """Close the file; what has been read stays valid."""
+        self._connection.close()
+
+    def _read(self, microarchitecture: str, iform: str) -> tuple[InstructionFacts, ...]:
+        position = self._positions.get(microarchitecture)
+        if position is None:
+            raise TablesUnavailable(
+                f"{self._path} holds no figures for {microarchitecture}, only for "
+                + ", ".join(self._microarchitectures)
+            )
+        facts = []
+        for variant in self._form(iform):
+            profile = self._profile(variant.profile)
+            number = profile.records[position]
+            if number == NO_RECORD:
+                continue
+            record = self._record(number)
+            facts.append(
+                InstructionFacts(
+                    name=variant.name,
+                    iform=iform,
+                    microarchitecture=microarchitecture,
+                    attributes=variant.attributes,
+                    operands=tuple(self._operand(operand) for operand in variant.operands),
+                    base=record.base,
+                    same_register=record.same_register,
+                    indexed=record.indexed,
+                    latencies=record.latencies,
+                    macro_fusible_with=self._fusible_set(record.fusible),
+                    locked=variant.locked,
+                    category=variant.category,
+                    extension=variant.extension,
+                    constructed=bool(profile.constructed >> position & 1),
+                )
+            )
+        return tuple(facts)
+
+    def _rows(self, query: str, *values: object) -> list[tuple[str, int]]:
+        try:
+            return self._connection.execute(query, values).fetchall()
+        except sqlite3.DatabaseError as error:
+            raise TablesUnavailable(f"{self._path} cannot be read ({error}): {_REMAKE}") from error
+
+    def _text(self, table: str, number: int) -> str:
+        rows = self._rows(f"SELECT value FROM {table} WHERE id = ?", number)
+        return rows[0][0]
+
+    def _form(self, iform: str) -> tuple[Variant, ...]:
+        variants = self._variants.get(iform)
+        if variants is None:
+            rows = self._rows("SELECT variants FROM forms WHERE iform = ?", iform)
+            variants = encoding.decode_variants(rows[0][0]) if rows else ()
+            self._variants[iform] = variants
+        return variants
+
+    def _operand(self, number: int) -> OperandFacts:
+        operand = self._operands.get(number)
+        if operand is None:
+            operand = self._operands[number] = encoding.decode_operand(self._text("operands", number))
+        return operand
+
+    def _profile(self, number: int) -> Profile:
+        profile = self._profiles.get(number)
+        if profile is None:
+            profile = self._profiles[number] = encoding.decode_profile(self._text("profiles", number))
+        return profile
+
+    def _record(self, number: int) -> Record:
+        record = self._records.get(number)
+        if record is None:
+            record = self._records[number] = encoding.decode_record(self._text("records", number))
+        return record
+
+    def _fusible_set(self, number: int) -> frozenset[str]:
+        names = self._fusible.get(number)
+        if names is None:
+            names = self._fusible[number] = frozenset(self._text("fusible", number).split(";"))
+        return names
+
+
+def open_store(path: Path | None = None) -> FactsStore:
+    """Open the tables at ``path``, by default those that ship with the program.
+
+    Raises ``TablesUnavailable`` if they are missing, damaged, or were made by another version.
+    """
+    path = default_tables() if path is None else path
+    if not path.is_file():
+        raise TablesUnavailable(f"The instruction tables {path} are missing: {_REMAKE}")
+    # immutable: no locks and no look for a journal; the file is only ever replaced as a whole.
+    connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)
+    try:
+        (application,) = connection.execute("PRAGMA application_id").fetchone()
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if application != encoding.APPLICATION_ID:
+            raise TablesUnavailable(f"{path} does not hold instruction tables: {_REMAKE}")
+        if version != encoding.SCHEMA_VERSION:
+            raise TablesUnavailable(
+                f"The instruction tables {path} have version {version}, this program needs "
+                f"{encoding.SCHEMA_VERSION}: {_REMAKE}"
+            )
+        return FactsStore(connection, path)
+    except sqlite3.DatabaseError as error:
+        connection.close()
+        raise TablesUnavailable(f"{path} does not hold instruction tables ({error}): {_REMAKE}") from error
+    except TablesUnavailable:
+        connection.close()
+        raise
