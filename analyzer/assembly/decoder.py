@@ -1,0 +1,303 @@
+"""From bytes to instructions: what the encoding alone says.
+
+A thin layer over iced-x86 that answers the questions the pipeline model asks (position of the opcode,
+prefixes, encoded widths, encoding form) and that nothing else in the project needs to know is iced-x86.
+Everything that depends only on the decoder's code is worked out once per code; whole instructions are
+cached by their bytes, because decoding does not depend on the address (displacements are kept relative).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+from cyclelens.analyzer.assembly.forms import forms_of
+from cyclelens.analyzer.model.instruction import DecodedOperand, Instruction, OperandKind
+from iced_x86 import (
+    CC_e,
+    CC_ne,
+    Code,
+    Decoder,
+    DecoderOptions,
+    EncodingKind,
+    FormatMnemonicOptions,
+    Formatter,
+    FormatterSyntax,
+    MemorySizeOptions,
+    Mnemonic,
+    OpCodeInfo,
+    OpCodeOperandKind,
+    OpCodeTableKind,
+    OpKind,
+    Register,
+    RoundingControl,
+)
+from iced_x86 import Instruction as IcedInstruction
+
+_OPTIONS = DecoderOptions.MPX
+"""The fact tables have the BND instructions, which iced-x86 otherwise reads as NOPs."""
+
+_LEGACY_PREFIXES = frozenset(b"\x26\x2e\x36\x3e\x64\x65\x66\x67\xf0\xf2\xf3")
+_REX_PREFIXES = frozenset(range(0x40, 0x50))
+
+_ESCAPE_BYTES = {OpCodeTableKind.T0F: 1, OpCodeTableKind.T0F38: 2, OpCodeTableKind.T0F3A: 2}
+"""0F, 0F 38, 0F 3A in front of the opcode of a legacy encoding."""
+
+_MODRM_KIND = re.compile(r"(_REG|_RM|_MEM|_MPX)$|^MEM(?!_OFFS)|_OR_MEM|^SIBMEM")
+_STRING_KINDS = frozenset(
+    {
+        OpCodeOperandKind.SEG_RSI,
+        OpCodeOperandKind.ES_RDI,
+        OpCodeOperandKind.SEG_RDI,
+        OpCodeOperandKind.SEG_RBX_AL,
+    }
+)
+"""Implied addresses (MOVS, MASKMOV, XLAT), which the tables do not count as visible operands."""
+
+_IMMEDIATES = frozenset(
+    value for name, value in vars(OpKind).items() if name.startswith("IMMEDIATE") and isinstance(value, int)
+)
+_BRANCHES = frozenset({OpKind.NEAR_BRANCH16, OpKind.NEAR_BRANCH32, OpKind.NEAR_BRANCH64})
+_ADDRESS_ONLY = frozenset({Mnemonic.LEA, Mnemonic.BNDMK, Mnemonic.BNDCL, Mnemonic.BNDCN, Mnemonic.BNDCU})
+
+
+def enum_names(module: object) -> dict[int, str]:
+    """The names of one of iced-x86's enumerations, which are modules of plain integers."""
+    return {value: name for name, value in vars(module).items() if name.isupper() and isinstance(value, int)}
+
+
+def _register_names() -> dict[int, str | None]:
+    names: dict[int, str | None] = {
+        value: re.sub(r"^(R\d+)L$", r"\1B", name) for value, name in enum_names(Register).items()
+    }
+    names[Register.NONE] = None
+    return names
+
+
+_REGISTERS = _register_names()
+"""By number, in Intel's spelling: R8B where iced-x86 says R8L."""
+
+_CODE_NAMES = enum_names(Code)
+_KIND_NAMES = enum_names(OpCodeOperandKind)
+
+
+def _make_formatter() -> Formatter:
+    formatter = Formatter(FormatterSyntax.INTEL)
+    formatter.space_after_operand_separator = True
+    formatter.hex_prefix, formatter.hex_suffix, formatter.uppercase_hex = "0x", "", False
+    formatter.signed_immediate_operands = True
+    formatter.rip_relative_addresses = True
+    formatter.memory_size_options = MemorySizeOptions.ALWAYS
+    formatter.use_pseudo_ops = False
+    # The spelling of the fact tables where it is common in source code too.
+    formatter.cc_e, formatter.cc_ne = CC_e.Z, CC_ne.NZ
+    return formatter
+
+
+_FORMATTER = _make_formatter()
+
+
+@dataclass(frozen=True, slots=True)
+class _CodeFacts:
+    """What holds for every instruction with one decoder code."""
+
+    forms: Mapping[str, str]
+    encoding: int
+    escape_bytes: int
+    """Between prefixes and opcode, legacy encodings only."""
+    has_modrm: bool
+    has_memory: bool
+    """Some operand can be an encoded address."""
+    default_64: bool
+    """64-bit operand size without REX.W (PUSH)."""
+    force_64: bool
+    """64-bit operand size whatever the prefixes (CALL)."""
+    visible: tuple[bool, ...]
+    """Per operand: shown by the tables."""
+
+
+@cache
+def _code_facts(code: int) -> _CodeFacts:
+    info = OpCodeInfo(code)  # type: ignore[arg-type]
+    kinds = info.op_kinds()
+    names = [_KIND_NAMES[kind] for kind in kinds]
+    is_3dnow = info.encoding == EncodingKind.D3NOW
+    return _CodeFacts(
+        forms=forms_of(_CODE_NAMES[code]),
+        encoding=info.encoding,
+        escape_bytes=1 if is_3dnow else _ESCAPE_BYTES.get(info.table, 0),
+        has_modrm=info.is_group or info.op_code_len == 2 or any(_MODRM_KIND.search(name) for name in names),
+        has_memory=any(name.startswith("MEM") or "_OR_MEM" in name for name in names),
+        default_64=info.default_op_size64,
+        force_64=info.force_op_size64 or info.intel_force_op_size64,
+        visible=tuple(kind not in _STRING_KINDS for kind in kinds),
+    )
+
+
+def _signed(value: int, bits: int = 64) -> int:
+    value &= (1 << bits) - 1
+    return value - (1 << bits) if value >> (bits - 1) else value
+
+
+def _prefix_end(code: bytes) -> int:
+    """Number of legacy and REX prefix bytes."""
+    position = 0
+    while position < len(code) and (code[position] in _LEGACY_PREFIXES or code[position] in _REX_PREFIXES):
+        position += 1
+    return position
+
+
+def _opcode_offset(code: bytes, facts: _CodeFacts, prefix_end: int) -> int:
+    if facts.encoding == EncodingKind.VEX:
+        return prefix_end + (2 if code[prefix_end] == 0xC5 else 3)
+    if facts.encoding == EncodingKind.EVEX:
+        return prefix_end + 4
+    if facts.encoding == EncodingKind.XOP:
+        return prefix_end + 3
+    return prefix_end + facts.escape_bytes
+
+
+def _wide(code: bytes, facts: _CodeFacts, prefix_end: int) -> bool:
+    """REX.W or its VEX, EVEX or XOP counterpart."""
+    if facts.encoding == EncodingKind.VEX:
+        return code[prefix_end] == 0xC4 and bool(code[prefix_end + 2] & 0x80)
+    if facts.encoding in (EncodingKind.EVEX, EncodingKind.XOP):
+        return bool(code[prefix_end + 2] & 0x80)
+    # A REX that is not the last prefix has no effect.
+    last = code[prefix_end - 1] if prefix_end else 0
+    return last in _REX_PREFIXES and bool(last & 8)
+
+
+def _operand_size(facts: _CodeFacts, wide: bool, has_66: bool) -> int:
+    """1, 2, 3 for 16, 32, 64 bits."""
+    if wide or facts.force_64:
+        return 3
+    if has_66:
+        return 1
+    return 3 if facts.default_64 else 2
+
+
+def _memory_operand(instruction: IcedInstruction, code: bytes, offset: int, size: int) -> DecodedOperand:
+    base = _REGISTERS[instruction.memory_base]
+    if instruction.is_ip_rel_memory_operand:
+        displacement = int.from_bytes(code[offset : offset + size], "little", signed=True)
+    else:
+        displacement = _signed(instruction.memory_displacement)
+    return DecodedOperand(
+        OperandKind.AGEN if instruction.mnemonic in _ADDRESS_ONLY else OperandKind.MEMORY,
+        base=base,
+        index=_REGISTERS[instruction.memory_index],
+        scale=instruction.memory_index_scale,
+        displacement=displacement,
+        displacement_bits=8 * size,
+    )
+
+
+def _form(instruction: IcedInstruction, facts: _CodeFacts, has_memory: bool) -> str:
+    """Name of the encoding form: a prefix's own form if the tables have one, else the plain one."""
+    operand = "mem" if has_memory else "reg"
+    if instruction.has_lock_prefix:
+        prefix = " lock"
+    elif instruction.has_repne_prefix:
+        prefix = " repne"
+    elif instruction.has_rep_prefix:
+        prefix = " rep"
+    else:
+        prefix = ""
+    return facts.forms.get(operand + prefix) or facts.forms.get(operand, "")
+
+
+def _invalid(code: bytes) -> Instruction:
+    return Instruction(code=code, text=f"(bad) 0x{code[0]:02x}", mnemonic="", iform="")
+
+
+@lru_cache(maxsize=65536)
+def _decode_one(code: bytes) -> Instruction:
+    """The instruction that ``code`` consists of."""
+    decoder = Decoder(64, code, _OPTIONS)
+    instruction = decoder.decode()
+    facts = _code_facts(instruction.code)
+    constants = decoder.get_constant_offsets(instruction)
+    prefix_end = _prefix_end(code)
+    opcode_offset = _opcode_offset(code, facts, prefix_end)
+    has_66 = 0x66 in code[:prefix_end]
+
+    operands: list[DecodedOperand] = []
+    immediate: int | None = None
+    immediate_bits = 0
+    branch: int | None = None
+    has_memory = False
+    for position, visible in enumerate(facts.visible):
+        kind = instruction.op_kind(position)
+        if not visible:
+            continue
+        if kind == OpKind.REGISTER:
+            register = _REGISTERS[instruction.op_register(position)]
+            operands.append(DecodedOperand(OperandKind.REGISTER, register=register))
+        elif kind == OpKind.MEMORY:
+            has_memory = True
+            operands.append(
+                _memory_operand(instruction, code, constants.displacement_offset, constants.displacement_size)
+            )
+        elif kind in _BRANCHES:
+            branch = _signed(instruction.near_branch_target - len(code))
+            operands.append(DecodedOperand(OperandKind.BRANCH))
+        elif kind in _IMMEDIATES:
+            operands.append(DecodedOperand(OperandKind.IMMEDIATE))
+            # Shifts by one show a "1" that is not in the bytes.
+            if immediate is None and constants.has_immediate:
+                start, size = constants.immediate_offset, constants.immediate_size
+                immediate = int.from_bytes(code[start : start + size], "little", signed=True)
+                immediate_bits = 8 * size
+
+    mnemonic = _FORMATTER.format_mnemonic(instruction, FormatMnemonicOptions.NO_PREFIXES)
+    if branch is None:
+        text = _FORMATTER.format(instruction)
+    else:
+        text = f"{_FORMATTER.format_mnemonic(instruction)} .{branch + len(code):+d}"
+    repeat = 2 if instruction.has_repne_prefix else 3 if instruction.has_rep_prefix else 0
+    return Instruction(
+        code=code,
+        text=text,
+        mnemonic=mnemonic,
+        iform=_form(instruction, facts, has_memory),
+        operands=tuple(operands),
+        opcode_offset=opcode_offset,
+        has_66_prefix=has_66,
+        immediate=immediate,
+        immediate_bits=immediate_bits,
+        effective_operand_size=_operand_size(facts, _wide(code, facts, prefix_end), has_66),
+        mask=_REGISTERS[instruction.op_mask],
+        zeroing=instruction.zeroing_masking,
+        broadcast=instruction.is_broadcast,
+        suppress_exceptions=instruction.suppress_all_exceptions
+        or instruction.rounding_control != RoundingControl.NONE,
+        repeat=repeat,
+        rm=code[opcode_offset + 1] & 7 if facts.has_modrm else 0,
+        branch_displacement=branch,
+    )
+
+
+def decode(code: bytes) -> tuple[Instruction, ...]:
+    """Decode 64-bit machine code from its first to its last byte.
+
+    Never raises: where the bytes are no instruction, or end within one, the result has an instruction
+    with empty mnemonic that covers one byte, and decoding goes on behind it.
+    """
+    result = []
+    decoder = Decoder(64, code, _OPTIONS)
+    instruction = IcedInstruction()
+    position = 0
+    while position < len(code):
+        decoder.decode_out(instruction)
+        if instruction.code == Code.INVALID:
+            result.append(_invalid(code[position : position + 1]))
+            position += 1
+            decoder.position = position
+        else:
+            end = decoder.position
+            result.append(_decode_one(code[position:end]))
+            position = end
+    return tuple(result)

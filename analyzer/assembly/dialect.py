@@ -1,0 +1,88 @@
+"""Which of GNU as's two dialects a text is written in, and what a semicolon means in it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """``att`` or ``intel``."""
+
+    name: str
+
+
+ATT = Dialect("att")
+INTEL = Dialect("intel")
+BY_NAME = {"att": ATT, "intel": INTEL}
+
+_SYNTAX_DIRECTIVE = re.compile(r"^[ \t]*\.(intel|att)_syntax\b", re.MULTILINE)
+_BLOCK_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+_GNU_DIRECTIVE = re.compile(
+    r"^[ \t]*\.(?:intel_syntax|att_syntax|text|data|bss|section|globl|global|p2align|align|balign|type|size|"
+    r"file|cfi_\w+|set|equ|macro|rept|string|ascii|asciz|byte|long|quad|ident|loc)\b",
+    re.MULTILINE,
+)
+_REGISTER = (
+    r"(?:[re]?(?:ax|bx|cx|dx|si|di|bp|sp)|[abcd][lh]|(?:si|di|bp|sp)l|r(?:8|9|1[0-5])[dwb]?|[xyz]mm\d+|rip)"
+)
+_ATT_EVIDENCE = re.compile(rf"%{_REGISTER}\b|[ \t,]\$-?\w", re.IGNORECASE)
+_INTEL_EVIDENCE = re.compile(
+    rf"\b(?:[xyzoqdt]?(?:mm)?word|byte)[ \t]+(?:ptr\b|\[)|\[[^\]]*{_REGISTER}\b|"
+    rf"^[^%]*[ \t,]{_REGISTER}[ \t]*(?:,|$)",
+    re.IGNORECASE,
+)
+_MAXIMUM_EVIDENCE_LINES = 20_000
+_STATEMENT_START = re.compile(
+    r"^\s*(?:[\w.$]+:\s*)*(?:$|(?:lock|rep\w*)\s*$|\.?[a-z][\w.]*\s*(?:$|[%$*\[(\d-]|"
+    rf"(?:{_REGISTER}|[xyzqd]?(?:mm)?word|byte)\b\s*(?:$|[,\[]|ptr)|[\w.]+$))",
+    re.IGNORECASE,
+)
+
+
+def detect(text: str) -> Dialect:
+    """The dialect of a file's first statements: by majority of evidence, where there is none by the first
+    syntax directive, and without one AT&T, GNU as's default. Later directives switch while reading.
+    """
+    directive = _SYNTAX_DIRECTIVE.search(text)
+    head = text[: directive.start()] if directive else text
+    att, intel = _evidence(head)
+    if att == intel:
+        return BY_NAME[directive.group(1)] if directive else ATT
+    return ATT if att > intel else INTEL
+
+
+def _evidence(text: str) -> tuple[int, int]:
+    """Lines that can only be AT&T, and lines that can only be Intel."""
+    att = intel = 0
+    if "/*" in text:
+        text = _BLOCK_COMMENT.sub(" ", text)
+    for number, line in enumerate(text.split("\n")):
+        if number > _MAXIMUM_EVIDENCE_LINES:
+            break
+        statement = re.split(r"#|//|;", line[:200], maxsplit=1)[0].rstrip()
+        if not statement:
+            continue
+        if _ATT_EVIDENCE.search(statement):
+            att += 1
+        elif _INTEL_EVIDENCE.search(statement):
+            intel += 1
+    return att, intel
+
+
+def semicolon_starts_comment(text: str, dialect: Dialect) -> bool:
+    """GNU as separates statements by ``;``, NASM and its relatives start a comment with it. It is taken as a
+    comment only in an Intel text without GNU directives where some tail cannot be a statement.
+    """
+    if dialect is ATT or ";" not in text or _GNU_DIRECTIVE.search(text):
+        return False
+    for number, line in enumerate(text.split("\n")):
+        if number > _MAXIMUM_EVIDENCE_LINES:
+            break
+        head, semicolon, tail = line[:400].partition(";")
+        if not semicolon or "#" in head or "//" in head:
+            continue
+        if not head.strip() or not _STATEMENT_START.match(tail):
+            return True
+    return False

@@ -1,0 +1,272 @@
+"""Makes ``forms.txt``: which encoding form of the fact tables belongs to which decoder code.
+
+The fact tables name forms in the spelling of Intel's own decoder (``ADD_GPRv_GPRv_01``); our decoder has
+numbered codes. Neither names the other, but both describe the same instruction: mnemonic, operands,
+encoding, opcode. Each variant of the tables and each code are turned into such a description and joined
+on it. Run once per decoder version or table file::
+
+    python -m cyclelens.analyzer.assembly.forms_generator instructions.xml.xz
+"""
+
+from __future__ import annotations
+
+import argparse
+import lzma
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO, cast
+
+from cyclelens.analyzer.assembly.decoder import enum_names
+from cyclelens.analyzer.assembly.forms import FORMS_PATH
+from iced_x86 import Code, EncodingKind, Mnemonic, OpCodeInfo, OpCodeOperandKind, OpCodeTableKind
+from iced_x86 import MemorySizeExt as MemorySizes
+from lxml import etree
+
+Operands = tuple[str, ...]
+"""One word an operand: ``r8`` .. ``zmm`` for a register class, ``=AL`` for a fixed register, ``m64`` for
+memory by bits, ``i8`` for an immediate by encoded bits, ``rel8``, ``=1``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What both sides say about an instruction. ``prefix`` is one of "", "lock", "rep", "repne"."""
+
+    mnemonic: str
+    encoding: str
+    """``legacy``, ``vex``, ``evex``."""
+    prefix: str
+    operands: Operands
+
+
+# --- the tables' side ---------------------------------------------------------------------------------
+
+_REGISTER_CLASSES = {
+    "AL": "r8", "AH": "r8", "SPL": "r8", "AX": "r16", "EAX": "r32", "RAX": "r64", "MM0": "mm", "XMM0": "xmm",
+    "YMM0": "ymm", "ZMM0": "zmm", "K0": "k", "K1": "k", "K7": "k", "BND0": "bnd", "ES": "seg", "CR0": "cr",
+    "DR0": "dr",
+}  # fmt: skip
+"""By the first register of an operand's list."""
+
+_PREFIX_WORDS = {"LOCK": "lock", "REP": "rep", "REPE": "rep", "REPNE": "repne"}
+
+_DECORATION = re.compile(r"_(LOCK|NEAR|XMM|SSE4|CR|DR)$|^(REP|REPE|REPNE)_")
+
+
+def _table_operand(node: etree._Element) -> str:
+    kind, text, width = node.get("type", ""), (node.text or "").strip(), node.get("width", "")
+    if kind == "reg":
+        registers = text.split(",")
+        if node.get("implicit") or len(registers) == 1:
+            return "=" + registers[0]
+        return _REGISTER_CLASSES[registers[0]]
+    if kind == "imm":
+        return "=1" if node.get("implicit") and text == "1" else "i" + width
+    if kind == "mem":
+        return "moffs" + width if node.get("moffs") else "m" + width + node.get("VSIB", "").lower()
+    return {"agen": "m", "relbr": "rel" + width}[kind]
+
+
+def _table_signatures(node: etree._Element) -> Iterator[Signature]:
+    """Signatures of one ``<instruction>``: under its assembler mnemonic and under its class name."""
+    # Not every record has the attribute of its encoding; the extension tells at least EVEX for sure.
+    is_evex = node.get("extension") == "AVX512EVEX" or node.get("evex")
+    encoding = "evex" if is_evex else "vex" if node.get("vex") else "legacy"
+    words = re.sub(r"\{\w+\} |REX64 ", "", node.get("asm", "")).split()
+    prefix = "".join(_PREFIX_WORDS.get(word, "") for word in words[:-1])
+    operands = tuple(
+        _table_operand(operand)
+        for operand in node.iterfind("operand")
+        if operand.get("type") != "flags" and not operand.get("suppressed") and not operand.get("opmask")
+    )
+    for mnemonic in dict.fromkeys((words[-1], _DECORATION.sub("", node.get("iclass", "")))):
+        yield Signature(mnemonic, encoding, prefix, operands)
+
+
+def read_signatures(source: IO[bytes]) -> dict[Signature, list[str]]:
+    """Form names by signature, from the published XML. Bounded memory."""
+    forms: dict[Signature, dict[str, None]] = defaultdict(dict)
+    for _, node in etree.iterparse(source, tag="instruction"):
+        for signature in _table_signatures(node):
+            forms[signature][node.get("iform", "")] = None
+        node.clear()
+        while node.getprevious() is not None:
+            del node.getparent()[0]
+    return {signature: list(names) for signature, names in forms.items()}
+
+
+# --- the decoder's side -------------------------------------------------------------------------------
+
+_ENCODINGS = {EncodingKind.LEGACY: "legacy", EncodingKind.VEX: "vex", EncodingKind.EVEX: "evex"}
+
+_CONDITIONS = {"A": "NBE", "AE": "NB", "E": "Z", "G": "NLE", "GE": "NL", "NE": "NZ"}
+"""The tables prefer the other name of these conditions."""
+
+_ALIASES = {"XLATB": "XLAT"}
+
+_CONDITIONAL = re.compile(r"^(J|CMOV|SET|CMP)(A|AE|E|G|GE|NE)(XADD)?$")
+
+_ESCAPES = {
+    OpCodeTableKind.NORMAL: "",
+    OpCodeTableKind.T0F: "0F",
+    OpCodeTableKind.T0F38: "0F38",
+    OpCodeTableKind.T0F3A: "0F3A",
+}
+
+_IMMEDIATES = {"IMM8": "i8", "IMM8SEX16": "i8", "IMM8SEX32": "i8", "IMM8SEX64": "i8", "IMM16": "i16",
+               "IMM32": "i32", "IMM32SEX64": "i32", "IMM64": "i64", "IMM8_CONST_1": "=1",
+               "BR64_1": "rel8", "BR64_4": "rel32"}  # fmt: skip
+
+_STRING_OPERANDS = {"SEG_RSI", "ES_RDI", "SEG_RDI", "SEG_RBX_AL"}
+"""Implied addresses; the tables do not show them."""
+
+_CLASS_OF_KIND = re.compile(r"^(R8|R16|R32|R64|MM|XMM|YMM|ZMM|K|BND|SEG|CR|DR)(P\d)?_")
+
+_FIXED = {"ES", "CS", "SS", "DS", "FS", "GS", "AL", "CL", "AX", "DX", "EAX", "RAX"}
+
+
+_KIND_NAMES = enum_names(OpCodeOperandKind)
+_MNEMONIC_NAMES = enum_names(Mnemonic)
+
+
+def _code_operand(kind: str, info: OpCodeInfo, memory: bool, broadcast: bool) -> str | None:
+    """The operand in the common words; None for what the tables do not show; "?" if it has no word."""
+    if kind in _IMMEDIATES:
+        return _IMMEDIATES[kind]
+    if kind in _FIXED:
+        return "=" + kind
+    if kind in _STRING_OPERANDS:
+        return None
+    if kind.startswith("MEM") or ("_OR_MEM" in kind and memory):
+        size = info.broadcast_memory_size if broadcast else info.memory_size
+        bits = str(8 * MemorySizes.size(size) or "")
+        if kind == "MEM_OFFS":
+            return "moffs" + bits
+        vsib = re.fullmatch(r"MEM_VSIB\d\d([XYZ])", kind)
+        return "m" + bits + (vsib[1].lower() + "mm" if vsib else "")
+    found = _CLASS_OF_KIND.match(kind)
+    return found[1].lower() if found else "?"
+
+
+def _code_mnemonic(info: OpCodeInfo) -> str:
+    name = _ALIASES.get(_MNEMONIC_NAMES[info.mnemonic], _MNEMONIC_NAMES[info.mnemonic])
+    conditional = _CONDITIONAL.match(name)
+    if conditional and (conditional[1] != "CMP" or conditional[3]):
+        return conditional[1] + _CONDITIONS[conditional[2]] + (conditional[3] or "")
+    return name
+
+
+def _code_signatures(info: OpCodeInfo, memory: bool) -> Iterator[Signature]:
+    """The signatures of a code with its register or its memory operand, best first."""
+    kinds = [_KIND_NAMES[kind] for kind in info.op_kinds()]
+    encoding = _ENCODINGS.get(info.encoding)
+    encoded_memory = any(kind.startswith("MEM") for kind in kinds)
+    either = any("_OR_MEM" in kind for kind in kinds)
+    if encoding is None or not (either or memory == encoded_memory):
+        return
+    prefixes = {
+        "": True,
+        "lock": memory and info.can_use_lock_prefix,
+        # Processors and tables accept REPNE on every string instruction, not only where it is meaningful.
+        "rep": info.can_use_rep_prefix,
+        "repne": info.can_use_rep_prefix or info.can_use_repne_prefix,
+    }
+    for broadcast in (False, True)[: 1 + (memory and info.can_broadcast)]:
+        words = [_code_operand(kind, info, memory, broadcast) for kind in kinds]
+        operands = tuple(word for word in words if word is not None)
+        for prefix, possible in prefixes.items():
+            if possible:
+                yield Signature(_code_mnemonic(info), encoding, prefix, operands)
+
+
+def _opcodes(info: OpCodeInfo) -> tuple[str, str]:
+    """The opcode as the tables append it to ambiguous form names: ``0F1F``, ``80r0``; also without the
+    escape, as behind a VEX prefix.
+    """
+    text = f"{info.op_code:0{2 * info.op_code_len}X}" + (f"r{info.group_index}" if info.is_group else "")
+    return _ESCAPES.get(info.table, "") + text, text
+
+
+# --- the join -----------------------------------------------------------------------------------------
+
+_OPCODE_SUFFIX = re.compile(r"_((?:[0-9A-F]{2}){1,3}(?:r[0-7])?)$")
+
+
+def _relaxed(signature: Signature) -> Iterator[Signature]:
+    """Weaker descriptions, for where the two sides disagree about details."""
+    yield signature
+    without_width = tuple(re.sub(r"^m\d+", "m", word) for word in signature.operands)
+    yield replace(signature, operands=without_width)
+    if signature.encoding == "vex":
+        # The tables do not mark every VEX encoding as such; the mnemonic tells them apart as well.
+        signature = replace(signature, encoding="legacy")
+    yield signature
+    # Registers that are zero-extended or of which only 16 bits count (MOVMSKPS, LLDT): one width stands
+    # for all in the tables.
+    any_width = tuple(re.sub(r"^r(16|32|64)$", "r", word) for word in without_width)
+    yield replace(signature, operands=any_width)
+    yield replace(signature, operands=tuple(word for word in without_width if not word.startswith("=")))
+
+
+def _choose(names: Iterable[str], opcodes: tuple[str, str]) -> str:
+    """The form whose opcode suffix fits the code; forms without suffix fit any code. "" if unclear."""
+    suffixes = {name: _OPCODE_SUFFIX.search(name) for name in names}
+    fitting = [
+        name
+        for name, suffix in suffixes.items()
+        if suffix and any(code.startswith(suffix[1]) for code in opcodes)
+    ]
+    fitting = fitting or [name for name, suffix in suffixes.items() if not suffix]
+    return fitting[0] if len(fitting) == 1 else ""
+
+
+def join(forms: Mapping[Signature, Iterable[str]]) -> dict[str, dict[str, str]]:
+    """For each decoder code by name: its forms, by ``reg`` or ``mem`` and prefix (``mem lock``)."""
+    levels: list[dict[Signature, dict[str, None]]] = [defaultdict(dict) for _ in range(5)]
+    for signature, names in forms.items():
+        for level, weaker in zip(levels, _relaxed(signature), strict=True):
+            level[weaker].update(dict.fromkeys(names))
+    result: dict[str, dict[str, str]] = {}
+    for code, code_name in enum_names(Code).items():
+        info = OpCodeInfo(code)  # type: ignore[arg-type]
+        if not info.is_instruction or not info.mode64:
+            continue
+        found: dict[str, str] = {}
+        for memory in (False, True):
+            for signature in _code_signatures(info, memory):
+                key = f"{'mem' if memory else 'reg'} {signature.prefix}".strip()
+                for level, weaker in zip(levels, _relaxed(signature), strict=True):
+                    if key not in found and weaker in level:
+                        form = _choose(level[weaker], _opcodes(info))
+                        if form:
+                            found[key] = form
+        if found:
+            result[code_name] = found
+    return result
+
+
+def write(table: Mapping[str, Mapping[str, str]], path: Path) -> None:
+    """One line a code, sorted: name, then ``reg=FORM``, ``mem=FORM``, ``mem lock=FORM`` ... by tabs."""
+    lines = ["# Made by cyclelens.analyzer.assembly.forms_generator. Form names: uops.info."]
+    for name in sorted(table):
+        lines.append("\t".join([name, *(f"{key}={form}" for key, form in table[name].items())]))
+    path.write_text("\n".join(lines) + "\n", encoding="ascii")
+
+
+def main() -> None:
+    """Command line: read the XML, write the table beside this module."""
+    parser = argparse.ArgumentParser(description="Make the table of encoding forms.")
+    parser.add_argument("xml", type=Path, help="instructions.xml or .xml.xz in uops.info's schema")
+    parser.add_argument("--output", type=Path, default=FORMS_PATH)
+    arguments = parser.parse_args()
+    opened = lzma.open if arguments.xml.suffix == ".xz" else open
+    with opened(arguments.xml, "rb") as source:
+        table = join(read_signatures(cast("IO[bytes]", source)))
+    write(table, arguments.output)
+    print(f"{len(table)} codes written to {arguments.output}")  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()

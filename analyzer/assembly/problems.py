@@ -1,0 +1,43 @@
+"""Every code that the assembly front end reports, in one place, and the constructor for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from cyclelens.analyzer.model.source import Problem, Severity
+
+CODES: Mapping[str, str] = {
+    "assembler-mismatch": "the assembler's bytes do not say what the text says; they were thrown away",
+    "assembler-timeout": "the assembler hung or died on this statement and was restarted",
+    "assembler-unavailable": "the assembler cannot be started here",
+    "binary-file": "the text holds NUL bytes: not an assembly file",
+    "branch-out-of-range": "the jump only has a short form, and its target is too far away",
+    "comment-not-closed": "a block comment runs to the end of the file",
+    "duplicate-label": "a label inside a region is defined twice",
+    "duplicate-region": "two regions have the same name; the later one was given another",
+    "empty-region": "nothing between the markers of a region becomes bytes",
+    "file-too-large": "more characters or lines than the front end reads",
+    "internal-error": "a defect of the front end itself; please report it",
+    "invalid-marker": "a marker that is not understood, or not wholly",
+    "not-supported": "a construct that is not handled yet (macros, conditional assembly ...)",
+    "region-end-without-begin": "a closing marker without an opening one",
+    "region-not-closed": "an opening marker without a closing one; the region was read up to where it can end",
+    "statement-too-long": "a statement of more characters than the front end reads",
+    "syntax-error": "the statement is not understood",
+    "undefined-label": "the target of a jump is not defined",
+    "unknown-directive": "a directive that is not known; taken as having no effect on the bytes",
+    "unsupported-instruction": "the instruction is unknown to the assembler or beyond it (EVEX ...)",
+}
+
+
+def make_problem(
+    code: str,
+    message: str,
+    line: int,
+    column: int,
+    end_column: int,
+    severity: Severity = Severity.ERROR,
+) -> Problem:
+    """A problem with one of the codes above."""
+    assert code in CODES, code
+    return Problem(line, column, max(end_column, column), code, message, severity)

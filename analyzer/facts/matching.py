@@ -1,0 +1,83 @@
+"""Which record of the fact tables describes a decoded instruction (uiCA model, rules M1 to M4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+from cyclelens.analyzer.model.facts import InstructionFacts
+from cyclelens.analyzer.model.instruction import Instruction, OperandKind
+
+_HIGH_BYTES = frozenset({"AH", "BH", "CH", "DH"})
+
+
+class CandidateSource(Protocol):
+    """What matching needs of the fact store."""
+
+    def candidates(self, microarchitecture: str, iform: str) -> tuple[InstructionFacts, ...]:
+        """The records with this form name, in the order of the source file."""
+        ...
+
+
+def _address_form(instruction: Instruction) -> str:
+    """Parts of a computed address: ``B_IS_D8`` = base, scaled index, 8-bit displacement; R for RIP."""
+    for operand in instruction.operands:
+        if operand.kind is OperandKind.AGEN:
+            parts = []
+            if operand.base:
+                parts.append("R" if operand.base in ("RIP", "EIP") else "B")
+            if operand.index:
+                parts.append("I" if operand.scale == 1 else "IS")
+            if operand.displacement_bits:
+                parts.append(f"D{operand.displacement_bits}")
+            return "_".join(parts)
+    return ""
+
+
+def _high_bytes(instruction: Instruction) -> str:
+    """``REG0,REG1``: which register operands are AH, BH, CH or DH."""
+    registers = [operand.register for operand in instruction.operands if operand.register]
+    return ",".join(f"REG{number}" for number, register in enumerate(registers) if register in _HIGH_BYTES)
+
+
+_TEXTS: Mapping[str, Callable[[Instruction], str]] = {
+    "agen": _address_form,
+    "eosz": lambda instruction: str(instruction.effective_operand_size),
+    "high8": _high_bytes,
+    "immzero": lambda instruction: "1" if instruction.immediate == 0 else "0",
+    "mask": lambda instruction: "1" if instruction.mask else "0",
+    "rep": lambda instruction: str(instruction.repeat),
+    "sae": lambda instruction: str(int(instruction.suppress_exceptions)),
+    "zeroing": lambda instruction: str(int(instruction.zeroing)),
+}
+
+
+def _matches(instruction: Instruction, facts: InstructionFacts) -> bool:
+    for name, wanted in facts.attributes.items():
+        if name == "rm":
+            # The record lists the digits it stands for: "4,5,6,7".
+            fits = str(instruction.rm) in wanted
+        elif name == "bcast":
+            # The record names the kind of broadcast; a form has at most one, so present or not decides.
+            fits = instruction.broadcast == (wanted != "0")
+        else:
+            fits = _TEXTS[name](instruction) == wanted
+        if not fits:
+            return False
+    return True
+
+
+def find_facts(
+    instruction: Instruction, microarchitecture: str, store: CandidateSource
+) -> InstructionFacts | None:
+    """The record that describes the instruction; None if the tables have none (an unknown instruction).
+
+    The first record under the instruction's form whose attributes all agree wins. Attributes that a
+    record does not have do not restrict it.
+    """
+    if not instruction.iform:
+        return None
+    for facts in store.candidates(microarchitecture, instruction.iform):
+        if _matches(instruction, facts):
+            return facts
+    return None
