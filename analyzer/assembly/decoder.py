@@ -25,6 +25,7 @@ from iced_x86 import (
     FormatMnemonicOptions,
     Formatter,
     FormatterSyntax,
+    InstructionInfoFactory,
     MemorySizeOptions,
     Mnemonic,
     OpCodeInfo,
@@ -32,6 +33,7 @@ from iced_x86 import (
     OpCodeTableKind,
     OpKind,
     Register,
+    RegisterExt,
     RoundingControl,
 )
 from iced_x86 import Instruction as IcedInstruction
@@ -301,3 +303,22 @@ def decode(code: bytes) -> tuple[Instruction, ...]:
             result.append(_decode_one(code[position:end]))
             position = end
     return tuple(result)
+
+
+_INFO = InstructionInfoFactory()
+
+
+def used_registers(code: bytes) -> frozenset[str]:
+    """The general-purpose registers that the instructions read, write or address with, in any width and
+    whether visible or implicit (RSP of PUSH, RAX of MUL), by their 64-bit names. Bytes that are no
+    instruction use none.
+    """
+    used: set[int] = set()
+    for instruction in Decoder(64, code, _OPTIONS):
+        used.update(item.register for item in _INFO.info(instruction).used_registers())
+        # Addresses that are not accessed (multi-byte NOPs) are no use in the decoder's eyes.
+        used.update((instruction.memory_base, instruction.memory_index))
+    full = {RegisterExt.full_register(register) for register in used}  # type: ignore[arg-type]
+    return frozenset(
+        name for register in full if RegisterExt.is_gpr64(register) and (name := _REGISTERS[register])
+    )

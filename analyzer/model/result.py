@@ -129,7 +129,7 @@ class RegionAnalysis:
     """One per requested microarchitecture, the first is the primary one; empty if it could not be done."""
     findings: tuple[Finding, ...] = ()
     note: str = ""
-    """Why there is no prediction, if there is none."""
+    """Why there is no prediction, if there is none; else what was added to make the region a loop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,4 +167,6 @@ class AnalysisOptions:
     region: str | None = None
     """Only the region of this name."""
     trace: bool = False
+    forced: frozenset[str] = frozenset()
+    """Keys of marker options (``arch mode alignment align``) that do not win: given explicitly by the user."""
     extra: Mapping[str, str] = field(default_factory=dict)

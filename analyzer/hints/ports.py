@@ -1,0 +1,70 @@
+"""The scarce ports that an instruction needs.
+
+vfmadd231ps (%rdi), %ymm1, %ymm0     p01 p23
+imul %rsi, %rax                      p1 1.00        (p1 is busy all the time)
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from cyclelens.analyzer.hints.layout import statement_of
+from cyclelens.analyzer.insight.pressure import port_pressure, saturated_ports
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.result import Hint, LineUsage, Prediction, RegionAnalysis
+from cyclelens.analyzer.model.uops import InstructionTemplate
+
+KIND = "ports"
+
+
+def hints(region: RegionAnalysis) -> Iterator[Hint]:
+    """A hint for every instruction that uses a busy port or that few ports can execute."""
+    if not region.predictions:
+        return
+    prediction = region.predictions[0]
+    busy = saturated_ports(prediction)
+    for index, template in enumerate(prediction.instructions):
+        usage = prediction.simulation.usage[index]
+        label = busy_ports(usage, busy) or scarce_ports(template, prediction)
+        if label:
+            statement = statement_of(region, index)
+            yield Hint(
+                line=statement.line,
+                column=statement.end_column,
+                label=label,
+                tooltip="\n".join(_tooltip(prediction, template, usage, busy)),
+                kind=KIND,
+            )
+
+
+def busy_ports(usage: LineUsage, busy: frozenset[str]) -> str:
+    """Average uops an iteration on ports that are busy all the time: ``p0 0.50 p1 0.50``."""
+    used = {port: uops for port, uops in sorted(usage.ports.items()) if port in busy and uops >= 0.005}
+    if len(used) > 2:
+        return f"p{''.join(used)} {sum(used.values()):.2f}"
+    return " ".join(f"p{port} {uops:.2f}" for port, uops in used.items())
+
+
+def scarce_ports(template: InstructionTemplate, prediction: Prediction) -> str:
+    """Allowed ports of the uops that have fewer than a plain ALU uop: ``p01 2×p23``."""
+    alu_ports = registry.get(prediction.microarchitecture).alu_ports
+    return port_sets(template, fewer_than=len(alu_ports))
+
+
+def port_sets(template: InstructionTemplate, fewer_than: int = 99) -> str:
+    """Allowed ports of the uops in program order, equal ones counted."""
+    sets = Counter(uop.ports for uop in template.uops if 0 < len(uop.ports) < fewer_than)
+    return " ".join(f"p{ports}" if count == 1 else f"{count}×p{ports}" for ports, count in sets.items())
+
+
+def _tooltip(
+    prediction: Prediction, template: InstructionTemplate, usage: LineUsage, busy: frozenset[str]
+) -> Iterator[str]:
+    yield f"Allowed ports: {port_sets(template)}"
+    used = [f"p{port} {uops:.2f}" for port, uops in sorted(usage.ports.items()) if uops >= 0.005]
+    if used:
+        yield f"Used, uops per iteration: {', '.join(used)}"
+    pressure = port_pressure(prediction)
+    for port in sorted(busy & usage.ports.keys()):
+        yield f"Port {port} is busy in {pressure[port] / prediction.cycles_per_iteration:.0%} of the cycles."

@@ -1,0 +1,66 @@
+"""The result on a region's first line.
+
+# cyclelens-begin dot        4.00 cycles/iter · SKL · latency-bound
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cyclelens.analyzer.hints.layout import END_OF_LINE, LINE_BUDGET
+from cyclelens.analyzer.insight import wording
+from cyclelens.analyzer.insight.hazards.unknown_instruction import CODE as UNKNOWN_INSTRUCTION
+from cyclelens.analyzer.model.result import Hint, Prediction, RegionAnalysis
+
+KIND = "region"
+
+
+def hints(region: RegionAnalysis) -> Iterator[Hint]:
+    """One hint at the opening marker: the primary microarchitecture's figure, or why there is none."""
+    if region.predictions:
+        label, tooltip = _label(region), "\n".join(_tooltip(region))
+    elif region.note:
+        label, tooltip = "no prediction", region.note
+    else:
+        return
+    yield Hint(line=region.region.first_line, column=END_OF_LINE, label=label, tooltip=tooltip, kind=KIND)
+
+
+def _label(region: RegionAnalysis) -> str:
+    prediction = region.predictions[0]
+    head = f"{_cycles(region, prediction)} cycles/iter · {prediction.microarchitecture} · "
+    words = wording.bound_by(prediction.bottlenecks, LINE_BUDGET - len(head))
+    stalls = dict.fromkeys(
+        finding.label
+        for finding in region.findings
+        if finding.microarchitecture == prediction.microarchitecture and finding.severity != "information"
+    )
+    with_stalls = f"{words} ({', '.join(stalls)})"
+    return head + (with_stalls if stalls and len(head) + len(with_stalls) <= LINE_BUDGET else words)
+
+
+def _cycles(region: RegionAnalysis, prediction: Prediction) -> str:
+    """A figure that rests on an instruction without figures is marked as approximate."""
+    uncertain = any(
+        finding.code == UNKNOWN_INSTRUCTION and finding.microarchitecture == prediction.microarchitecture
+        for finding in region.findings
+    )
+    return f"{'~' if uncertain else ''}{prediction.cycles_per_iteration:.2f}"
+
+
+def _tooltip(region: RegionAnalysis) -> Iterator[str]:
+    for prediction in region.predictions:
+        yield (
+            f"{prediction.microarchitecture}: {_cycles(region, prediction)} cycles per iteration, "
+            f"{wording.mode(prediction.mode)}, {wording.bound_by(prediction.bottlenecks)}"
+        )
+    prediction = region.predictions[0]
+    yield ""
+    for name in prediction.bottlenecks:
+        yield wording.explanation(name)
+    yield f"Uops come from {wording.front_end(prediction)}."
+    bounds = [f"{name} {value:.2f}" for name, value in sorted(prediction.bounds.items()) if value > 0]
+    if bounds:
+        yield f"Bounds: {', '.join(bounds)}."
+    if region.note:
+        yield region.note

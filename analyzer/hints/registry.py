@@ -1,0 +1,57 @@
+"""The visible list of hint kinds. A new one is a file beside this one and a line here."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator
+from typing import NamedTuple
+
+from cyclelens.analyzer.hints import fusion, ports, region, stalls
+from cyclelens.analyzer.hints.layout import fit
+from cyclelens.analyzer.model.result import Analysis, Hint, RegionAnalysis
+
+
+class Kind(NamedTuple):
+    """A kind of hint. On a line they stand in the order of ``KINDS``; the smallest rank is kept longest."""
+
+    name: str
+    rank: int
+    hints: Callable[[RegionAnalysis], Iterator[Hint]]
+
+
+KINDS: tuple[Kind, ...] = (
+    Kind(region.KIND, 0, region.hints),
+    Kind(ports.KIND, 3, ports.hints),
+    Kind(fusion.KIND, 2, fusion.hints),
+    Kind(stalls.KIND, 1, stalls.hints),
+)
+
+
+def hints(analysis: Analysis, kinds: Collection[str] | None = None) -> tuple[Hint, ...]:
+    """All hints of an analysis in text order, cut to what fits on each line.
+
+    ``kinds``: names of the kinds to show; None for all.
+    """
+    lines: defaultdict[int, list[tuple[int, Hint]]] = defaultdict(list)
+    for region_analysis in analysis.regions:
+        for kind in KINDS:
+            if kinds is None or kind.name in kinds:
+                for hint in kind.hints(region_analysis):
+                    lines[hint.line].append((kind.rank, hint))
+    shown: list[Hint] = []
+    for _, on_line in sorted(lines.items()):
+        # Stable: kinds keep their order where they stand at the same column.
+        on_line.sort(key=lambda ranked: ranked[1].column)
+        shown.extend(fit(_without_repeats(on_line)))
+    return tuple(shown)
+
+
+def _without_repeats(on_line: list[tuple[int, Hint]]) -> list[tuple[int, Hint]]:
+    """A statement that repeats an instruction (``.rept``, several NOPs) says each thing once."""
+    seen: set[tuple[int, str]] = set()
+    result = []
+    for rank, hint in on_line:
+        if (hint.column, hint.label) not in seen:
+            seen.add((hint.column, hint.label))
+            result.append((rank, hint))
+    return result

@@ -1,0 +1,37 @@
+"""The visible list of hazard detectors. A new one is a file in ``hazards/`` and a line here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from cyclelens.analyzer.insight.hazards import (
+    jcc_erratum,
+    length_changing_prefix,
+    microcode,
+    move_elimination,
+    register_merge,
+    stack_sync,
+    unknown_instruction,
+    unlamination,
+)
+from cyclelens.analyzer.model.result import Finding, Prediction
+
+Detector = Callable[[Prediction], Iterator[Finding]]
+
+# Within one instruction findings keep this order: the loudest first.
+DETECTORS: tuple[Detector, ...] = (
+    unknown_instruction.find,
+    length_changing_prefix.find,
+    jcc_erratum.find,
+    microcode.find,
+    unlamination.find,
+    register_merge.find,
+    stack_sync.find,
+    move_elimination.find,
+)
+
+
+def find(prediction: Prediction) -> tuple[Finding, ...]:
+    """All hazards of a prediction, ordered by instruction."""
+    found = [finding for detector in DETECTORS for finding in detector(prediction)]
+    return tuple(sorted(found, key=lambda finding: finding.instruction))

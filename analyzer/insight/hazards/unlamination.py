@@ -1,0 +1,43 @@
+"""``unlamination``: a micro-fused uop is split again before it issues, so it takes more issue slots."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cyclelens.analyzer.model.result import Finding, Prediction
+from cyclelens.analyzer.model.source import Severity
+
+CODE = "unlamination"
+
+
+def find(prediction: Prediction) -> Iterator[Finding]:
+    """One finding for every instruction with an indexed address whose uops are split at issue.
+
+    The instruction then has fewer uops in the IDQ than fused uops at issue. Microcoded instructions are
+    left out: their uops are grouped by other rules.
+    """
+    for index, template in enumerate(prediction.instructions):
+        before, after = len(template.idq_uops), len(template.fused_uops)
+        indexed = any(access.index for access in template.memory_operands)
+        if before >= after or not indexed or template.ms_uops:
+            continue
+        yield Finding(
+            code=CODE,
+            severity=Severity.INFORMATION,
+            instruction=index,
+            message=(
+                f"Unlamination: because of the index register, {before} micro-fused {_uops(before)} split "
+                f"into {after} at issue and {_slots(after)}. An address without an index register keeps "
+                f"{'it' if before == 1 else 'them'} fused."
+            ),
+            label=f"unlaminated {before}→{after}",
+            microarchitecture=prediction.microarchitecture,
+        )
+
+
+def _uops(count: int) -> str:
+    return "uop is" if count == 1 else "uops are"
+
+
+def _slots(count: int) -> str:
+    return f"take {count} issue slots"

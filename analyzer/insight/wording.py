@@ -1,0 +1,73 @@
+"""Names of limits and modes in words, shared by hints and reports so that they say the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cyclelens.analyzer.model.result import Prediction
+
+_SHORT = {
+    "Predecoder": "predecoder",
+    "Decoder": "decoder",
+    "DSB": "DSB",
+    "LSD": "LSD",
+    "Issue": "issue",
+    "Ports": "port",
+    "Scheduling": "scheduling",
+    "Divider": "divider",
+    "Dependencies": "latency",
+}
+
+_EXPLANATIONS = {
+    "Predecoder": "The predecoder cannot find the instruction boundaries any faster.",
+    "Decoder": "The decoders cannot turn the instructions into uops any faster.",
+    "DSB": "The DSB (uop cache) cannot deliver the uops any faster.",
+    "LSD": "The loop stream detector cannot deliver the uops any faster.",
+    "Issue": "The renamer's issue width is used up.",
+    "Ports": "The execution ports that these uops need are busy all the time.",
+    "Scheduling": "One port is busy all the time because the uops are spread unevenly over the ports.",
+    "Divider": "The divider is busy all the time.",
+    "Dependencies": "A chain of dependent instructions runs from one iteration into the next.",
+    "unknown": "No single limit explains the figure: several effects add up.",
+}
+
+
+def bound_by(bottlenecks: Sequence[str], limit: int | None = None) -> str:
+    """The bottlenecks as an adjective: ``latency-bound``, ``decoder- and issue-bound``.
+
+    ``limit``: the most characters; names that do not fit are counted (``latency-bound +1``).
+    """
+    names = [_SHORT[name] for name in bottlenecks if name in _SHORT]
+    if not names:
+        return "no single bottleneck"
+    text = names[0] + "-bound" if len(names) == 1 else "-, ".join(names[:-1]) + f"- and {names[-1]}-bound"
+    if limit is None or len(text) <= limit:
+        return text
+    return f"{names[0]}-bound +{len(names) - 1}" if len(names) > 1 else text
+
+
+def explanation(bottleneck: str) -> str:
+    """One sentence on what it means to be bound by it."""
+    return _EXPLANATIONS.get(bottleneck, bottleneck)
+
+
+def figure(value: float) -> str:
+    """At most two decimals, trailing zeros removed; empty for zero."""
+    text = f"{value:.2f}".rstrip("0").rstrip(".")
+    return "" if text in ("0", "-0") else text
+
+
+def mode(name: str) -> str:
+    """``loop`` and ``unroll`` as words for people."""
+    return "unrolled" if name == "unroll" else name
+
+
+def front_end(prediction: Prediction) -> str:
+    """Where the uops come from, in shares: ``DSB``, ``MITE 75 %, MS 25 %``."""
+    total = sum(prediction.front_end.values())
+    if not total:
+        return "nowhere"
+    if len(prediction.front_end) == 1:
+        return next(iter(prediction.front_end))
+    shares = sorted(prediction.front_end.items(), key=lambda item: -item[1])
+    return ", ".join(f"{source} {uops / total * 100:.0f} %" for source, uops in shares)

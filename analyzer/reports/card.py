@@ -1,0 +1,107 @@
+"""One instruction as Markdown, for a hover: what it costs, where it ran, what is wrong with it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from cyclelens.analyzer.insight import wording
+from cyclelens.analyzer.model.result import Prediction, RegionAnalysis
+from cyclelens.analyzer.model.uops import InstructionTemplate
+from cyclelens.analyzer.reports.rows import source_shares
+
+
+def instruction_card(region: RegionAnalysis, instruction: int) -> str:
+    """Markdown for the instruction with this index on the primary microarchitecture.
+
+    Without a prediction the card says why. Raises IndexError if there is no such instruction.
+    """
+    if not region.predictions:
+        return f"No prediction: {region.note}" if region.note else ""
+    return "\n".join(_card(region, region.predictions[0], instruction))
+
+
+def _card(region: RegionAnalysis, prediction: Prediction, index: int) -> Iterator[str]:
+    template = prediction.instructions[index]
+    name = prediction.microarchitecture
+    yield f"**`{template.instruction.text or template.instruction.code.hex()}`** on {name}"
+    yield ""
+    yield from (f"- {item}" for item in _items(prediction, index, template))
+    findings = [
+        finding
+        for finding in region.findings
+        if finding.instruction == index and finding.microarchitecture in ("", name)
+    ]
+    for finding in findings:
+        yield ""
+        yield f"**{finding.code}**: {finding.message}"
+    if template.facts is not None:
+        yield ""
+        yield f"[{template.facts.name} on uops.info]({_link(template.facts.name)})"
+
+
+def _items(prediction: Prediction, index: int, template: InstructionTemplate) -> Iterator[str]:
+    code = template.instruction.code
+    yield f"{len(code)} bytes: `{code.hex(' ')}`"
+    if template.fused_with_previous:
+        partner = prediction.instructions[index - 1].instruction.text
+        yield f"macro-fused: one uop together with `{partner}` before it"
+        return
+    if template.fused_with_next:
+        yield f"macro-fused with `{prediction.instructions[index + 1].instruction.text}` after it"
+    if template.facts is None:
+        yield "no figures: counted as one uop without a port"
+        return
+    unfused = sum(1 for uop in template.uops if uop.ports)
+    issued, delivered = len(template.fused_uops), len(template.idq_uops)
+    yield f"uops: {unfused} executed, {issued} issued, {delivered} from the front end"
+    ports = Counter(uop.ports for uop in template.uops if uop.ports)
+    if ports:
+        yield "allowed ports: " + ", ".join(f"{count}×p{allowed}" for allowed, count in ports.items())
+    usage = prediction.simulation.usage[index]
+    used = [f"p{port} {uops:.2f}" for port, uops in sorted(usage.ports.items()) if uops >= 0.005]
+    if used:
+        yield f"ports used, uops per iteration: {', '.join(used)}"
+    latencies = sorted({cycles for uop in template.uops for _, cycles in uop.outputs})
+    if template.latencies:
+        yield f"latency: {_span(sorted(set(template.latencies.values())))}"
+    elif latencies:
+        yield f"latency: {_span(latencies)}"
+    if template.divider_cycles:
+        yield f"divider: busy for {template.divider_cycles} cycles"
+    if template.ms_uops:
+        yield f"microcoded: {template.ms_uops} uops from the microcode sequencer"
+    elif template.complex_decoder:
+        yield "needs the complex decoder"
+    source = source_shares(usage.sources)
+    if source:
+        yield f"delivered by: {source}"
+
+
+def _span(cycles: list[int]) -> str:
+    low, high = cycles[0], cycles[-1]
+    if low == high:
+        return f"{low} cycle{'' if low == 1 else 's'}"
+    return f"{low} to {high} cycles, depending on the operands"
+
+
+def _link(name: str) -> str:
+    """Page of a variant: its name with every run of other characters replaced by one underscore."""
+    return f"https://uops.info/html-instr/{re.sub(r'[^A-Za-z0-9]+', '_', name).strip('_')}.html"
+
+
+def region_card(region: RegionAnalysis) -> str:
+    """Markdown for the region's marker: the figures of every microarchitecture and what limits them."""
+    if not region.predictions:
+        return f"No prediction: {region.note}" if region.note else ""
+    lines = ["| | cycles/iter | mode | bottleneck | front end |", "|---|---:|---|---|---|"]
+    lines += [
+        f"| {prediction.microarchitecture} | {prediction.cycles_per_iteration:.2f} "
+        f"| {wording.mode(prediction.mode)} | {', '.join(prediction.bottlenecks)} "
+        f"| {wording.front_end(prediction)} |"
+        for prediction in region.predictions
+    ]
+    if region.note:
+        lines += ["", region.note]
+    return "\n".join(lines)

@@ -1,0 +1,149 @@
+"""The report as JSON, for programs. The schema is described in ``docs/json.md``; a change that could break a
+reader raises ``SCHEMA``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from cyclelens.analyzer.model.result import (
+    Analysis,
+    Finding,
+    LineUsage,
+    Prediction,
+    RegionAnalysis,
+    Trace,
+    TraceRow,
+)
+from cyclelens.analyzer.model.source import Problem
+from cyclelens.analyzer.reports.rows import Row, rows
+
+SCHEMA = 1
+
+_DECIMALS = 4
+"""Averages over a window are not more exact than this."""
+
+
+def render(analysis: Analysis, file: str) -> str:
+    """The whole report as one indented JSON object. Lines and columns are one-based."""
+    return json.dumps(document(analysis, file), indent=2, ensure_ascii=False) + "\n"
+
+
+def document(analysis: Analysis, file: str) -> dict[str, Any]:
+    """The report as plain lists and dictionaries."""
+    return {
+        "schema": SCHEMA,
+        "file": file,
+        "dialect": analysis.dialect,
+        "regions": [_region(region) for region in analysis.regions],
+        "problems": [_problem(problem) for problem in analysis.problems],
+    }
+
+
+def _region(analysis: RegionAnalysis) -> dict[str, Any]:
+    region = analysis.region
+    return {
+        "name": region.name,
+        "first_line": region.first_line + 1,
+        "last_line": region.last_line + 1,
+        "options": dict(region.options),
+        "incomplete": region.incomplete,
+        "note": analysis.note,
+        "predictions": [_prediction(analysis, prediction) for prediction in analysis.predictions],
+        "findings": [_finding(analysis, finding) for finding in analysis.findings],
+    }
+
+
+def _prediction(analysis: RegionAnalysis, prediction: Prediction) -> dict[str, Any]:
+    simulation = prediction.simulation
+    result: dict[str, Any] = {
+        "microarchitecture": prediction.microarchitecture,
+        "mode": prediction.mode,
+        "alignment": prediction.alignment,
+        "cycles_per_iteration": prediction.cycles_per_iteration,
+        "bottlenecks": list(prediction.bottlenecks),
+        "bounds": _figures(prediction.bounds),
+        "front_end": _figures(prediction.front_end),
+        "lsd_unroll": simulation.lsd_unroll,
+        "simulated_cycles": simulation.simulated_cycles,
+        "first_round": simulation.first_round,
+        "last_round": simulation.last_round,
+        "rows": [_row(row) for row in rows(analysis, prediction)],
+    }
+    if simulation.trace is not None:
+        result["trace"] = _trace(simulation.trace)
+    return result
+
+
+def _row(row: Row) -> dict[str, Any]:
+    template = row.template
+    result: dict[str, Any] = {
+        "kind": row.kind,
+        "instruction": row.index,
+        "line": row.statement.line + 1,
+        "column": row.statement.column + 1,
+    }
+    if row.kind == "instruction":
+        result |= {
+            "source_text": row.statement.text,
+            "text": template.instruction.text,
+            "bytes": template.instruction.code.hex(),
+            "variant": template.facts.name if template.facts is not None else None,
+            "estimated": template.facts is not None and template.facts.constructed,
+            "fused_with_previous": template.fused_with_previous,
+            "uops": [uop.ports for uop in template.uops],
+            "retire_slots": template.retire_slots,
+            "mite_uops": template.mite_uops,
+            "ms_uops": template.ms_uops,
+            "notes": list(row.notes),
+        }
+    return result | _usage(row.usage)
+
+
+def _usage(usage: LineUsage) -> dict[str, Any]:
+    return {
+        "sources": _figures(usage.sources),
+        "issued": round(usage.issued, _DECIMALS),
+        "executed": round(usage.executed, _DECIMALS),
+        "ports": _figures(usage.ports),
+        "divider": round(usage.divider, _DECIMALS),
+    }
+
+
+def _figures(figures: Mapping[str, float]) -> dict[str, float]:
+    return {name: round(value, _DECIMALS) for name, value in sorted(figures.items())}
+
+
+def _finding(analysis: RegionAnalysis, finding: Finding) -> dict[str, Any]:
+    statement = analysis.region.lines[analysis.instruction_lines[finding.instruction]]
+    return {
+        "code": finding.code,
+        "severity": str(finding.severity),
+        "microarchitecture": finding.microarchitecture,
+        "instruction": finding.instruction,
+        "line": statement.line + 1,
+        "column": statement.column + 1,
+        "end_column": statement.end_column + 1,
+        "message": finding.message,
+    }
+
+
+def _problem(problem: Problem) -> dict[str, Any]:
+    return {
+        "code": problem.code,
+        "severity": str(problem.severity),
+        "line": problem.line + 1,
+        "column": problem.column + 1,
+        "end_column": problem.end_column + 1,
+        "message": problem.message,
+    }
+
+
+def _trace(trace: Trace) -> dict[str, Any]:
+    """Rows as lists in the order of ``columns``: a trace has thousands of them."""
+    return {
+        "cycles": trace.cycles,
+        "columns": list(TraceRow._fields),
+        "rows": [list(row) for row in trace.rows],
+    }

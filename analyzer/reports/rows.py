@@ -1,0 +1,56 @@
+"""The lines of a region's table, shared by the formats: one row an instruction and one for extra uops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from cyclelens.analyzer.model.result import LineUsage, Prediction, RegionAnalysis
+from cyclelens.analyzer.model.source import SourceLine
+from cyclelens.analyzer.model.uops import InstructionTemplate
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of the table; figures are averages per iteration."""
+
+    kind: str
+    """``instruction``, ``merge``, ``sync``."""
+    index: int
+    """Instruction that the row belongs to."""
+    statement: SourceLine
+    template: InstructionTemplate
+    text: str
+    usage: LineUsage
+    notes: tuple[str, ...]
+
+
+def rows(region: RegionAnalysis, prediction: Prediction) -> Iterator[Row]:
+    """Instructions in order, each after the merge and stack-synchronisation uops that precede it."""
+    simulation = prediction.simulation
+    per_statement = [region.instruction_lines.count(line) for line in region.instruction_lines]
+    for index, template in enumerate(prediction.instructions):
+        statement = region.region.lines[region.instruction_lines[index]]
+        for kind, usage in (("merge", simulation.merge_usage[index]), ("sync", simulation.sync_usage[index])):
+            if usage is not None:
+                text = "(register merge)" if kind == "merge" else "(stack sync)"
+                yield Row(kind, index, statement, template, text, usage, ())
+        # As written, unless one statement became several instructions.
+        text = " ".join(statement.text.split()) if per_statement[index] == 1 else template.instruction.text
+        notes = _notes(region, prediction, index, template)
+        yield Row("instruction", index, statement, template, text, simulation.usage[index], tuple(notes))
+
+
+def _notes(
+    region: RegionAnalysis, prediction: Prediction, index: int, template: InstructionTemplate
+) -> Iterator[str]:
+    if template.fused_with_previous:
+        yield f"fused with {prediction.instructions[index - 1].instruction.mnemonic}"
+    for finding in region.findings:
+        if finding.instruction == index and finding.microarchitecture in ("", prediction.microarchitecture):
+            yield finding.label or finding.code
+
+
+def source_shares(sources: Mapping[str, float]) -> str:
+    """The front-end sources of one row: ``DSB``, ``MITE+MS``."""
+    return "+".join(source for source in ("LSD", "DSB", "MITE", "MS") if sources.get(source, 0.0) >= 0.005)

@@ -1,0 +1,150 @@
+"""The report for a terminal: a headline, a table in the manner of IACA and uiCA, hazards, problems."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from cyclelens.analyzer.insight import wording
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.result import Analysis, Finding, Prediction, RegionAnalysis
+from cyclelens.analyzer.reports import timeline
+from cyclelens.analyzer.reports.rows import Row, rows, source_shares
+
+_WIDTH = 110
+_MARKERS = "Mark one with `# cyclelens-begin NAME` and `# cyclelens-end` in comments around a loop."
+
+
+def render(analysis: Analysis, file: str) -> str:
+    """The whole report. Lines and columns are one-based; timelines are added where there is a trace."""
+    parts = ["\n".join(_region(region, file)) for region in analysis.regions]
+    if not analysis.regions:
+        parts.append(f"{file}: no region to analyse. {_MARKERS}")
+    if analysis.problems:
+        parts.append("\n".join(_problems(analysis, file)))
+    return "\n\n".join(parts) + "\n"
+
+
+def _region(region: RegionAnalysis, file: str) -> Iterator[str]:
+    place = f"{file}:{region.region.first_line + 1}"
+    name = region.region.name
+    yield f"== {place}{': ' + name if name else ''} =="
+    if not region.predictions:
+        yield f"   No prediction: {region.note}"
+        return
+    if region.note:
+        yield f"   {region.note}"
+    if len(region.predictions) > 1:
+        yield ""
+        yield from _comparison(region.predictions)
+    for prediction in region.predictions:
+        yield ""
+        yield from _prediction(region, prediction)
+
+
+def _comparison(predictions: Sequence[Prediction]) -> Iterator[str]:
+    fastest = min(prediction.cycles_per_iteration for prediction in predictions)
+    for prediction in predictions:
+        factor = f"{prediction.cycles_per_iteration / fastest:.2f}x" if fastest else ""
+        yield (
+            f"   {prediction.microarchitecture:<5} {prediction.cycles_per_iteration:8.2f} cycles/iter "
+            f"{factor:>7}   {wording.bound_by(prediction.bottlenecks)}"
+        )
+
+
+def _prediction(region: RegionAnalysis, prediction: Prediction) -> Iterator[str]:
+    microarchitecture = registry.get(prediction.microarchitecture)
+    findings = _findings_of(region, prediction)
+    uncertain = any(finding.code == "unknown-instruction" for finding in findings)
+    yield (
+        f"   {prediction.cycles_per_iteration:.2f} cycles/iter on {microarchitecture.name} "
+        f"({microarchitecture.title}), {wording.mode(prediction.mode)}"
+        + (f", alignment {prediction.alignment}" if prediction.alignment else "")
+        + (" (uncertain: see the unknown instructions below)" if uncertain else "")
+    )
+    yield f"   Bottleneck: {', '.join(prediction.bottlenecks)}"
+    for name in prediction.bottlenecks:
+        yield f"     {wording.explanation(name)}"
+    yield f"   Front end:  {wording.front_end(prediction)}"
+    bounds = [f"{name} {value:.2f}" for name, value in sorted(prediction.bounds.items()) if value > 0]
+    yield f"   Bounds:     {', '.join(bounds) if bounds else 'none'}"
+    yield ""
+    yield from _table(region, prediction)
+    if findings:
+        yield ""
+        yield "   Hazards:"
+        for finding in findings:
+            statement = region.region.lines[region.instruction_lines[finding.instruction]]
+            yield from textwrap.wrap(
+                f"line {statement.line + 1}: {finding.message} [{finding.code}]",
+                _WIDTH,
+                initial_indent="     ",
+                subsequent_indent="       ",
+                break_on_hyphens=False,
+            )
+    if prediction.simulation.trace is not None:
+        yield ""
+        yield "   Timeline:"
+        labels = {row.index: row.text for row in rows(region, prediction) if row.kind == "instruction"}
+        drawn = timeline.render(prediction, labels=labels)
+        yield textwrap.indent(drawn, "   ")
+
+
+def _findings_of(region: RegionAnalysis, prediction: Prediction) -> list[Finding]:
+    primary = prediction.microarchitecture
+    return [finding for finding in region.findings if finding.microarchitecture in ("", primary)]
+
+
+def _table(region: RegionAnalysis, prediction: Prediction) -> Iterator[str]:
+    ports = registry.get(prediction.microarchitecture).ports
+    listed = list(rows(region, prediction))
+    has_divider = any(row.usage.divider for row in listed)
+    header = ["line", "source", "issued", "exec.", *(f"p{port}" for port in ports)]
+    if has_divider:
+        header.append("div")
+    cells = [_cells(row, ports, has_divider) for row in listed]
+    previous = None
+    for row, line in zip(listed, cells, strict=True):
+        # The number of a line that holds several rows stands at the first one.
+        line[0] = "" if row.statement.line == previous else str(row.statement.line + 1)
+        previous = row.statement.line
+    totals = _totals(listed, ports, has_divider)
+    widths = [
+        max(len(header[i]), len(totals[i]), *(len(line[i]) for line in cells)) for i in range(len(header))
+    ]
+    text_width = max(len("instruction"), *(len(row.text) for row in listed))
+
+    def formatted(line: Sequence[str]) -> str:
+        return "   " + "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))
+
+    yield f"{formatted(header)}   instruction"
+    for row, line in zip(listed, cells, strict=True):
+        notes = ", ".join(row.notes)
+        yield f"{formatted(line)}   {row.text.ljust(text_width)}   {notes}".rstrip()
+    yield f"{formatted(totals)}   total"
+
+
+def _cells(row: Row, ports: str, has_divider: bool) -> list[str]:
+    usage = row.usage
+    figures = [usage.issued, usage.executed, *(usage.ports.get(port, 0.0) for port in ports)]
+    if has_divider:
+        figures.append(usage.divider)
+    return ["", source_shares(usage.sources), *(wording.figure(value) for value in figures)]
+
+
+def _totals(listed: Sequence[Row], ports: str, has_divider: bool) -> list[str]:
+    usages = [row.usage for row in listed]
+    figures = [
+        sum(usage.issued for usage in usages),
+        sum(usage.executed for usage in usages),
+        *(sum(usage.ports.get(port, 0.0) for usage in usages) for port in ports),
+    ]
+    if has_divider:
+        figures.append(sum(usage.divider for usage in usages))
+    return ["", "", *(wording.figure(value) for value in figures)]
+
+
+def _problems(analysis: Analysis, file: str) -> Iterator[str]:
+    for problem in analysis.problems:
+        place = f"{file}:{problem.line + 1}:{problem.column + 1}"
+        yield f"{place}: {problem.severity}: {problem.message} [{problem.code}]"
