@@ -49,6 +49,10 @@ class ImportSummary:
     """Bytes of the table file."""
 
 
+def _attributes(element: etree._Element) -> dict[str, str]:
+    return {str(key): str(value) for key, value in element.items()}
+
+
 class _Numbering:
     """Distinct texts, numbered from 1 in the order of their first use."""
 
@@ -73,11 +77,12 @@ class _Collector:
 
     def add(self, instruction: etree._Element) -> None:
         """Take over one variant; one without measurements leaves no trace."""
-        name, iform = instruction.get("string"), instruction.get("iform")
+        attributes = _attributes(instruction)
+        name, iform = attributes.get("string"), attributes.get("iform")
         if not name or not iform:
             raise ValueError("an instruction without a name or form")
-        category = instruction.get("category", "")
-        locked = instruction.get("locked") == "1"
+        category = attributes.get("category", "")
+        locked = attributes.get("locked") == "1"
         records: dict[int, int] = {}
         constructed = 0
         for architecture in instruction.iterchildren("architecture"):
@@ -91,7 +96,7 @@ class _Collector:
             if position == len(self.record_counts):
                 self.record_counts.append(0)
             if position in records:
-                raise ValueError(f"{microarchitecture} measured twice")
+                continue  # the first measurement counts, as everywhere in the file
             records[position] = self._record(measurement, name, category, locked, microarchitecture)
             self.record_counts[position] += 1
             if measurement.get("provenance") == "constructed":
@@ -101,13 +106,13 @@ class _Collector:
         variant = Variant(
             name=name,
             category=category,
-            extension=instruction.get("extension", ""),
+            extension=attributes.get("extension", ""),
             locked=locked,
-            attributes={
-                key: instruction.attrib[key] for key in rules.MATCHING_ATTRIBUTES if key in instruction.attrib
-            },
+            attributes={key: attributes[key] for key in rules.MATCHING_ATTRIBUTES if key in attributes},
             operands=tuple(
-                self.operands.number(encoding.encode_operand(rules.operand(operand.attrib, operand.text)))
+                self.operands.number(
+                    encoding.encode_operand(rules.operand(_attributes(operand), operand.text))
+                )
                 for operand in instruction.iterchildren("operand")
             ),
             profile=0,
@@ -122,9 +127,10 @@ class _Collector:
         locked: bool,
         microarchitecture: str,
     ) -> int:
+        attributes = _attributes(measurement)
         base, same_register, indexed = (
             rules.figures(
-                measurement.attrib,
+                attributes,
                 suffix,
                 name=name,
                 category=category,
@@ -133,14 +139,16 @@ class _Collector:
             )
             for suffix in (rules.BASE, rules.SAME_REGISTER, rules.INDEXED)
         )
-        fusible = measurement.get("macro_fusible")
+        fusible = attributes.get("macro_fusible")
         return self.records.number(
             encoding.encode_record(
                 Record(
                     base=base,
                     same_register=same_register,
                     indexed=indexed,
-                    latencies=rules.latencies(node.attrib for node in measurement.iterchildren("latency")),
+                    latencies=rules.latencies(
+                        _attributes(node) for node in measurement.iterchildren("latency")
+                    ),
                     fusible=self.fusible.number(fusible) if fusible else 0,
                 )
             )
@@ -222,34 +230,19 @@ def import_tables(
 
     ``progress`` is told the bytes of ``source`` read so far and in all. Raises ``ImportProblem``.
     """
-    collector = _Collector()
-    name = "the first instruction"
+    if source.exists() and target.exists() and source.samefile(target):
+        raise ImportProblem(f"{source} would be overwritten by its own tables: choose another output file")
+    collector = _read(source, progress)
     try:
-        total = source.stat().st_size
-        with source.open("rb") as raw:
-            compressed = raw.read(len(_XZ_MAGIC)) == _XZ_MAGIC
-            raw.seek(0)
-            stream: IO[bytes] = lzma.open(raw) if compressed else raw
-            for element in _instructions(stream):
-                name = element.get("string", name)
-                collector.add(element)
-                if progress is not None:
-                    progress(raw.tell(), total)
-    except OSError as error:
-        raise ImportProblem(f"{source} cannot be read: {error.strerror or error}") from error
-    except (etree.XMLSyntaxError, lzma.LZMAError, EOFError) as error:
-        raise ImportProblem(f"{source} is damaged or not an XML file: {error}") from error
-    except ValueError as error:
-        raise ImportProblem(f"{source} is damaged at {name}: {error}") from error
-    if not collector.variants:
-        raise ImportProblem(f"{source} is not the instruction XML of uops.info: it holds no measurements")
-    try:
+        # Built beside the target, so that the last step is one atomic rename within a file system.
         with tempfile.TemporaryDirectory(prefix=".import-", dir=target.parent) as folder:
-            file = Path(folder) / target.name
+            file = Path(folder) / "tables"
             collector.write(file)
             size = file.stat().st_size
             os.replace(file, target)
-    except (OSError, sqlite3.Error) as error:
+    except OSError as error:
+        raise ImportProblem(f"{target} cannot be written: {error.strerror or error}") from error
+    except sqlite3.Error as error:
         raise ImportProblem(f"{target} cannot be written: {error}") from error
     return ImportSummary(
         variants=len(collector.variants),
@@ -258,3 +251,30 @@ def import_tables(
         distinct_records=len(collector.records.numbers),
         size=size,
     )
+
+
+def _read(source: Path, progress: Callable[[int, int], None] | None) -> _Collector:
+    collector = _Collector()
+    name = "its first instruction"
+    try:
+        total = source.stat().st_size
+        with source.open("rb") as raw:
+            compressed = raw.read(len(_XZ_MAGIC)) == _XZ_MAGIC
+            raw.seek(0)
+            stream = lzma.LZMAFile(raw) if compressed else raw  # noqa: SIM115 - raw is what must be closed
+            for element in _instructions(stream):
+                name = element.get("string", name)
+                collector.add(element)
+                if progress is not None:
+                    progress(raw.tell(), total)
+    except etree.XMLSyntaxError as error:
+        raise ImportProblem(f"{source} is damaged or not an XML file: {error.msg}") from error
+    except (lzma.LZMAError, EOFError) as error:
+        raise ImportProblem(f"{source} is damaged: {error}") from error
+    except OSError as error:
+        raise ImportProblem(f"{source} cannot be read: {error.strerror or error}") from error
+    except ValueError as error:
+        raise ImportProblem(f"{source} is damaged at {name}: {error}") from error
+    if not collector.variants:
+        raise ImportProblem(f"{source} is not the instruction XML of uops.info: it holds no measurements")
+    return collector

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
-from importlib import resources
 from pathlib import Path
 
+import cyclelens.data
 from cyclelens.analyzer.facts import encoding
 from cyclelens.analyzer.facts.encoding import NO_RECORD, Profile, Record, Variant
 from cyclelens.analyzer.model.facts import InstructionFacts, OperandFacts
@@ -19,7 +19,8 @@ class TablesUnavailable(Exception):
 
 def default_tables() -> Path:
     """Where the tables that ship with the program are."""
-    return Path(str(resources.files("cyclelens.data"))) / "instructions.sqlite"
+    # Not importlib.resources: it costs more than opening the tables, and sqlite needs a real file anyway.
+    return Path(cyclelens.data.__file__).with_name("instructions.sqlite")
 
 
 class FactsStore:
