@@ -12,6 +12,9 @@ from cyclelens.analyzer.model.facts import InstructionFacts, OperandFacts
 
 _REMAKE = "remake them with `cyclelens data import FILE.xml.xz`"
 
+_DAMAGE = (TypeError, ValueError, LookupError, AttributeError, OverflowError)
+"""What decoding raises if a value in the file is not what was written."""
+
 
 class TablesUnavailable(Exception):
     """The instruction tables are missing, damaged, or of another version. The message is for the user."""
@@ -59,7 +62,7 @@ class FactsStore:
         if facts is None:
             try:
                 facts = self._facts[key] = self._read(microarchitecture, iform)
-            except (TypeError, ValueError, IndexError) as error:
+            except _DAMAGE as error:
                 raise TablesUnavailable(f"{self._path} is damaged: {_REMAKE}") from error
         return facts
 
@@ -104,7 +107,7 @@ class FactsStore:
     def _rows(self, query: str, *values: object) -> list[tuple[str, int]]:
         try:
             return self._connection.execute(query, values).fetchall()
-        except sqlite3.DatabaseError as error:
+        except sqlite3.Error as error:
             raise TablesUnavailable(f"{self._path} cannot be read ({error}): {_REMAKE}") from error
 
     def _text(self, table: str, number: int) -> str:
@@ -165,7 +168,7 @@ def open_store(path: Path | None = None) -> FactsStore:
                 f"{encoding.SCHEMA_VERSION}: {_REMAKE}"
             )
         return FactsStore(connection, path)
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.Error, *_DAMAGE) as error:
         connection.close()
         raise TablesUnavailable(f"{path} does not hold instruction tables ({error}): {_REMAKE}") from error
     except TablesUnavailable:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import lzma
 import os
+import random
 import sqlite3
 from pathlib import Path
 
@@ -373,6 +375,23 @@ BAD_SOURCES = {
 }
 
 
+def test_any_mistyped_source_is_imported_or_is_one_problem(tmp_path: Path) -> None:
+    source, target = tmp_path / "facts.xml", tmp_path / "tables.sqlite"
+    chance = random.Random(1)
+    outcomes = set()
+    for number in range(400):
+        content = bytearray(WHOLE if number % 4 else lzma.compress(WHOLE))
+        place = chance.randrange(len(content))
+        content[place : place + chance.randrange(20)] = chance.choices(b'0159<>"=/ az*+\xff', k=3)
+        source.write_bytes(content)
+        try:
+            import_tables(source, target)
+            outcomes.add("imported")
+        except ImportProblem:
+            outcomes.add("problem")
+    assert outcomes == {"imported", "problem"}
+
+
 @pytest.mark.parametrize("kind", BAD_SOURCES)
 def test_a_bad_source_is_one_problem_and_the_old_tables_stay(
     tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
@@ -486,6 +505,21 @@ def test_the_command_writes_the_tables_and_prints_nothing(
     assert run_import(source, target).records == 2
     assert target.is_file()
     assert capfd.readouterr() == ("", "")
+
+
+def test_the_command_shows_its_progress_on_a_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    screen = Terminal()
+    monkeypatch.setattr("sys.stderr", screen)
+    source = tmp_path / "facts.xml"
+    source.write_text(document(ADD))
+    run_import(source, tmp_path / "tables.sqlite")
+    assert "Importing" in screen.getvalue()
 
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "facts" / "instructions.xml.xz"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import random
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -189,6 +190,25 @@ def test_cut_off_tables_are_reported_not_half_read(tmp_path: Path) -> None:
             store = open_store(path)
             for form in ("ADD_GPRv_GPRv_01", "VPADDB_XMMdq_XMMdq_XMMdq", "XLAT", "AAA"):
                 store.candidates("SKL", form)
+
+
+def test_scattered_damage_is_reported_or_harmless(tmp_path: Path) -> None:
+    path = tmp_path / "tables.sqlite"
+    content = default_tables().read_bytes()
+    chance = random.Random(1)
+    reported = 0
+    for _ in range(40):
+        damaged = bytearray(content)
+        for _ in range(2000):
+            damaged[chance.randrange(100, len(damaged))] = chance.randrange(256)
+        path.write_bytes(damaged)
+        try:
+            store = open_store(path)
+            for microarchitecture in store.microarchitectures():
+                store.candidates(microarchitecture, "LEA_GPRv_AGEN")
+        except TablesUnavailable:
+            reported += 1
+    assert reported > 30
 
 
 def test_an_overwritten_value_is_reported(tmp_path: Path) -> None:
