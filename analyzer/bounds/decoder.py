@@ -1,0 +1,49 @@
+"""Cycles per iteration that the decoders need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.uops import Block
+
+
+def decoder_bound(block: Block, microarchitecture: Microarchitecture) -> float:
+    """Rounds are dealt to the decoders one instruction after the other, a new cycle beginning whenever
+    decoder 0 is used, until the first instruction of a round lands on a decoder where it was before."""
+    rounds = _cycles_by_round(block, microarchitecture)
+    landed: dict[int, int] = {}
+    """Decoder of the first instruction -> round."""
+    cycles: list[int] = []
+    for number, (decoder, used) in enumerate(rounds):
+        if decoder in landed:
+            first = landed[decoder]
+            return sum(cycles[first:]) / (number - first)
+        landed[decoder] = number
+        cycles.append(used)
+    return 0.0  # nothing to decode
+
+
+def _cycles_by_round(block: Block, microarchitecture: Microarchitecture) -> Iterator[tuple[int, int]]:
+    """For round after round: the decoder of its first instruction, and how often decoder 0 was used."""
+    last = microarchitecture.decoders - 1
+    instructions = [template for template in block.instructions if not template.fused_with_previous]
+    decoder, simple_left = last, 0
+    while instructions:
+        first: int | None = None
+        cycles = 0
+        for template in instructions:
+            on_last = decoder + 1 == last and not microarchitecture.fusible_on_last_decoder
+            if template.complex_decoder:
+                decoder, simple_left = 0, template.available_simple_decoders
+            elif simple_left == 0 or (template.macro_fusible and on_last):
+                decoder, simple_left = 0, last
+            else:
+                decoder, simple_left = decoder + 1, simple_left - 1
+            cycles += decoder == 0
+            if template.is_branch or template.fused_with_next:
+                simple_left = 0
+            if first is None:
+                first = decoder
+        assert first is not None, "there are instructions"
+        yield first, cycles

@@ -1,0 +1,200 @@
+"""Cycles per iteration that the dependencies between instructions need.
+
+The inputs of all instructions are the nodes of a graph. An edge leads from an input of the instruction that
+wrote a value to the input that reads it and is as long as the value takes; it spans an iteration if the
+writer ran in the previous one. The bound is the largest ratio of cycles to iterations of a circle in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from cyclelens.analyzer.bounds.cycle_ratio import Edge, maximum_cycle_ratio
+from cyclelens.analyzer.bounds.symbolic import Aliasing, SymbolicValues
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.uops import Block, InstructionTemplate, MemoryAccess
+from cyclelens.analyzer.uops.registers import canonical
+
+_ITERATIONS = 3
+"""Two to settle who writes last, the third makes the edges."""
+
+_POINTER_LOADS = frozenset(
+    {"MOV (R64, M64)", "MOV (RAX, M64)", "MOV (R32, M32)", "MOV (EAX, M32)", "MOVSXD (R64, M32)", "POP (R64)"}
+)
+"""Loads whose result, used as an address, makes the next load a cycle faster."""
+_FAST_DISPLACEMENTS = range(2048)
+
+
+@dataclass(frozen=True, slots=True)
+class CriticalChain:
+    """The dependency circle that takes longest."""
+
+    cycles_per_iteration: Fraction
+    """0 if no dependency is carried from one iteration to the next."""
+    instructions: tuple[int, ...]
+    """Positions in the block, in the order of the circle; an instruction may occur more than once."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Input:
+    """One input operand of an instruction: a node of the graph."""
+
+    number: int
+    instruction: int
+    kind: str
+    """``reg addr flag mem``, the first part of the key of a latency pair."""
+    position: int
+    register: str | None = None
+    """Register or flag group that it reads; None for memory."""
+    moves_rsp: bool = False
+    """It is RSP itself, not through the stack engine."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Writer:
+    """Which output of which instruction a register, flag group or address holds."""
+
+    instruction: int
+    iteration: int
+    kind: str
+    position: int
+    fast_load: bool
+    origin: int | None
+    """The instruction that made the value: another one if this is an eliminated move."""
+    narrow: bool
+    """The value came through an eliminated 32-bit move."""
+
+
+def dependency_bound(
+    block: Block, microarchitecture: Microarchitecture, aliasing: Aliasing = Aliasing.DIFFERENT
+) -> float:
+    """Cycles per iteration; 0 if nothing is carried from one iteration to the next."""
+    return float(critical_chain(block, microarchitecture, aliasing).cycles_per_iteration)
+
+
+def critical_chain(
+    block: Block, microarchitecture: Microarchitecture, aliasing: Aliasing = Aliasing.DIFFERENT
+) -> CriticalChain:
+    """The longest dependency circle of the block, with its instructions."""
+    graph = _Graph(block, microarchitecture, aliasing)
+    cycle = maximum_cycle_ratio(len(graph.nodes), graph.edges)
+    return CriticalChain(cycle.ratio, tuple(graph.nodes[edge.start].instruction for edge in cycle.edges))
+
+
+class _Graph:
+    """Walks the block as the renamer would and collects the edges of the last iteration."""
+
+    def __init__(self, block: Block, microarchitecture: Microarchitecture, aliasing: Aliasing) -> None:
+        self.nodes: list[_Input] = []
+        self.edges: list[Edge] = []
+        self._block = block
+        self._fast_pointers = microarchitecture.fast_pointer_chasing
+        self._values = SymbolicValues(aliasing)
+        self._writers: dict[Hashable, _Writer] = {}
+        self._rsp_moved = False
+        """The stack engine changed RSP last."""
+        self._inputs = [
+            self._nodes_of(number, template) for number, template in enumerate(block.instructions)
+        ]
+        for iteration in range(_ITERATIONS):
+            for number, template in enumerate(block.instructions):
+                if iteration == _ITERATIONS - 1:
+                    self._connect(number, template, iteration)
+                self._write(number, template, iteration)
+
+    def _nodes_of(self, instruction: int, template: InstructionTemplate) -> list[_Input]:
+        first = len(self.nodes)
+
+        def add(kind: str, position: int, register: str | None, moves_rsp: bool = False) -> None:
+            self.nodes.append(_Input(len(self.nodes), instruction, kind, position, register, moves_rsp))
+
+        for position, operand in enumerate(template.register_inputs):
+            add("reg", position, operand.canonical, operand.canonical == "RSP")
+        for position, operand in enumerate(template.address_inputs):
+            explicit = operand.canonical == "RSP" and not operand.implicit_stack
+            add("addr", position, operand.canonical, explicit)
+        for position, group in enumerate(template.flag_inputs):
+            add("flag", position, group)
+        for position, access in enumerate(template.memory_operands):
+            if access.read:
+                add("mem", position, None)
+        return self.nodes[first:]
+
+    def _connect(self, number: int, template: InstructionTemplate, iteration: int) -> None:
+        """Edges to the inputs of an instruction from those of the instructions that wrote them."""
+        for reader in self._inputs[number]:
+            key: Hashable = reader.register
+            if reader.register is None:
+                key = self._values.address(template.memory_operands[reader.position])
+            writer = self._writers.get(key)
+            if writer is None:
+                continue
+            delay = 0 if writer.iteration == iteration else 1
+            for source in self._inputs[writer.instruction]:
+                latency = self._latency(source, writer, reader)
+                if latency is not None:
+                    if self._rsp_moved and source.instruction == number and source.moves_rsp:
+                        latency += 1  # the synchronisation uop
+                    self.edges.append(Edge(source.number, reader.number, latency, delay))
+
+    def _latency(self, source: _Input, writer: _Writer, reader: _Input) -> int | None:
+        """Cycles from an input of the writer to the value that is read; None if it does not depend on it."""
+        template = self._block.instructions[writer.instruction]
+        if template.eliminable_move or (reader.kind == "mem" and source.kind != "mem"):
+            return 0
+        latency = template.latencies.get((source.kind, source.position, writer.kind, writer.position), 1)
+        if latency <= 0:
+            return None
+        return latency - 1 if writer.fast_load and source.kind == "addr" else latency
+
+    def _write(self, number: int, template: InstructionTemplate, iteration: int) -> None:
+        """Makes an instruction the last writer of what it writes."""
+        fast_load = self._is_fast_load(template)
+        origin: int | None = number
+        narrow = False
+        if template.eliminable_move:
+            source = self._writers.get(template.register_inputs[0].canonical)
+            origin = None if source is None else source.origin
+            narrow = template.register_outputs[0].width == 32 or (source is not None and source.narrow)
+        targets: list[tuple[Hashable, str, int]] = [
+            (operand.canonical, "reg", position) for position, operand in enumerate(template.register_outputs)
+        ]
+        targets += [(group, "flag", position) for position, group in enumerate(template.flag_outputs)]
+        targets += [
+            (self._values.address(access), "mem", position)
+            for position, access in enumerate(template.memory_operands)
+            if access.written
+        ]
+        for key, kind, position in targets:
+            self._writers[key] = _Writer(number, iteration, kind, position, fast_load, origin, narrow)
+        self._values.advance(template)
+        writes_rsp = any(operand.canonical == "RSP" for operand in template.register_outputs)
+        if writes_rsp or any(node.moves_rsp for node in self._inputs[number]):
+            self._rsp_moved = False
+        if template.rsp_change:
+            self._rsp_moved = True
+
+    def _is_fast_load(self, template: InstructionTemplate) -> bool:
+        """A load whose address was itself just loaded: one cycle less (pointer chasing)."""
+        access = next((access for access in template.memory_operands if access.read), None)
+        if not self._fast_pointers or access is None or access.base is None:
+            return False
+        if (access.displacement or 0) not in _FAST_DISPLACEMENTS:
+            return False
+        base = self._writers.get(canonical(access.base))
+        if base is None or base.origin is None or base.narrow:
+            return False
+        if self._block.instructions[base.origin].name not in _POINTER_LOADS:
+            return False
+        return access.index is None or self._is_zero(access)
+
+    def _is_zero(self, access: MemoryAccess) -> bool:
+        """Whether the index register was set to zero by an idiom that needs no uop."""
+        index = self._writers.get(canonical(access.index or ""))
+        return (
+            index is not None
+            and index.origin is not None
+            and self._block.instructions[index.origin].uop_count == 0
+        )

@@ -1,0 +1,23 @@
+"""Cycles per iteration that the uop cache (DSB) needs to deliver a loop."""
+
+from __future__ import annotations
+
+from math import ceil
+
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.uops import Block
+
+_BLOCK_BYTES = 32
+_UOPS = 6
+"""Uops delivered per cycle at best. The bound takes six everywhere, as in the uiCA model: a valid lower bound
+for the models that deliver four."""
+
+
+def dsb_bound(block: Block, microarchitecture: Microarchitecture) -> float:
+    """A loop that starts and ends in the same 32 bytes never shares a cycle between two rounds."""
+    uops = sum(template.mite_uops for template in block.instructions if not template.fused_with_previous)
+    before_last = sum(template.instruction.length for template in block.instructions[:-1])
+    start = block.alignment // _BLOCK_BYTES
+    if (block.alignment + before_last) // _BLOCK_BYTES == start:
+        return float(ceil(uops / _UOPS))
+    return uops / _UOPS

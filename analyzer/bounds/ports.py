@@ -1,0 +1,37 @@
+"""Cycles per iteration that the execution ports need."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations_with_replacement
+
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.uops import Block
+
+
+def port_bound(
+    block: Block, microarchitecture: Microarchitecture, elimination: Sequence[float] | None = None
+) -> float:
+    """The uops that only the ports of a set can take, over the size of the set, for the worst of all unions
+    of two port sets that occur.
+
+    ``elimination``: for each instruction the share of moves that were NOT eliminated, as simulated; without
+    it every eliminable move counts as eliminated.
+    """
+    counts: dict[frozenset[str], float] = {}
+    for position, template in enumerate(block.instructions):
+        if template.fused_with_previous:
+            continue
+        share = 1.0
+        if template.eliminable_move:
+            share = 0.0 if elimination is None else elimination[position]
+        if share:
+            for allowed, uops in template.ports:
+                ports = frozenset(allowed)
+                counts[ports] = counts.get(ports, 0.0) + uops * share
+    unions = {first | second for first, second in combinations_with_replacement(counts, 2)}
+
+    def cycles(union: frozenset[str]) -> float:
+        return sum(uops for ports, uops in counts.items() if ports <= union) / len(union)
+
+    return max((cycles(union) for union in unions if union), default=0.0)

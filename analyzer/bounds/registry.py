@@ -1,0 +1,95 @@
+"""All bounds by name, which of them apply, and the prediction that they make alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from cyclelens.analyzer.bounds.decoder import decoder_bound
+from cyclelens.analyzer.bounds.dependencies import dependency_bound
+from cyclelens.analyzer.bounds.dsb import dsb_bound
+from cyclelens.analyzer.bounds.issue import issue_bound
+from cyclelens.analyzer.bounds.lsd import lsd_bound
+from cyclelens.analyzer.bounds.ports import port_bound
+from cyclelens.analyzer.bounds.predecoder import predecoder_bound
+from cyclelens.analyzer.bounds.symbolic import Aliasing
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.result import Simulation
+from cyclelens.analyzer.model.uops import Block
+
+_FRONT_END = {
+    "Predecoder": predecoder_bound,
+    "Decoder": decoder_bound,
+    "DSB": dsb_bound,
+    "LSD": lsd_bound,
+}
+
+
+def compute_bounds(
+    block: Block, microarchitecture: Microarchitecture, simulation: Simulation | None
+) -> Mapping[str, float]:
+    """Cycles per iteration by name of the bound: ``Predecoder Decoder DSB LSD Issue Ports Dependencies``;
+    those that are zero or do not apply are left out.
+
+    With a simulation only the front-end parts count that the block really came through, and moves count on
+    the ports as often as they were not eliminated. Without one every part counts that the block could use.
+    """
+    if not block.instructions:
+        return {}
+    if simulation is None:
+        parts = _possible(block, microarchitecture)
+        elimination = None
+    else:
+        parts = _used(simulation)
+        elimination = simulation.elimination
+    bounds = {name: _FRONT_END[name](block, microarchitecture) for name in parts}
+    bounds["Issue"] = issue_bound(block, microarchitecture)
+    bounds["Ports"] = port_bound(block, microarchitecture, elimination)
+    bounds["Dependencies"] = dependency_bound(block, microarchitecture)
+    return {name: value for name, value in bounds.items() if value}
+
+
+def _possible(block: Block, microarchitecture: Microarchitecture) -> list[str]:
+    parts = ["Predecoder", "Decoder"]
+    if block.loop:
+        parts.append("DSB")
+        parts += ["LSD"] * microarchitecture.lsd_enabled
+    return parts
+
+
+def _used(simulation: Simulation) -> list[str]:
+    sources = set(simulation.first_sources)
+    parts = []
+    if "MITE" in sources:
+        if not sources & {"DSB", "LSD"}:
+            parts.append("Predecoder")
+        parts.append("Decoder")
+    return parts + [name for name in ("DSB", "LSD") if name in sources]
+
+
+def predict_analytically(block: Block, microarchitecture: Microarchitecture) -> float:
+    """Cycles per iteration as the largest bound alone, without simulation (the analytic model of the uiCA
+    group, Facile): the front end is guessed from the block, moves are taken as eliminated, and all registers
+    but RSP and RBP as pointing to the same memory.
+
+    The block should be built for alignment 0. Raises ValueError for a block without instructions.
+    """
+    if not block.instructions:
+        raise ValueError("a block without instructions has no throughput")
+    bounds = [
+        issue_bound(block, microarchitecture),
+        port_bound(block, microarchitecture),
+        dependency_bound(block, microarchitecture, Aliasing.STACK),
+    ]
+    front_end = _assumed_front_end(block, microarchitecture)
+    bounds += [_FRONT_END[part](block, microarchitecture) for part in front_end]
+    return max(bounds)
+
+
+def _assumed_front_end(block: Block, microarchitecture: Microarchitecture) -> tuple[str, ...]:
+    own = [template for template in block.instructions if not template.fused_with_previous]
+    if not block.loop or own[-1].jcc_erratum:
+        return "Predecoder", "Decoder"
+    uops = sum(template.mite_uops for template in own)
+    if microarchitecture.lsd_enabled and uops <= microarchitecture.idq_size:
+        return ("LSD",)
+    return ("DSB",)

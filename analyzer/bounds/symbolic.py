@@ -1,0 +1,77 @@
+"""Symbolic register values: which memory operands of a block have the same address.
+
+A value is an origin and an offset from it. Two accesses are taken to be the same memory if all parts of their
+addresses are equal; nothing else is known about aliasing (uiCA model).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from enum import StrEnum
+
+from cyclelens.analyzer.model.uops import InstructionTemplate, MemoryAccess
+from cyclelens.analyzer.uops.registers import canonical
+
+AddressKey = tuple[Hashable, ...]
+_Value = tuple[Hashable, int]
+
+
+class Aliasing(StrEnum):
+    """What is assumed about the registers before the block."""
+
+    DIFFERENT = "diff"
+    """Every register points somewhere else."""
+    STACK = "stack"
+    """All point to the same memory except RSP and RBP, which each have their own."""
+
+
+class SymbolicValues:
+    """The values of all registers at one point of the program."""
+
+    def __init__(self, aliasing: Aliasing) -> None:
+        self._aliasing = aliasing
+        self._values: dict[str, _Value] = {}
+        self._origins = 0
+
+    def _value(self, register: str) -> _Value:
+        own = self._aliasing is Aliasing.DIFFERENT or register in ("RSP", "RBP")
+        return self._values.get(register, (register if own else "", 0))
+
+    def address(self, access: MemoryAccess) -> AddressKey:
+        """Equal keys are the same memory."""
+        base = None if access.base is None else self._value(canonical(access.base))
+        index = None if access.index is None else self._value(canonical(access.index))
+        return base, index, access.scale, access.displacement
+
+    def advance(self, template: InstructionTemplate) -> None:
+        """Applies an instruction: moves keep the value, steps by a constant change the offset, everything
+        else gives a new origin."""
+        if not template.register_outputs:
+            return
+        new: _Value | None = None
+        if template.register_inputs:
+            origin, offset = self._value(template.register_inputs[0].canonical)
+            step = _step(template)
+            new = None if step is None else (origin, offset + step)
+        for output in template.register_outputs:
+            if new is None:
+                self._origins += 1
+                self._values[output.canonical] = (self._origins, 0)
+            else:
+                self._values[output.canonical] = new
+
+
+def _step(template: InstructionTemplate) -> int | None:
+    """By how much the result differs from the first register input, None if that is not known."""
+    name, immediate = template.name, template.instruction.immediate
+    if "MOV" in name and "CMOV" not in name:
+        return 0
+    if "ADD" in name and immediate is not None:
+        return immediate
+    if "SUB" in name and immediate is not None:
+        return -immediate
+    if "INC" in name:
+        return 1
+    if "DEC" in name:
+        return -1
+    return None

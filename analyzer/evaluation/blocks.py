@@ -1,0 +1,44 @@
+"""Samples to blocks and simulations."""
+
+from __future__ import annotations
+
+from cyclelens.analyzer.api import counted_loop
+from cyclelens.analyzer.assembly.decoder import decode
+from cyclelens.analyzer.evaluation.datasets import Sample
+from cyclelens.analyzer.facts.store import open_store
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.result import Simulation
+from cyclelens.analyzer.model.uops import Block
+from cyclelens.analyzer.simulator.pipeline import simulate
+from cyclelens.analyzer.uops.block import build_block
+
+
+class Unpredictable(Exception):
+    """A sample that has no prediction, and why."""
+
+
+class BlockBuilder:
+    """Holds the open tables; for one thread."""
+
+    def __init__(self) -> None:
+        """Raises ``TablesUnavailable`` if the tables are missing or damaged."""
+        self._store = open_store()
+
+    def build(self, sample: Sample) -> Block:
+        """The block of a sample, with the loop counter in loop mode. Raises ``Unpredictable``."""
+        code: bytes | None = bytes.fromhex(sample.code)
+        loop = sample.mode == "loop"
+        if loop:
+            code = counted_loop(bytes.fromhex(sample.code))
+        if code is None:
+            raise Unpredictable("uses every register: none is left for the loop counter")
+        instructions = decode(code)
+        if not all(instruction.mnemonic for instruction in instructions):
+            raise Unpredictable("not all of its bytes are instructions")
+        model = registry.get(sample.microarchitecture)
+        return build_block(instructions, model, self._store, loop=loop, alignment=sample.alignment)
+
+    def simulate(self, sample: Sample, *, trace: bool = False) -> tuple[Block, Simulation]:
+        """Block and simulation of a sample. Raises ``Unpredictable`` if there is none."""
+        block = self.build(sample)
+        return block, simulate(block, registry.get(sample.microarchitecture), trace=trace)

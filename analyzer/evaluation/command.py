@@ -1,0 +1,135 @@
+"""``cyclelens evaluate``: predictions against a file of figures, or traces against reference traces."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+
+from cyclelens.analyzer.evaluation import report
+from cyclelens.analyzer.evaluation.datasets import MODES, Sample, Selection, read_kernels, read_samples
+from cyclelens.analyzer.evaluation.files import DatasetError
+from cyclelens.analyzer.evaluation.kernels import TRACE_ROUNDS, compare_kernels
+from cyclelens.analyzer.evaluation.predictions import Cache, default_jobs, predict_all
+from cyclelens.analyzer.evaluation.summary import evaluate
+from cyclelens.analyzer.microarchitectures import registry
+
+_INTERRUPTED = 130
+_FAILED = 2
+
+
+def main(argv: Sequence[str]) -> int:
+    """Runs the command; returns the exit status: 0 done, 1 traces differ, 2 bad input, 130 interrupted."""
+    arguments = _parser().parse_args(argv)
+    try:
+        if arguments.traces is not None:
+            return _traces(arguments)
+        return _figures(arguments)
+    except (DatasetError, ValueError, OSError) as error:
+        _complain(str(error))
+        return _FAILED
+    except KeyboardInterrupt:
+        resume = "; the same command goes on from here" if arguments.resume else ""
+        _complain(f"stopped{resume}")
+        return _INTERRUPTED
+
+
+def _complain(message: str) -> None:
+    sys.stderr.write(f"cyclelens evaluate: {message}\n")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="cyclelens evaluate",
+        description="Compare predictions with measured or reference figures.",
+    )
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--against", type=Path, metavar="FILE.csv", help="blocks with cycles per iteration")
+    what.add_argument(
+        "--traces",
+        type=Path,
+        metavar="DIR",
+        help="folder with a reference trace for each microarchitecture (SKL.csv.xz ...)",
+    )
+    parser.add_argument("--arch", default="", metavar="A[,B...]", help="only these, or: what the file is for")
+    parser.add_argument("--mode", choices=MODES, help="only this one, or: what the file is for")
+    parser.add_argument(
+        "--kernels", type=Path, metavar="FILE.csv", help="bytes of the blocks that a file only names"
+    )
+    parser.add_argument("--kernel", action="append", default=[], metavar="NAME", help="only this kernel")
+    parser.add_argument("--limit", type=_count, metavar="N", help="only N blocks, spread over the file")
+    parser.add_argument("--jobs", type=_count, default=default_jobs(), metavar="N", help="processes to use")
+    parser.add_argument("--format", choices=("text", "json"), default="text")
+    parser.add_argument("--resume", type=Path, metavar="FILE", help="keep finished predictions here")
+    parser.add_argument("--worst", type=int, default=10, metavar="N", help="how many of the worst to show")
+    parser.add_argument(
+        "--rounds", type=_count, default=TRACE_ROUNDS, metavar="N", help="rounds of the traces to compare"
+    )
+    return parser
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return number
+
+
+def _microarchitectures(text: str) -> tuple[str, ...]:
+    return tuple(registry.get(name).name for name in text.split(",") if name.strip())
+
+
+def _spread(samples: list[Sample], limit: int | None) -> list[Sample]:
+    """At most ``limit`` samples, evenly spaced, so that every part of the file is represented."""
+    if limit is None or limit >= len(samples):
+        return samples
+    return [samples[number * len(samples) // limit] for number in range(limit)]
+
+
+def _kernels_beside(path: Path, given: Path | None) -> Path | None:
+    """The table of kernels: as given, or ``kernels.csv`` in the same folder."""
+    beside = path.parent / "kernels.csv"
+    return given or (beside if beside.exists() else None)
+
+
+def _figures(arguments: argparse.Namespace) -> int:
+    kernels = _kernels_beside(arguments.against, arguments.kernels)
+    names = {} if kernels is None else {name: code for name, (code, _) in read_kernels(kernels).items()}
+    selection = Selection(_microarchitectures(arguments.arch), arguments.mode, names)
+    samples = read_samples(arguments.against, selection)
+    if arguments.kernel:
+        samples = [sample for sample in samples if sample.name in arguments.kernel]
+    samples = _spread(samples, arguments.limit)
+    if not samples:
+        raise DatasetError(f"{arguments.against} has no figures for this choice")
+    cache = Cache(arguments.resume, version("cyclelens"))
+    predict_all(samples, cache, jobs=arguments.jobs, progress=sys.stderr.isatty())
+    pairs = [(sample, cache.outcomes[sample.key]) for sample in samples]
+    evaluation = evaluate(str(arguments.against), pairs, worst=max(0, arguments.worst))
+    text = report.as_text(evaluation) if arguments.format == "text" else report.as_json(evaluation) + "\n"
+    sys.stdout.write(text)
+    return 0
+
+
+def _traces(arguments: argparse.Namespace) -> int:
+    kernels = _kernels_beside(arguments.traces, arguments.kernels)
+    if kernels is None:
+        raise DatasetError("the kernels of the traces are needed: give their table with --kernels")
+    differing = compared = 0
+    for comparison in compare_kernels(
+        arguments.traces,
+        kernels,
+        microarchitectures=_microarchitectures(arguments.arch),
+        only=frozenset(arguments.kernel),
+        rounds=arguments.rounds,
+    ):
+        compared += 1
+        if comparison.finding:
+            differing += 1
+            where = f"{comparison.microarchitecture} {comparison.kernel}"
+            sys.stdout.write(f"{where}: {comparison.finding}\n")
+            sys.stdout.flush()
+    sys.stdout.write(f"{compared - differing} of {compared} traces agree\n")
+    return 1 if differing else 0

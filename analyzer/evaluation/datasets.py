@@ -1,0 +1,193 @@
+"""Reads files of blocks with figures: the project's own columns, measured sets, wide tables, BHive's form.
+
+Everything is CSV, plain or compressed. With a header, ``hex`` (or ``name``, looked up in a table of kernels)
+names the block, and the figures are in one of
+
+- ``cycles_per_iteration``, ``measured_cycles`` or ``cycles``;
+- ``unroll_cycles`` and ``loop_cycles``: both modes in one row;
+- one column for each microarchitecture, named like it.
+
+``microarchitecture``, ``mode``, ``offset`` (alignment in bytes), ``name`` and ``reference_cycles`` (a second
+prediction to compare with) are used where present. Without a header a row is BHive's ``hex,cycles * 100``.
+"""
+
+from __future__ import annotations
+
+import csv
+import lzma
+import math
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cyclelens.analyzer.evaluation.files import DatasetError, open_text
+from cyclelens.analyzer.microarchitectures import registry
+
+MODES = ("unroll", "loop")
+_FIGURES = ("cycles_per_iteration", "measured_cycles", "cycles")
+_BOTH_MODES = {"unroll_cycles": "unroll", "loop_cycles": "loop"}
+_HEX = re.compile(r"(?:[0-9a-fA-F]{2})+")
+_BHIVE_SCALE = 100
+"""BHive publishes cycles for a hundred copies of the block."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One block with its true figure."""
+
+    code: str
+    """Hexadecimal bytes without the loop counter, lower case."""
+    microarchitecture: str
+    mode: str
+    """``unroll`` or ``loop``; in loop mode the counter and its jump are still to be appended."""
+    cycles: float
+    """Cycles per iteration."""
+    alignment: int = 0
+    reference: float | None = None
+    """Another predictor's figure for the same block."""
+    name: str = ""
+
+    @property
+    def key(self) -> str:
+        """Names the prediction that this sample needs; the same for equal work."""
+        return f"{self.code} {self.microarchitecture} {self.mode} {self.alignment}"
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What to take from a file, and what to assume where it does not say."""
+
+    microarchitectures: tuple[str, ...] = ()
+    """Empty: all that the file names."""
+    mode: str | None = None
+    """None: all that the file names, ``unroll`` where it names none."""
+    kernels: Mapping[str, str] = field(default_factory=dict)
+    """Hexadecimal bytes by kernel name, for files that have names instead of bytes."""
+
+
+def read_kernels(path: Path) -> dict[str, tuple[str, str]]:
+    """Kernel name -> hexadecimal bytes and mode, from a table with the columns name, mode and hex."""
+    with open_text(path) as stream:
+        reader = csv.DictReader(stream)
+        for column in ("name", "mode", "hex"):
+            if column not in (reader.fieldnames or ()):
+                raise DatasetError(f"{path}: not a table of kernels, it lacks the column {column}")
+        return {row["name"]: (row["hex"].lower(), row["mode"]) for row in reader}
+
+
+def read_samples(path: Path, selection: Selection) -> list[Sample]:
+    """All usable samples in file order; rows with an empty figure are left out.
+
+    Raises ``DatasetError`` with the line if the file cannot be read as any of the known forms.
+    """
+    with open_text(path) as stream:
+        lines = csv.reader(stream)
+        try:
+            first = next(lines, None)
+            if first is None:
+                raise DatasetError(f"{path}: empty file")
+            if len(first) == 2 and _HEX.fullmatch(first[0]) and _number(first[1]) is not None:
+                return list(_bhive(path, first, lines, selection))
+            return list(_with_header(path, [name.strip() for name in first], lines, selection))
+        except (csv.Error, UnicodeDecodeError, lzma.LZMAError, EOFError) as error:
+            raise DatasetError(f"{path}: not a text file of comma-separated values ({error})") from None
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _figure(path: Path, line: int, text: str) -> float | None:
+    """A positive figure, None if the field is empty."""
+    if not text.strip():
+        return None
+    number = _number(text)
+    if number is None or number < 0:
+        raise DatasetError(f"{path}, line {line}: '{text}' is not a number of cycles")
+    return number or None  # a relative error against 0 cycles means nothing
+
+
+def _code(path: Path, line: int, text: str) -> str:
+    if not _HEX.fullmatch(text):
+        raise DatasetError(f"{path}, line {line}: '{text[:40]}' is not a block in hexadecimal")
+    return text.lower()
+
+
+def _bhive(
+    path: Path, first: Sequence[str], lines: Iterator[list[str]], selection: Selection
+) -> Iterator[Sample]:
+    if not selection.microarchitectures:
+        raise DatasetError(f"{path} does not say for which microarchitecture it is: give one with --arch")
+    for line, row in enumerate((first, *lines), start=1):
+        if not row or not row[0]:
+            continue
+        if len(row) != 2:
+            raise DatasetError(f"{path}, line {line}: expected hex,cycles")
+        code = _code(path, line, row[0])
+        figure = _figure(path, line, row[1])
+        if figure is not None:
+            for microarchitecture in selection.microarchitectures:
+                mode = selection.mode or "unroll"
+                yield Sample(code, microarchitecture, mode, figure / _BHIVE_SCALE)
+
+
+def _with_header(
+    path: Path, header: Sequence[str], lines: Iterator[list[str]], selection: Selection
+) -> Iterator[Sample]:
+    if "hex" not in header and not ("name" in header and selection.kernels):
+        hint = ": give the table of kernels with --kernels" if "name" in header else ""
+        raise DatasetError(f"{path} has no column hex{hint}")
+    columns = _figure_columns(path, header, selection)
+    for line, fields in enumerate(lines, start=2):
+        if not any(fields):
+            continue
+        if len(fields) != len(header):
+            raise DatasetError(f"{path}, line {line}: {len(fields)} fields instead of {len(header)}")
+        row = dict(zip(header, fields, strict=True))
+        name = row.get("name", "")
+        text = row["hex"] if "hex" in row else selection.kernels.get(name)
+        if text is None:
+            raise DatasetError(f"{path}, line {line}: no kernel is named '{name}'")
+        code = _code(path, line, text)
+        offset = row.get("offset", "0")
+        if not offset.isdecimal():
+            raise DatasetError(f"{path}, line {line}: '{offset}' is not an alignment in bytes")
+        for column, column_microarchitecture, column_mode in columns:
+            cycles = _figure(path, line, row[column])
+            mode = column_mode or row.get("mode") or selection.mode or "unroll"
+            if mode not in MODES:
+                raise DatasetError(f"{path}, line {line}: unknown mode '{mode}'")
+            if cycles is None or (selection.mode and mode != selection.mode):
+                continue
+            named = column_microarchitecture or row.get("microarchitecture")
+            for microarchitecture in (named,) if named else selection.microarchitectures:
+                if _wanted(microarchitecture, selection.microarchitectures):
+                    reference = _figure(path, line, row.get("reference_cycles", ""))
+                    yield Sample(code, microarchitecture, mode, cycles, int(offset), reference, name)
+
+
+def _wanted(microarchitecture: str, chosen: Collection[str]) -> bool:
+    return not chosen or microarchitecture in chosen
+
+
+def _figure_columns(
+    path: Path, header: Sequence[str], selection: Selection
+) -> list[tuple[str, str | None, str | None]]:
+    """The columns with figures, each with the microarchitecture and the mode that its name implies."""
+    wide = [(name, name, None) for name in header if name in registry.names()]
+    if wide:
+        return [column for column in wide if _wanted(column[0], selection.microarchitectures)]
+    if "microarchitecture" not in header and not selection.microarchitectures:
+        raise DatasetError(f"{path} does not say for which microarchitecture it is: give one with --arch")
+    both = [(name, None, mode) for name, mode in _BOTH_MODES.items() if name in header]
+    if both:
+        return list(both)
+    for name in _FIGURES:
+        if name in header:
+            return [(name, None, None)]
+    raise DatasetError(f"{path} has no column of figures ({', '.join((*_FIGURES, *_BOTH_MODES))})")

@@ -1,0 +1,70 @@
+"""Simulates the kernels of a folder of reference traces and finds where the traces part."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from cyclelens.analyzer.evaluation.blocks import BlockBuilder
+from cyclelens.analyzer.evaluation.datasets import Sample, read_kernels
+from cyclelens.analyzer.evaluation.files import DatasetError
+from cyclelens.analyzer.evaluation.traces import Difference, first_difference, read_traces
+from cyclelens.analyzer.microarchitectures import registry
+
+TRACE_ROUNDS = 12
+"""Rounds that the reference traces hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One kernel on one microarchitecture."""
+
+    microarchitecture: str
+    kernel: str
+    finding: Difference | str | None
+    """The first difference, or why there is nothing to compare; None if the traces agree."""
+
+
+def trace_files(folder: Path) -> dict[str, Path]:
+    """Microarchitecture -> file, for the known ones among the files of ``folder``."""
+    by_name = {path.name.split(".")[0]: path for path in sorted(folder.glob("*.csv*"))}
+    return {name: by_name[name] for name in registry.names() if name in by_name}
+
+
+def compare_kernels(
+    folder: Path,
+    kernels: Path,
+    *,
+    microarchitectures: Collection[str] = (),
+    only: Collection[str] = (),
+    rounds: int = TRACE_ROUNDS,
+) -> Iterator[Comparison]:
+    """One comparison for each trace, in file order. Empty choices mean all.
+
+    Raises ``DatasetError`` if the folder holds no traces or the files cannot be read.
+    """
+    table = read_kernels(kernels)
+    files = trace_files(folder)
+    wanted = microarchitectures or files.keys()
+    chosen = {name: path for name, path in files.items() if name in wanted}
+    if not chosen:
+        raise DatasetError(f"{folder} holds no trace of a known microarchitecture")
+    builder = BlockBuilder()
+    for microarchitecture, path in chosen.items():
+        for kernel, reference in read_traces(path):
+            if only and kernel not in only:
+                continue
+            if kernel not in table:
+                yield Comparison(microarchitecture, kernel, "its bytes are not in the table of kernels")
+                continue
+            code, mode = table[kernel]
+            sample = Sample(code, microarchitecture, mode, cycles=0.0, name=kernel)
+            try:
+                _, simulation = builder.simulate(sample, trace=True)
+            except Exception as error:  # one kernel that fails must not hide the others
+                yield Comparison(microarchitecture, kernel, f"{type(error).__name__}: {error}")
+                continue
+            assert simulation.trace is not None, "asked for"
+            difference = first_difference(simulation.trace.rows, reference, rounds=rounds)
+            yield Comparison(microarchitecture, kernel, difference)

@@ -1,0 +1,156 @@
+"""Predicts many samples on all cores, remembers what is finished, and can be stopped at any time."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import asdict, dataclass
+from multiprocessing import get_context
+from pathlib import Path
+
+from cyclelens.analyzer.evaluation.blocks import BlockBuilder, Unpredictable
+from cyclelens.analyzer.evaluation.categories import category, front_end
+from cyclelens.analyzer.evaluation.datasets import Sample
+from cyclelens.analyzer.evaluation.files import DatasetError
+from tqdm import tqdm
+
+_CHUNK = 16
+"""Samples that a worker process gets at once: little overhead, and Ctrl-C waits for no more than these."""
+_FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a prediction came to."""
+
+    cycles: float | None
+    """Cycles per iteration; None if the block cannot be predicted."""
+    problem: str = ""
+    category: str = ""
+    front_end: str = ""
+
+
+def predict(builder: BlockBuilder, sample: Sample) -> Outcome:
+    """One prediction. A block that fails is an outcome too, so that one bad block never ends a long run."""
+    try:
+        block, simulation = builder.simulate(sample)
+    except Unpredictable as error:
+        return Outcome(None, str(error))
+    except Exception as error:
+        return Outcome(None, f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
+    sources: dict[str, float] = {}
+    for usage in simulation.usage:
+        for source, uops in usage.sources.items():
+            sources[source] = sources.get(source, 0.0) + uops
+    return Outcome(simulation.cycles_per_iteration, "", category(block.instructions), front_end(sources))
+
+
+class Cache:
+    """Finished predictions in a file of JSON lines, so that a stopped run can be taken up again.
+
+    The first line says which version of what made the file; a file of anything else is refused.
+    """
+
+    def __init__(self, path: Path | None, version: str) -> None:
+        self._path = path
+        self._header = {"cyclelens": version, "format": _FORMAT}
+        self.outcomes: dict[str, Outcome] = {}
+        if path is not None and path.exists():
+            self._load(path)
+
+    def _load(self, path: Path) -> None:
+        lines = path.read_text(encoding="utf-8").splitlines()
+        if not lines:
+            return
+        try:
+            header = json.loads(lines[0])
+        except json.JSONDecodeError:
+            header = None
+        if header != self._header:
+            raise DatasetError(f"{path} holds no predictions of this version; resume from another file")
+        for line in lines[1:]:
+            with contextlib.suppress(ValueError, TypeError, KeyError):  # the last line may be cut off
+                entry = json.loads(line)
+                self.outcomes[entry.pop("key")] = Outcome(**entry)
+
+    def add(self, finished: Iterable[tuple[str, Outcome]]) -> None:
+        """Remembers outcomes, in the file too."""
+        finished = list(finished)
+        self.outcomes.update(finished)
+        if self._path is None:
+            return
+        new = not self._path.exists() or not self._path.stat().st_size
+        with self._path.open("a", encoding="utf-8") as stream:
+            if new:
+                stream.write(json.dumps(self._header) + "\n")
+            for key, outcome in finished:
+                stream.write(json.dumps({"key": key} | asdict(outcome)) + "\n")
+
+
+def predict_all(samples: Sequence[Sample], cache: Cache, *, jobs: int, progress: bool) -> None:
+    """Fills ``cache`` with an outcome for every sample. ``KeyboardInterrupt`` passes through after the
+    chunks under way have been kept."""
+    todo = {sample.key: sample for sample in samples if sample.key not in cache.outcomes}
+    work = list(todo.values())
+    chunks = [work[start : start + _CHUNK] for start in range(0, len(work), _CHUNK)]
+    bar = tqdm(total=len(work), unit="block", disable=not progress)
+    with bar:
+        for finished in _in_process(chunks) if jobs <= 1 else _in_pool(chunks, jobs):
+            cache.add(finished)
+            bar.update(len(finished))
+
+
+_Finished = list[tuple[str, Outcome]]
+
+
+def _in_process(chunks: Iterable[Sequence[Sample]]) -> Iterator[_Finished]:
+    builder = BlockBuilder()
+    for chunk in chunks:
+        yield _run(builder, chunk)
+
+
+def _in_pool(chunks: Sequence[Sequence[Sample]], jobs: int) -> Iterator[_Finished]:
+    pool = ProcessPoolExecutor(
+        min(jobs, len(chunks)) or 1, mp_context=get_context("spawn"), initializer=_start_worker
+    )
+    pending: set[Future[_Finished]] = set()
+    try:
+        pending = {pool.submit(_run_in_worker, chunk) for chunk in chunks}
+        while pending:
+            done, pending = wait(pending, return_when=FIRST_COMPLETED)
+            for future in done:
+                yield future.result()
+    except BrokenProcessPool:
+        raise DatasetError("a worker process died; the predictions so far are kept with --resume") from None
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+_worker: Callable[[Sequence[Sample]], _Finished] | None = None
+
+
+def _start_worker() -> None:
+    """Ctrl-C reaches every process of the terminal; only the parent is to act on it."""
+    global _worker
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    builder = BlockBuilder()
+    _worker = lambda chunk: _run(builder, chunk)  # noqa: E731
+
+
+def _run_in_worker(chunk: Sequence[Sample]) -> _Finished:
+    assert _worker is not None, "the pool runs its initializer first"
+    return _worker(chunk)
+
+
+def _run(builder: BlockBuilder, chunk: Sequence[Sample]) -> _Finished:
+    return [(sample.key, predict(builder, sample)) for sample in chunk]
+
+
+def default_jobs() -> int:
+    """Processes that can really run at the same time."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

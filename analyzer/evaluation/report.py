@@ -1,0 +1,116 @@
+"""An evaluation as text for people and as JSON for programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+
+from cyclelens.analyzer.assembly.decoder import decode
+from cyclelens.analyzer.evaluation.datasets import Sample
+from cyclelens.analyzer.evaluation.metrics import WITHIN, Summary, relative_error
+from cyclelens.analyzer.evaluation.predictions import Outcome
+from cyclelens.analyzer.evaluation.summary import Evaluation
+
+_PROBLEMS_SHOWN = 10
+
+
+def as_text(evaluation: Evaluation) -> str:
+    """The whole report; errors and shares in per cent, cycles per iteration."""
+    groups: list[tuple[str, Mapping[str, Summary]]] = [
+        ("microarchitecture and mode", {" ".join(key): value for key, value in evaluation.by_model.items()}),
+        ("kind of block", evaluation.by_category),
+        ("front end", evaluation.by_front_end),
+    ]
+    compared = evaluation.total.reference_mean_error is not None
+    lines = [f"{evaluation.source}: {evaluation.total.blocks} blocks", ""]
+    for title, summaries in groups:
+        if summaries:
+            lines += [*_table(title, summaries, compared), ""]
+    lines += [*_table("all", {"": evaluation.total}, compared), ""]
+    if evaluation.problems:
+        lines.append("Blocks without a prediction:")
+        shown = list(evaluation.problems.items())[:_PROBLEMS_SHOWN]
+        lines += [f"{count:7}  {problem}" for problem, count in shown]
+        rest = len(evaluation.problems) - len(shown)
+        lines += [f"         and {rest} more reasons"] * (rest > 0) + [""]
+    if evaluation.worst:
+        lines.append("Largest errors:")
+        for sample, outcome in evaluation.worst:
+            lines += _block(sample, outcome)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.2f}"
+
+
+def _table(title: str, summaries: Mapping[str, Summary], compared: bool) -> list[str]:
+    width = max(len(title), *(len(name) for name in summaries))
+    header = f"{title:{width}} {'blocks':>7} {'failed':>6} {'error %':>8} {'tau':>7}"
+    header += "".join(f" {f'<={limit:.0%}':>7}" for limit in WITHIN) + f" {'equal':>7}"
+    header += f" {'ref. error %':>13} {'ref. tau':>9}" * compared
+    lines = [header]
+    for name, summary in summaries.items():
+        line = f"{name:{width}} {summary.blocks:7} {summary.unpredicted:6} {_percent(summary.mean_error):>8}"
+        line += f" {_tau(summary.kendall_tau):>7}"
+        line += "".join(f" {_percent(share):>7}" for share in (*summary.within, summary.equal))
+        if compared:
+            line += f" {_percent(summary.reference_mean_error):>13}"
+            line += f" {_tau(summary.reference_kendall_tau):>9}"
+        lines.append(line)
+    return lines
+
+
+def _tau(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4f}"
+
+
+def _assembly(sample: Sample) -> str:
+    return "; ".join(instruction.text or "(bad)" for instruction in decode(bytes.fromhex(sample.code)))
+
+
+def _block(sample: Sample, outcome: Outcome) -> list[str]:
+    assert outcome.cycles is not None, "only predicted blocks have an error"
+    error = relative_error(outcome.cycles, sample.cycles)
+    where = f"{sample.microarchitecture} {sample.mode}"
+    if sample.alignment:
+        where += f" at offset {sample.alignment}"
+    first = f"{outcome.cycles:.2f} instead of {sample.cycles:.2f} ({error:.0%})"
+    if sample.reference is not None:
+        first += f", reference {sample.reference:.2f}"
+    name = f" {sample.name}" if sample.name else ""
+    return [
+        f"  {first}, {where}, {outcome.category}, {outcome.front_end}{name}",
+        f"    {sample.code}",
+        f"    {_assembly(sample)}",
+    ]
+
+
+def as_json(evaluation: Evaluation) -> str:
+    """The same as one JSON object; shares and errors from 0 to 1."""
+    return json.dumps(
+        {
+            "source": evaluation.source,
+            "total": _summary(evaluation.total),
+            "by_microarchitecture_and_mode": [
+                {"microarchitecture": microarchitecture, "mode": mode} | _summary(summary)
+                for (microarchitecture, mode), summary in evaluation.by_model.items()
+            ],
+            "by_category": {name: _summary(value) for name, value in evaluation.by_category.items()},
+            "by_front_end": {name: _summary(value) for name, value in evaluation.by_front_end.items()},
+            "problems": dict(evaluation.problems),
+            "worst": [
+                asdict(sample)
+                | {"predicted": outcome.cycles, "category": outcome.category}
+                | {"front_end": outcome.front_end, "assembly": _assembly(sample)}
+                for sample, outcome in evaluation.worst
+            ],
+        },
+        indent=2,
+    )
+
+
+def _summary(summary: Summary) -> dict[str, object]:
+    within = {f"{limit:g}": share for limit, share in zip(WITHIN, summary.within, strict=True)}
+    return asdict(summary) | {"within": within}

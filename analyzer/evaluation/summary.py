@@ -1,0 +1,79 @@
+"""Samples and outcomes to figures: by microarchitecture and mode, by category, by front-end source."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from cyclelens.analyzer.evaluation.categories import CATEGORIES
+from cyclelens.analyzer.evaluation.datasets import Sample
+from cyclelens.analyzer.evaluation.metrics import Summary, relative_error, summarize
+from cyclelens.analyzer.evaluation.predictions import Outcome
+
+Pair = tuple[Sample, Outcome]
+_Key = TypeVar("_Key")
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """Everything that a report shows."""
+
+    source: str
+    """The file, as the user named it."""
+    total: Summary
+    by_model: Mapping[tuple[str, str], Summary]
+    """By microarchitecture and mode, in order of appearance."""
+    by_category: Mapping[str, Summary]
+    by_front_end: Mapping[str, Summary]
+    worst: tuple[Pair, ...]
+    """Largest relative error first."""
+    problems: Mapping[str, int]
+    """Why blocks could not be predicted, and how many each; most frequent first."""
+
+
+def evaluate(source: str, pairs: Sequence[Pair], *, worst: int) -> Evaluation:
+    """All figures for samples and their outcomes, with the ``worst`` blocks that differ at all."""
+    by_category = _grouped(pairs, lambda _, outcome: outcome.category)
+    wrong = [
+        (sample, outcome)
+        for sample, outcome in pairs
+        if outcome.cycles is not None and round(outcome.cycles, 2) != round(sample.cycles, 2)
+    ]
+    wrong.sort(key=lambda pair: -relative_error(pair[1].cycles or 0.0, pair[0].cycles))
+    problems: dict[str, int] = {}
+    for _, outcome in pairs:
+        if outcome.problem:
+            problems[outcome.problem] = problems.get(outcome.problem, 0) + 1
+    return Evaluation(
+        source=source,
+        total=_summary(pairs),
+        by_model=_grouped(pairs, lambda sample, _: (sample.microarchitecture, sample.mode)),
+        by_category={name: by_category[name] for name in CATEGORIES if name in by_category},
+        by_front_end={
+            name: summary
+            for name, summary in sorted(_grouped(pairs, lambda _, outcome: outcome.front_end).items())
+            if name
+        },
+        worst=tuple(wrong[:worst]),
+        problems=dict(sorted(problems.items(), key=lambda item: -item[1])),
+    )
+
+
+def _summary(pairs: Sequence[Pair]) -> Summary:
+    return summarize(
+        [(outcome.cycles, sample.cycles) for sample, outcome in pairs if outcome.cycles is not None],
+        unpredicted=sum(outcome.cycles is None for _, outcome in pairs),
+        reference_pairs=[
+            (sample.reference, sample.cycles)
+            for sample, outcome in pairs
+            if sample.reference is not None and outcome.cycles is not None
+        ],
+    )
+
+
+def _grouped(pairs: Sequence[Pair], key: Callable[[Sample, Outcome], _Key]) -> dict[_Key, Summary]:
+    groups: dict[_Key, list[Pair]] = {}
+    for sample, outcome in pairs:
+        groups.setdefault(key(sample, outcome), []).append((sample, outcome))
+    return {name: _summary(group) for name, group in groups.items()}

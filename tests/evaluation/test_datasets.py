@@ -1,0 +1,103 @@
+"""Every published form of a file of blocks with figures gives the same samples."""
+
+import gzip
+
+import pytest
+from cyclelens.analyzer.evaluation.datasets import Sample, Selection, read_kernels, read_samples
+from cyclelens.analyzer.evaluation.files import DatasetError
+
+
+@pytest.fixture
+def read(tmp_path):
+    def read(text, **selection):
+        path = tmp_path / "blocks.csv"
+        path.write_text(text)
+        return read_samples(path, Selection(**selection))
+
+    return read
+
+
+def test_own_columns(read):
+    text = "hex,microarchitecture,mode,cycles_per_iteration\n90,SKL,unroll,0.25\n4801D8,HSW,loop,1.00\n"
+    assert read(text) == [Sample("90", "SKL", "unroll", 0.25), Sample("4801d8", "HSW", "loop", 1.0)]
+    assert read(text, microarchitectures=("HSW",)) == [Sample("4801d8", "HSW", "loop", 1.0)]
+    assert read(text, mode="unroll") == [Sample("90", "SKL", "unroll", 0.25)]
+
+
+def test_measured_blocks_bring_a_second_prediction_and_are_unrolled(read):
+    text = "hex,microarchitecture,measured_cycles,reference_cycles\n90,HSW,0.26,0.25\n"
+    assert read(text) == [Sample("90", "HSW", "unroll", 0.26, reference=0.25)]
+
+
+def test_two_modes_in_a_row(read):
+    text = "hex,unroll_cycles,loop_cycles,unroll_spread\n90,0.17,1.0,0.1\n"
+    samples = read(text, microarchitectures=("RKL",))
+    assert samples == [Sample("90", "RKL", "unroll", 0.17), Sample("90", "RKL", "loop", 1.0)]
+    assert read(text, microarchitectures=("RKL",), mode="loop") == samples[1:]
+
+
+def test_a_column_for_each_microarchitecture_with_gaps(read):
+    text = 'name,mode,asm,hex,SNB,HSW\nfma,loop,"a, b",90,,5.00\n'
+    assert read(text) == [Sample("90", "HSW", "loop", 5.0, name="fma")]
+    assert read(text, microarchitectures=("SNB",)) == []
+
+
+def test_names_are_looked_up_and_offsets_kept(read):
+    text = "name,mode,microarchitecture,offset,cycles_per_iteration\nadd,loop,SKL,21,2.00\n"
+    assert read(text, kernels={"add": "4801d8"}) == [Sample("4801d8", "SKL", "loop", 2.0, 21, name="add")]
+    with pytest.raises(DatasetError, match="no kernel is named 'add'"):
+        read(text, kernels={"sub": "90"})
+    with pytest.raises(DatasetError, match="--kernels"):
+        read(text)
+
+
+def test_bhive_publishes_a_hundredfold_without_header(read):
+    assert read("4801d8,102.5\n\n90,25\n", microarchitectures=("HSW",)) == [
+        Sample("4801d8", "HSW", "unroll", 1.025),
+        Sample("90", "HSW", "unroll", 0.25),
+    ]
+    with pytest.raises(DatasetError, match="--arch"):
+        read("4801d8,102.5\n")
+
+
+def test_compressed_files(tmp_path):
+    path = tmp_path / "b.csv.gz"
+    with gzip.open(path, "wt") as stream:
+        stream.write("90,25\n")
+    assert read_samples(path, Selection(("SKL",))) == [Sample("90", "SKL", "unroll", 0.25)]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "empty"),
+        ("a,b\n1,2\n", "no column hex"),
+        ("hex,x\n90,2\n", "no column of figures"),
+        ("hex,cycles\n9,2\n", "line 2: '9' is not a block"),
+        ("hex,cycles\n90,2\n90,fast\n", "line 3: 'fast' is not a number"),
+        ("hex,cycles\n90,-1\n", "line 2: '-1'"),
+        ("hex,cycles\n90\n", "line 2: 1 fields"),
+        ("hex,mode,cycles\n90,twice,1\n", "unknown mode 'twice'"),
+    ],
+)
+def test_bad_files_are_named_with_the_line(read, text, message):
+    with pytest.raises(DatasetError, match=message):
+        read(text, microarchitectures=("SKL",))
+
+
+def test_binary_and_missing_files(tmp_path):
+    path = tmp_path / "x"
+    path.write_bytes(bytes(range(256)))
+    with pytest.raises(DatasetError):
+        read_samples(path, Selection(("SKL",)))
+    with pytest.raises(DatasetError, match="cannot read"):
+        read_samples(tmp_path / "absent", Selection())
+
+
+def test_kernels_by_name(tmp_path):
+    path = tmp_path / "k.csv"
+    path.write_text("name,mode,asm,hex\na,loop,nop,90\n")
+    assert read_kernels(path) == {"a": ("90", "loop")}
+    path.write_text("name,hex\na,90\n")
+    with pytest.raises(DatasetError, match="lacks the column mode"):
+        read_kernels(path)
