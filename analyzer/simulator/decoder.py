@@ -1,0 +1,75 @@
+"""The legacy decoders (MITE): instances from the instruction queue to IDQ uops (uiCA model, 3.4)."""
+
+from __future__ import annotations
+
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.simulator.columns import NONE, Columns
+from cyclelens.analyzer.simulator.queues import InstructionQueue, MicrocodeQueue
+
+
+class Decoder:
+    """One complex and three simple decoders."""
+
+    def __init__(
+        self,
+        columns: Columns,
+        microarchitecture: Microarchitecture,
+        queue: InstructionQueue,
+        microcode: MicrocodeQueue,
+    ) -> None:
+        self._columns = columns
+        self._program = columns.program
+        self._queue = queue
+        self._microcode = microcode
+        self._decoders = microarchitecture.decoders
+        self._delay = microarchitecture.predecode_to_decode_delay
+        self._fusible_on_last = microarchitecture.fusible_on_last_decoder
+        self._stall = microarchitecture.mite_to_ms_stall
+        self.last_decoded = NONE
+        """Instance decoded last in the latest cycle, NONE if there was none."""
+
+    def tick(self, cycle: int, delivered: list[tuple[int, int]]) -> None:
+        """Decode what this cycle allows; IDQ uops go to ``delivered`` as (static IDQ uop, instance)."""
+        program = self._program
+        columns = self._columns
+        instances = self._queue.instances
+        slots = self._decoders
+        decoded = 0
+        self.last_decoded = NONE
+        while instances:
+            instance = instances[0]
+            i = instance % program.instructions
+            if program.i_second[i]:
+                columns.removed[instance] = cycle
+                instances.popleft()
+                continue
+            if columns.predecoded[instance] + self._delay > cycle:
+                return
+            if decoded and program.i_complex[i]:
+                return
+            if program.i_fusible[i] and not self._may_decode_fusible(cycle, decoded):
+                return
+            instances.popleft()
+            columns.removed[instance] = cycle
+            self.last_decoded = instance
+            first = program.i_idq0[i]
+            split = first + program.i_decoded_count[i]
+            for idq_uop in range(first, split):
+                delivered.append((idq_uop, instance))
+            if program.i_ms_uops[i]:
+                end = first + program.i_idq_count[i]
+                self._microcode.hand_over(split, end, instance, self._stall, self._stall)
+                return
+            slots -= 1
+            if program.i_complex[i]:
+                slots = min(slots, program.i_simple_decoders[i])
+            decoded += 1
+            if slots <= 0 or program.i_branch[i] or program.i_first[i]:
+                return
+
+    def _may_decode_fusible(self, cycle: int, decoded: int) -> bool:
+        """A fusible instruction waits until its possible partner is there too (C4)."""
+        instances = self._queue.instances
+        if not self._fusible_on_last and decoded == self._decoders - 1:
+            return False
+        return len(instances) > 1 and self._columns.predecoded[instances[1]] + self._delay <= cycle

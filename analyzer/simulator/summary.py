@@ -1,0 +1,223 @@
+"""From columns to figures: throughput, averages per instruction, and the trace (uiCA model, chapter 5)."""
+
+from __future__ import annotations
+
+from cyclelens.analyzer.model.result import LineUsage, Simulation, Trace, TraceRow
+from cyclelens.analyzer.model.uops import UopKind
+from cyclelens.analyzer.simulator.columns import (
+    DSB,
+    ELIMINATED,
+    LSD,
+    MITE,
+    MS,
+    NONE,
+    SOURCE_NAMES,
+    Columns,
+)
+
+_DELIVERING = (MITE, MS, DSB, LSD)
+_SYNC = int(UopKind.SYNC)
+_MERGE = int(UopKind.MERGE)
+_LONG_WINDOW = 10
+_POSITION_TRIES = 5
+
+
+def window(key_cycle: list[int], key_position: list[int], rounds: int) -> tuple[int, int]:
+    """First and last relevant round (5.2, 5.3): the second half of the run, ending where the key
+    instruction retires at the same place within a cycle as at its beginning."""
+    last = max(0, rounds - 2)
+    first = min(last, rounds // 2)
+    if last - first > _LONG_WINDOW:
+        for candidate in range(last, last - _POSITION_TRIES, -1):
+            if key_position[candidate] == key_position[first]:
+                return first, candidate
+    return first, last
+
+
+def summarize(
+    columns: Columns,
+    key_cycle: list[int],
+    key_position: list[int],
+    *,
+    rounds: int,
+    cycles: int,
+    lsd_unroll: int,
+    trace: bool,
+    details: bool,
+) -> Simulation:
+    """The figures of a finished run. ``rounds`` have at least one retired uop."""
+    first, last = window(key_cycle, key_position, rounds)
+    if first == last:
+        throughput = float(key_cycle[last])
+    else:
+        throughput = round((key_cycle[last] - key_cycle[first]) / (last - first), 2)
+    tally = _Tally(columns, first, last) if details else None
+    return Simulation(
+        cycles_per_iteration=throughput,
+        simulated_cycles=cycles,
+        first_round=first,
+        last_round=last,
+        usage=tuple(tally.usage) if tally else (),
+        merge_usage=tuple(tally.merges) if tally else (),
+        sync_usage=tuple(tally.syncs) if tally else (),
+        first_sources=tuple(tally.first_sources) if tally else (),
+        elimination=tuple(tally.not_eliminated) if tally else (),
+        busiest_port=tally.busiest_port if tally else 0.0,
+        lsd_unroll=lsd_unroll,
+        trace=Trace(tuple(_rows(columns, last)), cycles) if trace else None,
+    )
+
+
+class _Counter:
+    """Sums over instances of one instruction, or of its merge or sync uops."""
+
+    def __init__(self) -> None:
+        self.sources: dict[int, int] = {}
+        self.issued = 0
+        self.executed = 0
+        self.ports: dict[int, int] = {}
+        self.divider = 0
+        self.any = False
+
+    def usage(self, rounds: int) -> LineUsage:
+        return LineUsage(
+            sources={SOURCE_NAMES[s]: n / rounds for s, n in sorted(self.sources.items())},
+            issued=self.issued / rounds,
+            executed=self.executed / rounds,
+            ports={f"{port:X}": n / rounds for port, n in sorted(self.ports.items())},
+            divider=self.divider / rounds,
+        )
+
+
+class _Tally:
+    """Averages over the relevant rounds (5.3, 5.4)."""
+
+    def __init__(self, columns: Columns, first: int, last: int) -> None:
+        program = columns.program
+        count = program.instructions
+        rounds = last - first + 1
+        own = [_Counter() for _ in range(count)]
+        merges = [_Counter() for _ in range(count)]
+        syncs = [_Counter() for _ in range(count)]
+        eliminated = [0] * count
+        self.first_sources = [""] * count
+        totals: dict[int, int] = {}
+        heads = _group_heads(columns)
+        # Sync and merge uops are numbered behind their instruction, hence the look beyond the last round.
+        for uop in range(columns.instance_uop0[first * count], len(columns.static)):
+            instance = columns.instance[uop]
+            if not first * count <= instance < (last + 1) * count or columns.issued[uop] < 0:
+                continue
+            i = instance % count
+            static = columns.static[uop]
+            kind = program.u_kind[static]
+            counter = merges[i] if kind == _MERGE else syncs[i] if kind == _SYNC else own[i]
+            counter.any = True
+            head = heads[static]
+            source = columns.source[uop]
+            if head & _IDQ_HEAD and source in _DELIVERING:
+                counter.sources[source] = counter.sources.get(source, 0) + 1
+            if head & _FUSED_HEAD:
+                counter.issued += 1
+            port = columns.port[uop]
+            if port >= 0:
+                counter.executed += 1
+                counter.ports[port] = counter.ports.get(port, 0) + 1
+                counter.divider += program.u_divider[static]
+                totals[port] = totals.get(port, 0) + 1
+            elif port == ELIMINATED:
+                eliminated[i] += 1
+            if program.u_first[static] and kind not in (_MERGE, _SYNC) and not self.first_sources[i]:
+                self.first_sources[i] = SOURCE_NAMES[source]
+        self.usage = [counter.usage(rounds) for counter in own]
+        self.merges = [counter.usage(rounds) if counter.any else None for counter in merges]
+        self.syncs = [counter.usage(rounds) if counter.any else None for counter in syncs]
+        self.not_eliminated = [1.0 - n / rounds for n in eliminated]
+        self.busiest_port = max(totals.values(), default=0) / rounds
+
+
+_IDQ_HEAD = 1
+_FUSED_HEAD = 2
+
+
+def _group_heads(columns: Columns) -> list[int]:
+    """For every static uop whether it is the first of a fused uop and of an IDQ uop."""
+    program = columns.program
+    heads = [0] * len(program.u_kind)
+    for uop in program.f_uop0:
+        if uop < len(heads):
+            heads[uop] |= _FUSED_HEAD
+    for fused in program.q_fused0:
+        heads[program.f_uop0[fused]] |= _IDQ_HEAD
+    return heads
+
+
+def _rows(columns: Columns, last_round: int) -> list[TraceRow]:
+    """One row per uop of the rounds up to the last relevant one, in program order."""
+    program = columns.program
+    count = program.instructions
+    extra: dict[int, list[int]] = {}
+    for uop in range(len(columns.static)):
+        if program.u_kind[columns.static[uop]] in (_SYNC, _MERGE) and columns.instance[uop] >= 0:
+            extra.setdefault(columns.instance[uop], []).append(uop)
+    rows = []
+    for instance in range(min((last_round + 1) * count, len(columns.instance_uop0))):
+        i = instance % count
+        before = extra.get(instance, [])
+        for kind, name in ((_MERGE, "merge"), (_SYNC, "sync")):
+            for uop in before:
+                if program.u_kind[columns.static[uop]] == kind:
+                    rows.append(_row(columns, uop, name, 0, 0, 0))
+        if program.i_second[i]:
+            rows.append(_fused_row(columns, instance))
+            continue
+        uop = columns.instance_uop0[instance]
+        for idq_number in range(program.i_idq_count[i]):
+            idq_uop = program.i_idq0[i] + idq_number
+            for fused_number in range(program.q_fused_count[idq_uop]):
+                fused = program.q_fused0[idq_uop] + fused_number
+                for uop_number in range(program.f_uop_count[fused]):
+                    rows.append(_row(columns, uop, "uop", idq_number, fused_number, uop_number))
+                    uop += 1
+    return rows
+
+
+def _event(cycle: int) -> int | None:
+    return cycle if cycle >= 0 else None
+
+
+def _row(
+    columns: Columns, uop: int, kind: str, idq_number: int, fused_number: int, uop_number: int
+) -> TraceRow:
+    program = columns.program
+    instance = columns.instance[uop]
+    port = columns.port[uop]
+    return TraceRow(
+        round=instance // program.instructions,
+        instruction=instance % program.instructions,
+        kind=kind,
+        idq_uop=idq_number,
+        fused_uop=fused_number,
+        uop=uop_number,
+        predecoded=None if kind == "merge" else _event(columns.predecoded[instance]),
+        removed_from_iq=None if kind == "merge" else _event(columns.removed[instance]),
+        source=SOURCE_NAMES[columns.source[uop]],
+        added_to_idq=_event(columns.added[uop]),
+        issued=_event(columns.issued[uop]),
+        ready=_event(columns.ready[uop]),
+        dispatched=_event(columns.dispatched[uop]),
+        executed=_event(columns.executed[uop]),
+        retired=_event(columns.retired[uop]),
+        port="elim" if port == ELIMINATED else "" if port == NONE else f"{port:X}",
+        ports="".join(f"{p:X}" for p in program.u_ports[columns.static[uop]]),
+    )
+
+
+def _fused_row(columns: Columns, instance: int) -> TraceRow:
+    """The second half of a macro-fused pair has no uops of its own."""
+    count = columns.program.instructions
+    predecoded = _event(columns.predecoded[instance])
+    removed = _event(columns.removed[instance])
+    position = (instance // count, instance % count)
+    nothing = (None, None, None, None, None, None)
+    return TraceRow(*position, "fused", 0, 0, 0, predecoded, removed, "", *nothing, "", "")

@@ -1,0 +1,244 @@
+"""Instructions to a block of templates: facts matched, pairs fused, everything static computed once.
+
+What depends on one instruction alone is cached per (bytes, microarchitecture); what depends on its
+neighbours (macro-fusion, high-8 state, 512-bit code in the block, addresses) is decided here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from weakref import WeakKeyDictionary
+
+from cyclelens.analyzer.facts.matching import find_facts
+from cyclelens.analyzer.facts.store import FactsStore
+from cyclelens.analyzer.model.facts import PortUse
+from cyclelens.analyzer.model.instruction import Instruction
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.uops import (
+    Block,
+    InstructionTemplate,
+    UopKind,
+    UopTemplate,
+    Value,
+    ValueKind,
+)
+from cyclelens.analyzer.uops.expansion import expand
+from cyclelens.analyzer.uops.fusion import fuse, fuse_branch, laminate
+from cyclelens.analyzer.uops.high8 import high8_effects
+from cyclelens.analyzer.uops.operands import Prepared, prepare
+
+_CODE_LINE = 64
+_JCC_BLOCK = 32
+
+
+class _Cache:
+    """Prepared instructions and templates of one microarchitecture; entries never change."""
+
+    def __init__(self, microarchitecture: Microarchitecture) -> None:
+        self.microarchitecture = microarchitecture
+        self.prepared: dict[bytes, Prepared | None] = {}
+        self.templates: dict[tuple[object, ...], InstructionTemplate] = {}
+
+
+_CACHES: WeakKeyDictionary[FactsStore, dict[int, _Cache]] = WeakKeyDictionary()
+
+
+def _cache_of(store: FactsStore, microarchitecture: Microarchitecture) -> _Cache:
+    caches = _CACHES.setdefault(store, {})
+    # The cache keeps its microarchitecture alive, so that no other object can get the same id.
+    return caches.setdefault(id(microarchitecture), _Cache(microarchitecture))
+
+
+def build_block(
+    instructions: Sequence[Instruction],
+    microarchitecture: Microarchitecture,
+    store: FactsStore,
+    *,
+    loop: bool,
+    alignment: int = 0,
+) -> Block:
+    """The block that the simulator runs. ``alignment`` is the address of the first byte modulo 64."""
+    cache = _cache_of(store, microarchitecture)
+    prepared = [_prepared(instruction, cache, store) for instruction in instructions]
+    wide = any(each is not None and each.has_zmm_operand for each in prepared)
+    effects: list[tuple[frozenset[int], tuple[str, ...]]]
+    if microarchitecture.high8_renamed and any(_touches_high8(each) for each in prepared):
+        effects = high8_effects(prepared)
+    else:
+        effects = [(frozenset(), ())] * len(prepared)
+
+    addresses = [alignment]
+    for instruction in instructions:
+        addresses.append(addresses[-1] + instruction.length)
+    absorbed = _absorbed(prepared, addresses)
+
+    templates = []
+    for position, (instruction, each) in enumerate(zip(instructions, prepared, strict=True)):
+        if each is None:
+            templates.append(_unknown(instruction))
+            continue
+        branch = prepared[position + 1] if position + 1 in absorbed else None
+        slower, merged = effects[position]
+        jcc = microarchitecture.jcc_erratum and _hits_jcc_erratum(
+            addresses[position],
+            addresses[position + 2] if branch is not None else addresses[position + 1],
+            is_jump=branch is not None or each.is_branch,
+        )
+        second = position in absorbed
+        key = (instruction.code, wide, branch and branch.instruction.code, slower, merged, jcc, second)
+        template = cache.templates.get(key)
+        if template is None:
+            template = _template(each, wide, branch, slower, merged, jcc, second, microarchitecture)
+            cache.templates[key] = template
+        templates.append(template)
+    return Block(tuple(templates), microarchitecture.name, loop, alignment)
+
+
+def _prepared(instruction: Instruction, cache: _Cache, store: FactsStore) -> Prepared | None:
+    code = instruction.code
+    if code not in cache.prepared:
+        facts = find_facts(instruction, cache.microarchitecture.facts_name, store)
+        cache.prepared[code] = None if facts is None else prepare(instruction, facts, cache.microarchitecture)
+    return cache.prepared[code]
+
+
+def _touches_high8(prepared: Prepared | None) -> bool:
+    return prepared is not None and any(
+        operand.name in ("AH", "BH", "CH", "DH")
+        for operand in (*prepared.register_inputs, *prepared.register_outputs)
+    )
+
+
+def _absorbed(prepared: Sequence[Prepared | None], addresses: Sequence[int]) -> frozenset[int]:
+    """Positions of branches that fuse with the instruction before them (A1): those at the start of a
+    64-byte line never do."""
+    return frozenset(
+        position
+        for position in range(1, len(prepared))
+        if (first := prepared[position - 1]) is not None
+        and (second := prepared[position]) is not None
+        and second.facts.name in first.facts.macro_fusible_with
+        and addresses[position] % _CODE_LINE
+    )
+
+
+def _hits_jcc_erratum(start: int, end: int, *, is_jump: bool) -> bool:
+    """The jump (with what it is fused to) crosses a 32-byte boundary or ends at one (J1, J2)."""
+    return is_jump and start // _JCC_BLOCK != end // _JCC_BLOCK
+
+
+def _without_port_1(ports: tuple[PortUse, ...]) -> tuple[PortUse, ...]:
+    """Vector port sets while 512-bit instructions are about: port 1 is closed to them (V6)."""
+    counts = {allowed: count for allowed, count in ports if not _loses_port_1(allowed)}
+    for allowed, count in ports:
+        if _loses_port_1(allowed):
+            shortened = allowed.replace("1", "")
+            counts[shortened] = counts.get(shortened, 0) + count
+    return tuple(counts.items())
+
+
+def _loses_port_1(allowed: str) -> bool:
+    return "1" in allowed and allowed != "1"
+
+
+def _template(
+    prepared: Prepared,
+    wide: bool,
+    branch: Prepared | None,
+    slower: frozenset[int],
+    merged: tuple[str, ...],
+    jcc: bool,
+    second: bool,
+    microarchitecture: Microarchitecture,
+) -> InstructionTemplate:
+    ports, uop_count = prepared.ports, prepared.uop_count
+    if wide and prepared.has_simd_operand:
+        ports = _without_port_1(ports)
+    if branch is not None and branch.ports:
+        ports, uop_count = fuse_branch(ports, uop_count, branch.ports, branch.uop_count)
+    if slower:
+        latencies = {
+            key: cycles + (key[0] == "reg" and key[1] in slower) for key, cycles in prepared.latencies.items()
+        }
+        prepared = replace(prepared, latencies=latencies)
+
+    figures = prepared.figures
+    mite_uops, ms_uops = figures.mite_uops or 1, figures.ms_uops or 0
+    uops: tuple[UopTemplate, ...] = ()
+    fused: tuple[int, ...] = ()
+    laminated: tuple[int, ...] = ()
+    if not second:
+        uops = expand(prepared, ports)
+        fused = fuse(uops, figures.retire_slots or 1)
+        laminated = laminate(uops, fused, mite_uops + ms_uops)
+    return InstructionTemplate(
+        instruction=prepared.instruction,
+        facts=prepared.facts,
+        name=prepared.facts.name,
+        uops=uops,
+        fused_uops=fused,
+        idq_uops=laminated,
+        uop_count=uop_count,
+        retire_slots=figures.retire_slots or 1,
+        mite_uops=mite_uops,
+        ms_uops=ms_uops,
+        complex_decoder=prepared.complex_decoder,
+        available_simple_decoders=prepared.available_simple_decoders,
+        ports=ports,
+        divider_cycles=figures.divider_cycles or 0,
+        tp=figures.tp,
+        fused_with_next=branch is not None,
+        fused_with_previous=second,
+        macro_fusible=bool(prepared.facts.macro_fusible_with),
+        is_branch=prepared.is_branch,
+        length_changing_prefix=prepared.instruction.has_length_changing_prefix,
+        jcc_erratum=jcc,
+        eliminable_move=prepared.eliminable_move,
+        serializing=prepared.serializing,
+        load_serializing=prepared.load_serializing,
+        store_serializing=prepared.store_serializing,
+        rsp_change=prepared.rsp_change,
+        register_inputs=prepared.register_inputs,
+        register_outputs=prepared.register_outputs,
+        address_inputs=prepared.address_inputs,
+        flag_inputs=prepared.flag_inputs,
+        flag_outputs=prepared.flag_outputs,
+        memory_operands=prepared.memory_operands,
+        merge_uops=merged,
+        latencies=prepared.latencies,
+    )
+
+
+def _unknown(instruction: Instruction) -> InstructionTemplate:
+    """An instruction without facts: one empty fused uop, nothing else (M4); it is shown as unknown."""
+    return InstructionTemplate(
+        instruction=instruction,
+        facts=None,
+        name="",
+        uops=(UopTemplate(UopKind.EMPTY),),
+        fused_uops=(1,),
+        idq_uops=(1,),
+        uop_count=0,
+        retire_slots=1,
+        mite_uops=1,
+        ms_uops=0,
+        complex_decoder=False,
+        available_simple_decoders=0,
+        ports=(),
+    )
+
+
+def sync_uop(microarchitecture: Microarchitecture) -> UopTemplate:
+    """The uop that brings RSP up to date with the stack engine (E5)."""
+    return _register_copy(UopKind.SYNC, microarchitecture.alu_ports, "RSP")
+
+
+def merge_uop(register: str) -> UopTemplate:
+    """The uop that merges a high-8 register into its 64-bit register (H2)."""
+    return _register_copy(UopKind.MERGE, "15", register)
+
+
+def _register_copy(kind: UopKind, ports: str, register: str) -> UopTemplate:
+    value: Value = (ValueKind.REGISTER, register)
+    return UopTemplate(kind, ports, (value,), ((value, 1),))

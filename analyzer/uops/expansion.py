@@ -1,0 +1,234 @@
+"""One instruction's figures to its unfused uops: rules U1 to U11 of docs/pipeline.md (uiCA model)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cyclelens.analyzer.model.facts import PortUse
+from cyclelens.analyzer.model.uops import UopKind, UopTemplate, Value, ValueKind
+from cyclelens.analyzer.uops.operands import Latencies, Prepared
+
+LOAD_LATENCY = 5
+"""Cycles from a load's dispatch to its result, vector loads included (uiCA model, 1.6)."""
+STORE_LATENCY = 4
+"""Cycles of a register-to-memory latency that are the store's own part (U6)."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Input:
+    """An input of the compute part with its adjusted latency to every compute output."""
+
+    value: Value
+    latencies: tuple[int, ...]
+
+    @property
+    def level(self) -> int:
+        return max(self.latencies, default=1)
+
+
+class _Internal:
+    """Numbers the values that only this instruction sees."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def fresh(self) -> Value:
+        self._count += 1
+        return ValueKind.INTERNAL, str(self._count - 1)
+
+
+def expand(prepared: Prepared, ports: Sequence[PortUse]) -> tuple[UopTemplate, ...]:
+    """The uops in program order: loads, computes, stores, padded with empty uops to the retire slots.
+
+    ``ports`` are the instruction's port sets after macro-fusion and the 512-bit rule, in table order.
+    """
+    loads, computes, addresses, datas = _classify(ports)
+    internal = _Internal()
+    register_outputs = _registers(prepared.register_outputs)
+    address_inputs = _registers(prepared.address_inputs)
+    reads = [i for i, access in enumerate(prepared.memory_operands) if access.read]
+    writes = [i for i, access in enumerate(prepared.memory_operands) if access.written]
+
+    uops: list[UopTemplate] = []
+    load_results: list[Value] = []
+    for number, allowed in enumerate(loads):
+        outputs = register_outputs
+        if computes:
+            outputs = (internal.fresh(),)
+            load_results += outputs
+        uops.append(
+            UopTemplate(
+                UopKind.LOAD,
+                allowed,
+                address_inputs,
+                tuple((value, LOAD_LATENCY) for value in outputs),
+                memory_operand=reads[min(number, len(reads) - 1)] if reads else -1,
+            )
+        )
+
+    stores: list[UopTemplate] = []
+    store_values: list[Value] = []
+    plain_inputs = (*_registers(prepared.register_inputs), *_flags(prepared.flag_inputs))
+    for number, (address, data) in enumerate(zip(addresses, datas, strict=False)):
+        operand = writes[min(number, len(writes) - 1)] if writes else -1
+        stored = plain_inputs
+        if computes:
+            stored = (internal.fresh(),)
+            store_values += stored
+        stores.append(UopTemplate(UopKind.STORE_ADDRESS, address, address_inputs, memory_operand=operand))
+        stores.append(UopTemplate(UopKind.STORE_DATA, data, stored, memory_operand=operand))
+
+    if computes:
+        uops += _shift_by_cl(prepared, computes, internal) or _compute(
+            prepared, computes, load_results, store_values, internal
+        )
+    uops += stores
+    slots = prepared.figures.retire_slots or 1
+    uops += [UopTemplate(UopKind.EMPTY)] * (slots - len(uops))
+    return tuple(uops)
+
+
+def _classify(ports: Sequence[PortUse]) -> tuple[list[str], list[str], list[str], list[str]]:
+    """Loads, computes, store addresses, store data (U1, U2)."""
+    loads: list[str] = []
+    computes: list[str] = []
+    addresses: list[str] = []
+    datas: list[str] = []
+    for allowed, count in ports:
+        chosen = frozenset(allowed)
+        if chosen & frozenset("78"):
+            kind = addresses
+        elif chosen & frozenset("23"):
+            kind = loads
+        elif chosen & frozenset("49"):
+            kind = datas
+        else:
+            kind = computes
+        kind += [allowed] * count
+    while len(datas) > len(addresses):
+        if loads:
+            addresses.append(loads.pop())
+        else:
+            datas.pop()
+    return loads, computes, addresses, datas
+
+
+def _registers(operands: Sequence[object]) -> tuple[Value, ...]:
+    return tuple((ValueKind.REGISTER, operand.canonical) for operand in operands)  # type: ignore[attr-defined]
+
+
+def _flags(groups: Sequence[str]) -> tuple[Value, ...]:
+    return tuple((ValueKind.FLAGS, group) for group in groups)
+
+
+def _shift_by_cl(prepared: Prepared, computes: list[str], internal: _Internal) -> list[UopTemplate]:
+    """The three uops of a shift by CL, whose flags depend on the old flags (U5); empty if it is none."""
+    if (
+        prepared.address_inputs
+        or len(computes) != 3
+        or not prepared.register_inputs
+        or not prepared.register_outputs
+        or not prepared.flag_inputs
+        or not prepared.flag_outputs
+    ):
+        return []
+    expected = {("reg", "reg"): 1, ("reg", "flag"): 2, ("flag", "reg"): 0, ("flag", "flag"): 2}
+    for (start, _, target, _), cycles in prepared.latencies.items():
+        if expected.get((start, target)) != cycles:
+            return []
+    shifted, flags = internal.fresh(), internal.fresh()
+    return [
+        UopTemplate(
+            UopKind.COMPUTE,
+            computes[0],
+            _registers(prepared.register_inputs),
+            tuple((value, 1) for value in (*_registers(prepared.register_outputs), shifted)),
+            divider_cycles=prepared.figures.divider_cycles or 0,
+        ),
+        UopTemplate(UopKind.COMPUTE, computes[1], _flags(prepared.flag_inputs), ((flags, 1),)),
+        UopTemplate(
+            UopKind.COMPUTE,
+            computes[2],
+            (shifted, flags),
+            tuple((value, 1) for value in _flags(prepared.flag_outputs)),
+        ),
+    ]
+
+
+def _compute(
+    prepared: Prepared,
+    computes: list[str],
+    load_results: list[Value],
+    store_values: list[Value],
+    internal: _Internal,
+) -> list[UopTemplate]:
+    """Compute uops by latency class (U6 to U9)."""
+    outputs = (
+        *_registers(prepared.register_outputs),
+        *_flags(prepared.flag_outputs),
+        *store_values,
+    )
+    inputs = _compute_inputs(prepared, load_results, len(store_values))
+    levels = sorted({each.level for each in inputs})
+    lowest = levels[0] if levels else 1
+    base_members = [each for each in inputs if each.level == lowest]
+    base_inputs = [each.value for each in base_members]
+    base_latencies = [
+        max((each.latencies[position] for each in base_members), default=1)
+        for position in range(len(outputs))
+    ]
+
+    in_front: list[UopTemplate] = []
+    fillers: list[UopTemplate] = []
+    remaining = levels[1:]
+    for allowed in computes[1:]:
+        if remaining:
+            level = remaining.pop(0)
+            value = internal.fresh()
+            members = tuple(each.value for each in inputs if each.level == level)
+            in_front.insert(0, UopTemplate(UopKind.COMPUTE, allowed, members, ((value, level - lowest),)))
+            base_inputs.append(value)
+        else:
+            fillers.append(UopTemplate(UopKind.COMPUTE, allowed, tuple(each.value for each in inputs)))
+    base_inputs += [each.value for level in remaining for each in inputs if each.level == level]
+    base = UopTemplate(
+        UopKind.COMPUTE,
+        computes[0],
+        tuple(base_inputs),
+        tuple(zip(outputs, base_latencies, strict=True)),
+        divider_cycles=prepared.figures.divider_cycles or 0,
+    )
+    return [*in_front, base, *fillers]
+
+
+def _compute_inputs(prepared: Prepared, load_results: list[Value], stores: int) -> list[_Input]:
+    """Register, flag and load inputs with their adjusted latencies (table of U6)."""
+    latencies = prepared.latencies
+    results = [("reg", i) for i in range(len(prepared.register_outputs))]
+    results += [("flag", i) for i in range(len(prepared.flag_outputs))]
+    writes = [i for i, access in enumerate(prepared.memory_operands) if access.written]
+    reads = [i for i, access in enumerate(prepared.memory_operands) if access.read]
+
+    inputs = []
+    starts = [("reg", i, value) for i, value in enumerate(_registers(prepared.register_inputs))]
+    starts += [("flag", i, value) for i, value in enumerate(_flags(prepared.flag_inputs))]
+    for kind, position, value in starts:
+        adjusted = [latencies[kind, position, target, i] for target, i in results]
+        stored = max((max(1, latencies[kind, position, "mem", i] - STORE_LATENCY) for i in writes), default=1)
+        inputs.append(_Input(value, (*adjusted, *[stored] * stores)))
+
+    last_address = len(prepared.address_inputs) - 1
+    adjusted = [
+        max(1, latencies["addr", last_address, target, i] - LOAD_LATENCY) if last_address >= 0 else 1
+        for target, i in results
+    ]
+    stored = _load_to_store(latencies, reads, writes)
+    inputs += [_Input(value, (*adjusted, *[stored] * stores)) for value in load_results]
+    return inputs
+
+
+def _load_to_store(latencies: Latencies, reads: list[int], writes: list[int]) -> int:
+    if not reads:
+        return 1
+    return max((max(1, latencies["mem", reads[-1], "mem", i] - LOAD_LATENCY) for i in writes), default=1)

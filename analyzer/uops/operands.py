@@ -1,0 +1,359 @@
+"""Decoded operands and table operands brought together: what an instruction reads, writes and accesses.
+
+Rules V1 to V8 (which figures apply) and O1 to O8 (operands and latencies) of docs/pipeline.md, from the uiCA
+model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from cyclelens.analyzer.model.facts import Figures, InstructionFacts, Latency, OperandFacts, PortUse
+from cyclelens.analyzer.model.instruction import DecodedOperand, Instruction, OperandKind
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.uops import MemoryAccess, RegisterOperand
+from cyclelens.analyzer.uops.registers import canonical, is_general_purpose, is_simd, width
+
+Latencies = Mapping[tuple[str, int, str, int], int]
+
+FLAG_GROUPS = ("C", "SPAZO")
+
+_SERIALIZING_FORMS = frozenset(
+    {"LFENCE", "CPUID", "IRET", "IRETD", "RSM", "INVD", "WBINVD", "WRMSR"}
+    | {"MOV_CR_CR_GPR64", "MOV_DR_DR_GPR64"}
+)
+_SERIALIZING_STEMS = ("INVEPT", "INVLPG", "INVVPID", "LGDT", "LIDT", "LLDT", "LTR")
+_MOVZX_ALIASES = frozenset({"SPL", "BPL", "SIL", "DIL", "R12B", "R13B", "R14B", "R15B"})
+_PUSHES = ("PUSH", "CALL", "ENTER")
+_POPS = ("POP", "RET", "IRET")
+
+
+@dataclass(frozen=True, slots=True)
+class BoundOperand:
+    """A table operand with the register or address that the encoding gives it."""
+
+    facts: OperandFacts
+    register: str | None = None
+    memory: DecodedOperand | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """An instruction with the figures that apply to it, before macro-fusion and expansion into uops."""
+
+    instruction: Instruction
+    facts: InstructionFacts
+    figures: Figures
+    ports: tuple[PortUse, ...]
+    uop_count: int
+    complex_decoder: bool
+    available_simple_decoders: int
+    eliminable_move: bool
+    register_inputs: tuple[RegisterOperand, ...]
+    register_outputs: tuple[RegisterOperand, ...]
+    address_inputs: tuple[RegisterOperand, ...]
+    flag_inputs: tuple[str, ...]
+    flag_outputs: tuple[str, ...]
+    memory_operands: tuple[MemoryAccess, ...]
+    latencies: Latencies
+    rsp_change: int
+    is_branch: bool
+    serializing: bool
+    load_serializing: bool
+    store_serializing: bool
+    has_simd_operand: bool
+    has_zmm_operand: bool
+
+
+def bind(instruction: Instruction, facts: InstructionFacts) -> tuple[BoundOperand, ...]:
+    """Give every table operand its register or address: fixed ones from the table, visible ones in order
+    from the encoding, the opmask from the EVEX prefix."""
+    visible = iter(instruction.operands)
+    bound = []
+    for operand in facts.operands:
+        if operand.suppressed:
+            decoded = None
+        elif operand.opmask and instruction.mask is not None:
+            bound.append(BoundOperand(operand, register=instruction.mask))
+            continue
+        else:
+            decoded = next(visible, None)
+        if operand.kind == "reg":
+            fixed = operand.registers[0] if len(operand.registers) == 1 else None
+            register = fixed or (decoded.register if decoded is not None else None)
+            bound.append(BoundOperand(operand, register=register))
+        elif operand.kind in ("mem", "agen"):
+            bound.append(BoundOperand(operand, memory=decoded or _implicit_address(operand)))
+        else:
+            bound.append(BoundOperand(operand))
+    return tuple(bound)
+
+
+def _implicit_address(operand: OperandFacts) -> DecodedOperand:
+    return DecodedOperand(
+        OperandKind.MEMORY,
+        base=canonical(operand.base) if operand.base else None,
+        index=canonical(operand.index_register) if operand.index_register else None,
+    )
+
+
+def prepare(
+    instruction: Instruction, facts: InstructionFacts, microarchitecture: Microarchitecture
+) -> Prepared:
+    """Choose the figures and collect the operands of one instruction on one microarchitecture."""
+    operands = bind(instruction, facts)
+    rsp_change = _rsp_change(instruction, facts)
+    registers = [
+        o for o in operands if o.register is not None and not _is_stack_engine_register(o, rsp_change)
+    ]
+    memory = [o for o in operands if o.memory is not None]
+    simd_or_gpr = [
+        canonical(o.register)
+        for o in registers
+        if o.register and (is_general_purpose(o.register) or is_simd(o.register))
+    ]
+    same_register = len(simd_or_gpr) >= 2 and len(set(simd_or_gpr)) == 1
+    indexed = any(o.memory.index for o in memory if o.memory)
+
+    figures = facts.base
+    table = _LatencyTable(facts, same_register=False)
+    if same_register:
+        figures = _override(figures, facts.same_register)
+        if any(pair.same_register is not None for pair in facts.latencies.values()):
+            table = _LatencyTable(facts, same_register=True)
+    if indexed:
+        figures = _override(figures, facts.indexed)
+
+    inputs = _register_inputs(registers, table, instruction)
+    outputs = _register_outputs(registers)
+    eliminable, excluded = _eliminable(facts, figures, inputs, outputs, microarchitecture)
+    uop_count = figures.uops or 0
+    ports = figures.ports or ()
+    if eliminable or excluded:
+        # How the move behaves when it is not eliminated (V5).
+        if facts.same_register.uops is not None:
+            uop_count = facts.same_register.uops
+        if facts.same_register.ports is not None:
+            ports = facts.same_register.ports
+        if any(pair.same_register is not None for pair in facts.latencies.values()):
+            table = _LatencyTable(facts, same_register=True)
+
+    accesses = [_access(o, rsp_change, len(memory)) for o in memory if o.facts.kind == "mem"]
+    address_inputs = [
+        register
+        for o, access in zip((o for o in memory if o.facts.kind == "mem"), accesses, strict=True)
+        for register in _address_registers(o, access.implicit_stack)
+    ]
+    agen_inputs = [r for o in memory if o.facts.kind == "agen" for r in _address_registers(o, False)]
+    flags = next((o.facts for o in operands if o.facts.kind == "flags"), None)
+    flag_inputs = _flag_groups(flags.flags_read) if flags else ()
+    flag_outputs = _flag_groups(flags.flags_written) if flags else ()
+    memory_numbers = {o.facts.name: o.facts.index for o in memory}
+    targets = (
+        [("reg", position, out.index) for position, out in enumerate(outputs)]
+        + [("flag", position, flags.index) for position, _ in enumerate(flag_outputs) if flags]
+        + [
+            ("mem", position, memory_numbers[access.name])
+            for position, access in enumerate(accesses)
+            if access.written
+        ]
+    )
+    if not eliminable:
+        inputs = [
+            operand
+            for operand in inputs
+            if any(table.plain(operand.index, number) for _, _, number in targets)
+        ]
+    latencies: dict[tuple[str, int, str, int], int] = {}
+    for kind, target, number in targets:
+        for position, operand in enumerate(inputs):
+            latencies["reg", position, kind, target] = table.plain(operand.index, number)
+        for position, (operand, role) in enumerate(agen_inputs, start=len(inputs)):
+            latencies["reg", position, kind, target] = table.address(operand.index, number, role)
+        for position, (operand, role) in enumerate(address_inputs):
+            latencies["addr", position, kind, target] = table.address(operand.index, number, role)
+        for position, _ in enumerate(flag_inputs):
+            if flags:
+                latencies["flag", position, kind, target] = table.plain(flags.index, number)
+        for position, access in enumerate(accesses):
+            latencies["mem", position, kind, target] = table.memory(memory_numbers[access.name], number)
+
+    ms_uops = figures.ms_uops or 0
+    mite_uops = figures.mite_uops or 1
+    complex_decoder = bool(figures.complex_decoder) or ms_uops > 0 or mite_uops + ms_uops > 1
+    simple_decoders = figures.available_simple_decoders
+    available = microarchitecture.decoders if simple_decoders is None else simple_decoders
+    if facts.name in ("POP (R16)", "POP (R64)") and instruction.code[-1] == 0x5C:
+        # POP of RSP or R12 (V8).
+        complex_decoder = complex_decoder or microarchitecture.pop_rsp_needs_complex_decoder
+        if microarchitecture.pop_rsp_ends_decode_group:
+            available = 0
+    stem = facts.iform
+    return Prepared(
+        instruction=instruction,
+        facts=facts,
+        figures=figures,
+        ports=ports,
+        uop_count=uop_count,
+        complex_decoder=complex_decoder,
+        available_simple_decoders=available,
+        eliminable_move=eliminable,
+        register_inputs=(*inputs, *(register for register, _ in agen_inputs)),
+        register_outputs=tuple(outputs),
+        address_inputs=tuple(register for register, _ in address_inputs),
+        flag_inputs=flag_inputs,
+        flag_outputs=flag_outputs,
+        memory_operands=tuple(accesses),
+        latencies=latencies,
+        rsp_change=rsp_change,
+        is_branch=any(o.register and "IP" in o.register and o.facts.written for o in operands),
+        serializing=stem in _SERIALIZING_FORMS or stem.startswith(_SERIALIZING_STEMS),
+        load_serializing=stem in ("MFENCE", "LFENCE"),
+        store_serializing=stem in ("MFENCE", "SFENCE"),
+        has_simd_operand=any(o.register and is_simd(o.register) for o in operands),
+        has_zmm_operand=any(o.register and "ZMM" in o.register for o in operands),
+    )
+
+
+class _LatencyTable:
+    """The latency table in force: the base figures, or the same-register ones as a whole (V2)."""
+
+    def __init__(self, facts: InstructionFacts, *, same_register: bool) -> None:
+        self._pairs = facts.latencies
+        self._same_register = same_register
+
+    def _pair(self, start: int, target: int) -> Latency:
+        return self._pairs.get((start, target)) or Latency()
+
+    def starts_at(self, start: int) -> bool:
+        """True if some pair of this table begins at the operand."""
+        return any(
+            key[0] == start and (pair.same_register if self._same_register else pair.cycles) is not None
+            for key, pair in self._pairs.items()
+        )
+
+    def plain(self, start: int, target: int) -> int:
+        pair = self._pair(start, target)
+        cycles = pair.same_register if self._same_register else pair.cycles
+        return 1 if cycles is None else cycles
+
+    def address(self, start: int, target: int, role: str | None) -> int:
+        if self._same_register:
+            return 1
+        pair = self._pair(start, target)
+        cycles = pair.address_index if role == "index" else pair.address
+        return 1 if cycles is None else cycles
+
+    def memory(self, start: int, target: int) -> int:
+        cycles = None if self._same_register else self._pair(start, target).memory
+        return 1 if cycles is None else cycles
+
+
+def _override(figures: Figures, variant: Figures) -> Figures:
+    """Every figure that the variant states replaces the current one (V2, V3)."""
+    stated = {name: value for name in Figures.__slots__ if (value := getattr(variant, name)) is not None}
+    return replace(figures, **stated)
+
+
+def _rsp_change(instruction: Instruction, facts: InstructionFacts) -> int:
+    """Bytes by which the stack engine moves RSP; the tables list RSP itself for these instructions."""
+    if not any(o.suppressed and o.kind == "reg" and o.registers == ("RSP",) for o in facts.operands):
+        return 0
+    size = {1: 2, 2: 4, 3: 8}[instruction.effective_operand_size]
+    if facts.iform.startswith(_PUSHES):
+        return -size
+    return size if facts.iform.startswith(_POPS) else 0
+
+
+def _is_stack_engine_register(operand: BoundOperand, rsp_change: int) -> bool:
+    return rsp_change != 0 and operand.facts.suppressed and operand.register == "RSP"
+
+
+def _counts(operand: BoundOperand) -> bool:
+    """Instruction pointers are not renamed."""
+    return operand.register not in ("RIP", "EIP")
+
+
+def _as_register(operand: BoundOperand) -> RegisterOperand:
+    name = operand.register or ""
+    return RegisterOperand(name, canonical(name), width(name), operand.facts.name, operand.facts.index)
+
+
+def _register_inputs(
+    registers: list[BoundOperand], table: _LatencyTable, instruction: Instruction
+) -> list[RegisterOperand]:
+    inputs = []
+    for operand in registers:
+        if not _counts(operand):
+            continue
+        if operand.register == "K0" and not operand.facts.written and "k0" not in instruction.text:
+            continue
+        if operand.facts.read or table.starts_at(operand.facts.index):
+            inputs.append(_as_register(operand))
+    return inputs
+
+
+def _register_outputs(registers: list[BoundOperand]) -> list[RegisterOperand]:
+    return [_as_register(o) for o in registers if _counts(o) and o.facts.written]
+
+
+def _flag_groups(flags: frozenset[str]) -> tuple[str, ...]:
+    return tuple(group for group in FLAG_GROUPS if flags & frozenset(group))
+
+
+def _eliminable(
+    facts: InstructionFacts,
+    figures: Figures,
+    inputs: list[RegisterOperand],
+    outputs: list[RegisterOperand],
+    microarchitecture: Microarchitecture,
+) -> tuple[bool, bool]:
+    """(eliminable move, excluded MOVZX) after V4."""
+    if "MOV" not in facts.name or figures.uops or len(inputs) != 1 or len(outputs) != 1:
+        return False, False
+    excluded = (
+        not microarchitecture.movzx_high8_alias_eliminated
+        and facts.name in ("MOVZX (R64, R8l)", "MOVZX (R32, R8l)")
+        and inputs[0].name in _MOVZX_ALIASES
+    )
+    return not excluded, excluded
+
+
+def _access(operand: BoundOperand, rsp_change: int, addresses: int) -> MemoryAccess:
+    """The access of a memory operand; a second one is known by its base alone (2.2 of the uiCA model)."""
+    address = operand.memory
+    assert address is not None
+    second = operand.facts.name == "MEM1"
+    return MemoryAccess(
+        name=operand.facts.name,
+        base=address.base,
+        index=None if second else address.index,
+        scale=None if second else address.scale,
+        displacement=None if second else address.displacement,
+        read=operand.facts.read or (operand.facts.written and operand.facts.conditional_write),
+        written=operand.facts.written,
+        implicit_stack=address.base == "RSP" and rsp_change != 0 and (second or addresses == 1),
+    )
+
+
+def _address_registers(operand: BoundOperand, implicit_stack: bool) -> list[tuple[RegisterOperand, str]]:
+    """Base and index registers with their roles; a second access has no index."""
+    address = operand.memory
+    assert address is not None
+    index = None if operand.facts.name == "MEM1" else address.index
+    return [
+        (
+            RegisterOperand(
+                name,
+                canonical(name),
+                width(name),
+                operand.facts.name,
+                operand.facts.index,
+                implicit_stack=implicit_stack and role == "base",
+            ),
+            role,
+        )
+        for role, name in (("base", address.base), ("index", index))
+        if name
+    ]
