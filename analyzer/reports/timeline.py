@@ -66,9 +66,8 @@ def render(
             number = str(row.round) if previous is None or previous[0] != row.round else ""
             previous = group
         picture = _picture(row, start, cut).rstrip()
-        lines.append(
-            f"{number:>5}  {label:<{_LABEL_WIDTH}}  {_port(row):>{_PORTS_WIDTH}}  {picture}".rstrip()
-        )
+        what = f"{number:>5}  {label:<{_LABEL_WIDTH}}  {_port(row):>{_PORTS_WIDTH}}"
+        lines.append(f"{what}  {picture}".rstrip())
     if cut < end:
         lines.append(f"(cut after cycle {cut - 1}; the last of these rounds ends in cycle {end - 1})")
     lines.append(LEGEND)

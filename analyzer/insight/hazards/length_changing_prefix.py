@@ -30,8 +30,9 @@ def find(prediction: Prediction) -> Iterator[Finding]:
             instruction=index,
             message=(
                 "Length-changing prefix: the 16-bit immediate makes the predecoder stall for up to "
-                f"{penalty} cycles each time this instruction is fetched. Use a 32-bit operand with a 32-bit immediate, "
-                "an immediate that fits in 8 signed bits, or load the constant into a register beforehand."
+                f"{penalty} cycles each time this instruction is fetched. Use a 32-bit operand with a "
+                "32-bit immediate, an immediate that fits in 8 signed bits, or load the constant into a "
+                "register beforehand."
             ),
             label="LCP stall",
             microarchitecture=prediction.microarchitecture,

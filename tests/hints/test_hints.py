@@ -1,0 +1,121 @@
+"""What is shown at the end of a line."""
+
+from cyclelens.analyzer.hints.layout import LINE_BUDGET
+from cyclelens.analyzer.hints.registry import hints
+from cyclelens.analyzer.model.result import Finding
+from cyclelens.analyzer.model.source import Severity
+from factories import analysis, prediction, region_analysis, template, usage
+from hypothesis import given
+from hypothesis import strategies as st
+
+
+def shown(*regions, kinds=None):
+    return [(hint.line, hint.label) for hint in hints(analysis(*regions), kinds)]
+
+
+def finding(instruction, label, severity=Severity.INFORMATION, microarchitecture="SKL"):
+    return Finding("some-code", severity, instruction, f"why {label}", label, microarchitecture)
+
+
+def test_the_region_line_has_figure_microarchitecture_and_bottleneck():
+    block = prediction([template()], cycles=4.0, bottlenecks=("Dependencies",))
+    assert shown(region_analysis(block, first_line=7)) == [(7, "4.00 cycles/iter · SKL · latency-bound")]
+
+
+def test_several_bottlenecks_are_named_as_far_as_they_fit():
+    block = prediction([template()], cycles=4.0, bottlenecks=("Decoder", "Dependencies", "Issue", "Ports"))
+    ((_, label),) = shown(region_analysis(block))
+    assert label == "4.00 cycles/iter · SKL · decoder-bound +3"
+
+
+def test_a_region_without_prediction_says_so_and_why():
+    (hint,) = hints(analysis(region_analysis(note="Nothing in it.")))
+    assert (hint.label, hint.tooltip) == ("no prediction", "Nothing in it.")
+
+
+def test_a_figure_that_rests_on_an_unknown_instruction_is_approximate():
+    block = prediction([template()], cycles=4.0)
+    unknown = Finding("unknown-instruction", Severity.WARNING, 0, "", "", "SKL")
+    ((_, label),) = shown(region_analysis(block, findings=[unknown]), kinds={"region"})
+    assert label.startswith("~4.00 cycles/iter")
+
+
+def test_other_microarchitectures_are_in_the_tooltip():
+    first = prediction([template()], cycles=4.0)
+    second = prediction([template()], cycles=5.0, microarchitecture="HSW")
+    (hint,) = hints(analysis(region_analysis(first, second)))
+    assert "HSW" not in hint.label
+    assert "HSW: 5.00 cycles per iteration" in hint.tooltip
+
+
+def test_scarce_ports_are_shown_and_plain_alu_ports_are_not():
+    block = prediction(
+        [template(ports=["0156"]), template(ports=["23", "01"]), template(ports=["23", "23"])], cycles=9
+    )
+    assert shown(region_analysis(block), kinds={"ports"}) == [(4, "p23 p01"), (5, "2×p23")]
+
+
+def test_ports_that_are_always_busy_are_shown_with_their_use():
+    usages = [usage({"0": 0.5, "1": 0.5}), usage({"0": 0.5, "1": 0.25})]
+    block = prediction([template(), template()], cycles=1.0, usages=usages)
+    assert shown(region_analysis(block), kinds={"ports"}) == [(3, "p0 0.50"), (4, "p0 0.50")]
+
+
+def test_many_busy_ports_are_taken_together():
+    spread = {"0": 0.25, "1": 0.25, "5": 0.25, "6": 0.25}
+    block = prediction([template()] * 4, cycles=1.0, usages=[usage(spread)] * 4)
+    assert shown(region_analysis(block), kinds={"ports"})[0] == (3, "p0156 1.00")
+
+
+def test_a_fused_branch_names_its_partner():
+    block = prediction(
+        [template("dec r15", fused_with_next=True), template("jnz .l", ports=[], fused_with_previous=True)]
+    )
+    assert shown(region_analysis(block), kinds={"fusion"}) == [(4, "fused with dec")]
+
+
+def test_findings_of_the_primary_microarchitecture_are_shown_on_their_lines():
+    region = region_analysis(
+        prediction([template(), template()]),
+        findings=[finding(1, "LCP stall"), finding(0, "elsewhere", microarchitecture="HSW")],
+    )
+    (hint,) = hints(analysis(region), {"stalls"})
+    assert (hint.line, hint.label, hint.tooltip) == (4, "LCP stall", "why LCP stall")
+
+
+def test_a_warning_is_repeated_on_the_region_line_if_there_is_room():
+    region = region_analysis(
+        prediction([template()], cycles=3.0, bottlenecks=("DSB",)),
+        findings=[finding(0, "LCP", Severity.WARNING)],
+    )
+    assert shown(region, kinds={"region"}) == [(2, "3.00 cycles/iter · SKL · DSB-bound (LCP)")]
+
+
+def test_hints_stand_behind_their_statement():
+    (hint,) = hints(analysis(region_analysis(prediction([template("mul rcx", ports=["1"])]))), {"ports"})
+    assert hint.column == 4 + len("mul rcx")
+
+
+def test_what_does_not_fit_on_the_line_goes_to_the_tooltip():
+    region = region_analysis(
+        prediction([template(ports=["23"])], cycles=9), findings=[finding(0, "x" * 30), finding(0, "y" * 30)]
+    )
+    line = [hint for hint in hints(analysis(region)) if hint.line == 3]
+    assert [hint.label for hint in line] == ["p23", "x" * 30]
+    assert f"{'y' * 30}: why {'y' * 30}" in line[0].tooltip
+
+
+def test_a_statement_that_repeats_an_instruction_says_things_once():
+    region = region_analysis(prediction([template(ports=["1"])] * 2, cycles=9), lines=[3, 3])
+    assert shown(region, kinds={"ports"}) == [(3, "p1")]
+
+
+@given(st.lists(st.text("ab", min_size=1, max_size=60), max_size=8))
+def test_the_labels_of_a_line_never_exceed_the_budget(labels):
+    region = region_analysis(
+        prediction([template(ports=["1"])], cycles=9), findings=[finding(0, label) for label in labels]
+    )
+    found = [hint for hint in hints(analysis(region)) if hint.line == 3]
+    assert sum(len(hint.label) for hint in found) + len(found) - 1 <= LINE_BUDGET
+    told = " ".join(hint.label + hint.tooltip for hint in found)
+    assert all(f"why {label}" in told for label in labels)

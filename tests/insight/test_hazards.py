@@ -1,0 +1,103 @@
+"""Each hazard with the least that makes it appear, and what makes it go away."""
+
+from cyclelens.analyzer.insight.findings import find
+from cyclelens.analyzer.model.uops import MemoryAccess, RegisterOperand
+from factories import facts, prediction, template, usage
+
+
+def codes(templates, **fields):
+    return [(finding.code, finding.instruction) for finding in find(prediction(templates, **fields))]
+
+
+def test_harmless_code_has_no_findings():
+    assert codes([template(), template("imul rax, rbx", ports=["1"])]) == []
+
+
+def test_a_length_changing_prefix_stalls_only_on_the_way_through_the_predecoder():
+    block = [template("add ax, 0x1234", length_changing_prefix=True), template()]
+    assert codes(block, first_sources=("MITE", "MITE")) == [("lcp-stall", 0)]
+    assert codes(block, first_sources=("DSB", "DSB")) == []
+    assert codes(block, first_sources=("LSD", "LSD")) == []
+
+
+def test_the_lcp_message_gives_the_penalty_and_the_way_out():
+    block = [template(length_changing_prefix=True)]
+    (finding,) = find(prediction(block, first_sources=("MITE",)))
+    assert "3 cycles" in finding.message
+    assert "32-bit immediate" in finding.message
+    assert finding.label == "LCP stall"
+
+
+def test_the_jcc_erratum_matters_only_to_a_loop_that_is_decoded_because_of_it():
+    block = [template(), template("jnz .loop", jcc_erratum=True, is_branch=True)]
+    assert codes(block, first_sources=("MITE", "MITE")) == [("jcc-erratum", 1)]
+    assert codes(block, first_sources=("DSB", "DSB")) == []
+    assert codes(block, first_sources=("MITE", "MITE"), mode="unroll") == []
+
+
+def test_of_a_fused_pair_the_first_instruction_carries_the_jcc_erratum():
+    block = [
+        template("dec r15", jcc_erratum=True, fused_with_next=True),
+        template("jnz .loop", jcc_erratum=True, fused_with_previous=True, ports=[]),
+    ]
+    assert codes(block, first_sources=("MITE", "")) == [("jcc-erratum", 0)]
+
+
+def test_an_instruction_without_figures_is_named():
+    (finding,) = find(prediction([template("vnew xmm0", facts=None)]))
+    assert finding.code == "unknown-instruction"
+    assert "vnew xmm0" in finding.message
+    assert finding.severity == "warning"
+
+
+def test_figures_that_were_not_measured_are_mentioned():
+    assert codes([template(facts=facts(constructed=True))]) == [("estimated-figures", 0)]
+
+
+def test_microcode_names_the_cost_of_the_switch_on_the_path_that_is_taken():
+    block = [template("cld", ms_uops=3)]
+    (from_dsb,) = find(prediction(block, first_sources=("DSB",), microarchitecture="HSW"))
+    (from_decoders,) = find(prediction(block, first_sources=("MITE",), microarchitecture="HSW"))
+    assert from_dsb.code == from_decoders.code == "microcoded"
+    assert "4 empty cycles" in from_dsb.message
+    assert "1 empty cycle before and 1 after" in from_decoders.message
+
+
+def indexed_load(idq_uops):
+    access = MemoryAccess("MEM0", "RSI", "RDI", 1, 0, read=True, written=False)
+    return template(
+        "vaddps ymm0, ymm0, [rsi+rdi]", ports=["23", "01"], idq_uops=idq_uops, memory_operands=(access,)
+    )
+
+
+def test_unlamination_is_fewer_uops_in_the_idq_than_at_issue():
+    assert codes([indexed_load(idq_uops=(2,))]) == [("unlamination", 0)]
+    assert codes([indexed_load(idq_uops=(1, 1))]) == []
+
+
+def test_a_move_that_takes_a_port_is_mentioned_with_its_share():
+    move = template("mov rax, rbx", eliminable_move=True)
+    assert codes([move], elimination=(0.0,)) == []
+    (finding,) = find(prediction([move], elimination=(0.25,)))
+    assert finding.code == "move-not-eliminated"
+    assert "25%" in finding.message
+
+
+def test_ice_lake_eliminates_no_general_purpose_moves_at_all():
+    output = RegisterOperand("RAX", "RAX", 64, "REG0")
+    move = template("mov rax, rbx", eliminable_move=True, register_outputs=(output,))
+    (finding,) = find(prediction([move], elimination=(1.0,), microarchitecture="ICL"))
+    assert "Ice Lake does not eliminate" in finding.message
+
+
+def test_merge_uops_of_high_byte_registers_are_mentioned():
+    assert codes([template(), template(merge_uops=("RAX",))]) == [("register-merge", 1)]
+
+
+def test_stack_synchronisation_is_mentioned_where_it_happens():
+    assert codes([template("push rax"), template("mov rbx, [rsp]")], sync={1: usage()}) == [("stack-sync", 1)]
+
+
+def test_findings_come_in_program_order():
+    block = [template(merge_uops=("RAX",)), template("vnew", facts=None), template(ms_uops=4)]
+    assert [index for _, index in codes(block)] == [0, 1, 2]
