@@ -1,1 +1,1 @@
-"""Cyclelens's language server: it carries the analyzer's results to editors and computes nothing itself."""
+"""The language server: shows stored analyses to an editor and computes nothing about processors itself."""

@@ -1,1 +1,1 @@
-"""One file per LSP method; a handler only reads stored results."""
+"""One file per LSP method. A handler reads what is stored and never waits for an analysis."""

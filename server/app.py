@@ -1,0 +1,74 @@
+"""The language server put together: the one list of its features, and how it is started."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+from collections.abc import Sequence
+
+from cyclelens.server import extensions, worker
+from cyclelens.server.features import (
+    code_lens,
+    configuration,
+    diagnostics,
+    document_symbols,
+    document_sync,
+    hover,
+    inlay_hints,
+    lifecycle,
+)
+from cyclelens.server.language_server import CyclelensServer
+
+FEATURES = (
+    lifecycle,
+    configuration,
+    document_sync,
+    diagnostics,
+    inlay_hints,
+    hover,
+    code_lens,
+    document_symbols,
+    extensions,
+)
+"""Everything the server can do; each module registers its own methods."""
+
+
+def create_server(factory: str = worker.REAL_ENGINE) -> CyclelensServer:
+    """A server with all features. ``factory`` names the engine that its worker runs."""
+    server = CyclelensServer(factory)
+    for feature in FEATURES:
+        feature.register(server)
+    return server
+
+
+def run(tcp_port: int | None = None, server: CyclelensServer | None = None) -> int:
+    """Serve one client until it leaves. Returns the exit status: 0 after a proper shutdown, else 1.
+
+    :param tcp_port: port on the loopback interface, for debugging; None: standard input and output.
+    """
+    logging.basicConfig(
+        stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s"
+    )
+    server = server or create_server()
+    try:
+        if tcp_port is None:
+            server.start_io()
+        else:
+            server.start_tcp("127.0.0.1", tcp_port)
+    finally:
+        server.jobs.close()
+    return 0 if server.shutdown_requested else 1
+
+
+def main(argv: Sequence[str]) -> int:
+    """``cyclelens lsp``. Returns the exit status."""
+    parser = argparse.ArgumentParser(
+        prog="cyclelens lsp",
+        description="Language server for assembly files; editors start it by themselves.",
+    )
+    transport = parser.add_mutually_exclusive_group()
+    transport.add_argument("--stdio", action="store_true", help="use standard input and output (the default)")
+    transport.add_argument("--tcp", type=int, metavar="PORT", help="listen on a port of 127.0.0.1, to debug")
+    arguments = parser.parse_args(argv)
+    return run(arguments.tcp)

@@ -1,0 +1,117 @@
+"""The real engine of the worker: one analyzer, and its analyses put into the words that are sent back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from cyclelens.analyzer.api import Analyzer
+from cyclelens.analyzer.hints import registry as hint_kinds
+from cyclelens.analyzer.model.result import Analysis, Finding, Prediction, RegionAnalysis, TraceRow
+from cyclelens.analyzer.model.source import Problem
+from cyclelens.analyzer.reports import json, timeline
+from cyclelens.analyzer.reports.card import instruction_card, region_card
+from cyclelens.server.results import FileResult, Job, RegionResult, TimelineResult
+
+TIMELINE_ROUNDS = 3
+"""Iterations that a timeline shows; more do not fit into a hover."""
+
+CACHED_PREDICTIONS = 64
+"""They hold traces, which are large."""
+
+
+class AnalyzerEngine:
+    """Runs jobs on one analyzer, whose cache makes unchanged regions cheap."""
+
+    def __init__(self, analyzer: Analyzer) -> None:
+        self._analyzer = analyzer
+
+    def run(self, job: Job, cancel: Callable[[], bool]) -> FileResult:
+        """Analyse a text. Raises whatever the analyzer raises, ``Cancelled`` among it."""
+        analysis = self._analyzer.analyze(job.text, job.options, cancel)
+        return FileResult(
+            regions=tuple(_region(analysis, region, job) for region in analysis.regions),
+            problems=analysis.problems,
+            dialect=analysis.dialect,
+        )
+
+
+def create() -> AnalyzerEngine:
+    """The engine on the tables that ship with the program. Raises ``TablesUnavailable``."""
+    return AnalyzerEngine(Analyzer(cached_predictions=CACHED_PREDICTIONS))
+
+
+def _region(analysis: Analysis, region: RegionAnalysis, job: Job) -> RegionResult:
+    alone = replace(analysis, regions=(region,), problems=())
+    return RegionResult(
+        name=region.region.name,
+        first_line=region.region.first_line,
+        last_line=region.region.last_line,
+        complete=bool(region.predictions),
+        headline=", ".join(
+            f"{prediction.cycles_per_iteration:.2f} cycles/iter · {prediction.microarchitecture}"
+            for prediction in region.predictions
+        ),
+        note=region.note,
+        summary=region_card(region),
+        hints=hint_kinds.hints(alone, job.hint_kinds),
+        cards=_cards(region),
+        findings=tuple(_problem(region, finding) for finding in region.findings),
+        timelines=tuple(_timeline(prediction) for prediction in region.predictions),
+        data=json.document(_without_traces(alone), job.uri)["regions"][0],
+    )
+
+
+def _cards(region: RegionAnalysis) -> dict[int, str]:
+    """Line -> the cards of its instructions, one below the other; repeated ones (``.rept``) once."""
+    lines: dict[int, list[str]] = {}
+    for index, statement in enumerate(region.instruction_lines):
+        cards = lines.setdefault(region.region.lines[statement].line, [])
+        card = instruction_card(region, index)
+        if card and card not in cards:
+            cards.append(card)
+    return {line: "\n\n---\n\n".join(cards) for line, cards in lines.items()}
+
+
+def _problem(region: RegionAnalysis, finding: Finding) -> Problem:
+    """A finding as a problem at its statement; it names the CPU if that is not the primary one."""
+    statement = region.region.lines[region.instruction_lines[finding.instruction]]
+    primary = region.predictions[0].microarchitecture if region.predictions else ""
+    prefix = f"{finding.microarchitecture}: " if finding.microarchitecture not in ("", primary) else ""
+    return Problem(
+        line=statement.line,
+        column=statement.column,
+        end_column=statement.end_column,
+        code=finding.code,
+        message=prefix + finding.message,
+        severity=finding.severity,
+    )
+
+
+def _timeline(prediction: Prediction) -> TimelineResult:
+    trace = prediction.simulation.trace
+    rows = trace.rows if trace is not None else ()
+    return TimelineResult(
+        microarchitecture=prediction.microarchitecture,
+        cycles_per_iteration=prediction.cycles_per_iteration,
+        text=timeline.render(prediction, TIMELINE_ROUNDS) if trace is not None else "",
+        columns=TraceRow._fields,
+        rows=tuple(tuple(row) for row in rows if row.round < TIMELINE_ROUNDS),
+    )
+
+
+def _without_traces(analysis: Analysis) -> Analysis:
+    """Thousands of rows that a client asks for separately."""
+    return replace(
+        analysis,
+        regions=tuple(
+            replace(
+                region,
+                predictions=tuple(
+                    replace(prediction, simulation=replace(prediction.simulation, trace=None))
+                    for prediction in region.predictions
+                ),
+            )
+            for region in analysis.regions
+        ),
+    )

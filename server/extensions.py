@@ -1,0 +1,97 @@
+"""Requests of our own. Editor clients mirror them; ``docs/server.md`` describes them.
+
+``cyclelens/analysis``  ``{"textDocument": {"uri": ...}}`` -> everything known about a document, as plain JSON
+``cyclelens/timeline``  the same, ``"region": name`` if wanted -> the first rounds of each region, by cycle
+
+Both answer null for a document that is not open.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cyclelens.server.language_server import CyclelensServer
+from cyclelens.server.session import ShownRegion, Snapshot
+from pygls.exceptions import JsonRpcInvalidParams
+
+ANALYSIS = "cyclelens/analysis"
+TIMELINE = "cyclelens/timeline"
+
+
+def register(server: CyclelensServer) -> None:
+    """Register both requests."""
+
+    @server.feature(ANALYSIS)
+    def analysis(params: Any) -> dict[str, Any] | None:
+        snapshot = server.session.get(_uri(params))
+        if snapshot is None:
+            return None
+        return _head(snapshot) | {
+            "dialect": snapshot.dialect,
+            "regions": [_region(region) | {"analysis": region.result.data} for region in snapshot.regions],
+            "problems": [
+                {
+                    "line": problem.line,
+                    "code": problem.code,
+                    "message": problem.message,
+                    "severity": problem.severity.value,
+                }
+                for problem in snapshot.problems
+            ],
+        }
+
+    @server.feature(TIMELINE)
+    def timeline(params: Any) -> dict[str, Any] | None:
+        snapshot = server.session.get(_uri(params))
+        if snapshot is None:
+            return None
+        wanted = getattr(params, "region", None)
+        return _head(snapshot) | {
+            "regions": [
+                _region(region) | {"timelines": _timelines(region)}
+                for region in snapshot.regions
+                if wanted in (None, region.result.name)
+            ],
+        }
+
+
+def _uri(params: Any) -> str:
+    # pygls hands over the parameters of requests that are not in the protocol as objects with attributes.
+    uri = getattr(getattr(params, "textDocument", None), "uri", None)
+    if not isinstance(uri, str):
+        raise JsonRpcInvalidParams('expected {"textDocument": {"uri": "..."}}')
+    return uri
+
+
+def _head(snapshot: Snapshot) -> dict[str, Any]:
+    return {
+        "uri": snapshot.uri,
+        "version": snapshot.version,
+        "upToDate": snapshot.analysed == snapshot.revision,
+    }
+
+
+def _region(region: ShownRegion) -> dict[str, Any]:
+    result = region.result
+    return {
+        "name": result.name,
+        "firstLine": result.first_line,
+        "lastLine": result.last_line,
+        "stale": region.stale,
+        "complete": result.complete,
+        "headline": result.headline,
+        "note": result.note,
+    }
+
+
+def _timelines(region: ShownRegion) -> list[dict[str, Any]]:
+    return [
+        {
+            "microarchitecture": timeline.microarchitecture,
+            "cyclesPerIteration": timeline.cycles_per_iteration,
+            "text": timeline.text,
+            "columns": list(timeline.columns),
+            "rows": [list(row) for row in timeline.rows],
+        }
+        for timeline in region.result.timelines
+    ]

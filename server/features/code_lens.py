@@ -1,0 +1,36 @@
+"""textDocument/codeLens: above each region ``4.00 cycles/iter · SKL``."""
+
+from __future__ import annotations
+
+from cyclelens.server.features.inlay_hints import STALE_SUFFIX
+from cyclelens.server.language_server import CyclelensServer
+from cyclelens.server.session import Snapshot
+from lsprotocol import types
+from pygls.capabilities import get_capability
+
+
+def register(server: CyclelensServer) -> None:
+    """Register the request; ask the client to repeat it after each analysis, if it can."""
+
+    @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
+    def lenses(params: types.CodeLensParams) -> list[types.CodeLens]:
+        snapshot = server.session.get(params.text_document.uri)
+        if snapshot is None or not server.settings["codeLens.enabled"]:
+            return []
+        return [
+            types.CodeLens(
+                range=server.converter.range(snapshot.lines, region.result.first_line, 0, 0),
+                # No command: the title is the message, there is nothing to run.
+                command=types.Command(
+                    title=region.result.headline + (STALE_SUFFIX if region.stale else ""), command=""
+                ),
+            )
+            for region in snapshot.regions
+            if region.result.headline
+        ]
+
+    def refresh(_snapshot: Snapshot) -> None:
+        if get_capability(server.client_capabilities, "workspace.code_lens.refresh_support", False):
+            server.workspace_code_lens_refresh(None)
+
+    server.result_listeners.append(refresh)

@@ -1,0 +1,37 @@
+"""textDocument/didOpen, didChange, didClose: the text changes, an analysis is asked for, nothing waits."""
+
+from __future__ import annotations
+
+from cyclelens.server.language_server import CyclelensServer
+from lsprotocol import types
+
+
+def register(server: CyclelensServer) -> None:
+    """Register the methods above."""
+
+    @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
+    def opened(params: types.DidOpenTextDocumentParams) -> None:
+        document = params.text_document
+        server.analyse(server.session.open(document.uri, document.version, document.text), delay=0)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
+    def changed(params: types.DidChangeTextDocumentParams) -> None:
+        snapshot = server.session.get(params.text_document.uri)
+        if snapshot is None:
+            return
+        version, converter = params.text_document.version, server.converter
+        for change in params.content_changes:
+            if isinstance(change, types.TextDocumentContentChangePartial):
+                start = converter.offset(snapshot.lines, change.range.start)
+                end = converter.offset(snapshot.lines, change.range.end)
+                snapshot = snapshot.edited(version, start, end, change.text)
+            else:
+                snapshot = snapshot.replaced(version, change.text)
+        server.analyse(server.session.put(snapshot))
+
+    @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
+    def closed(params: types.DidCloseTextDocumentParams) -> None:
+        uri = params.text_document.uri
+        server.jobs.forget(uri)
+        server.session.close(uri)
+        server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri=uri, diagnostics=[]))

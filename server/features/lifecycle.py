@@ -1,0 +1,19 @@
+"""initialized, shutdown, exit: the worker lives from the first to the second."""
+
+from __future__ import annotations
+
+from cyclelens.server.language_server import CyclelensServer
+from lsprotocol import types
+
+
+def register(server: CyclelensServer) -> None:
+    """Register ``shutdown`` and ``exit``; ``initialized`` belongs to the configuration."""
+
+    @server.feature(types.SHUTDOWN)
+    def shutdown(_params: None) -> None:
+        server.shutdown_requested = True
+        server.jobs.close()
+
+    @server.feature(types.EXIT)
+    def leave(_params: None) -> None:
+        server.jobs.close()

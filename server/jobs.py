@@ -1,0 +1,220 @@
+"""The worker process from the outside: debounce, newest wins, cancel, timeout, restart.
+
+Everything here runs on the event loop except one thread for each worker process, which waits on its pipe.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ctypes
+import multiprocessing
+import queue
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from enum import StrEnum
+from multiprocessing.connection import Connection
+from typing import Any
+
+from cyclelens.server import worker
+from cyclelens.server.results import Job, Outcome
+
+START_TIMEOUT = 60.0
+"""Seconds that a worker may take to import what it needs, on however slow a machine."""
+
+
+CANCEL_TIMEOUT = 2.0
+"""Seconds within which a cancelled analysis has to stop; then the worker is ended and the next job runs."""
+
+
+class Trouble(StrEnum):
+    """Why a job has no outcome."""
+
+    TIMEOUT = "timeout"
+    CRASH = "crash"
+
+
+class _Process:
+    """One worker process and the thread that talks to it."""
+
+    def __init__(self, factory: str, on_message: Callable[[_Process, object], None]) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.ready = False
+        self._loop = asyncio.get_running_loop()
+        self._on_message = on_message
+        self._outbox: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._cancelled: Any = context.RawValue(ctypes.c_uint64, 0)
+        self._connection: Connection
+        self._connection, theirs = context.Pipe()
+        self._process = context.Process(
+            target=worker.main, args=(theirs, self._cancelled, factory), name="cyclelens-worker"
+        )
+        self._process.start()
+        theirs.close()
+        threading.Thread(target=self._talk, name="cyclelens-pipe", daemon=True).start()
+
+    @property
+    def pid(self) -> int | None:
+        return self._process.pid
+
+    def send(self, job: Job) -> None:
+        """Hand over a job; returns at once, however long the text."""
+        self._outbox.put(job)
+
+    def cancel(self, identifier: int) -> None:
+        """Ask for the end of this job and all before it."""
+        self._cancelled.value = identifier
+
+    def end(self) -> None:
+        """Kill the process. Nothing is reported of it any more."""
+        self._on_message = lambda _process, _message: None
+        self._process.kill()
+        self._outbox.put(None)
+        self._process.join(1.0)
+
+    def _talk(self) -> None:
+        """The thread: one message in for the start, then one job out and one outcome in, again and again."""
+        try:
+            self._report(self._connection.recv())
+            while (job := self._outbox.get()) is not None:
+                self._connection.send(job)
+                self._report(self._connection.recv())
+        except (EOFError, OSError):
+            self._report(None)
+        finally:
+            self._connection.close()
+
+    def _report(self, message: object) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop has ended: nobody is left to be told
+            self._loop.call_soon_threadsafe(lambda: self._on_message(self, message))
+
+
+class Jobs:
+    """Texts on their way to an answer. At most one analysis runs; each document has at most one waiting."""
+
+    def __init__(
+        self,
+        on_outcome: Callable[[Job, Outcome], None],
+        on_trouble: Callable[[Job | None, Trouble], None],
+        *,
+        factory: str = worker.REAL_ENGINE,
+        timeout: float = 10.0,
+    ) -> None:
+        """
+        :param on_outcome: called with every job that was answered and not overtaken.
+        :param on_trouble: called when the worker had to be ended or ended itself, unless its job was
+            cancelled already; the job is the one that was running, None if there was none.
+        :param timeout: seconds an analysis may take; may be changed at any time.
+        """
+        self.timeout = timeout
+        self._on_outcome = on_outcome
+        self._on_trouble = on_trouble
+        self._factory = factory
+        self._process: _Process | None = None
+        self._identifier = 0
+        self._delays: dict[str, asyncio.TimerHandle] = {}
+        self._waiting: dict[str, Job] = {}
+        self._running: Job | None = None
+        self._clock: asyncio.TimerHandle | None = None
+        self._closed = False
+
+    @property
+    def worker_pid(self) -> int | None:
+        """Process identifier of the worker, None while there is none."""
+        return self._process.pid if self._process else None
+
+    def start(self) -> None:
+        """Start the worker ahead of the first job, so that it does not wait for imports."""
+        if self._process is None and not self._closed:
+            self._process = _Process(self._factory, self._received)
+            self._set_clock(START_TIMEOUT)
+
+    def submit(self, uri: str, make: Callable[[int], Job], delay: float) -> None:
+        """Analyse a document after ``delay`` seconds. Overtakes everything asked for it before.
+
+        :param make: makes the job for an identifier. Called once, when the delay is over: joining a long text
+            on every key would be waste.
+        """
+        self.forget(uri)
+
+        def due() -> None:
+            del self._delays[uri]
+            self._identifier += 1
+            self._waiting[uri] = make(self._identifier)
+            self._next()
+
+        if not self._closed:
+            self._delays[uri] = asyncio.get_running_loop().call_later(delay, due)
+
+    def forget(self, uri: str) -> None:
+        """Cancel all that was asked for a document."""
+        if (delayed := self._delays.pop(uri, None)) is not None:
+            delayed.cancel()
+        self._waiting.pop(uri, None)
+        if self._running is not None and self._running.uri == uri and self._process is not None:
+            self._process.cancel(self._running.identifier)
+            self._running = replace(self._running, uri="")
+            self._set_clock(min(self.timeout, CANCEL_TIMEOUT))
+
+    def close(self) -> None:
+        """Cancel everything and end the worker."""
+        self._closed = True
+        for delayed in self._delays.values():
+            delayed.cancel()
+        self._delays.clear()
+        self._waiting.clear()
+        self._end_process()
+
+    def _next(self) -> None:
+        """Give the worker the job that waits longest, if both are there."""
+        if self._running is not None or not self._waiting or self._closed:
+            return
+        self.start()
+        if self._process is None or not self._process.ready:
+            return
+        uri = min(self._waiting, key=lambda waiting: self._waiting[waiting].identifier)
+        self._running = self._waiting.pop(uri)
+        self._process.send(self._running)
+        self._set_clock(self.timeout)
+
+    def _received(self, process: _Process, message: object) -> None:
+        if process is not self._process:
+            return
+        if message is None:
+            self._failed(Trouble.CRASH)
+            return
+        self._set_clock(None)
+        if message == worker.READY:
+            process.ready = True
+        elif isinstance(message, Outcome):
+            job, self._running = self._running, None
+            # A job without a document was cancelled; its answer may still be on the way.
+            if job is not None and job.uri:
+                self._on_outcome(job, message)
+        self._next()
+
+    def _failed(self, trouble: Trouble) -> None:
+        """End the worker and say so. The next one starts with the next job, so that no failure can loop."""
+        job = self._running
+        ready = self._process is not None and self._process.ready
+        self._end_process()
+        if not ready:
+            # It never started: jobs that wait for it would each fail in the same way.
+            self._waiting.clear()
+        if job is None or job.uri:
+            self._on_trouble(job, trouble)
+        self._next()
+
+    def _end_process(self) -> None:
+        self._set_clock(None)
+        process, self._process, self._running = self._process, None, None
+        if process is not None:
+            process.end()
+
+    def _set_clock(self, seconds: float | None) -> None:
+        if self._clock is not None:
+            self._clock.cancel()
+        self._clock = None
+        if seconds is not None:
+            self._clock = asyncio.get_running_loop().call_later(seconds, self._failed, Trouble.TIMEOUT)

@@ -1,0 +1,151 @@
+"""The server object that all features share: session, jobs, settings, and what the client can take."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Generator
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.server import worker
+from cyclelens.server.convert import Converter
+from cyclelens.server.jobs import Jobs, Trouble
+from cyclelens.server.results import Job, Outcome
+from cyclelens.server.session import Session, Snapshot
+from cyclelens.server.settings import DEFAULTS, resolve
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+from pygls.protocol import LanguageServerProtocol, lsp_method
+
+log = logging.getLogger(__name__)
+
+
+class Protocol(LanguageServerProtocol):
+    """pygls's protocol without its copy of the documents.
+
+    Its copy breaks lines where LSP does not (form feeds, for one), which makes every later incremental change
+    land elsewhere, and splits the whole text anew for every change. The session's snapshots take its place.
+    """
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
+    def lsp_text_document__did_open(self, params: Any) -> Generator[Any, Any, None]:
+        yield self.fm.features[types.TEXT_DOCUMENT_DID_OPEN], (params,), None
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
+    def lsp_text_document__did_change(self, params: Any) -> Generator[Any, Any, None]:
+        yield self.fm.features[types.TEXT_DOCUMENT_DID_CHANGE], (params,), None
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_CLOSE)
+    def lsp_text_document__did_close(self, params: Any) -> Generator[Any, Any, None]:
+        yield self.fm.features[types.TEXT_DOCUMENT_DID_CLOSE], (params,), None
+
+
+class CyclelensServer(LanguageServer):
+    """A language server with stored results. Features register themselves and their reactions to results."""
+
+    def __init__(self, factory: str = worker.REAL_ENGINE) -> None:
+        super().__init__("cyclelens", _version(), protocol_cls=Protocol)
+        self.session = Session()
+        self.settings = DEFAULTS
+        self.settings_known = False
+        """False until the client said what it wants: nothing is analysed for the wrong processor before."""
+        self.shutdown_requested = False
+        self.result_listeners: list[Callable[[Snapshot], None]] = []
+        """Called with the new snapshot after every analysis, failed ones included."""
+        self.jobs = Jobs(self._answered, self._in_trouble, factory=factory)
+        self._trouble_reported = False
+        self._setting_messages: tuple[str, ...] = ()
+
+    @property
+    def converter(self) -> Converter:
+        """Conversions into the position encoding agreed with the client."""
+        encoding = self.server_capabilities.position_encoding
+        return Converter(str(getattr(encoding, "value", encoding) or "utf-16"))
+
+    def analyse(self, snapshot: Snapshot, delay: float | None = None) -> None:
+        """Have a document analysed after ``delay`` seconds, by default the debounce time; never waits."""
+        if not self.settings_known:
+            return
+        settings = self.settings
+
+        def job(identifier: int) -> Job:
+            return Job(
+                identifier,
+                snapshot.uri,
+                snapshot.revision,
+                snapshot.text,
+                settings.options,
+                settings.hint_kinds,
+            )
+
+        self.jobs.submit(snapshot.uri, job, settings["debounceMs"] / 1000 if delay is None else delay)
+
+    def configure(self, sent: object) -> None:
+        """Take over settings as sent: complain once about each wrong one, analyse anew where it matters."""
+        settings, messages = resolve(sent, registry.names())
+        for message in messages:
+            if message not in self._setting_messages:
+                self.tell(types.MessageType.Warning, message)
+        self._setting_messages = messages
+        known, self.settings_known = self.settings_known, True
+        same = (settings.options, settings.hint_kinds) == (self.settings.options, self.settings.hint_kinds)
+        self.settings = settings
+        self.jobs.timeout = settings["timeoutMs"] / 1000
+        for snapshot in self.session:
+            if known and same:
+                self._notify(snapshot)
+            else:
+                self.analyse(snapshot, delay=0)
+
+    def tell(self, kind: types.MessageType, message: str) -> None:
+        """Show a message to the user and keep it in the log."""
+        self.window_show_message(types.ShowMessageParams(type=kind, message=message))
+
+    def note(self, kind: types.MessageType, message: str) -> None:
+        """Put something into the client's log only."""
+        self.window_log_message(types.LogMessageParams(type=kind, message=message))
+
+    def _answered(self, job: Job, outcome: Outcome) -> None:
+        snapshot = self.session.get(job.uri)
+        if snapshot is None or snapshot.revision != job.revision:
+            return
+        if outcome.result is not None:
+            self._trouble_reported = False
+            self._notify(self.session.put(snapshot.answered(outcome.result)))
+            return
+        self.note(types.MessageType.Error, f"The analysis failed:\n{outcome.error}")
+        self._report_trouble("The analysis failed because of a mistake in Cyclelens; its log says more.")
+        self._notify(self.session.put(snapshot.unanswered()))
+
+    def _in_trouble(self, job: Job | None, trouble: Trouble) -> None:
+        if trouble is Trouble.TIMEOUT:
+            seconds = self.settings["timeoutMs"] / 1000
+            message = (
+                f"The analysis took more than {seconds:g} s and was given up; the next edit tries again."
+            )
+        else:
+            message = "The analysis process ended unexpectedly; the next edit tries again."
+        self._report_trouble(message)
+        snapshot = self.session.get(job.uri) if job is not None else None
+        if snapshot is not None:
+            self._notify(self.session.put(snapshot.unanswered()))
+
+    def _report_trouble(self, message: str) -> None:
+        """Show it the first time; until an analysis succeeds again the log is enough."""
+        if self._trouble_reported:
+            self.note(types.MessageType.Error, message)
+        else:
+            self.tell(types.MessageType.Error, message)
+        self._trouble_reported = True
+
+    def _notify(self, snapshot: Snapshot) -> None:
+        for listener in self.result_listeners:
+            listener(snapshot)
+
+
+def _version() -> str:
+    try:
+        return version("cyclelens")
+    except PackageNotFoundError:
+        return "unknown"

@@ -1,0 +1,81 @@
+"""What the worker sends back: finished texts and figures, small, and free of analyzer internals.
+
+Line numbers are zero-based and belong to the text that was analysed; ``session.py`` moves them with edits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from cyclelens.analyzer.model.result import AnalysisOptions, Hint
+from cyclelens.analyzer.model.source import Problem
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineResult:
+    """The first rounds of one region on one microarchitecture, cycle by cycle."""
+
+    microarchitecture: str
+    cycles_per_iteration: float
+    text: str
+    """Drawn with characters, for hovers and plain windows."""
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[Any, ...], ...] = ()
+    """The events of every uop, one row each; ``columns`` names the fields, times are in cycles."""
+
+
+@dataclass(frozen=True, slots=True)
+class RegionResult:
+    """All that an editor can ask about one region."""
+
+    name: str
+    first_line: int
+    last_line: int
+    complete: bool
+    """False: there is no figure, ``note`` says why; an older result may be shown instead."""
+    headline: str = ""
+    """``4.00 cycles/iter · SKL``."""
+    note: str = ""
+    summary: str = ""
+    """Markdown for the line of the opening marker."""
+    hints: tuple[Hint, ...] = ()
+    cards: Mapping[int, str] = field(default_factory=dict)
+    """Line -> markdown about its instructions."""
+    findings: tuple[Problem, ...] = ()
+    """Hazards, at the statements they belong to."""
+    timelines: tuple[TimelineResult, ...] = ()
+    data: Mapping[str, Any] = field(default_factory=dict)
+    """The region's analysis as plain JSON values."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileResult:
+    """The whole answer for one text."""
+
+    regions: tuple[RegionResult, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    dialect: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One text to analyse. Identifiers ascend, so that "cancelled up to" is a single number."""
+
+    identifier: int
+    uri: str
+    revision: int
+    text: str
+    options: AnalysisOptions
+    hint_kinds: tuple[str, ...] = ()
+    """The kinds of hints that are wanted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a job: a result, an error text, or neither if it was cancelled."""
+
+    identifier: int
+    result: FileResult | None = None
+    error: str = ""

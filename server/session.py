@@ -1,0 +1,248 @@
+"""Open documents as frozen snapshots: text, revision, and what is known about each region.
+
+Nothing here knows LSP: columns are code points. A region keeps its last complete result; it is *stale* from
+the moment an edit touches it until an analysis of the new text is complete again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+
+from cyclelens.analyzer.model.source import Problem
+from cyclelens.server.results import FileResult, RegionResult
+from cyclelens.server.text import clean_line, split_lines
+
+_MATCH_LIMIT = 500
+"""Changed lines up to which moved lines are looked for by their text; beyond, they count as new."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """The lines that a change really changed: ``old`` from line ``first`` on became ``new``."""
+
+    first: int
+    old: tuple[str, ...]
+    new: tuple[str, ...]
+
+    @property
+    def end(self) -> int:
+        """First old line behind the change; from here on lines only move."""
+        return self.first + len(self.old)
+
+    @property
+    def shift(self) -> int:
+        """Lines by which everything behind the change moves."""
+        return len(self.new) - len(self.old)
+
+    def lines(self) -> Mapping[int, int]:
+        """Where the changed lines went, as far as that can be said: equal text first, else equal place."""
+        if max(len(self.old), len(self.new)) > _MATCH_LIMIT:
+            return {}
+        moved: dict[int, int] = {}
+        matcher = SequenceMatcher(
+            None, [line.strip() for line in self.old], [line.strip() for line in self.new], autojunk=False
+        )
+        for tag, old_start, old_end, new_start, new_end in matcher.get_opcodes():
+            if tag in ("equal", "replace"):
+                for old, new in zip(range(old_start, old_end), range(new_start, new_end), strict=False):
+                    moved[self.first + old] = self.first + new
+        return moved
+
+    def column(self, old_line: int, new_line: int, column: int) -> int:
+        """Where a column of a changed line went: kept relative to the unchanged side of the line."""
+        old, new = self.old[old_line - self.first], self.new[new_line - self.first]
+        behind = len(old) - column
+        if old[column:] == (new[-behind:] if behind > 0 else ""):
+            return max(len(new) - behind, 0)
+        return min(column, len(new))
+
+
+@dataclass(frozen=True, slots=True)
+class ShownRegion:
+    """A region's result at its present place."""
+
+    result: RegionResult
+    stale: bool = False
+
+    def moved(self, edit: Edit) -> ShownRegion | None:
+        """The region after an edit; None if its opening marker is gone."""
+        result = self.result
+        if edit.first > result.last_line or not (edit.old or edit.new):
+            return self
+        if edit.end <= result.first_line:
+            return self if not edit.shift else replace(self, result=_shifted(result, edit.shift))
+        lines = edit.lines()
+        if result.first_line >= edit.first and result.first_line not in lines:
+            return None
+        return ShownRegion(_remapped(result, edit, lines), stale=True)
+
+
+def _shifted(result: RegionResult, shift: int) -> RegionResult:
+    return replace(
+        result,
+        first_line=result.first_line + shift,
+        last_line=result.last_line + shift,
+        hints=tuple(replace(hint, line=hint.line + shift) for hint in result.hints),
+        cards={line + shift: card for line, card in result.cards.items()},
+        findings=tuple(replace(finding, line=finding.line + shift) for finding in result.findings),
+    )
+
+
+def _remapped(result: RegionResult, edit: Edit, lines: Mapping[int, int]) -> RegionResult:
+    """The result with every line where the edit put it; what stood on deleted lines is dropped."""
+
+    def place(line: int) -> int | None:
+        if line < edit.first:
+            return line
+        if line >= edit.end:
+            return line + edit.shift
+        return lines.get(line)
+
+    hints = []
+    for hint in result.hints:
+        line = place(hint.line)
+        if line is not None:
+            changed = edit.first <= hint.line < edit.end
+            column = edit.column(hint.line, line, hint.column) if changed else hint.column
+            hints.append(replace(hint, line=line, column=column))
+    first = place(result.first_line)
+    last = place(result.last_line)
+    return replace(
+        result,
+        first_line=result.first_line if first is None else first,
+        last_line=max(result.last_line + edit.shift, edit.first) if last is None else last,
+        hints=tuple(hints),
+        cards={new: card for line, card in result.cards.items() if (new := place(line)) is not None},
+        findings=(),  # they were pushed as diagnostics, which the editor moves by itself
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """One revision of a document and what can be shown for it."""
+
+    uri: str
+    version: int | None
+    """The client's number for the text."""
+    revision: int
+    """Our own number: grows with every change, also where a client's version does not."""
+    lines: tuple[str, ...]
+    regions: tuple[ShownRegion, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    """Of the last analysis, at the places they had then."""
+    dialect: str = ""
+    analysed: int = -1
+    """Revision that the last analysis saw; -1 before the first one."""
+
+    @property
+    def text(self) -> str:
+        """The text for the analyzer: line ends are newlines, and nothing else looks like one."""
+        return "\n".join(map(clean_line, self.lines))
+
+    def edited(
+        self, version: int | None, start: tuple[int, int], end: tuple[int, int], text: str
+    ) -> Snapshot:
+        """The snapshot after the text between two positions (line, column) was replaced."""
+        if end < start:
+            start, end = end, start
+        old = self.lines[start[0] : end[0] + 1]
+        new = split_lines(old[0][: start[1]] + text + old[-1][end[1] :])
+        return self._changed(version, start[0], old, new)
+
+    def replaced(self, version: int | None, text: str) -> Snapshot:
+        """The snapshot after the whole text was replaced."""
+        return self._changed(version, 0, self.lines, split_lines(text))
+
+    def _changed(
+        self, version: int | None, first: int, old: tuple[str, ...], new: tuple[str, ...]
+    ) -> Snapshot:
+        lines = self.lines[:first] + new + self.lines[first + len(old) :]
+        head = _common_head(old, new)
+        tail = _common_head(old[head:][::-1], new[head:][::-1])
+        edit = Edit(first + head, old[head : len(old) - tail], new[head : len(new) - tail])
+        moved = (region.moved(edit) for region in self.regions)
+        return replace(
+            self,
+            version=version,
+            revision=self.revision + 1,
+            lines=lines,
+            regions=tuple(region for region in moved if region is not None),
+        )
+
+    def answered(self, result: FileResult) -> Snapshot:
+        """The snapshot with the analysis of this very text. A region without a figure keeps its last one."""
+        earlier = list(self.regions)
+        regions = []
+        for region in result.regions:
+            last = _take(earlier, region)
+            if not region.complete and last is not None and last.result.complete:
+                kept = replace(last.result, last_line=region.last_line, note=region.note, findings=())
+                regions.append(ShownRegion(kept, stale=True))
+            else:
+                regions.append(ShownRegion(region))
+        return replace(
+            self,
+            regions=tuple(regions),
+            problems=result.problems,
+            dialect=result.dialect,
+            analysed=self.revision,
+        )
+
+    def unanswered(self) -> Snapshot:
+        """The snapshot after an analysis failed: what is shown stays, marked."""
+        return replace(self, regions=tuple(replace(region, stale=True) for region in self.regions))
+
+    def region_at(self, line: int) -> ShownRegion | None:
+        """The innermost region around a line."""
+        around = [r for r in self.regions if r.result.first_line <= line <= r.result.last_line]
+        return max(around, key=lambda region: region.result.first_line, default=None)
+
+
+def _common_head(first: tuple[str, ...], second: tuple[str, ...]) -> int:
+    count = 0
+    for one, other in zip(first, second, strict=False):
+        if one != other:
+            break
+        count += 1
+    return count
+
+
+def _take(earlier: list[ShownRegion], region: RegionResult) -> ShownRegion | None:
+    """Remove and return what was known of this region: the one at its place, else the one of its name."""
+    here = [known for known in earlier if known.result.first_line == region.first_line]
+    called = [known for known in earlier if known.result.name == region.name]
+    found = next(iter(here + called), None)
+    if found is not None:
+        earlier.remove(found)
+    return found
+
+
+class Session:
+    """The open documents. A change replaces a document's snapshot; those handed out stay as they are."""
+
+    def __init__(self) -> None:
+        self._documents: dict[str, Snapshot] = {}
+
+    def __iter__(self) -> Iterator[Snapshot]:
+        return iter(tuple(self._documents.values()))
+
+    def get(self, uri: str) -> Snapshot | None:
+        """The present snapshot, None for a document that is not open."""
+        return self._documents.get(uri)
+
+    def open(self, uri: str, version: int | None, text: str) -> Snapshot:
+        """Start (or restart) a document."""
+        known = self._documents.get(uri)
+        revision = known.revision + 1 if known else 0
+        return self.put(Snapshot(uri, version, revision, split_lines(text)))
+
+    def put(self, snapshot: Snapshot) -> Snapshot:
+        """Make this the present snapshot of its document."""
+        self._documents[snapshot.uri] = snapshot
+        return snapshot
+
+    def close(self, uri: str) -> None:
+        """Forget a document; unknown ones are ignored."""
+        self._documents.pop(uri, None)

@@ -1,0 +1,23 @@
+"""Lines of text as LSP counts them."""
+
+from __future__ import annotations
+
+import re
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
+# Python takes these for line ends and LSP does not; a lone surrogate cannot be encoded. Each is replaced by
+# one character, of the same size in UTF-16, so that columns stay where they are.
+_ODD_BREAKS = re.compile("[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+_SURROGATES = re.compile("[\ud800-\udfff]")
+
+
+def split_lines(text: str) -> tuple[str, ...]:
+    """The lines without their ends; at least one."""
+    return tuple(_LINE_END.split(text))
+
+
+def clean_line(line: str) -> str:
+    """The line with everything replaced that would break it elsewhere or cannot be encoded; same length."""
+    if line.isascii() and line.isprintable():
+        return line
+    return _SURROGATES.sub("\ufffd", _ODD_BREAKS.sub(" ", line))

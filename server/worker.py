@@ -1,0 +1,86 @@
+"""The child process: one analyzer with its cache, one job at a time.
+
+It is the only place of the server where an analysis runs. The parent may kill it at any moment and starts
+another one; it ends by itself when the parent is gone.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+from multiprocessing import parent_process
+from multiprocessing.connection import Connection
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from cyclelens.server.results import FileResult, Job
+
+READY = "ready"
+"""First message to the parent: everything is imported, jobs may come."""
+
+REAL_ENGINE = "cyclelens.server.engine:create"
+
+
+class Engine(Protocol):
+    """What a worker runs; tests put others in the place of the real one."""
+
+    def run(self, job: Job, cancel: Callable[[], bool]) -> FileResult:
+        """Analyse one text. ``cancel`` turning true is the request to raise anything, soon."""
+
+
+def main(connection: Connection, cancelled: Any, factory: str) -> None:
+    """Serve jobs until the pipe closes.
+
+    :param cancelled: shared unsigned number; all jobs up to it are cancelled.
+    :param factory: ``module:function`` that makes the engine.
+    """
+    _leave_standard_streams()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal is for the parent to handle
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+    from cyclelens.server.results import Outcome
+
+    module, function = factory.split(":")
+    engine: Engine = getattr(importlib.import_module(module), function)()
+    connection.send(READY)
+    while True:
+        try:
+            job = connection.recv()
+        except (EOFError, OSError):
+            return
+
+        def cancel(identifier: int = job.identifier) -> bool:
+            return bool(cancelled.value >= identifier)
+
+        try:
+            outcome = Outcome(job.identifier, engine.run(job, cancel))
+        except Exception:
+            # Whatever is raised after a cancellation is how the analysis stopped, not an error.
+            outcome = Outcome(job.identifier, error="" if cancel() else traceback.format_exc())
+        try:
+            connection.send(outcome)
+        except OSError:
+            return
+
+
+def _leave_standard_streams() -> None:
+    """Point input and output at nothing: they are the parent's, and the protocol runs on them."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, 0)
+    os.dup2(nothing, 1)
+    os.close(nothing)
+    sys.stdin = open(0, closefd=False)  # noqa: SIM115
+    sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
+
+
+def _end_with_parent() -> None:
+    """End at once, even in the middle of an analysis, when the parent has ended."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(0)
