@@ -1,0 +1,50 @@
+"""One instruction as Markdown."""
+
+from cyclelens.analyzer.model.result import Finding
+from cyclelens.analyzer.model.source import Severity
+from cyclelens.analyzer.reports.card import instruction_card, region_card
+from factories import facts, prediction, region_analysis, template, usage
+
+
+def test_the_card_holds_the_costs():
+    instruction = template(
+        "add rax, [rsi]",
+        ports=["23", "0156"],
+        fused_uops=(2,),
+        latencies={("reg", 0, "reg", 0): 1, ("addr", 0, "reg", 0): 6},
+    )
+    block = prediction([instruction], usages=[usage({"2": 1.0, "6": 1.0}, {"DSB": 1.0})])
+    card = instruction_card(region_analysis(block), 0)
+    assert "uops: 2 executed, 1 issued" in card
+    assert "1×p23, 1×p0156" in card
+    assert "latency: 1 to 6 cycles" in card
+    assert "delivered by: DSB" in card
+
+
+def test_the_card_links_to_the_source_of_the_figures():
+    card = instruction_card(region_analysis(prediction([template(facts=facts("ADD (R64, M64)"))])), 0)
+    assert "https://uops.info/html-instr/ADD_R64_M64.html" in card
+
+
+def test_findings_are_part_of_the_card():
+    hazard = Finding("lcp-stall", Severity.WARNING, 0, "It stalls.", "LCP stall", "SKL")
+    region = region_analysis(prediction([template(), template()]), findings=[hazard])
+    assert "It stalls." in instruction_card(region, 0)
+    assert "It stalls." not in instruction_card(region, 1)
+
+
+def test_the_second_half_of_a_fused_pair_points_to_the_first():
+    block = prediction([template("dec r15"), template("jnz .l", ports=[], fused_with_previous=True)])
+    assert "`dec r15`" in instruction_card(region_analysis(block), 1)
+
+
+def test_an_unknown_instruction_says_so():
+    assert "no figures" in instruction_card(region_analysis(prediction([template(facts=None)])), 0)
+
+
+def test_the_region_card_compares_microarchitectures():
+    first = prediction([template()], cycles=4.0)
+    second = prediction([template()], cycles=5.0, microarchitecture="HSW")
+    card = region_card(region_analysis(first, second))
+    assert "| SKL | 4.00 |" in card
+    assert "| HSW | 5.00 |" in card

@@ -1,0 +1,99 @@
+"""The report for a terminal."""
+
+from cyclelens.analyzer.model.result import Finding, Trace
+from cyclelens.analyzer.model.source import Problem, Severity
+from cyclelens.analyzer.reports.registry import render
+from factories import analysis, prediction, region_analysis, template, usage
+
+
+def text(*regions, problems=()):
+    return render(analysis(*regions, problems=problems), "kernel.s")
+
+
+def table_row(report, instruction):
+    return next(line for line in report.splitlines() if line.endswith(instruction)).split()
+
+
+def test_the_headline_says_how_many_cycles_on_what_and_why():
+    block = prediction(
+        [template()], cycles=3.424, mode="unroll", bottlenecks=("Predecoder",), bounds={"predecoder": 3.4375}
+    )
+    report = text(region_analysis(block, first_line=2, name="lcp"))
+    assert "kernel.s:3: lcp" in report
+    assert "3.42 cycles/iter on SKL (Skylake), unrolled" in report
+    assert "Bottleneck: Predecoder" in report
+    assert "predecoder 3.44" in report
+
+
+def test_every_instruction_has_a_line_with_source_uops_and_ports():
+    usages = [usage({"0": 0.5, "6": 0.5}, {"MITE": 1.0, "MS": 3.0}, issued=4.0)]
+    report = text(region_analysis(prediction([template("xchg rax, rbx")], usages=usages)))
+    assert table_row(report, "xchg rax, rbx") == [
+        "4",
+        "MITE+MS",
+        "4",
+        "1",
+        "0.5",
+        "0.5",
+        "xchg",
+        "rax,",
+        "rbx",
+    ]
+
+
+def test_the_last_line_of_the_table_is_the_total():
+    usages = [usage({"0": 0.5}), usage({"0": 0.25}, issued=2.0)]
+    report = text(region_analysis(prediction([template(), template()], usages=usages)))
+    assert table_row(report, "total") == ["3", "0.75", "0.75", "total"]
+
+
+def test_extra_uops_have_lines_of_their_own():
+    block = prediction([template()], merge={0: usage({"1": 1.0}, {})}, sync={0: usage({"5": 1.0}, {})})
+    report = text(region_analysis(block))
+    assert table_row(report, "(register merge)")
+    assert table_row(report, "(stack sync)")
+
+
+def test_the_divider_has_a_column_only_if_it_is_used():
+    assert " div " not in text(region_analysis(prediction([template()])))
+    assert " div " in text(region_analysis(prediction([template()], usages=[usage(divider=4.0)])))
+
+
+def test_hazards_are_explained_at_their_line():
+    hazard = Finding("lcp-stall", Severity.WARNING, 0, "It stalls.", "LCP stall", "SKL")
+    report = text(region_analysis(prediction([template()]), findings=[hazard]))
+    assert "line 4: It stalls. [lcp-stall]" in report
+    assert "LCP stall" in next(line for line in report.splitlines() if "add rax, rbx" in line)
+
+
+def test_several_microarchitectures_are_compared_first():
+    region = region_analysis(
+        prediction([template()], cycles=4.0), prediction([template()], cycles=2.0, microarchitecture="ICL")
+    )
+    lines = text(region).splitlines()
+    assert lines[2].split()[:3] == ["SKL", "4.00", "cycles/iter"]
+    assert lines[3].split()[:4] == ["ICL", "2.00", "cycles/iter", "1.00x"]
+    assert lines.index("   4.00 cycles/iter on SKL (Skylake), loop") > 3
+
+
+def test_a_region_without_a_prediction_says_why():
+    assert "No prediction: It is empty." in text(region_analysis(note="It is empty."))
+
+
+def test_problems_are_one_based_and_clickable():
+    problem = Problem(line=4, column=2, end_column=9, code="syntax-error", message="no such thing")
+    assert "kernel.s:5:3: error: no such thing [syntax-error]" in text(problems=[problem])
+
+
+def test_a_file_without_regions_says_how_to_mark_one():
+    assert "cyclelens-begin" in text()
+
+
+def test_an_unknown_instruction_makes_the_headline_uncertain():
+    hazard = Finding("unknown-instruction", Severity.WARNING, 0, "No figures.", "", "SKL")
+    assert "uncertain" in text(region_analysis(prediction([template()]), findings=[hazard]))
+
+
+def test_the_timeline_is_added_if_there_is_a_trace():
+    assert "Timeline:" not in text(region_analysis(prediction([template()])))
+    assert "Timeline:" in text(region_analysis(prediction([template()], trace=Trace((), 500))))
