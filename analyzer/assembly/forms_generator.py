@@ -141,7 +141,8 @@ def _code_operand(kind: str, info: OpCodeInfo, memory: bool, broadcast: bool) ->
         return None
     if kind.startswith("MEM") or ("_OR_MEM" in kind and memory):
         size = info.broadcast_memory_size if broadcast else info.memory_size
-        bits = str(8 * MemorySizes.size(size) or "")
+        # INVLPG's address is the one that the tables give a width to and the decoder does not.
+        bits = "8" if info.mnemonic == Mnemonic.INVLPG else str(8 * MemorySizes.size(size) or "")
         if kind == "MEM_OFFS":
             return "moffs" + bits
         vsib = re.fullmatch(r"MEM_VSIB\d\d([XYZ])", kind)
@@ -194,20 +195,30 @@ def _opcodes(info: OpCodeInfo) -> tuple[str, str]:
 _OPCODE_SUFFIX = re.compile(r"_((?:[0-9A-F]{2}){1,3}(?:r[0-7])?)$")
 
 
-def _relaxed(signature: Signature) -> Iterator[Signature]:
-    """Weaker descriptions, for where the two sides disagree about details."""
+_ORDINARY_MEMORY = re.compile(r"^m(8|16|32|48|64|80|128|256)$")
+
+
+def _relaxed(signature: Signature, of_tables: bool) -> Iterator[Signature]:
+    """Weaker descriptions, tried in this order where the two sides disagree about a detail."""
     yield signature
-    without_width = tuple(re.sub(r"^m\d+", "m", word) for word in signature.operands)
-    yield replace(signature, operands=without_width)
+    # The tables do not mark every VEX encoding as such; the mnemonic tells it as well.
     if signature.encoding == "vex":
-        # The tables do not mark every VEX encoding as such; the mnemonic tells them apart as well.
         signature = replace(signature, encoding="legacy")
     yield signature
-    # Registers that are zero-extended or of which only 16 bits count (MOVMSKPS, LLDT): one width stands
-    # for all in the tables.
-    any_width = tuple(re.sub(r"^r(16|32|64)$", "r", word) for word in without_width)
-    yield replace(signature, operands=any_width)
-    yield replace(signature, operands=tuple(word for word in without_width if not word.startswith("=")))
+    # Addresses that are not operands (LEA), prefetched lines and save areas have no common width.
+    words = signature.operands
+    yield replace(
+        signature,
+        operands=tuple(
+            word if of_tables and _ORDINARY_MEMORY.match(word) else re.sub(r"^m\d+", "m", word)
+            for word in words
+        ),
+    )
+    # Registers that are zero-extended, or of which 16 bits count (MOVMSKPS, LLDT): the tables have one
+    # width for all.
+    yield replace(signature, operands=tuple(re.sub(r"^r(16|32|64)$", "r", word) for word in words))
+    # String instructions: only the decoder shows the accumulator.
+    yield replace(signature, operands=tuple(word for word in words if not word.startswith("=")))
 
 
 def _choose(names: Iterable[str], opcodes: tuple[str, str]) -> str:
@@ -216,7 +227,7 @@ def _choose(names: Iterable[str], opcodes: tuple[str, str]) -> str:
     fitting = [
         name
         for name, suffix in suffixes.items()
-        if suffix and any(code.startswith(suffix[1]) for code in opcodes)
+        if suffix and any(opcode.startswith(suffix[1]) for opcode in opcodes)
     ]
     fitting = fitting or [name for name, suffix in suffixes.items() if not suffix]
     return fitting[0] if len(fitting) == 1 else ""
@@ -226,18 +237,19 @@ def join(forms: Mapping[Signature, Iterable[str]]) -> dict[str, dict[str, str]]:
     """For each decoder code by name: its forms, by ``reg`` or ``mem`` and prefix (``mem lock``)."""
     levels: list[dict[Signature, dict[str, None]]] = [defaultdict(dict) for _ in range(5)]
     for signature, names in forms.items():
-        for level, weaker in zip(levels, _relaxed(signature), strict=True):
+        for level, weaker in zip(levels, _relaxed(signature, True), strict=True):
             level[weaker].update(dict.fromkeys(names))
     result: dict[str, dict[str, str]] = {}
     for code, code_name in enum_names(Code).items():
         info = OpCodeInfo(code)  # type: ignore[arg-type]
-        if not info.is_instruction or not info.mode64:
+        # Opcodes that are reserved but harmless borrow the mnemonic of their neighbour (PREFETCH).
+        if not info.is_instruction or not info.mode64 or "RESERVED" in code_name:
             continue
         found: dict[str, str] = {}
         for memory in (False, True):
             for signature in _code_signatures(info, memory):
                 key = f"{'mem' if memory else 'reg'} {signature.prefix}".strip()
-                for level, weaker in zip(levels, _relaxed(signature), strict=True):
+                for level, weaker in zip(levels, _relaxed(signature, False), strict=True):
                     if key not in found and weaker in level:
                         form = _choose(level[weaker], _opcodes(info))
                         if form:

@@ -11,6 +11,10 @@ from cyclelens.analyzer.model.instruction import Instruction, OperandKind
 _HIGH_BYTES = frozenset({"AH", "BH", "CH", "DH"})
 
 
+_OLDER_MEANING = {"TZCNT_GPRv_GPRv": "BSF_GPRv_GPRv", "TZCNT_GPRv_MEMv": "BSF_GPRv_MEMv"}
+"""Processors that do not know TZCNT ignore its prefix and execute BSF (Intel's manual, TZCNT)."""
+
+
 class CandidateSource(Protocol):
     """What matching needs of the fact store."""
 
@@ -77,7 +81,10 @@ def find_facts(
     """
     if not instruction.iform:
         return None
-    for facts in store.candidates(microarchitecture, instruction.iform):
+    candidates = store.candidates(microarchitecture, instruction.iform)
+    if not candidates and instruction.iform in _OLDER_MEANING:
+        candidates = store.candidates(microarchitecture, _OLDER_MEANING[instruction.iform])
+    for facts in candidates:
         if _matches(instruction, facts):
             return facts
     return None
