@@ -102,6 +102,8 @@ def _picture(row: TraceRow, start: int, end: int) -> str:
 
 
 def _port(row: TraceRow) -> str:
+    if row.port == "elim":
+        return "eliminated"
     if row.port:
         return f"p{row.port} of {row.ports}"
     return "fused" if row.kind == "fused" else "-"

@@ -17,13 +17,13 @@ def test_the_document_names_its_schema_and_file():
 
 
 def test_a_prediction_has_the_figure_and_its_reasons():
-    block = prediction([template()], cycles=3.42, bottlenecks=("Predecoder",), bounds={"predecoder": 3.4375})
+    block = prediction([template()], cycles=3.42, bottlenecks=("Predecoder",), bounds={"Predecoder": 3.4375})
     (region,) = document(region_analysis(block))["regions"]
     (result,) = region["predictions"]
     assert result["microarchitecture"] == "SKL"
     assert result["cycles_per_iteration"] == 3.42
     assert result["bottlenecks"] == ["Predecoder"]
-    assert result["bounds"] == {"predecoder": 3.4375}
+    assert result["bounds"] == {"Predecoder": 3.4375}
     assert result["front_end"] == {"DSB": 1.0}
 
 

@@ -16,13 +16,13 @@ def table_row(report, instruction):
 
 def test_the_headline_says_how_many_cycles_on_what_and_why():
     block = prediction(
-        [template()], cycles=3.424, mode="unroll", bottlenecks=("Predecoder",), bounds={"predecoder": 3.4375}
+        [template()], cycles=3.424, mode="unroll", bottlenecks=("Predecoder",), bounds={"Predecoder": 3.4375}
     )
     report = text(region_analysis(block, first_line=2, name="lcp"))
     assert "kernel.s:3: lcp" in report
     assert "3.42 cycles/iter on SKL (Skylake), unrolled" in report
     assert "Bottleneck: Predecoder" in report
-    assert "predecoder 3.44" in report
+    assert "Predecoder 3.44" in report
 
 
 def test_every_instruction_has_a_line_with_source_uops_and_ports():

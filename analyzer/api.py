@@ -1,0 +1,413 @@
+"""The analyzer as a library: ``Analyzer.analyze`` for a text with regions, ``Analyzer.predict`` for one block
+of machine code, ``predict_many`` for a stream of blocks on several cores.
+
+An ``Analyzer`` is for one thread: it keeps an open table file and its caches without locks.
+"""
+
+from __future__ import annotations
+
+import signal
+from bisect import bisect_right
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import dataclass
+from itertools import accumulate, islice
+from multiprocessing import get_context
+from pathlib import Path
+
+from cyclelens.analyzer.assembly.decoder import decode, used_registers
+from cyclelens.analyzer.facts.store import FactsStore, TablesUnavailable, open_store
+from cyclelens.analyzer.insight.explain import explain
+from cyclelens.analyzer.insight.findings import find
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.instruction import Instruction
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.result import (
+    Analysis,
+    AnalysisOptions,
+    Finding,
+    Prediction,
+    RegionAnalysis,
+)
+from cyclelens.analyzer.model.source import Problem, Region, Severity
+from cyclelens.analyzer.simulator.pipeline import Cancelled, simulate
+from cyclelens.analyzer.uops.block import build_block
+
+__all__ = ["Analyzer", "Cancelled", "PredictResult", "counted_loop", "predict_many"]
+
+Cancel = Callable[[], bool]
+
+MODES = ("auto", "loop", "unroll")
+ALIGNMENTS = range(64)
+"""Offsets that differ: the widest structure of the front end is a 64-byte line."""
+
+MAX_BLOCK_BYTES = 16 * 1024
+"""Longest block that is simulated. Kernels are far shorter, and time and memory grow with the length."""
+
+_CACHED_PREDICTIONS = 256
+_MARKER_OPTIONS = frozenset({"arch", "mode", "alignment", "align", "name"})
+
+# ---------------------------------------------------------------------------------------------------------
+# The counted loop around a block
+
+
+_ENCODING_ORDER = ("RAX", "RCX", "RDX", "RBX", "RSP", "RBP", "RSI", "RDI", *(f"R{n}" for n in range(8, 16)))
+_COUNTERS = (*(f"R{n}" for n in range(15, 7, -1)), "RBP", "RDI", "RSI", "RDX", "RCX", "RBX", "RAX")
+_JNZ_SHORT, _JNZ_NEAR = b"\x75", b"\x0f\x85"
+
+
+def counted_loop(code: bytes) -> bytes | None:
+    """The block followed by ``dec REG; jnz`` back to its start, as BHive and uiCA make a block a loop.
+
+    REG is the first of R15 R14 .. RAX (without RSP) that no instruction of the block uses in any width,
+    implicitly or not; None if there is none. The jump is short where it reaches.
+    """
+    used = used_registers(code)
+    counter = next((name for name in _COUNTERS if name not in used), None)
+    if counter is None:
+        return None
+    number = _ENCODING_ORDER.index(counter)
+    decrement = bytes([0x49 if number >= 8 else 0x48, 0xFF, 0xC8 | number & 7])
+    body = code + decrement
+    displacement = -(len(body) + 2)
+    if displacement >= -128:
+        return body + _JNZ_SHORT + displacement.to_bytes(1, "little", signed=True)
+    displacement = -(len(body) + 6)
+    return body + _JNZ_NEAR + displacement.to_bytes(4, "little", signed=True)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# The analyzer
+
+
+@dataclass(frozen=True, slots=True)
+class PredictResult:
+    """One block's figure; ``problem`` says why there is none, or what makes it uncertain."""
+
+    cycles_per_iteration: float | None
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """How a region is to be simulated."""
+
+    models: tuple[Microarchitecture, ...]
+    mode: str
+    alignment: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    prediction: Prediction
+    findings: tuple[Finding, ...]
+
+
+class Analyzer:
+    """Answers for texts and blocks, and remembers the latest, so that an unchanged region costs nothing."""
+
+    def __init__(self, store: FactsStore | None = None, *, cached_predictions: int = _CACHED_PREDICTIONS):
+        """``store``: the instruction tables, by default those that ship with the program.
+
+        Raises ``TablesUnavailable`` if these are missing or damaged.
+        """
+        self._store = open_store() if store is None else store
+        self._capacity = cached_predictions
+        self._answers: OrderedDict[tuple[bytes, str, bool, int, bool], _Answer] = OrderedDict()
+
+    def close(self) -> None:
+        """Close the tables."""
+        self._store.close()
+
+    def analyze(self, text: str, options: AnalysisOptions, cancel: Cancel | None = None) -> Analysis:
+        """Everything about the regions of an assembly text. Mistakes in the text become problems.
+
+        ``cancel`` is asked now and then; once it returns True, ``Cancelled`` is raised. Raises
+        ``UnknownMicroarchitecture`` or ValueError for bad ``options`` (not for bad marker options) and
+        ``TablesUnavailable`` if the tables cannot be read.
+        """
+        # Here, because batches of machine code need no assembler and start faster without it.
+        from cyclelens.analyzer.assembly.frontend import assemble
+
+        _check(options)
+        assembled = assemble(text, syntax=options.syntax, cancel=cancel)
+        problems = list(assembled.problems)
+        regions = []
+        chosen = [region for region in assembled.regions if options.region in (None, region.name)]
+        if options.region is not None and not chosen:
+            names = ", ".join(region.name for region in assembled.regions if region.name) or "none"
+            message = f"there is no region '{options.region}'; named regions: {names}"
+            problems.append(Problem(0, 0, 0, "no-such-region", message))
+        marker_lines = text.splitlines()
+        for region in chosen:
+            if cancel is not None and cancel():
+                raise Cancelled
+            plan, marker_problems = _plan(region, options, marker_lines)
+            problems += marker_problems
+            regions.append(self._region(region, plan, options.trace, problems, cancel))
+        problems.sort(key=lambda problem: (problem.line, problem.column))
+        return Analysis(regions=tuple(regions), problems=tuple(problems), dialect=assembled.dialect)
+
+    def predict(
+        self, code: bytes, microarchitecture: str, mode: str = "unroll", alignment: int = 0
+    ) -> PredictResult:
+        """Cycles per iteration of one block: ``unroll`` repeats it end to end, ``loop`` appends a counter.
+
+        Bytes that cannot be predicted give a result without a figure. Raises ``UnknownMicroarchitecture``
+        for an unknown name and ``TablesUnavailable`` if the tables cannot be read.
+        """
+        model = registry.get(microarchitecture)
+        problem = _unpredictable(code)
+        if problem:
+            return PredictResult(None, problem)
+        loop = mode == "loop"
+        if loop:
+            with_counter = counted_loop(code)
+            if with_counter is None:
+                return PredictResult(None, "the block uses every register: none is left for the loop counter")
+            code = with_counter
+        instructions = decode(code)
+        try:
+            block = build_block(instructions, model, self._store, loop=loop, alignment=alignment)
+            simulation = simulate(block, model, details=False)
+        except TablesUnavailable:
+            raise
+        except Exception as error:  # one block that fails must not end a run of many thousands
+            return PredictResult(None, _internal_error(error))
+        unknown = [item.instruction.text for item in block.instructions if item.facts is None]
+        problem = f"unknown instruction: {'; '.join(dict.fromkeys(unknown))}" if unknown else ""
+        return PredictResult(simulation.cycles_per_iteration, problem)
+
+    def _region(
+        self, region: Region, plan: _Plan, trace: bool, problems: list[Problem], cancel: Cancel | None
+    ) -> RegionAnalysis:
+        def without(note: str) -> RegionAnalysis:
+            return RegionAnalysis(region=region, instruction_lines=(), predictions=(), note=note)
+
+        if not plan.models:
+            return without("The marker names no microarchitecture that Cyclelens knows.")
+        if region.incomplete:
+            return without(
+                "A statement of the region could not be encoded, so it cannot be simulated as a whole."
+            )
+        code = region.code
+        if not code:
+            return without("The region holds no instruction.")
+        if len(code) > MAX_BLOCK_BYTES:
+            return without(f"The region has {len(code)} bytes of code; the limit is {MAX_BLOCK_BYTES}.")
+        loop = plan.mode == "loop" or (plan.mode == "auto" and region.ends_in_jump_to_start)
+        lines = _statement_of_each(decode(code), region)
+        note = ""
+        if loop and not region.ends_in_jump_to_start:
+            with_counter = counted_loop(code)
+            if with_counter is None:
+                return without("The region uses every register: none is left for the counter of a loop.")
+            added = decode(with_counter)[len(lines) :]
+            names = "; ".join(instruction.text for instruction in added)
+            note = f"To make the region a loop, '{names}' was added to its end."
+            lines += (lines[-1],) * len(added)
+            code = with_counter
+        answers = []
+        try:
+            for model in plan.models:
+                answers.append(self._answer(code, model, loop, plan.alignment, trace, cancel))
+        except (Cancelled, TablesUnavailable):
+            raise
+        except Exception as error:  # the other regions' results must survive, and the user must hear of it
+            message = _internal_error(error)
+            problems.append(Problem(region.first_line, 0, 0, "internal-error", message))
+            return without(message)
+        return RegionAnalysis(
+            region=region,
+            instruction_lines=lines,
+            predictions=tuple(answer.prediction for answer in answers),
+            findings=tuple(finding for answer in answers for finding in answer.findings),
+            note=note,
+        )
+
+    def _answer(
+        self,
+        code: bytes,
+        model: Microarchitecture,
+        loop: bool,
+        alignment: int,
+        trace: bool,
+        cancel: Cancel | None,
+    ) -> _Answer:
+        key = (code, model.name, loop, alignment, trace)
+        answer = self._answers.get(key)
+        if answer is None:
+            block = build_block(decode(code), model, self._store, loop=loop, alignment=alignment)
+            simulation = simulate(block, model, trace=trace, cancel=cancel)
+            prediction = explain(block, model, simulation)
+            answer = self._answers[key] = _Answer(prediction, find(prediction))
+            if len(self._answers) > self._capacity:
+                self._answers.popitem(last=False)
+        self._answers.move_to_end(key)
+        return answer
+
+
+def _check(options: AnalysisOptions) -> None:
+    for name in options.microarchitectures:
+        registry.get(name)
+    if not options.microarchitectures:
+        raise ValueError("no microarchitecture is given")
+    if options.mode not in MODES:
+        raise ValueError(f"unknown mode '{options.mode}'; known are {', '.join(MODES)}")
+    if options.alignment not in ALIGNMENTS:
+        raise ValueError(f"alignment {options.alignment} is not within 0 and {ALIGNMENTS[-1]}")
+
+
+def _plan(region: Region, options: AnalysisOptions, text_lines: Sequence[str]) -> tuple[_Plan, list[Problem]]:
+    """What the marker and the options ask for together; a bad marker option is a problem at the marker."""
+    problems: list[Problem] = []
+
+    def problem(code: str, message: str, severity: Severity = Severity.ERROR) -> None:
+        line = region.first_line
+        width = len(text_lines[line]) if line < len(text_lines) else 0
+        problems.append(Problem(line, 0, width, code, message, severity))
+
+    names: Sequence[str] = options.microarchitectures
+    mode, alignment = options.mode, options.alignment
+    for key, value in region.options.items():
+        if key not in _MARKER_OPTIONS:
+            known = ", ".join(sorted(_MARKER_OPTIONS))
+            problem("unknown-option", f"unknown option '{key}'; known are {known}", Severity.WARNING)
+        elif key in options.forced:
+            continue
+        elif key == "arch":
+            names = [name for name in value.split(",") if name]
+        elif key == "mode":
+            if value.lower() in MODES:
+                mode = value.lower()
+            else:
+                problem("bad-option-value", f"unknown mode '{value}'; known are {', '.join(MODES)}")
+        elif key in ("alignment", "align"):
+            if value.isdecimal() and int(value) in ALIGNMENTS:
+                alignment = int(value)
+            else:
+                problem(
+                    "bad-option-value", f"'{value}' is no alignment: 0 to {ALIGNMENTS[-1]} bytes are possible"
+                )
+    models = []
+    for name in dict.fromkeys(name.strip().upper() for name in names):
+        try:
+            models.append(registry.get(name))
+        except registry.UnknownMicroarchitecture as error:
+            problem("unknown-microarchitecture", str(error))
+    return _Plan(tuple(models), mode, alignment), problems
+
+
+def _statement_of_each(instructions: Iterable[Instruction], region: Region) -> tuple[int, ...]:
+    """For every instruction the index of the statement that its first byte comes from."""
+    # Statements without bytes (.p2align at an aligned place) start where the next one starts, so that the
+    # last statement that starts at or before an instruction is the right one.
+    starts = [0, *accumulate(len(line.code) for line in region.lines)][:-1]
+    lines = []
+    position = 0
+    for instruction in instructions:
+        lines.append(bisect_right(starts, position) - 1)
+        position += instruction.length
+    return tuple(lines)
+
+
+def _unpredictable(code: bytes) -> str:
+    """Why a block cannot be predicted, or an empty text."""
+    if not code:
+        return "empty block"
+    if len(code) > MAX_BLOCK_BYTES:
+        return f"the block has {len(code)} bytes; the limit is {MAX_BLOCK_BYTES}"
+    position = 0
+    for instruction in decode(code):
+        if not instruction.mnemonic:
+            return f"no valid instruction at byte {position}"
+        position += instruction.length
+    return ""
+
+
+def _internal_error(error: Exception) -> str:
+    return f"Internal error, please report it: {type(error).__name__}: {error}"
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Many blocks
+
+_CHUNK = 32
+_CHUNKS_AHEAD = 4
+"""Chunks in flight for each process: enough to keep it busy, few enough to read the input as it comes."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    microarchitecture: str
+    mode: str
+    alignment: int
+    tables: Path | None
+
+
+def predict_many(
+    blocks: Iterable[str],
+    microarchitecture: str,
+    mode: str,
+    *,
+    alignment: int = 0,
+    jobs: int = 1,
+    tables: Path | None = None,
+) -> Iterator[PredictResult]:
+    """Figures of blocks in hexadecimal, in their order, as soon as they are known.
+
+    ``jobs``: number of processes. The input is read only a little ahead. Raises ``UnknownMicroarchitecture``
+    and ``TablesUnavailable`` when the first result is asked for.
+    """
+    registry.get(microarchitecture)
+    task = _Task(microarchitecture, mode, alignment, tables)
+    if jobs <= 1:
+        analyzer = Analyzer(open_store(tables))
+        for block in blocks:
+            yield _predict_hex(analyzer, block, task)
+        return
+    open_store(tables).close()  # a clear error here instead of a dead process later
+    lines = iter(blocks)
+    pool = ProcessPoolExecutor(
+        jobs, mp_context=get_context("spawn"), initializer=_start_worker, initargs=(task,)
+    )
+    waiting: deque[Future[list[PredictResult]]] = deque()
+    try:
+        while True:
+            while len(waiting) < jobs * _CHUNKS_AHEAD and (chunk := list(islice(lines, _CHUNK))):
+                waiting.append(pool.submit(_predict_chunk, chunk))
+            if not waiting:
+                return
+            yield from waiting.popleft().result()
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _predict_hex(analyzer: Analyzer, block: str, task: _Task) -> PredictResult:
+    text = block.strip()
+    if not text:
+        return PredictResult(None, "empty line")
+    if len(text) > 3 * MAX_BLOCK_BYTES:
+        return PredictResult(None, f"the block is too long; the limit is {MAX_BLOCK_BYTES} bytes")
+    try:
+        code = bytes.fromhex(text)
+    except ValueError:
+        return PredictResult(None, "not hexadecimal")
+    return analyzer.predict(code, task.microarchitecture, task.mode, task.alignment)
+
+
+_worker: tuple[Analyzer, _Task] | None = None
+
+
+def _start_worker(task: _Task) -> None:
+    """Every process has tables and caches of its own. Ctrl-C is for the parent to act on."""
+    global _worker
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _worker = Analyzer(open_store(task.tables)), task
+
+
+def _predict_chunk(blocks: Sequence[str]) -> list[PredictResult]:
+    assert _worker is not None, "the pool runs its initializer first"
+    analyzer, task = _worker
+    return [_predict_hex(analyzer, block, task) for block in blocks]

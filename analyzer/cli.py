@@ -1,0 +1,336 @@
+"""The command line. The only place that prints, and where every error becomes one line and an exit code.
+
+Exit codes: 0 success, 1 problems in the input, 2 wrong usage, 70 an error in Cyclelens itself, 130
+interrupted. Start-up time matters here: what a subcommand needs is imported when it runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cyclelens.analyzer.model.result import Analysis
+
+OK, PROBLEMS, USAGE, INTERNAL, INTERRUPTED = 0, 1, 2, 70, 130
+PLUGINS = "cyclelens.commands"
+"""Entry-point group of further subcommands: callables from a list of arguments to an exit code."""
+
+Command = Callable[[list[str]], int]
+
+
+class _InputError(Exception):
+    """The input cannot be read or used; the message is for the user."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command line (``sys.argv`` by default) and return its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that lacks a character must not end the program.
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    try:
+        code = _dispatch(list(sys.argv[1:] if argv is None else argv))
+        sys.stdout.flush()
+        return code
+    except SystemExit as stop:  # argparse: 0 after help, 2 after an error that it has already printed
+        return stop.code if isinstance(stop.code, int) else USAGE
+    except _InputError as error:
+        _complain(error)
+        return PROBLEMS
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader has gone (`| head`). Nothing more can be written, not even when Python exits.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OK
+    except Exception as error:
+        if os.environ.get("CYCLELENS_DEBUG"):
+            raise
+        _complain(
+            f"internal error: {type(error).__name__}: {error} (set CYCLELENS_DEBUG=1 for the traceback)"
+        )
+        return INTERNAL
+
+
+def _complain(message: object) -> None:
+    print(f"cyclelens: {message}", file=sys.stderr)
+
+
+def _dispatch(arguments: list[str]) -> int:
+    if arguments and not arguments[0].startswith("-"):
+        name, rest = arguments[0], arguments[1:]
+        if name in COMMANDS:
+            return COMMANDS[name][0](rest)
+        for plugin, command in _plugins():
+            if plugin == name:
+                return command()(rest)
+        _top_parser().error(f"unknown command '{name}'")
+    parser = _top_parser()
+    parser.parse_args(arguments)
+    parser.error("a command is missing")
+
+
+def _plugins() -> Iterator[tuple[str, Callable[[], Command]]]:
+    """Subcommands of other packages: name and a function that loads it."""
+    from importlib.metadata import entry_points
+
+    for entry in entry_points(group=PLUGINS):
+        yield entry.name, entry.load
+
+
+def _top_parser() -> argparse.ArgumentParser:
+    listed = [f"  {name:<9} {summary}" for name, (_, summary) in COMMANDS.items()]
+    listed += [f"  {name:<9} (cyclelens {name} --help)" for name, _ in _plugins() if name not in COMMANDS]
+    parser = argparse.ArgumentParser(
+        prog="cyclelens",
+        usage="cyclelens [--help] [--version] COMMAND ...",
+        description="Shows what every cycle of a hand-written x86-64 kernel is spent on.",
+        epilog="\n".join(["commands:", *listed, "", "cyclelens COMMAND --help says more about each."]),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action=_Version, help="print the version and exit")
+    return parser
+
+
+class _Version(argparse.Action):
+    """``--version``, looked up only when asked for."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, help: str) -> None:
+        super().__init__(option_strings, dest, nargs=0, help=help)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from importlib.metadata import version
+
+        print(f"cyclelens {version('cyclelens')}")
+        parser.exit()
+
+
+def _parser(name: str, description: str) -> argparse.ArgumentParser:
+    return argparse.ArgumentParser(prog=f"cyclelens {name}", description=description, allow_abbrev=False)
+
+
+def _one_microarchitecture(name: str) -> str:
+    from cyclelens.analyzer.microarchitectures import registry
+
+    try:
+        return registry.get(name).name
+    except registry.UnknownMicroarchitecture as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _microarchitectures(text: str) -> tuple[str, ...]:
+    names = tuple(dict.fromkeys(_one_microarchitecture(name) for name in text.split(",") if name.strip()))
+    if not names:
+        raise argparse.ArgumentTypeError("no microarchitecture is given")
+    return names
+
+
+def _alignment(text: str) -> int:
+    if not text.isdecimal() or int(text) > 63:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of bytes from 0 to 63")
+    return int(text)
+
+
+def _jobs(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of processes")
+    return int(text)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# analyze
+
+
+def _analyze(arguments: list[str]) -> int:
+    parser = _parser("analyze", "Analyse the marked regions of an assembly file.")
+    parser.add_argument("file", metavar="FILE", help="assembly file, - for standard input")
+    parser.add_argument(
+        "--arch",
+        type=_microarchitectures,
+        metavar="SKL[,HSW...]",
+        help="microarchitectures, instead of those the markers name (default: SKL; see: cyclelens arch list)",
+    )
+    parser.add_argument("--region", metavar="NAME", help="analyse only the region of this name")
+    parser.add_argument(
+        "--mode",
+        choices=("auto", "loop", "unroll"),
+        help="auto: a region that ends in a jump to its start is a loop, any other is unrolled",
+    )
+    parser.add_argument(
+        "--alignment",
+        type=_alignment,
+        metavar="N",
+        help="address of the region's first byte within a 64-byte line (default: 0)",
+    )
+    parser.add_argument("--syntax", choices=("auto", "att", "intel"), default="auto")
+    parser.add_argument("--format", choices=("text", "json"), default="text")
+    parser.add_argument("--trace", action="store_true", help="add the timeline of every uop")
+    options = parser.parse_args(arguments)
+    text = _read_text(options.file)
+
+    from cyclelens.analyzer.api import Analyzer
+    from cyclelens.analyzer.facts.store import TablesUnavailable
+    from cyclelens.analyzer.model.result import AnalysisOptions
+    from cyclelens.analyzer.reports.registry import render
+
+    given = {"arch": options.arch, "mode": options.mode, "alignment": options.alignment}
+    forced = {key for key, value in given.items() if value is not None}
+    try:
+        analysis = Analyzer().analyze(
+            text,
+            AnalysisOptions(
+                microarchitectures=options.arch or ("SKL",),
+                mode=options.mode or "auto",
+                alignment=options.alignment or 0,
+                syntax=options.syntax,
+                region=options.region,
+                trace=options.trace,
+                forced=frozenset(forced | ({"align"} if "alignment" in forced else set())),
+            ),
+        )
+    except TablesUnavailable as error:
+        raise _InputError(error) from None
+    print(render(analysis, options.file, options.format), end="")
+    return OK if _is_clean(analysis) else PROBLEMS
+
+
+def _is_clean(analysis: Analysis) -> bool:
+    if any(problem.severity == "error" for problem in analysis.problems):
+        return False
+    return bool(analysis.regions) and all(region.predictions for region in analysis.regions)
+
+
+def _read_text(name: str) -> str:
+    """A file's text; bytes that are no UTF-8 are replaced, so that any file can be looked at."""
+    try:
+        data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+    except OSError as error:
+        raise _InputError(f"{name} cannot be read: {error.strerror or error}") from None
+    return data.decode("utf-8-sig", errors="replace")
+
+
+# ---------------------------------------------------------------------------------------------------------
+# predict
+
+
+def _predict(arguments: list[str]) -> int:
+    parser = _parser(
+        "predict",
+        "Read blocks of machine code from standard input, one a line in hexadecimal, and write their "
+        "cycles per iteration as CSV. A block that cannot be predicted has an empty figure and a reason.",
+    )
+    parser.add_argument("--arch", type=_one_microarchitecture, required=True, metavar="A")
+    parser.add_argument(
+        "--mode",
+        choices=("unroll", "loop"),
+        required=True,
+        help="unroll: repeat the block end to end; loop: append dec REG; jnz with a register it does not use",
+    )
+    parser.add_argument("--jobs", type=_jobs, default=1, metavar="N", help="processes (default: 1)")
+    parser.add_argument("--alignment", type=_alignment, default=0, metavar="N")
+    options = parser.parse_args(arguments)
+
+    import csv
+    from collections import deque
+
+    from cyclelens.analyzer.api import predict_many
+    from cyclelens.analyzer.facts.store import TablesUnavailable
+
+    waiting: deque[str] = deque()
+
+    def blocks() -> Iterator[str]:
+        for line in sys.stdin:
+            waiting.append(line.strip())
+            yield line
+
+    if hasattr(sys.stdin, "reconfigure"):
+        sys.stdin.reconfigure(errors="replace")
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    results = predict_many(
+        blocks(), options.arch, options.mode, alignment=options.alignment, jobs=options.jobs
+    )
+    with _progress() as advance:
+        try:
+            writer.writerow(("hex", "cycles_per_iteration", "problem"))
+            for result in results:
+                cycles = result.cycles_per_iteration
+                writer.writerow(
+                    (waiting.popleft(), "" if cycles is None else f"{cycles:.2f}", result.problem)
+                )
+                sys.stdout.flush()
+                advance()
+        except TablesUnavailable as error:
+            raise _InputError(error) from None
+    # A block without a figure is an answer of its own: its row says why.
+    return OK
+
+
+@contextlib.contextmanager
+def _progress() -> Iterator[Callable[[], object]]:
+    """Counts blocks on standard error while it is a terminal; elsewhere does nothing."""
+    if not sys.stderr.isatty():
+        yield lambda: None
+        return
+    from tqdm import tqdm
+
+    with tqdm(unit=" blocks", file=sys.stderr) as bar:
+        yield bar.update
+
+
+# ---------------------------------------------------------------------------------------------------------
+# data, arch
+
+
+def _data(arguments: list[str]) -> int:
+    parser = _parser("data", "The instruction tables.")
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    importer = actions.add_parser("import", help="make the tables from the XML file that uops.info publishes")
+    importer.add_argument("file", metavar="FILE.xml[.xz]", type=Path)
+    importer.add_argument(
+        "--output", metavar="PATH", type=Path, help="default: the tables that Cyclelens itself uses"
+    )
+    options = parser.parse_args(arguments)
+
+    from cyclelens.analyzer.facts.command import run_import
+    from cyclelens.analyzer.facts.importer import ImportProblem
+
+    try:
+        summary = run_import(options.file, options.output)
+    except ImportProblem as error:
+        raise _InputError(error) from None
+    print(
+        f"{summary.variants} instruction variants, {summary.records} records of "
+        f"{len(summary.microarchitectures)} microarchitectures ({summary.distinct_records} distinct), "
+        f"{summary.size / 1e6:.1f} MB"
+    )
+    return OK
+
+
+def _arch(arguments: list[str]) -> int:
+    parser = _parser("arch", "The microarchitectures that can be simulated.")
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    actions.add_parser("list", help="names and titles, oldest first")
+    parser.parse_args(arguments)
+
+    from cyclelens.analyzer.microarchitectures import registry
+
+    for name in registry.names():
+        print(f"{name:<5} {registry.get(name).title}")
+    return OK
+
+
+COMMANDS: dict[str, tuple[Command, str]] = {
+    "analyze": (_analyze, "analyse the marked regions of an assembly file"),
+    "predict": (_predict, "predict many blocks of machine code, hexadecimal in, CSV out"),
+    "data": (_data, "make the instruction tables"),
+    "arch": (_arch, "list the microarchitectures"),
+}
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,36 @@
+"""A finished simulation to a prediction: the figure, its bounds and what limits it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from cyclelens.analyzer.bounds.registry import compute_bounds
+from cyclelens.analyzer.insight.bottlenecks import bottlenecks
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.result import Prediction, Simulation
+from cyclelens.analyzer.model.uops import Block
+
+
+def explain(block: Block, microarchitecture: Microarchitecture, simulation: Simulation) -> Prediction:
+    """The simulation's figure with bounds, bottlenecks and front-end shares. Simulates nothing itself."""
+    bounds = dict(compute_bounds(block, microarchitecture, simulation))
+    return Prediction(
+        microarchitecture=microarchitecture.name,
+        mode="loop" if block.loop else "unroll",
+        alignment=block.alignment,
+        cycles_per_iteration=simulation.cycles_per_iteration,
+        bottlenecks=bottlenecks(bounds, simulation),
+        bounds=bounds,
+        front_end=front_end_shares(simulation),
+        instructions=block.instructions,
+        simulation=simulation,
+    )
+
+
+def front_end_shares(simulation: Simulation) -> dict[str, float]:
+    """IDQ uops per iteration by front-end source; sources that deliver nothing are absent."""
+    totals: defaultdict[str, float] = defaultdict(float)
+    for usage in simulation.usage:
+        for source, uops in usage.sources.items():
+            totals[source] += uops
+    return {source: uops for source, uops in sorted(totals.items()) if uops > 0}
