@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import random
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
@@ -82,10 +83,11 @@ def _microarchitectures(text: str) -> tuple[str, ...]:
 
 
 def _spread(samples: list[Sample], limit: int | None) -> list[Sample]:
-    """At most ``limit`` samples, evenly spaced, so that every part of the file is represented."""
+    """At most ``limit`` samples from all over the file, in file order, the same ones every time."""
     if limit is None or limit >= len(samples):
         return samples
-    return [samples[number * len(samples) // limit] for number in range(limit)]
+    chosen = sorted(random.Random(0).sample(range(len(samples)), limit))
+    return [samples[number] for number in chosen]
 
 
 def _kernels_beside(path: Path, given: Path | None) -> Path | None:

@@ -109,11 +109,11 @@ class Difference:
 _InstanceKey = tuple[int, int, str]
 
 
-def _instances(rows: Iterable[TraceRow], rounds: int | None) -> dict[_InstanceKey, list[TraceRow]]:
+def _instances(rows: Iterable[TraceRow], rounds: int) -> dict[_InstanceKey, list[TraceRow]]:
     """Uops by (round, instruction, kind), in program order; second halves of fused pairs have no uops."""
     found: dict[_InstanceKey, list[TraceRow]] = {}
     for row in rows:
-        if row.kind != "fused" and (rounds is None or row.round < rounds):
+        if row.kind != "fused" and row.round < rounds:
             found.setdefault((row.round, row.instruction, row.kind), []).append(row)
     return found
 
@@ -151,13 +151,14 @@ def _rounds(rows: Sequence[TraceRow]) -> int:
 def first_difference(
     ours: Sequence[TraceRow], reference: Sequence[TraceRow], *, rounds: int | None = None
 ) -> Difference | None:
-    """The earliest difference in the first ``rounds`` rounds (default: those that both traces hold).
+    """The earliest difference in the rounds that both traces hold, at most the first ``rounds``.
 
     Earliest is by cycle, then program order, then the order of the stages.  Uops that differ in number or
     grouping in round 0 come before all else: the templates differ, and no cycle can be right then.
     """
-    if rounds is None:
-        rounds = min(_rounds(ours), _rounds(reference))
+    # A trace ends with the last round that counts for the figure, so the other one may go a little further.
+    held = max(1, min(_rounds(ours), _rounds(reference)))
+    rounds = held if rounds is None else min(rounds, held)
     mine = _instances(ours, rounds)
     theirs = _instances(reference, rounds)
     order = {key: number for number, key in enumerate(dict.fromkeys([*theirs, *mine]))}

@@ -98,6 +98,10 @@ def test_only_common_rounds_and_real_uops_are_compared():
     assert first_difference([row(), second_half, row(round=1)], [row()]) is None
 
 
+def test_an_empty_trace_is_a_difference():
+    assert first_difference([], [row()]).event == "uops"
+
+
 def test_reading_a_compressed_trace_file(tmp_path):
     path = tmp_path / "SKL.csv.xz"
     header = (
