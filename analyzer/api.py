@@ -204,8 +204,7 @@ class Analyzer:
             if with_counter is None:
                 return without("The region uses every register: none is left for the counter of a loop.")
             added = decode(with_counter)[len(lines) :]
-            names = "; ".join(instruction.text for instruction in added)
-            note = f"To make the region a loop, '{names}' was added to its end."
+            note = f"To make the region a loop, '{added[0].text}; {added[1].mnemonic}' was added to its end."
             lines += (lines[-1],) * len(added)
             code = with_counter
         answers = []

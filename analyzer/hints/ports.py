@@ -47,7 +47,12 @@ def busy_ports(usage: LineUsage, busy: frozenset[str]) -> str:
 
 
 def scarce_ports(template: InstructionTemplate, prediction: Prediction) -> str:
-    """Allowed ports of the uops that have fewer than a plain ALU uop: ``p01 2×p23``."""
+    """Allowed ports of the uops that have fewer than a plain ALU uop: ``p01 2×p23``.
+
+    Branches have few ports by nature; they are worth a word only where their port is busy.
+    """
+    if template.is_branch or template.fused_with_next:
+        return ""
     alu_ports = registry.get(prediction.microarchitecture).alu_ports
     return port_sets(template, fewer_than=len(alu_ports))
 

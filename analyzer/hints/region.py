@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from cyclelens.analyzer.hints.layout import END_OF_LINE, LINE_BUDGET
 from cyclelens.analyzer.insight import wording
-from cyclelens.analyzer.insight.hazards.unknown_instruction import CODE as UNKNOWN_INSTRUCTION
+from cyclelens.analyzer.insight.confidence import is_uncertain, reservations
 from cyclelens.analyzer.model.result import Hint, Prediction, RegionAnalysis
 
 KIND = "region"
@@ -28,7 +28,7 @@ def hints(region: RegionAnalysis) -> Iterator[Hint]:
 
 def _label(region: RegionAnalysis) -> str:
     prediction = region.predictions[0]
-    head = f"{_cycles(region, prediction)} cycles/iter · {prediction.microarchitecture} · "
+    head = f"{_cycles(prediction)} cycles/iter · {prediction.microarchitecture} · "
     words = wording.bound_by(prediction.bottlenecks, LINE_BUDGET - len(head))
     stalls = dict.fromkeys(
         finding.label
@@ -39,19 +39,15 @@ def _label(region: RegionAnalysis) -> str:
     return head + (with_stalls if stalls and len(head) + len(with_stalls) <= LINE_BUDGET else words)
 
 
-def _cycles(region: RegionAnalysis, prediction: Prediction) -> str:
+def _cycles(prediction: Prediction) -> str:
     """A figure that rests on an instruction without figures is marked as approximate."""
-    uncertain = any(
-        finding.code == UNKNOWN_INSTRUCTION and finding.microarchitecture == prediction.microarchitecture
-        for finding in region.findings
-    )
-    return f"{'~' if uncertain else ''}{prediction.cycles_per_iteration:.2f}"
+    return f"{'~' if is_uncertain(prediction) else ''}{prediction.cycles_per_iteration:.2f}"
 
 
 def _tooltip(region: RegionAnalysis) -> Iterator[str]:
     for prediction in region.predictions:
         yield (
-            f"{prediction.microarchitecture}: {_cycles(region, prediction)} cycles per iteration, "
+            f"{prediction.microarchitecture}: {_cycles(prediction)} cycles per iteration, "
             f"{wording.mode(prediction.mode)}, {wording.bound_by(prediction.bottlenecks)}"
         )
     prediction = region.predictions[0]
@@ -62,5 +58,6 @@ def _tooltip(region: RegionAnalysis) -> Iterator[str]:
     bounds = [f"{name} {value:.2f}" for name, value in sorted(prediction.bounds.items()) if value > 0]
     if bounds:
         yield f"Bounds: {', '.join(bounds)}."
+    yield from reservations(prediction)
     if region.note:
         yield region.note

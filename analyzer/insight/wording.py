@@ -52,9 +52,8 @@ def explanation(bottleneck: str) -> str:
 
 
 def figure(value: float) -> str:
-    """At most two decimals, trailing zeros removed; empty for zero."""
-    text = f"{value:.2f}".rstrip("0").rstrip(".")
-    return "" if text in ("0", "-0") else text
+    """Two decimals; empty for zero, so that a table shows at a glance what is used."""
+    return "" if abs(value) < 0.005 else f"{value:.2f}"
 
 
 def mode(name: str) -> str:

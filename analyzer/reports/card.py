@@ -74,6 +74,8 @@ def _items(prediction: Prediction, index: int, template: InstructionTemplate) ->
         yield f"microcoded: {template.ms_uops} uops from the microcode sequencer"
     elif template.complex_decoder:
         yield "needs the complex decoder"
+    if template.facts.constructed:
+        yield "these figures were put together from published tables, not measured"
     source = source_shares(usage.sources)
     if source:
         yield f"delivered by: {source}"

@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from cyclelens.analyzer.insight import wording
+from cyclelens.analyzer.insight.confidence import is_uncertain, reservations
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.result import Analysis, Finding, Prediction, RegionAnalysis
 from cyclelens.analyzer.reports import timeline
@@ -55,12 +56,11 @@ def _comparison(predictions: Sequence[Prediction]) -> Iterator[str]:
 def _prediction(region: RegionAnalysis, prediction: Prediction) -> Iterator[str]:
     microarchitecture = registry.get(prediction.microarchitecture)
     findings = _findings_of(region, prediction)
-    uncertain = any(finding.code == "unknown-instruction" for finding in findings)
     yield (
         f"   {prediction.cycles_per_iteration:.2f} cycles/iter on {microarchitecture.name} "
         f"({microarchitecture.title}), {wording.mode(prediction.mode)}"
         + (f", alignment {prediction.alignment}" if prediction.alignment else "")
-        + (" (uncertain: see the unknown instructions below)" if uncertain else "")
+        + (" (uncertain)" if is_uncertain(prediction) else "")
     )
     yield f"   Bottleneck: {', '.join(prediction.bottlenecks)}"
     for name in prediction.bottlenecks:
@@ -68,6 +68,8 @@ def _prediction(region: RegionAnalysis, prediction: Prediction) -> Iterator[str]
     yield f"   Front end:  {wording.front_end(prediction)}"
     bounds = [f"{name} {value:.2f}" for name, value in sorted(prediction.bounds.items()) if value > 0]
     yield f"   Bounds:     {', '.join(bounds) if bounds else 'none'}"
+    for sentence in reservations(prediction):
+        yield f"   Note:       {sentence}"
     yield ""
     yield from _table(region, prediction)
     if findings:

@@ -18,8 +18,8 @@ DEFAULT_ROUNDS = 3
 MAX_CYCLES = 120
 """Cycles drawn at most: wider pictures cannot be read."""
 LEGEND = (
-    "P predecoded, Q added to the IDQ, I issued, r ready, D dispatched, E executed, R retired; "
-    "the last letter wins in a cycle"
+    "P predecoded, Q added to the IDQ, I issued, r ready, D dispatched, E executed, R retired.\n"
+    "Of several in one cycle the last is shown."
 )
 
 _LABEL_WIDTH = 36

@@ -2,7 +2,7 @@
 
 from cyclelens.analyzer.insight.findings import find
 from cyclelens.analyzer.model.uops import MemoryAccess, RegisterOperand
-from factories import facts, prediction, template, usage
+from factories import prediction, template, usage
 
 
 def codes(templates, **fields):
@@ -48,10 +48,6 @@ def test_an_instruction_without_figures_is_named():
     assert finding.code == "unknown-instruction"
     assert "vnew xmm0" in finding.message
     assert finding.severity == "warning"
-
-
-def test_figures_that_were_not_measured_are_mentioned():
-    assert codes([template(facts=facts(constructed=True))]) == [("estimated-figures", 0)]
 
 
 def test_microcode_names_the_cost_of_the_switch_on_the_path_that_is_taken():

@@ -35,7 +35,7 @@ def draw(*rows, texts=("add rax, rbx",), cycles=500, **options):
 
 
 def test_letters_stand_in_their_cycles_and_dots_fill_issue_to_retirement():
-    ruler, header, line, _ = draw(row(P=0, Q=3, I=4, r=9, D=10, E=12, R=14, port="6"))
+    ruler, header, line, *_ = draw(row(P=0, Q=3, I=4, r=9, D=10, E=12, R=14, port="6"))
     start = header.index("0123")
     assert line[start:] == "P  QI....rD.E.R"
     assert "p6 of 0156" in line
@@ -43,12 +43,12 @@ def test_letters_stand_in_their_cycles_and_dots_fill_issue_to_retirement():
 
 
 def test_of_several_letters_in_one_cycle_the_last_is_drawn():
-    _, header, line, _ = draw(row(P=0, Q=3, I=4, r=9, D=9, E=11, R=12, port="1"))
+    _, header, line, *_ = draw(row(P=0, Q=3, I=4, r=9, D=9, E=11, R=12, port="1"))
     assert line[header.index("0123") :] == "P  QI....D.ER"
 
 
 def test_events_that_did_not_happen_are_not_drawn():
-    _, header, line, _ = draw(row(P=2))
+    _, header, line, *_ = draw(row(P=2))
     assert line[header.index("0") :].strip() == "P"
 
 
@@ -77,7 +77,7 @@ def test_only_the_wanted_rounds_are_drawn():
 
 def test_wide_pictures_are_cut_and_say_so():
     lines = draw(row(I=0, R=300, port="0"), max_cycles=50)
-    assert "cut after cycle 49" in lines[-2]
+    assert "cut after cycle 49" in lines[-3]
     assert len(lines[1].rstrip()) - lines[1].index("0123") == 50
 
 

@@ -1,0 +1,30 @@
+"""What makes a prediction less certain than others."""
+
+from __future__ import annotations
+
+from cyclelens.analyzer.model.result import Prediction
+
+
+def is_uncertain(prediction: Prediction) -> bool:
+    """True if some instruction has no figures at all: the real figure may be much higher."""
+    return any(template.facts is None for template in prediction.instructions)
+
+
+def reservations(prediction: Prediction) -> tuple[str, ...]:
+    """Sentences on why to read the figure with care; empty for a prediction of full confidence."""
+    total = len(prediction.instructions)
+    name = prediction.microarchitecture
+    unknown = sum(template.facts is None for template in prediction.instructions)
+    estimated = sum(
+        template.facts is not None and template.facts.constructed for template in prediction.instructions
+    )
+    sentences = []
+    if unknown:
+        have = "instruction has" if unknown == 1 else "instructions have"
+        sentences.append(f"{unknown} {have} no figures on {name}: the real loop may take longer.")
+    if estimated:
+        sentences.append(
+            f"The figures of {estimated} of {total} instructions on {name} were put together from published "
+            "tables, not measured."
+        )
+    return tuple(sentences)
