@@ -47,9 +47,9 @@ _TOKEN = re.compile(
 
 # GNU as's precedences, which are not those of C.
 _PRECEDENCE = (
-    {op: 4 for op in ("*", "/", "%", "<<", ">>")}
-    | {op: 3 for op in ("|", "&", "^", "!")}
-    | {op: 2 for op in ("+", "-", "==", "!=", "<>", "<", ">", "<=", ">=")}
+    dict.fromkeys(("*", "/", "%", "<<", ">>"), 4)
+    | dict.fromkeys(("|", "&", "^", "!"), 3)
+    | dict.fromkeys(("+", "-", "==", "!=", "<>", "<", ">", "<=", ">="), 2)
     | {"&&": 1, "||": 0}
 )
 _ESCAPES = {"n": 10, "t": 9, "r": 13, "b": 8, "f": 12, "0": 0}

@@ -21,7 +21,7 @@ CODES: Mapping[str, str] = {
     "invalid-marker": "a marker that is not understood, or not wholly",
     "not-supported": "a construct that is not handled yet (macros, conditional assembly ...)",
     "region-end-without-begin": "a closing marker without an opening one",
-    "region-not-closed": "an opening marker without a closing one; the region was read up to where it can end",
+    "region-not-closed": "an opening marker without a closing one; read up to the next one or the end",
     "statement-too-long": "a statement of more characters than the front end reads",
     "syntax-error": "the statement is not understood",
     "undefined-label": "the target of a jump is not defined",

@@ -1,0 +1,478 @@
+"""Text to regions of bytes: the assembly front end as the rest of the project sees it."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from cyclelens.analyzer.assembly import directives
+from cyclelens.analyzer.assembly.dialect import BY_NAME, Dialect, detect, semicolon_starts_comment
+from cyclelens.analyzer.assembly.directives import Alignment
+from cyclelens.analyzer.assembly.expressions import ExpressionError, evaluate
+from cyclelens.analyzer.assembly.instructions import (
+    Encoded,
+    Jump,
+    MismatchError,
+    Question,
+    finish,
+    prepare,
+)
+from cyclelens.analyzer.assembly.keystone_client import (
+    Failure,
+    KeystoneClient,
+    Reply,
+    Request,
+    shared_client,
+)
+from cyclelens.analyzer.assembly.layout import Piece, lay_out
+from cyclelens.analyzer.assembly.operands import OperandError, UnsupportedError
+from cyclelens.analyzer.assembly.problems import make_problem
+from cyclelens.analyzer.assembly.program import Kind, Program, Statement, StatementScope, build
+from cyclelens.analyzer.assembly.regions import Span, find_regions
+from cyclelens.analyzer.assembly.scanner import MARKER_WORDS, Lines, scan
+from cyclelens.analyzer.model.source import AssembledFile, Problem, Region, Severity, SourceLine
+
+MAXIMUM_CHARACTERS = 5 * 1024 * 1024
+MAXIMUM_LINES = 1_000_000
+MAXIMUM_STATEMENT = 2_000
+"""Characters of one instruction statement; data directives may be longer."""
+_NEIGHBOURHOOD = 256
+"""Statements with bytes by which a window may be widened at once, for a jump or an alignment."""
+_FARTHEST = 4096
+"""The same for statements of any kind."""
+_WIDENINGS = 4
+_PLACEMENTS = 3
+_LINE_BYTES = 64
+_LEAVING = frozenset(["jmp", "jmpq", "call", "callq", "xbegin"])
+"""Jumps that often go to another file."""
+_NOT_LOOPING = frozenset(["call", "callq", "xbegin"])
+_PLAIN_SYMBOL = re.compile(r"[A-Za-z_.?][\w.$?]*")
+
+_Content = Encoded | Question | Jump | Alignment
+
+
+class _Refused(ValueError):
+    """A statement that cannot be encoded: code and message of its problem."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+@dataclass(slots=True)
+class _Window:
+    """A region with the statements around it that its layout needs; indices of statements."""
+
+    span: Span
+    first: int
+    last: int
+    low: int
+    high: int
+    section: str
+
+
+def assemble(
+    text: str,
+    *,
+    syntax: str = "auto",
+    cancel: Callable[[], bool] | None = None,
+    client: KeystoneClient | None = None,
+) -> AssembledFile:
+    """Find the marked regions of a text and encode them.
+
+    Never raises: what is wrong is reported as problems, each at its line, and only for text inside of regions
+    and for the markers themselves. A region that could not be encoded wholly is ``incomplete``; the others
+    are not affected. ``syntax`` is the dialect of the file's beginning (``auto att intel``); syntax directives in
+    the file always switch. When ``cancel()`` turns true, an answer without regions is returned. ``client``
+    replaces the process's own assembler child.
+    """
+    stop = cancel or (lambda: False)
+    dialect = BY_NAME.get(syntax) or BY_NAME["att"]
+    try:
+        refusal = _refuse(text)
+        if refusal is not None:
+            return AssembledFile((), (refusal,), dialect.name)
+        if syntax not in BY_NAME:
+            dialect = detect(text)
+        if not MARKER_WORDS.search(text):
+            return AssembledFile((), (), dialect.name)
+        return _Assembly(text, dialect, client or shared_client(), stop).run()
+    except Exception as error:
+        # The promise of this function: an editor must survive any text. Tests check that this never happens.
+        message = f"The front end failed ({type(error).__name__}: {error}). Please report this file."
+        return AssembledFile((), (make_problem("internal-error", message, 0, 0, 0),), dialect.name)
+
+
+def _refuse(text: str) -> Problem | None:
+    """Is it an assembly file of a sensible size at all?"""
+    if len(text) > MAXIMUM_CHARACTERS:
+        megabytes = MAXIMUM_CHARACTERS >> 20
+        return make_problem("file-too-large", f"Files of more than {megabytes} MB are not analysed.", 0, 0, 0)
+    if "\0" in text:
+        return make_problem("binary-file", "This looks like a binary file, not like assembly text.", 0, 0, 0)
+    if text.count("\n") + text.count("\r") > MAXIMUM_LINES:
+        message = f"Files of more than {MAXIMUM_LINES:,} lines are not analysed."
+        return make_problem("file-too-large", message, 0, 0, 0)
+    return None
+
+
+@dataclass(slots=True)
+class _Assembly:
+    """The state of one call of assemble."""
+
+    text: str
+    dialect: Dialect
+    client: KeystoneClient
+    stop: Callable[[], bool]
+    lines: Lines = field(init=False)
+    program: Program = field(init=False)
+    problems: list[Problem] = field(default_factory=list)
+    contents: dict[int, _Content | _Refused | None] = field(default_factory=dict)
+    """Per statement what it will become; None: no bytes."""
+    replies: Mapping[Request, Reply] = field(default_factory=dict)
+
+    def run(self) -> AssembledFile:
+        nothing = AssembledFile((), (), self.dialect.name)
+        self.lines = Lines(self.text)
+        found = scan(self.text, semicolon_starts_comment(self.text, self.dialect), self.stop)
+        spans, problems = find_regions(found.markers, self.lines, len(self.text))
+        self.problems += problems
+        self.program = build(found.statements, self.dialect, self.stop)
+        if self.stop():
+            return nothing
+        if found.open_comment is not None and spans:
+            self._report_open_comment(found.open_comment, spans)
+        for start, end in found.preprocessor:
+            if any(span.start <= start < span.end for span in spans):
+                message = "C preprocessor lines are not followed yet: this line is read as a comment."
+                self._report("not-supported", message, start, end, Severity.WARNING)
+        self._report_duplicate_labels(spans)
+        windows = [self._window(span) for span in spans]
+        wanted = [
+            content.request
+            for window in windows
+            for index in range(window.low, window.high)
+            if isinstance(content := self._content(index), Question)
+        ]
+        self.replies = self.client.encode(wanted, self.stop)
+        regions = []
+        for window in windows:
+            if self.stop():
+                return nothing
+            regions.append(self._region(window))
+        ordered = sorted(dict.fromkeys(self.problems), key=lambda problem: (problem.line, problem.column))
+        return AssembledFile(tuple(regions), tuple(ordered), self.dialect.name)
+
+    # Problems
+
+    def _report(
+        self, code: str, message: str, start: int, end: int, severity: Severity = Severity.ERROR
+    ) -> None:
+        self.problems.append(make_problem(code, message, *self.lines.span(start, end), severity))
+
+    def _report_open_comment(self, offset: int, spans: Iterable[Span]) -> None:
+        if any(span.start <= offset for span in spans):
+            self._report("comment-not-closed", "This comment is never closed.", offset, offset + 2)
+
+    def _report_duplicate_labels(self, spans: Iterable[Span]) -> None:
+        for name, labels in self.program.labels.items():
+            if len(labels) == 1 or name.isdigit():
+                continue
+            for label in labels[1:]:
+                if any(span.start <= label.start < span.end for span in spans):
+                    message = f"The label '{name}' is defined already; jumps go to its first place."
+                    self._report("duplicate-label", message, label.start, label.end)
+
+    # Which statements belong together
+
+    def _window(self, span: Span) -> _Window:
+        first, last = self.program.slice(span.start, span.end)
+        statements = self.program.statements
+        section = next(
+            (statements[i].section for i in range(first, last) if statements[i].kind is Kind.INSTRUCTION),
+            ".text",
+        )
+        window = _Window(span, first, last, first, last, section)
+        checked: set[int] = set()
+        for _ in range(_WIDENINGS):
+            unchecked = [i for i in range(window.low, window.high) if i not in checked]
+            checked.update(unchecked)
+            widened = [self._widen(window, index) for index in unchecked]
+            if True not in widened:
+                break
+        return window
+
+    def _widen(self, window: _Window, index: int) -> bool:
+        """Widen the window to the target of a jump that might reach it with a short form, and back to the
+        alignment that an alignment inside of the region has to be counted from."""
+        content = self._content(index)
+        low, high = window.low, window.high
+        if isinstance(content, Jump) and content.forms.near is not None and content.forms.short is not None:
+            target = self._target(index, content, window.section)
+            if target is not None:
+                low, high = min(low, target), max(high, target)
+        elif isinstance(content, Alignment) and window.first <= index < window.last:
+            low = min(low, self._anchor(window, index))
+        if (low, high) == (window.low, window.high) or high - low > window.high - window.low + _FARTHEST:
+            return False
+        between = [*range(low, window.low), *range(window.high, high)]
+        if sum(self._content(i) is not None for i in between) > _NEIGHBOURHOOD:
+            return False
+        window.low, window.high = low, high
+        return True
+
+    def _anchor(self, window: _Window, index: int) -> int:
+        """The alignment in front of the region, if it is near and the region does not begin with one."""
+        if all(self._content(i) is None for i in range(window.first, index)):
+            return window.low
+        for before in range(window.first - 1, max(window.first - _FARTHEST, 0) - 1, -1):
+            if self.program.statements[before].section != window.section:
+                break
+            if isinstance(self._content(before), Alignment):
+                return before
+        return window.low
+
+    def _target(self, index: int, jump: Jump, section: str) -> int | None:
+        """Index of the statement that a jump goes to; None if its address is not known here."""
+        name = jump.target.text.strip()
+        if name in (".", "$"):
+            return index
+        label = self.program.find_label(name, index)
+        if label is None or label.section != section:
+            return None
+        return label.index
+
+    # What a statement becomes
+
+    def _content(self, index: int) -> _Content | _Refused | None:
+        if index not in self.contents:
+            try:
+                self.contents[index] = self._read(index)
+            except OperandError as error:
+                self.contents[index] = _Refused("syntax-error", str(error))
+            except UnsupportedError as error:
+                self.contents[index] = _Refused("unsupported-instruction", str(error))
+            except _Refused as error:
+                self.contents[index] = error
+        return self.contents[index]
+
+    def _read(self, index: int) -> _Content | None:
+        statement = self.program.statements[index]
+        scope = StatementScope(self.program, index)
+        if statement.kind is Kind.NOTHING:
+            return None
+        if statement.kind is Kind.DIRECTIVE:
+            name = statement.name
+            if name in directives.ALIGNMENTS:
+                return directives.alignment(name, statement.arguments, scope)
+            if directives.makes_data(name):
+                return Encoded(directives.data(name, statement.arguments, scope))
+            if name in directives.UNSUPPORTED:
+                raise _Refused("not-supported", f".{name} is not supported yet inside of a region.")
+            return None
+        if len(statement.text) > MAXIMUM_STATEMENT:
+            message = f"Statements of more than {MAXIMUM_STATEMENT} characters are not read."
+            raise _Refused("statement-too-long", message)
+        word = statement.text.split(None, 1)[0]
+        if word.lower() in self.program.macros:
+            raise _Refused("not-supported", f"Macros are not supported yet: '{word}' is not expanded.")
+        content = prepare(statement.text, statement.dialect, scope)
+        if isinstance(content, Jump):
+            self._check_target(index, content, scope)
+        return content
+
+    def _check_target(self, index: int, jump: Jump, scope: StatementScope) -> None:
+        """A jump must go to an expression; labels that can only be of this file must exist."""
+        name = jump.target.text.strip()
+        try:
+            value = evaluate(name, scope.lookup)
+        except ExpressionError as error:
+            raise OperandError(str(error)) from None
+        symbol = value.symbol
+        is_local = symbol is not None and (symbol.startswith(".L") or symbol[0].isdigit())
+        if symbol is not None and is_local and self.program.find_label(symbol, index) is None:
+            raise _Refused("undefined-label", f"The label '{symbol}' is not defined.")
+
+    def _code(self, content: _Content | None) -> bytes:
+        """Bytes of a statement that needs no layout. Raises _Refused."""
+        if isinstance(content, Encoded):
+            return content.code
+        if not isinstance(content, Question):
+            return b""
+        reply = self.replies[content.request]
+        if reply.failure is None:
+            try:
+                return finish(content, reply.code)
+            except MismatchError as error:
+                raise _Refused("assembler-mismatch", str(error)) from None
+        raise _refusal(content.mnemonic, reply)
+
+    # Layout
+
+    def _region(self, window: _Window) -> Region:
+        layout = self._pieces(window)
+        pieces, inside = layout.pieces, layout.inside
+        self._place(layout)
+        emitted: list[SourceLine] = []
+        incomplete = bool(layout.refused)
+        for statement, refused in layout.refused:
+            self._report_refused(window, statement, refused)
+        for at in inside:
+            piece, statement = pieces[at], self.program.statements[layout.indices[at]]
+            if piece.unreachable:
+                incomplete = True
+                message = "This jump only has a short form, and its target is out of its reach."
+                self._report("branch-out-of-range", message, statement.start, statement.end)
+            if piece.code:
+                line, column, end_column = self.lines.span(statement.start, statement.end)
+                backend = (
+                    "keystone" if isinstance(self._content(layout.indices[at]), Question) else "cyclelens"
+                )
+                emitted.append(SourceLine(line, column, end_column, statement.text, piece.code, backend))
+        span = window.span
+        if not emitted and not incomplete:
+            message = "There is no code in this region."
+            self.problems.append(
+                make_problem(
+                    "empty-region", message, span.first_line, span.column, span.end_column, Severity.WARNING
+                )
+            )
+        return Region(
+            span.name,
+            span.first_line,
+            span.last_line,
+            span.options,
+            tuple(emitted),
+            _jumps_to_start(layout),
+            incomplete,
+        )
+
+    def _pieces(self, window: _Window) -> _Layout:
+        """The window's statements that become bytes, and those of the region that cannot."""
+        layout = _Layout(window.low, window.high)
+        for index in range(window.low, window.high):
+            statement = self.program.statements[index]
+            if statement.section != window.section:
+                continue
+            inside = window.first <= index < window.last
+            try:
+                content = self._content(index)
+                if isinstance(content, _Refused):
+                    raise content
+                code = self._code(content)
+            except _Refused as refused:
+                if inside:
+                    layout.refused.append((statement, refused))
+                    continue
+                if index >= window.last:
+                    layout.high = index
+                    break
+                # Nothing is known about distances across a statement without bytes.
+                layout = _Layout(index + 1, window.high)
+                continue
+            if inside:
+                self._remark(index, statement, content)
+            if content is None:
+                continue
+            piece = Piece(code)
+            if isinstance(content, Alignment):
+                piece.alignment = content
+                if inside and not layout.inside:
+                    # What is aligned before the region's first instruction lies in front of the region.
+                    layout.starts_aligned = True
+                    continue
+                layout.anchored = layout.anchored or not inside
+            elif isinstance(content, Jump):
+                piece.jump = content
+            if inside:
+                layout.inside.append(len(layout.pieces))
+            layout.indices.append(index)
+            layout.pieces.append(piece)
+        for index, piece in zip(layout.indices, layout.pieces, strict=True):
+            if piece.jump is not None:
+                target = self._target(index, piece.jump, window.section)
+                if target is not None and layout.low <= target <= layout.high:
+                    piece.target = bisect_left(layout.indices, target)
+        return layout
+
+    def _place(self, layout: _Layout) -> None:
+        """Lay the pieces out: from the alignment in front of the region if there is one (taken as the start
+        of a 64-byte line), else such that the region starts a line."""
+        origin = 0
+        for _ in range(_PLACEMENTS):
+            lay_out(layout.pieces, origin)
+            start = layout.pieces[layout.inside[0]].offset if layout.inside else 0
+            if start % _LINE_BYTES == 0 or (layout.anchored and not layout.starts_aligned):
+                break
+            origin = (origin - start) % _LINE_BYTES
+
+    def _remark(self, index: int, statement: Statement, content: _Content | None) -> None:
+        """Warnings about statements of a region that do not keep it from being encoded."""
+        if statement.kind is Kind.DIRECTIVE and not directives.is_known(statement.name):
+            message = f".{statement.name} is not a known directive; it is taken to make no code."
+            self._report("unknown-directive", message, statement.start, statement.end, Severity.WARNING)
+        if isinstance(content, Jump) and content.mnemonic not in _LEAVING:
+            name = content.target.text.strip()
+            if _PLAIN_SYMBOL.fullmatch(name) and self.program.find_label(name, index) is None:
+                message = f"The label '{name}' is not defined in this file; it is taken as far away."
+                self._report("undefined-label", message, statement.start, statement.end, Severity.WARNING)
+
+    def _report_refused(self, window: _Window, statement: Statement, refused: _Refused) -> None:
+        if refused.code == "assembler-unavailable":
+            # Not the statement's fault: said once a region.
+            span = window.span
+            problem = make_problem(
+                refused.code, refused.message, span.first_line, span.column, span.end_column
+            )
+            if problem not in self.problems:
+                self.problems.append(problem)
+            return
+        self._report(refused.code, refused.message, statement.start, statement.end)
+
+
+@dataclass(slots=True)
+class _Layout:
+    """What a window becomes. ``low`` and ``high``: the statements whose distances are known."""
+
+    low: int
+    high: int
+    indices: list[int] = field(default_factory=list)
+    """Statement of every piece."""
+    pieces: list[Piece] = field(default_factory=list)
+    inside: list[int] = field(default_factory=list)
+    """The region's own pieces."""
+    refused: list[tuple[Statement, _Refused]] = field(default_factory=list)
+    anchored: bool = False
+    """There is an alignment outside of the region."""
+    starts_aligned: bool = False
+    """The region begins with an alignment."""
+
+
+def _jumps_to_start(layout: _Layout) -> bool:
+    """Is the region's last instruction a jump to its first?"""
+    emitted = [layout.pieces[at] for at in layout.inside if layout.pieces[at].code]
+    if not emitted or emitted[-1].jump is None or emitted[-1].jump.mnemonic in _NOT_LOOPING:
+        return False
+    target = emitted[-1].target
+    if target is None or target >= len(layout.pieces):
+        return False
+    return layout.pieces[target].offset == emitted[0].offset
+
+
+def _refusal(mnemonic: str, reply: Reply) -> _Refused:
+    """The problem that a failed reply means."""
+    if reply.failure is Failure.TIMEOUT:
+        message = "The assembler could not cope with this statement and was restarted."
+        return _Refused("assembler-timeout", message)
+    if reply.failure is not Failure.REFUSED:
+        return _Refused("assembler-unavailable", f"The built-in assembler cannot be started: {reply.reason}.")
+    if "MNEMONICFAIL" in reply.reason:
+        message = f"The built-in assembler knows no '{mnemonic}' with such operands."
+        return _Refused("unsupported-instruction", message)
+    if reply.reason == "empty" or "MISSINGFEATURE" in reply.reason:
+        message = f"The built-in assembler cannot encode '{mnemonic}' with these operands."
+        return _Refused("unsupported-instruction", message)
+    return _Refused("syntax-error", f"These operands do not fit '{mnemonic}'.")

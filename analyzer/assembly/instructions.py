@@ -1,0 +1,294 @@
+"""One instruction statement to bytes, or to the question that the assembler has to answer.
+
+Jumps, NOPs, prefixes, segment overrides and absolute addresses are encoded here, because the assembler gets
+them wrong; it is asked for everything else, and its answer is compared with the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from cyclelens.analyzer.assembly import registers
+from cyclelens.analyzer.assembly.dialect import ATT, Dialect
+from cyclelens.analyzer.assembly.keystone_client import Request
+from cyclelens.analyzer.assembly.operands import (
+    Memory,
+    Operand,
+    OperandError,
+    Register,
+    Scope,
+    Target,
+    UnsupportedError,
+    parse_att,
+    parse_intel,
+    render_att,
+    render_intel,
+    split_operands,
+)
+from cyclelens.analyzer.assembly.verify import mismatch
+
+PREFIXES = {
+    "lock": 0xF0,
+    "repne": 0xF2,
+    "repnz": 0xF2,
+    "bnd": 0xF2,
+    "xacquire": 0xF2,
+    "rep": 0xF3,
+    "repe": 0xF3,
+    "repz": 0xF3,
+    "xrelease": 0xF3,
+    "cs": 0x2E,
+    "ss": 0x36,
+    "ds": 0x3E,
+    "notrack": 0x3E,
+    "es": 0x26,
+    "fs": 0x64,
+    "gs": 0x65,
+    "data16": 0x66,
+    "addr32": 0x67,
+}
+_SEGMENT_BYTES = {name: PREFIXES[name] for name in ("cs", "ds", "es", "fs", "gs", "ss")}
+
+CONDITIONS = {
+    name: number
+    for number, names in enumerate(
+        [
+            ("o",),
+            ("no",),
+            ("b", "c", "nae"),
+            ("ae", "nb", "nc"),
+            ("e", "z"),
+            ("ne", "nz"),
+            ("be", "na"),
+            ("a", "nbe"),
+            ("s",),
+            ("ns",),
+            ("p", "pe"),
+            ("np", "po"),
+            ("l", "nge"),
+            ("ge", "nl"),
+            ("le", "ng"),
+            ("g", "nle"),
+        ]
+    )
+    for name in names
+}
+
+
+@dataclass(frozen=True, slots=True)
+class JumpForms:
+    """Opcodes of a direct jump in its short (8-bit) and near (32-bit) form; None where there is none."""
+
+    short: bytes | None
+    near: bytes | None
+
+
+JUMPS: dict[str, JumpForms] = {
+    "jmp": JumpForms(b"\xeb", b"\xe9"),
+    "call": JumpForms(None, b"\xe8"),
+    "xbegin": JumpForms(None, b"\xc7\xf8"),
+    "loopne": JumpForms(b"\xe0", None),
+    "loopnz": JumpForms(b"\xe0", None),
+    "loope": JumpForms(b"\xe1", None),
+    "loopz": JumpForms(b"\xe1", None),
+    "loop": JumpForms(b"\xe2", None),
+    "jecxz": JumpForms(b"\x67\xe3", None),
+    "jrcxz": JumpForms(b"\xe3", None),
+} | {
+    f"j{name}": JumpForms(bytes([0x70 + number]), bytes([0x0F, 0x80 + number]))
+    for name, number in CONDITIONS.items()
+}
+JUMPS |= {"jmpq": JUMPS["jmp"], "callq": JUMPS["call"]}
+
+_FIXED = {
+    "nop": b"\x90",
+    "endbr64": b"\xf3\x0f\x1e\xfa",
+    "endbr32": b"\xf3\x0f\x1e\xfb",
+}
+_MNEMONIC = re.compile(r"[a-z][a-z0-9]{0,19}")
+_WORD = re.compile(r"\s*([A-Za-z][\w.]*)")
+_NOPS = {"nop": "", "nopw": "w", "nopl": "l", "nopq": "q"}
+_WIDTH_SUFFIX = {8: "b", 16: "w", 32: "l", 64: "q"}
+_SIZE_SUFFIX = {"word": "w", "dword": "l", "qword": "q"}
+_MARK = 0x12345678
+"""Displacement by which an address is found again in the bytes."""
+_MAXIMUM_REQUEST = 240
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """Bytes that need nobody's help."""
+
+    code: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Jump:
+    """A direct jump; its bytes come from the layout."""
+
+    mnemonic: str
+    forms: JumpForms
+    prefix: bytes
+    target: Target
+
+
+class Repair(Enum):
+    """What has to be done to the assembler's bytes."""
+
+    NONE = 0
+    ABSOLUTE = 1
+    """Turn ``[reg*2 + mark]`` into an absolute address."""
+    NOP_MEMORY = 2
+    """Turn a LEA into a NOP of the same address."""
+    NOP_REGISTER = 3
+    """Turn a NOT into a NOP of the same register."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What to ask the assembler, and what the answer has to say."""
+
+    request: Request
+    mnemonic: str
+    operands: tuple[Operand, ...]
+    """In Intel order."""
+    prefix: bytes
+    repair: Repair = Repair.NONE
+
+
+class MismatchError(ValueError):
+    """The assembler's bytes say something else than the text."""
+
+
+def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Question:
+    """Parse one instruction statement. Raises OperandError, UnsupportedError."""
+    prefix = b""
+    if text.startswith("{"):
+        raise UnsupportedError(f"'{text.split('}')[0]}}}' is not supported by the built-in assembler.")
+    while True:
+        match = _WORD.match(text)
+        if match is None:
+            raise OperandError(f"'{text.strip()[:40]}' is not a statement.")
+        mnemonic = match[1].lower()
+        rest = text[match.end() :]
+        if mnemonic not in PREFIXES or (rest.strip() and not _WORD.match(rest)):
+            break
+        prefix += bytes([PREFIXES[mnemonic]])
+        if not rest.strip():
+            return Encoded(prefix)
+        text = rest
+    if rest[:1] not in ("", " ", "\t", "(", "[", "$", "%", "*", "-"):
+        raise OperandError(f"'{text.strip()[:40]}' is not a statement.")
+    if not _MNEMONIC.fullmatch(mnemonic):
+        raise OperandError(f"'{mnemonic[:40]}' is not an instruction.")
+    parts = [part for _, part in split_operands(rest)]
+    if mnemonic in _FIXED and not parts:
+        return Encoded(prefix + _FIXED[mnemonic])
+    branch = mnemonic in JUMPS
+    att = dialect is ATT
+    parse = parse_att if att else parse_intel
+    operands = [parse(part, scope, branch=branch) for part in parts]
+    if branch and len(operands) == 1 and isinstance(operands[0], Target):
+        return Jump(mnemonic, JUMPS[mnemonic], prefix, operands[0])
+    for operand in operands:
+        if isinstance(operand, Memory) and operand.segment is not None:
+            prefix = prefix + bytes([_SEGMENT_BYTES[operand.segment]])
+    if mnemonic in _NOPS and len(operands) == 1:
+        return _nop(mnemonic, operands[0], prefix)
+    return _question(mnemonic, operands, prefix, dialect, branch)
+
+
+def _question(
+    mnemonic: str, operands: list[Operand], prefix: bytes, dialect: Dialect, indirect: bool
+) -> Question:
+    att = dialect is ATT
+    asked = list(operands)
+    repair = Repair.NONE
+    for number, operand in enumerate(operands):
+        if isinstance(operand, Memory) and operand.is_absolute and mnemonic != "movabs":
+            if not -(1 << 31) <= operand.displacement < (1 << 31):
+                raise UnsupportedError("An address of more than 32 bits needs 'movabs'.")
+            asked[number] = Memory(index="rax", scale=2, displacement=_MARK, size=operand.size)
+            repair = Repair.ABSOLUTE
+    if att:
+        rendered = [render_att(operand, indirect=indirect) for operand in asked]
+        name = _explicit_extension(mnemonic, operands)
+    else:
+        rendered = [render_intel(operand) for operand in asked]
+        name = mnemonic
+    statement = f"{name} {','.join(rendered)}".strip()
+    if len(statement) > _MAXIMUM_REQUEST:
+        raise OperandError("The instruction is too long.")
+    ordered = tuple(reversed(operands)) if att and mnemonic not in ("enter", "bound") else tuple(operands)
+    return Question((dialect.name, statement), mnemonic, ordered, prefix, repair)
+
+
+def _explicit_extension(mnemonic: str, operands: Sequence[Operand]) -> str:
+    """``movzx %al,%eax`` -> ``movzbl``: the assembler knows only the name with both widths in AT&T."""
+    if mnemonic not in ("movzx", "movsx", "movzb", "movsb", "movzw", "movsw") or len(operands) != 2:
+        return mnemonic
+    source, target = operands
+    if not isinstance(target, Register):
+        return mnemonic
+    to = _WIDTH_SUFFIX.get(registers.width(target.name), "")
+    if mnemonic[4] == "x":
+        width = registers.width(source.name) if isinstance(source, Register) else 8
+        if width == 32 and mnemonic == "movsx":
+            return "movslq"
+        return mnemonic[:4] + _WIDTH_SUFFIX.get(width, "") + to
+    return mnemonic + to
+
+
+def _nop(mnemonic: str, operand: Operand, prefix: bytes) -> Question:
+    """Ask for an instruction with the same address or register, whose opcode is then exchanged."""
+    suffix = _NOPS[mnemonic]
+    if isinstance(operand, Register):
+        suffix = _WIDTH_SUFFIX.get(registers.width(operand.name), "")
+        statement = f"not{suffix} {render_att(operand, indirect=False)}"
+        return Question(("att", statement), "nop", (operand,), prefix, Repair.NOP_REGISTER)
+    if not isinstance(operand, Memory) or operand.is_absolute:
+        raise UnsupportedError("This form of NOP is not supported.")
+    suffix = suffix or _SIZE_SUFFIX.get(operand.size or "", "l")
+    target = {"w": "%ax", "l": "%eax", "q": "%rax"}[suffix]
+    statement = f"lea{suffix} {render_att(operand, indirect=False)},{target}"
+    return Question(("att", statement), "nop", (operand,), prefix, Repair.NOP_MEMORY)
+
+
+def finish(question: Question, answer: bytes) -> bytes:
+    """The statement's bytes from the assembler's answer. Raises MismatchError."""
+    code = answer
+    if question.repair is Repair.ABSOLUTE:
+        code = _absolute(question, answer)
+    elif question.repair is Repair.NOP_MEMORY:
+        at = answer.index(b"\x8d")
+        code = answer[:at] + b"\x0f\x1f" + answer[at + 1 :]
+    elif question.repair is Repair.NOP_REGISTER:
+        at = answer.index(b"\xf7")
+        code = answer[:at] + b"\x0f\x1f" + bytes([answer[at + 1] & 0xC7])
+    code = _prefixed(question.prefix, code)
+    wrong = mismatch(question.mnemonic, question.operands, question.request[0] == "att", code)
+    if wrong:
+        raise MismatchError(f"The built-in assembler got this wrong ({wrong}); its bytes are not used.")
+    return code
+
+
+def _prefixed(prefix: bytes, code: bytes) -> bytes:
+    """GNU as's order: segment, address size, operand size, then lock and repeat."""
+    early = bytes(byte for byte in prefix if byte not in b"\xf0\xf2\xf3")
+    late = bytes(byte for byte in prefix if byte in b"\xf0\xf2\xf3")
+    sizes = len(code) - len(code.lstrip(b"\x66\x67")) if late else 0
+    return early + code[:sizes] + late + code[sizes:]
+
+
+def _absolute(question: Question, answer: bytes) -> bytes:
+    mark = _MARK.to_bytes(4, "little")
+    at = answer.find(mark)
+    # SIB: index rax, scale 2, no base -> no index, no base.
+    if at < 1 or answer[at - 1] != 0x45 or answer.find(mark, at + 1) >= 0:
+        raise MismatchError("The built-in assembler cannot encode this absolute address.")
+    memory = next(operand for operand in question.operands if isinstance(operand, Memory))
+    address = (memory.displacement % (1 << 32)).to_bytes(4, "little")
+    return answer[: at - 1] + b"\x25" + address + answer[at + 4 :]

@@ -1,0 +1,269 @@
+"""The parent's side of the assembler child: start, batches, timeout, restart, blame, cache.
+
+One child serves a process for its whole life. A statement on which it hangs or dies is remembered and never
+sent again.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+COMMAND = ("-P", "-X", "utf8", "-m", "cyclelens.analyzer.assembly.keystone_backend")
+"""Arguments to the Python interpreter; -P keeps modules of the current folder out of the child."""
+
+Request = tuple[str, str]
+"""Dialect and statement, plain ASCII without line ends."""
+
+
+class Failure(StrEnum):
+    """Why there are no bytes."""
+
+    REFUSED = "refused"
+    """The assembler does not accept the statement."""
+    TIMEOUT = "timeout"
+    """The assembler hung or died on it, or had to be given up before its turn."""
+    UNAVAILABLE = "unavailable"
+    """The assembler cannot be started."""
+    CANCELLED = "cancelled"
+    """Nobody waits for the answer any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """Bytes, or why there are none."""
+
+    code: bytes = b""
+    failure: Failure | None = None
+    reason: str = ""
+
+
+class _Gone(Exception):
+    """The child has ended or does not answer."""
+
+
+class _Child:
+    """One running child with a thread that reads its replies."""
+
+    def __init__(self, command: Sequence[str], start_timeout: float) -> None:
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        )
+        self._replies: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        self._reader = threading.Thread(target=self._read, name="assembler replies", daemon=True)
+        self._reader.start()
+        try:
+            greeting = self.read(start_timeout).decode(errors="replace")
+        except _Gone:
+            self.kill()
+            raise
+        if greeting != "ready":
+            self.kill()
+            raise OSError(greeting.partition("\t")[2] or "it does not greet")
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        with contextlib.suppress(OSError, ValueError):
+            for line in self.process.stdout:
+                self._replies.put(line)
+        self._replies.put(b"")
+
+    def read(self, timeout: float) -> bytes:
+        """The next line without its end. Raises _Gone on a timeout and at the end."""
+        try:
+            line = self._replies.get(timeout=timeout)
+        except queue.Empty:
+            raise _Gone from None
+        if not line:
+            raise _Gone
+        return line.rstrip(b"\n")
+
+    def write(self, data: bytes) -> None:
+        """Raises _Gone if nobody reads."""
+        assert self.process.stdin is not None
+        try:
+            self.process.stdin.write(data)
+            self.process.stdin.flush()
+        except (OSError, ValueError):
+            raise _Gone from None
+
+    def kill(self) -> None:
+        """End the process and collect it, so that no zombie stays."""
+        self.process.kill()
+        self.process.wait()
+        self._reader.join(timeout=1)
+        for pipe in (self.process.stdin, self.process.stdout):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+
+    def close(self) -> None:
+        """Let the child end by itself, else kill it."""
+        if self.process.stdin is not None:
+            with contextlib.suppress(OSError):
+                self.process.stdin.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(timeout=0.5)
+        self.kill()
+
+
+class KeystoneClient:
+    """Encodes batches of statements. Safe to use from several threads and after a fork."""
+
+    WINDOW = 64
+    """Statements under way at once: few enough that neither pipe can fill up."""
+    MAXIMUM_RESTARTS = 8
+    """Children that one batch may cost before the rest of it is given up."""
+    CACHE_SIZE = 200_000
+    START_TIMEOUT = 20.0
+    """Seconds; a loaded machine may be slow to start a process."""
+
+    def __init__(self, command: Sequence[str] | None = None, timeout: float | None = None) -> None:
+        """``timeout``: seconds without a reply after which the child is killed. The child itself ends after a
+        quarter of a second of processor time in one statement where the system can do that, so there the
+        parent's limit only has to catch a sleeping child and must not blame a statement for a busy machine.
+        """
+        self._command = tuple(command) if command else (sys.executable, *COMMAND)
+        if timeout is None:
+            timeout = 2.0 if os.name == "posix" else 0.25
+        self._timeout = timeout
+        self._child: _Child | None = None
+        self._owner = os.getpid()
+        self._lock = threading.Lock()
+        self._cache: dict[Request, Reply] = {}
+        self._unavailable = ""
+
+    def encode(
+        self, requests: Iterable[Request], cancel: Callable[[], bool] = lambda: False
+    ) -> Mapping[Request, Reply]:
+        """A reply for every request; repeated and already known ones cost nothing."""
+        wanted = list(dict.fromkeys(requests))
+        if self._owner != os.getpid():
+            # After a fork the child and the lock belong to the other process.
+            self._lock = threading.Lock()
+            self._child = None
+            self._owner = os.getpid()
+        with self._lock:
+            if len(self._cache) + len(wanted) > self.CACHE_SIZE:
+                self._cache.clear()
+            results = {request: self._cache[request] for request in wanted if request in self._cache}
+            missing = [request for request in wanted if request not in results]
+            if missing:
+                results.update(self._ask(missing, cancel))
+            return results
+
+    def close(self) -> None:
+        """End the child; the next call of encode starts another."""
+        if self._owner == os.getpid() and self._child is not None:
+            self._child.close()
+            self._child = None
+
+    def _ask(self, requests: list[Request], cancel: Callable[[], bool]) -> dict[Request, Reply]:
+        results: dict[Request, Reply] = {}
+        restarts = 0
+        done = 0
+        while done < len(requests):
+            try:
+                child = self._running()
+            except OSError as error:
+                self._unavailable = str(error)
+                child = None
+            if child is None:
+                reply = Reply(failure=Failure.UNAVAILABLE, reason=self._unavailable)
+                results.update(dict.fromkeys(requests[done:], reply))
+                return results
+            try:
+                done = self._exchange(child, requests, done, results, cancel)
+                if done < len(requests):
+                    reply = Reply(failure=Failure.CANCELLED)
+                    results.update(dict.fromkeys(requests[done:], reply))
+                    return results
+            except _Gone:
+                # Replies come in order, so the first one missing is of the statement it died on.
+                child.kill()
+                self._child = None
+                restarts += 1
+                while done < len(requests) and requests[done] in results:
+                    done += 1
+                culprit = Reply(failure=Failure.TIMEOUT, reason="the assembler hung or died on it")
+                results[requests[done]] = self._cache[requests[done]] = culprit
+                done += 1
+                if restarts > self.MAXIMUM_RESTARTS:
+                    reply = Reply(
+                        failure=Failure.TIMEOUT, reason="the assembler died too often before its turn"
+                    )
+                    results.update(dict.fromkeys(requests[done:], reply))
+                    return results
+        return results
+
+    def _running(self) -> _Child | None:
+        """The child, started if need be; None if it could not be started before."""
+        if self._child is not None and self._child.process.poll() is not None:
+            self._child.kill()
+            self._child = None
+        if self._child is None and not self._unavailable:
+            try:
+                self._child = _Child(self._command, self.START_TIMEOUT)
+            except _Gone:
+                raise OSError("it ended while starting") from None
+        return self._child
+
+    def _exchange(
+        self,
+        child: _Child,
+        requests: list[Request],
+        first: int,
+        results: dict[Request, Reply],
+        cancel: Callable[[], bool],
+    ) -> int:
+        """Send and receive; returns how many requests are answered (fewer than all if cancelled)."""
+        sent = first
+        for number in range(first, len(requests)):
+            if sent == number or sent - number < self.WINDOW // 2:
+                stop = len(requests) if not cancel() else sent
+                upper = min(number + self.WINDOW, stop)
+                if upper <= sent == number:
+                    return number
+                if upper > sent:
+                    child.write(
+                        b"".join(
+                            f"{i}\t{requests[i][0]}\t{requests[i][1]}\n".encode("ascii")
+                            for i in range(sent, upper)
+                        )
+                    )
+                    sent = upper
+            line = child.read(self._timeout).decode("ascii", errors="replace")
+            answered, _, result = line.partition("\t")
+            if answered != str(number):
+                raise _Gone
+            results[requests[number]] = self._cache[requests[number]] = _reply(result)
+        return len(requests)
+
+
+def _reply(result: str) -> Reply:
+    if result.startswith("!"):
+        return Reply(failure=Failure.REFUSED, reason=result[1:])
+    try:
+        return Reply(bytes.fromhex(result))
+    except ValueError:
+        return Reply(failure=Failure.REFUSED, reason="the assembler's answer is not understood")
+
+
+_shared: KeystoneClient | None = None
+
+
+def shared_client() -> KeystoneClient:
+    """The client of this process; its child is started by the first statement and ended at exit."""
+    global _shared
+    if _shared is None:
+        _shared = KeystoneClient()
+        atexit.register(_shared.close)
+    return _shared

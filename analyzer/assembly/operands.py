@@ -1,0 +1,385 @@
+"""Operands of both dialects: text to a structure, and the structure to the strict text an assembler gets.
+
+Only what was understood is ever rendered, so no unforeseen character reaches the assembler. Integers are
+rendered in hexadecimal, which Keystone reads the same in all of its moods.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Protocol
+
+from cyclelens.analyzer.assembly import registers
+from cyclelens.analyzer.assembly.expressions import ExpressionError, Value, evaluate
+
+
+class OperandError(ValueError):
+    """An operand that is not understood; the message is meant for the user."""
+
+
+class UnsupportedError(ValueError):
+    """An operand that is understood but beyond the assembler (masks, EVEX registers)."""
+
+
+class Scope(Protocol):
+    """What symbols mean at one place of the text."""
+
+    def lookup(self, name: str) -> Value | None:
+        """The constant value of a symbol, None if it has none."""
+
+    def address(self, symbol: str) -> int:
+        """A stand-in for the address of a symbol, relative to the code and small; always the same for the
+        same symbol, far apart for different ones."""
+
+
+ABSOLUTE_BASE = 0x1000_0000
+"""Added to stand-ins for absolute addresses, so that they need 32 bits, as the real ones do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """A register by its lower-case name without ``%``."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Immediate:
+    """A number, or the stand-in for an address."""
+
+    value: int
+    is_address: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """A memory operand. ``size`` is the Intel dialect's size word, lower case; None if not written."""
+
+    segment: str | None = None
+    base: str | None = None
+    index: str | None = None
+    scale: int = 1
+    displacement: int = 0
+    size: str | None = None
+
+    @property
+    def is_absolute(self) -> bool:
+        """Neither base nor index."""
+        return self.base is None and self.index is None
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The target of a direct jump: an expression, not looked at yet."""
+
+    text: str
+    near: bool = False
+    """``near`` was written: no short form."""
+
+
+Operand = Register | Immediate | Memory | Target
+
+_SIZES = {
+    "byte": "byte",
+    "word": "word",
+    "dword": "dword",
+    "qword": "qword",
+    "fword": "fword",
+    "tbyte": "tbyte",
+    "tword": "tbyte",
+    "oword": "xmmword",
+    "xmmword": "xmmword",
+    "ymmword": "ymmword",
+    "yword": "ymmword",
+    "zmmword": "zmmword",
+    "mmword": "qword",
+}
+_SIZE = re.compile(rf"({'|'.join(_SIZES)})\b\s*(?:ptr\b\s*)?", re.IGNORECASE)
+_SEGMENT = re.compile(r"%?([c-gs]s)\s*:\s*", re.IGNORECASE)
+_ATT_ADDRESS = re.compile(r"(?P<displacement>[^%]*?)\(\s*(?P<inside>[^()]*(?:\(\s*\d\s*\))?)\s*\)")
+_OFFSET = re.compile(r"offset\b\s*(?:flat\s*:\s*)?", re.IGNORECASE)
+_DISTANCE = re.compile(r"(short|near(?:\s+ptr)?|far)\b\s*", re.IGNORECASE)
+_ST = re.compile(r"st\s*\(\s*([0-7])\s*\)")
+_TERM_SPLIT = re.compile(r"[-+*()\[\]]|[^-+*()\[\]]+")
+MAXIMUM_OPERANDS = 6
+
+
+def split_operands(text: str) -> list[tuple[int, str]]:
+    """Operands with their offsets, cut at the commas outside of all brackets. Raises OperandError."""
+    if not text.strip():
+        return []
+    parts = []
+    depth = start = 0
+    for position, character in enumerate(text):
+        if character in "([{":
+            depth += 1
+        elif character in ")]}":
+            depth -= 1
+        elif character == "," and depth == 0:
+            parts.append((start, text[start:position]))
+            start = position + 1
+    parts.append((start, text[start:]))
+    if depth:
+        raise OperandError("The brackets of the operands do not match.")
+    if len(parts) > MAXIMUM_OPERANDS:
+        raise OperandError("There are too many operands.")
+    result = []
+    for offset, part in parts:
+        stripped = part.strip()
+        if not stripped:
+            raise OperandError("An operand is missing.")
+        result.append((offset + len(part) - len(part.lstrip()), stripped))
+    return result
+
+
+def _register(text: str) -> str | None:
+    """The register a text names, or None."""
+    name = text.strip().removeprefix("%").strip().lower()
+    st = _ST.fullmatch(name)
+    if st:
+        name = f"st({st[1]})"
+    if name not in registers.REGISTERS:
+        return None
+    if name in registers.EVEX_ONLY:
+        raise UnsupportedError(f"'{name}' needs AVX-512, which the built-in assembler cannot encode.")
+    return name
+
+
+def parse_att(text: str, scope: Scope, *, branch: bool) -> Operand:
+    """One AT&T operand. ``branch`` says that a bare expression is a jump target. Raises OperandError,
+    UnsupportedError."""
+    _refuse_masks(text)
+    indirect = text.startswith("*")
+    if indirect:
+        text = text[1:].strip()
+    if text.startswith("$"):
+        return _immediate(text[1:], scope)
+    if register := _register(text):
+        return Register(register)
+    segment = None
+    if match := _SEGMENT.match(text):
+        segment = match[1].lower()
+        text = text[match.end() :]
+    match = _ATT_ADDRESS.fullmatch(text)
+    if match and ("%" in match["inside"] or match["inside"].startswith(",") or _is_register(match["inside"])):
+        return _att_address(match["displacement"], match["inside"], segment, scope)
+    if branch and not indirect and segment is None:
+        return Target(text)
+    if "%" in text:
+        raise OperandError(f"'{text[:40]}' is not understood as an operand.")
+    return Memory(segment, displacement=_displacement(text, scope, relative=False))
+
+
+def _is_register(text: str) -> bool:
+    return text.split(",")[0].strip().lower() in registers.ADDRESSES
+
+
+def _att_address(displacement: str, inside: str, segment: str | None, scope: Scope) -> Memory:
+    parts = [part.strip() for part in inside.split(",")]
+    if len(parts) > 3:
+        raise OperandError(f"'({inside[:40]})' has too many parts for an address.")
+    base = _address_register(parts[0]) if parts[0] else None
+    index = _address_register(parts[1]) if len(parts) > 1 and parts[1] else None
+    scale = 1
+    if len(parts) == 3 and parts[2]:
+        scale = _scale(parts[2], scope)
+    number = _displacement(displacement, scope, relative=base in ("rip", "eip"))
+    return _memory(segment, base, index, scale, number, None)
+
+
+def _address_register(text: str) -> str:
+    name = _register(text)
+    if name is None or name not in registers.ADDRESSES | registers.VECTOR_INDEXES:
+        raise OperandError(f"'{text[:30]}' cannot be part of an address.")
+    return name
+
+
+def _scale(text: str, scope: Scope) -> int:
+    value = _evaluate(text, scope)
+    if value.symbol is not None or value.constant not in (1, 2, 4, 8):
+        raise OperandError(f"A scale must be 1, 2, 4 or 8, not '{text[:20]}'.")
+    return value.constant
+
+
+def _memory(
+    segment: str | None, base: str | None, index: str | None, scale: int, displacement: int, size: str | None
+) -> Memory:
+    if index in ("rsp", "esp", "rip", "eip") or base in registers.VECTOR_INDEXES:
+        raise OperandError(f"'{index or base}' cannot be used like this in an address.")
+    if base in ("rip", "eip") and index is not None:
+        raise OperandError("An address relative to rip has no index.")
+    return Memory(segment, base, index, scale, displacement, size)
+
+
+def parse_intel(text: str, scope: Scope, *, branch: bool) -> Operand:
+    """One operand of the Intel dialect, GNU as's spelling and the plain part of NASM's. Raises OperandError,
+    UnsupportedError."""
+    _refuse_masks(text)
+    near = False
+    if branch and (match := _DISTANCE.match(text)):
+        if match[1].lower() == "far":
+            raise UnsupportedError("Far jumps are not supported.")
+        near = match[1].lower().startswith("near")
+        text = text[match.end() :]
+    if register := _register(text):
+        return Register(register)
+    if match := _OFFSET.match(text):
+        return _immediate(text[match.end() :], scope)
+    size = None
+    if (match := _SIZE.match(text)) and match.end() < len(text):
+        size = _SIZES[match[1].lower()]
+        text = text[match.end() :]
+    segment = None
+    if match := _SEGMENT.match(text):
+        segment = match[1].lower()
+        text = text[match.end() :]
+    if "[" in text:
+        return _intel_address(text, segment, size, scope)
+    if branch and segment is None and size is None:
+        return Target(text, near)
+    value = _evaluate(text, scope)
+    if value.symbol is None and segment is None and size is None:
+        return Immediate(value.constant)
+    return Memory(segment, displacement=_displacement(text, scope, relative=False), size=size)
+
+
+def _intel_address(text: str, segment: str | None, size: str | None, scope: Scope) -> Memory:
+    """``displacement[base + index*scale + displacement]`` with any number of brackets, which add up."""
+    flat = re.sub(r"\]\s*\[|\[", "+", text).replace("]", " ").strip()
+    if text.count("[") != text.count("]"):
+        raise OperandError("The brackets of the address do not match.")
+    body = re.sub(r"\+\s*(?:rel|abs)\s+", "+", flat) if "rel" in flat or "abs" in flat else flat
+    relative_word = body != flat and "rel" in flat
+    if segment is None and (match := re.match(r"\+\s*%?([c-gs]s)\s*:", body, re.IGNORECASE)):
+        segment = match[1].lower()
+        body = body[match.end() :]
+    base = index = None
+    scale = 1
+    rest = ""
+    for sign, term in _terms(body):
+        factors = [factor.strip() for factor in term.split("*")] if "(" not in term else [term]
+        named = [factor for factor in factors if _register(factor)]
+        if not named:
+            rest += sign + term
+            continue
+        if sign == "-" or len(named) > 1 or len(factors) > 2:
+            raise OperandError(f"'{term.strip()[:30]}' cannot be part of an address.")
+        name = _address_register(named[0])
+        if len(factors) == 2:
+            if index is not None:
+                if base is not None or scale != 1:
+                    raise OperandError("An address has one scaled register only.")
+                base = index
+            index = name
+            scale = _scale(factors[1 - factors.index(named[0])], scope)
+        elif name in registers.VECTOR_INDEXES:
+            if index is not None:
+                base, index = index, None
+            index = name
+        elif base is None:
+            base = name
+        elif index is None:
+            index = name
+        else:
+            raise OperandError("An address has two registers at most.")
+    if index in ("rsp", "esp") and scale == 1 and base not in ("rsp", "esp"):
+        base, index = index, base
+    if relative_word and base is None and index is None:
+        base = "rip"
+    number = _displacement(rest, scope, relative=base in ("rip", "eip")) if rest.strip(" +") else 0
+    return _memory(segment, base, index, scale, number, size)
+
+
+def _terms(text: str) -> list[tuple[str, str]]:
+    """Signed terms of a sum; what stands in parentheses stays together."""
+    terms = []
+    sign, current, depth = "+", "", 0
+    for piece in _TERM_SPLIT.findall(text):
+        if piece in "+-" and depth == 0 and current.rstrip() and not current.rstrip().endswith("*"):
+            terms.append((sign, current))
+            sign, current = piece, ""
+        elif piece in "+-" and depth == 0 and not current.strip():
+            sign = "-" if (piece == "-") != (sign == "-") else "+"
+        else:
+            depth += (piece == "(") - (piece == ")")
+            current += piece
+    if not current.strip():
+        raise OperandError("The address is incomplete.")
+    terms.append((sign, current))
+    return terms
+
+
+def _evaluate(text: str, scope: Scope) -> Value:
+    try:
+        return evaluate(text, scope.lookup)
+    except ExpressionError as error:
+        raise OperandError(str(error)) from None
+
+
+def _immediate(text: str, scope: Scope) -> Immediate:
+    value = _evaluate(text, scope)
+    if value.symbol is None:
+        return Immediate(value.constant)
+    return Immediate(ABSOLUTE_BASE + scope.address(value.symbol) + value.constant, is_address=True)
+
+
+def _displacement(text: str, scope: Scope, *, relative: bool) -> int:
+    """A displacement in bytes; symbols get stand-in addresses."""
+    if not text.strip():
+        return 0
+    value = _evaluate(text, scope)
+    if value.symbol is not None:
+        base = 0 if relative else ABSOLUTE_BASE
+        return base + scope.address(value.symbol) + value.constant
+    number = value.constant
+    if number >= (1 << 63):
+        number -= 1 << 64
+    return number
+
+
+def _refuse_masks(text: str) -> None:
+    if "{" in text or "}" in text:
+        raise UnsupportedError(
+            "Masks, broadcasts and rounding in braces need AVX-512, which the built-in assembler lacks."
+        )
+
+
+def _hexadecimal(number: int) -> str:
+    return f"-0x{-number:x}" if number < 0 else f"0x{number:x}"
+
+
+def render_att(operand: Operand, *, indirect: bool) -> str:
+    """AT&T text of an operand; segments are left out (they become a prefix byte)."""
+    star = "*" if indirect else ""
+    if isinstance(operand, Register):
+        return f"{star}%{operand.name}"
+    if isinstance(operand, Immediate):
+        return f"${_hexadecimal(operand.value)}"
+    if isinstance(operand, Target):
+        raise OperandError("A jump target is not expected here.")
+    displacement = _hexadecimal(operand.displacement) if operand.displacement else ""
+    base = f"%{operand.base}" if operand.base else ""
+    if operand.is_absolute:
+        return f"{star}{_hexadecimal(operand.displacement)}"
+    if operand.base in ("rip", "eip"):
+        displacement = _hexadecimal(operand.displacement)
+    index = f",%{operand.index},{operand.scale}" if operand.index else ""
+    return f"{star}{displacement}({base}{index})"
+
+
+def render_intel(operand: Operand) -> str:
+    """Intel text of an operand; segments are left out (they become a prefix byte)."""
+    if isinstance(operand, Register):
+        return operand.name
+    if isinstance(operand, Immediate):
+        return _hexadecimal(operand.value)
+    if isinstance(operand, Target):
+        raise OperandError("A jump target is not expected here.")
+    parts = [operand.base] if operand.base else []
+    if operand.index:
+        parts.append(f"{operand.index}*{operand.scale}")
+    if operand.displacement or not parts or operand.base in ("rip", "eip"):
+        parts.append(_hexadecimal(operand.displacement))
+    size = f"{operand.size} ptr " if operand.size else ""
+    return f"{size}[{'+'.join(parts)}]".replace("+-", "-")

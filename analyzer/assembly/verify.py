@@ -1,0 +1,197 @@
+"""Do the bytes say what the text says? Decoded by another library and compared with the parsed operands."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from cyclelens.analyzer.assembly import decoder, registers
+from cyclelens.analyzer.assembly.operands import Immediate, Memory, Operand, Register
+from cyclelens.analyzer.model.instruction import DecodedOperand, Instruction, OperandKind
+
+_CONDITION_SYNONYMS = {
+    "z": "e",
+    "nz": "ne",
+    "c": "b",
+    "nae": "b",
+    "nc": "ae",
+    "nb": "ae",
+    "na": "be",
+    "nbe": "a",
+    "pe": "p",
+    "po": "np",
+    "nge": "l",
+    "nl": "ge",
+    "ng": "le",
+    "nle": "g",
+}
+_CONDITIONAL = re.compile(r"(cmov|set)([a-z]{1,3})")
+_SYNONYMS = {
+    "cbtw": "cbw",
+    "cwtl": "cwde",
+    "cltq": "cdqe",
+    "cwtd": "cwd",
+    "cltd": "cdq",
+    "cqto": "cqo",
+    "movabs": "mov",
+    "sal": "shl",
+    "xlatb": "xlat",
+    "wait": "fwait",
+    "iret": "iretd",
+    "movslq": "movsxd",
+    "pushf": "pushfq",
+    "popf": "popfq",
+    "lret": "retf",
+    "icebp": "int1",
+    "int": "int3",
+    "ud2a": "ud2",
+    "cmpxchg16": "cmpxchg16b",
+    "slwpcb": "slwpcb",
+    "fucompi": "fucomip",
+    "fcompi": "fcomip",
+    "cvttsd2siq": "cvttsd2si",
+}
+_EXTENDING = re.compile(r"mov([sz])([bwl])([wlq]?)")
+_PREDICATE = re.compile(r"(v?cmp|v?pcom)([a-z]+?(?:_[a-z]+)?)((?:p|s)[sdh]|u?[bwdq])")
+_CARRYLESS = re.compile(r"(v?pclmul)[lh]q[lh]q(dq)")
+_STRING_SUFFIX = {"b": "b", "w": "w", "l": "d", "q": "q"}
+_STRINGS = ("movs", "cmps", "stos", "lods", "scas", "ins", "outs")
+_SIGN_EXTENDING = frozenset(
+    ["adc", "add", "and", "cmp", "imul", "mov", "or", "push", "sbb", "sub", "test", "xor"]
+)
+_COMMUTATIVE = frozenset(["xchg", "test"])
+
+
+def mismatch(mnemonic: str, operands: Sequence[Operand], att: bool, code: bytes) -> str:
+    """What is wrong with the bytes of one instruction; empty if they say what the text says.
+    ``operands`` are in Intel order."""
+    decoded = decoder.decode(code)
+    if len(decoded) != 1 or not decoded[0].mnemonic:
+        return f"the bytes {code.hex()} are not one instruction"
+    instruction = decoded[0]
+    if not mnemonic_agrees(mnemonic, instruction.mnemonic, att):
+        return f"the bytes are a '{instruction.mnemonic}'"
+    if mnemonic.startswith("f"):
+        # x87: implied operands are written or left out at will.
+        return _memory_mismatch(operands, instruction)
+    return (
+        _memory_mismatch(operands, instruction)
+        or _register_mismatch(operands, instruction)
+        or _immediate_mismatch(mnemonic, operands, att, instruction)
+    )
+
+
+def mnemonic_agrees(written: str, decoded: str, att: bool) -> bool:
+    """Is the decoded Intel mnemonic what was written, up to synonyms and AT&T's suffixes?"""
+    decoded = _normal(decoded)
+    if _normal(written) == decoded:
+        return True
+    if match := _PREDICATE.fullmatch(written):
+        return decoded == match[1] + match[3]
+    if match := _CARRYLESS.fullmatch(written):
+        return decoded == match[1] + match[2]
+    if written in ("movd", "movq", "vmovd", "vmovq"):
+        return decoded in ("mov", written[:-1] + "d", written[:-1] + "q")
+    for stem in _STRINGS:
+        if written in (stem, f"{stem}l") and decoded[: len(stem)] == stem:
+            return written == stem or decoded == f"{stem}d"
+    if written.startswith(("fsub", "fdiv")) and att:
+        # AT&T's historical exchange of the reversed forms.
+        written = written.rstrip("slt") if written[4:] not in ("", "r", "p", "rp") else written
+        return decoded.replace("r", "").removeprefix("i") in (
+            written.replace("r", ""),
+            written.replace("r", "").replace("fi", "f"),
+        )
+    if not att:
+        return False
+    if match := _EXTENDING.fullmatch(written):
+        return decoded in ("movsx", "movsxd") if match[1] == "s" else decoded in ("movzx", "mov")
+    suffixes = ("ll", "s", "l", "t", "q") if written.startswith("f") else ("b", "w", "l", "q", "s", "x", "y")
+    return any(
+        written.endswith(suffix) and _normal(written[: -len(suffix)]) == decoded for suffix in suffixes
+    )
+
+
+def _normal(mnemonic: str) -> str:
+    mnemonic = _SYNONYMS.get(mnemonic, mnemonic)
+    if match := _CONDITIONAL.fullmatch(mnemonic):
+        return match[1] + _CONDITION_SYNONYMS.get(match[2], match[2])
+    return mnemonic
+
+
+def _memory_mismatch(operands: Sequence[Operand], instruction: Instruction) -> str:
+    written = [operand for operand in operands if isinstance(operand, Memory)]
+    found = [
+        operand for operand in instruction.operands if operand.kind in (OperandKind.MEMORY, OperandKind.AGEN)
+    ]
+    if len(written) != 1 or not found:
+        # String instructions imply their addresses; others cannot have two.
+        return (
+            "" if not written or not instruction.operands or len(written) == 2 else "no address is accessed"
+        )
+    if len(found) == 1 and not _same_address(written[0], found[0]):
+        return f"the bytes say '{instruction.text}'"
+    return ""
+
+
+def _same_address(written: Memory, found: DecodedOperand) -> bool:
+    def parts(base: str | None, index: str | None, scale: int) -> Counter[tuple[str, int]]:
+        counted: Counter[tuple[str, int]] = Counter()
+        if base:
+            counted[base, 1] += 1
+        if index:
+            counted[index, scale] += 1
+        return counted
+
+    def name(register: str | None) -> str | None:
+        return registers.model_name(register) if register else None
+
+    if (written.displacement - found.displacement) % (1 << 32):
+        return False
+    wanted = parts(name(written.base), name(written.index), written.scale)
+    got = parts(found.base, found.index, found.scale)
+    if wanted == got:
+        return True
+    # [rax*2] is the shorter [rax+rax].
+    return not written.base and written.scale == 2 and got == Counter({(name(written.index) or "", 1): 2})
+
+
+def _register_mismatch(operands: Sequence[Operand], instruction: Instruction) -> str:
+    written = [registers.model_name(operand.name) for operand in operands if isinstance(operand, Register)]
+    found = [operand.register for operand in instruction.operands if operand.register is not None]
+    if instruction.mnemonic in _COMMUTATIVE:
+        written, found = sorted(written), sorted(found)
+    if instruction.mnemonic == "mov" and any(name in found for name in ("CS", "DS", "ES", "FS", "GS", "SS")):
+        # Any width of the general-purpose register means the same.
+        return ""
+    remaining = iter(found)
+    if all(name in remaining for name in written) or not instruction.operands:
+        return ""
+    return f"the bytes say '{instruction.text}'"
+
+
+def _immediate_mismatch(
+    mnemonic: str, operands: Sequence[Operand], att: bool, instruction: Instruction
+) -> str:
+    written = [operand.value for operand in operands if isinstance(operand, Immediate)]
+    if len(written) != 1:
+        return ""
+    if instruction.immediate is None:
+        return "" if written == [1] or instruction.mnemonic in ("int3", "int1") else "the number is missing"
+    bits = instruction.immediate_bits
+    if instruction.mnemonic in _SIGN_EXTENDING and not _is_byte_operation(mnemonic, operands, att):
+        bits = max(bits, 16 << (instruction.effective_operand_size - 1))
+    fits = -(1 << (bits - 1)) <= written[0] < (1 << bits) or bits == 64
+    if fits and (written[0] - instruction.immediate) % (1 << bits) == 0:
+        return ""
+    return f"the number does not fit: the bytes say '{instruction.text}'"
+
+
+def _is_byte_operation(mnemonic: str, operands: Sequence[Operand], att: bool) -> bool:
+    for operand in operands:
+        if isinstance(operand, Register) and registers.width(operand.name) == 8:
+            return True
+        if isinstance(operand, Memory) and operand.size == "byte":
+            return True
+    return att and mnemonic.endswith("b") and mnemonic not in ("sub", "sbb")
