@@ -2,10 +2,9 @@
 
 from fractions import Fraction
 
+from cyclelens.analyzer.bounds.cycle_ratio import Edge, maximum_cycle_ratio
 from hypothesis import given
 from hypothesis import strategies as st
-
-from cyclelens.analyzer.bounds.cycle_ratio import Edge, maximum_cycle_ratio
 
 
 def enumerated(nodes, edges):

@@ -1,0 +1,20 @@
+"""Builds blocks from hexadecimal code."""
+
+import pytest
+from cyclelens.analyzer.assembly.decoder import decode
+from cyclelens.analyzer.facts.store import open_store
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.uops.block import build_block
+
+
+@pytest.fixture(scope="session")
+def build():
+    store = open_store()
+
+    def build(code, microarchitecture, *, loop=False, alignment=0):
+        model = registry.get(microarchitecture)
+        instructions = decode(bytes.fromhex(code))
+        return build_block(instructions, model, store, loop=loop, alignment=alignment), model
+
+    yield build
+    store.close()
