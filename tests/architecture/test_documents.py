@@ -1,0 +1,74 @@
+"""What the documents name exists, and what the code cites is documented."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from cyclelens.analyzer.microarchitectures import registry
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CHANGELOG.md")] + sorted(
+    (ROOT / "docs").rglob("*.md")
+)
+LABEL = r"[A-Z]{1,2}\d+"
+
+
+def headings(document: Path) -> set[str]:
+    """Anchors as they are made for headings: lower case, dashes for blanks, punctuation dropped."""
+    titles = re.findall(r"^#+ (.+)$", document.read_text(), re.M)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_links_lead_somewhere(document: Path) -> None:
+    for target in re.findall(r"\]\(([^)]+)\)", document.read_text()):
+        if "://" in target:
+            continue
+        name, _, anchor = target.partition("#")
+        file = (document.parent / name).resolve() if name else document
+        assert file.exists(), target
+        assert not anchor or anchor in headings(file), target
+
+
+def documented_rules() -> list[str]:
+    return re.findall(rf"^- \*\*({LABEL})\*\*", (ROOT / "docs/pipeline.md").read_text(), re.M)
+
+
+def test_every_rule_is_documented_once() -> None:
+    rules = documented_rules()
+    assert len(rules) == len(set(rules)) > 100
+
+
+def test_cited_rules_are_documented() -> None:
+    known = set(documented_rules())
+    unknown = []
+    for top in ("analyzer", "server", "tests"):
+        for file in (ROOT / top).rglob("*.py"):
+            for labels in re.findall(rf"\brules? ({LABEL}(?:(?:, | to | and ){LABEL})*)", file.read_text()):
+                unknown += [
+                    f"{file.name}: {label}" for label in re.findall(LABEL, labels) if label not in known
+                ]
+    assert unknown == []
+
+
+def test_readme_names_every_microarchitecture() -> None:
+    rows = re.findall(r"^\| `(\w+)` \|", (ROOT / "README.md").read_text(), re.M)
+    assert tuple(rows) == registry.names()
+
+
+def test_commands_in_the_readme_exist() -> None:
+    commands = set(re.findall(r"^cyclelens ([a-z]+)", (ROOT / "README.md").read_text(), re.M))
+    assert commands >= {"analyze", "predict", "lsp", "data"}
+    cyclelens = Path(sys.executable).with_name("cyclelens")
+    for command in sorted(commands):
+        run = subprocess.run([cyclelens, command, "--help"], capture_output=True, text=True)
+        assert run.returncode == 0, run.stderr
+        assert "usage:" in run.stdout
+
+
+def test_files_in_the_readme_exist() -> None:
+    named = re.findall(r"(?:examples|docs|dev)/[\w./-]+\w", (ROOT / "README.md").read_text())
+    assert named
+    assert [name for name in named if not (ROOT / name).exists()] == []

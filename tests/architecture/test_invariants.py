@@ -1,0 +1,166 @@
+"""Invariants of ARCHITECTURE.md that the source text shows."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from cyclelens.analyzer.microarchitectures import registry
+
+ROOT = Path(__file__).parents[2]
+ANALYZER = ROOT / "analyzer"
+
+PURE = ("model", "facts", "microarchitectures", "uops", "simulator", "bounds", "insight", "hints", "reports")
+"""Layers whose output depends on their input alone."""
+PARAMETERIZED = ("uops", "simulator", "bounds", "insight", "hints", "reports")
+"""Layers that ask a microarchitecture for parameters and never for its name."""
+
+
+def modules(*folders: str) -> Iterator[tuple[str, ast.Module]]:
+    for folder in folders:
+        for file in sorted((ANALYZER / folder).rglob("*.py")):
+            yield file.relative_to(ROOT).as_posix(), ast.parse(file.read_text())
+
+
+def imported(tree: ast.Module) -> set[str]:
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names.add(node.module)
+            names.update(f"{node.module}.{alias.name}" for alias in node.names)
+    return names
+
+
+def kinds_of_simulator_files() -> dict[str, str]:
+    """From the table of units in ARCHITECTURE.md: module -> clock, stage, helper or shared."""
+    rows = [line.split("|") for line in (ROOT / "ARCHITECTURE.md").read_text().splitlines()]
+    kinds = {"clock", "stage", "helper", "shared"}
+    return {
+        row[1].strip(" `").removesuffix(".py"): row[2].strip()
+        for row in rows
+        if len(row) > 3 and row[2].strip() in kinds
+    }
+
+
+@pytest.mark.parametrize(
+    "kind, may_import",
+    [
+        ("stage", {"helper", "shared"}),
+        ("helper", {"shared"}),
+        ("shared", {"shared"}),
+        ("clock", {"stage", "helper", "shared"}),
+    ],
+)
+def test_stages_meet_only_in_the_pipeline(kind: str, may_import: set[str]) -> None:
+    prefix = "cyclelens.analyzer.simulator."
+    kinds = kinds_of_simulator_files()
+    wrong = []
+    for file, tree in modules("simulator"):
+        name = Path(file).stem
+        if kinds.get(name) == kind:
+            others = {
+                other.removeprefix(prefix).split(".")[0]
+                for other in imported(tree)
+                if other.startswith(prefix)
+            }
+            wrong += [f"{name} imports {other}" for other in others if kinds[other] not in may_import]
+    assert wrong == []
+
+
+def test_a_helper_belongs_to_one_stage() -> None:
+    kinds = kinds_of_simulator_files()
+    for helper in (name for name, kind in kinds.items() if kind == "helper"):
+        module = f"cyclelens.analyzer.simulator.{helper}"
+        users = [file for file, tree in modules("simulator") if module in imported(tree)]
+        stages = [file for file in users if kinds[Path(file).stem] == "stage"]
+        assert len(stages) == 1, f"{helper} is used by {users}"
+
+
+def test_nothing_below_the_command_line_prints() -> None:
+    wrong = []
+    for file, tree in modules(*PURE, "assembly"):
+        for node in ast.walk(tree):
+            prints = (
+                isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
+            )
+            writes = isinstance(node, ast.Call) and ast.unparse(node.func) in {
+                "sys.stdout.write",
+                "sys.stderr.write",
+                "sys.stdout.buffer.write",
+            }
+            if prints or writes:
+                wrong.append(f"{file}:{node.lineno}")
+    assert [place for place in wrong if place.split(":")[0] not in MAINTENANCE] == []
+
+
+MAINTENANCE = {"analyzer/assembly/forms_generator.py"}
+"""Programs for maintainers, run by hand."""
+
+
+def test_no_code_asks_for_a_microarchitecture_by_name() -> None:
+    names = set(registry.names())
+    wrong = [
+        f"{file}:{node.lineno} {node.value!r}"
+        for file, tree in modules(*PARAMETERIZED)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and node.value in names
+    ]
+    assert wrong == []
+
+
+def test_no_clock_and_no_randomness() -> None:
+    banned = {"time", "random", "secrets", "uuid", "datetime"}
+    wrong = [f"{file} imports {name}" for file, tree in modules(*PURE) for name in imported(tree) & banned]
+    assert wrong == []
+
+
+def test_no_module_changes_its_own_globals() -> None:
+    """No global counters: what one analysis does cannot show in the next."""
+    wrong = [
+        f"{file}:{node.lineno}"
+        for file, tree in modules(*PURE)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Global)
+    ]
+    assert wrong == []
+
+
+def loaded_after(statement: str) -> set[str]:
+    script = f"import sys; {statement}; print('\\n'.join(sys.modules))"
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return {name.split(".")[0] for name in run.stdout.split()}
+
+
+def test_starting_the_command_line_loads_no_heavy_library() -> None:
+    """The libraries of the server and of the importer cost more than a prediction."""
+    loaded = loaded_after("import cyclelens.analyzer.cli")
+    assert loaded & {"pygls", "lsprotocol", "lxml", "keystone", "iced_x86", "tqdm"} == set()
+
+
+def test_the_analyzer_as_a_library_loads_no_server_library() -> None:
+    loaded = loaded_after("import cyclelens.analyzer.api")
+    assert loaded & {"pygls", "lsprotocol", "lxml", "keystone"} == set()
+
+
+def test_every_module_can_be_imported_first() -> None:
+    """An import cycle shows only if the wrong module comes first: each is imported into a clean table."""
+    names = [
+        ".".join(["cyclelens", *file.relative_to(ROOT).with_suffix("").parts]).removesuffix(".__init__")
+        for top in ("analyzer", "server")
+        for file in sorted((ROOT / top).rglob("*.py"))
+        if file.name != "__main__.py"
+    ]
+    script = (
+        "import importlib, sys\n"
+        "import keystone, pygls.lsp.server, lxml.etree, iced_x86, tqdm  # once: they are not what is tested\n"
+        f"for name in {names!r}:\n"
+        "    for loaded in [m for m in sys.modules if m.split('.')[0] == 'cyclelens']:\n"
+        "        del sys.modules[loaded]\n"
+        "    importlib.import_module(name)\n"
+    )
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr

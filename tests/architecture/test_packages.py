@@ -1,0 +1,90 @@
+"""The tree, the list of packages in pyproject.toml and the tables of ARCHITECTURE.md say the same."""
+
+import re
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+MAPPED = {"analyzer": "cyclelens.analyzer", "server": "cyclelens.server", "data": "cyclelens.data"}
+
+
+def folders_with_modules() -> set[str]:
+    return {
+        module.parent.relative_to(ROOT).as_posix() for top in MAPPED for module in (ROOT / top).rglob("*.py")
+    }
+
+
+def package_name(folder: str) -> str:
+    top, *rest = folder.split("/")
+    return ".".join([MAPPED[top], *rest])
+
+
+def architecture_table(first_header: str) -> dict[str, list[str]]:
+    """Rows of the table whose first column has this header: first cell without back quotes -> other cells."""
+    rows = {}
+    inside = False
+    for line in (ROOT / "ARCHITECTURE.md").read_text().splitlines():
+        if line.startswith(f"| {first_header} |"):
+            inside = True
+        elif inside and not line.startswith("|"):
+            break
+        elif inside and not line.startswith("|---"):
+            first, *others = (cell.strip() for cell in line.strip("|").split("|"))
+            rows[first.strip("`")] = others
+    return rows
+
+
+def test_every_folder_with_modules_is_a_package() -> None:
+    assert [folder for folder in folders_with_modules() if not (ROOT / folder / "__init__.py").exists()] == []
+
+
+def test_every_package_is_listed_for_the_wheel() -> None:
+    listed = PROJECT["tool"]["setuptools"]["packages"]
+    assert sorted(listed) == sorted(map(package_name, folders_with_modules()))
+
+
+def test_other_files_of_packages_are_listed_for_the_wheel() -> None:
+    """What is no module ships only if package-data names it."""
+    patterns = PROJECT["tool"]["setuptools"]["package-data"]
+    others = [
+        file
+        for folder in folders_with_modules()
+        for file in (ROOT / folder).iterdir()
+        if file.is_file() and file.suffix not in {".py", ".pyc"}
+    ]
+
+    def listed(file: Path) -> bool:
+        package = package_name(file.parent.relative_to(ROOT).as_posix())
+        return any(file.match(pattern) for pattern in patterns.get(package, []))
+
+    assert [file.name for file in others if not listed(file)] == []
+
+
+def test_architecture_page_names_the_folders() -> None:
+    documented = {name.rstrip("/") for name in architecture_table("folder")}
+    assert documented == folders_with_modules()
+
+
+def test_architecture_page_names_the_units_of_the_simulator() -> None:
+    files = {file.name for file in (ROOT / "analyzer/simulator").glob("*.py")} - {"__init__.py"}
+    assert set(architecture_table("file")) == files
+
+
+def test_nothing_at_the_root_makes_a_second_copy_of_the_packages() -> None:
+    """A conftest.py at the root, or tests as a package, would let `import analyzer` succeed."""
+    assert not (ROOT / "conftest.py").exists()
+    assert list((ROOT / "tests").rglob("__init__.py")) == []
+
+
+def test_names_of_test_files_are_unique() -> None:
+    names = [file.name for file in (ROOT / "tests").rglob("test_*.py")]
+    assert sorted(names) == sorted(set(names))
+
+
+def test_every_module_says_what_it_is() -> None:
+    def opens_with_docstring(file: Path) -> bool:
+        return bool(re.match(r'r?"""\S', file.read_text()))
+
+    modules = [file for top in MAPPED for file in (ROOT / top).rglob("*.py")]
+    assert [file.name for file in modules if not opens_with_docstring(file)] == []
