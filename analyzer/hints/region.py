@@ -52,8 +52,7 @@ def _tooltip(region: RegionAnalysis) -> Iterator[str]:
         )
     prediction = region.predictions[0]
     yield ""
-    for name in prediction.bottlenecks:
-        yield wording.explanation(name)
+    yield from wording.explanations(prediction)
     yield f"Uops come from {wording.front_end(prediction)}."
     bounds = [f"{name} {value:.2f}" for name, value in sorted(prediction.bounds.items()) if value > 0]
     if bounds:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from cyclelens.analyzer.insight.bottlenecks import UNKNOWN
 from cyclelens.analyzer.model.result import Prediction
 
 _SHORT = {
@@ -28,7 +29,7 @@ _EXPLANATIONS = {
     "Scheduling": "One port is busy all the time because the uops are spread unevenly over the ports.",
     "Divider": "The divider is busy all the time.",
     "Dependencies": "A chain of dependent instructions runs from one iteration into the next.",
-    "unknown": "No single limit explains the figure: several effects add up.",
+    UNKNOWN: "No single limit explains the figure: several effects add up.",
 }
 
 
@@ -46,9 +47,13 @@ def bound_by(bottlenecks: Sequence[str], limit: int | None = None) -> str:
     return f"{names[0]}-bound +{len(names) - 1}" if len(names) > 1 else text
 
 
-def explanation(bottleneck: str) -> str:
-    """One sentence on what it means to be bound by it."""
-    return _EXPLANATIONS.get(bottleneck, bottleneck)
+def explanations(prediction: Prediction) -> Iterator[str]:
+    """One sentence for each bottleneck on what it means to be bound by it."""
+    for name in prediction.bottlenecks:
+        yield _EXPLANATIONS.get(name, name)
+    if prediction.bottlenecks == (UNKNOWN,) and prediction.bounds:
+        closest, cycles = max(prediction.bounds.items(), key=lambda bound: bound[1])
+        yield f"The closest bound is {closest} with {cycles:.2f} cycles."
 
 
 def figure(value: float) -> str:

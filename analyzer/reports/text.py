@@ -63,8 +63,8 @@ def _prediction(region: RegionAnalysis, prediction: Prediction) -> Iterator[str]
         + (" (uncertain)" if is_uncertain(prediction) else "")
     )
     yield f"   Bottleneck: {', '.join(prediction.bottlenecks)}"
-    for name in prediction.bottlenecks:
-        yield f"     {wording.explanation(name)}"
+    for sentence in wording.explanations(prediction):
+        yield f"     {sentence}"
     yield f"   Front end:  {wording.front_end(prediction)}"
     bounds = [f"{name} {value:.2f}" for name, value in sorted(prediction.bounds.items()) if value > 0]
     yield f"   Bounds:     {', '.join(bounds) if bounds else 'none'}"

@@ -1,0 +1,214 @@
+"""The command line's manners: exit codes, one-line errors, no traceback."""
+
+import io
+import json
+import subprocess
+import sys
+
+import pytest
+from cyclelens.analyzer import cli
+from cyclelens.analyzer.cli import main
+
+KERNEL = """
+# cyclelens-begin lcp
+    add $0x1234, %ax
+    dec %r15
+# cyclelens-end
+# cyclelens-begin looped
+.loop:
+    add $0x1234, %ax
+    dec %r15
+    jnz .loop
+# cyclelens-end
+"""
+
+
+@pytest.fixture
+def run(capsys, tmp_path):
+    """Run a command line on a file ``kernel.s`` with the given text; its exit code, output and errors."""
+
+    def run_(*arguments, text=KERNEL):
+        file = tmp_path / "kernel.s"
+        file.write_bytes(text if isinstance(text, bytes) else text.encode())
+        code = main([str(file) if argument == "kernel.s" else argument for argument in arguments])
+        output = capsys.readouterr()
+        assert "Traceback" not in output.err
+        return code, output.out, output.err
+
+    return run_
+
+
+def test_analyze_names_figure_bottleneck_and_stall(run):
+    code, out, _ = run("analyze", "kernel.s", "--region", "lcp")
+    assert code == 0
+    assert "3.42 cycles/iter on SKL (Skylake), unrolled" in out
+    assert "Bottleneck: Predecoder" in out
+    assert "LCP stall" in out
+
+
+def test_a_region_that_ends_in_a_jump_to_its_start_is_a_loop(run):
+    _, out, _ = run("analyze", "kernel.s", "--region", "looped")
+    assert "1.00 cycles/iter on SKL (Skylake), loop" in out
+
+
+def test_the_mode_can_be_forced(run):
+    _, out, _ = run("analyze", "kernel.s", "--region", "lcp", "--mode", "loop")
+    assert "1.00 cycles/iter on SKL (Skylake), loop" in out
+    assert "'dec r14; jnz' was added" in out
+
+
+def test_several_microarchitectures_are_compared(run):
+    _, out, _ = run("analyze", "kernel.s", "--region", "lcp", "--arch", "skl,HSW")
+    assert "SKL       3.42 cycles/iter" in out
+    assert "HSW       3.42 cycles/iter" in out
+
+
+def test_an_explicit_option_wins_over_the_marker(run):
+    text = "# cyclelens-begin a arch=SKL\nnop\n# cyclelens-end\n"
+    assert "on HSW (Haswell)" in run("analyze", "kernel.s", "--arch", "HSW", text=text)[1]
+
+
+def test_json_is_one_object(run):
+    _, out, _ = run("analyze", "kernel.s", "--format", "json")
+    figures = [region["predictions"][0]["cycles_per_iteration"] for region in json.loads(out)["regions"]]
+    assert figures == [3.42, 1.0]
+
+
+def test_trace_adds_the_timeline(run):
+    assert "Timeline:" in run("analyze", "kernel.s", "--trace")[1]
+
+
+def test_standard_input_is_a_file_too(run, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(KERNEL.encode())))
+    assert "3.42 cycles/iter" in run("analyze", "-")[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "no region to analyse"),
+        (bytes(range(256)) * 8, "no region to analyse"),
+        ("# cyclelens-begin a\n# cyclelens-end\n", "holds no instruction"),
+        ("# cyclelens-begin a\nfrobnicate %rax\n# cyclelens-end\n", "could not be encoded"),
+        ("# cyclelens-begin a arch=Z80\nnop\n# cyclelens-end\n", "unknown microarchitecture 'Z80'"),
+        ("# cyclelens-begin a mode=sideways\nnop\n# cyclelens-end\n", "unknown mode 'sideways'"),
+        ("# cyclelens-begin a align=64\nnop\n# cyclelens-end\n", "'64' is no alignment"),
+    ],
+)
+def test_problems_in_the_file_are_told_and_make_the_exit_code_1(run, text, said):
+    code, out, _ = run("analyze", "kernel.s", text=text)
+    assert code == 1
+    assert said in out
+
+
+def test_a_mistake_in_one_region_leaves_the_others_alone(run):
+    code, out, _ = run("analyze", "kernel.s", text=KERNEL + "# cyclelens-begin c\nfrob\n# cyclelens-end\n")
+    assert code == 1
+    assert "3.42 cycles/iter" in out
+
+
+def test_an_unknown_marker_option_is_only_a_warning(run):
+    code, out, _ = run("analyze", "kernel.s", text="# cyclelens-begin a colour=red\nnop\n# cyclelens-end\n")
+    assert code == 0
+    assert "kernel.s:1:1: warning: unknown option 'colour'" in out
+
+
+def test_a_region_that_does_not_exist(run):
+    code, out, _ = run("analyze", "kernel.s", "--region", "nowhere")
+    assert code == 1
+    assert "there is no region 'nowhere'; named regions: lcp, looped" in out
+
+
+def test_a_missing_file_is_one_line(run):
+    code, out, err = run("analyze", "no-such-file.s")
+    assert (code, out) == (1, "")
+    assert err == "cyclelens: no-such-file.s cannot be read: No such file or directory\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "a command is missing"),
+        (["frobnicate"], "unknown command 'frobnicate'"),
+        (["analyze"], "FILE"),
+        (["analyze", "kernel.s", "--arch", "Z80"], "unknown microarchitecture 'Z80'; known are SNB"),
+        (["analyze", "kernel.s", "--alignment", "64"], "'64' is no number of bytes from 0 to 63"),
+        (["predict", "--arch", "SKL", "--mode", "auto"], "invalid choice: 'auto'"),
+        (["predict", "--arch", "SKL", "--mode", "loop", "--jobs", "0"], "'0' is no number of processes"),
+        (["data"], "ACTION"),
+    ],
+)
+def test_wrong_usage_is_exit_code_2(run, arguments, said):
+    code, _, err = run(*arguments)
+    assert code == 2
+    assert said in err
+
+
+def test_arch_list_shows_names_and_titles(run):
+    code, out, _ = run("arch", "list")
+    assert code == 0
+    assert "SKL   Skylake" in out.splitlines()
+
+
+def test_version_and_help_are_no_errors(run):
+    assert run("--version")[0] == 0
+    code, out, _ = run("--help")
+    assert code == 0
+    assert "analyze" in out
+
+
+def test_importing_what_is_no_table_is_one_line(run, tmp_path):
+    target = tmp_path / "tables.sqlite"
+    code, _, err = run("data", "import", "kernel.s", "--output", str(target))
+    assert code == 1
+    assert err.startswith("cyclelens: ") and err.count("\n") == 1
+    assert not target.exists()
+
+
+def test_an_error_in_cyclelens_itself_is_one_line(run, monkeypatch):
+    def broken(_):
+        raise KeyError("oops")
+
+    monkeypatch.setitem(cli.COMMANDS, "arch", (broken, ""))
+    code, _, err = run("arch", "list")
+    assert code == 70
+    assert "internal error: KeyError: 'oops'" in err
+
+
+def test_ctrl_c_is_exit_code_130(run, monkeypatch):
+    def interrupted(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setitem(cli.COMMANDS, "arch", (interrupted, ""))
+    assert run("arch", "list")[0] == 130
+
+
+def test_other_packages_add_commands_by_entry_point(run, monkeypatch):
+    received = []
+
+    def command(arguments):
+        received.append(arguments)
+        return 5
+
+    monkeypatch.setattr(cli, "_plugins", lambda: iter([("extra", lambda: command)]))
+    assert run("extra", "--x", "1")[0] == 5
+    assert received == [["--x", "1"]]
+
+
+def test_a_reader_that_goes_away_is_no_error():
+    script = (
+        "import sys, os; from cyclelens.analyzer.cli import main; r, w = os.pipe(); os.dup2(w, 1);"
+        "os.close(r); os.close(w); sys.exit(main(['arch', 'list']))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_starting_imports_nothing_heavy():
+    script = (
+        "import sys; from cyclelens.analyzer.cli import main; main(['arch', 'list']);"
+        "heavy = {'pygls', 'lsprotocol', 'lxml', 'tqdm', 'keystone', 'iced_x86', 'sqlite3'};"
+        "sys.exit(', '.join(heavy & set(sys.modules)) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -1,0 +1,72 @@
+"""The counter that makes a block a loop, and the registers that it must stay away from."""
+
+import pytest
+from cyclelens.analyzer.api import counted_loop
+from cyclelens.analyzer.assembly.decoder import decode, used_registers
+
+
+def texts(code):
+    return [instruction.text for instruction in decode(code)]
+
+
+def test_the_counter_is_r15_if_the_block_does_not_use_it():
+    assert texts(counted_loop(bytes.fromhex("4801c0")))[1:] == ["dec r15", "jnz .-6"]
+
+
+@pytest.mark.parametrize("block", ["4d01ff", "4501ff", "664501ff", "4500ff", "4d8b3f", "4d8d3f", "450f1f07"])
+def test_a_register_is_used_in_any_width_and_as_an_address(block):
+    assert "r14" in texts(counted_loop(bytes.fromhex(block)))[1]
+
+
+def test_implicit_registers_are_used():
+    assert used_registers(bytes.fromhex("48f7e1")) == {"RAX", "RCX", "RDX"}  # mul rcx
+    assert used_registers(bytes.fromhex("50")) == {"RAX", "RSP"}  # push rax
+    assert used_registers(bytes.fromhex("f3a4")) == {"RCX", "RSI", "RDI"}  # rep movsb
+
+
+def test_vector_registers_are_no_counters():
+    assert used_registers(bytes.fromhex("c5fc58c1")) == set()
+
+
+# Every register but RSP, from R15 down to RAX: xor reg, reg.
+EVERY_REGISTER = [
+    *(bytes([0x4D, 0x31, 0xC0 | number << 3 | number]) for number in range(7, -1, -1)),
+    *(bytes([0x48, 0x31, 0xC0 | number << 3 | number]) for number in (5, 7, 6, 2, 1, 3, 0)),
+]
+
+
+ORDER = [
+    "r15",
+    "r14",
+    "r13",
+    "r12",
+    "r11",
+    "r10",
+    "r9",
+    "r8",
+    "rbp",
+    "rdi",
+    "rsi",
+    "rdx",
+    "rcx",
+    "rbx",
+    "rax",
+]
+
+
+@pytest.mark.parametrize(("taken", "counter"), list(enumerate(ORDER)))
+def test_the_counter_is_the_first_free_register(taken, counter):
+    code = b"".join(EVERY_REGISTER[:taken])
+    assert f"dec {counter}" in texts(counted_loop(code))
+
+
+def test_without_a_free_register_there_is_no_loop():
+    assert counted_loop(b"".join(EVERY_REGISTER)) is None
+
+
+@pytest.mark.parametrize(("nops", "jump_bytes"), [(123, 2), (124, 6)])
+def test_the_jump_is_short_where_it_reaches(nops, jump_bytes):
+    code = counted_loop(b"\x90" * nops)
+    jump = decode(code)[-1]
+    assert jump.length == jump_bytes
+    assert jump.branch_displacement == -len(code)

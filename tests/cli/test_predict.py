@@ -1,0 +1,69 @@
+"""``cyclelens predict``: hexadecimal in, CSV out, one row a line whatever the line holds."""
+
+import io
+import sys
+
+import pytest
+from cyclelens.analyzer.cli import main
+
+LCP = "6605341249ffcf"  # add ax, 0x1234; dec r15
+
+
+@pytest.fixture
+def predict(capsys, monkeypatch):
+    def run(text, *arguments):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+        code = main(["predict", "--arch", "SKL", *arguments])
+        output = capsys.readouterr()
+        assert output.err == ""
+        assert code == 0
+        header, *rows = output.out.splitlines()
+        assert header == "hex,cycles_per_iteration,problem"
+        return rows
+
+    return run
+
+
+def test_the_length_changing_prefix_of_the_uica_paper(predict):
+    assert predict(f"{LCP}\n", "--mode", "unroll") == [f"{LCP},3.42,"]
+    assert predict("66053412\n", "--mode", "loop") == ["66053412,1.00,"]
+
+
+def test_every_line_has_a_row_in_its_place(predict):
+    rows = predict(f"\nzz\n{LCP}\n06\n66\n", "--mode", "unroll")
+    assert rows == [
+        ",,empty line",
+        "zz,,not hexadecimal",
+        f"{LCP},3.42,",
+        "06,,no valid instruction at byte 0",
+        "66,,no valid instruction at byte 0",
+    ]
+
+
+def test_no_input_has_no_rows(predict):
+    assert predict("", "--mode", "loop") == []
+
+
+def test_a_block_that_uses_every_register_cannot_be_a_loop(predict):
+    pushes = "".join(f"41{0x50 + n:02x}" for n in range(8)) + "".join(f"{0x50 + n:02x}" for n in range(8))
+    (row,) = predict(f"{pushes}\n", "--mode", "loop")
+    assert row.startswith(f"{pushes},,the block uses every register")
+    (row,) = predict(f"{pushes}\n", "--mode", "unroll")
+    assert row == f"{pushes},16.00,"
+
+
+def test_an_unknown_instruction_is_named_beside_the_figure(predict):
+    (row,) = predict("0f0b\n", "--mode", "unroll")  # ud2
+    _, cycles, problem = row.split(",")
+    assert float(cycles) > 0
+    assert problem == "unknown instruction: ud2"
+
+
+def test_a_block_that_is_too_long_says_so(predict):
+    (row,) = predict("90" * 20_000 + "\n", "--mode", "unroll")
+    assert row.split(",")[1:] == ["", "the block has 20000 bytes; the limit is 16384"]
+
+
+def test_several_processes_give_the_same_rows_in_the_same_order(predict):
+    blocks = "\n".join("90" * (1 + n % 7) for n in range(200))
+    assert predict(blocks, "--mode", "unroll", "--jobs", "2") == predict(blocks, "--mode", "unroll")
