@@ -6,7 +6,7 @@ the moment an edit touches it until an analysis of the new text is complete agai
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
@@ -14,8 +14,8 @@ from cyclelens.analyzer.model.source import Problem
 from cyclelens.server.results import FileResult, RegionResult
 from cyclelens.server.text import clean_line, split_lines
 
-_MATCH_LIMIT = 500
-"""Changed lines up to which moved lines are looked for by their text; beyond, they count as new."""
+_MATCH_LIMIT = 300
+"""Changed lines up to which lines that only moved are looked for; more at once count as one change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,23 +36,17 @@ class Edit:
         """Lines by which everything behind the change moves."""
         return len(self.new) - len(self.old)
 
-    def lines(self) -> Mapping[int, int]:
-        """Where the changed lines went, as far as that can be said: equal text first, else equal place."""
-        if max(len(self.old), len(self.new)) > _MATCH_LIMIT:
-            return {}
-        moved: dict[int, int] = {}
-        matcher = SequenceMatcher(
-            None, [line.strip() for line in self.old], [line.strip() for line in self.new], autojunk=False
-        )
-        for tag, old_start, old_end, new_start, new_end in matcher.get_opcodes():
-            if tag in ("equal", "replace"):
-                for old, new in zip(range(old_start, old_end), range(new_start, new_end), strict=False):
-                    moved[self.first + old] = self.first + new
-        return moved
+    def line(self, line: int) -> int | None:
+        """Where a line is afterwards: a changed one at the same place within the change, None if deleted."""
+        if line < self.first:
+            return line
+        if line >= self.end:
+            return line + self.shift
+        return line if line - self.first < len(self.new) else None
 
-    def column(self, old_line: int, new_line: int, column: int) -> int:
-        """Where a column of a changed line went: kept relative to the unchanged side of the line."""
-        old, new = self.old[old_line - self.first], self.new[new_line - self.first]
+    def column(self, line: int, column: int) -> int:
+        """Where a column of a changed line is afterwards: it keeps to the unchanged side of the line."""
+        old, new = self.old[line - self.first], self.new[line - self.first]
         behind = len(old) - column
         if old[column:] == (new[-behind:] if behind > 0 else ""):
             return max(len(new) - behind, 0)
@@ -69,14 +63,13 @@ class ShownRegion:
     def moved(self, edit: Edit) -> ShownRegion | None:
         """The region after an edit; None if its opening marker is gone."""
         result = self.result
-        if edit.first > result.last_line or not (edit.old or edit.new):
+        if edit.first > result.last_line:
             return self
         if edit.end <= result.first_line:
             return self if not edit.shift else replace(self, result=_shifted(result, edit.shift))
-        lines = edit.lines()
-        if result.first_line >= edit.first and result.first_line not in lines:
+        if edit.line(result.first_line) is None:
             return None
-        return ShownRegion(_remapped(result, edit, lines), stale=True)
+        return ShownRegion(_remapped(result, edit), stale=True)
 
 
 def _shifted(result: RegionResult, shift: int) -> RegionResult:
@@ -90,31 +83,26 @@ def _shifted(result: RegionResult, shift: int) -> RegionResult:
     )
 
 
-def _remapped(result: RegionResult, edit: Edit, lines: Mapping[int, int]) -> RegionResult:
+def _remapped(result: RegionResult, edit: Edit) -> RegionResult:
     """The result with every line where the edit put it; what stood on deleted lines is dropped."""
-
-    def place(line: int) -> int | None:
-        if line < edit.first:
-            return line
-        if line >= edit.end:
-            return line + edit.shift
-        return lines.get(line)
-
     hints = []
     for hint in result.hints:
-        line = place(hint.line)
+        line = edit.line(hint.line)
         if line is not None:
             changed = edit.first <= hint.line < edit.end
-            column = edit.column(hint.line, line, hint.column) if changed else hint.column
+            column = edit.column(hint.line, hint.column) if changed else hint.column
             hints.append(replace(hint, line=line, column=column))
-    first = place(result.first_line)
-    last = place(result.last_line)
+    first, last = edit.line(result.first_line), edit.line(result.last_line)
+    if first is None:
+        first = result.first_line
+    if last is None:
+        last = max(first, edit.first + len(edit.new) - 1)
     return replace(
         result,
-        first_line=result.first_line if first is None else first,
-        last_line=max(result.last_line + edit.shift, edit.first) if last is None else last,
+        first_line=first,
+        last_line=last,
         hints=tuple(hints),
-        cards={new: card for line, card in result.cards.items() if (new := place(line)) is not None},
+        cards={new: card for line, card in result.cards.items() if (new := edit.line(line)) is not None},
         findings=(),  # they were pushed as diagnostics, which the editor moves by itself
     )
 
@@ -159,16 +147,17 @@ class Snapshot:
         self, version: int | None, first: int, old: tuple[str, ...], new: tuple[str, ...]
     ) -> Snapshot:
         lines = self.lines[:first] + new + self.lines[first + len(old) :]
-        head = _common_head(old, new)
-        tail = _common_head(old[head:][::-1], new[head:][::-1])
-        edit = Edit(first + head, old[head : len(old) - tail], new[head : len(new) - tail])
-        moved = (region.moved(edit) for region in self.regions)
+        regions = self.regions
+        # From the last to the first, so that the places of those to come stay right.
+        for edit in reversed(_edits(first, old, new)):
+            moved = (region.moved(edit) for region in regions)
+            regions = tuple(region for region in moved if region is not None)
         return replace(
             self,
             version=version,
             revision=self.revision + 1,
             lines=lines,
-            regions=tuple(region for region in moved if region is not None),
+            regions=regions,
         )
 
     def answered(self, result: FileResult) -> Snapshot:
@@ -198,6 +187,23 @@ class Snapshot:
         """The innermost region around a line."""
         around = [r for r in self.regions if r.result.first_line <= line <= r.result.last_line]
         return max(around, key=lambda region: region.result.first_line, default=None)
+
+
+def _edits(first: int, old: tuple[str, ...], new: tuple[str, ...]) -> list[Edit]:
+    """What really changed between two versions of the lines from ``first`` on, in order."""
+    head = _common_head(old, new)
+    tail = _common_head(old[head:][::-1], new[head:][::-1])
+    first += head
+    old, new = old[head : len(old) - tail], new[head : len(new) - tail]
+    if max(len(old), len(new)) > _MATCH_LIMIT:
+        return [Edit(first, old, new)]
+    return [
+        Edit(first + start, old[start:end], new[new_start:new_end])
+        for kind, start, end, new_start, new_end in SequenceMatcher(
+            None, old, new, autojunk=False
+        ).get_opcodes()
+        if kind != "equal"
+    ]
 
 
 def _common_head(first: tuple[str, ...], second: tuple[str, ...]) -> int:

@@ -1,0 +1,169 @@
+"""A client that behaves like an editor: keeps the text, sends edits, reads what is shown."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+from lsprotocol import converters, types
+from pygls.protocol import default_converter
+from pytest_lsp import LanguageClient
+from pytest_lsp.client import DEFAULT_CLIENT_FEATURES, register_lsp_features
+
+TIMEOUT = 60.0
+"""Seconds; far more than anything takes, so that only a server that hangs reaches it."""
+
+URI = "file:///kernel.s"
+
+
+def make_client() -> LanguageClient:
+    """pytest-lsp's client, with answers to the requests that it does not know."""
+    client = LanguageClient(converter_factory=default_converter)
+    client.published = {}  # type: ignore[attr-defined]
+    client.requests = []  # type: ignore[attr-defined]
+    client.changed = asyncio.Condition()  # type: ignore[attr-defined]
+
+    async def published(params: types.PublishDiagnosticsParams) -> None:
+        async with client.changed:  # type: ignore[attr-defined]
+            client.published[params.uri] = params  # type: ignore[attr-defined]
+            client.changed.notify_all()  # type: ignore[attr-defined]
+
+    def remember(method: str) -> Any:
+        async def answer(params: Any) -> None:
+            async with client.changed:  # type: ignore[attr-defined]
+                client.requests.append((method, params))  # type: ignore[attr-defined]
+                client.changed.notify_all()  # type: ignore[attr-defined]
+
+        return answer
+
+    features: dict[str, Any] = dict(DEFAULT_CLIENT_FEATURES)
+    features[types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS] = published
+    for method in (
+        types.WORKSPACE_INLAY_HINT_REFRESH,
+        types.WORKSPACE_CODE_LENS_REFRESH,
+        types.CLIENT_REGISTER_CAPABILITY,
+    ):
+        features[method] = remember(method)
+    register_lsp_features(client, features)
+    return client
+
+
+def capabilities(path: Path) -> types.ClientCapabilities:
+    """Capabilities captured from a real editor."""
+    return converters.get_converter().structure(json.loads(path.read_text()), types.ClientCapabilities)
+
+
+def small_capabilities() -> types.ClientCapabilities:
+    """A client that asks for hints, can be told to ask again, and counts like VS Code."""
+    return types.ClientCapabilities(
+        workspace=types.WorkspaceClientCapabilities(
+            configuration=True,
+            inlay_hint=types.InlayHintWorkspaceClientCapabilities(refresh_support=True),
+        ),
+        text_document=types.TextDocumentClientCapabilities(
+            hover=types.HoverClientCapabilities(content_format=[types.MarkupKind.Markdown])
+        ),
+        general=types.GeneralClientCapabilities(position_encodings=[types.PositionEncodingKind.Utf16]),
+    )
+
+
+class Editor:
+    """One open document in one client."""
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+        self.uri = URI
+        self.version = 0
+        self.text = ""
+
+    async def start(
+        self, client_capabilities: types.ClientCapabilities | None = None, options: Any = None
+    ) -> types.InitializeResult:
+        parameters = types.InitializeParams(
+            capabilities=client_capabilities or small_capabilities(), initialization_options=options
+        )
+        return await self.client.initialize_session(parameters)  # type: ignore[no-any-return]
+
+    async def open(self, text: str) -> None:
+        """Open the document and wait for its analysis."""
+        self.text = text
+        document = types.TextDocumentItem(self.uri, "asm", self.version, text)
+        self.client.text_document_did_open(types.DidOpenTextDocumentParams(document))
+        await self.analysed()
+
+    def type(self, line: int, character: int, text: str, delete: int = 0) -> None:
+        """Replace ``delete`` characters of a line; does not wait."""
+        where = types.Range(types.Position(line, character), types.Position(line, character + delete))
+        self._change(types.TextDocumentContentChangePartial(range=where, text=text))
+        lines = self.text.split("\n")
+        lines[line] = lines[line][:character] + text + lines[line][character + delete :]
+        self.text = "\n".join(lines)
+
+    def replace_line(self, line: int, text: str) -> None:
+        """Replace a whole line; does not wait."""
+        old = self.text.split("\n")[line]
+        self.type(line, 0, text, delete=len(old))
+
+    def replace_all(self, text: str) -> None:
+        """Replace the whole text; does not wait."""
+        self.text = text
+        self._change(types.TextDocumentContentChangeWholeDocument(text))
+
+    def _change(self, change: types.TextDocumentContentChangeEvent) -> None:
+        self.version += 1
+        document = types.VersionedTextDocumentIdentifier(version=self.version, uri=self.uri)
+        self.client.text_document_did_change(types.DidChangeTextDocumentParams(document, [change]))
+
+    async def analysed(self) -> types.PublishDiagnosticsParams:
+        """Wait until diagnostics of the present version arrive."""
+
+        def up_to_date() -> bool:
+            published = self.client.published.get(self.uri)
+            return published is not None and published.version == self.version
+
+        await self.until(up_to_date)
+        return self.client.published[self.uri]  # type: ignore[no-any-return]
+
+    async def until(self, condition: Any) -> None:
+        """Wait for something that a message from the server makes true."""
+        async with asyncio.timeout(TIMEOUT), self.client.changed:
+            await self.client.changed.wait_for(condition)
+
+    async def hints(self) -> list[types.InlayHint]:
+        whole = types.Range(types.Position(0, 0), types.Position(self.text.count("\n") + 1, 0))
+        request = types.InlayHintParams(types.TextDocumentIdentifier(self.uri), whole)
+        return list(await self.client.text_document_inlay_hint_async(request) or [])
+
+    async def labels(self) -> dict[int, str]:
+        """Line -> all labels on it."""
+        found: dict[int, str] = {}
+        for hint in await self.hints():
+            line = hint.position.line
+            found[line] = f"{found[line]} {hint.label}" if line in found else str(hint.label)
+        return found
+
+    async def hover(self, line: int) -> str:
+        request = types.HoverParams(types.TextDocumentIdentifier(self.uri), types.Position(line, 0))
+        answer = await self.client.text_document_hover_async(request)
+        return "" if answer is None else str(answer.contents.value)
+
+    async def codes(self) -> list[tuple[int, str]]:
+        """Line and code of every diagnostic of the present version."""
+        return [(item.range.start.line, str(item.code)) for item in (await self.analysed()).diagnostics]
+
+    async def logged(self, count: int) -> None:
+        """Wait until there are this many entries in the log."""
+        async with asyncio.timeout(TIMEOUT):
+            while len(self.client.log_messages) < count:
+                await asyncio.sleep(0.01)
+
+    async def message(self, part: str) -> str:
+        """Wait for a message to the user that contains this."""
+        async with asyncio.timeout(TIMEOUT):
+            while True:
+                for message in self.client.messages:
+                    if part in message.message:
+                        return str(message.message)
+                await asyncio.sleep(0.01)

@@ -1,0 +1,70 @@
+"""An engine for tests: regions of a toy text, and every way in which a worker can go wrong.
+
+``region NAME`` .. ``end`` is a region. Its figure is its number of lines; a line ``bad`` makes it incomplete.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Callable
+
+from cyclelens.analyzer.model.result import Hint
+from cyclelens.analyzer.model.source import Problem
+from cyclelens.server.results import FileResult, Job, RegionResult
+
+
+class FakeEngine:
+    def run(self, job: Job, cancel: Callable[[], bool]) -> FileResult:
+        if "print" in job.text:
+            print("this must not reach the protocol")
+            os.write(1, b"nor this\n")
+        if "die" in job.text:
+            os._exit(3)
+        if "raise" in job.text:
+            raise RuntimeError("a mistake on purpose")
+        while "hang" in job.text:
+            time.sleep(0.01)
+        while "wait until cancelled" in job.text:
+            time.sleep(0.01)
+            if cancel():
+                raise InterruptedError
+        lines = job.text.split("\n")
+        starts = [index for index, line in enumerate(lines) if line.startswith("region ")]
+        regions = tuple(_region(lines, start) for start in starts)
+        problems = tuple(
+            Problem(index, line.index("bad"), len(line), "fake-problem", "this line is bad")
+            for index, line in enumerate(lines)
+            if re.search(r"\bbad\b", line)
+        )
+        return FileResult(regions, problems, "fake")
+
+
+def _region(lines: list[str], start: int) -> RegionResult:
+    end = next((i for i in range(start, len(lines)) if lines[i] == "end"), len(lines) - 1)
+    body = range(start + 1, end)
+    name = lines[start].split()[1]
+    if any("bad" in lines[index] for index in body):
+        return RegionResult(name, start, end, complete=False, note="a line is bad")
+    figure = f"{len(body)} cycles"
+    hints = [Hint(start, len(lines[start]), figure, "tooltip", "region")]
+    hints += [Hint(index, len(lines[index]), lines[index].strip(), kind="ports") for index in body]
+    return RegionResult(
+        name,
+        start,
+        end,
+        complete=True,
+        headline=figure,
+        summary=f"**{name}** takes `{figure}`",
+        hints=tuple(hints),
+        cards={index: f"card of {lines[index].strip()}" for index in body},
+    )
+
+
+def create() -> FakeEngine:
+    return FakeEngine()
+
+
+def create_broken() -> FakeEngine:
+    raise RuntimeError("this engine cannot start")

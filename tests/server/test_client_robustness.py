@@ -1,0 +1,184 @@
+"""A real client over stdio, and a worker in which everything goes wrong on request."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from editor import Editor, make_client
+from lsprotocol import types
+from pytest_lsp import ClientServerConfig
+
+SERVER = [sys.executable, str(Path(__file__).parent / "support" / "serve_fake.py")]
+
+GOOD = "region one\n  add\nend\nregion two\n  mul\nend"
+
+
+@pytest_asyncio.fixture
+async def editor() -> AsyncIterator[Editor]:
+    client = await ClientServerConfig(server_command=SERVER, client_factory=make_client).start()
+    client.set_configuration({"debounceMs": 10}, section="cyclelens")
+    yield Editor(client)
+    await client.shutdown_session()
+    await client.stop()
+
+
+@pytest.mark.asyncio
+async def test_after_a_crash_the_hints_stay_marked_and_the_next_edit_mends_them(editor: Editor) -> None:
+    await editor.start()
+    await editor.open(GOOD)
+    editor.replace_line(1, "  die")
+    await editor.message("ended unexpectedly")
+    labels = await editor.labels()
+    assert labels[0] == "1 cycles (stale)"
+    assert labels[3] == "1 cycles (stale)"
+    editor.replace_line(1, "  sub")
+    await editor.analysed()
+    assert await editor.labels() == {0: "1 cycles", 1: "sub", 3: "1 cycles", 4: "mul"}
+
+
+@pytest.mark.asyncio
+async def test_trouble_is_shown_once_until_things_work_again(editor: Editor) -> None:
+    await editor.start()
+    await editor.open(GOOD)
+    for logged in (1, 3, 5):  # the traceback each time, and what is not shown again
+        editor.replace_line(1, "  raise")
+        await editor.logged(logged)
+    assert len(editor.client.messages) == 1
+    assert "a mistake on purpose" in editor.client.log_messages[0].message
+
+
+@pytest.mark.asyncio
+async def test_an_analysis_that_hangs_is_given_up(editor: Editor) -> None:
+    editor.client.set_configuration({"debounceMs": 10, "timeoutMs": 100}, section="cyclelens")
+    await editor.start()
+    editor.client.text_document_did_open(
+        types.DidOpenTextDocumentParams(types.TextDocumentItem(editor.uri, "asm", 0, "hang"))
+    )
+    await editor.message("took more than 0.1 s")
+    editor.client.set_configuration({"timeoutMs": 10000}, section="cyclelens")
+    editor.client.workspace_did_change_configuration(types.DidChangeConfigurationParams(settings=None))
+    editor.replace_all(GOOD)
+    await editor.analysed()
+    assert (await editor.labels())[0] == "1 cycles"
+
+
+@pytest.mark.asyncio
+async def test_requests_are_answered_while_an_analysis_runs(editor: Editor) -> None:
+    await editor.start()
+    await editor.open(GOOD)
+    editor.replace_line(4, "  wait until cancelled")
+    labels = await editor.labels()
+    assert labels[0] == "1 cycles"
+    assert labels[3] == "1 cycles (stale)"
+    assert await editor.hover(1) == "card of add"
+
+
+@pytest.mark.asyncio
+async def test_what_a_worker_prints_does_not_reach_the_protocol(editor: Editor) -> None:
+    await editor.start()
+    await editor.open(GOOD + "\n; print")
+    assert (await editor.labels())[0] == "1 cycles"
+
+
+@pytest.mark.asyncio
+async def test_nothing_is_analysed_before_the_settings_are_known(editor: Editor) -> None:
+    editor.client.set_configuration({"hints": {"ports": False}, "syntax": "nasm"}, section="cyclelens")
+    await editor.start()
+    await editor.open(GOOD)
+    message = await editor.message("syntax")
+    assert message == (
+        "Setting cyclelens.syntax: 'nasm' is not one of auto, att, intel. The default, auto, is used."
+    )
+
+
+@pytest.mark.asyncio
+async def test_a_client_that_cannot_be_asked_sends_its_settings(editor: Editor) -> None:
+    await editor.start(types.ClientCapabilities(), options={"debounceMs": "soon"})
+    await editor.message("'soon' is not a whole number")
+    editor.client.workspace_did_change_configuration(
+        types.DidChangeConfigurationParams(settings={"cyclelens": {"mode": "twice"}})
+    )
+    await editor.message("'twice' is not one of auto, loop, unroll")
+
+
+@pytest.mark.asyncio
+async def test_a_client_without_refresh_is_not_asked_to_refresh(editor: Editor) -> None:
+    await editor.start(types.ClientCapabilities())
+    await editor.open(GOOD)
+    await editor.labels()
+    assert editor.client.requests == []
+
+
+@pytest.mark.asyncio
+async def test_closing_a_document_takes_its_diagnostics_away(editor: Editor) -> None:
+    await editor.start()
+    await editor.open("region one\n  bad\nend")
+    assert await editor.codes() == [(1, "fake-problem")]
+    editor.client.text_document_did_close(
+        types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(editor.uri))
+    )
+    await editor.until(lambda: not editor.client.published[editor.uri].diagnostics)
+    assert await editor.hints() == []
+
+
+@pytest.mark.asyncio
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="processes cannot be killed this way here")
+async def test_a_worker_outlives_neither_its_server_nor_a_hanging_analysis() -> None:
+    client = await ClientServerConfig(server_command=SERVER, client_factory=make_client).start()
+    editor = Editor(client)
+    await editor.start()
+    await editor.open(GOOD)
+    server = client._server.pid
+    children = _children(server)
+    assert children
+    editor.replace_line(1, "  hang")
+    os.kill(server, signal.SIGKILL)
+    await client._server.wait()
+    await client.stop()
+    assert _gone(children)
+
+
+@pytest.mark.asyncio
+async def test_shutdown_leaves_no_process_and_no_error() -> None:
+    client = await ClientServerConfig(server_command=SERVER, client_factory=make_client).start()
+    editor = Editor(client)
+    await editor.start()
+    await editor.open(GOOD)
+    children = _children(client._server.pid)
+    await client.shutdown_session()
+    assert client._server.returncode == 0
+    await client.stop()
+    assert _gone(children)
+
+
+def _children(pid: int) -> list[int]:
+    """Direct children of a process; needs Linux's /proc."""
+    path = Path(f"/proc/{pid}/task/{pid}/children")
+    if not path.exists():
+        pytest.skip("the list of child processes is read from /proc")
+    return [int(child) for child in path.read_text().split()]
+
+
+def _gone(pids: list[int]) -> bool:
+    """Whether all these processes end, without help, in a generous time."""
+    import time
+
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        if not any(_running(pid) for pid in pids):
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def _running(pid: int) -> bool:
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False

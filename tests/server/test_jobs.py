@@ -1,0 +1,168 @@
+"""The worker process: the newest text wins, and nothing that happens in it reaches further."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from cyclelens.analyzer.model.result import AnalysisOptions
+from cyclelens.server.jobs import Jobs, Trouble
+from cyclelens.server.results import Job, Outcome
+
+TIMEOUT = 60.0
+
+
+class Desk:
+    """Jobs with everything they report, in order."""
+
+    def __init__(self, factory: str = "fake_engine:create") -> None:
+        self.events: list[tuple[Any, ...]] = []
+        self.changed = asyncio.Event()
+        self.jobs = Jobs(self._outcome, self._trouble, factory=factory, timeout=TIMEOUT)
+
+    def submit(self, text: str, uri: str = "a", revision: int = 0, delay: float = 0.0) -> None:
+        self.jobs.submit(uri, lambda number: Job(number, uri, revision, text, AnalysisOptions()), delay)
+
+    async def event(self) -> tuple[Any, ...]:
+        """The next report."""
+        async with asyncio.timeout(TIMEOUT):
+            while not self.events:
+                self.changed.clear()
+                await self.changed.wait()
+        return self.events.pop(0)
+
+    async def started(self) -> None:
+        """Until a job is with the worker."""
+        async with asyncio.timeout(TIMEOUT):
+            while self.jobs._running is None:
+                await asyncio.sleep(0.01)
+
+    def _outcome(self, job: Job, outcome: Outcome) -> None:
+        names = [region.name for region in outcome.result.regions] if outcome.result else outcome.error
+        self.events.append((job.uri, job.revision, names))
+        self.changed.set()
+
+    def _trouble(self, job: Job | None, trouble: Trouble) -> None:
+        self.events.append((job.uri if job else None, trouble))
+        self.changed.set()
+
+
+@pytest_asyncio.fixture
+async def desk() -> AsyncIterator[Desk]:
+    desk = Desk()
+    yield desk
+    desk.jobs.close()
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@pytest.mark.asyncio
+async def test_only_the_last_of_several_quick_edits_is_analysed(desk: Desk) -> None:
+    for revision in range(20):
+        desk.submit(f"region r{revision}\nend", revision=revision, delay=0.05)
+    assert await desk.event() == ("a", 19, ["r19"])
+    assert desk.events == []
+
+
+@pytest.mark.asyncio
+async def test_a_newer_text_cancels_the_analysis_of_the_older_one(desk: Desk) -> None:
+    desk.submit("wait until cancelled", revision=1)
+    await desk.started()
+    worker = desk.jobs.worker_pid
+    desk.submit("region new\nend", revision=2)
+    assert await desk.event() == ("a", 2, ["new"])
+    assert desk.jobs.worker_pid == worker, "a cancelled analysis must not cost the worker and its cache"
+
+
+@pytest.mark.asyncio
+async def test_a_newer_text_does_not_wait_for_an_older_one_that_cannot_be_cancelled(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cyclelens.server.jobs.CANCEL_TIMEOUT", 0.05)
+    desk.submit("hang", revision=1)
+    await desk.started()
+    desk.submit("region new\nend", revision=2)
+    assert await desk.event() == ("a", 2, ["new"])
+
+
+@pytest.mark.asyncio
+async def test_documents_do_not_overtake_each_other(desk: Desk) -> None:
+    for uri in "abc":
+        desk.submit(f"region {uri}\nend", uri=uri)
+    assert [await desk.event() for _ in range(3)] == [(uri, 0, [uri]) for uri in "abc"]
+
+
+@pytest.mark.asyncio
+async def test_a_closed_document_gets_no_answer(desk: Desk) -> None:
+    desk.submit("wait until cancelled", uri="a")
+    await desk.started()
+    desk.jobs.forget("a")
+    desk.submit("region b\nend", uri="b")
+    assert await desk.event() == ("b", 0, ["b"])
+
+
+@pytest.mark.asyncio
+async def test_a_crash_is_reported_once_and_the_next_job_gets_a_new_worker(desk: Desk) -> None:
+    desk.submit("die")
+    assert await desk.event() == ("a", Trouble.CRASH)
+    desk.submit("region after\nend", revision=1)
+    assert await desk.event() == ("a", 1, ["after"])
+
+
+@pytest.mark.asyncio
+async def test_an_analysis_that_takes_too_long_is_ended_with_its_process(desk: Desk) -> None:
+    desk.submit("region one\nend")
+    await desk.event()
+    worker = desk.jobs.worker_pid
+    desk.jobs.timeout = 0.05
+    desk.submit("hang", uri="a")
+    desk.submit("region other\nend", uri="b")
+    assert await desk.event() == ("a", Trouble.TIMEOUT)
+    desk.jobs.timeout = TIMEOUT
+    assert await desk.event() == ("b", 0, ["other"]), "what waited behind it is still answered"
+    assert worker is not None
+    assert not alive(worker)
+
+
+@pytest.mark.asyncio
+async def test_a_mistake_in_the_analysis_is_told_and_the_worker_lives_on(desk: Desk) -> None:
+    desk.submit("raise")
+    _, _, error = await desk.event()
+    assert "a mistake on purpose" in error
+    worker = desk.jobs.worker_pid
+    desk.submit("region after\nend")
+    assert await desk.event() == ("a", 0, ["after"])
+    assert desk.jobs.worker_pid == worker
+
+
+@pytest.mark.asyncio
+async def test_an_engine_that_cannot_start_is_told_once_for_each_attempt() -> None:
+    desk = Desk("fake_engine:create_broken")
+    desk.submit("region a\nend")
+    assert await desk.event() == (None, Trouble.CRASH)
+    assert desk.jobs.worker_pid is None, "no restart without a new job: it would fail again and again"
+    desk.submit("region a\nend")
+    assert await desk.event() == (None, Trouble.CRASH)
+    desk.jobs.close()
+
+
+@pytest.mark.asyncio
+async def test_closing_ends_the_worker_in_the_middle_of_an_analysis(desk: Desk) -> None:
+    desk.submit("hang")
+    await desk.started()
+    worker = desk.jobs.worker_pid
+    desk.jobs.close()
+    assert worker is not None
+    assert not alive(worker)
+    desk.submit("region late\nend")
+    assert desk.jobs.worker_pid is None, "nothing starts after the end"

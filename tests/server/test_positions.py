@@ -1,0 +1,67 @@
+"""Columns are code points inside and whatever was agreed with the client outside."""
+
+from __future__ import annotations
+
+import pytest
+from cyclelens.server.convert import Converter, from_client, to_client
+from cyclelens.server.text import clean_line, split_lines
+from hypothesis import given
+from hypothesis import strategies as st
+from lsprotocol import types
+
+ENCODINGS = ("utf-8", "utf-16", "utf-32")
+
+encodings = st.sampled_from(ENCODINGS)
+one_line = st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\r\n"))
+
+
+@pytest.mark.parametrize(("encoding", "character"), [("utf-8", 6), ("utf-16", 4), ("utf-32", 3)])
+def test_an_emoji_before_the_code_counts_as_the_encoding_says(encoding: str, character: int) -> None:
+    line = "🔥; nop"
+    assert to_client(line, 3, encoding) == character
+    assert from_client(line, character, encoding) == 3
+
+
+@given(line=one_line, encoding=encodings, data=st.data())
+def test_there_and_back_is_the_same_column(line: str, encoding: str, data: st.DataObject) -> None:
+    column = data.draw(st.integers(0, len(line)))
+    assert from_client(line, to_client(line, column, encoding), encoding) == column
+
+
+@given(line=one_line, encoding=encodings)
+def test_the_end_of_a_line_is_its_encoded_length(line: str, encoding: str) -> None:
+    width = {"utf-8": 1, "utf-16": 2, "utf-32": 4}[encoding]
+    name = encoding if encoding == "utf-8" else f"{encoding}-le"
+    assert to_client(line, 1 << 20, encoding) == len(line.encode(name)) // width
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_a_position_inside_a_character_is_its_start(encoding: str) -> None:
+    assert from_client("a🔥b", 1, encoding) == 1
+    assert from_client("a🔥b", 99, encoding) == 3
+    if encoding != "utf-32":
+        assert from_client("a🔥b", 2, encoding) == 1
+
+
+def test_positions_behind_the_text_are_its_end() -> None:
+    converter = Converter("utf-16")
+    assert converter.offset(["ab", "c"], types.Position(7, 3)) == (1, 1)
+    assert converter.position(["ab", "🔥"], 7, 0) == types.Position(1, 2)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_every_line_end_of_the_protocol_ends_a_line(end: str) -> None:
+    assert split_lines(f"a{end}{end}b") == ("a", "", "b")
+
+
+def test_what_only_python_takes_for_a_line_end_does_not_end_one() -> None:
+    assert split_lines("a\x0cb\u2028c") == ("a\x0cb\u2028c",)
+
+
+@given(st.text())
+def test_a_clean_line_has_the_same_length_and_one_line_for_everybody(text: str) -> None:
+    for line in split_lines(text):
+        clean = clean_line(line)
+        assert len(clean) == len(line)
+        assert len(clean.splitlines()) <= 1
+        clean.encode("utf-8")

@@ -1,0 +1,84 @@
+"""Settings as sent become settings as resolved; what is wrong is named and replaced by its default."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from cyclelens.analyzer.hints import registry as hint_kinds
+from cyclelens.server.settings import DEFAULTS, SETTINGS, resolve
+
+KNOWN = ("HSW", "SKL", "ICL")
+
+
+@pytest.mark.parametrize("nothing", [None, {}, [], "text", 3])
+def test_nothing_sent_means_the_defaults_without_a_word(nothing: object) -> None:
+    assert resolve(nothing, KNOWN) == (DEFAULTS, ())
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"microarchitectures": ["hsw", "SKL"], "hints": {"ports": False}},
+        {"microarchitectures": "HSW, SKL", "hints.ports": False},
+        {"microarchitectures": ["HSW", "SKL", "HSW"], "hints": {"ports": False, "region": None}},
+    ],
+)
+def test_names_are_normalised_and_nesting_may_be_dotted(sent: Any) -> None:
+    settings, messages = resolve(sent, KNOWN)
+    assert messages == ()
+    assert settings["microarchitectures"] == ("HSW", "SKL")
+    assert "ports" not in settings.hint_kinds
+    assert "region" in settings.hint_kinds
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "says"),
+    [
+        ("microarchitectures", ["SKL", "Z80"], "'Z80' is not a known microarchitecture; known are HSW, SKL"),
+        ("microarchitectures", [], "not a list of microarchitecture names"),
+        ("microarchitectures", [1], "not a list of microarchitecture names"),
+        ("syntax", "nasm", "'nasm' is not one of auto, att, intel"),
+        ("mode", 1, "not one of auto, loop, unroll"),
+        ("alignment", 64, "not a whole number from 0 to 63"),
+        ("alignment", True, "not a whole number"),
+        ("debounceMs", -1, "not a whole number from 0 to 5000"),
+        ("timeoutMs", "10 s", "not a whole number from 100 to 600000"),
+        ("hints.enabled", "yes", "neither true nor false"),
+    ],
+)
+def test_a_bad_value_gives_one_message_and_the_default(name: str, value: object, says: str) -> None:
+    settings, messages = resolve({name: value}, KNOWN)
+    assert settings == DEFAULTS
+    (message,) = messages
+    assert f"cyclelens.{name}" in message
+    assert says in message
+    assert "default" in message
+
+
+def test_one_bad_value_does_not_spoil_the_others() -> None:
+    settings, messages = resolve({"syntax": "nasm", "alignment": 16.0}, KNOWN)
+    assert len(messages) == 1
+    assert settings["alignment"] == 16
+
+
+def test_a_name_that_does_not_exist_is_pointed_out_unless_it_is_the_editors_own() -> None:
+    assert resolve({"server": {"path": "x"}, "trace": {"server": "off"}}, KNOWN) == (DEFAULTS, ())
+    _, messages = resolve({"microarchitecture": "SKL"}, KNOWN)
+    assert messages == ("Setting cyclelens.microarchitecture does not exist; it is ignored.",)
+
+
+def test_every_default_passes_its_own_check() -> None:
+    assert resolve({setting.name: setting.default for setting in SETTINGS}, KNOWN) == (DEFAULTS, ())
+
+
+def test_every_kind_of_hint_has_a_switch() -> None:
+    assert set(DEFAULTS.hint_kinds) == {kind.name for kind in hint_kinds.KINDS}
+    off, _ = resolve({"hints": {"enabled": False}}, KNOWN)
+    assert off.hint_kinds == ()
+
+
+def test_settings_become_the_analyzers_options() -> None:
+    settings, _ = resolve({"microarchitectures": ["ICL"], "mode": "loop", "syntax": "intel"}, KNOWN)
+    options = settings.options
+    assert (options.microarchitectures, options.mode, options.syntax) == (("ICL",), "loop", "intel")
