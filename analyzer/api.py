@@ -132,6 +132,8 @@ class Analyzer:
 
         _check(options)
         assembled = assemble(text, syntax=options.syntax, cancel=cancel)
+        if cancel is not None and cancel():
+            raise Cancelled  # what was assembled may be only a part
         problems = list(assembled.problems)
         regions = []
         chosen = [region for region in assembled.regions if options.region in (None, region.name)]
@@ -141,8 +143,6 @@ class Analyzer:
             problems.append(Problem(0, 0, 0, "no-such-region", message))
         marker_lines = text.splitlines()
         for region in chosen:
-            if cancel is not None and cancel():
-                raise Cancelled
             plan, marker_problems = _plan(region, options, marker_lines)
             problems += marker_problems
             regions.append(self._region(region, plan, options.trace, problems, cancel))

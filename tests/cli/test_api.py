@@ -1,0 +1,171 @@
+"""The analyzer as a library: what it remembers, when it stops, how options and markers combine."""
+
+import pytest
+from cyclelens.analyzer import api
+from cyclelens.analyzer.api import Analyzer, Cancelled
+from cyclelens.analyzer.microarchitectures.registry import UnknownMicroarchitecture
+from cyclelens.analyzer.model.result import AnalysisOptions
+
+FIRST = "# cyclelens-begin first\n    imul %rax, %rax\n# cyclelens-end\n"
+SECOND = "# cyclelens-begin second\n    imul $5, %rcx, %rbx\n    imul $7, %rcx, %rdx\n# cyclelens-end\n"
+
+
+@pytest.fixture(scope="module")
+def analyzer():
+    analyzer = Analyzer()
+    yield analyzer
+    analyzer.close()
+
+
+def figures(analysis):
+    return [[item.cycles_per_iteration for item in region.predictions] for region in analysis.regions]
+
+
+def codes(analysis):
+    return [problem.code for problem in analysis.problems]
+
+
+@pytest.fixture
+def simulations(monkeypatch):
+    """Counts simulations."""
+    runs = []
+    original = api.simulate
+
+    def counting(block, *arguments, **options):
+        runs.append(block)
+        return original(block, *arguments, **options)
+
+    monkeypatch.setattr(api, "simulate", counting)
+    return runs
+
+
+def test_regions_are_analysed_in_text_order(analyzer):
+    assert figures(analyzer.analyze(FIRST + SECOND, AnalysisOptions())) == [[3.0], [2.0]]
+
+
+def test_an_unchanged_region_is_not_simulated_again(simulations):
+    analyzer = Analyzer()
+    analyzer.analyze(FIRST + SECOND, AnalysisOptions())
+    assert len(simulations) == 2
+    edited = "\n\n# moved down\n" + FIRST + SECOND.replace("%rdx", "%rsi")
+    analyzer.analyze(edited, AnalysisOptions())
+    assert len(simulations) == 3
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        AnalysisOptions(("HSW",)),
+        AnalysisOptions(mode="loop"),
+        AnalysisOptions(alignment=3),
+        AnalysisOptions(trace=True),
+    ],
+)
+def test_whatever_changes_the_answer_is_simulated(simulations, options):
+    analyzer = Analyzer()
+    analyzer.analyze(FIRST, AnalysisOptions())
+    analyzer.analyze(FIRST, options)
+    assert len(simulations) == 2
+
+
+def test_the_memory_is_bounded(simulations):
+    analyzer = Analyzer(cached_predictions=1)
+    for text in (FIRST, SECOND, FIRST):
+        analyzer.analyze(text, AnalysisOptions())
+    assert len(simulations) == 3
+
+
+def test_every_instruction_knows_its_statement(analyzer):
+    text = "# cyclelens-begin\nnop; nop\n.p2align 3\nadd %rax, %rbx\n# cyclelens-end\n"
+    (region,) = analyzer.analyze(text, AnalysisOptions()).regions
+    lines = [region.region.lines[index].line for index in region.instruction_lines]
+    texts = [template.instruction.text for template in region.predictions[0].instructions]
+    assert (lines[:2], lines[-1]) == ([1, 1], 3)
+    assert texts[-1] == "add rbx, rax"
+
+
+def test_the_counter_of_a_forced_loop_belongs_to_the_last_statement(analyzer):
+    (region,) = analyzer.analyze(FIRST, AnalysisOptions(mode="loop")).regions
+    assert region.instruction_lines == (0, 0, 0)
+    assert len(region.predictions[0].instructions) == 3
+    assert "'dec r15; jnz'" in region.note
+
+
+def test_a_marker_wins_over_options_unless_they_are_forced(analyzer):
+    text = FIRST.replace("first", "first arch=HSW mode=loop align=16")
+    (region,) = analyzer.analyze(text, AnalysisOptions()).regions
+    (prediction,) = region.predictions
+    assert (prediction.microarchitecture, prediction.mode, prediction.alignment) == ("HSW", "loop", 16)
+    forced = AnalysisOptions(forced=frozenset({"arch", "mode", "align"}))
+    (region,) = analyzer.analyze(text, forced).regions
+    (prediction,) = region.predictions
+    assert (prediction.microarchitecture, prediction.mode, prediction.alignment) == ("SKL", "unroll", 0)
+
+
+def test_a_marker_can_name_several_microarchitectures(analyzer):
+    (region,) = analyzer.analyze(FIRST.replace("first", "first arch=skl,HSW"), AnalysisOptions()).regions
+    assert [prediction.microarchitecture for prediction in region.predictions] == ["SKL", "HSW"]
+
+
+def test_bad_marker_options_are_problems_at_the_marker(analyzer):
+    text = "\n" + FIRST.replace("first", "first arch=Z80,SKL mode=x align=99 colour=red")
+    analysis = analyzer.analyze(text, AnalysisOptions())
+    assert sorted(codes(analysis)) == [
+        "bad-option-value",
+        "bad-option-value",
+        "unknown-microarchitecture",
+        "unknown-option",
+    ]
+    assert {problem.line for problem in analysis.problems} == {1}
+    assert figures(analysis) == [[3.0]]
+
+
+def test_only_the_wanted_region_is_analysed(analyzer):
+    assert figures(analyzer.analyze(FIRST + SECOND, AnalysisOptions(region="second"))) == [[2.0]]
+    nowhere = analyzer.analyze(FIRST, AnalysisOptions(region="third"))
+    assert (nowhere.regions, codes(nowhere)) == ((), ["no-such-region"])
+
+
+def test_a_region_that_cannot_be_encoded_has_a_note_and_no_figure(analyzer):
+    analysis = analyzer.analyze(FIRST.replace("imul", "frob") + SECOND, AnalysisOptions())
+    assert figures(analysis) == [[], [2.0]]
+    assert "could not be encoded" in analysis.regions[0].note
+
+
+def test_cancelling_stops_the_analysis():
+    with pytest.raises(Cancelled):
+        Analyzer().analyze(FIRST, AnalysisOptions(), cancel=lambda: True)
+
+
+def test_an_error_in_one_region_leaves_the_others_alone(monkeypatch):
+    original = api.build_block
+
+    def broken(instructions, *arguments, **options):
+        if len(instructions) == 1:
+            raise KeyError("oops")
+        return original(instructions, *arguments, **options)
+
+    monkeypatch.setattr(api, "build_block", broken)
+    analysis = Analyzer().analyze(FIRST + SECOND, AnalysisOptions())
+    assert figures(analysis) == [[], [2.0]]
+    assert codes(analysis) == ["internal-error"]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        AnalysisOptions(()),
+        AnalysisOptions(mode="x"),
+        AnalysisOptions(alignment=64),
+        AnalysisOptions(("Z80",)),
+    ],
+)
+def test_bad_options_of_the_caller_are_errors(analyzer, options):
+    with pytest.raises(ValueError):
+        analyzer.analyze("", options)
+    assert issubclass(UnknownMicroarchitecture, ValueError)
+
+
+def test_the_same_input_gives_the_same_answer():
+    options = AnalysisOptions(("SKL", "HSW"), trace=True)
+    assert Analyzer().analyze(FIRST + SECOND, options) == Analyzer().analyze(FIRST + SECOND, options)
