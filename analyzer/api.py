@@ -10,11 +10,10 @@ import signal
 from bisect import bisect_right
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import accumulate, islice
-from multiprocessing import get_context
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.assembly.decoder import decode, used_registers
 from cyclelens.analyzer.facts.store import FactsStore, TablesUnavailable, open_store
@@ -33,6 +32,9 @@ from cyclelens.analyzer.model.result import (
 from cyclelens.analyzer.model.source import Problem, Region, Severity
 from cyclelens.analyzer.simulator.pipeline import Cancelled, simulate
 from cyclelens.analyzer.uops.block import build_block
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 __all__ = ["Analyzer", "Cancelled", "PredictResult", "counted_loop", "predict_many"]
 
@@ -366,6 +368,9 @@ def predict_many(
         for block in blocks:
             yield _predict_hex(analyzer, block, task)
         return
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
     open_store(tables).close()  # a clear error here instead of a dead process later
     lines = iter(blocks)
     pool = ProcessPoolExecutor(

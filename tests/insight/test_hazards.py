@@ -94,6 +94,10 @@ def test_stack_synchronisation_is_mentioned_where_it_happens():
     assert codes([template("push rax"), template("mov rbx, [rsp]")], sync={1: usage()}) == [("stack-sync", 1)]
 
 
+def test_serializing_instructions_are_mentioned():
+    assert codes([template("lfence", serializing=True), template()]) == [("serializing", 0)]
+
+
 def test_findings_come_in_program_order():
     block = [template(merge_uops=("RAX",)), template("vnew", facts=None), template(ms_uops=4)]
     assert [index for _, index in codes(block)] == [0, 1, 2]

@@ -23,8 +23,9 @@ def find(prediction: Prediction) -> Iterator[Finding]:
             instruction=index,
             message=(
                 f"Partial register: the high byte of {registers} was written before and has to be merged "
-                f"first, which costs {count} extra uop{'s' if count > 1 else ''} that issue in a cycle of "
-                "their own. Write the whole register, or keep the byte in a register of its own."
+                f"first, which costs {count} extra uop{'s' if count > 1 else ''} in an issue cycle of "
+                f"{'their' if count > 1 else 'its'} own. Write the whole register, or keep the "
+                "byte in a register of its own."
             ),
             label="register merge",
             microarchitecture=prediction.microarchitecture,

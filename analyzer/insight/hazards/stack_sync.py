@@ -20,8 +20,8 @@ def find(prediction: Prediction) -> Iterator[Finding]:
             severity=Severity.INFORMATION,
             instruction=index,
             message=(
-                f"Stack synchronisation: {_number(usage.issued)} extra uop an iteration writes the offset of "
-                "earlier pushes and pops back to RSP. Use RSP directly either before or after all of them."
+                f"Stack synchronisation: {_number(usage.issued)} extra uops per iteration write the offset "
+                "of earlier pushes and pops back to RSP. Use RSP directly either before or after all of them."
             ),
             label="stack sync",
             microarchitecture=prediction.microarchitecture,

@@ -26,18 +26,14 @@ def find(prediction: Prediction) -> Iterator[Finding]:
             severity=Severity.INFORMATION,
             instruction=index,
             message=(
-                f"Unlamination: because of the index register, {before} micro-fused {_uops(before)} split "
-                f"into {after} at issue and {_slots(after)}. An address without an index register keeps "
-                f"{'it' if before == 1 else 'them'} fused."
+                f"Unlamination: because of the index register, {_count(before)} "
+                f"from the front end turn{'s' if before == 1 else ''} into {after} at issue, each with an "
+                "issue slot of its own. An address without an index register avoids that."
             ),
             label=f"unlaminated {before}→{after}",
             microarchitecture=prediction.microarchitecture,
         )
 
 
-def _uops(count: int) -> str:
-    return "uop is" if count == 1 else "uops are"
-
-
-def _slots(count: int) -> str:
-    return f"take {count} issue slots"
+def _count(uops: int) -> str:
+    return "1 micro-fused uop" if uops == 1 else f"{uops} uops"
