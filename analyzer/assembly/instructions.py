@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from cyclelens.analyzer.assembly import registers
-from cyclelens.analyzer.assembly.dialect import ATT, Dialect
+from cyclelens.analyzer.assembly.dialect import ATT, INTEL, Dialect
 from cyclelens.analyzer.assembly.keystone_client import Request
 from cyclelens.analyzer.assembly.operands import (
+    Immediate,
     Memory,
     Operand,
     OperandError,
@@ -110,6 +111,28 @@ _FIXED = {
 }
 _MNEMONIC = re.compile(r"[a-z][a-z0-9]{0,19}")
 _WORD = re.compile(r"\s*([A-Za-z][\w.]*)")
+_SCALAR_VECTOR = re.compile(
+    r"(v(?:add|sub|mul|div|min|max|sqrt)s[sd]|vf(?:n?m(?:add|sub))(?:132|213|231)s[sd]|vcvt(?:sd2ss|ss2sd))"
+)
+_TO_INTEGER = re.compile(r"vcvtt?s[sd]2si")
+_STRING = re.compile(r"(movs|cmps|stos|lods|scas|ins|outs)([bwlqd]?)")
+_STRING_OPCODES = {
+    "ins": 0x6C,
+    "outs": 0x6E,
+    "movs": 0xA4,
+    "cmps": 0xA6,
+    "stos": 0xAA,
+    "lods": 0xAC,
+    "scas": 0xAE,
+}
+_STRING_MEMORY = {"ins": 1, "outs": 1, "movs": 2, "cmps": 2, "stos": 1, "lods": 1, "scas": 1}
+"""Memory operands they have when they are written out."""
+_BYTES_OF = {"b": 1, "w": 2, "l": 4, "d": 4, "q": 8, "byte": 1, "word": 2, "dword": 4, "qword": 8}
+_INTEL_NAMES = {"pushf": "pushfq", "popf": "popfq", "iret": "iretd"}
+"""Keystone's Intel parser takes the first of each for its 16-bit form."""
+_NARROWING = frozenset(["vcvtpd2dq", "vcvttpd2dq", "vcvtpd2ps"])
+"""Their names say the width of a memory operand in Keystone's Intel dialect too."""
+
 _NOPS = {"nop": "", "nopw": "w", "nopl": "l", "nopq": "q"}
 _WIDTH_SUFFIX = {8: "b", 16: "w", 32: "l", 64: "q"}
 _SIZE_SUFFIX = {"word": "w", "dword": "l", "qword": "q"}
@@ -193,18 +216,56 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Quest
     operands = [parse(part, scope, branch=branch) for part in parts]
     if branch and len(operands) == 1 and isinstance(operands[0], Target):
         return Jump(mnemonic, JUMPS[mnemonic], prefix, operands[0])
+    if mnemonic.startswith("bnd"):
+        raise UnsupportedError("Bound checks (MPX) are not supported by the built-in assembler.")
+    if (code := _string(mnemonic, operands)) is not None:
+        return Encoded(_prefixed(prefix, code))
     for operand in operands:
-        if isinstance(operand, Memory) and operand.segment is not None:
-            prefix = prefix + bytes([_SEGMENT_BYTES[operand.segment]])
+        if isinstance(operand, Memory) and operand.segment is not None and not _default_segment(operand):
+            prefix += bytes([_SEGMENT_BYTES[operand.segment]])
     if mnemonic in _NOPS and len(operands) == 1:
         return _nop(mnemonic, operands[0], prefix)
     return _question(mnemonic, operands, prefix, dialect, branch)
+
+
+def _default_segment(memory: Memory) -> bool:
+    """The segment that the address has anyway: no prefix."""
+    stack = memory.base in ("rsp", "esp", "rbp", "ebp")
+    return memory.segment == ("ss" if stack else "ds")
+
+
+def _string(mnemonic: str, operands: Sequence[Operand]) -> bytes | None:
+    """A string instruction with its operands written out; None if it is something else."""
+    match = _STRING.fullmatch(mnemonic)
+    memory = [operand for operand in operands if isinstance(operand, Memory)]
+    if match is None or not memory or len(memory) != _STRING_MEMORY[match[1]]:
+        return None
+    if any(place.base not in ("rsi", "rdi") or place.index or place.displacement for place in memory):
+        return None
+    if any(place.segment not in (None, "es" if place.base == "rdi" else "ds") for place in memory):
+        raise UnsupportedError("A string instruction with another segment is not supported.")
+    widths = [registers.width(operand.name) // 8 for operand in operands if isinstance(operand, Register)]
+    if match[1] in ("ins", "outs"):
+        widths = []
+    sizes = [_BYTES_OF[place.size] for place in memory if place.size in _BYTES_OF]
+    size = ([_BYTES_OF[match[2]]] if match[2] else widths + sizes) or [0]
+    if not size[0]:
+        raise OperandError(f"The size of '{mnemonic}' is not told: add a suffix.")
+    opcode = _STRING_OPCODES[match[1]] + (size[0] > 1)
+    return {2: b"\x66", 8: b"\x48"}.get(size[0], b"") + bytes([opcode])
 
 
 def _question(
     mnemonic: str, operands: list[Operand], prefix: bytes, dialect: Dialect, indirect: bool
 ) -> Question:
     att = dialect is ATT
+    if att and operands and isinstance(operands[0], Memory) and (match := _SCALAR_VECTOR.fullmatch(mnemonic)):
+        return _scalar_vector(match[1], operands, prefix)
+    if mnemonic == "vextractps" and not att and len(operands) == 3:
+        # Keystone's Intel parser takes the EVEX form of this one.
+        return _question(mnemonic, operands[::-1], prefix, ATT, False)
+    if not att and _TO_INTEGER.fullmatch(mnemonic) and isinstance(operands[-1], Memory):
+        return _question(mnemonic, operands[::-1], prefix, ATT, False)
     asked = list(operands)
     repair = Repair.NONE
     for number, operand in enumerate(operands):
@@ -215,10 +276,12 @@ def _question(
             repair = Repair.ABSOLUTE
     if att:
         rendered = [render_att(operand, indirect=indirect) for operand in asked]
-        name = _explicit_extension(mnemonic, operands)
+        name = _explicit_widths(mnemonic, operands)
     else:
         rendered = [render_intel(operand) for operand in asked]
-        name = mnemonic
+        name = _INTEL_NAMES.get(mnemonic, mnemonic)
+        if mnemonic in _NARROWING and isinstance(operands[-1], Memory):
+            name += {"xmmword": "x", "ymmword": "y"}.get(operands[-1].size or "", "")
     statement = f"{name} {','.join(rendered)}".strip()
     if len(statement) > _MAXIMUM_REQUEST:
         raise OperandError("The instruction is too long.")
@@ -226,8 +289,26 @@ def _question(
     return Question((dialect.name, statement), mnemonic, ordered, prefix, repair)
 
 
-def _explicit_extension(mnemonic: str, operands: Sequence[Operand]) -> str:
+def _scalar_vector(mnemonic: str, operands: Sequence[Operand], prefix: bytes) -> Question:
+    """Keystone's AT&T parser takes the EVEX forms of these, with wrong displacements, its Intel parser the
+    right ones."""
+    memory = operands[0]
+    assert isinstance(memory, Memory)
+    is_single = mnemonic == "vcvtss2sd" or (mnemonic.endswith("ss") and mnemonic != "vcvtsd2ss")
+    size = "dword" if is_single else "qword"
+    ordered: list[Operand] = [*reversed(operands[1:]), replace(memory, size=size)]
+    return _question(mnemonic, ordered, prefix, INTEL, False)
+
+
+def _explicit_widths(mnemonic: str, operands: Sequence[Operand]) -> str:
     """``movzx %al,%eax`` -> ``movzbl``: the assembler knows only the name with both widths in AT&T."""
+    if mnemonic == "mov" and len(operands) == 2 and isinstance(operands[0], Immediate):
+        # Without the suffix the assembler always takes the form with a 64-bit number.
+        target = operands[1]
+        return "movq" if isinstance(target, Register) and registers.width(target.name) == 64 else mnemonic
+    if _TO_INTEGER.fullmatch(mnemonic) and len(operands) == 2 and isinstance(operands[1], Register):
+        # Without the suffix the assembler takes the EVEX form.
+        return mnemonic + _WIDTH_SUFFIX.get(registers.width(operands[1].name), "")
     if mnemonic not in ("movzx", "movsx", "movzb", "movsb", "movzw", "movsw") or len(operands) != 2:
         return mnemonic
     source, target = operands

@@ -157,6 +157,8 @@ def parse_att(text: str, scope: Scope, *, branch: bool) -> Operand:
         return _immediate(text[1:], scope)
     if register := _register(text):
         return Register(register)
+    if text.replace(" ", "").lower() == "(%dx)":
+        return Register("dx")
     segment = None
     if match := _SEGMENT.match(text):
         segment = match[1].lower()
@@ -346,6 +348,8 @@ def _refuse_masks(text: str) -> None:
 
 
 def _hexadecimal(number: int) -> str:
+    if number >= 1 << 63:
+        number -= 1 << 64
     return f"-0x{-number:x}" if number < 0 else f"0x{number:x}"
 
 
