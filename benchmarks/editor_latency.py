@@ -1,8 +1,8 @@
 """Time from an edit to refreshed hints, as an editor sees it: ``python benchmarks/editor_latency.py [FILE]``.
 
-A real server over stdio gets 50 edits of each kind, one after the other. The clock runs from sending the edit to
-holding the answer to the hint request that follows the server's refresh. The debounce, a wait on purpose, is
-stated and subtracted.
+A real server over stdio gets 50 edits of each kind, one after the other. The clock runs from sending the edit
+to holding the answer to the hint request that follows the server's refresh. The debounce, a wait on purpose,
+is stated and subtracted.
 """
 
 from __future__ import annotations

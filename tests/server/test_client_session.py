@@ -1,0 +1,210 @@
+"""A real client over stdio and the real analyzer: what somebody sees while editing two kernels."""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from editor import Editor, capabilities, make_client, small_capabilities
+from lsprotocol import types
+from pytest_lsp import ClientServerConfig
+
+ROOT = Path(__file__).parents[2]
+CAPTURED = ROOT.parent / "shared" / "editors"
+SERVER = [sys.executable, "-m", "cyclelens.analyzer.cli", "lsp"]
+
+TEXT = """\
+# two kernels
+# cyclelens-begin chain
+.L1:
+    /* 🔥 */ imul %rax, %rbx
+    dec %r15
+    jnz .L1
+# cyclelens-end
+
+# cyclelens-begin immediate mode=unroll
+    add $0x1234, %ax
+    dec %r14
+# cyclelens-end
+"""
+CHAIN, IMUL, DEC, IMMEDIATE, ADD = 1, 3, 4, 8, 9
+
+
+@pytest_asyncio.fixture
+async def editor() -> AsyncIterator[Editor]:
+    client = await ClientServerConfig(server_command=SERVER, client_factory=make_client).start()
+    yield Editor(client)
+    await client.shutdown_session()
+    await client.stop()
+
+
+@pytest.mark.asyncio
+async def test_hints_hovers_and_diagnostics_of_two_kernels(editor: Editor) -> None:
+    await editor.start()
+    await editor.open(TEXT)
+    labels = await editor.labels()
+    assert labels[CHAIN].startswith("3.00 cycles/iter · SKL")
+    assert labels[IMMEDIATE].startswith("3.42 cycles/iter · SKL")
+    assert "LCP" in labels[ADD]
+    assert "fused with dec" in labels[DEC + 1]
+    assert (ADD, "lcp-stall") in await editor.codes()
+    assert "imul" in await editor.hover(IMUL)
+    marker = await editor.hover(CHAIN)
+    assert "3.00" in marker
+    assert "imul" in marker, "the timeline names the instructions"
+    assert await editor.hover(0) == ""
+
+
+@pytest.mark.asyncio
+async def test_an_edit_changes_the_hints_and_the_client_is_told(editor: Editor) -> None:
+    await editor.start()
+    await editor.open(TEXT)
+    refreshes = len(editor.client.requests)
+    editor.replace_line(ADD, "    add $0x12, %ax")
+    await editor.until(lambda: len(editor.client.requests) > refreshes)
+    labels = await editor.labels()
+    assert labels[IMMEDIATE].startswith("1.00 cycles/iter")
+    assert ADD not in labels or "LCP" not in labels[ADD]
+    assert await editor.codes() == []
+
+
+@pytest.mark.asyncio
+async def test_a_half_typed_line_leaves_the_other_region_alone_and_its_own_marked(editor: Editor) -> None:
+    await editor.start()
+    await editor.open(TEXT)
+    before = await editor.labels()
+    editor.type(IMUL, len("    /* 🔥 */ imul") + 1, "", delete=len(" %rax, %rbx"))
+    await editor.analysed()
+    after = await editor.labels()
+    assert {line: label for line, label in after.items() if line >= IMMEDIATE} == {
+        line: label for line, label in before.items() if line >= IMMEDIATE
+    }
+    assert after[CHAIN].startswith("3.00 cycles/iter")
+    assert after[CHAIN].endswith("(stale)")
+    assert IMUL in [line for line, _ in await editor.codes()]
+
+
+@pytest.mark.asyncio
+async def test_settings_choose_the_processor_and_a_marker_wins(editor: Editor) -> None:
+    editor.client.set_configuration({"microarchitectures": ["HSW"]}, section="cyclelens")
+    await editor.start()
+    await editor.open(TEXT.replace("begin chain", "begin chain arch=ICL"))
+    labels = await editor.labels()
+    assert "· ICL" in labels[CHAIN]
+    assert "· HSW" in labels[IMMEDIATE]
+
+
+@pytest.mark.asyncio
+async def test_an_unknown_processor_gives_a_message_and_the_default(editor: Editor) -> None:
+    editor.client.set_configuration({"microarchitectures": ["Z80"]}, section="cyclelens")
+    await editor.start()
+    await editor.open(TEXT)
+    assert "'Z80' is not a known microarchitecture" in await editor.message("microarchitectures")
+    assert "· SKL" in (await editor.labels())[CHAIN]
+
+
+@pytest.mark.asyncio
+async def test_lenses_and_symbols_name_the_regions(editor: Editor) -> None:
+    await editor.start()
+    await editor.open(TEXT)
+    document = types.TextDocumentIdentifier(editor.uri)
+    lenses = await editor.client.text_document_code_lens_async(types.CodeLensParams(document))
+    assert [lens.command.title for lens in lenses] == ["3.00 cycles/iter · SKL", "3.42 cycles/iter · SKL"]
+    symbols = await editor.client.text_document_document_symbol_async(types.DocumentSymbolParams(document))
+    assert [symbol.name for symbol in symbols] == ["chain", "immediate"]
+
+
+@pytest.mark.asyncio
+async def test_stored_results_can_be_had_as_plain_json(editor: Editor) -> None:
+    await editor.start()
+    await editor.open(TEXT)
+    ask = editor.client.protocol.send_request_async
+    document = {"textDocument": {"uri": editor.uri}}
+    analysis = await ask("cyclelens/analysis", document)
+    chain, immediate = analysis.regions
+    assert (chain.name, chain.stale, analysis.upToDate) == ("chain", False, True)
+    assert immediate.analysis.predictions[0].cycles_per_iteration == 3.42
+    (region,) = (await ask("cyclelens/timeline", document | {"region": "chain"})).regions
+    (timeline,) = region.timelines
+    assert "imul" in timeline.text
+    assert len(timeline.rows[0]) == len(timeline.columns)
+    assert await ask("cyclelens/timeline", {"textDocument": {"uri": "file:///other.s"}}) is None
+
+
+@pytest.mark.parametrize(
+    "name", ["neovim-0.11.4", "neovim-0.12.4", "vscode-1.139.1", "small"], ids=lambda name: name.split("-")[0]
+)
+@pytest.mark.asyncio
+async def test_no_real_editor_gets_what_it_cannot_take(editor: Editor, name: str) -> None:
+    path = CAPTURED / f"capabilities-{name}.json"
+    if name != "small" and not path.exists():
+        pytest.skip(f"{path.name} is not beside the project")
+    able = small_capabilities() if name == "small" else capabilities(path)
+    result = await editor.start(able)
+    preferred = able.general.position_encodings[0]
+    assert result.capabilities.position_encoding == preferred
+    await editor.open(TEXT)
+
+    hint = next(hint for hint in await editor.hints() if hint.position.line == IMUL)
+    statement = "    /* 🔥 */ imul %rax, %rbx"
+    units = len(statement.encode()) if preferred == "utf-8" else len(statement.encode("utf-16-le")) // 2
+    assert hint.position.character == units
+
+    editor.replace_line(ADD, "    add $0x12, %ax")
+    await editor.analysed()
+    await editor.labels()
+    workspace = able.workspace
+    allowed = set()
+    if workspace.inlay_hint and workspace.inlay_hint.refresh_support:
+        allowed.add(types.WORKSPACE_INLAY_HINT_REFRESH)
+    if workspace.code_lens and workspace.code_lens.refresh_support:
+        allowed.add(types.WORKSPACE_CODE_LENS_REFRESH)
+    if workspace.did_change_configuration and workspace.did_change_configuration.dynamic_registration:
+        allowed.add(types.CLIENT_REGISTER_CAPABILITY)
+    assert {method for method, _ in editor.client.requests} == allowed
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "\x00\x01\x02\xff" * 500,
+        "# cyclelens-begin a\n" + "".join(chr(random.Random(7).randrange(1, 0x3000)) for _ in range(2000)),
+        "# cyclelens-begin never closed\n    add $1, %rax\n",
+        "# cyclelens-begin a\n    .frobnicate 3\n    nop\n# cyclelens-end\n",
+        "# cyclelens-begin a\n    add $1, \x0c %rax\r\n\u2028    nop\n# cyclelens-end\n",
+        "# cyclelens-end\n# cyclelens-end\n",
+        "    nop\n" * 650_000,
+    ],
+    ids=["empty", "binary", "noise", "never closed", "directive", "odd lines", "only ends", "5 MB"],
+)
+@pytest.mark.asyncio
+async def test_no_text_ends_the_server(editor: Editor, text: str) -> None:
+    await editor.start()
+    await editor.open(text)
+    editor.type(0, 0, "x")
+    await editor.analysed()
+    editor.replace_all(TEXT)
+    await editor.analysed()
+    assert (await editor.labels())[CHAIN].startswith("3.00 cycles/iter")
+    assert editor.client.messages == []
+
+
+EXAMPLES = sorted((ROOT / "examples").glob("*.[sS]"))
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+@pytest.mark.asyncio
+async def test_every_example_shows_a_result_for_each_of_its_regions(editor: Editor, path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    await editor.start()
+    await editor.open(text)
+    markers = [number for number, line in enumerate(text.split("\n")) if "cyclelens-begin" in line]
+    labels = await editor.labels()
+    assert markers
+    for line in markers:
+        assert "cycles/iter" in labels[line]

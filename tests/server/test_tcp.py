@@ -1,0 +1,54 @@
+"""``--tcp PORT`` is for debugging: one client, on the loopback interface only."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+
+TIMEOUT = 60.0
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def connect(port: int) -> socket.socket:
+    deadline = time.monotonic() + TIMEOUT
+    while True:
+        try:
+            return socket.create_connection(("127.0.0.1", port), timeout=TIMEOUT)
+        except ConnectionRefusedError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)
+
+
+def message(**fields: object) -> bytes:
+    body = json.dumps({"jsonrpc": "2.0", **fields}).encode()
+    return b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
+
+
+@pytest.mark.parametrize("politely", [True, False], ids=["after exit", "after the connection is lost"])
+def test_it_serves_one_client_and_ends(politely: bool) -> None:
+    port = free_port()
+    server = subprocess.Popen([sys.executable, "-m", "cyclelens.analyzer.cli", "lsp", "--tcp", str(port)])
+    try:
+        with connect(port) as client:
+            client.sendall(message(id=1, method="initialize", params={"capabilities": {}}))
+            assert b"Content-Length" in client.recv(4096)
+            if politely:
+                client.sendall(message(id=2, method="shutdown"))
+                client.recv(4096)
+                client.sendall(message(method="exit"))
+        code = server.wait(TIMEOUT)
+    finally:
+        server.kill()
+        server.wait()
+    assert code == (0 if politely else 1)
