@@ -1,0 +1,129 @@
+"""The distribution as people get it: built from a clean copy, installed alone, used in another folder.
+
+An editable install finds every file of the tree, listed or not; only the wheel shows what is missing in it.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FOLDERS = {"analyzer": "cyclelens/analyzer", "server": "cyclelens/server", "data": "cyclelens/data"}
+BUILT_FROM = ["pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE", *FOLDERS]
+TIMEOUT = 600
+
+
+@pytest.fixture(scope="module")
+def distributions(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the source distribution and the wheel that was built from it."""
+    source = tmp_path_factory.mktemp("source")
+    for name in BUILT_FROM:
+        if (ROOT / name).is_dir():
+            compiled = shutil.ignore_patterns("__pycache__", "*.c", "*.so", "*.pyd")
+            shutil.copytree(ROOT / name, source / name, ignore=compiled)
+        elif (ROOT / name).exists():
+            shutil.copy(ROOT / name, source / name)
+    output = tmp_path_factory.mktemp("distributions")
+    command = [sys.executable, "-m", "build", "--outdir", str(output), str(source)]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, cwd=output)
+    assert run.returncode == 0, run.stdout[-3000:] + run.stderr[-3000:]
+    return output
+
+
+@pytest.fixture(scope="module")
+def installed(distributions: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The programs of an environment that holds the wheel and what it asks for, and nothing else."""
+    environment = tmp_path_factory.mktemp("environment")
+    venv.create(environment, with_pip=True)
+    programs = environment / "bin"
+    (wheel,) = distributions.glob("*.whl")
+    command = [programs / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", wheel]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT)
+    assert run.returncode == 0, run.stderr[-3000:]
+    return programs
+
+
+def run_elsewhere(
+    programs: Path, folder: Path, *arguments: str, text: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """Runs the installed `cyclelens` in another folder; nothing in its environment leads back here."""
+    environment = {
+        key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "CYCLELENS"))
+    }
+    return subprocess.run(
+        [programs / "cyclelens", *arguments],
+        input=text,
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env=environment,
+        timeout=TIMEOUT,
+    )
+
+
+def shipped_files() -> set[str]:
+    """What a wheel must hold: every module and every data file of the packages."""
+    kept = {".py", ".sqlite", ".txt", ".md", ".typed"}
+    return {
+        f"{inside}/{file.relative_to(ROOT / folder).as_posix()}"
+        for folder, inside in FOLDERS.items()
+        for file in (ROOT / folder).rglob("*")
+        if file.suffix in kept or file.name == "py.typed"
+    }
+
+
+def test_the_wheel_holds_every_module_and_the_tables(distributions: Path) -> None:
+    (wheel,) = distributions.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+    assert "cyclelens/data/instructions.sqlite" in names
+    assert shipped_files() - names == set()
+
+
+def test_the_wheel_holds_only_the_packages(distributions: Path) -> None:
+    (wheel,) = distributions.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        tops = {name.split("/")[0] for name in archive.namelist()}
+    assert {top for top in tops if not top.endswith(".dist-info")} == {"cyclelens"}
+
+
+def test_the_source_distribution_holds_licence_and_readme(distributions: Path) -> None:
+    (source,) = distributions.glob("*.tar.gz")
+    with tarfile.open(source) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert {"LICENSE", "README.md", "pyproject.toml"} <= names
+
+
+def test_an_example_is_analysed_in_another_folder(installed: Path, tmp_path: Path) -> None:
+    shutil.copy(ROOT / "examples/dot_product.s", tmp_path)
+    run = run_elsewhere(installed, tmp_path, "analyze", "dot_product.s")
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "cycles/iter on SKL" in run.stdout
+
+
+def test_a_block_is_predicted(installed: Path, tmp_path: Path) -> None:
+    """An LCP stall a round: 3.42 cycles unrolled on Skylake (uiCA paper, introduction: measured 3.44)."""
+    run = run_elsewhere(
+        installed, tmp_path, "predict", "--arch", "SKL", "--mode", "unroll", text="6605341249ffcf\n"
+    )
+    assert run.stdout == "hex,cycles_per_iteration,problem\n6605341249ffcf,3.42,\n", run.stderr
+
+
+@pytest.mark.parametrize("command", ["lsp", "evaluate", "data"])
+def test_every_command_is_installed(installed: Path, tmp_path: Path, command: str) -> None:
+    run = run_elsewhere(installed, tmp_path, command, "--help")
+    assert run.returncode == 0, run.stderr
+    assert f"usage: cyclelens {command}" in run.stdout
+
+
+def test_the_version_is_the_distribution_s(installed: Path, distributions: Path, tmp_path: Path) -> None:
+    (wheel,) = distributions.glob("*.whl")
+    version = wheel.name.split("-")[1]
+    assert run_elsewhere(installed, tmp_path, "--version").stdout == f"cyclelens {version}\n"
