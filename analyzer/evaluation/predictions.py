@@ -60,13 +60,17 @@ class Cache:
         self._path = path
         self._header = {"cyclelens": version, "format": _FORMAT}
         self.outcomes: dict[str, Outcome] = {}
+        self._cut_off = False
+        """The file ends in the middle of a line."""
         if path is not None and path.exists():
             self._load(path)
 
     def _load(self, path: Path) -> None:
-        lines = path.read_text(encoding="utf-8").splitlines()
-        if not lines:
+        text = path.read_text(encoding="utf-8", errors="replace")
+        if not text:
             return
+        self._cut_off = not text.endswith("\n")
+        lines = text.splitlines()
         try:
             header = json.loads(lines[0])
         except json.JSONDecodeError:
@@ -74,9 +78,10 @@ class Cache:
         if header != self._header:
             raise DatasetError(f"{path} holds no predictions of this version; resume from another file")
         for line in lines[1:]:
-            with contextlib.suppress(ValueError, TypeError, KeyError):  # the last line may be cut off
+            with contextlib.suppress(json.JSONDecodeError):  # a line that was cut off
                 entry = json.loads(line)
-                self.outcomes[entry.pop("key")] = Outcome(**entry)
+                key = entry.pop("key")
+                self.outcomes[key] = Outcome(**entry)
 
     def add(self, finished: Iterable[tuple[str, Outcome]]) -> None:
         """Remembers outcomes, in the file too."""
@@ -88,6 +93,9 @@ class Cache:
         with self._path.open("a", encoding="utf-8") as stream:
             if new:
                 stream.write(json.dumps(self._header) + "\n")
+            if self._cut_off:
+                stream.write("\n")
+                self._cut_off = False
             for key, outcome in finished:
                 stream.write(json.dumps({"key": key} | asdict(outcome)) + "\n")
 

@@ -1,0 +1,118 @@
+"""Agreement with the published uiCA model: figures, alignments and every event of its traces.
+
+The reference's files are not part of the project. They lie in a folder ``shared`` beside the repository;
+where they are missing these tests are skipped. A fixed sample is compared; CYCLELENS_PARITY=all takes all.
+"""
+
+import os
+import random
+from pathlib import Path
+
+import pytest
+from cyclelens.analyzer.evaluation.blocks import BlockBuilder
+from cyclelens.analyzer.evaluation.datasets import MODES, Sample, Selection, read_kernels, read_samples
+from cyclelens.analyzer.evaluation.kernels import TRACE_ROUNDS, trace_files
+from cyclelens.analyzer.evaluation.metrics import share_equal, share_within
+from cyclelens.analyzer.evaluation.traces import first_difference, read_traces
+from cyclelens.analyzer.microarchitectures import registry
+
+REFERENCE = Path(__file__).resolve().parents[3] / "shared" / "reference"
+if not REFERENCE.is_dir():
+    pytest.skip(f"the reference's figures are not here ({REFERENCE})", allow_module_level=True)
+
+EVERYTHING = os.environ.get("CYCLELENS_PARITY") == "all"
+BLOCKS = 20
+"""For each microarchitecture and mode."""
+OFFSETS = 5
+"""For each kernel and microarchitecture."""
+
+KERNELS = read_kernels(REFERENCE / "kernels.csv")
+KERNEL_FIGURES = read_samples(REFERENCE / "kernels.csv", Selection())
+TRACED = sorted(trace_files(REFERENCE / "traces"))
+ALIGNMENTS = read_samples(
+    REFERENCE / "alignment.csv", Selection(kernels={name: code for name, (code, _) in KERNELS.items()})
+)
+BLOCK_FIGURES = read_samples(REFERENCE / "throughput-dev.csv", Selection())
+
+
+def sampled(items, count):
+    """``count`` of the items, the same ones every time."""
+    if EVERYTHING or count >= len(items):
+        return items
+    return [items[number] for number in sorted(random.Random(1).sample(range(len(items)), count))]
+
+
+@pytest.fixture(scope="module")
+def builder():
+    return BlockBuilder()
+
+
+@pytest.fixture(scope="module")
+def simulate(builder):
+    """Simulation of a kernel with its trace; none is simulated twice."""
+    known = {}
+
+    def simulate(sample):
+        if sample.key not in known:
+            known[sample.key] = builder.simulate(sample, trace=True)[1]
+        return known[sample.key]
+
+    return simulate
+
+
+def check_figures(simulate, samples):
+    found = {sample: simulate(sample).cycles_per_iteration for sample in samples}
+    wrong = {
+        f"{sample.microarchitecture} at {sample.alignment}": (found[sample], sample.cycles)
+        for sample in samples
+        if round(found[sample], 2) != sample.cycles
+    }
+    assert not wrong, "predicted and reference cycles per iteration"
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_figures_of_kernels(simulate, kernel):
+    check_figures(simulate, [sample for sample in KERNEL_FIGURES if sample.name == kernel])
+
+
+@pytest.mark.parametrize("kernel", sorted({sample.name for sample in ALIGNMENTS}))
+def test_figures_of_alignments(simulate, kernel):
+    for microarchitecture in registry.names():
+        samples = [
+            sample
+            for sample in ALIGNMENTS
+            if (sample.name, sample.microarchitecture) == (kernel, microarchitecture)
+        ]
+        check_figures(simulate, sampled(samples, OFFSETS))
+
+
+@pytest.mark.parametrize("microarchitecture", TRACED)
+def test_traces_of_kernels_event_by_event(simulate, microarchitecture):
+    differing = {}
+    compared = 0
+    for kernel, reference in read_traces(trace_files(REFERENCE / "traces")[microarchitecture]):
+        code, mode = KERNELS[kernel]
+        trace = simulate(Sample(code, microarchitecture, mode, 0.0)).trace
+        compared += 1
+        difference = first_difference(trace.rows, reference, rounds=TRACE_ROUNDS)
+        if difference is not None:
+            differing[kernel] = str(difference)
+    assert compared >= 100
+    assert not differing
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("microarchitecture", sorted({sample.microarchitecture for sample in BLOCK_FIGURES}))
+def test_figures_of_real_blocks(builder, microarchitecture, mode):
+    """The bars that the project has set itself: 99.5 % within 1 %, 98 % equal."""
+    samples = [
+        sample
+        for sample in BLOCK_FIGURES
+        if (sample.microarchitecture, sample.mode) == (microarchitecture, mode)
+    ]
+    pairs = [
+        (builder.simulate(sample)[1].cycles_per_iteration, sample.cycles)
+        for sample in sampled(samples, BLOCKS)
+    ]
+    assert share_within(pairs, 0.01) >= 0.995
+    assert share_equal(pairs) >= 0.98
