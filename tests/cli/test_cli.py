@@ -107,10 +107,11 @@ def test_a_mistake_in_one_region_leaves_the_others_alone(run):
     assert "3.42 cycles/iter" in out
 
 
-def test_an_unknown_marker_option_is_only_a_warning(run):
+def test_an_unknown_marker_option_does_not_keep_the_region_from_being_analysed(run):
     code, out, _ = run("analyze", "kernel.s", text="# cyclelens-begin a colour=red\nnop\n# cyclelens-end\n")
-    assert code == 0
+    assert code == 1
     assert "kernel.s:1:1: warning: unknown option 'colour'" in out
+    assert "0.25 cycles/iter" in out
 
 
 def test_a_region_that_does_not_exist(run):
