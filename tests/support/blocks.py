@@ -1,0 +1,40 @@
+"""Blocks from hexadecimal code with the tables that ship."""
+
+from __future__ import annotations
+
+import atexit
+from functools import cache
+
+from cyclelens.analyzer.assembly.decoder import decode
+from cyclelens.analyzer.facts.store import FactsStore, open_store
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.uops import Block, InstructionTemplate
+from cyclelens.analyzer.uops.block import build_block
+
+
+@cache
+def store() -> FactsStore:
+    """The tables, opened once for all tests."""
+    opened = open_store()
+    atexit.register(opened.close)
+    return opened
+
+
+def block_of(code: str, name: str, *, loop: bool | None = None, alignment: int = 0) -> Block:
+    """The block of these bytes; unless ``loop`` says it, a last branch makes it a loop."""
+    instructions = decode(bytes.fromhex(code))
+    model = registry.get(name)
+    if loop is None:
+        loop = build_block(instructions[-1:], model, store(), loop=False).instructions[0].is_branch
+    return build_block(instructions, model, store(), loop=loop, alignment=alignment)
+
+
+def templates_of(code: str, name: str, *, alignment: int = 0) -> tuple[InstructionTemplate, ...]:
+    """The expanded instructions of these bytes."""
+    return block_of(code, name, alignment=alignment).instructions
+
+
+def template_of(code: str, name: str) -> InstructionTemplate:
+    """The only instruction of these bytes."""
+    (template,) = templates_of(code, name)
+    return template
