@@ -53,6 +53,11 @@ def test_cited_rules_are_documented() -> None:
     assert unknown == []
 
 
+def test_folders_that_hold_the_invariants_exist() -> None:
+    named = set(re.findall(r"`(tests/\w+)`", (ROOT / "ARCHITECTURE.md").read_text()))
+    assert [name for name in sorted(named) if not list((ROOT / name).glob("test_*.py"))] == []
+
+
 def test_readme_names_every_microarchitecture() -> None:
     rows = re.findall(r"^\| `(\w+)` \|", (ROOT / "README.md").read_text(), re.M)
     assert tuple(rows) == registry.names()
