@@ -85,7 +85,7 @@ def assemble(
 
     Never raises: what is wrong is reported as problems, each at its line, and only for text inside of regions
     and for the markers themselves. A region that could not be encoded wholly is ``incomplete``; the others
-    are not affected. ``syntax`` is the dialect of the file's beginning (``auto att intel``); syntax directives
+    are not affected. ``syntax`` is the dialect at the file's beginning (``auto att intel``); directives
     in the file always switch. When ``cancel()`` turns true, an answer without regions is returned. ``client``
     replaces the process's own assembler child.
     """
