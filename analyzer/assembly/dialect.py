@@ -8,13 +8,20 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """``att`` or ``intel``."""
+    """``att`` or ``intel``, and whether registers may stand without ``%``."""
 
     name: str
+    bare_registers: bool
+
+    @property
+    def is_att(self) -> bool:
+        """AT&T: sources first."""
+        return self.name == "att"
 
 
-ATT = Dialect("att")
-INTEL = Dialect("intel")
+ATT = Dialect("att", bare_registers=False)
+INTEL = Dialect("intel", bare_registers=True)
+_ATT_BARE = Dialect("att", bare_registers=True)
 BY_NAME = {"att": ATT, "intel": INTEL}
 
 _SYNTAX_DIRECTIVE = re.compile(r"^[ \t]*\.(intel|att)_syntax\b", re.MULTILINE)
@@ -71,11 +78,18 @@ def _evidence(text: str) -> tuple[int, int]:
     return att, intel
 
 
+def of_directive(name: str, arguments: str) -> Dialect | None:
+    """The dialect that ``.intel_syntax`` or ``.att_syntax`` switches to; None for any other directive."""
+    if name == "att_syntax":
+        return _ATT_BARE if arguments.strip().lower() == "noprefix" else ATT
+    return INTEL if name == "intel_syntax" else None
+
+
 def semicolon_starts_comment(text: str, dialect: Dialect) -> bool:
     """GNU as separates statements by ``;``, NASM and its relatives start a comment with it. It is taken as a
     comment only in an Intel text without GNU directives where some tail cannot be a statement.
     """
-    if dialect is ATT or ";" not in text or _GNU_DIRECTIVE.search(text):
+    if dialect.is_att or ";" not in text or _GNU_DIRECTIVE.search(text):
         return False
     for number, line in enumerate(text.split("\n")):
         if number > _MAXIMUM_EVIDENCE_LINES:

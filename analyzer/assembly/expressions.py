@@ -28,7 +28,7 @@ Lookup = Callable[[str], "Value | None"]
 _MAXIMUM_DEPTH = 50
 _MAXIMUM_LENGTH = 1000
 
-SYMBOL = r"[A-Za-z_.$?][\w.$?]*(?:@[A-Za-z_]\w*)?"
+_SYMBOL = r"[A-Za-z_.$][\w.$]*(?:@[A-Za-z_]\w*)?"
 _TOKEN = re.compile(
     r"""\s*(?:
     (?P<hexadecimal>0[xX][0-9a-fA-F]{1,32}(?!\w))
@@ -38,7 +38,7 @@ _TOKEN = re.compile(
   | (?P<number>\d{1,32}(?!\w))
   | (?P<character>'(?:\\.|[^\\'])'?)
   | (?P<symbol>"""
-    + SYMBOL
+    + _SYMBOL
     + r""")
   | (?P<operator><<|>>|&&|\|\||==|!=|<>|<=|>=|[-+*/%&|^~!()<>])
     )""",

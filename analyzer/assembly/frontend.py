@@ -132,6 +132,8 @@ class _Assembly:
     problems: list[Problem] = field(default_factory=list)
     contents: dict[int, _Content | _Refused | None] = field(default_factory=dict)
     """Per statement what it will become; None: no bytes."""
+    undefined: dict[int, str] = field(default_factory=dict)
+    """Per statement a symbol that is probably a slip of the pen."""
     replies: Mapping[Request, Reply] = field(default_factory=dict)
 
     def run(self) -> AssembledFile:
@@ -280,6 +282,8 @@ class _Assembly:
         if word.lower() in self.program.macros:
             raise _Refused("not-supported", f"Macros are not supported yet: '{word}' is not expanded.")
         content = prepare(statement.text, statement.dialect, scope)
+        if scope.undefined:
+            self.undefined[index] = scope.undefined[0]
         if isinstance(content, Jump):
             self._check_target(index, content, scope)
         return content
@@ -414,6 +418,9 @@ class _Assembly:
         if statement.kind is Kind.DIRECTIVE and not directives.is_known(statement.name):
             message = f".{statement.name} is not a known directive; it is taken to make no code."
             self._report("unknown-directive", message, statement.start, statement.end, Severity.WARNING)
+        if index in self.undefined:
+            message = f"'{self.undefined[index]}' is not defined in this file; it is taken as an address."
+            self._report("undefined-symbol", message, statement.start, statement.end, Severity.WARNING)
         if isinstance(content, Jump) and content.mnemonic not in _LEAVING:
             name = content.target.text.strip()
             if _PLAIN_SYMBOL.fullmatch(name) and self.program.find_label(name, index) is None:

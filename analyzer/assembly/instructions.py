@@ -203,7 +203,7 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Quest
         if not rest.strip():
             return Encoded(prefix)
         text = rest
-    if rest[:1] not in ("", " ", "\t", "(", "[", "$", "%", "*", "-"):
+    if rest[:1] not in ("", " ", "\t", "(", "[", "$", "*", "-"):
         raise OperandError(f"'{text.strip()[:40]}' is not a statement.")
     if not _MNEMONIC.fullmatch(mnemonic):
         raise OperandError(f"'{mnemonic[:40]}' is not an instruction.")
@@ -211,13 +211,19 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Quest
     if mnemonic in _FIXED and not parts:
         return Encoded(prefix + _FIXED[mnemonic])
     branch = mnemonic in JUMPS
-    att = dialect is ATT
-    parse = parse_att if att else parse_intel
-    operands = [parse(part, scope, branch=branch) for part in parts]
+    att = dialect.is_att
+    operands: list[Operand] = [
+        parse_att(part, scope, branch=branch, bare_registers=dialect.bare_registers)
+        if att
+        else parse_intel(part, scope, branch=branch)
+        for part in parts
+    ]
     if branch and len(operands) == 1 and isinstance(operands[0], Target):
         return Jump(mnemonic, JUMPS[mnemonic], prefix, operands[0])
     if mnemonic.startswith("bnd"):
         raise UnsupportedError("Bound checks (MPX) are not supported by the built-in assembler.")
+    if not operands and mnemonic in _STRING_OPCODES:
+        raise OperandError(f"'{mnemonic}' does not say its size: add a suffix.")
     if (code := _string(mnemonic, operands)) is not None:
         return Encoded(_prefixed(prefix, code))
     for operand in operands:
@@ -250,7 +256,7 @@ def _string(mnemonic: str, operands: Sequence[Operand]) -> bytes | None:
     sizes = [_BYTES_OF[place.size] for place in memory if place.size in _BYTES_OF]
     size = ([_BYTES_OF[match[2]]] if match[2] else widths + sizes) or [0]
     if not size[0]:
-        raise OperandError(f"The size of '{mnemonic}' is not told: add a suffix.")
+        raise OperandError(f"The size of '{mnemonic}' is not said: add a suffix.")
     opcode = _STRING_OPCODES[match[1]] + (size[0] > 1)
     return {2: b"\x66", 8: b"\x48"}.get(size[0], b"") + bytes([opcode])
 
@@ -258,7 +264,7 @@ def _string(mnemonic: str, operands: Sequence[Operand]) -> bytes | None:
 def _question(
     mnemonic: str, operands: list[Operand], prefix: bytes, dialect: Dialect, indirect: bool
 ) -> Question:
-    att = dialect is ATT
+    att = dialect.is_att
     if att and operands and isinstance(operands[0], Memory) and (match := _SCALAR_VECTOR.fullmatch(mnemonic)):
         return _scalar_vector(match[1], operands, prefix)
     if mnemonic == "vextractps" and not att and len(operands) == 3:

@@ -28,9 +28,9 @@ class Scope(Protocol):
     def lookup(self, name: str) -> Value | None:
         """The constant value of a symbol, None if it has none."""
 
-    def address(self, symbol: str) -> int:
-        """A stand-in for the address of a symbol, relative to the code and small; always the same for the
-        same symbol, far apart for different ones."""
+    def address(self, symbol: str, *, relative: bool) -> int:
+        """A stand-in for the address of a symbol, small; always the same for the same symbol, far apart for
+        different ones. ``relative``: it is used relative to the instruction pointer."""
 
 
 ABSOLUTE_BASE = 0x1000_0000
@@ -95,9 +95,11 @@ _SIZES = {
     "zmmword": "zmmword",
     "mmword": "qword",
 }
-_SIZE = re.compile(rf"({'|'.join(_SIZES)})\b\s*(?:ptr\b\s*)?", re.IGNORECASE)
+_SIZE = re.compile(rf"({'|'.join(_SIZES)})\b\s*(?:ptr\b\s*|(?=\[|[c-gs]s\s*:))", re.IGNORECASE)
+_RESERVED = frozenset([*_SIZES, "ptr", "offset", "flat"])
 _SEGMENT = re.compile(r"%?([c-gs]s)\s*:\s*", re.IGNORECASE)
 _ATT_ADDRESS = re.compile(r"(?P<displacement>[^%]*?)\(\s*(?P<inside>[^()]*(?:\(\s*\d\s*\))?)\s*\)")
+_BARE_WORD = re.compile(r"(?<![%\w.$@])[A-Za-z]\w*(?![\w.$@])")
 _OFFSET = re.compile(r"offset\b\s*(?:flat\s*:\s*)?", re.IGNORECASE)
 _DISTANCE = re.compile(r"(short|near(?:\s+ptr)?|far)\b\s*", re.IGNORECASE)
 _ST = re.compile(r"st\s*\(\s*([0-7])\s*\)")
@@ -146,11 +148,13 @@ def _register(text: str) -> str | None:
     return name
 
 
-def parse_att(text: str, scope: Scope, *, branch: bool) -> Operand:
-    """One AT&T operand. ``branch`` says that a bare expression is a jump target. Raises OperandError,
-    UnsupportedError."""
+def parse_att(text: str, scope: Scope, *, branch: bool, bare_registers: bool = False) -> Operand:
+    """One AT&T operand. ``branch`` says that a bare expression is a jump target, ``bare_registers`` that
+    registers need no ``%``. Raises OperandError, UnsupportedError."""
     _refuse_masks(text)
-    indirect = text.startswith("*")
+    if not bare_registers:
+        _refuse_bare_registers(text)
+    indirect = branch and text.startswith("*")
     if indirect:
         text = text[1:].strip()
     if text.startswith("$"):
@@ -171,6 +175,12 @@ def parse_att(text: str, scope: Scope, *, branch: bool) -> Operand:
     if "%" in text:
         raise OperandError(f"'{text[:40]}' is not understood as an operand.")
     return Memory(segment, displacement=_displacement(text, scope, relative=False))
+
+
+def _refuse_bare_registers(text: str) -> None:
+    for match in _BARE_WORD.finditer(text):
+        if match[0].lower() in registers.REGISTERS:
+            raise OperandError(f"'{match[0]}' needs a '%' to be a register in AT&T syntax.")
 
 
 def _is_register(text: str) -> bool:
@@ -229,7 +239,7 @@ def parse_intel(text: str, scope: Scope, *, branch: bool) -> Operand:
     if match := _OFFSET.match(text):
         return _immediate(text[match.end() :], scope)
     size = None
-    if (match := _SIZE.match(text)) and match.end() < len(text):
+    if match := _SIZE.match(text):
         size = _SIZES[match[1].lower()]
         text = text[match.end() :]
     segment = None
@@ -249,7 +259,7 @@ def parse_intel(text: str, scope: Scope, *, branch: bool) -> Operand:
 def _intel_address(text: str, segment: str | None, size: str | None, scope: Scope) -> Memory:
     """``displacement[base + index*scale + displacement]`` with any number of brackets, which add up."""
     flat = re.sub(r"\]\s*\[|\[", "+", text).replace("]", " ").strip()
-    if text.count("[") != text.count("]"):
+    if text.count("[") != text.count("]") or "'" in text:
         raise OperandError("The brackets of the address do not match.")
     body = re.sub(r"\+\s*(?:rel|abs)\s+", "+", flat) if "rel" in flat or "abs" in flat else flat
     relative_word = body != flat and "rel" in flat
@@ -314,16 +324,20 @@ def _terms(text: str) -> list[tuple[str, str]]:
 
 def _evaluate(text: str, scope: Scope) -> Value:
     try:
-        return evaluate(text, scope.lookup)
+        value = evaluate(text, scope.lookup)
     except ExpressionError as error:
         raise OperandError(str(error)) from None
+    if value.symbol is not None and value.symbol.lower() in _RESERVED:
+        raise OperandError(f"'{text[:40]}' is not complete.")
+    return value
 
 
 def _immediate(text: str, scope: Scope) -> Immediate:
     value = _evaluate(text, scope)
     if value.symbol is None:
         return Immediate(value.constant)
-    return Immediate(ABSOLUTE_BASE + scope.address(value.symbol) + value.constant, is_address=True)
+    address = ABSOLUTE_BASE + scope.address(value.symbol, relative=False)
+    return Immediate(address + value.constant, is_address=True)
 
 
 def _displacement(text: str, scope: Scope, *, relative: bool) -> int:
@@ -333,7 +347,7 @@ def _displacement(text: str, scope: Scope, *, relative: bool) -> int:
     value = _evaluate(text, scope)
     if value.symbol is not None:
         base = 0 if relative else ABSOLUTE_BASE
-        return base + scope.address(value.symbol) + value.constant
+        return base + scope.address(value.symbol, relative=relative) + value.constant
     number = value.constant
     if number >= (1 << 63):
         number -= 1 << 64

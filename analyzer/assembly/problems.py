@@ -25,6 +25,7 @@ CODES: Mapping[str, str] = {
     "statement-too-long": "a statement of more characters than the front end reads",
     "syntax-error": "the statement is not understood",
     "undefined-label": "the target of a jump is not defined",
+    "undefined-symbol": "an address names a symbol that the file neither defines nor declares",
     "unknown-directive": "a directive that is not known; taken as having no effect on the bytes",
     "unsupported-instruction": "the instruction is unknown to the assembler or beyond it (EVEX ...)",
 }

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from itertools import accumulate
 
-from cyclelens.analyzer.assembly.dialect import BY_NAME, INTEL, Dialect
+from cyclelens.analyzer.assembly.dialect import Dialect, of_directive
 from cyclelens.analyzer.assembly.expressions import ExpressionError, Value, constant, evaluate
 from cyclelens.analyzer.assembly.scanner import RawStatement
 
@@ -32,6 +32,7 @@ _NASM_DIRECTIVE = re.compile(
 )
 _CODE_SECTION = ".text"
 _STORED = frozenset(["set", "equ", "equiv", "eqv"])
+_DECLARING = frozenset(["globl", "global", "extern", "comm", "lcomm", "local", "hidden", "weak"])
 _NUMERIC = re.compile(r"(\d+)([bf])")
 
 
@@ -80,6 +81,8 @@ class Program:
 
     statements: list[Statement] = field(default_factory=list)
     labels: dict[str, list[Label]] = field(default_factory=dict)
+    declared: set[str] = field(default_factory=set)
+    """Symbols that `.globl`, `.extern` and their like name."""
     macros: set[str] = field(default_factory=set)
     """Names of macros that are defined, and not expanded."""
     _constants: dict[str, tuple[list[int], list[Value]]] = field(default_factory=dict)
@@ -115,6 +118,11 @@ class Program:
         """A stand-in for an address that is not known: the same for the same symbol, far from all others."""
         return self._addresses.setdefault(symbol, 0x1000 * len(self._addresses))
 
+    def is_declared(self, symbol: str) -> bool:
+        """Does the file define the symbol, or say that another one does?"""
+        name = symbol.partition("@")[0]
+        return name in self.labels or name in self.declared or name[0].isdigit() or name == "."
+
     def slice(self, start: int, end: int) -> tuple[int, int]:
         """Indices of the statements that stand between two offsets of the text."""
         if len(self._starts) != len(self.statements):
@@ -129,11 +137,15 @@ class StatementScope:
 
     program: Program
     index: int
+    undefined: list[str] = field(default_factory=list)
+    """Symbols of absolute addresses that nothing in the file defines or declares."""
 
     def lookup(self, name: str) -> Value | None:
         return self.program.lookup(name, self.index)
 
-    def address(self, symbol: str) -> int:
+    def address(self, symbol: str, *, relative: bool) -> int:
+        if not relative and not self.program.is_declared(symbol):
+            self.undefined.append(symbol)
         return self.program.address(symbol)
 
 
@@ -187,6 +199,8 @@ def _read(
                             return
                         _read(program, raw, position, end, state, cancel, depth + 1)
                     position = end + 1
+        elif statement.name in _DECLARING:
+            program.declared.update(statement.arguments.replace(",", " ").split())
         else:
             _follow(statement, state)
 
@@ -216,14 +230,14 @@ def _statement(program: Program, raw: RawStatement, state: _State) -> Statement:
         if statement.name in _STORED:
             name, _, expression = statement.arguments.partition(",")
             _assign(program, name.strip(), expression)
-    elif state.dialect is INTEL and (match := _NASM_DIRECTIVE.fullmatch(stripped)):
+    elif not state.dialect.is_att and (match := _NASM_DIRECTIVE.fullmatch(stripped)):
         statement.kind = Kind.DIRECTIVE
         word = match[1].lower()
         statement.name = {"align": "balign", "global": "globl", "extern": "extern"}.get(word, "section")
         if word not in ("section", "segment", "global", "extern", "align"):
             statement.kind = Kind.NOTHING
         statement.arguments = match[2].rstrip("] \t")
-    elif state.dialect is INTEL and (match := _EQU.fullmatch(stripped)):
+    elif not state.dialect.is_att and (match := _EQU.fullmatch(stripped)):
         _assign(program, match[1], match[2])
     else:
         statement.kind = Kind.INSTRUCTION
@@ -286,8 +300,8 @@ def _skip_macro(program: Program, raw: list[RawStatement], position: int, last: 
 def _follow(statement: Statement, state: _State) -> None:
     """Sections and syntax switches."""
     name, words = statement.name, statement.arguments.replace(",", " ").split()
-    if name.endswith("_syntax") and name[:-7] in BY_NAME:
-        state.dialect = BY_NAME[name[:-7]]
+    if dialect := of_directive(name, statement.arguments):
+        state.dialect = dialect
     elif name == "pushsection":
         state.stack.append((state.section, state.previous))
         state.previous, state.section = state.section, words[0].strip('"') if words else state.section

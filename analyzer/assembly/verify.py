@@ -188,11 +188,12 @@ def _immediate_mismatch(
         return ""
     if instruction.immediate is None:
         return "" if written == [1] or instruction.mnemonic in ("int3", "int1") else "the number is missing"
+    value = written[0] - (1 << 64) if written[0] >= 1 << 63 else written[0]
     bits = instruction.immediate_bits
     if instruction.mnemonic in _SIGN_EXTENDING and not _is_byte_operation(mnemonic, operands, att):
         bits = max(bits, 16 << (instruction.effective_operand_size - 1))
-    fits = -(1 << (bits - 1)) <= written[0] < (1 << bits) or bits == 64
-    if fits and (written[0] - instruction.immediate) % (1 << bits) == 0:
+    fits = -(1 << (bits - 1)) <= value < (1 << bits) or bits == 64
+    if fits and (value - instruction.immediate) % (1 << bits) == 0:
         return ""
     return f"the number does not fit: the bytes say '{instruction.text}'"
 
