@@ -6,7 +6,7 @@ from cyclelens.analyzer.microarchitectures import haswell, icelake, sandybridge,
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 
 _MODELS = {
-    model.name: model for family in (sandybridge, haswell, skylake, icelake) for model in family.MODELS
+    model.name: model for model in (*sandybridge.MODELS, *haswell.MODELS, *skylake.MODELS, *icelake.MODELS)
 }
 
 
