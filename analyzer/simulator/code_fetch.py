@@ -3,51 +3,60 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.simulator.columns import Columns
-from cyclelens.analyzer.simulator.layout import CODE_LINE, Layout, fetch_blocks
-from cyclelens.analyzer.simulator.queues import CodeQueue
+from cyclelens.analyzer.simulator.constants import CODE_LINE
+from cyclelens.analyzer.simulator.layout import Layout
+from cyclelens.analyzer.simulator.queues import Queues
 
 _ENOUGH_LINES = 2
 _ENOUGH_BLOCKS = 4
 
 
 class CodeFetch:
-    """Keeps the code queue filled: whole rounds of a loop, 64-byte groups of unrolled code."""
+    """Keeps the code queues filled: whole rounds of a loop, 64-byte groups of unrolled code."""
 
-    def __init__(self, columns: Columns, layout: Layout, code: CodeQueue) -> None:
+    def __init__(self, columns: Columns, layout: Layout, queues: Queues) -> None:
         self._columns = columns
         self._program = columns.program
         self._layout = layout
-        self._code = code
-        self._round = 0
-        self._instance = 0
+        self._blocks = queues.blocks
+        self._lines = queues.lines
+        self.round = 0
+        self.instance = 0
+        """Next instance to fetch."""
 
     def tick(self) -> None:
         """Fetch until enough code is queued."""
-        code = self._code
-        while len(code.lines) < _ENOUGH_LINES and len(code.blocks) < _ENOUGH_BLOCKS:
+        while self._lines.count < _ENOUGH_LINES and self._blocks.count < _ENOUGH_BLOCKS:
             if self._program.loop:
                 self._fetch_round()
             else:
                 self._fetch_group()
 
     def _fetch_round(self) -> None:
-        number = self._round
+        layout = self._layout
         count = self._program.instructions
-        base = number * count
+        base = self.round * count
         # The end of a round is noticed only when the next begins, so that one's first group exists too.
-        self._columns.generate(base + count + self._layout.first_group_end)
-        for block in self._layout.blocks:
-            if self._layout.cached[block.first]:
-                self._code.lines.extend((line, number) for line in block.lines)
+        self._columns.generate(base + count + layout.first_group_end)
+        for block in range(layout.blocks):
+            first = layout.block_first[block]
+            end = layout.block_end[block]
+            if layout.cached[first]:
+                for line in range(layout.block_line0[block], layout.block_line_end[block]):
+                    self._lines.push(line, self.round)
             else:
-                self._code.blocks.extend((base + a, base + b) for a, b in block.fetch_blocks)
-        self._round += 1
+                layout.queue_fetch_blocks(self._blocks, base + first, base + end, layout.address[first], base)
+        self.round += 1
+        self.instance = base + count
 
     def _fetch_group(self) -> None:
         columns = self._columns
-        first = self._instance
-        line = columns.address_of(first) // CODE_LINE
-        while columns.address_of(self._instance) // CODE_LINE == line:
-            self._instance += 1
-        columns.generate(self._instance)
-        self._code.blocks.extend(fetch_blocks(self._program, first, self._instance, columns.address))
+        first = self.instance
+        address = columns.address_of(first)
+        line = address // CODE_LINE
+        end = first
+        while columns.address_of(end) // CODE_LINE == line:
+            end += 1
+        columns.generate(end)
+        self._layout.queue_fetch_blocks(self._blocks, first, end, address, 0)
+        self.instance = end

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.simulator.columns import NONE, Columns
-from cyclelens.analyzer.simulator.queues import InstructionQueue, MicrocodeQueue
+from cyclelens.analyzer.simulator.columns import Columns
+from cyclelens.analyzer.simulator.constants import NONE
+from cyclelens.analyzer.simulator.queues import MicrocodeQueue, Queues
 
 
 class Decoder:
@@ -14,48 +15,48 @@ class Decoder:
         self,
         columns: Columns,
         microarchitecture: Microarchitecture,
-        queue: InstructionQueue,
+        queues: Queues,
         microcode: MicrocodeQueue,
     ) -> None:
         self._columns = columns
         self._program = columns.program
-        self._queue = queue
+        self._instructions = queues.instructions
+        self._delivered = queues.delivered
         self._microcode = microcode
         self._decoders = microarchitecture.decoders
         self._delay = microarchitecture.predecode_to_decode_delay
         self._fusible_on_last = microarchitecture.fusible_on_last_decoder
         self._stall = microarchitecture.mite_to_ms_stall
         self.last_decoded = NONE
-        """Instance decoded last in the latest cycle, NONE if there was none."""
+        """Instruction decoded last in the latest cycle, NONE if there was none."""
 
-    def tick(self, cycle: int, delivered: list[tuple[int, int]]) -> None:
-        """Decode what this cycle allows; IDQ uops go to ``delivered`` as (static IDQ uop, instance)."""
+    def tick(self, cycle: int) -> None:
+        """Decode what this cycle allows."""
         program = self._program
-        columns = self._columns
-        instances = self._queue.instances
+        queue = self._instructions
         slots = self._decoders
         decoded = 0
         self.last_decoded = NONE
-        while instances:
-            instance = instances[0]
+        while queue.count > 0:
+            instance = queue.first(0)
             i = instance % program.instructions
             if program.i_second[i]:
-                columns.removed[instance] = cycle
-                instances.popleft()
+                self._columns.removed[instance] = cycle
+                queue.pop()
                 continue
-            if columns.predecoded[instance] + self._delay > cycle:
+            if queue.second(0) + self._delay > cycle:
                 return
-            if decoded and program.i_complex[i]:
+            if decoded > 0 and program.i_complex[i]:
                 return
             if program.i_fusible[i] and not self._may_decode_fusible(cycle, decoded):
                 return
-            instances.popleft()
-            columns.removed[instance] = cycle
-            self.last_decoded = instance
+            queue.pop()
+            self._columns.removed[instance] = cycle
+            self.last_decoded = i
             first = program.i_idq0[i]
             split = first + program.i_decoded_count[i]
             for idq_uop in range(first, split):
-                delivered.append((idq_uop, instance))
+                self._delivered.push(idq_uop, instance)
             if program.i_ms_uops[i]:
                 end = first + program.i_idq_count[i]
                 self._microcode.hand_over(split, end, instance, self._stall, self._stall)
@@ -69,7 +70,7 @@ class Decoder:
 
     def _may_decode_fusible(self, cycle: int, decoded: int) -> bool:
         """A fusible instruction waits until its possible partner is there too (C4)."""
-        instances = self._queue.instances
         if not self._fusible_on_last and decoded == self._decoders - 1:
             return False
-        return len(instances) > 1 and self._columns.predecoded[instances[1]] + self._delay <= cycle
+        queue = self._instructions
+        return queue.count > 1 and queue.second(1) + self._delay <= cycle

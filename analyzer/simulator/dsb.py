@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.simulator.columns import NONE, Columns
-from cyclelens.analyzer.simulator.layout import Layout, LineEntry
-from cyclelens.analyzer.simulator.queues import CodeQueue, MicrocodeQueue
+from cyclelens.analyzer.simulator.columns import Columns
+from cyclelens.analyzer.simulator.constants import NONE
+from cyclelens.analyzer.simulator.layout import Layout
+from cyclelens.analyzer.simulator.queues import MicrocodeQueue, Queues
 
 _WIDE = 6
 """DSB width at which crossing into another line costs bandwidth (X5)."""
@@ -19,97 +20,97 @@ class Dsb:
         columns: Columns,
         microarchitecture: Microarchitecture,
         layout: Layout,
-        code: CodeQueue,
+        queues: Queues,
         microcode: MicrocodeQueue,
     ) -> None:
         self._program = columns.program
         self._layout = layout
-        self._code = code
+        self._lines = queues.lines
+        self._delivered = queues.delivered
         self._microcode = microcode
         self._width = microarchitecture.dsb_width
-        self._block_bytes = microarchitecture.dsb_block_bytes
         self._ms_stall = microarchitecture.dsb_to_ms_stall
-        self._position = 0
-        self._extra_last_cycle = False
-        self.last_finished = NONE
-        """Instruction (position in the round) whose last uop was the last one delivered in the latest
-        cycle, NONE otherwise."""
+        self.position = 0
+        self.extra_last_cycle = False
+        self.last_instruction = NONE
+        """Instruction delivered last in the latest cycle, NONE if there was none."""
+        self.finished = False
+        """Whether that was its last uop."""
 
-    def tick(self, delivered: list[tuple[int, int]]) -> None:
-        """One cycle; IDQ uops go to ``delivered`` as (static IDQ uop, instance)."""
-        lines = self._code.lines
+    def tick(self) -> None:
+        """One cycle."""
+        layout = self._layout
+        lines = self._lines
         budget = self._width
-        fresh = self._position == 0
-        extra_before = self._extra_last_cycle
-        self._extra_last_cycle = False
-        self.last_finished = NONE
+        fresh = self.position == 0
+        extra_before = self.extra_last_cycle
+        self.extra_last_cycle = False
+        self.last_instruction = NONE
+        self.finished = False
         opened_second = False
         count = 0
-        entry: LineEntry | None = None
-        while budget > 0 and lines:
-            if entry is not None and self._position == 0:
+        while budget > 0 and lines.count > 0:
+            if count > 0 and self.position == 0:
                 # The line of the last entry is used up: open the next (X1).
-                if opened_second or not self._may_open(entry):
+                if opened_second or not self._may_open():
                     break
                 opened_second = True
-            number, round_number = lines[0]
-            line = self._layout.lines[number]
-            upcoming = line[self._position]
-            if upcoming.extra_slot and budget < 2:
+            line = lines.first(0)
+            entry = layout.line_first[line] + self.position
+            if layout.entry_extra_slot[entry] and budget < 2:
                 break
-            entry = upcoming
-            instance = round_number * self._program.instructions + entry.instruction
-            delivered.append((entry.idq_uop, instance))
+            i = layout.entry_instruction[entry]
+            instance = lines.second(0) * self._program.instructions + i
+            self._delivered.push(layout.entry_idq_uop[entry], instance)
             count += 1
-            self.last_finished = entry.instruction if entry.contains_last_uop else NONE
-            if entry.extra_slot:
+            self.last_instruction = i
+            self.finished = layout.entry_last[entry] != 0
+            if layout.entry_extra_slot[entry]:
                 budget = 0
-                self._extra_last_cycle = True
+                self.extra_last_cycle = True
             else:
                 budget -= 1
-            if entry.has_ms_uops:
-                self._hand_over(entry, instance)
+            if layout.entry_ms[entry]:
+                end = self._program.i_idq0[i] + self._program.i_idq_count[i]
+                first = layout.entry_idq_uop[entry] + 1
+                self._microcode.hand_over(first, end, instance, self._ms_stall, 0)
                 budget = 0
-            slot = self._position
-            self._position += 1
-            if self._position == len(line):
-                lines.popleft()
-                self._position = 0
-                if budget > 0 and lines and self._width == _WIDE:
-                    budget = self._across_lines(entry, slot, count, budget, fresh, extra_before)
+            slot = self.position
+            self.position += 1
+            if entry + 1 == layout.line_end[line]:
+                lines.pop()
+                self.position = 0
+                if budget > 0 and lines.count > 0 and self._width == _WIDE:
+                    budget = self._across_lines(slot, count, budget, fresh, extra_before)
 
-    def _hand_over(self, entry: LineEntry, instance: int) -> None:
-        program = self._program
-        end = program.i_idq0[entry.instruction] + program.i_idq_count[entry.instruction]
-        self._microcode.hand_over(entry.idq_uop + 1, end, instance, self._ms_stall, 0)
+    def _next_line_start(self) -> int:
+        """Instruction at the start of the next queued line."""
+        return self._layout.entry_instruction[self._layout.line_first[self._lines.first(0)]]
 
-    def _is_last_of_round(self, entry: LineEntry) -> bool:
-        return entry.instruction == self._program.key_instruction
-
-    def _may_open(self, entry: LineEntry) -> bool:
-        """Whether a second line may be opened behind this entry (X1)."""
-        line = self._layout.lines[self._code.lines[0][0]]
-        if line[-1].has_ms_uops:
+    def _may_open(self) -> bool:
+        """Whether a second line may be opened behind the last delivered entry (X1)."""
+        layout = self._layout
+        if layout.entry_ms[layout.line_end[self._lines.first(0)] - 1]:
             return False
-        address = self._layout.address
-        end = address[entry.instruction] + self._program.i_length[entry.instruction]
-        return end == address[line[0].instruction] or self._is_last_of_round(entry)
+        last = self.last_instruction
+        end = layout.address[last] + self._program.i_length[last]
+        return end == layout.address[self._next_line_start()] or last == self._program.key_instruction
 
-    def _across_lines(
-        self, entry: LineEntry, slot: int, count: int, budget: int, fresh: bool, extra_before: bool
-    ) -> int:
+    def _across_lines(self, slot: int, count: int, budget: int, fresh: bool, extra_before: bool) -> int:
         """What is left of the budget when a line ends within a cycle (X5)."""
-        address = self._layout.address
-        following = self._layout.lines[self._code.lines[0][0]][0].instruction
-        same_block = (
-            address[following] // self._block_bytes == address[entry.instruction] // self._block_bytes
-        )
-        last = self._is_last_of_round(entry)
-        if self._block_bytes == 32 and same_block and last and not extra_before:
-            return 0
-        if not same_block and fresh:
-            return {1: 4, 2: 4, 3: 2, 4: 2, 5: 1}.get(count, budget)
-        if not same_block and last:
+        layout = self._layout
+        here = layout.address[self.last_instruction] // layout.block_bytes
+        same_block = layout.address[self._next_line_start()] // layout.block_bytes == here
+        last = self.last_instruction == self._program.key_instruction
+        if same_block:
+            return 0 if layout.block_bytes == 32 and last and not extra_before else budget
+        if fresh:
+            if count <= 2:
+                return 4
+            if count <= 4:
+                return 2
+            return 1 if count == 5 else budget
+        if last:
             if count == 1 or (count == 2 and slot >= 4):
                 return 4
             return min(budget, 2)

@@ -2,36 +2,40 @@
 
 from __future__ import annotations
 
-from collections import deque
-
-from cyclelens.analyzer.model.uops import UopKind
-from cyclelens.analyzer.simulator.columns import UNKNOWN, Columns
-
-_LOAD = int(UopKind.LOAD)
-_STORES = (int(UopKind.STORE_ADDRESS), int(UopKind.STORE_DATA))
+from cyclelens.analyzer.simulator.arrays import PairQueue
+from cyclelens.analyzer.simulator.columns import Columns
+from cyclelens.analyzer.simulator.constants import LOAD, STORE_ADDRESS, STORE_DATA, UNKNOWN
 
 
-class _Order:
+class FenceOrder:
     """Pending fences of one kind, and the accesses since the last one."""
 
     def __init__(self, columns: Columns) -> None:
         self._columns = columns
-        self.pending: deque[int] = deque()
-        self.accesses: list[int] = []
+        self.pending = PairQueue(16)
+        self.accesses = PairQueue(64)
 
     def may_pass(self, fence: int, cycle: int) -> bool:
         """The fence is the oldest and every access before it is complete."""
-        executed = self._columns.executed
-        return self.pending[0] == fence and all(UNKNOWN < executed[uop] <= cycle for uop in self.accesses)
+        if self.pending.first(0) != fence:
+            return False
+        for position in range(self.accesses.count):
+            executed = self._columns.executed[self.accesses.first(position)]
+            if executed == UNKNOWN or executed > cycle:
+                return False
+        return True
 
     def blocks(self, access: int) -> bool:
         """An older fence is pending."""
-        return bool(self.pending) and self.pending[0] < access
+        return self.pending.count > 0 and self.pending.first(0) < access
 
     def tick(self, cycle: int) -> None:
         """The oldest fence leaves when it has completed."""
-        if self.pending and UNKNOWN < self._columns.executed[self.pending[0]] <= cycle:
-            self.pending.popleft()
+        if self.pending.count == 0:
+            return
+        executed = self._columns.executed[self.pending.first(0)]
+        if executed != UNKNOWN and executed <= cycle:
+            self.pending.pop()
             self.accesses.clear()
 
 
@@ -41,8 +45,8 @@ class Fences:
     def __init__(self, columns: Columns) -> None:
         self._columns = columns
         self._program = columns.program
-        self._loads = _Order(columns)
-        self._stores = _Order(columns)
+        self.loads = FenceOrder(columns)
+        self.stores = FenceOrder(columns)
 
     def bound(self, uop: int) -> None:
         """A uop was bound to a port."""
@@ -51,9 +55,9 @@ class Fences:
             return
         i = self._columns.instance[uop] % program.instructions
         if program.i_load_fence[i]:
-            self._loads.pending.append(uop)
+            self.loads.pending.push(uop, 0)
         if program.i_store_fence[i]:
-            self._stores.pending.append(uop)
+            self.stores.pending.push(uop, 0)
 
     def allow(self, uop: int, cycle: int) -> bool:
         """Whether the uop's ready time may be fixed in this cycle."""
@@ -61,25 +65,25 @@ class Fences:
         static = self._columns.static[uop]
         i = self._columns.instance[uop] % program.instructions
         if program.i_load_fence[i]:
-            return not program.u_first[static] or self._loads.may_pass(uop, cycle)
+            return not program.u_first[static] or self.loads.may_pass(uop, cycle)
         if program.i_store_fence[i]:
-            return not program.u_first[static] or self._stores.may_pass(uop, cycle)
+            return not program.u_first[static] or self.stores.may_pass(uop, cycle)
         kind = program.u_kind[static]
-        if kind == _LOAD:
-            return not self._loads.blocks(uop)
-        if kind in _STORES:
-            return not self._stores.blocks(uop)
+        if kind == LOAD:
+            return not self.loads.blocks(uop)
+        if kind == STORE_ADDRESS or kind == STORE_DATA:  # noqa: SIM109 - a tuple would be made each time
+            return not self.stores.blocks(uop)
         return True
 
     def fixed(self, uop: int) -> None:
         """A uop's ready time was fixed."""
         kind = self._program.u_kind[self._columns.static[uop]]
-        if kind == _LOAD:
-            self._loads.accesses.append(uop)
-        elif kind in _STORES:
-            self._stores.accesses.append(uop)
+        if kind == LOAD:
+            self.loads.accesses.push(uop, 0)
+        elif kind == STORE_ADDRESS or kind == STORE_DATA:  # noqa: SIM109
+            self.stores.accesses.push(uop, 0)
 
     def tick(self, cycle: int) -> None:
         """End of a cycle."""
-        self._loads.tick(cycle)
-        self._stores.tick(cycle)
+        self.loads.tick(cycle)
+        self.stores.tick(cycle)

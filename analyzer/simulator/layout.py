@@ -5,174 +5,184 @@ Rules L1 to L5 (layout), K1 to K4 (DSB lines) and Q1 to Q5 (cacheability) of doc
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import groupby
-
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.simulator.arrays import PairQueue, ints
+from cyclelens.analyzer.simulator.constants import CODE_LINE, FETCH_BLOCK
 from cyclelens.analyzer.simulator.program import Program
 
-CODE_LINE = 64
-FETCH_BLOCK = 16
 _HALF = 32
 
 
-@dataclass(frozen=True, slots=True)
-class LineEntry:
-    """One slot's worth of a DSB line: an IDQ uop of an instruction."""
-
-    instruction: int
-    idq_uop: int
-    """Static IDQ uop."""
-    extra_slot: bool
-    """A large immediate takes a second slot."""
-    has_ms_uops: bool
-    """The microcode sequencer takes over behind it."""
-    contains_last_uop: bool
-    """Its IDQ uop holds the instruction's last uop."""
-
-
-@dataclass(frozen=True, slots=True)
-class CodeBlock:
-    """The instructions (positions in the round) that start in one DSB block."""
-
-    first: int
-    end: int
-    cacheable: bool
-    lines: tuple[int, ...]
-    """Numbers of its DSB lines in ``Layout.lines``."""
-    fetch_blocks: tuple[tuple[int, int], ...]
-    """Its 16-byte blocks for the predecoder as (first, end); an empty one follows a branch that spills."""
-
-
-def fetch_blocks(program: Program, first: int, end: int, address: Sequence[int]) -> list[tuple[int, int]]:
-    """The 16-byte blocks of a run of instances (L4), as (first, end).
-
-    An empty block follows one whose last instance is a branch that reaches beyond it (F1).
-    """
-    blocks: list[tuple[int, int]] = []
-    instance = first
-    while instance < end:
-        start = instance
-        boundary = (address[start] // FETCH_BLOCK + 1) * FETCH_BLOCK
-        while instance < end and address[instance] < boundary:
-            instance += 1
-        blocks.append((start, instance))
-        last = (instance - 1) % program.instructions
-        if program.i_branch[last] and address[instance - 1] + program.i_length[last] > boundary:
-            blocks.append((instance, instance))
-    return blocks
-
-
 class Layout:
-    """Addresses of one round and its DSB lines."""
+    """The DSB blocks of one round and their lines.
+
+    Columns over blocks (``block_``; ``first`` .. ``end`` are the instructions that start in it), over DSB
+    lines (``line_``; ``first`` .. ``end`` are its entries) and over their entries (``entry_``: an IDQ uop of
+    an instruction, whether a large immediate takes a second slot, whether the microcode sequencer takes
+    over behind it, whether it holds the instruction's last uop).
+    """
 
     def __init__(self, program: Program, microarchitecture: Microarchitecture) -> None:
         self.program = program
-        self._block_bytes = microarchitecture.dsb_block_bytes
+        self.block_bytes = microarchitecture.dsb_block_bytes
         self._slots = microarchitecture.dsb_slots_per_line
         self._lines_per_block = microarchitecture.dsb_lines_per_block
-        self.lines: list[tuple[LineEntry, ...]] = []
-        self.address = [program.alignment + offset for offset in program.i_offset]
-        self.blocks: tuple[CodeBlock, ...] = ()
-        self.cached = [False] * program.instructions
+        count = program.instructions
+        self.address = ints(count)
+        self.cached = ints(count)
         """Whether the instruction's address is served by the DSB (Q4, Q5)."""
+        self.blocks = 0
+        self.block_first = ints(count)
+        self.block_end = ints(count)
+        self.block_cacheable = ints(count)
+        self.block_line0 = ints(count)
+        self.block_line_end = ints(count)
+        self.lines = 0
+        self.line_first = ints(count)
+        self.line_end = ints(count)
+        self.entries = 0
+        self.entry_instruction = ints(program.idq_uops)
+        self.entry_idq_uop = ints(program.idq_uops)
+        self.entry_extra_slot = ints(program.idq_uops)
+        self.entry_ms = ints(program.idq_uops)
+        self.entry_last = ints(program.idq_uops)
         self.first_group_end = 0
-        """End of the first 64-byte group of a round."""
-        self.all_cacheable = False
+        """End of the first 64-byte group of a round (L3)."""
+        self.all_cacheable = 1
+        for i in range(count):
+            self.address[i] = program.alignment + program.i_offset[i]
         if program.loop:
-            self._lay_out(microarchitecture.both_halves_cacheable)
+            self._find_blocks()
+            self._find_cached(microarchitecture.both_halves_cacheable)
 
-    def _lay_out(self, both_halves: bool) -> None:
-        positions = range(self.program.instructions)
-        groups = []
-        for _, members in groupby(positions, lambda i: self.address[i] // CODE_LINE):
-            group = tuple(members)
-            blocks = []
-            for _, inner in groupby(group, lambda i: self.address[i] // self._block_bytes):
-                block = tuple(inner)
-                blocks.append(self._block(block[0], block[-1] + 1))
-            groups.append(tuple(blocks))
-        self.first_group_end = groups[0][-1].end
-        self.blocks = tuple(block for group in groups for block in group)
-        self.all_cacheable = all(block.cacheable for block in self.blocks)
-        for group in groups:
-            usable = group
-            if not all(block.cacheable for block in group):
-                if both_halves:
-                    return
-                usable = group[: [block.cacheable for block in group].index(False)]
-            for block in usable:
-                self.cached[block.first : block.end] = [True] * (block.end - block.first)
-            if usable != group:
-                return
-
-    def _block(self, first: int, end: int) -> CodeBlock:
-        lines = self._lines(first, end)
-        cacheable = (
-            len(lines) <= self._lines_per_block
-            and not self.program.i_jcc[end - 1]
-            and not self._too_many_lcps(first, end)
-        )
-        numbers = tuple(range(len(self.lines), len(self.lines) + len(lines)))
-        self.lines += lines
-        fetched = fetch_blocks(self.program, first, end, self.address)
-        return CodeBlock(first, end, cacheable, numbers, tuple(fetched))
-
-    def _lines(self, first: int, end: int) -> list[tuple[LineEntry, ...]]:
+    def _find_blocks(self) -> None:
         program = self.program
-        lines: list[list[LineEntry]] = []
+        count = program.instructions
+        while (
+            self.first_group_end < count
+            and self.address[self.first_group_end] // CODE_LINE == self.address[0] // CODE_LINE
+        ):
+            self.first_group_end += 1
+        position = 0
+        while position < count:
+            first = position
+            block = self.address[first] // self.block_bytes
+            while position < count and self.address[position] // self.block_bytes == block:
+                position += 1
+            number = self.blocks
+            self.block_first[number] = first
+            self.block_end[number] = position
+            self.block_line0[number] = self.lines
+            self._fill_lines(first, position)
+            self.block_line_end[number] = self.lines
+            cacheable = (
+                self.lines - self.block_line0[number] <= self._lines_per_block
+                and not program.i_jcc[position - 1]
+                and not self._too_many_lcps(first, position)
+            )
+            self.block_cacheable[number] = cacheable
+            if not cacheable:
+                self.all_cacheable = 0
+            self.blocks = number + 1
+
+    def _find_cached(self, both_halves: bool) -> None:
+        """The cached code is a prefix of the loop body (Q4, Q5)."""
+        for number in range(self.blocks):
+            if not self.block_cacheable[number]:
+                return
+            if both_halves and number + 1 < self.blocks:
+                here = self.address[self.block_first[number]] // CODE_LINE
+                following = self.address[self.block_first[number + 1]] // CODE_LINE
+                if here == following and not self.block_cacheable[number + 1]:
+                    return
+            for i in range(self.block_first[number], self.block_end[number]):
+                self.cached[i] = 1
+
+    def _fill_lines(self, first: int, end: int) -> None:
+        """The DSB lines of a block (K1 to K3)."""
+        program = self.program
         free = 0
         for i in range(first, end):
             if program.i_second[i]:
                 continue
             extra = program.i_extra_slot[i]
-            microcoded = program.i_ms_uops[i] > 0
-            needed = max(1, program.i_mite_uops[i]) + extra
-            if microcoded or needed > free:
-                lines.append([])
+            ms = program.i_ms_uops[i] > 0
+            mite_uops = program.i_mite_uops[i]
+            if ms or mite_uops + extra > free:
+                self.line_first[self.lines] = self.entries
+                self.line_end[self.lines] = self.entries
+                self.lines += 1
                 free = self._slots
-            count = program.i_decoded_count[i]
-            for number in range(count):
-                is_last = number + 1 == program.i_mite_uops[i]
-                lines[-1].append(
-                    LineEntry(
-                        instruction=i,
-                        idq_uop=program.i_idq0[i] + number,
-                        extra_slot=extra and is_last,
-                        has_ms_uops=microcoded and is_last,
-                        contains_last_uop=number + 1 == program.i_idq_count[i],
-                    )
-                )
-                free -= 1 + (extra and is_last)
-            if microcoded:
+            for number in range(program.i_decoded_count[i]):
+                entry = self.entries
+                last_decoded = number + 1 == mite_uops
+                self.entry_instruction[entry] = i
+                self.entry_idq_uop[entry] = program.i_idq0[i] + number
+                self.entry_extra_slot[entry] = extra and last_decoded
+                self.entry_ms[entry] = ms and last_decoded
+                self.entry_last[entry] = number + 1 == program.i_idq_count[i]
+                free -= 1
+                if extra and last_decoded:
+                    free -= 1
+                self.entries = entry + 1
+            self.line_end[self.lines - 1] = self.entries
+            if ms:
                 free = 0
-        return [tuple(line) for line in lines]
 
     def _too_many_lcps(self, first: int, end: int) -> bool:
         """Q3: fusible instructions with length-changing prefixes on both sides of a 16-byte boundary."""
-        program = self.program
-
-        def counts(i: int) -> bool:
-            return program.i_lcp[i] and program.i_fusible[i]
-
-        for _, members in groupby(range(first, end), lambda i: self.address[i] // _HALF):
-            half = list(members)
-            before = [i for i in half if self.address[i] % _HALF < FETCH_BLOCK]
-            after = half[len(before) :]
+        position = first
+        while position < end:
+            half = self.address[position] // _HALF
+            boundary = half * _HALF + FETCH_BLOCK
+            start = position
+            middle = position
+            while position < end and self.address[position] // _HALF == half:
+                if self.address[position] < boundary:
+                    middle += 1
+                position += 1
             if (
-                before
-                and after
-                and self.address[before[-1]] % FETCH_BLOCK + program.i_opcode[before[-1]] >= FETCH_BLOCK
+                start < middle < position
+                and self.address[middle - 1] + self.program.i_opcode[middle - 1] >= boundary
             ):
-                after.insert(0, before.pop())
-            if before and counts(before[-1]) and sum(counts(i) for i in after) >= 2:
-                return True
+                middle -= 1
+            if start < middle and self._is_fusible_lcp(middle - 1):
+                behind = 0
+                for i in range(middle, position):
+                    if self._is_fusible_lcp(i):
+                        behind += 1
+                if behind >= 2:
+                    return True
         return False
+
+    def _is_fusible_lcp(self, i: int) -> bool:
+        return self.program.i_lcp[i] != 0 and self.program.i_fusible[i] != 0
 
     def next_is_cached(self, instruction: int) -> bool:
         """Whether the code that follows a delivered instruction is in the DSB (S3); for a fused pair
         this asks about the second half."""
         if instruction >= self.program.key_instruction:
-            return self.cached[0]
-        return self.cached[instruction + 1]
+            return self.cached[0] != 0
+        return self.cached[instruction + 1] != 0
+
+    def queue_fetch_blocks(self, blocks: PairQueue, first: int, end: int, start: int, base: int) -> None:
+        """Queue the 16-byte blocks of the instances ``first`` .. ``end``, which lie at ``start`` and
+        behind it (L4); ``base`` is the round's first instance.
+
+        An empty block follows one whose last instance is a branch that reaches beyond it (F1).
+        """
+        program = self.program
+        count = program.instructions
+        instance = first
+        address = start
+        while instance < end:
+            head = instance
+            boundary = (address // FETCH_BLOCK + 1) * FETCH_BLOCK
+            last = 0
+            while instance < end and address < boundary:
+                last = (instance - base) % count
+                address += program.i_length[last]
+                instance += 1
+            blocks.push(head, instance)
+            if program.i_branch[last] and address > boundary:
+                blocks.push(instance, instance)

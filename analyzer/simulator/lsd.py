@@ -5,38 +5,44 @@ from __future__ import annotations
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.simulator.columns import Columns
 from cyclelens.analyzer.simulator.layout import Layout
-
-
-def lsd_unroll(columns: Columns, microarchitecture: Microarchitecture, layout: Layout) -> int:
-    """Rounds that the LSD places in the IDQ at once; 0 if it does not serve this loop (N1, N2)."""
-    program = columns.program
-    if not (program.loop and microarchitecture.lsd_enabled and layout.all_cacheable):
-        return 0
-    if any(program.i_ms_uops) or any(program.i_rsp_change) or any(program.i_high8_written):
-        return 0
-    uops = sum(program.i_idq_count)
-    if uops > microarchitecture.idq_size:
-        return 0
-    return microarchitecture.lsd_unroll.get(uops, 1)
+from cyclelens.analyzer.simulator.queues import Queues
 
 
 class Lsd:
     """Refills an empty IDQ with the next rounds."""
 
-    def __init__(self, columns: Columns, unroll: int) -> None:
+    def __init__(
+        self, columns: Columns, microarchitecture: Microarchitecture, layout: Layout, queues: Queues
+    ) -> None:
         self._columns = columns
         self._program = columns.program
-        self._unroll = unroll
-        self._round = 0
+        self._delivered = queues.delivered
+        self.round = 0
+        self.unroll = 0
+        """Rounds that are placed in the IDQ at once; 0 if the LSD does not serve this loop."""
+        if microarchitecture.lsd_enabled and layout.all_cacheable and self._program.loop:
+            uops = self._uops()
+            if 0 < uops <= microarchitecture.idq_size:
+                self.unroll = microarchitecture.lsd_unroll.get(uops, 1)
 
-    def tick(self, delivered: list[tuple[int, int]]) -> None:
-        """Deliver the next rounds as (static IDQ uop, instance); to be called when the IDQ is empty."""
+    def _uops(self) -> int:
+        """IDQ uops of a round, 0 if some instruction keeps the loop out of the LSD (N1)."""
+        program = self._program
+        uops = 0
+        for i in range(program.instructions):
+            if program.i_ms_uops[i] or program.i_rsp_change[i] or program.i_high8_written[i]:
+                return 0
+            uops += program.i_idq_count[i]
+        return uops
+
+    def tick(self) -> None:
+        """Deliver the next rounds; to be called when the IDQ is empty."""
         program = self._program
         count = program.instructions
-        end = (self._round + self._unroll) * count
+        end = (self.round + self.unroll) * count
         self._columns.generate(end)
-        for instance in range(self._round * count, end):
+        for instance in range(self.round * count, end):
             first = program.i_idq0[instance % count]
             for idq_uop in range(first, first + program.i_idq_count[instance % count]):
-                delivered.append((idq_uop, instance))
-        self._round += self._unroll
+                self._delivered.push(idq_uop, instance)
+        self.round += self.unroll

@@ -1,78 +1,113 @@
-"""Which accesses are known to touch the same memory: symbolic register values and the newest store per
-address (uiCA model, chapter 4)."""
+"""Which accesses are known to touch the same memory: symbolic register values and the stores under their
+addresses (uiCA model, chapter 4)."""
 
 from __future__ import annotations
 
-from cyclelens.analyzer.simulator.columns import NONE, Columns
-from cyclelens.analyzer.simulator.program import NEW_ORIGIN
+from cyclelens.analyzer.simulator.arrays import longs
+from cyclelens.analyzer.simulator.columns import Columns
+from cyclelens.analyzer.simulator.constants import NONE, UNKNOWN
 
-AddressKey = tuple[int, int, int, int]
-"""Symbolic base and index, scale, displacement."""
-
-_ORIGIN = 1 << 44
+_ORIGIN = 1 << 42
 """Origins are this far apart, so that origin plus offset is one integer."""
+_FIRST_FREE = 4
 
 INITIAL_POLICIES = ("diff", "same", "stack")
 """Initial register values: all different, all the same, or all the same but RSP and RBP."""
 
 
 class Memory:
-    """Symbolic values by rename key, and the store buffer's newest entry by address."""
+    """Symbolic values by rename key, and the store buffer by address: two accesses meet if base, index,
+    scale and displacement agree."""
 
     def __init__(self, columns: Columns, policy: str) -> None:
         program = columns.program
         self._columns = columns
         self._program = program
-        self._origins = 4
-        self._symbol = [0] * program.keys
+        self._origin: int = _ORIGIN
+        self._origins = _FIRST_FREE
+        self.symbol = longs(program.keys)
         for key in range(program.keys):
             if policy == "diff":
-                self._symbol[key] = self._new_origin()
-            elif policy == "stack" and key in (program.rsp, program.rbp):
-                self._symbol[key] = (2 if key == program.rsp else 3) * _ORIGIN
+                self.symbol[key] = self._new_origin()
+            elif policy == "stack" and key == program.rsp:
+                self.symbol[key] = 2 * self._origin
+            elif policy == "stack" and key == program.rbp:
+                self.symbol[key] = 3 * self._origin
             else:
-                self._symbol[key] = _ORIGIN
-        self._newest: dict[AddressKey | None, int] = {}
+                self.symbol[key] = self._origin
+        self.first_live = 0
+        """Stores before this one are long finished: forwarding from them changes nothing."""
+        # The address looked up last.
+        self._base = 0
+        self._index = 0
+        self._scale = 0
+        self._displacement = 0
 
     def _new_origin(self) -> int:
         self._origins += 1
-        return self._origins * _ORIGIN
+        return self._origin * self._origins
 
-    def address_key(self, static_uop: int) -> AddressKey | None:
+    def _look_at(self, static_uop: int) -> None:
         """The address of a uop's access with the register values of the moment (4.1)."""
         program = self._program
-        if not program.u_has_address[static_uop]:
-            return None
-        base, index = program.u_base[static_uop], program.u_index[static_uop]
-        return (
-            self._symbol[base] if base >= 0 else 0,
-            self._symbol[index] if index >= 0 else 0,
-            program.u_scale[static_uop],
-            program.u_displacement[static_uop],
-        )
+        self._base = 0
+        self._index = 0
+        self._scale = program.u_scale[static_uop]
+        self._displacement = program.u_displacement[static_uop]
+        if program.u_base[static_uop] >= 0:
+            self._base = self.symbol[program.u_base[static_uop]]
+        if program.u_index[static_uop] >= 0:
+            self._index = self.symbol[program.u_index[static_uop]]
 
     def open_store(self, static_uop: int) -> int:
         """A store address is renamed: a new store-buffer entry, the newest under its address (W2)."""
-        key = self.address_key(static_uop)
-        entry = self._columns.new_store(key)
-        self._newest[key] = entry
-        return entry
+        columns = self._columns
+        self._look_at(static_uop)
+        store = columns.new_store()
+        columns.store_base[store] = self._base
+        columns.store_index[store] = self._index
+        columns.store_scale[store] = self._scale
+        columns.store_displacement[store] = self._displacement
+        return store
 
-    def newest_store(self, static_uop: int) -> int:
-        """The entry that a load forwards from, NONE if there is none (W3)."""
-        return self._newest.get(self.address_key(static_uop), NONE)
+    def newest_store(self, static_uop: int, cycle: int) -> int:
+        """The entry that a load forwards from, NONE if there is none that still matters (W3)."""
+        columns = self._columns
+        while self.first_live < columns.stores and self._finished(self.first_live, cycle):
+            self.first_live += 1
+        if self.first_live == columns.stores:
+            return NONE
+        self._look_at(static_uop)
+        store = columns.stores - 1
+        while store >= self.first_live:
+            if (
+                columns.store_base[store] == self._base
+                and columns.store_displacement[store] == self._displacement
+                and columns.store_index[store] == self._index
+                and columns.store_scale[store] == self._scale
+            ):
+                return store
+            store -= 1
+        return NONE
+
+    def _finished(self, store: int, cycle: int) -> bool:
+        """Its data were there before any load that is renamed now can ask for them."""
+        columns = self._columns
+        return (
+            UNKNOWN < columns.store_address[store] <= cycle and UNKNOWN < columns.store_data[store] <= cycle
+        )
 
     def copy(self, source: int, target: int) -> None:
         """An eliminated move."""
-        self._symbol[target] = self._symbol[source]
+        self.symbol[target] = self.symbol[source]
 
-    def results(self, instruction: int, keys: list[int]) -> None:
-        """An instruction's results to these registers become visible (4.2)."""
-        source = self._program.i_symbol_source[instruction]
-        if source == NEW_ORIGIN:
-            for key in keys:
-                self._symbol[key] = self._new_origin()
-        else:
-            value = self._symbol[source] + self._program.i_symbol_delta[instruction]
-            for key in keys:
-                self._symbol[key] = value
+    def continued(self, i: int) -> int:
+        """The symbolic value that an instruction's results continue, 0 if they have new origins (4.2)."""
+        source = self._program.i_symbol_source[i]
+        if source < 0:
+            return 0
+        return self.symbol[source] + self._program.i_symbol_delta[i]
+
+    def result(self, key: int, continued: int) -> None:
+        """A result to this register becomes visible."""
+        self.symbol[key] = continued if continued else self._new_origin()

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.simulator.queues import MicrocodeQueue
+from cyclelens.analyzer.simulator.queues import MicrocodeQueue, Queues
 
 
 class MicrocodeSequencer:
     """Four IDQ uops a cycle, with empty cycles around a switch."""
 
-    def __init__(self, microarchitecture: Microarchitecture, queue: MicrocodeQueue) -> None:
-        self._queue = queue
+    def __init__(
+        self, microarchitecture: Microarchitecture, queues: Queues, microcode: MicrocodeQueue
+    ) -> None:
+        self._delivered = queues.delivered
+        self._microcode = microcode
         self._width = microarchitecture.ms_width
 
-    def tick(self, delivered: list[tuple[int, int]]) -> None:
-        """One busy cycle; IDQ uops go to ``delivered`` as (static IDQ uop, instance)."""
-        queue = self._queue
+    def tick(self) -> None:
+        """One busy cycle."""
+        queue = self._microcode
         if queue.stall:
             queue.stall -= 1
             return
         end = min(queue.first + self._width, queue.end)
-        delivered.extend((idq_uop, queue.instance) for idq_uop in range(queue.first, end))
+        for idq_uop in range(queue.first, end):
+            self._delivered.push(idq_uop, queue.instance)
         queue.first = end
         if end == queue.end:
             queue.stall = queue.post_stall

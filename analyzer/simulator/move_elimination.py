@@ -3,74 +3,114 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.simulator.program import GPR_CLASS, SIMD_CLASS
+from cyclelens.analyzer.simulator.arrays import grown, ints, longs
+from cyclelens.analyzer.simulator.program import Program
 
-_CLASSES = (GPR_CLASS, SIMD_CLASS)
+_CLASSES = 2
+_GPR = 0
 
 
 class MoveElimination:
-    """Counts the values that several registers share, per class; alias sets are bit masks of keys."""
+    """The values that several registers share, in two lists (one per register class); alias sets are bit
+    masks of keys. Histories hold the latest renamer cycles, oldest first."""
 
-    def __init__(self, microarchitecture: Microarchitecture) -> None:
-        self._slots = (
-            microarchitecture.move_elimination_gpr_slots,
-            microarchitecture.move_elimination_simd_slots,
-        )
-        self._length = microarchitecture.move_elimination_pipeline_length
+    def __init__(self, program: Program, microarchitecture: Microarchitecture) -> None:
+        self._program = program
+        self._slots = ints(_CLASSES)
+        self._slots[0] = microarchitecture.move_elimination_gpr_slots
+        self._slots[1] = microarchitecture.move_elimination_simd_slots
+        self.length = microarchitecture.move_elimination_pipeline_length
         self._all_gpr = microarchitecture.all_gpr_aliases_overwritten
-        self._aliases: tuple[dict[int, int], dict[int, int]] = ({}, {})
-        # Of the latest renamer cycles, newest last.
-        self._eliminated = ([0] * self._length, [0] * self._length)
-        self._shared = ([0] * self._length, [0] * self._length)
-        self._now = [0, 0]
+        self.now = ints(_CLASSES)
+        self.eliminated = ints(_CLASSES * self.length)
+        self.shared = ints(_CLASSES * self.length)
+        self.entries = 0
+        self.entry_class = ints(16)
+        self.entry_value = ints(16)
+        self.entry_mask = longs(16)
 
     def start_cycle(self) -> None:
         """The renamer begins a cycle."""
-        self._now[:] = (0, 0)
+        self.now[0] = 0
+        self.now[1] = 0
 
     def decide(self, register_class: int) -> bool:
         """Whether the next move of this class in the cycle is eliminated."""
-        if register_class not in _CLASSES:
+        if register_class < 0:
             return False
-        free = (
-            self._slots[register_class]
-            - self._now[register_class]
-            - sum(self._eliminated[register_class][1:])
-            - self._shared[register_class][0]
-        )
+        first = register_class * self.length
+        free = self._slots[register_class] - self.now[register_class] - self.shared[first]
+        for position in range(first + 1, first + self.length):
+            free -= self.eliminated[position]
         if free <= 0:
             return False
-        self._now[register_class] += 1
+        self.now[register_class] += 1
         return True
 
     def decided(self) -> None:
         """All decisions of the cycle are made: values with one alias left may be dropped (Y1)."""
-        for register_class in _CLASSES:
-            if self._now[register_class] or (register_class == GPR_CLASS and self._all_gpr):
-                continue
-            aliases = self._aliases[register_class]
-            for value in [v for v, mask in aliases.items() if mask & (mask - 1) == 0]:
-                del aliases[value]
+        if self.entries == 0:
+            return
+        kept = 0
+        for entry in range(self.entries):
+            register_class = self.entry_class[entry]
+            mask = self.entry_mask[entry]
+            keeps = self.now[register_class] > 0 or (register_class == _GPR and self._all_gpr)
+            if keeps or mask & (mask - 1):
+                self._move(entry, kept)
+                kept += 1
+        self.entries = kept
 
-    def share(self, register_class: int, value: int, source: int, target: int) -> None:
+    def _move(self, entry: int, target: int) -> None:
+        self.entry_class[target] = self.entry_class[entry]
+        self.entry_value[target] = self.entry_value[entry]
+        self.entry_mask[target] = self.entry_mask[entry]
+
+    def share(self, value: int, source: int, target: int) -> None:
         """An eliminated move makes two registers hold one value (Y2)."""
-        aliases = self._aliases[register_class]
-        aliases[value] = aliases.get(value, 0) | 1 << source | 1 << target
+        register_class = self._program.key_class[source]
+        entry = self._find(register_class, value)
+        if entry < 0:
+            entry = self.entries
+            if entry == len(self.entry_class):
+                self.entry_class = grown(self.entry_class, 2 * entry)
+                self.entry_value = grown(self.entry_value, 2 * entry)
+                self.entry_mask = grown(self.entry_mask, 2 * entry)
+            self.entry_class[entry] = register_class
+            self.entry_value[entry] = value
+            self.entry_mask[entry] = 0
+            self.entries = entry + 1
+        self.entry_mask[entry] |= self._program.key_bit[source] | self._program.key_bit[target]
 
-    def overwrite(self, register_class: int, value: int, key: int) -> None:
+    def overwrite(self, value: int, key: int) -> None:
         """A register no longer holds the value (Y3)."""
-        if register_class in _CLASSES:
-            aliases = self._aliases[register_class]
-            if value in aliases:
-                aliases[value] &= ~(1 << key)
+        if self.entries == 0:
+            return
+        entry = self._find(self._program.key_class[key], value)
+        if entry >= 0:
+            self.entry_mask[entry] &= ~self._program.key_bit[key]
+
+    def _find(self, register_class: int, value: int) -> int:
+        for entry in range(self.entries):
+            if self.entry_value[entry] == value and self.entry_class[entry] == register_class:
+                return entry
+        return -1
 
     def end_cycle(self) -> None:
         """Record the cycle's figures (Y4)."""
-        for register_class in _CLASSES:
-            aliases = self._aliases[register_class]
-            for value in [v for v, mask in aliases.items() if not mask]:
-                del aliases[value]
-            self._eliminated[register_class].append(self._now[register_class])
-            self._eliminated[register_class].pop(0)
-            self._shared[register_class].append(len(aliases))
-            self._shared[register_class].pop(0)
+        kept = 0
+        for entry in range(self.entries):
+            if self.entry_mask[entry]:
+                self._move(entry, kept)
+                kept += 1
+        self.entries = kept
+        for register_class in range(_CLASSES):
+            first = register_class * self.length
+            last = first + self.length - 1
+            for position in range(first, last):
+                self.eliminated[position] = self.eliminated[position + 1]
+                self.shared[position] = self.shared[position + 1]
+            self.eliminated[last] = self.now[register_class]
+            self.shared[last] = 0
+        for entry in range(self.entries):
+            self.shared[self.entry_class[entry] * self.length + self.length - 1] += 1

@@ -5,130 +5,140 @@ All uops of a cycle are bound with the same snapshot of how many uops every port
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from typing import ClassVar
-
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture, PortPolicy
-from cyclelens.analyzer.simulator.columns import ELIMINATED, Columns
-from cyclelens.analyzer.simulator.queues import IssueGroup
+from cyclelens.analyzer.simulator.arrays import ints
+from cyclelens.analyzer.simulator.columns import Columns
+from cyclelens.analyzer.simulator.constants import ELIMINATED, NONE
+from cyclelens.analyzer.simulator.queues import Queues
 
-_LOADS = (2, 3)
-_STORE_DATA = (4, 9)
-_STORE_ADDRESSES = (7, 8)
+_LOADS = 1 << 2 | 1 << 3
+_STORE_DATA = 1 << 4 | 1 << 9
+_STORE_ADDRESSES = 1 << 7 | 1 << 8
+_ALU_SIX = 1 << 0 | 1 << 1 | 1 << 5
 _IMBALANCE = 3
 _IMBALANCE_TEN = 5
+_MAX_PORTS = 16
+_SIX_BY_SLOT = {0: (0, 5, 1, 0), 1: (1, 5, 0, 1), 5: (5, 1, 0, 5)}
+_POLICY_NUMBERS = {PortPolicy.SIX_PORTS: 6, PortPolicy.EIGHT_PORTS: 8, PortPolicy.TEN_PORTS: 10}
 
 
-class PortAssignment(ABC):
-    """Keeps the usage counters; a policy chooses the port."""
+class PortAssignment:
+    """Keeps the usage counters and chooses ports by the policy of the microarchitecture."""
 
-    def __init__(self, columns: Columns, issue: IssueGroup, usage: list[int]) -> None:
+    def __init__(self, columns: Columns, microarchitecture: Microarchitecture, queues: Queues) -> None:
         self._columns = columns
         self._program = columns.program
-        self._issue = issue
-        self.usage = usage
+        self._issued = queues.issued
+        self._policy = _POLICY_NUMBERS[microarchitecture.port_policy]
+        self.usage = ints(_MAX_PORTS)
         """Uops bound to each port and not yet gone; the scheduler counts them down."""
-        self._toggles = {_LOADS: 0, _STORE_DATA: 0, _STORE_ADDRESSES: 0}
+        self.snapshot = ints(_MAX_PORTS)
+        """The counters that this cycle's bindings see: its own, or with ten ports the cycle's before."""
+        self.previous = ints(_MAX_PORTS)
+        self.toggles = 0
+        """Bits of the port sets whose next uop takes the second port."""
+        self._ranked = ints(_MAX_PORTS)
+        self._sets = ints(64)
+        self._sets_count = 0
+        self._six = ints(4 * 6)
+        for port, choices in _SIX_BY_SLOT.items():
+            for slot, choice in enumerate(choices):
+                self._six[4 * port + slot] = choice
 
     def tick(self) -> None:
         """Bind the issue group."""
         columns = self._columns
         program = self._program
-        bound: list[int] = []
-        for slot, (first, count) in enumerate(self._issue.fused):
-            for uop in range(first, first + count):
-                ports = program.u_ports[columns.static[uop]]
-                if not ports or columns.port[uop] == ELIMINATED:
+        seen = self.snapshot
+        for port in range(_MAX_PORTS):
+            seen[port] = self.previous[port] if self._policy == 10 else self.usage[port]
+            self.previous[port] = self.usage[port]
+        self._sets_count = 0
+        for slot in range(self._issued.count):
+            first = self._issued.first(slot)
+            for uop in range(first, first + self._issued.second(slot)):
+                ports = program.u_port_mask[columns.static[uop]]
+                if ports == 0 or columns.port[uop] == ELIMINATED:
                     continue
-                port = ports[0] if len(ports) == 1 else self._choose(ports, slot)
+                port = self._choose(ports, slot)
                 columns.port[uop] = port
-                bound.append(port)
-        self._snapshot()
-        for port in bound:
-            self.usage[port] += 1
+                self.usage[port] += 1
 
-    def _snapshot(self) -> None:  # noqa: B027 - most policies keep no older counters
-        """The cycle's bindings are made, the counters not yet changed."""
-
-    @abstractmethod
-    def _choose(self, ports: tuple[int, ...], slot: int) -> int:
-        """The port for a uop with several allowed ports in this issue slot."""
-
-    def _toggle(self, ports: tuple[int, ...]) -> int:
-        turn = self._toggles[ports]
-        self._toggles[ports] = turn ^ 1
-        return ports[turn]
-
-
-class SixPorts(PortAssignment):
-    """Sandy Bridge, Ivy Bridge."""
-
-    _BY_SLOT: ClassVar = {0: (0, 5, 1, 0), 1: (1, 5, 0, 1), 5: (5, 1, 0, 5)}
-
-    def _choose(self, ports: tuple[int, ...], slot: int) -> int:
+    def _choose(self, ports: int, slot: int) -> int:
+        """The port for a uop with these allowed ports in this issue slot."""
+        if ports & (ports - 1) == 0:
+            return self._least_used(ports, False)
+        if self._policy == 10:
+            return self._choose_of_ten(ports, slot)
         if ports == _LOADS:
-            return self._toggle(ports)
-        usage = self.usage
-        least = min(ports, key=lambda p: (usage[p], p))
-        most = max(ports, key=lambda p: (usage[p], p))
-        if usage[most] - usage[least] >= _IMBALANCE:
+            return self._toggle(ports, 2, 3)
+        if self._policy == 8:
+            first = self._least_used(ports, True)
+            if slot % 2 == 0:
+                return first
+            second = self._least_used(ports & ~(1 << first), True)
+            if self.snapshot[second] >= self.snapshot[first] + _IMBALANCE:
+                return first
+            return second
+        least = self._least_used(ports, False)
+        most = self._most_used(ports)
+        if self.snapshot[most] - self.snapshot[least] >= _IMBALANCE:
             return least
-        if ports == (0, 1, 5):
-            return self._BY_SLOT[least][slot]
+        if ports == _ALU_SIX:
+            return self._six[4 * least + slot]
         return least if slot % 2 == 0 else most
 
+    def _least_used(self, ports: int, ties_to_highest: bool) -> int:
+        best = NONE
+        for port in range(_MAX_PORTS):
+            if not ports >> port & 1:
+                continue
+            if (
+                best == NONE
+                or self.snapshot[port] < self.snapshot[best]
+                or (ties_to_highest and self.snapshot[port] == self.snapshot[best])
+            ):
+                best = port
+        return best
 
-class EightPorts(PortAssignment):
-    """Haswell to Cascade Lake."""
+    def _most_used(self, ports: int) -> int:
+        """The most used port, ties to the highest."""
+        best = NONE
+        for port in range(_MAX_PORTS):
+            if ports >> port & 1 and (best == NONE or self.snapshot[port] >= self.snapshot[best]):
+                best = port
+        return best
 
-    def _choose(self, ports: tuple[int, ...], slot: int) -> int:
+    def _toggle(self, ports: int, first: int, second: int) -> int:
+        self.toggles ^= ports
+        return first if self.toggles & 1 << first else second
+
+    def _choose_of_ten(self, ports: int, slot: int) -> int:
+        earlier = 0
+        for position in range(self._sets_count):
+            if self._sets[position] == ports:
+                earlier += 1
+        if self._sets_count < len(self._sets):
+            self._sets[self._sets_count] = ports
+            self._sets_count += 1
         if ports == _LOADS:
-            return self._toggle(ports)
-        usage = self.usage
-        first = min(ports, key=lambda p: (usage[p], -p))
-        if slot % 2 == 0:
-            return first
-        second = min((p for p in ports if p != first), key=lambda p: (usage[p], -p))
-        return first if usage[second] >= usage[first] + _IMBALANCE else second
-
-
-class TenPorts(PortAssignment):
-    """Ice Lake to Rocket Lake: binds with the snapshot of the cycle before."""
-
-    def __init__(self, columns: Columns, issue: IssueGroup, usage: list[int]) -> None:
-        super().__init__(columns, issue, usage)
-        self._previous = list(usage)
-        self._same_set: dict[tuple[int, ...], int] = {}
-
-    def _snapshot(self) -> None:
-        self._previous[:] = self.usage
-        self._same_set.clear()
-
-    def _choose(self, ports: tuple[int, ...], slot: int) -> int:
-        earlier = self._same_set.get(ports, 0)
-        self._same_set[ports] = earlier + 1
-        if ports in self._toggles:
-            return self._toggle(ports)
-        usage = self._previous
-        ranked = sorted(ports, key=lambda p: (usage[p], -p))
-        limit = usage[ranked[0]] + _IMBALANCE_TEN
-        ranked = [p for p in ranked if usage[p] < limit]
+            return self._toggle(ports, 2, 3)
+        if ports == _STORE_DATA:
+            return self._toggle(ports, 4, 9)
+        if ports == _STORE_ADDRESSES:
+            return self._toggle(ports, 7, 8)
+        # The allowed ports by usage, higher numbers first, without those that are far behind.
+        count = 0
+        left = ports
+        while left:
+            port = self._least_used(left, True)
+            if count > 0 and self.snapshot[port] >= self.snapshot[self._ranked[0]] + _IMBALANCE_TEN:
+                break
+            self._ranked[count] = port
+            count += 1
+            left &= ~(1 << port)
         if slot == 4:
-            return ranked[0]
-        if slot == 3 and earlier == 0 and len(ranked) > 1:
-            return ranked[1]
-        return ranked[earlier % len(ranked)]
-
-
-_POLICIES: dict[PortPolicy, type[PortAssignment]] = {
-    PortPolicy.SIX_PORTS: SixPorts,
-    PortPolicy.EIGHT_PORTS: EightPorts,
-    PortPolicy.TEN_PORTS: TenPorts,
-}
-
-
-def port_assignment(
-    columns: Columns, microarchitecture: Microarchitecture, issue: IssueGroup, usage: list[int]
-) -> PortAssignment:
-    """The policy of the microarchitecture."""
-    return _POLICIES[microarchitecture.port_policy](columns, issue, usage)
+            return self._ranked[0]
+        if slot == 3 and earlier == 0 and count > 1:
+            return self._ranked[1]
+        return self._ranked[earlier % count]

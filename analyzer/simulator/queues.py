@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from collections import deque
+from cyclelens.analyzer.simulator.arrays import PairQueue
 
 
-class InstructionQueue:
-    """Predecoded instances waiting for the decoders, in program order."""
-
-    def __init__(self) -> None:
-        self.instances: deque[int] = deque()
-
-
-class CodeQueue:
-    """Code on its way to predecoder and DSB: 16-byte blocks as (first instance, end), DSB lines as
-    (line number, round)."""
+class Queues:
+    """All edges of one pipeline; a stage is given those it reads and writes."""
 
     def __init__(self) -> None:
-        self.blocks: deque[tuple[int, int]] = deque()
-        self.lines: deque[tuple[int, int]] = deque()
+        self.blocks = PairQueue(16)
+        """Code fetch to predecoder: 16-byte blocks as (first instance, end)."""
+        self.lines = PairQueue(16)
+        """Code fetch to DSB: (line number, round)."""
+        self.instructions = PairQueue(32)
+        """The IQ, predecoder to decoder: (instance, cycle in which it was predecoded)."""
+        self.delivered = PairQueue(64)
+        """Front end to IDQ within one cycle: (static IDQ uop, instance)."""
+        self.idq = PairQueue(128)
+        """The IDQ: (first uop, static IDQ uop)."""
+        self.issued = PairQueue(16)
+        """Renamer to ROB and scheduler within one cycle: (first uop, number of uops) of fused uops."""
 
 
 class MicrocodeQueue:
-    """IDQ uops handed to the microcode sequencer: (static IDQ uop, end, instance), and the stalls around
-    them in cycles."""
+    """IDQ uops handed to the microcode sequencer, and the stalls around them in cycles."""
 
     def __init__(self) -> None:
         self.first = 0
@@ -34,24 +35,12 @@ class MicrocodeQueue:
 
     def hand_over(self, first: int, end: int, instance: int, stall: int, post_stall: int) -> None:
         """Give the sequencer the IDQ uops ``first`` .. ``end`` (possibly none) of an instance (MS1)."""
-        self.first, self.end, self.instance = first, end, instance
-        self.stall, self.post_stall = stall, post_stall
+        self.first = first
+        self.end = end
+        self.instance = instance
+        self.stall = stall
+        self.post_stall = post_stall
 
-    @property
     def busy(self) -> bool:
         """MS2."""
         return self.first < self.end or self.stall > 0
-
-
-class DecodeQueue:
-    """The IDQ: (first uop, static IDQ uop) in program order."""
-
-    def __init__(self) -> None:
-        self.uops: deque[tuple[int, int]] = deque()
-
-
-class IssueGroup:
-    """Fused uops that the renamer passes on in one cycle: (first uop, number of uops)."""
-
-    def __init__(self) -> None:
-        self.fused: list[tuple[int, int]] = []

@@ -2,67 +2,73 @@
 
 from __future__ import annotations
 
-from collections import deque
-
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.simulator.columns import ELIMINATED, NONE, UNKNOWN, Columns
-from cyclelens.analyzer.simulator.queues import IssueGroup
+from cyclelens.analyzer.simulator.arrays import PairQueue, grown, ints
+from cyclelens.analyzer.simulator.columns import Columns
+from cyclelens.analyzer.simulator.constants import ELIMINATED, NONE, UNKNOWN
+from cyclelens.analyzer.simulator.queues import Queues
 
 
 class ReorderBuffer:
     """Entries are fused uops as (first uop, number of uops)."""
 
-    def __init__(self, columns: Columns, microarchitecture: Microarchitecture, issue: IssueGroup) -> None:
+    def __init__(self, columns: Columns, microarchitecture: Microarchitecture, queues: Queues) -> None:
         self._columns = columns
         self._program = columns.program
-        self._issue = issue
-        self._entries: deque[tuple[int, int]] = deque()
+        self._issued = queues.issued
         self._size = microarchitecture.reorder_buffer_size
         self._issue_width = microarchitecture.issue_width
         self._retire_width = microarchitecture.retire_width
+        self.entries = PairQueue(self._size)
         self.last_round = NONE
         """Round of the fused uop that retired last."""
-        self.key_cycle: list[int] = []
+        self.key_cycle = ints(64)
         """Per round: retirement cycle of the key instruction's last fused uop (5.2)."""
-        self.key_position: list[int] = []
+        self.key_position = ints(64)
         """Per round: the position of that uop within its retirement cycle."""
+        self.key_rounds = 0
+        """Rounds whose key instruction has retired."""
 
-    @property
     def full(self) -> bool:
         """No room for a whole issue group."""
-        return len(self._entries) + self._issue_width > self._size
-
-    @property
-    def empty(self) -> bool:
-        """Nothing in flight."""
-        return not self._entries
+        return self.entries.count + self._issue_width > self._size
 
     def tick(self, cycle: int) -> None:
         """Retire what is complete, then take in the issue group."""
         columns = self._columns
         program = self._program
-        entries = self._entries
-        for position in range(self._retire_width):
-            if not entries:
+        entries = self.entries
+        position = 0
+        while position < self._retire_width and entries.count > 0:
+            first = entries.first(0)
+            end = first + entries.second(0)
+            if not self._complete(first, end, cycle):
                 break
-            first, count = entries[0]
-            if not all(UNKNOWN < columns.executed[uop] < cycle for uop in range(first, first + count)):
-                break
-            entries.popleft()
-            for uop in range(first, first + count):
+            entries.pop()
+            for uop in range(first, end):
                 columns.retired[uop] = cycle
-            last = first + count - 1
-            round_number, instruction = divmod(columns.instance[last], program.instructions)
-            self.last_round = round_number
-            if instruction == program.key_instruction:
-                if round_number == len(self.key_cycle):
-                    self.key_cycle.append(cycle)
-                    self.key_position.append(position)
-                else:
-                    self.key_cycle[round_number] = cycle
-                    self.key_position[round_number] = position
-        for first, count in self._issue.fused:
-            entries.append((first, count))
-            for uop in range(first, first + count):
-                if columns.port[uop] == ELIMINATED or not program.u_port_mask[columns.static[uop]]:
+            instance = columns.instance[first]
+            self.last_round = instance // program.instructions
+            if instance % program.instructions == program.key_instruction:
+                if self.last_round == len(self.key_cycle):
+                    self.key_cycle = grown(self.key_cycle, 2 * self.last_round)
+                    self.key_position = grown(self.key_position, 2 * self.last_round)
+                self.key_cycle[self.last_round] = cycle
+                self.key_position[self.last_round] = position
+                if program.u_last[columns.static[end - 1]]:
+                    self.key_rounds = self.last_round + 1
+            position += 1
+        for position in range(self._issued.count):
+            first = self._issued.first(position)
+            size = self._issued.second(position)
+            entries.push(first, size)
+            for uop in range(first, first + size):
+                if columns.port[uop] == ELIMINATED or program.u_port_mask[columns.static[uop]] == 0:
                     columns.executed[uop] = cycle
+
+    def _complete(self, first: int, end: int, cycle: int) -> bool:
+        columns = self._columns
+        for uop in range(first, end):
+            if columns.executed[uop] == UNKNOWN or columns.executed[uop] >= cycle:
+                return False
+        return True

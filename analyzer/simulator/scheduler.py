@@ -3,66 +3,72 @@
 
 from __future__ import annotations
 
-from heapq import heappop, heappush
-
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.model.uops import UopKind
-from cyclelens.analyzer.simulator.columns import ELIMINATED, FOREVER, NONE, UNKNOWN, Columns
+from cyclelens.analyzer.simulator.arrays import PairQueue, SequenceHeap, ints
+from cyclelens.analyzer.simulator.columns import Columns
+from cyclelens.analyzer.simulator.constants import (
+    ELIMINATED,
+    FOREVER,
+    LOAD,
+    NONE,
+    STORE_ADDRESS,
+    STORE_DATA,
+    UNKNOWN,
+)
 from cyclelens.analyzer.simulator.fences import Fences
-from cyclelens.analyzer.simulator.queues import IssueGroup
-
-_LOAD = int(UopKind.LOAD)
-_STORE_ADDRESS = int(UopKind.STORE_ADDRESS)
-_STORE_DATA = int(UopKind.STORE_DATA)
+from cyclelens.analyzer.simulator.queues import Queues
 
 _MIN_EXECUTION = 2
 _ADDRESS_KNOWN = 5
 _DATA_KNOWN = 1
 _FORWARDING = 4
 _PAIRED_STORE_BYTES = 64
+_QUEUES = 16
+_QUEUE_CAPACITY = 64
 
 
 class Scheduler:
-    """Holds uops from issue to dispatch."""
+    """Holds uops from issue to dispatch. ``usage`` are the uops bound to each port."""
 
     def __init__(
         self,
         columns: Columns,
         microarchitecture: Microarchitecture,
-        issue: IssueGroup,
-        usage: list[int],
+        queues: Queues,
+        usage: memoryview,
     ) -> None:
+        program = columns.program
         self._columns = columns
-        self._program = columns.program
-        self._issue = issue
+        self._program = program
+        self._issued = queues.issued
         self._usage = usage
         self._size = microarchitecture.reservation_station_size
         self._issue_width = microarchitecture.issue_width
         self._delay = microarchitecture.issue_to_dispatch_delay
-        self._ports = tuple(int(port, 16) for port in microarchitecture.ports)
-        self._paired_stores = 9 in self._ports
+        self._ports = len(microarchitecture.ports)
         self._slow_256_bit = microarchitecture.slow_256_bit_memory
-        self._fences = Fences(columns)
-        self._has_special = columns.program.has_special
-        self._occupancy = 0
+        self.fences = Fences(columns)
+        self.occupancy = 0
         # Ready times that lie ahead, as linked lists over ``next_uop`` in a ring of cycles.
-        self._ring_size = columns.program.longest_wait + self._delay + _ADDRESS_KNOWN + _FORWARDING
-        self._ring = [NONE] * self._ring_size
-        self._queues: list[list[int]] = [[] for _ in range(max(self._ports) + 1)]
-        self._divider_queue: list[int] = []
-        self._divider_blocked = 0
-        self._store_data_blocked = 0
-        self._tp_blocked = [0] * columns.program.tp_names
-        self._left: list[int] = []
-        """Ports of the uops dispatched in the cycle before; their counters go down in this one."""
-        self._dispatched: list[int] = []
-        self._checks: list[int] = []
-        self._held: list[int] = []
+        self._ring_size = program.longest_wait + self._delay + _ADDRESS_KNOWN + _FORWARDING
+        self._ring = ints(self._ring_size, NONE)
+        self._queues = [SequenceHeap(_QUEUE_CAPACITY) for _ in range(_QUEUES)]
+        self._divider_queue = SequenceHeap(_QUEUE_CAPACITY)
+        self._ready = 0
+        """Uops in all ready queues."""
+        self.divider_blocked = 0
+        self.store_data_blocked = 0
+        self.tp_blocked = ints(program.tp_names + 1)
+        # Uops dispatched in this cycle and in the one before, whose ports are counted down in this one.
+        self._dispatched = ints(2 * _QUEUES)
+        self.dispatched_count = 0
+        self._checks = PairQueue(256)
+        self._held = SequenceHeap(64)
+        self._candidates = SequenceHeap(64)
 
-    @property
     def full(self) -> bool:
         """No room for a whole issue group."""
-        return self._occupancy + self._issue_width > self._size
+        return self.occupancy + self._issue_width > self._size
 
     def wake(self, cycle: int) -> None:
         """Step 1: uops whose ready time has come enter the queue of their port."""
@@ -72,9 +78,10 @@ class Scheduler:
         self._ring[slot] = NONE
         while uop != NONE:
             if self._program.u_divider[columns.static[uop]]:
-                heappush(self._divider_queue, uop)
+                self._divider_queue.push(uop)
             else:
-                heappush(self._queues[columns.port[uop]], uop)
+                self._queue(columns.port[uop]).push(uop)
+            self._ready += 1
             uop = columns.next_uop[uop]
 
     def tick(self, cycle: int) -> None:
@@ -82,100 +89,125 @@ class Scheduler:
         self._accept()
         self._dispatch(cycle)
         self._complete(cycle)
-        self._check(cycle)
-        if self._has_special:
-            self._fences.tick(cycle)
-            for name, blocked in enumerate(self._tp_blocked):
-                if blocked:
-                    self._tp_blocked[name] = blocked - 1
-        if self._divider_blocked:
-            self._divider_blocked -= 1
-        if self._store_data_blocked:
-            self._store_data_blocked -= 1
+        if self._program.has_special:
+            self._check_special(cycle)
+            self.fences.tick(cycle)
+            for name in range(self._program.tp_names):
+                if self.tp_blocked[name]:
+                    self.tp_blocked[name] -= 1
+        else:
+            while self._checks.count > 0:
+                self._fix(self._checks.first(0), cycle)
+                self._checks.pop()
+        if self.divider_blocked:
+            self.divider_blocked -= 1
+        if self.store_data_blocked:
+            self.store_data_blocked -= 1
+
+    def _queue(self, port: int) -> SequenceHeap:
+        return self._queues[port]
 
     def _accept(self) -> None:
         columns = self._columns
-        for first, count in self._issue.fused:
-            for uop in range(first, first + count):
+        for position in range(self._issued.count):
+            first = self._issued.first(position)
+            for uop in range(first, first + self._issued.second(position)):
                 if columns.port[uop] == ELIMINATED or columns.port[uop] == NONE:
                     continue
-                self._occupancy += 1
-                if self._has_special:
-                    self._fences.bound(uop)
+                self.occupancy += 1
+                if self._program.has_special:
+                    self.fences.bound(uop)
                 if columns.pending[uop] == 0:
-                    self._checks.append(uop)
+                    self._checks.push(uop, 0)
 
     def _dispatch(self, cycle: int) -> None:
         columns = self._columns
-        for port in self._left:
-            self._usage[port] -= 1
-        self._left.clear()
-        self._dispatched.clear()
+        for position in range(self.dispatched_count):
+            self._usage[columns.port[self._dispatched[position]]] -= 1
+        self.dispatched_count = 0
+        if self._ready == 0:
+            return
         skipped = self._skipped_port()
-        for port in self._ports:
-            queue = self._queues[port]
-            if port == 0 and self._divider_queue and not self._divider_blocked:
-                oldest = self._divider_queue[0]
-                if not queue or oldest < queue[0]:
-                    heappop(self._divider_queue)
-                    self._divider_blocked += self._program.u_divider[columns.static[oldest]]
+        for port in range(self._ports):
+            queue = self._queue(port)
+            if port == 0 and self._divider_queue.count > 0 and not self.divider_blocked:
+                oldest = self._divider_queue.oldest()
+                if queue.count == 0 or oldest < queue.oldest():
+                    self._divider_queue.pop()
+                    self.divider_blocked += self._program.u_divider[columns.static[oldest]]
                     self._leave(oldest, cycle)
                     continue
-            if not queue or port == skipped or (port == 4 and self._store_data_blocked):
+            if queue.count == 0 or port == skipped or (port == 4 and self.store_data_blocked):
                 continue
-            uop = heappop(queue)
-            if self._slow_256_bit and port == 4 and self._program.u_256_bit[columns.static[uop]]:
-                self._store_data_blocked = 2
+            uop = queue.pop()
+            if self._slow_256_bit and port == 4 and self._program.u_wide[columns.static[uop]]:
+                self.store_data_blocked = 2
             self._leave(uop, cycle)
 
     def _leave(self, uop: int, cycle: int) -> None:
         self._columns.dispatched[uop] = cycle
-        self._dispatched.append(uop)
-        self._left.append(self._columns.port[uop])
-        self._occupancy -= 1
+        self._dispatched[self.dispatched_count] = uop
+        self.dispatched_count += 1
+        self.occupancy -= 1
+        self._ready -= 1
 
     def _skipped_port(self) -> int:
         """The port that may not dispatch in this cycle because of its sibling (Z1, Z2)."""
-        queues = self._queues
         columns = self._columns
-        if self._paired_stores and queues[4] and queues[9]:
-            first, second = queues[4][0], queues[9][0]
-            one = columns.store_key[columns.store[first]]
-            other = columns.store_key[columns.store[second]]
+        program = self._program
+        if self._ports > 9 and self._queue(4).count > 0 and self._queue(9).count > 0:
+            first = self._queue(4).oldest()
+            second = self._queue(9).oldest()
             if (
-                one is not None
-                and other is not None
-                and (one[:3] != other[:3] or abs(one[3] - other[3]) >= _PAIRED_STORE_BYTES)
+                program.u_has_address[columns.static[first]]
+                and program.u_has_address[columns.static[second]]
+                and not self._may_pair(columns.store[first], columns.store[second])
             ):
                 return 9 if first < second else 4
-        if self._slow_256_bit and queues[2] and queues[3]:
-            first, second = queues[2][0], queues[3][0]
-            program = self._program
-            one_static, other_static = columns.static[first], columns.static[second]
+        if self._slow_256_bit and self._queue(2).count > 0 and self._queue(3).count > 0:
+            first = self._queue(2).oldest()
+            second = self._queue(3).oldest()
+            one = columns.static[first]
+            other = columns.static[second]
             if (
-                program.u_kind[one_static] == _LOAD
-                and program.u_kind[other_static] == _LOAD
-                and (program.u_256_bit[one_static] or program.u_256_bit[other_static])
+                program.u_kind[one] == LOAD
+                and program.u_kind[other] == LOAD
+                and (program.u_wide[one] or program.u_wide[other])
             ):
                 return 3 if first < second else 2
         return NONE
+
+    def _may_pair(self, one: int, other: int) -> bool:
+        """Two stores that are known to lie within one cache line's length of each other (Z1)."""
+        columns = self._columns
+        return (
+            columns.store_base[one] == columns.store_base[other]
+            and columns.store_index[one] == columns.store_index[other]
+            and columns.store_scale[one] == columns.store_scale[other]
+            and abs(columns.store_displacement[one] - columns.store_displacement[other]) < _PAIRED_STORE_BYTES
+        )
 
     def _complete(self, cycle: int) -> None:
         """Step 4: fix the times of results. Stores first: a load may forward from them (3.11.2)."""
         columns = self._columns
         program = self._program
-        for uop in self._dispatched:
+        stores = 0
+        for position in range(self.dispatched_count):
+            uop = self._dispatched[position]
             kind = program.u_kind[columns.static[uop]]
-            if kind == _STORE_ADDRESS:
+            if kind == STORE_ADDRESS:
                 self._finish(uop, cycle, cycle + _ADDRESS_KNOWN)
                 columns.store_address[columns.store[uop]] = cycle + _ADDRESS_KNOWN
-            elif kind == _STORE_DATA:
+                stores += 1
+            elif kind == STORE_DATA:
                 self._finish(uop, cycle, cycle + _DATA_KNOWN)
                 columns.store_data[columns.store[uop]] = cycle + _DATA_KNOWN
-        for uop in self._dispatched:
+                stores += 1
+        for position in range(self.dispatched_count):
+            uop = self._dispatched[position]
             kind = program.u_kind[columns.static[uop]]
             store = columns.store[uop]
-            if kind in (_STORE_ADDRESS, _STORE_DATA):
+            if kind == STORE_ADDRESS or kind == STORE_DATA:  # noqa: SIM109 - a tuple would be made each time
                 self._forward(store)
             elif store == NONE:
                 self._finish(uop, cycle, 0)
@@ -206,68 +238,77 @@ class Scheduler:
             uop = following
 
     def _finish(self, uop: int, dispatched: int, earliest: int) -> None:
-        """Fix the ready times of a dispatched uop's results, none before ``earliest``, and its completion."""
+        """Fix the ready times of a dispatched uop's results, a load's not before ``earliest``, and its
+        completion, a store's not before ``earliest``."""
         columns = self._columns
         program = self._program
         static = columns.static[uop]
-        is_load = program.u_kind[static] == _LOAD
-        executed = max(dispatched + _MIN_EXECUTION, earliest if not is_load else 0)
+        executed = dispatched + _MIN_EXECUTION
+        bonus = 0
+        if program.u_kind[static] == LOAD:
+            bonus = columns.latency_bonus[uop]
+        elif earliest > executed:
+            executed = earliest
         if program.u_first[static]:
             executed = max(executed, dispatched + program.i_tp[columns.instance[uop] % program.instructions])
         first = columns.first_result[uop]
         for value in range(first, first + program.u_out_count[static]):
-            ready = dispatched + columns.value_latency[value] - columns.latency_bonus[uop]
-            if is_load:
-                ready = max(ready, earliest)
+            ready = dispatched + columns.value_latency[value] - bonus
+            if program.u_kind[static] == LOAD and ready < earliest:
+                ready = earliest
             columns.value_ready[value] = ready
-            executed = max(executed, ready)
+            if ready > executed:
+                executed = ready
             position = columns.value_waiters[value]
             while position != NONE:
                 waiting = columns.input_uop[position]
                 columns.pending[waiting] -= 1
-                if columns.pending[waiting] == 0 and columns.port[waiting] != NONE:
-                    self._checks.append(waiting)
+                if columns.pending[waiting] == 0:
+                    self._checks.push(waiting, 0)
                 position = columns.input_next[position]
         columns.executed[uop] = executed
 
-    def _check(self, cycle: int) -> None:
-        """Step 5: uops whose inputs are all known get their ready time (3.11.4)."""
-        if not self._has_special:
-            for uop in self._checks:
-                self._fix(uop, cycle)
-            self._checks.clear()
-            return
-        candidates = sorted([*self._held, *self._checks])
-        self._checks.clear()
-        self._held.clear()
+    def _check_special(self, cycle: int) -> None:
+        """Step 5 where fences or occupancies may hold uops back: oldest first."""
         columns = self._columns
         program = self._program
-        for uop in candidates:
+        candidates = self._candidates
+        while self._held.count > 0:
+            candidates.push(self._held.pop())
+        while self._checks.count > 0:
+            candidates.push(self._checks.first(0))
+            self._checks.pop()
+        while candidates.count > 0:
+            uop = candidates.pop()
             i = columns.instance[uop] % program.instructions
             limited = program.i_tp[i] > 0 and program.u_first[columns.static[uop]]
-            if (limited and self._tp_blocked[program.i_tp_name[i]]) or not self._fences.allow(uop, cycle):
-                self._held.append(uop)
+            blocked = limited and self.tp_blocked[program.i_tp_name[i]] > 0
+            if blocked or not self.fences.allow(uop, cycle):
+                self._held.push(uop)
                 continue
             if limited:
-                self._tp_blocked[program.i_tp_name[i]] = program.i_tp[i]
-            self._fences.fixed(uop)
+                self.tp_blocked[program.i_tp_name[i]] = program.i_tp[i]
+            self.fences.fixed(uop)
             self._fix(uop, cycle)
 
     def _fix(self, uop: int, cycle: int) -> None:
+        """A uop whose inputs are all known gets its ready time (3.11.4)."""
         columns = self._columns
         first = columns.first_input[uop]
         latest = FOREVER
         for position in range(first, first + self._program.u_in_count[columns.static[uop]]):
-            latest = max(latest, columns.value_ready[columns.input_value[position]])
+            known = columns.value_ready[columns.input_value[position]]
+            if known > latest:
+                latest = known
         earliest = columns.issued[uop] + self._delay
+        ready = latest
         if latest < earliest:
             ready = earliest
         elif latest <= earliest + 1:
             # An input that arrives just when the uop could go costs it a cycle.
             ready = latest + 1
-        else:
-            ready = latest
-        ready = max(cycle + 1, ready)
+        if ready <= cycle:
+            ready = cycle + 1
         columns.ready[uop] = ready
         slot = ready % self._ring_size
         columns.next_uop[uop] = self._ring[slot]

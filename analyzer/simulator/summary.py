@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.model.result import LineUsage, Simulation, Trace, TraceRow
-from cyclelens.analyzer.model.uops import UopKind
-from cyclelens.analyzer.simulator.columns import (
+from cyclelens.analyzer.simulator.columns import Columns
+from cyclelens.analyzer.simulator.constants import (
     DSB,
     ELIMINATED,
     LSD,
+    MERGE,
     MITE,
     MS,
     NONE,
     SOURCE_NAMES,
-    Columns,
+    SYNC,
 )
 
 _DELIVERING = (MITE, MS, DSB, LSD)
-_SYNC = int(UopKind.SYNC)
-_MERGE = int(UopKind.MERGE)
 _LONG_WINDOW = 10
 _POSITION_TRIES = 5
 
@@ -104,14 +103,14 @@ class _Tally:
         totals: dict[int, int] = {}
         heads = _group_heads(columns)
         # Sync and merge uops are numbered behind their instruction, hence the look beyond the last round.
-        for uop in range(columns.instance_uop0[first * count], len(columns.static)):
+        for uop in range(columns.instance_uop0[first * count], columns.uops):
             instance = columns.instance[uop]
             if not first * count <= instance < (last + 1) * count or columns.issued[uop] < 0:
                 continue
             i = instance % count
             static = columns.static[uop]
             kind = program.u_kind[static]
-            counter = merges[i] if kind == _MERGE else syncs[i] if kind == _SYNC else own[i]
+            counter = merges[i] if kind == MERGE else syncs[i] if kind == SYNC else own[i]
             counter.any = True
             head = heads[static]
             source = columns.source[uop]
@@ -127,7 +126,7 @@ class _Tally:
                 totals[port] = totals.get(port, 0) + 1
             elif port == ELIMINATED:
                 eliminated[i] += 1
-            if program.u_first[static] and kind not in (_MERGE, _SYNC) and not self.first_sources[i]:
+            if program.u_first[static] and kind not in (MERGE, SYNC) and not self.first_sources[i]:
                 self.first_sources[i] = SOURCE_NAMES[source]
         self.usage = [counter.usage(rounds) for counter in own]
         self.merges = [counter.usage(rounds) if counter.any else None for counter in merges]
@@ -157,14 +156,14 @@ def _rows(columns: Columns, last_round: int) -> list[TraceRow]:
     program = columns.program
     count = program.instructions
     extra: dict[int, list[int]] = {}
-    for uop in range(len(columns.static)):
-        if program.u_kind[columns.static[uop]] in (_SYNC, _MERGE) and columns.instance[uop] >= 0:
+    for uop in range(columns.uops):
+        if program.u_kind[columns.static[uop]] in (SYNC, MERGE) and columns.instance[uop] >= 0:
             extra.setdefault(columns.instance[uop], []).append(uop)
     rows = []
-    for instance in range(min((last_round + 1) * count, len(columns.instance_uop0))):
+    for instance in range(min((last_round + 1) * count, columns.instances)):
         i = instance % count
         before = extra.get(instance, [])
-        for kind, name in ((_MERGE, "merge"), (_SYNC, "sync")):
+        for kind, name in ((MERGE, "merge"), (SYNC, "sync")):
             for uop in before:
                 if program.u_kind[columns.static[uop]] == kind:
                     rows.append(_row(columns, uop, name, 0, 0, 0))
@@ -209,7 +208,7 @@ def _row(
         executed=_event(columns.executed[uop]),
         retired=_event(columns.retired[uop]),
         port="elim" if port == ELIMINATED else "" if port == NONE else f"{port:X}",
-        ports="".join(f"{p:X}" for p in program.u_ports[columns.static[uop]]),
+        ports="".join(f"{p:X}" for p in range(16) if program.u_port_mask[columns.static[uop]] >> p & 1),
     )
 
 

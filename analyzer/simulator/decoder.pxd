@@ -1,0 +1,22 @@
+from cyclelens.analyzer.simulator.arrays cimport PairQueue
+from cyclelens.analyzer.simulator.columns cimport Columns
+from cyclelens.analyzer.simulator.program cimport Program
+from cyclelens.analyzer.simulator.queues cimport MicrocodeQueue
+
+
+cdef int NONE
+
+
+cdef class Decoder:
+    cdef Columns _columns
+    cdef Program _program
+    cdef PairQueue _instructions
+    cdef PairQueue _delivered
+    cdef MicrocodeQueue _microcode
+    cdef int _decoders
+    cdef int _delay
+    cdef bint _fusible_on_last
+    cdef int _stall
+    cdef public int last_decoded
+    cpdef void tick(self, int cycle)
+    cdef bint _may_decode_fusible(self, int cycle, int decoded)

@@ -1,0 +1,25 @@
+from cyclelens.analyzer.simulator.arrays cimport PairQueue
+from cyclelens.analyzer.simulator.layout cimport Layout
+from cyclelens.analyzer.simulator.program cimport Program
+from cyclelens.analyzer.simulator.queues cimport MicrocodeQueue
+
+
+cdef int NONE, _WIDE
+
+
+cdef class Dsb:
+    cdef Program _program
+    cdef Layout _layout
+    cdef PairQueue _lines
+    cdef PairQueue _delivered
+    cdef MicrocodeQueue _microcode
+    cdef int _width
+    cdef int _ms_stall
+    cdef public int position
+    cdef public bint extra_last_cycle
+    cdef public int last_instruction
+    cdef public bint finished
+    cpdef void tick(self)
+    cdef int _next_line_start(self)
+    cdef bint _may_open(self)
+    cdef int _across_lines(self, int slot, int count, int budget, bint fresh, bint extra_before)

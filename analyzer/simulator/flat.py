@@ -1,0 +1,301 @@
+"""One instruction template flattened to integers, once; programs are put together from these rows.
+
+Operands are rename keys: numbers of canonical registers and flag groups, the same in every program.
+"""
+
+from __future__ import annotations
+
+from array import array
+from weakref import WeakKeyDictionary
+
+from cyclelens.analyzer.model.uops import InstructionTemplate, UopKind, UopTemplate, Value, ValueKind
+from cyclelens.analyzer.uops.registers import canonical, is_general_purpose, is_simd
+
+NO_CLASS, GPR_CLASS, SIMD_CLASS = -1, 0, 1
+"""Register classes of move elimination."""
+
+NO_KEY = -1
+
+INSTRUCTION_FIELDS = (
+    "length",
+    "opcode",
+    "lcp",
+    "branch",
+    "second",
+    "first",
+    "fusible",
+    "complex",
+    "simple_decoders",
+    "mite_uops",
+    "ms_uops",
+    "extra_slot",
+    "jcc",
+    "idq_count",
+    "decoded_count",
+    "uop_count",
+    "rsp_change",
+    "rsp_explicit",
+    "rsp_written",
+    "high8_written",
+    "no_uops",
+    "eliminable",
+    "move_source",
+    "move_target",
+    "move_32",
+    "serializing",
+    "load_fence",
+    "store_fence",
+    "tp",
+    "symbol_source",
+    "pointer_load",
+    "outputs_count",
+    "merge_count",
+)
+"""Columns over instructions, in the order of ``FlatInstruction.head``."""
+
+UOP_FIELDS = (
+    "kind",
+    "port_mask",
+    "divider",
+    "first",
+    "last",
+    "in_count",
+    "out_count",
+    "has_address",
+    "base",
+    "index",
+    "scale",
+    "displacement",
+    "pointer_chasing",
+    "wide",
+)
+"""Columns over uops, in the order of every row of ``FlatInstruction.uops``."""
+
+_POINTER_LOADS = frozenset(
+    {
+        "MOV (R64, M64)",
+        "MOV (RAX, M64)",
+        "MOV (R32, M32)",
+        "MOV (EAX, M32)",
+        "MOVSXD (R64, M32)",
+        "POP (R64)",
+    }
+)
+_MAX_POINTER_CHASING_DISPLACEMENT = 2047
+_HIGH8 = ("AH", "BH", "CH", "DH")
+
+
+class RenameKeys:
+    """Numbers of everything that is renamed. General-purpose registers come first, then vector and MMX
+    registers, so that a set of those fits into the bits of one integer."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[tuple[ValueKind, str], int] = {}
+        self.classes: list[int] = []
+        names = ["RAX", "RCX", "RDX", "RBX", "RSP", "RBP", "RSI", "RDI"]
+        names += [f"R{n}" for n in range(8, 16)]
+        names += [f"XMM{n}" for n in range(32)]
+        names += [f"MM{n}" for n in range(8)]
+        for name in names:
+            self.number((ValueKind.REGISTER, name))
+
+    def number(self, value: Value) -> int:
+        """The number of a canonical register or flag group."""
+        number = self._numbers.get(value)
+        if number is None:
+            number = len(self.classes)
+            self._numbers[value] = number
+            kind, name = value
+            register_class = NO_CLASS
+            if kind is ValueKind.REGISTER and is_general_purpose(name):
+                register_class = GPR_CLASS
+            elif kind is ValueKind.REGISTER and is_simd(name):
+                register_class = SIMD_CLASS
+            self.classes.append(register_class)
+        return number
+
+    def register(self, name: str | None) -> int:
+        """The number of a register by any of its names, NO_KEY for None."""
+        return NO_KEY if name is None else self.number((ValueKind.REGISTER, canonical(name)))
+
+
+KEYS = RenameKeys()
+
+
+class FlatInstruction:
+    """Rows of integers of one instruction; counts say how the flat lists are cut."""
+
+    __slots__ = (
+        "fused_sizes",
+        "head",
+        "idq_sizes",
+        "inputs",
+        "merges",
+        "outputs",
+        "register_outputs",
+        "symbol_delta",
+        "tp_name",
+        "uops",
+        "wait",
+    )
+
+    def __init__(self, template: InstructionTemplate) -> None:
+        source, self.symbol_delta = _symbol_rule(template)
+        eliminable = template.eliminable_move
+        inputs, outputs = template.register_inputs, template.register_outputs
+        self.head = array(
+            "i",
+            (
+                template.instruction.length,
+                template.instruction.opcode_offset,
+                template.length_changing_prefix,
+                template.is_branch,
+                template.fused_with_previous,
+                template.fused_with_next,
+                template.macro_fusible,
+                template.complex_decoder,
+                template.available_simple_decoders,
+                template.mite_uops,
+                template.ms_uops,
+                _needs_extra_slot(template),
+                template.jcc_erratum,
+                len(template.idq_uops),
+                min(template.mite_uops, len(template.idq_uops)),
+                len(template.uops),
+                template.rsp_change,
+                any(r.canonical == "RSP" for r in inputs)
+                or any(r.canonical == "RSP" and not r.implicit_stack for r in template.address_inputs),
+                any(r.canonical == "RSP" for r in outputs),
+                any(r.name in _HIGH8 for r in outputs),
+                template.uop_count == 0,
+                eliminable,
+                KEYS.register(inputs[0].canonical) if eliminable else NO_KEY,
+                KEYS.register(outputs[0].canonical) if eliminable else NO_KEY,
+                eliminable and outputs[0].width == 32,
+                template.serializing,
+                template.load_serializing,
+                template.store_serializing,
+                template.tp or 0,
+                source,
+                template.name in _POINTER_LOADS,
+                len(outputs),
+                len(template.merge_uops),
+            ),
+        )
+        self.tp_name = template.name if template.tp else ""
+        self.register_outputs = array("i", [KEYS.register(r.canonical) for r in outputs])
+        self.merges = array("i", [KEYS.register(register) for register in template.merge_uops])
+        self.idq_sizes = array("i", template.idq_uops)
+        self.fused_sizes = array("i", template.fused_uops)
+        self.uops = array("i")
+        self.inputs = array("i")
+        self.outputs = array("i")
+        last = len(template.uops) - 1
+        for position, uop in enumerate(template.uops):
+            self._add(uop, template, first=position == 0, last=position == last)
+        self.wait = max(template.tp or 0, max((uop[2] for uop in _triples(self.outputs)), default=0)) + max(
+            (uop.divider_cycles for uop in template.uops), default=0
+        )
+        """No ready time lies further ahead of its cause than this many cycles and the pipeline's own."""
+
+    def _add(
+        self, uop: UopTemplate, template: InstructionTemplate | None, *, first: bool, last: bool
+    ) -> None:
+        base = index = scale = NO_KEY
+        displacement = 0
+        has_address = template is not None and uop.memory_operand >= 0
+        chasing = False
+        if template is not None and has_address:
+            access = template.memory_operands[uop.memory_operand]
+            base, index = KEYS.register(access.base), KEYS.register(access.index)
+            scale = NO_KEY if access.scale is None else access.scale
+            displacement = access.displacement or 0
+            chasing = (
+                uop.kind is UopKind.LOAD
+                and base >= 0
+                and 0 <= displacement <= _MAX_POINTER_CHASING_DISPLACEMENT
+            )
+        self.uops.extend(
+            (
+                int(uop.kind),
+                sum(1 << int(port, 16) for port in uop.ports),
+                uop.divider_cycles,
+                first,
+                last,
+                len(uop.inputs),
+                len(uop.outputs),
+                has_address,
+                base,
+                index,
+                scale,
+                displacement,
+                chasing,
+                template is not None and "M256" in template.name,
+            )
+        )
+        for value in uop.inputs:
+            self.inputs.extend((value[0] is ValueKind.INTERNAL, _operand(value)))
+        for value, latency in uop.outputs:
+            self.outputs.extend((value[0] is ValueKind.INTERNAL, _operand(value), latency))
+
+
+class FlatUop(FlatInstruction):
+    """A uop that stands alone: stack synchronisation or register merge. Only its uop lists are filled."""
+
+    __slots__ = ()
+
+    def __init__(self, uop: UopTemplate) -> None:
+        self.uops = array("i")
+        self.inputs = array("i")
+        self.outputs = array("i")
+        self._add(uop, None, first=True, last=False)
+
+
+_FLAT: WeakKeyDictionary[InstructionTemplate, FlatInstruction] = WeakKeyDictionary()
+
+
+def flatten(template: InstructionTemplate) -> FlatInstruction:
+    """The rows of a template, made once."""
+    flat = _FLAT.get(template)
+    if flat is None:
+        flat = _FLAT[template] = FlatInstruction(template)
+    return flat
+
+
+def _triples(values: array[int]) -> list[array[int]]:
+    return [values[start : start + 3] for start in range(0, len(values), 3)]
+
+
+def _operand(value: Value) -> int:
+    kind, name = value
+    return int(name) if kind is ValueKind.INTERNAL else KEYS.number(value)
+
+
+def _symbol_rule(template: InstructionTemplate) -> tuple[int, int]:
+    """Which earlier symbolic value the results continue (NO_KEY: none), and by how much (uiCA model, 4.2)."""
+    if not template.register_inputs:
+        return NO_KEY, 0
+    source = KEYS.register(template.register_inputs[0].canonical)
+    name = template.name
+    immediate = template.instruction.immediate
+    if "MOV" in name and "CMOV" not in name:
+        return source, 0
+    if "ADD" in name and immediate is not None:
+        return source, immediate
+    if "SUB" in name and immediate is not None:
+        return source, -immediate
+    if "INC" in name:
+        return source, 1
+    if "DEC" in name:
+        return source, -1
+    return NO_KEY, 0
+
+
+def _needs_extra_slot(template: InstructionTemplate) -> bool:
+    """Immediates that take a second DSB slot (K1)."""
+    immediate = template.instruction.immediate
+    if immediate is None or template.facts is None:
+        return False
+    return not -(1 << 31) <= immediate < 1 << 31 or (
+        not -(1 << 15) <= immediate < 1 << 15 and bool(template.address_inputs)
+    )

@@ -1,0 +1,13 @@
+from cyclelens.analyzer.simulator.arrays cimport PairQueue
+from cyclelens.analyzer.simulator.columns cimport Columns
+from cyclelens.analyzer.simulator.program cimport Program
+
+
+cdef class Lsd:
+    cdef Columns _columns
+    cdef Program _program
+    cdef PairQueue _delivered
+    cdef public int round
+    cdef public int unroll
+    cdef int _uops(self)
+    cpdef void tick(self)

@@ -1,0 +1,48 @@
+from cyclelens.analyzer.simulator.code_fetch cimport CodeFetch
+from cyclelens.analyzer.simulator.columns cimport Columns
+from cyclelens.analyzer.simulator.decoder cimport Decoder
+from cyclelens.analyzer.simulator.dsb cimport Dsb
+from cyclelens.analyzer.simulator.layout cimport Layout
+from cyclelens.analyzer.simulator.lsd cimport Lsd
+from cyclelens.analyzer.simulator.memory cimport Memory
+from cyclelens.analyzer.simulator.microcode_sequencer cimport MicrocodeSequencer
+from cyclelens.analyzer.simulator.port_assignment cimport PortAssignment
+from cyclelens.analyzer.simulator.predecoder cimport Predecoder
+from cyclelens.analyzer.simulator.program cimport Program
+from cyclelens.analyzer.simulator.queues cimport MicrocodeQueue, Queues
+from cyclelens.analyzer.simulator.renamer cimport Renamer
+from cyclelens.analyzer.simulator.reorder_buffer cimport ReorderBuffer
+from cyclelens.analyzer.simulator.scheduler cimport Scheduler
+from cyclelens.analyzer.simulator.stack_engine cimport StackEngine
+
+
+cdef int DSB, LSD, MITE, MS, NONE, _CANCEL_INTERVAL, _STUCK_CYCLES
+
+
+cdef class Pipeline:
+    cdef public object microarchitecture
+    cdef public Program program
+    cdef public Columns columns
+    cdef public Layout layout
+    cdef public Queues queues
+    cdef public MicrocodeQueue microcode
+    cdef public Memory memory
+    cdef public CodeFetch fetch
+    cdef public Predecoder predecoder
+    cdef public Decoder decoder
+    cdef public MicrocodeSequencer sequencer
+    cdef public Dsb dsb
+    cdef public Lsd lsd
+    cdef public StackEngine stack_engine
+    cdef public Renamer renamer
+    cdef public PortAssignment assignment
+    cdef public Scheduler scheduler
+    cdef public ReorderBuffer reorder_buffer
+    cdef int _idq_limit
+    cdef public int after_microcode
+    cdef public int cycle
+    cdef public int source
+    cpdef void tick(self)
+    cdef void _front_end(self, int cycle)
+    cdef void _after_decoder(self)
+    cdef void _after_dsb(self, int instruction)

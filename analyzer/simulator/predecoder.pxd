@@ -1,0 +1,29 @@
+from cyclelens.analyzer.simulator.arrays cimport PairQueue
+from cyclelens.analyzer.simulator.columns cimport Columns
+from cyclelens.analyzer.simulator.program cimport Program
+
+
+cdef int NONE
+
+
+cdef class Predecoder:
+    cdef Columns _columns
+    cdef Program _program
+    cdef PairQueue _blocks
+    cdef PairQueue _instructions
+    cdef int _width
+    cdef int _block_bytes
+    cdef int _queue_size
+    cdef int _penalty
+    cdef public int next
+    cdef public int end
+    cdef int[::1] _group
+    cdef public int group_count
+    cdef public int partial
+    cdef public int stall
+    cdef public int cycles_on_block
+    cpdef void tick(self, int cycle)
+    cdef bint _collect(self)
+    cdef void _next_block(self)
+    cdef bint _spills(self, int instance)
+    cdef bint _opcode_spills(self, int instance)

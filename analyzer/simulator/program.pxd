@@ -1,0 +1,93 @@
+cdef int _EXTRA_UOPS
+
+
+cdef class Program:
+    cdef public bint loop
+    cdef public int alignment
+    cdef public int instructions
+    cdef public int keys
+    cdef public int rsp
+    cdef public int rbp
+    cdef public int key_instruction
+    cdef public int has_special
+    cdef public int longest_wait
+    cdef public int tp_names
+    cdef public int size
+    cdef public int uops
+    cdef public int idq_uops
+    cdef public int sync_idq
+    cdef public int[::1] key_class
+    cdef public long long[::1] key_bit
+    cdef public int[::1] i_length
+    cdef public int[::1] i_opcode
+    cdef public int[::1] i_lcp
+    cdef public int[::1] i_branch
+    cdef public int[::1] i_second
+    cdef public int[::1] i_first
+    cdef public int[::1] i_fusible
+    cdef public int[::1] i_complex
+    cdef public int[::1] i_simple_decoders
+    cdef public int[::1] i_mite_uops
+    cdef public int[::1] i_ms_uops
+    cdef public int[::1] i_extra_slot
+    cdef public int[::1] i_jcc
+    cdef public int[::1] i_idq_count
+    cdef public int[::1] i_decoded_count
+    cdef public int[::1] i_uop_count
+    cdef public int[::1] i_rsp_change
+    cdef public int[::1] i_rsp_explicit
+    cdef public int[::1] i_rsp_written
+    cdef public int[::1] i_high8_written
+    cdef public int[::1] i_no_uops
+    cdef public int[::1] i_eliminable
+    cdef public int[::1] i_move_source
+    cdef public int[::1] i_move_target
+    cdef public int[::1] i_move_32
+    cdef public int[::1] i_serializing
+    cdef public int[::1] i_load_fence
+    cdef public int[::1] i_store_fence
+    cdef public int[::1] i_tp
+    cdef public int[::1] i_symbol_source
+    cdef public int[::1] i_pointer_load
+    cdef public int[::1] i_outputs_count
+    cdef public int[::1] i_merge_count
+    cdef public int[::1] i_offset
+    cdef public int[::1] i_idq0
+    cdef public int[::1] i_uop0
+    cdef public int[::1] i_outputs0
+    cdef public int[::1] i_merge0
+    cdef public int[::1] i_tp_name
+    cdef public long long[::1] i_symbol_delta
+    cdef public int[::1] output_key
+    cdef public int[::1] merge_key
+    cdef public int[::1] merge_uop
+    cdef public int[::1] u_kind
+    cdef public int[::1] u_port_mask
+    cdef public int[::1] u_divider
+    cdef public int[::1] u_first
+    cdef public int[::1] u_last
+    cdef public int[::1] u_in_count
+    cdef public int[::1] u_out_count
+    cdef public int[::1] u_has_address
+    cdef public int[::1] u_base
+    cdef public int[::1] u_index
+    cdef public int[::1] u_scale
+    cdef public int[::1] u_displacement
+    cdef public int[::1] u_pointer_chasing
+    cdef public int[::1] u_wide
+    cdef public int[::1] u_in0
+    cdef public int[::1] u_out0
+    cdef public int[::1] in_internal
+    cdef public int[::1] in_key
+    cdef public int[::1] out_internal
+    cdef public int[::1] out_key
+    cdef public int[::1] out_latency
+    cdef public int[::1] q_fused_count
+    cdef public int[::1] q_fused0
+    cdef public int[::1] f_uop_count
+    cdef public int[::1] f_uop0
+    cdef void _instruction_columns(self, list flats)
+    cdef void _uop_columns(self, list flats, object microarchitecture)
+
+
+cdef void _transpose(int[::1] rows, int[::1] table, int count, int fields)

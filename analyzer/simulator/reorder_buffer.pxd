@@ -1,0 +1,23 @@
+from cyclelens.analyzer.simulator.arrays cimport PairQueue
+from cyclelens.analyzer.simulator.columns cimport Columns
+from cyclelens.analyzer.simulator.program cimport Program
+
+
+cdef int ELIMINATED, NONE, UNKNOWN
+
+
+cdef class ReorderBuffer:
+    cdef Columns _columns
+    cdef Program _program
+    cdef PairQueue _issued
+    cdef int _size
+    cdef int _issue_width
+    cdef int _retire_width
+    cdef public PairQueue entries
+    cdef public int last_round
+    cdef public int[::1] key_cycle
+    cdef public int[::1] key_position
+    cdef public int key_rounds
+    cpdef bint full(self)
+    cpdef void tick(self, int cycle)
+    cdef bint _complete(self, int first, int end, int cycle)
