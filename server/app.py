@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import logging
+import os
 import sys
 from collections.abc import Sequence
+from typing import BinaryIO
 
 from cyclelens.server import extensions, worker
 from cyclelens.server.features import (
@@ -53,12 +55,19 @@ def run(tcp_port: int | None = None, server: CyclelensServer | None = None) -> i
     server = server or create_server()
     try:
         if tcp_port is None:
-            server.start_io()
+            server.start_io(sys.stdin.buffer, _protocol_output())
         else:
             server.start_tcp("127.0.0.1", tcp_port)
     finally:
         server.jobs.close()
     return 0 if server.shutdown_requested else 1
+
+
+def _protocol_output() -> BinaryIO:
+    """Standard output for the protocol alone: whatever else prints goes to standard error instead."""
+    output = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    return output
 
 
 def main(argv: Sequence[str]) -> int:

@@ -67,8 +67,10 @@ class _Process:
         self._cancelled.value = identifier
 
     def end(self) -> None:
-        """Kill the process. Nothing is reported of it any more."""
+        """Kill the process and what it started. Nothing is reported of it any more."""
         self._on_message = lambda _process, _message: None
+        if self._process.pid is not None:
+            worker.end_group(self._process.pid)
         self._process.kill()
         self._outbox.put(None)
         self._process.join(1.0)

@@ -6,6 +6,7 @@ another one; it ends by itself when the parent is gone.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import signal
@@ -40,6 +41,8 @@ def main(connection: Connection, cancelled: Any, factory: str) -> None:
     :param factory: ``module:function`` that makes the engine.
     """
     _leave_standard_streams()
+    if hasattr(os, "setpgrp"):
+        os.setpgrp()  # so that processes the analyzer starts can be ended together with this one
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal is for the parent to handle
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
@@ -83,4 +86,12 @@ def _end_with_parent() -> None:
     parent = parent_process()
     if parent is not None:
         parent.join()
+        end_group(os.getpid())
         os._exit(0)
+
+
+def end_group(pid: int) -> None:
+    """Kill a worker with all it started: an assembler that hangs would not notice that it is alone."""
+    if hasattr(os, "killpg"):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(pid, signal.SIGKILL)

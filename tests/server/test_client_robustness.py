@@ -144,6 +144,23 @@ async def test_a_worker_outlives_neither_its_server_nor_a_hanging_analysis() -> 
     assert _gone(children)
 
 
+@pytest.mark.parametrize("politely", [True, False], ids=["after a shutdown", "after being killed"])
+@pytest.mark.asyncio
+async def test_what_the_analysis_started_ends_with_the_server(politely: bool) -> None:
+    client = await ClientServerConfig(server_command=SERVER, client_factory=make_client).start()
+    editor = Editor(client)
+    await editor.start()
+    await editor.open("spawn")
+    (problem,) = (await editor.analysed()).diagnostics
+    if politely:
+        await client.shutdown_session()
+    else:
+        os.kill(client._server.pid, signal.SIGKILL)
+        await client._server.wait()
+    await client.stop()
+    assert _gone([int(problem.message)])
+
+
 @pytest.mark.asyncio
 async def test_shutdown_leaves_no_process_and_no_error() -> None:
     client = await ClientServerConfig(server_command=SERVER, client_factory=make_client).start()

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 
@@ -24,6 +26,10 @@ class FakeEngine:
             os._exit(3)
         if "raise" in job.text:
             raise RuntimeError("a mistake on purpose")
+        if "spawn" in job.text:
+            sleeper = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+            problem = Problem(0, 0, 1, "pid", str(sleeper.pid))
+            return FileResult(problems=(problem,))
         while "hang" in job.text:
             time.sleep(0.01)
         while "wait until cancelled" in job.text:
