@@ -27,10 +27,16 @@ find_python() {
     return 1
 }
 
-# prepare EXTRAS: an editable install with these extras, made again only when pyproject.toml changed.
+# inputs: all that an install depends on. The stages are compiled, so their sources belong to it: an editable
+# install goes on using what was compiled from an older text.
+inputs() {
+    (cd "$root" && cat pyproject.toml setup.py analyzer/simulator/*.py analyzer/simulator/*.pxd)
+}
+
+# prepare: an editable install with the tools for tests, made again only when its inputs changed.
 prepare() {
     local python stamp wanted
-    stamp="$root/.venv/installed-${1:-plain}"
+    stamp="$root/.venv/installed"
     if [ ! -x "$root/.venv/bin/python" ]; then
         python="$(find_python)"
         "$python" -c 'import ensurepip' 2>/dev/null || apt_install python3-venv
@@ -38,11 +44,12 @@ prepare() {
         "$python" -m venv --clear "$root/.venv"
     fi
     # The path is part of the stamp: a copied or moved tree gets its own install.
-    wanted="$root $(sha256sum <"$root/pyproject.toml")"
+    wanted="$root $(inputs | sha256sum)"
     if [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then
         echo "installing the project and its packages into .venv" >&2
+        rm -f "$root"/analyzer/simulator/*.so
         "$root/.venv/bin/python" -m pip install --quiet --disable-pip-version-check \
-            --editable "$root${1:+[$1]}" >&2
+            --editable "$root[test,dev]" >&2
         echo "$wanted" >"$stamp"
     fi
 }

@@ -45,13 +45,13 @@ def test_every_package_is_listed_for_the_wheel() -> None:
 
 
 def test_other_files_of_packages_are_listed_for_the_wheel() -> None:
-    """What is no module ships only if package-data names it."""
+    """What is no module ships only if package-data names it. Cython's declarations need not ship."""
     patterns = PROJECT["tool"]["setuptools"]["package-data"]
     others = [
         file
         for folder in folders_with_modules()
         for file in (ROOT / folder).iterdir()
-        if file.is_file() and file.suffix not in {".py", ".pyc"}
+        if file.is_file() and file.suffix not in {".py", ".pyc", ".pxd", ".so", ".pyd"}
     ]
 
     def listed(file: Path) -> bool:

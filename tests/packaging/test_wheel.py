@@ -87,6 +87,19 @@ def test_the_wheel_holds_every_module_and_the_tables(distributions: Path) -> Non
     assert shipped_files() - names == set()
 
 
+@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
+def test_the_stages_are_compiled(distributions: Path) -> None:
+    """Without a compiler the wheel would be made all the same, only slow; with one that is a mistake."""
+    (wheel,) = distributions.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        compiled = {
+            Path(name).name.split(".")[0] for name in archive.namelist() if name.endswith((".so", ".pyd"))
+        }
+    declared = {declarations.stem for declarations in (ROOT / "analyzer").rglob("*.pxd")}
+    assert declared
+    assert declared - compiled == set()
+
+
 def test_the_wheel_holds_only_the_packages(distributions: Path) -> None:
     (wheel,) = distributions.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:

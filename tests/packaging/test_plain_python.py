@@ -1,0 +1,45 @@
+"""The stages are compiled where there is a C compiler; as plain Python the same files give the same answers."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SCRIPT = """\
+import sys
+from cyclelens.analyzer.cli import main
+from cyclelens.analyzer.simulator import scheduler
+print(scheduler.__file__.endswith(".py"), file=sys.stderr)
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.fixture(scope="module")
+def uncompiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for PYTHONPATH with a copy of the packages that holds no compiled file."""
+    folder = tmp_path_factory.mktemp("uncompiled")
+    for name in ("analyzer", "data"):
+        compiled = shutil.ignore_patterns("__pycache__", "*.so", "*.pyd")
+        shutil.copytree(ROOT / name, folder / "cyclelens" / name, ignore=compiled)
+    return folder
+
+
+@pytest.mark.parametrize("example", ["dot_product.s", "jcc_erratum_intel.s", "lcp_stall.s"])
+def test_plain_python_gives_the_same_report_and_trace(uncompiled: Path, example: str) -> None:
+    def report(**environment: str) -> tuple[str, bool]:
+        command = [sys.executable, "-c", SCRIPT, "analyze", str(ROOT / "examples" / example)]
+        options = ["--arch", "SKL,SNB", "--trace", "--format", "json"]
+        run = subprocess.run(
+            [*command, *options], capture_output=True, text=True, env={**os.environ, **environment}
+        )
+        assert run.returncode == 0, run.stderr
+        return run.stdout, run.stderr.strip() == "True"
+
+    plain, is_plain = report(PYTHONPATH=str(uncompiled))
+    installed, _ = report()
+    assert is_plain
+    assert plain == installed
