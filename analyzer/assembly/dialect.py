@@ -41,9 +41,13 @@ _INTEL_EVIDENCE = re.compile(
     re.IGNORECASE,
 )
 _MAXIMUM_EVIDENCE_LINES = 20_000
-_STATEMENT_START = re.compile(
-    r"^\s*(?:[\w.$]+:\s*)*(?:$|(?:lock|rep\w*)\s*$|\.?[a-z][\w.]*\s*(?:$|[%$*\[(\d-]|"
-    rf"(?:{_REGISTER}|[xyzqd]?(?:mm)?word|byte)\b\s*(?:$|[,\[]|ptr)|[\w.]+$))",
+_ALONE = (
+    r"(?:lock|rep\w*|[lm]?ret[fq]?|nop|leave|cl[cdi]|st[cdi]|cmc|cbw|cwde|cdqe|cwd|cdq|cqo|(?:movs|stos|lods|scas|cmps)[bwdq]|"
+    r"pause|[lms]fence|syscall|cpuid|rdtscp?|vzero\w+|ud2|int3|emms|[ls]ahf|pushfq?|popfq?)"
+)
+_INTEL_STATEMENT = re.compile(
+    rf"\s*(?:[\w.$]+:\s*)*(?:{_ALONE}?\s*$|\.\w|(?:j[a-z]+|call|loop\w*)\s+(?:short\s+)?[\w.$]+\s*$|"
+    rf"[a-z]\w*\s*(?:\[|-?\d|(?:{_REGISTER}|[xyzqd]?(?:mm)?word|byte)\b\s*(?:$|[,\[;]|ptr)))",
     re.IGNORECASE,
 )
 
@@ -97,6 +101,6 @@ def semicolon_starts_comment(text: str, dialect: Dialect) -> bool:
         head, semicolon, tail = line[:400].partition(";")
         if not semicolon or "#" in head or "//" in head:
             continue
-        if not head.strip() or not _STATEMENT_START.match(tail):
+        if not head.strip() or not _INTEL_STATEMENT.match(tail):
             return True
     return False

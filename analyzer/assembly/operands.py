@@ -228,6 +228,8 @@ def parse_intel(text: str, scope: Scope, *, branch: bool) -> Operand:
     """One operand of the Intel dialect, GNU as's spelling and the plain part of NASM's. Raises OperandError,
     UnsupportedError."""
     _refuse_masks(text)
+    if text.startswith("$") and not (branch and text == "$"):
+        raise OperandError("A number is written without '$' in Intel syntax.")
     near = False
     if branch and (match := _DISTANCE.match(text)):
         if match[1].lower() == "far":
@@ -268,12 +270,15 @@ def _intel_address(text: str, segment: str | None, size: str | None, scope: Scop
         body = body[match.end() :]
     base = index = None
     scale = 1
-    rest = ""
+    constant, symbols = 0, []
     for sign, term in _terms(body):
         factors = [factor.strip() for factor in term.split("*")] if "(" not in term else [term]
         named = [factor for factor in factors if _register(factor)]
         if not named:
-            rest += sign + term
+            value = _evaluate(term, scope)
+            constant += -value.constant if sign == "-" else value.constant
+            if value.symbol is not None:
+                symbols.append(sign + value.symbol)
             continue
         if sign == "-" or len(named) > 1 or len(factors) > 2:
             raise OperandError(f"'{term.strip()[:30]}' cannot be part of an address.")
@@ -299,7 +304,9 @@ def _intel_address(text: str, segment: str | None, size: str | None, scope: Scop
         base, index = index, base
     if relative_word and base is None and index is None:
         base = "rip"
-    number = _displacement(rest, scope, relative=base in ("rip", "eip")) if rest.strip(" +") else 0
+    if len(symbols) > 1 or any(symbol.startswith("-") for symbol in symbols):
+        raise OperandError("An address has room for one symbol only.")
+    number = _place(Value(constant, symbols[0][1:] if symbols else None), scope, base in ("rip", "eip"))
     return _memory(segment, base, index, scale, number, size)
 
 
@@ -329,6 +336,8 @@ def _evaluate(text: str, scope: Scope) -> Value:
         raise OperandError(str(error)) from None
     if value.symbol is not None and value.symbol.lower() in _RESERVED:
         raise OperandError(f"'{text[:40]}' is not complete.")
+    if value.symbol is not None and value.symbol.lower() in registers.REGISTERS:
+        raise OperandError(f"The register '{value.symbol}' cannot be part of '{text[:40]}'.")
     return value
 
 
@@ -344,7 +353,11 @@ def _displacement(text: str, scope: Scope, *, relative: bool) -> int:
     """A displacement in bytes; symbols get stand-in addresses."""
     if not text.strip():
         return 0
-    value = _evaluate(text, scope)
+    return _place(_evaluate(text, scope), scope, relative)
+
+
+def _place(value: Value, scope: Scope, relative: bool) -> int:
+    """The displacement for a value: itself, or a stand-in for the address it depends on."""
     if value.symbol is not None:
         base = 0 if relative else ABSOLUTE_BASE
         return base + scope.address(value.symbol, relative=relative) + value.constant

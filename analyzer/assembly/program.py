@@ -121,7 +121,9 @@ class Program:
     def is_declared(self, symbol: str) -> bool:
         """Does the file define the symbol, or say that another one does?"""
         name = symbol.partition("@")[0]
-        return name in self.labels or name in self.declared or name[0].isdigit() or name == "."
+        if name[0].isdigit():
+            return name[:-1] in self.labels
+        return name in self.labels or name in self.declared or name == "."
 
     def slice(self, start: int, end: int) -> tuple[int, int]:
         """Indices of the statements that stand between two offsets of the text."""

@@ -1,0 +1,141 @@
+"""Jumps, alignment and data: the bytes that need addresses or no assembler at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from cyclelens.analyzer.assembly.directives import Alignment, nop_fill
+from cyclelens.analyzer.assembly.frontend import assemble
+from cyclelens.analyzer.model.source import AssembledFile
+
+
+def test_jumps_are_short_if_they_reach(code: Callable[..., str]) -> None:
+    assert code("1: nop\njmp 1b") == "90" + "ebfd"
+    assert code("jne 1f\n.zero 127\n1: nop")[:4] == "757f"
+    assert code("jne 1f\n.zero 128\n1: nop")[:12] == "0f8580000000"
+    assert code("1: .zero 126\njne 1b")[-4:] == "7580"
+    assert code("1: .zero 127\njne 1b")[-12:] == "0f857bffffff"
+
+
+def test_one_growing_jump_pushes_another_out_of_reach(code: Callable[..., str]) -> None:
+    # The first jump reaches only while the second is short, and that one does not reach.
+    assert code("je 1f\nje 2f\n.zero 124\n1: .zero 10\n2: nop").startswith("0f8482000000" + "0f8486000000")
+
+
+def test_numeric_labels_mean_the_nearest(code: Callable[..., str]) -> None:
+    assert code("1: nop\n1: jmp 1b\njmp 1f\n1: nop\n1: nop") == "90" + "ebfe" + "eb00" + "90" + "90"
+
+
+def test_all_kinds_of_direct_jumps(code: Callable[..., str]) -> None:
+    assert code("1: loop 1b\nloopne 1b\njrcxz 1b\njecxz 1b\ncall 1b\njnae 1b\njmp .") == (
+        "e2fe" + "e0fc" + "e3fa" + "67e3f7" + "e8f2ffffff" + "72f0" + "ebfe"
+    )
+    assert code("1: jmp short 1b\njmp near ptr 1b\ncall 1b", "intel") == "ebfe" + "e9f9ffffff" + "e8f4ffffff"
+
+
+def test_external_targets_take_the_near_form(code: Callable[..., str]) -> None:
+    assert code("call memcpy@PLT\njmp exit") == "e800000000" + "e900000000"
+
+
+def test_a_loop_instruction_has_no_near_form(region: Callable[..., AssembledFile]) -> None:
+    result = region("1: .zero 200\nloop 1b")
+    assert [(p.line, p.code) for p in result.problems] == [(2, "branch-out-of-range")]
+    assert result.regions[0].incomplete
+
+
+def test_exits_from_a_region_are_as_long_as_they_really_are() -> None:
+    loop = "# cyclelens-begin\n1: test %eax, %eax\njz {target}\njmp 1b\n# cyclelens-end\n"
+    text = loop + "nop\n{between}\nnear: ret\n"
+    short = assemble(text.format(target="near", between="nop"))
+    assert [line.code.hex() for line in short.regions[0].lines] == ["85c0", "7404", "ebfa"]
+    far = assemble(text.format(target="near", between=".zero 200"))
+    assert far.regions[0].lines[1].code.hex().startswith("0f84")
+    unknown = assemble(text.format(target="near", between="frobnicate"))
+    assert unknown.regions[0].lines[1].code.hex().startswith("0f84")
+    assert unknown.problems == ()
+
+
+@pytest.mark.parametrize("count", [0, 1, 9, 11, 12, 22, 63, 77])
+def test_fill_is_made_of_long_nops(count: int) -> None:
+    fill = nop_fill(count)
+    assert len(fill) == count
+    assert fill[:11] in (b"\x66\x66\x2e\x0f\x1f\x84\0\0\0\0\0", fill) or count < 11
+
+
+def test_much_fill_is_jumped_over() -> None:
+    assert nop_fill(106)[:2] == bytes([0xEB, 104])
+    assert nop_fill(255)[:5] == bytes([0xE9, 250, 0, 0, 0])
+
+
+def test_alignment_inside_a_region_counts_from_its_start(code: Callable[..., str]) -> None:
+    assert code("nop\n.p2align 2\nret") == "90" + "0f1f00" + "c3"
+    assert code("nop\n.balign 4, 0xcc\nret") == "90" + "cccccc" + "c3"
+    assert code("nop\n.p2align 4,,10\nret") == "90" + "c3"
+    assert code("nop\n.align 4\nret") == "90" + "0f1f00" + "c3"
+    assert Alignment(16, maximum=15).padding(1) == nop_fill(15)
+
+
+def test_alignment_inside_a_region_counts_from_an_alignment_before_it() -> None:
+    text = ".p2align 4\nnop\nnop\nnop\n# cyclelens-begin\nnop\n.p2align 3\nret\n# cyclelens-end\n"
+    assert assemble(text).regions[0].code.hex() == "90" + "0f1f4000" + "c3"
+
+
+def test_alignment_before_the_first_instruction_lies_in_front_of_the_region() -> None:
+    text = "nop\n# cyclelens-begin\n.p2align 4\n1: nop\njmp 1b\n# cyclelens-end\n"
+    region = assemble(text).regions[0]
+    assert region.code.hex() == "90ebfd"
+    assert region.ends_in_jump_to_start
+
+
+DATA = [
+    (".byte 1, 0x66, 'a', -1", "016661ff"),
+    (".word 0x1234; .short 1; .value 2", "341201000200"),
+    (".long 1, 2", "0100000002000000"),
+    (".quad 0x123456789abcdef0", "f0debc9a78563412"),
+    ('.ascii "a\\n", "\\x41\\102"', "610a4142"),
+    ('.asciz "a;b # c"', "613b622023206300"),
+    ('.string "a"', "6100"),
+    (".zero 3", "000000"),
+    (".skip 2, 0x90", "9090"),
+    (".fill 2, 2, 0x1234", "34123412"),
+    (".float 1.5", "0000c03f"),
+    (".double 1.0", "000000000000f03f"),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), DATA, ids=[case[0] for case in DATA])
+def test_data(code: Callable[..., str], text: str, expected: str) -> None:
+    assert code(text) == expected
+
+
+def test_data_of_other_sections_is_not_part_of_the_code(code: Callable[..., str]) -> None:
+    assert code("nop\n.section .rodata\n.long 1\n.text\nnop") == "9090"
+    assert code("nop\n.pushsection .data\n.long 1\n.popsection\nnop") == "9090"
+
+
+def test_repeated_lines_are_unrolled(code: Callable[..., str]) -> None:
+    assert code(".rept 3\nnop\n.endr\nret") == "909090c3"
+    assert code(".set N, 2\n.rept N\n.rept N\nnop\n.endr\nret\n.endr") == "9090c3" * 2
+
+
+LOOPS = [
+    ("begin\n1: nop\njnz 1b\nend", True),
+    ("1:\nbegin\nnop\njnz 1b\nend", True),
+    ("a: b: begin\nc: nop\njmp a\nend", True),
+    ("begin\n1: nop\nloop 1b\nend", True),
+    ("begin\n1: nop\njnz 1b\n.cfi_endproc\nend", True),
+    ("1: nop\nbegin\nnop\njnz 1b\nend", False),
+    ("begin\nnop\n1: nop\njnz 1b\nend", False),
+    ("begin\n1: nop\njnz 1b\nnop\nend", False),
+    ("begin\n1: nop\ncall 1b\nend", False),
+    ("begin\n1: nop\njnz 2f\nend\n2: ret", False),
+    ("begin\nnop\njnz elsewhere\nend", False),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), LOOPS, ids=[case[0].replace("\n", " ") for case in LOOPS])
+def test_a_region_that_jumps_to_its_start_is_a_loop(text: str, expected: bool) -> None:
+    marked = text.replace("begin", "/* cyclelens-begin */").replace("end", "/* cyclelens-end */", -1)
+    marked = marked.replace(".cfi_/* cyclelens-end */proc", ".cfi_endproc")
+    assert assemble(marked).regions[0].ends_in_jump_to_start is expected
