@@ -1,4 +1,4 @@
-"""The stages are compiled where there is a C compiler; as plain Python the same files give the same answers."""
+"""The stages are compiled where there is a C compiler; as plain Python the same files answer the same."""
 
 import os
 import shutil
