@@ -12,25 +12,30 @@ from pathlib import Path
 from cyclelens.analyzer.evaluation import report
 from cyclelens.analyzer.evaluation.datasets import MODES, Sample, Selection, read_kernels, read_samples
 from cyclelens.analyzer.evaluation.files import DatasetError
+from cyclelens.analyzer.evaluation.heatmap import check_possible, write_heatmap
 from cyclelens.analyzer.evaluation.kernels import TRACE_ROUNDS, compare_kernels
 from cyclelens.analyzer.evaluation.predictions import Cache, default_jobs, predict_all
 from cyclelens.analyzer.evaluation.summary import evaluate
+from cyclelens.analyzer.facts.store import TablesUnavailable
 from cyclelens.analyzer.microarchitectures import registry
 
-_INTERRUPTED = 130
-_FAILED = 2
+_PROBLEMS, _USAGE, _INTERRUPTED = 1, 2, 130
 
 
 def main(argv: Sequence[str]) -> int:
-    """Runs the command; returns the exit status: 0 done, 1 traces differ, 2 bad input, 130 interrupted."""
+    """Runs the command; returns the exit code: 0 done, 1 traces differ or a file cannot be used, 2 wrong
+    usage, 130 interrupted."""
     arguments = _parser().parse_args(argv)
     try:
         if arguments.traces is not None:
             return _traces(arguments)
         return _figures(arguments)
-    except (DatasetError, ValueError, OSError) as error:
+    except registry.UnknownMicroarchitecture as error:
         _complain(str(error))
-        return _FAILED
+        return _USAGE
+    except (DatasetError, TablesUnavailable, OSError) as error:
+        _complain(str(error))
+        return _PROBLEMS
     except KeyboardInterrupt:
         resume = "; the same command goes on from here" if arguments.resume else ""
         _complain(f"stopped{resume}")
@@ -66,6 +71,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--resume", type=Path, metavar="FILE", help="keep finished predictions here")
     parser.add_argument("--worst", type=int, default=10, metavar="N", help="how many of the worst to show")
     parser.add_argument(
+        "--heatmap", type=Path, metavar="FILE", help="draw predicted against true figures (.svg or .png)"
+    )
+    parser.add_argument(
         "--rounds", type=_count, default=TRACE_ROUNDS, metavar="N", help="rounds of the traces to compare"
     )
     return parser
@@ -97,6 +105,8 @@ def _kernels_beside(path: Path, given: Path | None) -> Path | None:
 
 
 def _figures(arguments: argparse.Namespace) -> int:
+    if arguments.heatmap is not None:
+        check_possible(arguments.heatmap)
     kernels = _kernels_beside(arguments.against, arguments.kernels)
     names = {} if kernels is None else {name: code for name, (code, _) in read_kernels(kernels).items()}
     selection = Selection(_microarchitectures(arguments.arch), arguments.mode, names)
@@ -112,6 +122,9 @@ def _figures(arguments: argparse.Namespace) -> int:
     evaluation = evaluate(str(arguments.against), pairs, worst=max(0, arguments.worst))
     text = report.as_text(evaluation) if arguments.format == "text" else report.as_json(evaluation) + "\n"
     sys.stdout.write(text)
+    if arguments.heatmap is not None:
+        drawn = [(outcome.cycles, sample.cycles) for sample, outcome in pairs if outcome.cycles is not None]
+        write_heatmap(arguments.heatmap, drawn, f"{arguments.against.name}, {len(drawn)} blocks")
     return 0
 
 
@@ -134,4 +147,4 @@ def _traces(arguments: argparse.Namespace) -> int:
             sys.stdout.write(f"{where}: {comparison.finding}\n")
             sys.stdout.flush()
     sys.stdout.write(f"{compared - differing} of {compared} traces agree\n")
-    return 1 if differing else 0
+    return _PROBLEMS if differing else 0

@@ -1,7 +1,6 @@
 """``cyclelens evaluate`` as a user runs it."""
 
 import json
-import re
 
 import pytest
 from cyclelens.analyzer.evaluation import command, predictions
@@ -63,7 +62,7 @@ def test_choices(evaluate):
     assert "1 blocks" in evaluate(text, "--arch", "hsw").out
     assert "1 blocks" in evaluate(text, "--mode", "loop").out
     assert "2 blocks" in evaluate(text, "--limit", "2").out
-    assert "no figures for this choice" in evaluate(text, "--arch", "ICL", status=2).err
+    assert "no figures for this choice" in evaluate(text, "--arch", "ICL", status=1).err
 
 
 def test_finished_predictions_are_taken_up_again(evaluate, tmp_path, monkeypatch):
@@ -86,7 +85,7 @@ def test_a_foreign_resume_file_is_left_alone(evaluate, tmp_path):
     cache = tmp_path / "notes.txt"
     cache.write_text("precious\n")
     text = HEADER + f"{ADD},SKL,unroll,1.00\n"
-    assert "resume from another file" in evaluate(text, "--resume", str(cache), status=2).err
+    assert "resume from another file" in evaluate(text, "--resume", str(cache), status=1).err
     assert cache.read_text() == "precious\n"
 
 
@@ -114,14 +113,14 @@ def test_several_processes_give_the_same(evaluate):
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
-    [(["--arch", "ZEN4"], "unknown microarchitecture"), (["--resume", "/"], "cannot|directory|Errno")],
+    ("options", "status", "message"),
+    [(["--arch", "ZEN4"], 2, "unknown microarchitecture"), (["--resume", "/"], 1, "directory")],
 )
-def test_wrong_options_are_one_line(evaluate, options, message):
-    error = evaluate(HEADER + f"{ADD},SKL,unroll,1.00\n", *options, status=2).err
+def test_wrong_options_are_one_line(evaluate, options, status, message):
+    error = evaluate(HEADER + f"{ADD},SKL,unroll,1.00\n", *options, status=status).err
     assert error.startswith("cyclelens evaluate: ")
     assert error.count("\n") == 1
-    assert re.search(message, error)
+    assert message in error
 
 
 def test_trace_comparison(tmp_path, capsys):

@@ -9,12 +9,14 @@ import random
 from pathlib import Path
 
 import pytest
+from cyclelens.analyzer.bounds.registry import compute_bounds
 from cyclelens.analyzer.evaluation.blocks import BlockBuilder
 from cyclelens.analyzer.evaluation.datasets import MODES, Sample, Selection, read_kernels, read_samples
 from cyclelens.analyzer.evaluation.kernels import TRACE_ROUNDS, trace_files
 from cyclelens.analyzer.evaluation.metrics import share_equal, share_within
 from cyclelens.analyzer.evaluation.traces import first_difference, read_traces
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.simulator.pipeline import simulate as simulate_block
 
 REFERENCE = Path(__file__).resolve().parents[3] / "shared" / "reference"
 if not REFERENCE.is_dir():
@@ -25,6 +27,9 @@ BLOCKS = 20
 """For each microarchitecture and mode."""
 OFFSETS = 5
 """For each kernel and microarchitecture."""
+
+LONG_RUN = 5000
+"""Cycles after which what happened before and after the measured window no longer shows."""
 
 KERNELS = read_kernels(REFERENCE / "kernels.csv")
 KERNEL_FIGURES = read_samples(REFERENCE / "kernels.csv", Selection())
@@ -101,18 +106,30 @@ def test_traces_of_kernels_event_by_event(simulate, microarchitecture):
     assert not differing
 
 
+def beats_a_bound(block, model, simulation):
+    """Whether the pipeline does with less than some resource needs. In a short run it can seem so: queues are
+    full when the measured window begins and may be empty when it ends."""
+    limit = max(compute_bounds(block, model, simulation).values())
+    if simulation.cycles_per_iteration >= limit - 0.005:
+        return False
+    return simulate_block(block, model, min_cycles=LONG_RUN).cycles_per_iteration < 0.997 * limit - 0.005
+
+
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("microarchitecture", sorted({sample.microarchitecture for sample in BLOCK_FIGURES}))
 def test_figures_of_real_blocks(builder, microarchitecture, mode):
-    """The bars that the project has set itself: 99.5 % within 1 %, 98 % equal."""
+    """The bars that the project has set itself: 99.5 % within 1 %, 98 % equal. No bound is beaten."""
     samples = [
         sample
         for sample in BLOCK_FIGURES
         if (sample.microarchitecture, sample.mode) == (microarchitecture, mode)
     ]
-    pairs = [
-        (builder.simulate(sample)[1].cycles_per_iteration, sample.cycles)
-        for sample in sampled(samples, BLOCKS)
-    ]
+    model = registry.get(microarchitecture)
+    pairs = []
+    for sample in sampled(samples, BLOCKS):
+        block, simulation = builder.simulate(sample)
+        cycles = simulation.cycles_per_iteration
+        pairs.append((cycles, sample.cycles))
+        assert not beats_a_bound(block, model, simulation), sample.code
     assert share_within(pairs, 0.01) >= 0.995
     assert share_equal(pairs) >= 0.98

@@ -1,0 +1,70 @@
+"""Heat map of predicted against true cycles per iteration, as SVG or PNG."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from cyclelens.analyzer.evaluation.files import DatasetError
+
+FORMATS = (".svg", ".png")
+_BINS_PER_DECADE = 25
+_INCHES = 6.0
+
+
+def check_possible(path: Path) -> None:
+    """Raises ``DatasetError`` if no heat map can be written to ``path``: better before hours of work."""
+    if path.suffix.lower() not in FORMATS:
+        raise DatasetError(f"{path}: a heat map is written as {' or '.join(FORMATS)}")
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        raise DatasetError(
+            "a heat map needs matplotlib; install it with: pip install 'cyclelens[plots]'"
+        ) from None
+
+
+def write_heatmap(path: Path, pairs: Sequence[tuple[float, float]], title: str) -> None:
+    """Draws (predicted, true) pairs of positive cycles per iteration on logarithmic axes.
+
+    The colour of a cell is the number of blocks in it; on the diagonal both are equal.  Same pairs, same
+    file: no date is written.  Raises ``DatasetError`` if there is nothing to draw and ``OSError`` if the file
+    cannot be written.
+    """
+    import matplotlib
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.colors import LogNorm
+    from matplotlib.figure import Figure
+
+    drawn = [(predicted, truth) for predicted, truth in pairs if predicted > 0 and truth > 0]
+    if not drawn:
+        raise DatasetError("there is no predicted block to draw")
+    low = min(min(pair) for pair in drawn) / 1.1
+    high = max(max(pair) for pair in drawn) * 1.1
+    edges = [low]
+    while edges[-1] < high:
+        edges.append(edges[-1] * 10 ** (1 / _BINS_PER_DECADE))
+    with matplotlib.rc_context({"svg.hashsalt": "cyclelens"}):
+        figure = Figure(figsize=(_INCHES, _INCHES), layout="constrained")
+        FigureCanvasAgg(figure)
+        axes = figure.add_subplot(
+            xscale="log",
+            yscale="log",
+            xlim=(edges[0], edges[-1]),
+            ylim=(edges[0], edges[-1]),
+            aspect="equal",
+            title=title,
+            xlabel="measured or reference cycles per iteration",
+            ylabel="predicted cycles per iteration",
+        )
+        counts = axes.hist2d(
+            [truth for _, truth in drawn],
+            [predicted for predicted, _ in drawn],
+            bins=[edges, edges],
+            norm=LogNorm(),
+            cmin=1,
+        )
+        axes.axline((low, low), (high, high), color="grey", linewidth=0.5)
+        figure.colorbar(counts[3], ax=axes, label="blocks", shrink=0.8)
+        kind = path.suffix.lower()[1:]
+        figure.savefig(path, format=kind, metadata={"Date": None} if kind == "svg" else {"Software": None})
