@@ -6,6 +6,7 @@ Without a C compiler the same files run as plain Python, slower.
 from __future__ import annotations
 
 import shutil
+import sys
 from pathlib import Path
 
 from setuptools import Extension, setup
@@ -13,6 +14,8 @@ from setuptools import Extension, setup
 ROOT = Path(__file__).parent
 MIRROR = ROOT / "build" / "ns" / "cyclelens"
 FOLDERS = ("analyzer", "server", "data")
+SUPPORT = "cyclelens.analyzer.simulator._cython_support"
+FLAGS = [] if sys.platform == "win32" else ["-O2", "-g0"]
 
 
 def mirror() -> None:
@@ -40,14 +43,22 @@ def extensions() -> list[Extension]:
         Extension(
             f"cyclelens.analyzer.simulator.{path.stem}",
             [str(path.with_suffix(".py").relative_to(ROOT))],
+            extra_compile_args=FLAGS,
             optional=True,
         )
         for path in sorted(simulator.glob("*.pxd"))
     ]
+    # Cython's own support code once instead of in every module: a quarter of the size and build time.
+    shared = ROOT / "build" / "cython" / "_cython_support.c"
+    shared.parent.mkdir(parents=True, exist_ok=True)
+    modules.append(
+        Extension(SUPPORT, [str(shared.relative_to(ROOT))], extra_compile_args=FLAGS, optional=True)
+    )
     return cythonize(
         modules,
         include_path=[str(MIRROR.parent.relative_to(ROOT))],
-        build_dir=str(ROOT / "build" / "cython"),
+        build_dir="build/cython",
+        shared_utility_qualified_name=SUPPORT,
         compiler_directives={
             "language_level": 3,
             "infer_types": True,

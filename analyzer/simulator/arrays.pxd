@@ -1,20 +1,23 @@
+cimport cython
+
+
+@cython.final
 cdef class PairQueue:
-    cdef int[::1] _firsts
-    cdef int[::1] _seconds
-    cdef int _mask
-    cdef int _head
+    cdef public int[::1] firsts
+    cdef public int[::1] seconds
+    cdef public int mask
+    cdef public int head
     cdef public int count
-    cpdef void push(self, int first, int second)
-    cpdef void pop(self)
-    cpdef int first(self, int position)
-    cpdef int second(self, int position)
-    cpdef void clear(self)
-    cdef void _grow(self)
+    cdef void push(self, int first, int second) noexcept
+    cdef void pop(self) noexcept
+    cdef void clear(self) noexcept
 
 
-cdef class SequenceHeap:
-    cdef int[::1] _items
-    cdef public int count
-    cpdef void push(self, int item)
-    cpdef int oldest(self)
-    cpdef int pop(self)
+@cython.final
+cdef class SequenceHeaps:
+    cdef public int capacity
+    cdef public int[::1] items
+    cdef public int[::1] counts
+    cdef void push(self, int heap, int item) noexcept
+    cdef int oldest(self, int heap) noexcept
+    cdef int pop(self, int heap) noexcept

@@ -24,98 +24,85 @@ def grown(column: array[int], size: int) -> array[int]:
 
 
 class PairQueue:
-    """A first-in first-out queue of pairs of integers: a ring that doubles when it is full."""
+    """A first-in first-out queue of pairs of integers in a ring of fixed capacity.
+
+    Behind the oldest pair at ``head``, the pair at a place is at index ``(head + place) & mask``. Whoever
+    makes the queue knows how full it can get.
+    """
 
     def __init__(self, capacity: int) -> None:
         size = 16
         while size < capacity:
             size *= 2
-        self._firsts = ints(size)
-        self._seconds = ints(size)
-        self._mask = size - 1
-        self._head = 0
+        self.firsts = ints(size)
+        self.seconds = ints(size)
+        self.mask = size - 1
+        self.head = 0
         self.count = 0
 
     def push(self, first: int, second: int) -> None:
         """Append a pair."""
-        if self.count > self._mask:
-            self._grow()
-        position = (self._head + self.count) & self._mask
-        self._firsts[position] = first
-        self._seconds[position] = second
+        position = (self.head + self.count) & self.mask
+        self.firsts[position] = first
+        self.seconds[position] = second
         self.count += 1
 
     def pop(self) -> None:
         """Drop the oldest pair; the queue must not be empty."""
-        self._head = (self._head + 1) & self._mask
+        self.head = (self.head + 1) & self.mask
         self.count -= 1
-
-    def first(self, position: int) -> int:
-        """The first integer of the pair at this place behind the oldest."""
-        return self._firsts[(self._head + position) & self._mask]
-
-    def second(self, position: int) -> int:
-        """The second integer of the pair at this place behind the oldest."""
-        return self._seconds[(self._head + position) & self._mask]
 
     def clear(self) -> None:
-        """Drop everything."""
-        self._head = 0
+        """Drop everything; the next pair is at index 0."""
+        self.head = 0
         self.count = 0
 
-    def _grow(self) -> None:
-        size = self._mask + 1
-        firsts, seconds = ints(2 * size), ints(2 * size)
-        for position in range(self.count):
-            firsts[position] = self.first(position)
-            seconds[position] = self.second(position)
-        self._firsts, self._seconds = firsts, seconds
-        self._mask = 2 * size - 1
-        self._head = 0
 
+class SequenceHeaps:
+    """Priority queues of sequence numbers, all of one fixed capacity. ``items[heap * capacity]`` is the
+    smallest of a heap that is not empty: the oldest uop."""
 
-class SequenceHeap:
-    """A priority queue of sequence numbers: the smallest is the oldest uop."""
+    def __init__(self, heaps: int, capacity: int) -> None:
+        self.capacity = capacity
+        self.items = ints(heaps * capacity)
+        self.counts = ints(heaps)
 
-    def __init__(self, capacity: int) -> None:
-        self._items = ints(capacity)
-        self.count = 0
-
-    def push(self, item: int) -> None:
+    def push(self, heap: int, item: int) -> None:
         """Insert a sequence number."""
-        if self.count == len(self._items):
-            self._items = grown(self._items, 2 * self.count)
-        items = self._items
-        place = self.count
-        self.count += 1
+        items = self.items
+        base = heap * self.capacity
+        place = self.counts[heap]
+        self.counts[heap] = place + 1
         while place > 0:
             parent = (place - 1) >> 1
-            if items[parent] <= item:
+            if items[base + parent] <= item:
                 break
-            items[place] = items[parent]
+            items[base + place] = items[base + parent]
             place = parent
-        items[place] = item
+        items[base + place] = item
 
-    def oldest(self) -> int:
-        """The smallest sequence number; the queue must not be empty."""
-        return self._items[0]
+    def oldest(self, heap: int) -> int:
+        """The smallest sequence number of a heap that is not empty."""
+        return self.items[heap * self.capacity]
 
-    def pop(self) -> int:
-        """Remove and return the smallest sequence number; the queue must not be empty."""
-        items = self._items
-        top = items[0]
-        self.count -= 1
-        item = items[self.count]
+    def pop(self, heap: int) -> int:
+        """Remove and return the smallest sequence number of a heap that is not empty."""
+        items = self.items
+        base = heap * self.capacity
+        top = items[base]
+        count = self.counts[heap] - 1
+        self.counts[heap] = count
+        item = items[base + count]
         place = 0
         while True:
             child = 2 * place + 1
-            if child >= self.count:
+            if child >= count:
                 break
-            if child + 1 < self.count and items[child + 1] < items[child]:
+            if child + 1 < count and items[base + child + 1] < items[base + child]:
                 child += 1
-            if items[child] >= item:
+            if items[base + child] >= item:
                 break
-            items[place] = items[child]
+            items[base + place] = items[base + child]
             place = child
-        items[place] = item
+        items[base + place] = item
         return top

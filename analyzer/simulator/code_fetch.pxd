@@ -1,12 +1,16 @@
+cimport cython
+
 from cyclelens.analyzer.simulator.arrays cimport PairQueue
 from cyclelens.analyzer.simulator.columns cimport Columns
 from cyclelens.analyzer.simulator.layout cimport Layout
 from cyclelens.analyzer.simulator.program cimport Program
 
+cdef int CODE_LINE
+cdef int _ENOUGH_BLOCKS
+cdef int _ENOUGH_LINES
 
-cdef int CODE_LINE, _ENOUGH_BLOCKS, _ENOUGH_LINES
 
-
+@cython.final
 cdef class CodeFetch:
     cdef Columns _columns
     cdef Program _program
@@ -15,6 +19,6 @@ cdef class CodeFetch:
     cdef PairQueue _lines
     cdef public int round
     cdef public int instance
-    cpdef void tick(self)
-    cdef void _fetch_round(self)
-    cdef void _fetch_group(self)
+    cdef void tick(self) noexcept
+    cdef void _fetch_round(self) noexcept
+    cdef void _fetch_group(self) noexcept

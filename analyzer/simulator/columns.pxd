@@ -1,9 +1,16 @@
+cimport cython
+
 from cyclelens.analyzer.simulator.program cimport Program
 
+cdef int FOREVER
+cdef int NONE
+cdef int NO_SOURCE
+cdef int UNKNOWN
+cdef int _GROUP
+cdef int _INITIAL
 
-cdef int FOREVER, NONE, NO_SOURCE, UNKNOWN, _INITIAL
 
-
+@cython.final
 cdef class Columns:
     cdef public Program program
     cdef public int instances
@@ -16,7 +23,10 @@ cdef class Columns:
     cdef public int[::1] predecoded
     cdef public int[::1] removed
     cdef public int[::1] instance
+    cdef public int[::1] position
     cdef public int[::1] static
+    cdef int _margin
+    cdef int _value_margin
     cdef public int[::1] source
     cdef public int[::1] added
     cdef public int[::1] issued
@@ -46,15 +56,16 @@ cdef class Columns:
     cdef public int[::1] store_displacement
     cdef public long long[::1] store_base
     cdef public long long[::1] store_index
-    cpdef void generate(self, int instances)
-    cpdef int address_of(self, int instance)
-    cpdef int new_uop(self, int instance, int static)
-    cpdef int new_input(self, int uop, int value)
-    cpdef int new_value(self, int uop, int latency)
-    cpdef int old_value(self, int zero)
-    cpdef int new_store(self)
-    cdef void _grow_instances(self)
-    cdef void _grow_uops(self)
-    cdef void _grow_inputs(self)
-    cdef void _grow_values(self)
-    cdef void _grow_stores(self)
+    cdef int reserve(self) except -1
+    cdef void generate(self, int instances) noexcept
+    cdef int address_of(self, int instance) noexcept
+    cdef int new_uop(self, int instance, int i, int static) noexcept
+    cdef int new_input(self, int uop, int value) noexcept
+    cdef int new_value(self, int uop, int latency) noexcept
+    cdef int old_value(self, int zero) noexcept
+    cdef int new_store(self) noexcept
+    cdef int _grow_instances(self) except -1
+    cdef int _grow_uops(self) except -1
+    cdef int _grow_inputs(self) except -1
+    cdef int _grow_values(self) except -1
+    cdef int _grow_stores(self) except -1

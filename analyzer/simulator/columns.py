@@ -11,6 +11,7 @@ from cyclelens.analyzer.simulator.constants import FOREVER, NO_SOURCE, NONE, UNK
 from cyclelens.analyzer.simulator.program import Program
 
 _INITIAL = 1024
+_GROUP = 64
 
 
 class Columns:
@@ -21,6 +22,11 @@ class Columns:
 
     def __init__(self, program: Program) -> None:
         self.program = program
+        most = max(program.i_uop_count)
+        # What one cycle can add: code fetch takes up to four groups of 64 bytes or four rounds, the LSD
+        # up to eight rounds; the renamer a group with its merge uops.
+        self._margin = 64 + max(5 * _GROUP * most, 10 * max(program.uops, program.instructions))
+        self._value_margin = 64 + 8 * (len(program.out_key) + len(program.in_key) + program.keys)
         self.instances = 0
         self.uops = 0
         self.inputs = 0
@@ -31,6 +37,8 @@ class Columns:
         self.predecoded = ints(_INITIAL)
         self.removed = ints(_INITIAL)
         self.instance = ints(_INITIAL)
+        self.position = ints(_INITIAL)
+        """Of the uop's instruction within the round."""
         self.static = ints(_INITIAL)
         self.source = ints(_INITIAL)
         self.added = ints(_INITIAL)
@@ -62,13 +70,24 @@ class Columns:
         self.store_base = longs(_INITIAL)
         self.store_index = longs(_INITIAL)
 
+    def reserve(self) -> None:
+        """Make room for everything that one cycle can add; to be called before each."""
+        if self.instances + self._margin > len(self.instance_uop0):
+            self._grow_instances()
+        if self.uops + self._margin > len(self.static):
+            self._grow_uops()
+        if self.inputs + self._value_margin > len(self.input_value):
+            self._grow_inputs()
+        if self.values + self._value_margin > len(self.value_ready):
+            self._grow_values()
+        if self.stores + self._value_margin > len(self.store_address):
+            self._grow_stores()
+
     def generate(self, instances: int) -> None:
         """Create the uops of all instances up to (not including) this number (L5)."""
         program = self.program
         while self.instances < instances:
             instance = self.instances
-            if instance == len(self.instance_uop0):
-                self._grow_instances()
             i = instance % program.instructions
             self.instance_uop0[instance] = self.uops
             self.address[instance] = self.address_of(instance)
@@ -76,7 +95,7 @@ class Columns:
             self.removed[instance] = UNKNOWN
             static = program.i_uop0[i]
             for uop in range(static, static + program.i_uop_count[i]):
-                self.new_uop(instance, uop)
+                self.new_uop(instance, i, uop)
             self.instances = instance + 1
 
     def address_of(self, instance: int) -> int:
@@ -87,13 +106,12 @@ class Columns:
             return address
         return address + instance // program.instructions * program.size
 
-    def new_uop(self, instance: int, static: int) -> int:
-        """A fresh uop of the instance; returns its index."""
+    def new_uop(self, instance: int, i: int, static: int) -> int:
+        """A fresh uop of the instance, whose instruction is at place ``i``; returns its index."""
         uop = self.uops
-        if uop == len(self.instance):
-            self._grow_uops()
         self.uops = uop + 1
         self.instance[uop] = instance
+        self.position[uop] = i
         self.static[uop] = static
         self.source[uop] = NO_SOURCE
         self.added[uop] = UNKNOWN
@@ -109,8 +127,6 @@ class Columns:
     def new_input(self, uop: int, value: int) -> int:
         """An input of a uop that is being renamed; returns its index."""
         position = self.inputs
-        if position == len(self.input_value):
-            self._grow_inputs()
         self.inputs = position + 1
         self.input_value[position] = value
         self.input_uop[position] = uop
@@ -127,8 +143,6 @@ class Columns:
     def old_value(self, zero: int) -> int:
         """A value that needs no uop: from before the start, or (``zero``) of an instruction without uops."""
         value = self.values
-        if value == len(self.value_ready):
-            self._grow_values()
         self.values = value + 1
         self.value_ready[value] = FOREVER
         self.value_uop[value] = NONE
@@ -140,8 +154,6 @@ class Columns:
     def new_store(self) -> int:
         """A store-buffer entry; its caller fills in the address."""
         store = self.stores
-        if store == len(self.store_address):
-            self._grow_stores()
         self.stores = store + 1
         self.store_address[store] = UNKNOWN
         self.store_data[store] = UNKNOWN
@@ -149,15 +161,16 @@ class Columns:
         return store
 
     def _grow_instances(self) -> None:
-        size = 2 * len(self.instance_uop0)
+        size = 2 * (self.instances + self._margin)
         self.instance_uop0 = grown(self.instance_uop0, size)
         self.address = grown(self.address, size)
         self.predecoded = grown(self.predecoded, size)
         self.removed = grown(self.removed, size)
 
     def _grow_uops(self) -> None:
-        size = 2 * len(self.instance)
+        size = 2 * (self.uops + self._margin)
         self.instance = grown(self.instance, size)
+        self.position = grown(self.position, size)
         self.static = grown(self.static, size)
         self.source = grown(self.source, size)
         self.added = grown(self.added, size)
@@ -175,13 +188,13 @@ class Columns:
         self.next_uop = grown(self.next_uop, size)
 
     def _grow_inputs(self) -> None:
-        size = 2 * len(self.input_value)
+        size = 2 * (self.inputs + self._value_margin)
         self.input_value = grown(self.input_value, size)
         self.input_uop = grown(self.input_uop, size)
         self.input_next = grown(self.input_next, size)
 
     def _grow_values(self) -> None:
-        size = 2 * len(self.value_ready)
+        size = 2 * (self.values + self._value_margin)
         self.value_ready = grown(self.value_ready, size)
         self.value_uop = grown(self.value_uop, size)
         self.value_latency = grown(self.value_latency, size)
@@ -189,7 +202,7 @@ class Columns:
         self.value_waiters = grown(self.value_waiters, size)
 
     def _grow_stores(self) -> None:
-        size = 2 * len(self.store_address)
+        size = 2 * (self.stores + self._value_margin)
         self.store_address = grown(self.store_address, size)
         self.store_data = grown(self.store_data, size)
         self.store_waiters = grown(self.store_waiters, size)

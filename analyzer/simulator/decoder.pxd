@@ -1,12 +1,14 @@
+cimport cython
+
 from cyclelens.analyzer.simulator.arrays cimport PairQueue
 from cyclelens.analyzer.simulator.columns cimport Columns
 from cyclelens.analyzer.simulator.program cimport Program
 from cyclelens.analyzer.simulator.queues cimport MicrocodeQueue
 
-
 cdef int NONE
 
 
+@cython.final
 cdef class Decoder:
     cdef Columns _columns
     cdef Program _program
@@ -18,5 +20,5 @@ cdef class Decoder:
     cdef bint _fusible_on_last
     cdef int _stall
     cdef public int last_decoded
-    cpdef void tick(self, int cycle)
-    cdef bint _may_decode_fusible(self, int cycle, int decoded)
+    cdef void tick(self, int cycle) noexcept
+    cdef bint _may_decode_fusible(self, int cycle, int decoded) noexcept

@@ -38,13 +38,13 @@ class Decoder:
         decoded = 0
         self.last_decoded = NONE
         while queue.count > 0:
-            instance = queue.first(0)
+            instance = queue.firsts[queue.head]
             i = instance % program.instructions
             if program.i_second[i]:
                 self._columns.removed[instance] = cycle
                 queue.pop()
                 continue
-            if queue.second(0) + self._delay > cycle:
+            if queue.seconds[queue.head] + self._delay > cycle:
                 return
             if decoded > 0 and program.i_complex[i]:
                 return
@@ -73,4 +73,6 @@ class Decoder:
         if not self._fusible_on_last and decoded == self._decoders - 1:
             return False
         queue = self._instructions
-        return queue.count > 1 and queue.second(1) + self._delay <= cycle
+        if queue.count < 2:
+            return False
+        return queue.seconds[(queue.head + 1) & queue.mask] + self._delay <= cycle

@@ -1,12 +1,15 @@
+cimport cython
+
 from cyclelens.analyzer.simulator.arrays cimport PairQueue
 from cyclelens.analyzer.simulator.layout cimport Layout
 from cyclelens.analyzer.simulator.program cimport Program
 from cyclelens.analyzer.simulator.queues cimport MicrocodeQueue
 
+cdef int NONE
+cdef int _WIDE
 
-cdef int NONE, _WIDE
 
-
+@cython.final
 cdef class Dsb:
     cdef Program _program
     cdef Layout _layout
@@ -19,7 +22,7 @@ cdef class Dsb:
     cdef public bint extra_last_cycle
     cdef public int last_instruction
     cdef public bint finished
-    cpdef void tick(self)
-    cdef int _next_line_start(self)
-    cdef bint _may_open(self)
-    cdef int _across_lines(self, int slot, int count, int budget, bint fresh, bint extra_before)
+    cdef void tick(self) noexcept
+    cdef int _next_line_start(self) noexcept
+    cdef bint _may_open(self) noexcept
+    cdef int _across_lines(self, int slot, int count, int budget, bint fresh, bint extra_before) noexcept

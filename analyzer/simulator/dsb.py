@@ -55,12 +55,12 @@ class Dsb:
                 if opened_second or not self._may_open():
                     break
                 opened_second = True
-            line = lines.first(0)
+            line = lines.firsts[lines.head]
             entry = layout.line_first[line] + self.position
             if layout.entry_extra_slot[entry] and budget < 2:
                 break
             i = layout.entry_instruction[entry]
-            instance = lines.second(0) * self._program.instructions + i
+            instance = lines.seconds[lines.head] * self._program.instructions + i
             self._delivered.push(layout.entry_idq_uop[entry], instance)
             count += 1
             self.last_instruction = i
@@ -85,12 +85,14 @@ class Dsb:
 
     def _next_line_start(self) -> int:
         """Instruction at the start of the next queued line."""
-        return self._layout.entry_instruction[self._layout.line_first[self._lines.first(0)]]
+        line = self._lines.firsts[self._lines.head]
+        return self._layout.entry_instruction[self._layout.line_first[line]]
 
     def _may_open(self) -> bool:
         """Whether a second line may be opened behind the last delivered entry (X1)."""
         layout = self._layout
-        if layout.entry_ms[layout.line_end[self._lines.first(0)] - 1]:
+        line = self._lines.firsts[self._lines.head]
+        if layout.entry_ms[layout.line_end[line] - 1]:
             return False
         last = self.last_instruction
         end = layout.address[last] + self._program.i_length[last]

@@ -6,34 +6,38 @@ from cyclelens.analyzer.simulator.arrays import PairQueue
 from cyclelens.analyzer.simulator.columns import Columns
 from cyclelens.analyzer.simulator.constants import LOAD, STORE_ADDRESS, STORE_DATA, UNKNOWN
 
+_MOST_IN_FLIGHT = 1024
+
 
 class FenceOrder:
     """Pending fences of one kind, and the accesses since the last one."""
 
     def __init__(self, columns: Columns) -> None:
         self._columns = columns
-        self.pending = PairQueue(16)
-        self.accesses = PairQueue(64)
+        self.pending = PairQueue(_MOST_IN_FLIGHT)
+        # Accesses behind a pending fence wait, so a list holds those of two rounds at most.
+        self.accesses = PairQueue(_MOST_IN_FLIGHT + 2 * columns.program.uops)
 
     def may_pass(self, fence: int, cycle: int) -> bool:
         """The fence is the oldest and every access before it is complete."""
-        if self.pending.first(0) != fence:
+        if self.pending.firsts[self.pending.head] != fence:
             return False
         for position in range(self.accesses.count):
-            executed = self._columns.executed[self.accesses.first(position)]
+            access = self.accesses.firsts[(self.accesses.head + position) & self.accesses.mask]
+            executed = self._columns.executed[access]
             if executed == UNKNOWN or executed > cycle:
                 return False
         return True
 
     def blocks(self, access: int) -> bool:
         """An older fence is pending."""
-        return self.pending.count > 0 and self.pending.first(0) < access
+        return self.pending.count > 0 and self.pending.firsts[self.pending.head] < access
 
     def tick(self, cycle: int) -> None:
         """The oldest fence leaves when it has completed."""
         if self.pending.count == 0:
             return
-        executed = self._columns.executed[self.pending.first(0)]
+        executed = self._columns.executed[self.pending.firsts[self.pending.head]]
         if executed != UNKNOWN and executed <= cycle:
             self.pending.pop()
             self.accesses.clear()
@@ -53,7 +57,7 @@ class Fences:
         program = self._program
         if not program.u_first[self._columns.static[uop]]:
             return
-        i = self._columns.instance[uop] % program.instructions
+        i = self._columns.position[uop]
         if program.i_load_fence[i]:
             self.loads.pending.push(uop, 0)
         if program.i_store_fence[i]:
@@ -63,7 +67,7 @@ class Fences:
         """Whether the uop's ready time may be fixed in this cycle."""
         program = self._program
         static = self._columns.static[uop]
-        i = self._columns.instance[uop] % program.instructions
+        i = self._columns.position[uop]
         if program.i_load_fence[i]:
             return not program.u_first[static] or self.loads.may_pass(uop, cycle)
         if program.i_store_fence[i]:
@@ -77,6 +81,8 @@ class Fences:
 
     def fixed(self, uop: int) -> None:
         """A uop's ready time was fixed."""
+        if not self._program.has_fences:
+            return
         kind = self._program.u_kind[self._columns.static[uop]]
         if kind == LOAD:
             self.loads.accesses.push(uop, 0)

@@ -1,10 +1,14 @@
+cimport cython
+
 from cyclelens.analyzer.simulator.arrays cimport PairQueue
 from cyclelens.analyzer.simulator.program cimport Program
 
+cdef int CODE_LINE
+cdef int FETCH_BLOCK
+cdef int _HALF
 
-cdef int CODE_LINE, FETCH_BLOCK, _HALF
 
-
+@cython.final
 cdef class Layout:
     cdef public Program program
     cdef public int block_bytes
@@ -29,10 +33,10 @@ cdef class Layout:
     cdef public int[::1] entry_last
     cdef public int first_group_end
     cdef public int all_cacheable
-    cdef void _find_blocks(self)
-    cdef void _find_cached(self, bint both_halves)
-    cdef void _fill_lines(self, int first, int end)
-    cdef bint _too_many_lcps(self, int first, int end)
-    cdef bint _is_fusible_lcp(self, int i)
-    cpdef bint next_is_cached(self, int instruction)
-    cpdef void queue_fetch_blocks(self, PairQueue blocks, int first, int end, int start, int base)
+    cdef void _find_blocks(self) noexcept
+    cdef void _find_cached(self, bint both_halves) noexcept
+    cdef void _fill_lines(self, int first, int end) noexcept
+    cdef bint _too_many_lcps(self, int first, int end) noexcept
+    cdef bint _is_fusible_lcp(self, int i) noexcept
+    cdef bint next_is_cached(self, int instruction) noexcept
+    cdef void queue_fetch_blocks(self, PairQueue blocks, int first, int end, int start, int base) noexcept

@@ -1,13 +1,16 @@
+cimport cython
+
 from cyclelens.analyzer.simulator.arrays cimport PairQueue
 from cyclelens.analyzer.simulator.columns cimport Columns
 from cyclelens.analyzer.simulator.program cimport Program
 
 
+@cython.final
 cdef class Lsd:
     cdef Columns _columns
     cdef Program _program
     cdef PairQueue _delivered
     cdef public int round
     cdef public int unroll
-    cdef int _uops(self)
-    cpdef void tick(self)
+    cdef int _uops(self) noexcept
+    cdef void tick(self) noexcept

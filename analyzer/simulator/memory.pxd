@@ -1,10 +1,14 @@
+cimport cython
+
 from cyclelens.analyzer.simulator.columns cimport Columns
 from cyclelens.analyzer.simulator.program cimport Program
 
+cdef int NONE
+cdef int UNKNOWN
+cdef int _FIRST_FREE
 
-cdef int NONE, UNKNOWN, _FIRST_FREE
 
-
+@cython.final
 cdef class Memory:
     cdef Columns _columns
     cdef Program _program
@@ -16,11 +20,11 @@ cdef class Memory:
     cdef public long long _index
     cdef public int _scale
     cdef public int _displacement
-    cdef long long _new_origin(self)
-    cdef void _look_at(self, int static_uop)
-    cpdef int open_store(self, int static_uop)
-    cpdef int newest_store(self, int static_uop, int cycle)
-    cdef bint _finished(self, int store, int cycle)
-    cpdef void copy(self, int source, int target)
-    cpdef long long continued(self, int i)
-    cpdef void result(self, int key, long long continued)
+    cdef long long _new_origin(self) noexcept
+    cdef void _look_at(self, int static_uop) noexcept
+    cdef int open_store(self, int static_uop) noexcept
+    cdef int newest_store(self, int static_uop, int cycle) noexcept
+    cdef bint _finished(self, int store, int cycle) noexcept
+    cdef void copy(self, int source, int target) noexcept
+    cdef long long continued(self, int i) noexcept
+    cdef void result(self, int key, long long continued) noexcept

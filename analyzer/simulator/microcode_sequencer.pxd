@@ -1,9 +1,12 @@
+cimport cython
+
 from cyclelens.analyzer.simulator.arrays cimport PairQueue
 from cyclelens.analyzer.simulator.queues cimport MicrocodeQueue
 
 
+@cython.final
 cdef class MicrocodeSequencer:
     cdef PairQueue _delivered
     cdef MicrocodeQueue _microcode
     cdef int _width
-    cpdef void tick(self)
+    cdef void tick(self) noexcept

@@ -1,9 +1,12 @@
+cimport cython
+
 from cyclelens.analyzer.simulator.program cimport Program
 
+cdef int _CLASSES
+cdef int _GPR
 
-cdef int _CLASSES, _GPR
 
-
+@cython.final
 cdef class MoveElimination:
     cdef Program _program
     cdef int[::1] _slots
@@ -16,11 +19,11 @@ cdef class MoveElimination:
     cdef public int[::1] entry_class
     cdef public int[::1] entry_value
     cdef public long long[::1] entry_mask
-    cpdef void start_cycle(self)
-    cpdef bint decide(self, int register_class)
-    cpdef void decided(self)
-    cdef void _move(self, int entry, int target)
-    cpdef void share(self, int value, int source, int target)
-    cpdef void overwrite(self, int value, int key)
-    cdef int _find(self, int register_class, int value)
-    cpdef void end_cycle(self)
+    cdef void start_cycle(self) noexcept
+    cdef bint decide(self, int register_class) noexcept
+    cdef void decided(self) noexcept
+    cdef void _move(self, int entry, int target) noexcept
+    cdef void share(self, int value, int source, int target) noexcept
+    cdef void overwrite(self, int value, int key) noexcept
+    cdef int _find(self, int register_class, int value) noexcept
+    cdef void end_cycle(self) noexcept

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.simulator.arrays import grown, ints, longs
+from cyclelens.analyzer.simulator.arrays import ints, longs
 from cyclelens.analyzer.simulator.program import Program
 
 _CLASSES = 2
@@ -25,9 +25,11 @@ class MoveElimination:
         self.eliminated = ints(_CLASSES * self.length)
         self.shared = ints(_CLASSES * self.length)
         self.entries = 0
-        self.entry_class = ints(16)
-        self.entry_value = ints(16)
-        self.entry_mask = longs(16)
+        # A key is in one alias set at most, and sets that have become empty go at the end of a cycle.
+        most = program.keys + 2 * microarchitecture.issue_width
+        self.entry_class = ints(most)
+        self.entry_value = ints(most)
+        self.entry_mask = longs(most)
 
     def start_cycle(self) -> None:
         """The renamer begins a cycle."""
@@ -72,10 +74,6 @@ class MoveElimination:
         entry = self._find(register_class, value)
         if entry < 0:
             entry = self.entries
-            if entry == len(self.entry_class):
-                self.entry_class = grown(self.entry_class, 2 * entry)
-                self.entry_value = grown(self.entry_value, 2 * entry)
-                self.entry_mask = grown(self.entry_mask, 2 * entry)
             self.entry_class[entry] = register_class
             self.entry_value[entry] = value
             self.entry_mask[entry] = 0

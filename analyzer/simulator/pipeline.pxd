@@ -1,3 +1,5 @@
+cimport cython
+
 from cyclelens.analyzer.simulator.code_fetch cimport CodeFetch
 from cyclelens.analyzer.simulator.columns cimport Columns
 from cyclelens.analyzer.simulator.decoder cimport Decoder
@@ -15,10 +17,16 @@ from cyclelens.analyzer.simulator.reorder_buffer cimport ReorderBuffer
 from cyclelens.analyzer.simulator.scheduler cimport Scheduler
 from cyclelens.analyzer.simulator.stack_engine cimport StackEngine
 
+cdef int DSB
+cdef int LSD
+cdef int MITE
+cdef int MS
+cdef int NONE
+cdef int _CANCEL_INTERVAL
+cdef int _STUCK_CYCLES
 
-cdef int DSB, LSD, MITE, MS, NONE, _CANCEL_INTERVAL, _STUCK_CYCLES
 
-
+@cython.final
 cdef class Pipeline:
     cdef public object microarchitecture
     cdef public Program program
@@ -42,7 +50,7 @@ cdef class Pipeline:
     cdef public int after_microcode
     cdef public int cycle
     cdef public int source
-    cpdef void tick(self)
-    cdef void _front_end(self, int cycle)
-    cdef void _after_decoder(self)
-    cdef void _after_dsb(self, int instruction)
+    cpdef int tick(self) except -1
+    cdef void _front_end(self, int cycle) noexcept
+    cdef void _after_decoder(self) noexcept
+    cdef void _after_dsb(self, int instruction) noexcept

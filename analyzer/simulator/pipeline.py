@@ -50,7 +50,7 @@ class Pipeline:
         program = Program(block, microarchitecture)
         columns = Columns(program)
         layout = Layout(program, microarchitecture)
-        queues = Queues()
+        queues = Queues(program, microarchitecture)
         microcode = MicrocodeQueue()
         memory = Memory(columns, initial_policy)
         self.program = program
@@ -75,6 +75,7 @@ class Pipeline:
         self.after_microcode = NONE
         """Instruction whose microcode interrupts the DSB."""
         self.cycle = 0
+        columns.reserve()
         if self.lsd.unroll:
             self.source = LSD
             self.lsd.tick()
@@ -108,6 +109,8 @@ class Pipeline:
     def tick(self) -> None:
         """One cycle, the stages in their order (uiCA model, 3.2)."""
         cycle = self.cycle
+        self.columns.reserve()
+        self.reorder_buffer.reserve()
         if self.reorder_buffer.full() or self.scheduler.full():
             self.queues.issued.clear()
         else:

@@ -1,11 +1,21 @@
+cimport cython
+
 from cyclelens.analyzer.simulator.arrays cimport PairQueue
 from cyclelens.analyzer.simulator.columns cimport Columns
 from cyclelens.analyzer.simulator.program cimport Program
 
+cdef int ELIMINATED
+cdef int NONE
+cdef int _ALU_SIX
+cdef int _IMBALANCE
+cdef int _IMBALANCE_TEN
+cdef int _LOADS
+cdef int _MAX_PORTS
+cdef int _STORE_ADDRESSES
+cdef int _STORE_DATA
 
-cdef int ELIMINATED, NONE, _ALU_SIX, _IMBALANCE, _IMBALANCE_TEN, _LOADS, _MAX_PORTS, _STORE_ADDRESSES, _STORE_DATA
 
-
+@cython.final
 cdef class PortAssignment:
     cdef Columns _columns
     cdef Program _program
@@ -19,9 +29,9 @@ cdef class PortAssignment:
     cdef int[::1] _sets
     cdef int _sets_count
     cdef int[::1] _six
-    cpdef void tick(self)
-    cdef int _choose(self, int ports, int slot)
-    cdef int _least_used(self, int ports, bint ties_to_highest)
-    cdef int _most_used(self, int ports)
-    cdef int _toggle(self, int ports, int first, int second)
-    cdef int _choose_of_ten(self, int ports, int slot)
+    cdef void tick(self) noexcept
+    cdef int _choose(self, int ports, int slot) noexcept
+    cdef int _least_used(self, int ports, bint ties_to_highest) noexcept
+    cdef int _most_used(self, int ports) noexcept
+    cdef int _toggle(self, int ports, int first, int second) noexcept
+    cdef int _choose_of_ten(self, int ports, int slot) noexcept

@@ -55,8 +55,8 @@ class PortAssignment:
             self.previous[port] = self.usage[port]
         self._sets_count = 0
         for slot in range(self._issued.count):
-            first = self._issued.first(slot)
-            for uop in range(first, first + self._issued.second(slot)):
+            first = self._issued.firsts[slot]
+            for uop in range(first, first + self._issued.seconds[slot]):
                 ports = program.u_port_mask[columns.static[uop]]
                 if ports == 0 or columns.port[uop] == ELIMINATED:
                     continue

@@ -1,11 +1,13 @@
+cimport cython
+
 from cyclelens.analyzer.simulator.arrays cimport PairQueue
 from cyclelens.analyzer.simulator.columns cimport Columns
 from cyclelens.analyzer.simulator.program cimport Program
 
-
 cdef int NONE
 
 
+@cython.final
 cdef class Predecoder:
     cdef Columns _columns
     cdef Program _program
@@ -22,8 +24,8 @@ cdef class Predecoder:
     cdef public int partial
     cdef public int stall
     cdef public int cycles_on_block
-    cpdef void tick(self, int cycle)
-    cdef bint _collect(self)
-    cdef void _next_block(self)
-    cdef bint _spills(self, int instance)
-    cdef bint _opcode_spills(self, int instance)
+    cdef void tick(self, int cycle) noexcept
+    cdef bint _collect(self) noexcept
+    cdef void _next_block(self) noexcept
+    cdef bint _spills(self, int instance) noexcept
+    cdef bint _opcode_spills(self, int instance) noexcept

@@ -73,9 +73,10 @@ class Predecoder:
         return True
 
     def _next_block(self) -> None:
-        self.next = self._blocks.first(0)
-        self.end = self._blocks.second(0)
-        self._blocks.pop()
+        blocks = self._blocks
+        self.next = blocks.firsts[blocks.head]
+        self.end = blocks.seconds[blocks.head]
+        blocks.pop()
         lcps = 0
         for instance in range(self.next, self.end):
             lcps += self._program.i_lcp[instance % self._program.instructions]

@@ -1,6 +1,9 @@
+cimport cython
+
 cdef int _EXTRA_UOPS
 
 
+@cython.final
 cdef class Program:
     cdef public bint loop
     cdef public int alignment
@@ -10,8 +13,10 @@ cdef class Program:
     cdef public int rbp
     cdef public int key_instruction
     cdef public int has_special
+    cdef public int has_fences
     cdef public int longest_wait
     cdef public int tp_names
+    cdef public int most_merges
     cdef public int size
     cdef public int uops
     cdef public int idq_uops
@@ -86,8 +91,8 @@ cdef class Program:
     cdef public int[::1] q_fused0
     cdef public int[::1] f_uop_count
     cdef public int[::1] f_uop0
-    cdef void _instruction_columns(self, list flats)
-    cdef void _uop_columns(self, list flats, object microarchitecture)
+    cdef int _instruction_columns(self, list flats) except -1
+    cdef int _uop_columns(self, list flats, object microarchitecture) except -1
 
 
 cdef void _transpose(int[::1] rows, int[::1] table, int count, int fields)

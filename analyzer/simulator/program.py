@@ -43,6 +43,7 @@ class Program:
         self._instruction_columns(flats)
         self._uop_columns(flats, microarchitecture)
         self.key_instruction = self.instructions - 1 - self.i_second[self.instructions - 1]
+        self.has_fences = 0
         self.has_special = 0
         self.longest_wait = 64
         names: dict[str, int] = {}
@@ -52,9 +53,12 @@ class Program:
             self.i_symbol_delta[i] = flat.symbol_delta
             if flat.tp_name:
                 self.i_tp_name[i] = names.setdefault(flat.tp_name, len(names))
-            if flat.tp_name or self.i_load_fence[i] or self.i_store_fence[i]:
+            if self.i_load_fence[i] or self.i_store_fence[i]:
+                self.has_fences = 1
+            if flat.tp_name or self.has_fences:
                 self.has_special = 1
         self.tp_names = len(names)
+        self.most_merges = max(self.i_merge_count)
 
     def _instruction_columns(self, flats: list[FlatInstruction]) -> None:
         count = self.instructions

@@ -1,6 +1,9 @@
+cimport cython
+
 from cyclelens.analyzer.simulator.arrays cimport PairQueue
 
 
+@cython.final
 cdef class Queues:
     cdef public PairQueue blocks
     cdef public PairQueue lines
@@ -10,11 +13,12 @@ cdef class Queues:
     cdef public PairQueue issued
 
 
+@cython.final
 cdef class MicrocodeQueue:
     cdef public int first
     cdef public int end
     cdef public int instance
     cdef public int stall
     cdef public int post_stall
-    cpdef void hand_over(self, int first, int end, int instance, int stall, int post_stall)
-    cpdef bint busy(self)
+    cdef void hand_over(self, int first, int end, int instance, int stall, int post_stall) noexcept
+    cdef bint busy(self) noexcept

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.simulator.arrays import PairQueue
+from cyclelens.analyzer.simulator.program import Program
 
 
 class Queues:
     """All edges of one pipeline; a stage is given those it reads and writes."""
 
-    def __init__(self) -> None:
-        self.blocks = PairQueue(16)
+    def __init__(self, program: Program, microarchitecture: Microarchitecture) -> None:
+        # Code fetch stops at four blocks and two lines, but takes whole rounds.
+        self.blocks = PairQueue(4 * program.instructions + 16)
         """Code fetch to predecoder: 16-byte blocks as (first instance, end)."""
-        self.lines = PairQueue(16)
+        self.lines = PairQueue(2 * program.instructions + 16)
         """Code fetch to DSB: (line number, round)."""
-        self.instructions = PairQueue(32)
+        self.instructions = PairQueue(microarchitecture.instruction_queue_size + 8)
         """The IQ, predecoder to decoder: (instance, cycle in which it was predecoded)."""
-        self.delivered = PairQueue(64)
+        self.delivered = PairQueue(2 * microarchitecture.idq_size + program.idq_uops)
         """Front end to IDQ within one cycle: (static IDQ uop, instance)."""
-        self.idq = PairQueue(128)
+        self.idq = PairQueue(4 * microarchitecture.idq_size + 2 * program.idq_uops)
         """The IDQ: (first uop, static IDQ uop)."""
-        self.issued = PairQueue(16)
+        self.issued = PairQueue(microarchitecture.issue_width + program.most_merges)
         """Renamer to ROB and scheduler within one cycle: (first uop, number of uops) of fused uops."""
 
 

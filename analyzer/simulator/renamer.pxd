@@ -1,12 +1,21 @@
+cimport cython
+
 from cyclelens.analyzer.simulator.arrays cimport PairQueue
 from cyclelens.analyzer.simulator.columns cimport Columns
 from cyclelens.analyzer.simulator.memory cimport Memory
 from cyclelens.analyzer.simulator.move_elimination cimport MoveElimination
 from cyclelens.analyzer.simulator.program cimport Program
 
-cdef int ELIMINATED, LOAD, NONE, STORE_ADDRESS, STORE_DATA, SYNC, UNKNOWN
+cdef int ELIMINATED
+cdef int LOAD
+cdef int NONE
+cdef int STORE_ADDRESS
+cdef int STORE_DATA
+cdef int SYNC
+cdef int UNKNOWN
 
 
+@cython.final
 cdef class Renamer:
     cdef Columns _columns
     cdef Program _program
@@ -26,13 +35,13 @@ cdef class Renamer:
     cdef public int[::1] write_value
     cdef public int[::1] write_computed
     cdef public int writes_moved_32
-    cpdef void tick(self, int cycle, bint rob_empty)
-    cdef void _select(self, bint rob_empty)
-    cdef void _eliminate(self, int cycle)
-    cdef void _rename(self, int uop, int cycle)
-    cdef int _current(self, int key)
-    cdef void _write(self, int key, int value, int computed)
-    cdef void _rename_eliminated(self, int i)
-    cdef void _connect(self, int uop, int static)
-    cdef void _make_visible(self, int i, bint eliminated)
-    cdef bint _chases_pointer(self, int static)
+    cdef void tick(self, int cycle, bint rob_empty) noexcept
+    cdef void _select(self, bint rob_empty) noexcept
+    cdef void _eliminate(self, int cycle) noexcept
+    cdef void _rename(self, int uop, int cycle) noexcept
+    cdef int _current(self, int key) noexcept
+    cdef void _write(self, int key, int value, int computed) noexcept
+    cdef void _rename_eliminated(self, int i) noexcept
+    cdef void _connect(self, int uop, int static) noexcept
+    cdef void _make_visible(self, int i, bint eliminated) noexcept
+    cdef bint _chases_pointer(self, int static) noexcept

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.simulator.arrays import grown, ints
+from cyclelens.analyzer.simulator.arrays import ints
 from cyclelens.analyzer.simulator.columns import Columns
 from cyclelens.analyzer.simulator.constants import (
     ELIMINATED,
@@ -43,11 +43,12 @@ class Renamer:
         self.moved_32 = ints(program.keys)
         """Whether the key was set by an eliminated 32-bit move."""
         # Of the instruction being renamed: internal values, and writes that are not yet visible.
-        self.internal = ints(16)
+        outputs = len(program.out_key) + len(program.output_key)
+        self.internal = ints(outputs + 1)
         self.writes = 0
-        self.write_key = ints(16)
-        self.write_value = ints(16)
-        self.write_computed = ints(16)
+        self.write_key = ints(outputs + 1)
+        self.write_value = ints(outputs + 1)
+        self.write_computed = ints(outputs + 1)
         self.writes_moved_32 = 0
 
     def tick(self, cycle: int, rob_empty: bool) -> None:
@@ -58,8 +59,8 @@ class Renamer:
         self._eliminate(cycle)
         self.elimination.decided()
         for position in range(self._issued.count):
-            first = self._issued.first(position)
-            for uop in range(first, first + self._issued.second(position)):
+            first = self._issued.firsts[position]
+            for uop in range(first, first + self._issued.seconds[position]):
                 self._rename(uop, cycle)
         self.elimination.end_cycle()
 
@@ -69,9 +70,9 @@ class Renamer:
         queue = self._idq
         issued = self._issued
         while queue.count > 0:
-            uop = queue.first(0)
-            idq_uop = queue.second(0)
-            i = columns.instance[uop] % program.instructions
+            uop = queue.firsts[queue.head]
+            idq_uop = queue.seconds[queue.head]
+            i = columns.position[uop]
             if program.u_first[columns.static[uop]]:
                 if program.i_merge_count[i] and self.merged_for != uop:
                     # Merge uops issue alone, in a cycle before their instruction (R1).
@@ -80,7 +81,7 @@ class Renamer:
                         first_merge = program.i_merge0[i]
                         for merge in range(first_merge, first_merge + program.i_merge_count[i]):
                             static = program.merge_uop[program.merge_key[merge]]
-                            issued.push(columns.new_uop(columns.instance[uop], static), 1)
+                            issued.push(columns.new_uop(columns.instance[uop], i, static), 1)
                     return
                 if program.i_serializing[i] and not rob_empty:
                     return
@@ -99,10 +100,10 @@ class Renamer:
         program = self._program
         columns = self._columns
         for position in range(self._issued.count):
-            first = self._issued.first(position)
-            for uop in range(first, first + self._issued.second(position)):
+            first = self._issued.firsts[position]
+            for uop in range(first, first + self._issued.seconds[position]):
                 columns.issued[uop] = cycle
-                i = columns.instance[uop] % program.instructions
+                i = columns.position[uop]
                 if not program.i_eliminable[i] or program.u_kind[columns.static[uop]] >= SYNC:
                     continue
                 if self.elimination.decide(program.key_class[program.i_move_source[i]]):
@@ -113,7 +114,7 @@ class Renamer:
         program = self._program
         static = columns.static[uop]
         kind = program.u_kind[static]
-        i = columns.instance[uop] % program.instructions
+        i = columns.position[uop]
         eliminated = columns.port[uop] == ELIMINATED
         if eliminated:
             self._rename_eliminated(i)
@@ -151,10 +152,6 @@ class Renamer:
         position = 0
         while position < self.writes and self.write_key[position] != key:
             position += 1
-        if position == len(self.write_key):
-            self.write_key = grown(self.write_key, 2 * position)
-            self.write_value = grown(self.write_value, 2 * position)
-            self.write_computed = grown(self.write_computed, 2 * position)
         if position == self.writes:
             self.writes += 1
         self.write_key[position] = key
@@ -194,8 +191,6 @@ class Renamer:
             value = columns.new_value(uop, program.out_latency[operand])
             key = program.out_key[operand]
             if program.out_internal[operand]:
-                if key >= len(self.internal):
-                    self.internal = grown(self.internal, 2 * key)
                 self.internal[key] = value
             else:
                 self._write(key, value, 1)
@@ -228,7 +223,7 @@ class Renamer:
         producer = columns.value_uop[self._current(base)]
         if producer == NONE:
             return False
-        if not program.i_pointer_load[columns.instance[producer] % program.instructions]:
+        if not program.i_pointer_load[columns.position[producer]]:
             return False
         index = program.u_index[static]
         return index < 0 or columns.value_zero[self._current(index)] != 0

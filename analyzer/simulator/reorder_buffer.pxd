@@ -1,11 +1,16 @@
+cimport cython
+
 from cyclelens.analyzer.simulator.arrays cimport PairQueue
 from cyclelens.analyzer.simulator.columns cimport Columns
 from cyclelens.analyzer.simulator.program cimport Program
 
+cdef int ELIMINATED
+cdef int NONE
+cdef int UNKNOWN
+cdef int _MARGIN
 
-cdef int ELIMINATED, NONE, UNKNOWN
 
-
+@cython.final
 cdef class ReorderBuffer:
     cdef Columns _columns
     cdef Program _program
@@ -18,6 +23,7 @@ cdef class ReorderBuffer:
     cdef public int[::1] key_cycle
     cdef public int[::1] key_position
     cdef public int key_rounds
-    cpdef bint full(self)
-    cpdef void tick(self, int cycle)
-    cdef bint _complete(self, int first, int end, int cycle)
+    cdef int reserve(self) except -1
+    cdef bint full(self) noexcept
+    cdef void tick(self, int cycle) noexcept
+    cdef bint _complete(self, int first, int end, int cycle) noexcept

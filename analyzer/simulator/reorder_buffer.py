@@ -8,6 +8,8 @@ from cyclelens.analyzer.simulator.columns import Columns
 from cyclelens.analyzer.simulator.constants import ELIMINATED, NONE, UNKNOWN
 from cyclelens.analyzer.simulator.queues import Queues
 
+_MARGIN = 16
+
 
 class ReorderBuffer:
     """Entries are fused uops as (first uop, number of uops)."""
@@ -19,7 +21,7 @@ class ReorderBuffer:
         self._size = microarchitecture.reorder_buffer_size
         self._issue_width = microarchitecture.issue_width
         self._retire_width = microarchitecture.retire_width
-        self.entries = PairQueue(self._size)
+        self.entries = PairQueue(self._size + 64)
         self.last_round = NONE
         """Round of the fused uop that retired last."""
         self.key_cycle = ints(64)
@@ -28,6 +30,12 @@ class ReorderBuffer:
         """Per round: the position of that uop within its retirement cycle."""
         self.key_rounds = 0
         """Rounds whose key instruction has retired."""
+
+    def reserve(self) -> None:
+        """Make room for the rounds that one cycle can retire; to be called before each."""
+        if self.last_round + _MARGIN > len(self.key_cycle):
+            self.key_cycle = grown(self.key_cycle, 2 * (self.last_round + _MARGIN))
+            self.key_position = grown(self.key_position, 2 * (self.last_round + _MARGIN))
 
     def full(self) -> bool:
         """No room for a whole issue group."""
@@ -40,27 +48,24 @@ class ReorderBuffer:
         entries = self.entries
         position = 0
         while position < self._retire_width and entries.count > 0:
-            first = entries.first(0)
-            end = first + entries.second(0)
+            first = entries.firsts[entries.head]
+            end = first + entries.seconds[entries.head]
             if not self._complete(first, end, cycle):
                 break
             entries.pop()
             for uop in range(first, end):
                 columns.retired[uop] = cycle
-            instance = columns.instance[first]
-            self.last_round = instance // program.instructions
-            if instance % program.instructions == program.key_instruction:
-                if self.last_round == len(self.key_cycle):
-                    self.key_cycle = grown(self.key_cycle, 2 * self.last_round)
-                    self.key_position = grown(self.key_position, 2 * self.last_round)
+            if columns.position[first] == 0 or self.last_round == NONE:
+                self.last_round = columns.instance[first] // program.instructions
+            if columns.position[first] == program.key_instruction:
                 self.key_cycle[self.last_round] = cycle
                 self.key_position[self.last_round] = position
                 if program.u_last[columns.static[end - 1]]:
                     self.key_rounds = self.last_round + 1
             position += 1
         for position in range(self._issued.count):
-            first = self._issued.first(position)
-            size = self._issued.second(position)
+            first = self._issued.firsts[position]
+            size = self._issued.seconds[position]
             entries.push(first, size)
             for uop in range(first, first + size):
                 if columns.port[uop] == ELIMINATED or program.u_port_mask[columns.static[uop]] == 0:

@@ -1,12 +1,29 @@
-from cyclelens.analyzer.simulator.arrays cimport PairQueue, SequenceHeap
+cimport cython
+
+from cyclelens.analyzer.simulator.arrays cimport PairQueue, SequenceHeaps
 from cyclelens.analyzer.simulator.columns cimport Columns
 from cyclelens.analyzer.simulator.fences cimport Fences
 from cyclelens.analyzer.simulator.program cimport Program
 
+cdef int ELIMINATED
+cdef int FOREVER
+cdef int LOAD
+cdef int NONE
+cdef int STORE_ADDRESS
+cdef int STORE_DATA
+cdef int UNKNOWN
+cdef int _ADDRESS_KNOWN
+cdef int _CANDIDATES
+cdef int _DATA_KNOWN
+cdef int _DIVIDER
+cdef int _FORWARDING
+cdef int _HELD
+cdef int _MIN_EXECUTION
+cdef int _PAIRED_STORE_BYTES
+cdef int _QUEUES
 
-cdef int ELIMINATED, FOREVER, LOAD, NONE, STORE_ADDRESS, STORE_DATA, UNKNOWN, _ADDRESS_KNOWN, _DATA_KNOWN, _FORWARDING, _MIN_EXECUTION, _PAIRED_STORE_BYTES, _QUEUES, _QUEUE_CAPACITY
 
-
+@cython.final
 cdef class Scheduler:
     cdef Columns _columns
     cdef Program _program
@@ -21,8 +38,7 @@ cdef class Scheduler:
     cdef public int occupancy
     cdef int _ring_size
     cdef int[::1] _ring
-    cdef list _queues
-    cdef SequenceHeap _divider_queue
+    cdef SequenceHeaps _queues
     cdef int _ready
     cdef public int divider_blocked
     cdef public int store_data_blocked
@@ -30,21 +46,18 @@ cdef class Scheduler:
     cdef int[::1] _dispatched
     cdef public int dispatched_count
     cdef PairQueue _checks
-    cdef SequenceHeap _held
-    cdef SequenceHeap _candidates
-    cpdef bint full(self)
-    cpdef void wake(self, int cycle)
-    cpdef void tick(self, int cycle)
-    cdef SequenceHeap _queue(self, int port)
-    cdef void _accept(self)
-    cdef void _dispatch(self, int cycle)
-    cdef void _leave(self, int uop, int cycle)
-    cdef int _skipped_port(self)
-    cdef bint _may_pair(self, int one, int other)
-    cdef void _complete(self, int cycle)
-    cdef bint _store_known(self, int store)
-    cdef int _forwarded(self, int store)
-    cdef void _forward(self, int store)
-    cdef void _finish(self, int uop, int dispatched, int earliest)
-    cdef void _check_special(self, int cycle)
-    cdef void _fix(self, int uop, int cycle)
+    cdef bint full(self) noexcept
+    cdef void wake(self, int cycle) noexcept
+    cdef void tick(self, int cycle) noexcept
+    cdef void _accept(self) noexcept
+    cdef void _dispatch(self, int cycle) noexcept
+    cdef void _leave(self, int uop, int cycle) noexcept
+    cdef int _skipped_port(self) noexcept
+    cdef bint _may_pair(self, int one, int other) noexcept
+    cdef void _complete(self, int cycle) noexcept
+    cdef bint _store_known(self, int store) noexcept
+    cdef int _forwarded(self, int store) noexcept
+    cdef void _forward(self, int store) noexcept
+    cdef void _finish(self, int uop, int dispatched, int earliest) noexcept
+    cdef void _check_special(self, int cycle) noexcept
+    cdef void _fix(self, int uop, int cycle) noexcept

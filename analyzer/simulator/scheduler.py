@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.simulator.arrays import PairQueue, SequenceHeap, ints
+from cyclelens.analyzer.simulator.arrays import PairQueue, SequenceHeaps, ints
 from cyclelens.analyzer.simulator.columns import Columns
 from cyclelens.analyzer.simulator.constants import (
     ELIMINATED,
@@ -24,7 +24,11 @@ _DATA_KNOWN = 1
 _FORWARDING = 4
 _PAIRED_STORE_BYTES = 64
 _QUEUES = 16
-_QUEUE_CAPACITY = 64
+_DIVIDER = 13
+"""Uops for the divider, whatever port they were bound to (Z3)."""
+_HELD = 14
+"""Uops that a fence or an occupancy holds back."""
+_CANDIDATES = 15
 
 
 class Scheduler:
@@ -52,8 +56,9 @@ class Scheduler:
         # Ready times that lie ahead, as linked lists over ``next_uop`` in a ring of cycles.
         self._ring_size = program.longest_wait + self._delay + _ADDRESS_KNOWN + _FORWARDING
         self._ring = ints(self._ring_size, NONE)
-        self._queues = [SequenceHeap(_QUEUE_CAPACITY) for _ in range(_QUEUES)]
-        self._divider_queue = SequenceHeap(_QUEUE_CAPACITY)
+        capacity = 2 * self._size
+        self._queues = SequenceHeaps(_QUEUES, capacity)
+        """Ready uops by port, and the queues named below."""
         self._ready = 0
         """Uops in all ready queues."""
         self.divider_blocked = 0
@@ -62,9 +67,7 @@ class Scheduler:
         # Uops dispatched in this cycle and in the one before, whose ports are counted down in this one.
         self._dispatched = ints(2 * _QUEUES)
         self.dispatched_count = 0
-        self._checks = PairQueue(256)
-        self._held = SequenceHeap(64)
-        self._candidates = SequenceHeap(64)
+        self._checks = PairQueue(capacity)
 
     def full(self) -> bool:
         """No room for a whole issue group."""
@@ -78,9 +81,9 @@ class Scheduler:
         self._ring[slot] = NONE
         while uop != NONE:
             if self._program.u_divider[columns.static[uop]]:
-                self._divider_queue.push(uop)
+                self._queues.push(_DIVIDER, uop)
             else:
-                self._queue(columns.port[uop]).push(uop)
+                self._queues.push(columns.port[uop], uop)
             self._ready += 1
             uop = columns.next_uop[uop]
 
@@ -96,22 +99,19 @@ class Scheduler:
                 if self.tp_blocked[name]:
                     self.tp_blocked[name] -= 1
         else:
-            while self._checks.count > 0:
-                self._fix(self._checks.first(0), cycle)
-                self._checks.pop()
+            for position in range(self._checks.count):
+                self._fix(self._checks.firsts[position], cycle)
+            self._checks.clear()
         if self.divider_blocked:
             self.divider_blocked -= 1
         if self.store_data_blocked:
             self.store_data_blocked -= 1
 
-    def _queue(self, port: int) -> SequenceHeap:
-        return self._queues[port]
-
     def _accept(self) -> None:
         columns = self._columns
         for position in range(self._issued.count):
-            first = self._issued.first(position)
-            for uop in range(first, first + self._issued.second(position)):
+            first = self._issued.firsts[position]
+            for uop in range(first, first + self._issued.seconds[position]):
                 if columns.port[uop] == ELIMINATED or columns.port[uop] == NONE:
                     continue
                 self.occupancy += 1
@@ -128,18 +128,18 @@ class Scheduler:
         if self._ready == 0:
             return
         skipped = self._skipped_port()
+        queues = self._queues
         for port in range(self._ports):
-            queue = self._queue(port)
-            if port == 0 and self._divider_queue.count > 0 and not self.divider_blocked:
-                oldest = self._divider_queue.oldest()
-                if queue.count == 0 or oldest < queue.oldest():
-                    self._divider_queue.pop()
+            if port == 0 and queues.counts[_DIVIDER] > 0 and not self.divider_blocked:
+                oldest = queues.oldest(_DIVIDER)
+                if queues.counts[0] == 0 or oldest < queues.oldest(0):
+                    queues.pop(_DIVIDER)
                     self.divider_blocked += self._program.u_divider[columns.static[oldest]]
                     self._leave(oldest, cycle)
                     continue
-            if queue.count == 0 or port == skipped or (port == 4 and self.store_data_blocked):
+            if queues.counts[port] == 0 or port == skipped or (port == 4 and self.store_data_blocked):
                 continue
-            uop = queue.pop()
+            uop = queues.pop(port)
             if self._slow_256_bit and port == 4 and self._program.u_wide[columns.static[uop]]:
                 self.store_data_blocked = 2
             self._leave(uop, cycle)
@@ -155,18 +155,19 @@ class Scheduler:
         """The port that may not dispatch in this cycle because of its sibling (Z1, Z2)."""
         columns = self._columns
         program = self._program
-        if self._ports > 9 and self._queue(4).count > 0 and self._queue(9).count > 0:
-            first = self._queue(4).oldest()
-            second = self._queue(9).oldest()
+        queues = self._queues
+        if self._ports > 9 and queues.counts[4] > 0 and queues.counts[9] > 0:
+            first = queues.oldest(4)
+            second = queues.oldest(9)
             if (
                 program.u_has_address[columns.static[first]]
                 and program.u_has_address[columns.static[second]]
                 and not self._may_pair(columns.store[first], columns.store[second])
             ):
                 return 9 if first < second else 4
-        if self._slow_256_bit and self._queue(2).count > 0 and self._queue(3).count > 0:
-            first = self._queue(2).oldest()
-            second = self._queue(3).oldest()
+        if self._slow_256_bit and queues.counts[2] > 0 and queues.counts[3] > 0:
+            first = queues.oldest(2)
+            second = queues.oldest(3)
             one = columns.static[first]
             other = columns.static[second]
             if (
@@ -250,7 +251,7 @@ class Scheduler:
         elif earliest > executed:
             executed = earliest
         if program.u_first[static]:
-            executed = max(executed, dispatched + program.i_tp[columns.instance[uop] % program.instructions])
+            executed = max(executed, dispatched + program.i_tp[columns.position[uop]])
         first = columns.first_result[uop]
         for value in range(first, first + program.u_out_count[static]):
             ready = dispatched + columns.value_latency[value] - bonus
@@ -272,19 +273,19 @@ class Scheduler:
         """Step 5 where fences or occupancies may hold uops back: oldest first."""
         columns = self._columns
         program = self._program
-        candidates = self._candidates
-        while self._held.count > 0:
-            candidates.push(self._held.pop())
-        while self._checks.count > 0:
-            candidates.push(self._checks.first(0))
-            self._checks.pop()
-        while candidates.count > 0:
-            uop = candidates.pop()
-            i = columns.instance[uop] % program.instructions
+        queues = self._queues
+        while queues.counts[_HELD] > 0:
+            queues.push(_CANDIDATES, queues.pop(_HELD))
+        for position in range(self._checks.count):
+            queues.push(_CANDIDATES, self._checks.firsts[position])
+        self._checks.clear()
+        while queues.counts[_CANDIDATES] > 0:
+            uop = queues.pop(_CANDIDATES)
+            i = columns.position[uop]
             limited = program.i_tp[i] > 0 and program.u_first[columns.static[uop]]
             blocked = limited and self.tp_blocked[program.i_tp_name[i]] > 0
             if blocked or not self.fences.allow(uop, cycle):
-                self._held.push(uop)
+                queues.push(_HELD, uop)
                 continue
             if limited:
                 self.tp_blocked[program.i_tp_name[i]] = program.i_tp[i]

@@ -26,14 +26,15 @@ class StackEngine:
         program = self._program
         delivered = self._delivered
         for position in range(delivered.count):
-            idq_uop = delivered.first(position)
-            instance = delivered.second(position)
+            idq_uop = delivered.firsts[position]
+            instance = delivered.seconds[position]
             i = instance % program.instructions
             if source == LSD:
                 self._append(idq_uop, instance, i, source, NONE)
                 continue
             if idq_uop == program.i_idq0[i] and self._passes(i):
-                sync = self._columns.new_uop(instance, program.f_uop0[program.q_fused0[program.sync_idq]])
+                static = program.f_uop0[program.q_fused0[program.sync_idq]]
+                sync = self._columns.new_uop(instance, i, static)
                 self._columns.source[sync] = STACK_ENGINE
                 self._columns.added[sync] = cycle
                 self._idq.push(sync, program.sync_idq)
