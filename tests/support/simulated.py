@@ -1,0 +1,35 @@
+"""Simulations of hexadecimal code with the tables that ship."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from blocks import block_of
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.result import Simulation, TraceRow
+from cyclelens.analyzer.simulator.pipeline import simulate
+
+
+def simulated(
+    code: str, name: str, *, loop: bool | None = None, alignment: int = 0, **options: Any
+) -> Simulation:
+    """The simulation of these bytes; ``options`` as ``simulate`` takes them."""
+    return simulate(block_of(code, name, loop=loop, alignment=alignment), registry.get(name), **options)
+
+
+def cycles(code: str, name: str, **options: Any) -> float:
+    """Cycles per iteration of these bytes."""
+    return simulated(code, name, **options).cycles_per_iteration
+
+
+def rows_of(code: str, name: str, *, rounds: int = 1, **options: Any) -> list[TraceRow]:
+    """The events of the first rounds."""
+    options = {"min_rounds": rounds + 3, "min_cycles": 60} | options
+    trace = simulated(code, name, trace=True, **options).trace
+    assert trace is not None
+    return [row for row in trace.rows if row.round < rounds]
+
+
+def column(code: str, name: str, field: str, *, rounds: int = 1, **options: Any) -> list[Any]:
+    """One event of every uop of the first rounds, in program order."""
+    return [getattr(row, field) for row in rows_of(code, name, rounds=rounds, **options)]
