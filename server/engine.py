@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from cyclelens.analyzer.api import Analyzer
 from cyclelens.analyzer.hints import registry as hint_kinds
-from cyclelens.analyzer.model.result import Analysis, Finding, Prediction, RegionAnalysis, TraceRow
+from cyclelens.analyzer.model.result import Analysis, Finding, RegionAnalysis, TraceRow
 from cyclelens.analyzer.model.source import Problem
 from cyclelens.analyzer.reports import json, timeline
 from cyclelens.analyzer.reports.card import instruction_card, region_card
@@ -26,14 +26,18 @@ class AnalyzerEngine:
     def __init__(self, analyzer: Analyzer) -> None:
         self._analyzer = analyzer
 
-    def run(self, job: Job, cancel: Callable[[], bool]) -> FileResult:
-        """Analyse a text. Raises whatever the analyzer raises, ``Cancelled`` among it."""
-        analysis = self._analyzer.analyze(job.text, job.options, cancel)
-        return FileResult(
-            regions=tuple(_region(analysis, region, job) for region in analysis.regions),
-            problems=analysis.problems,
-            dialect=analysis.dialect,
-        )
+    def run(self, job: Job, cancel: Callable[[], bool]) -> Iterator[FileResult]:
+        """Analyse a text: first without the trace, because recording it takes several times as long as the
+        simulation itself and hints do not need it; then with it. Raises whatever the analyzer raises,
+        ``Cancelled`` among it."""
+        for trace in (False, True):
+            analysis = self._analyzer.analyze(job.text, replace(job.options, trace=trace), cancel)
+            yield FileResult(
+                regions=tuple(_region(analysis, region, job) for region in analysis.regions),
+                problems=analysis.problems,
+                dialect=analysis.dialect,
+                detailed=trace,
+            )
 
 
 def create() -> AnalyzerEngine:
@@ -57,7 +61,7 @@ def _region(analysis: Analysis, region: RegionAnalysis, job: Job) -> RegionResul
         hints=hint_kinds.hints(alone, job.hint_kinds),
         cards=_cards(region),
         findings=tuple(_problem(region, finding) for finding in region.findings),
-        timelines=tuple(_timeline(prediction) for prediction in region.predictions),
+        timelines=tuple(_timelines(region)),
         data=json.document(_without_traces(alone), job.uri)["regions"][0],
     )
 
@@ -88,16 +92,17 @@ def _problem(region: RegionAnalysis, finding: Finding) -> Problem:
     )
 
 
-def _timeline(prediction: Prediction) -> TimelineResult:
-    trace = prediction.simulation.trace
-    rows = trace.rows if trace is not None else ()
-    return TimelineResult(
-        microarchitecture=prediction.microarchitecture,
-        cycles_per_iteration=prediction.cycles_per_iteration,
-        text=timeline.render(prediction, TIMELINE_ROUNDS) if trace is not None else "",
-        columns=TraceRow._fields,
-        rows=tuple(tuple(row) for row in rows if row.round < TIMELINE_ROUNDS),
-    )
+def _timelines(region: RegionAnalysis) -> Iterator[TimelineResult]:
+    for prediction in region.predictions:
+        trace = prediction.simulation.trace
+        if trace is not None:
+            yield TimelineResult(
+                microarchitecture=prediction.microarchitecture,
+                cycles_per_iteration=prediction.cycles_per_iteration,
+                text=timeline.render(prediction, TIMELINE_ROUNDS),
+                columns=TraceRow._fields,
+                rows=tuple(tuple(row) for row in trace.rows if row.round < TIMELINE_ROUNDS),
+            )
 
 
 def _without_traces(analysis: Analysis) -> Analysis:

@@ -26,7 +26,7 @@ def register(server: CyclelensServer) -> None:
         snapshot = server.session.get(_uri(params))
         if snapshot is None:
             return None
-        return _head(snapshot) | {
+        return _head(snapshot, snapshot.analysed) | {
             "dialect": snapshot.dialect,
             "regions": [_region(region) | {"analysis": region.result.data} for region in snapshot.regions],
             "problems": [
@@ -46,7 +46,7 @@ def register(server: CyclelensServer) -> None:
         if snapshot is None:
             return None
         wanted = getattr(params, "region", None)
-        return _head(snapshot) | {
+        return _head(snapshot, snapshot.detailed) | {
             "regions": [
                 _region(region) | {"timelines": _timelines(region)}
                 for region in snapshot.regions
@@ -63,11 +63,11 @@ def _uri(params: Any) -> str:
     return uri
 
 
-def _head(snapshot: Snapshot) -> dict[str, Any]:
+def _head(snapshot: Snapshot, known: int) -> dict[str, Any]:
     return {
         "uri": snapshot.uri,
         "version": snapshot.version,
-        "upToDate": snapshot.analysed == snapshot.revision,
+        "upToDate": known == snapshot.revision,
     }
 
 

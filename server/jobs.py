@@ -76,12 +76,16 @@ class _Process:
         self._process.join(1.0)
 
     def _talk(self) -> None:
-        """The thread: one message in for the start, then one job out and one outcome in, again and again."""
+        """The thread: one message in for the start, then one job out and its outcomes in, again and again."""
         try:
             self._report(self._connection.recv())
             while (job := self._outbox.get()) is not None:
                 self._connection.send(job)
-                self._report(self._connection.recv())
+                last = False
+                while not last:
+                    outcome = self._connection.recv()
+                    last = outcome.last
+                    self._report(outcome)
         except (EOFError, OSError):
             self._report(None)
         finally:
@@ -104,7 +108,7 @@ class Jobs:
         timeout: float = 10.0,
     ) -> None:
         """
-        :param on_outcome: called with every job that was answered and not overtaken.
+        :param on_outcome: called with every result and every error of a job that was not overtaken.
         :param on_trouble: called when the worker had to be ended or ended itself, unless its job was
             cancelled already; the job is the one that was running, None if there was none.
         :param timeout: seconds an analysis may take; may be changed at any time.
@@ -186,13 +190,16 @@ class Jobs:
         if message is None:
             self._failed(Trouble.CRASH)
             return
-        self._set_clock(None)
         if message == worker.READY:
             process.ready = True
+            self._set_clock(None)
         elif isinstance(message, Outcome):
-            job, self._running = self._running, None
+            job = self._running
+            if message.last:
+                self._running = None
+                self._set_clock(None)
             # A job without a document was cancelled; its answer may still be on the way.
-            if job is not None and job.uri:
+            if job is not None and job.uri and (message.result is not None or message.error):
                 self._on_outcome(job, message)
         self._next()
 

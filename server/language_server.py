@@ -54,6 +54,7 @@ class CyclelensServer(LanguageServer):
         self.result_listeners: list[Callable[[Snapshot], None]] = []
         """Called with the new snapshot after every analysis, failed ones included."""
         self.jobs = Jobs(self._answered, self._in_trouble, factory=factory)
+        self._last_answered = 0
         self._trouble_reported = False
         self._setting_messages: tuple[str, ...] = ()
 
@@ -112,7 +113,11 @@ class CyclelensServer(LanguageServer):
             return
         if outcome.result is not None:
             self._trouble_reported = False
-            self._notify(self.session.put(snapshot.answered(outcome.result)))
+            snapshot = self.session.put(snapshot.answered(outcome.result))
+            # What follows the first answer to a job adds timelines only: nothing to push or repeat.
+            if job.identifier != self._last_answered:
+                self._last_answered = job.identifier
+                self._notify(snapshot)
             return
         self.note(types.MessageType.Error, f"The analysis failed:\n{outcome.error}")
         self._report_trouble("The analysis failed because of a mistake in Cyclelens; its log says more.")

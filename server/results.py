@@ -57,6 +57,8 @@ class FileResult:
     regions: tuple[RegionResult, ...] = ()
     problems: tuple[Problem, ...] = ()
     dialect: str = ""
+    detailed: bool = True
+    """False: the timelines are still missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +76,10 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a job: a result, an error text, or neither if it was cancelled."""
+    """What is known of a job by now: a result, an error text, or neither."""
 
     identifier: int
     result: FileResult | None = None
     error: str = ""
+    last: bool = False
+    """True: the job is done; False: a result with more in it may follow."""

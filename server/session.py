@@ -123,6 +123,8 @@ class Snapshot:
     dialect: str = ""
     analysed: int = -1
     """Revision that the last analysis saw; -1 before the first one."""
+    detailed: int = -1
+    """Revision that the last analysis with timelines saw."""
 
     @property
     def text(self) -> str:
@@ -177,6 +179,7 @@ class Snapshot:
             problems=result.problems,
             dialect=result.dialect,
             analysed=self.revision,
+            detailed=self.revision if result.detailed else self.detailed,
         )
 
     def unanswered(self) -> Snapshot:

@@ -104,7 +104,6 @@ class Settings:
             mode=self["mode"],
             alignment=self["alignment"],
             syntax=self["syntax"],
-            trace=True,
         )
 
     @property

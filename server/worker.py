@@ -13,10 +13,10 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from multiprocessing import parent_process
 from multiprocessing.connection import Connection
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 if TYPE_CHECKING:
     from cyclelens.server.results import FileResult, Job
@@ -30,8 +30,9 @@ REAL_ENGINE = "cyclelens.server.engine:create"
 class Engine(Protocol):
     """What a worker runs; tests put others in the place of the real one."""
 
-    def run(self, job: Job, cancel: Callable[[], bool]) -> FileResult:
-        """Analyse one text. ``cancel`` turning true is the request to raise anything, soon."""
+    def run(self, job: Job, cancel: Callable[[], bool]) -> Iterator[FileResult]:
+        """Analyse one text; each result replaces the one before. ``cancel`` turning true is the request to
+        raise anything, soon."""
 
 
 def main(connection: Connection, cancelled: Any, factory: str) -> None:
@@ -55,20 +56,22 @@ def main(connection: Connection, cancelled: Any, factory: str) -> None:
         try:
             job = connection.recv()
         except (EOFError, OSError):
-            return
+            _leave()
 
         def cancel(identifier: int = job.identifier) -> bool:
             return bool(cancelled.value >= identifier)
 
+        error = ""
         try:
-            outcome = Outcome(job.identifier, engine.run(job, cancel))
+            for result in engine.run(job, cancel):
+                connection.send(Outcome(job.identifier, result))
         except Exception:
             # Whatever is raised after a cancellation is how the analysis stopped, not an error.
-            outcome = Outcome(job.identifier, error="" if cancel() else traceback.format_exc())
+            error = "" if cancel() else traceback.format_exc()
         try:
-            connection.send(outcome)
+            connection.send(Outcome(job.identifier, error=error, last=True))
         except OSError:
-            return
+            _leave()
 
 
 def _leave_standard_streams() -> None:
@@ -86,8 +89,13 @@ def _end_with_parent() -> None:
     parent = parent_process()
     if parent is not None:
         parent.join()
-        end_group(os.getpid())
-        os._exit(0)
+        _leave()
+
+
+def _leave() -> NoReturn:
+    """End at once, with everything that the analyzer started."""
+    end_group(os.getpid())
+    os._exit(0)
 
 
 def end_group(pid: int) -> None:

@@ -43,6 +43,8 @@ class Desk:
 
     def _outcome(self, job: Job, outcome: Outcome) -> None:
         names = [region.name for region in outcome.result.regions] if outcome.result else outcome.error
+        if outcome.result and outcome.result.dialect == "more":
+            names = ["more"]
         self.events.append((job.uri, job.revision, names))
         self.changed.set()
 
@@ -93,6 +95,17 @@ async def test_a_newer_text_does_not_wait_for_an_older_one_that_cannot_be_cancel
     await desk.started()
     desk.submit("region new\nend", revision=2)
     assert await desk.event() == ("a", 2, ["new"])
+
+
+@pytest.mark.asyncio
+async def test_results_come_as_they_are_ready_and_the_rest_can_be_overtaken(desk: Desk) -> None:
+    desk.submit("region a\nend\nmore", revision=1)
+    assert await desk.event() == ("a", 1, ["a"])
+    assert await desk.event() == ("a", 1, ["more"])
+    desk.submit("region b\nend\nslow timeline\nmore", revision=2)
+    assert await desk.event() == ("a", 2, ["b"])
+    desk.submit("region c\nend", revision=3)
+    assert await desk.event() == ("a", 3, ["c"])
 
 
 @pytest.mark.asyncio

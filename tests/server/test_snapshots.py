@@ -23,9 +23,8 @@ end"""
 def analyse(snapshot: Snapshot) -> FileResult:
     from cyclelens.analyzer.model.result import AnalysisOptions
 
-    return FakeEngine().run(
-        Job(1, snapshot.uri, snapshot.revision, snapshot.text, AnalysisOptions()), lambda: False
-    )
+    job = Job(1, snapshot.uri, snapshot.revision, snapshot.text, AnalysisOptions())
+    return FakeEngine().analyse(job, lambda: False)
 
 
 def opened(text: str = TEXT) -> Snapshot:

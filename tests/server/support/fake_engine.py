@@ -10,7 +10,8 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from cyclelens.analyzer.model.result import Hint
 from cyclelens.analyzer.model.source import Problem
@@ -18,7 +19,16 @@ from cyclelens.server.results import FileResult, Job, RegionResult
 
 
 class FakeEngine:
-    def run(self, job: Job, cancel: Callable[[], bool]) -> FileResult:
+    def run(self, job: Job, cancel: Callable[[], bool]) -> Iterator[FileResult]:
+        result = self.analyse(job, cancel)
+        yield result
+        if "slow timeline" in job.text:
+            while not cancel():
+                time.sleep(0.01)
+        if "more" in job.text:
+            yield replace(result, dialect="more")
+
+    def analyse(self, job: Job, cancel: Callable[[], bool]) -> FileResult:
         if "print" in job.text:
             print("this must not reach the protocol")
             os.write(1, b"nor this\n")
@@ -27,7 +37,7 @@ class FakeEngine:
         if "raise" in job.text:
             raise RuntimeError("a mistake on purpose")
         if "spawn" in job.text:
-            sleeper = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+            sleeper = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(120)"])
             problem = Problem(0, 0, 1, "pid", str(sleeper.pid))
             return FileResult(problems=(problem,))
         while "hang" in job.text:
