@@ -168,5 +168,5 @@ class AnalysisOptions:
     """Only the region of this name."""
     trace: bool = False
     forced: frozenset[str] = frozenset()
-    """Keys of marker options (``arch mode alignment align``) that do not win: given explicitly by the user."""
+    """Marker options (``arch mode alignment align``) that do not win: the user gave them explicitly."""
     extra: Mapping[str, str] = field(default_factory=dict)
