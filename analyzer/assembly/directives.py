@@ -51,8 +51,8 @@ string32 base64 tfloat ldouble balignw balignl p2alignw dcb ds dc p2alignl
 UNSUPPORTED = frozenset(_UNSUPPORTED_NAMES.split())
 """Names without the dot that would decide about the bytes, and are not handled."""
 
-MAXIMUM_BYTES = 1 << 20
-"""Most bytes one directive may make."""
+MAXIMUM_BYTES = 1 << 12
+"""Most bytes one numeric directive or alignment may make in a region; strings are as long as written."""
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _ESCAPE = re.compile(r"\\([0-7]{1,3}|x[0-9a-fA-F]+|.)")
 _ESCAPES = {"b": 8, "f": 12, "n": 10, "r": 13, "t": 9}
@@ -157,9 +157,7 @@ def alignment(name: str, text: str, scope: Scope) -> Alignment:
     if first is None:
         raise OperandError(f".{name} needs a number.")
     if name == "p2align":
-        if not 0 <= first <= 20:
-            raise OperandError("An alignment of more than 2^20 bytes is not supported.")
-        first = 1 << first
+        first = 1 << min(first, 64) if first >= 0 else first
     if first == 0:
         first = 1
     if first & (first - 1) or not 0 < first <= MAXIMUM_BYTES:
@@ -230,10 +228,10 @@ def _strings(text: str, end: bytes) -> bytes:
 
 
 def _unescape(text: str) -> bytes:
-    result = b""
+    result = bytearray()
     position = 0
     for match in _ESCAPE.finditer(text):
-        result += text[position : match.start()].encode("utf-8", "surrogateescape")
+        result += text[position : match.start()].encode("utf-8", "replace")
         position = match.end()
         body = match[1]
         if body[0] in "01234567":
@@ -242,4 +240,4 @@ def _unescape(text: str) -> bytes:
             result += bytes([int(body[-2:], 16)])
         else:
             result += bytes([_ESCAPES[body]]) if body in _ESCAPES else body.encode("utf-8", "replace")
-    return result + text[position:].encode("utf-8", "replace")
+    return bytes(result) + text[position:].encode("utf-8", "replace")

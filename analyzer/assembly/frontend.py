@@ -30,12 +30,19 @@ from cyclelens.analyzer.assembly.layout import Piece, lay_out
 from cyclelens.analyzer.assembly.operands import OperandError, UnsupportedError
 from cyclelens.analyzer.assembly.problems import make_problem
 from cyclelens.analyzer.assembly.program import Kind, Program, Statement, StatementScope, build
-from cyclelens.analyzer.assembly.regions import Span, find_regions
+from cyclelens.analyzer.assembly.regions import Span, coverage, find_regions
 from cyclelens.analyzer.assembly.scanner import MARKER_WORDS, Lines, scan
 from cyclelens.analyzer.model.source import AssembledFile, Problem, Region, Severity, SourceLine
 
 MAXIMUM_CHARACTERS = 5 * 1024 * 1024
-MAXIMUM_LINES = 1_000_000
+MAXIMUM_LINES = 300_000
+"""Lines, statements and labels."""
+MAXIMUM_REGION = 20_000
+"""Statements of one region."""
+MAXIMUM_ENCODED = 100_000
+"""Statements of all regions together; regions behind that are not encoded."""
+MAXIMUM_PROBLEMS = 1_000
+"""Problems that are reported, from the top of the file; nobody reads more."""
 MAXIMUM_STATEMENT = 2_000
 """Characters of one instruction statement; data directives may be longer."""
 _NEIGHBOURHOOD = 256
@@ -72,6 +79,7 @@ class _Window:
     low: int
     high: int
     section: str
+    too_large: bool = False
 
 
 def assemble(
@@ -113,8 +121,8 @@ def _refuse(text: str) -> Problem | None:
         return make_problem("file-too-large", f"Files of more than {megabytes} MB are not analysed.", 0, 0, 0)
     if "\0" in text:
         return make_problem("binary-file", "This looks like a binary file, not like assembly text.", 0, 0, 0)
-    if text.count("\n") + text.count("\r") > MAXIMUM_LINES:
-        message = f"Files of more than {MAXIMUM_LINES:,} lines are not analysed."
+    if sum(text.count(end) for end in "\n\r;:") > MAXIMUM_LINES * 2 or text.count("\n") > MAXIMUM_LINES:
+        message = f"Files of more than {MAXIMUM_LINES:,} lines or statements are not analysed."
         return make_problem("file-too-large", message, 0, 0, 0)
     return None
 
@@ -145,14 +153,14 @@ class _Assembly:
         self.program = build(found.statements, self.dialect, self.stop)
         if self.stop():
             return nothing
-        if found.open_comment is not None and spans:
-            self._report_open_comment(found.open_comment, spans)
+        self._report_open_comment(found.open_comment, spans)
+        covers = coverage(spans)
         for start, end in found.preprocessor:
-            if any(span.start <= start < span.end for span in spans):
+            if covers(start):
                 message = "C preprocessor lines are not followed yet: this line is read as a comment."
                 self._report("not-supported", message, start, end, Severity.WARNING)
-        self._report_duplicate_labels(spans)
-        windows = [self._window(span) for span in spans]
+        self._report_duplicate_labels(covers)
+        windows = self._windows(spans)
         wanted = [
             content.request
             for window in windows
@@ -166,7 +174,7 @@ class _Assembly:
                 return nothing
             regions.append(self._region(window))
         ordered = sorted(dict.fromkeys(self.problems), key=lambda problem: (problem.line, problem.column))
-        return AssembledFile(tuple(regions), tuple(ordered), self.dialect.name)
+        return AssembledFile(tuple(regions), tuple(ordered[:MAXIMUM_PROBLEMS]), self.dialect.name)
 
     # Problems
 
@@ -175,23 +183,41 @@ class _Assembly:
     ) -> None:
         self.problems.append(make_problem(code, message, *self.lines.span(start, end), severity))
 
-    def _report_open_comment(self, offset: int, spans: Iterable[Span]) -> None:
-        if any(span.start <= offset for span in spans):
+    def _report_open_comment(self, offset: int | None, spans: Iterable[Span]) -> None:
+        if offset is not None and any(span.start <= offset for span in spans):
             self._report("comment-not-closed", "This comment is never closed.", offset, offset + 2)
 
-    def _report_duplicate_labels(self, spans: Iterable[Span]) -> None:
+    def _report_duplicate_labels(self, covers: Callable[[int], bool]) -> None:
         for name, labels in self.program.labels.items():
             if len(labels) == 1 or name.isdigit():
                 continue
             for label in labels[1:]:
-                if any(span.start <= label.start < span.end for span in spans):
+                if covers(label.start):
                     message = f"The label '{name}' is defined already; jumps go to its first place."
                     self._report("duplicate-label", message, label.start, label.end)
 
     # Which statements belong together
 
-    def _window(self, span: Span) -> _Window:
-        first, last = self.program.slice(span.start, span.end)
+    def _windows(self, spans: Iterable[Span]) -> list[_Window]:
+        windows = []
+        left = MAXIMUM_ENCODED
+        for span in spans:
+            first, last = self.program.slice(span.start, span.end)
+            if last - first > min(MAXIMUM_REGION, left):
+                message = f"Regions of more than {MAXIMUM_REGION:,} statements are not analysed."
+                if last - first <= MAXIMUM_REGION:
+                    message = f"Only {MAXIMUM_ENCODED:,} statements in regions are analysed; these are more."
+                self.problems.append(
+                    make_problem("region-too-large", message, span.first_line, span.column, span.end_column)
+                )
+                windows.append(_Window(span, first, first, first, first, "", too_large=True))
+                continue
+            window = self._window(span, first, last)
+            left -= window.high - window.low
+            windows.append(window)
+        return windows
+
+    def _window(self, span: Span, first: int, last: int) -> _Window:
         statements = self.program.statements
         section = next(
             (statements[i].section for i in range(first, last) if statements[i].kind is Kind.INSTRUCTION),
@@ -256,7 +282,9 @@ class _Assembly:
             except OperandError as error:
                 self.contents[index] = _Refused("syntax-error", str(error))
             except UnsupportedError as error:
-                self.contents[index] = _Refused("unsupported-instruction", str(error))
+                is_directive = self.program.statements[index].kind is Kind.DIRECTIVE
+                code = "not-supported" if is_directive else "unsupported-instruction"
+                self.contents[index] = _Refused(code, str(error))
             except _Refused as error:
                 self.contents[index] = error
         return self.contents[index]
@@ -321,7 +349,7 @@ class _Assembly:
         pieces, inside = layout.pieces, layout.inside
         self._place(layout)
         emitted: list[SourceLine] = []
-        incomplete = bool(layout.refused)
+        incomplete = window.too_large or bool(layout.refused)
         for statement, refused in layout.refused:
             self._report_refused(window, statement, refused)
         for at in inside:

@@ -132,9 +132,9 @@ class KeystoneClient:
         parent's limit only has to catch a sleeping child and must not blame a statement for a busy machine.
         """
         self._command = tuple(command) if command else (sys.executable, *COMMAND)
-        if timeout is None:
-            timeout = 2.0 if os.name == "posix" else 0.25
-        self._timeout = timeout
+        child_ends_itself = timeout is None and os.name == "posix"
+        self._timeout = timeout or (2.0 if child_ends_itself else 0.25)
+        self._remember_silence = not child_ends_itself
         self._child: _Child | None = None
         self._owner = os.getpid()
         self._lock = threading.Lock()
@@ -188,13 +188,16 @@ class KeystoneClient:
                     return results
             except _Gone:
                 # Replies come in order, so the first one missing is of the statement it died on.
+                is_silent = child.process.poll() is None
                 child.kill()
                 self._child = None
                 restarts += 1
                 while done < len(requests) and requests[done] in results:
                     done += 1
                 culprit = Reply(failure=Failure.TIMEOUT, reason="the assembler hung or died on it")
-                results[requests[done]] = self._cache[requests[done]] = culprit
+                results[requests[done]] = culprit
+                if self._remember_silence or not is_silent:
+                    self._cache[requests[done]] = culprit
                 done += 1
                 if restarts > self.MAXIMUM_RESTARTS:
                     reply = Reply(

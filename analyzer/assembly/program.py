@@ -25,7 +25,7 @@ _MAXIMUM_NESTING = 20
 _LABEL = re.compile(r'\s*("[^"\n]*"|[A-Za-z_.$?@][\w.$?@]*|\d+)\s*:(?!:)')
 _ASSIGNMENT = re.compile(r"\s*([A-Za-z_.$][\w.$]*)\s*==?(?!=)\s*(.*)", re.DOTALL)
 _EQU = re.compile(r"\s*([A-Za-z_.$][\w.$]*)\s+equ\s+(.*)", re.DOTALL | re.IGNORECASE)
-_DIRECTIVE = re.compile(r"\s*\.([A-Za-z_][\w.]*|\d+byte)\s*(.*)", re.DOTALL)
+_DIRECTIVE = re.compile(r"\.([A-Za-z_][\w.]*|\d+byte)\s*(.*)", re.DOTALL)
 _NASM_DIRECTIVE = re.compile(
     r"\s*\[?\s*(section|segment|global|extern|bits|use64|default|cpu|align)\b\s*(.*)",
     re.DOTALL | re.IGNORECASE,
@@ -211,7 +211,7 @@ def _statement(program: Program, raw: RawStatement, state: _State) -> Statement:
     """Take the labels off, tell what the rest is, note assignments."""
     text = raw.text
     position = 0
-    while match := _LABEL.match(text, position):
+    while ":" in text and (match := _LABEL.match(text, position)):
         name = match[1].strip('"')
         label = Label(
             len(program.statements), state.section, raw.start + match.start(1), raw.start + match.end(1)
@@ -226,7 +226,7 @@ def _statement(program: Program, raw: RawStatement, state: _State) -> Statement:
         return statement
     if "=" in stripped and (match := _ASSIGNMENT.fullmatch(stripped)):
         _assign(program, match[1], match[2])
-    elif match := _DIRECTIVE.fullmatch(stripped):
+    elif stripped[0] == "." and (match := _DIRECTIVE.fullmatch(stripped)):
         statement.kind = Kind.DIRECTIVE
         statement.name, statement.arguments = match[1].lower(), match[2]
         if statement.name in _STORED:

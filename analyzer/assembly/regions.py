@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from cyclelens.analyzer.assembly.problems import make_problem
@@ -15,6 +16,7 @@ _MARKER = re.compile(
     r"[:\s]*(?P<rest>.*)",
     re.IGNORECASE,
 )
+MAXIMUM_REGIONS = 1_000
 _OPTION = re.compile(r"[A-Za-z_][\w.-]*=\S*")
 
 
@@ -83,6 +85,10 @@ def find_regions(
                 if other.family == marker.family and not (nested and marker.name != other.name):
                     report_open(other)
                     close(index, marker.start, max(line - 1, lines.locate(other.start)[0]))
+            if len(spans) == MAXIMUM_REGIONS:
+                message = f"Only the first {MAXIMUM_REGIONS:,} regions of a file are analysed."
+                problems.append(make_problem("too-many-regions", message, line, column, end_column))
+                break
             span = Span(
                 marker.name, marker.end, text_end, line, line, column, end_column, dict(marker.options)
             )
@@ -113,6 +119,24 @@ def find_regions(
         close(index, text_end, last_line)
     _name(spans, problems)
     return spans, problems
+
+
+def coverage(spans: Sequence[Span]) -> Callable[[int], bool]:
+    """A test whether an offset of the text lies inside of some region."""
+    starts: list[int] = []
+    ends: list[int] = []
+    for span in spans:
+        if ends and span.start <= ends[-1]:
+            ends[-1] = max(ends[-1], span.end)
+        else:
+            starts.append(span.start)
+            ends.append(span.end)
+
+    def covers(offset: int) -> bool:
+        at = bisect_right(starts, offset) - 1
+        return at >= 0 and offset < ends[at]
+
+    return covers
 
 
 def _parse(comment: Comment, lines: Lines, problems: list[Problem]) -> _Marker | None:
@@ -148,16 +172,16 @@ def _name(spans: list[Span], problems: list[Problem]) -> None:
     """Give every region a name of its own; a name used twice is reported."""
     taken = {span.name for span in spans if span.name}
     seen: set[str] = set()
+    suffixes: dict[str, int] = {}
     for number, span in enumerate(spans, 1):
         wanted = span.name or f"region-{number}"
         if span.name and span.name not in seen:
             seen.add(span.name)
             continue
-        suffix = 2
         candidate = wanted
         while candidate in taken or candidate in seen:
-            candidate = f"{wanted}-{suffix}"
-            suffix += 1
+            suffixes[wanted] = suffixes.get(wanted, 1) + 1
+            candidate = f"{wanted}-{suffixes[wanted]}"
         if span.name:
             problems.append(
                 make_problem(

@@ -16,7 +16,7 @@ MARKER_WORDS = re.compile(r"(?:cyclelens|osaca|llvm-mca)-\w", re.IGNORECASE)
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _TOKEN_PATTERN = r"""
     (?P<newline>\r\n|\n|\r)
-  | (?P<comment>\#[^\r\n]*|//[^\r\n]*|;[ \t;]*(?=cyclelens-|osaca-|llvm-mca-)[^\r\n]*{semicolon})
+  | (?P<comment>\#[^\r\n]*|//[^\r\n]*|;[ \t;]{{0,8}}(?=cyclelens-|osaca-|llvm-mca-)[^\r\n]*{semicolon})
   | (?P<block>/\*)
   | (?P<separator>;)
   | (?P<string>"(?:[^"\\\r\n]|\\[^\r\n])*"?)

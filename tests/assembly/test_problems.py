@@ -97,6 +97,16 @@ def test_files_that_are_too_large_are_refused(monkeypatch: pytest.MonkeyPatch) -
     assert assemble("\n" * 11).problems[0].code == "file-too-large"
 
 
+def test_regions_that_are_too_large_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(frontend, "MAXIMUM_REGION", 3)
+    monkeypatch.setattr(frontend, "MAXIMUM_ENCODED", 5)
+    text = "".join("# cyclelens-begin\n" + "nop\n" * count + "# cyclelens-end\n" for count in (4, 3, 2, 2))
+    result = assemble(text)
+    assert [region.code for region in result.regions] == [b"", b"\x90" * 3, b"\x90" * 2, b""]
+    assert [region.incomplete for region in result.regions] == [True, False, False, True]
+    assert [(p.line, p.code) for p in result.problems] == [(0, "region-too-large"), (15, "region-too-large")]
+
+
 def test_a_large_file_is_read_and_only_its_regions_are_encoded() -> None:
     text = "frob %rax # x\n" * 100_000 + "# cyclelens-begin\nnop\n# cyclelens-end\n" + "x:\n" * 10_000
     result = assemble(text)
