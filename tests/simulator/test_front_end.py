@@ -170,20 +170,90 @@ def test_lines_of_a_block(uops: int, source: str) -> None:
     assert simulated(code, "SKL").first_sources[0] == source
 
 
-def test_large_immediates_take_two_slots() -> None:
-    """K1: nine 16-bit immediates fit in three lines, nine pushes of 32-bit immediates do not."""
-    small, large = "6aff", "6878563412"
-    assert simulated(small * 9 + DEC_JNZ + "00", "HSW").first_sources[0] == "DSB"
-    fits = simulated(large * 5 + DEC_JNZ + "00", "HSW")
-    assert fits.first_sources[0] == "DSB"
-    delivered = column(large * 5 + DEC_JNZ + "00", "HSW", "added_to_idq")
-    assert delivered[::2][:5] == [0, 1, 2, 3, 4], "X3: an entry with an extra slot ends the delivery"
+@pytest.mark.parametrize(
+    ("instruction", "slots"),
+    [
+        (MOVABS, 2),
+        ("48b80100000000000000", 1),
+        ("c70678563412", 2),
+        ("c70601000000", 1),
+        ("480578563412", 1),
+        ("6878563412", 2),
+        ("6801000000", 1),
+    ],
+    ids=[
+        "64 bits",
+        "64 bits, small value",
+        "32 bits to memory",
+        "32 bits to memory, small value",
+        "32 bits to a register",
+        "32 bits to the stack",
+        "32 bits to the stack, small value",
+    ],
+)
+def test_large_immediates_take_two_slots(instruction: str, slots: int) -> None:
+    """K1: a value beyond 32 bits, or beyond 16 bits beside an address, takes a slot more; 18 are there."""
+    code = NOP * 16 + instruction + DEC_JNZ + "00"
+    source = simulated(code, "SKL").first_sources[0]
+    assert source == ("DSB" if 16 + slots + 1 <= 18 else "MITE")
 
 
 def test_an_extra_slot_ends_the_delivery() -> None:
     """X3: behind a 64-bit immediate nothing more comes in the cycle, although the DSB is six wide."""
     code = MOVABS * 2 + DEC_JNZ + "e7"
     assert column(code, "SKL", "added_to_idq")[:3] == [0, 1, 2]
+
+
+def delivered(code: str, *, alignment: int = 0, rounds: int = 1) -> list[list[int]]:
+    """For every round on Skylake the cycles in which its IDQ uops leave the DSB."""
+    rows = rows_of(code, "SKL", rounds=rounds, alignment=alignment)
+    assert {row.source for row in rows if row.kind == "uop"} == {"DSB"}
+    return [
+        [row.added_to_idq for row in rows if row.round == number and row.added_to_idq is not None]
+        for number in range(rounds)
+    ]
+
+
+def test_an_extra_slot_needs_two_places() -> None:
+    """X2: behind five uops there is no room for a 64-bit immediate in the cycle."""
+    assert delivered(NOP * 5 + MOVABS + DEC_JNZ + "ea") == [[*[0] * 5, 1, 2]]
+
+
+def test_a_small_loop_delivers_one_round_a_cycle() -> None:
+    """X5: a loop within one 32-byte block does not begin its next round in the cycle that ends one."""
+    assert delivered(ADD + DEC_JNZ + "f8", rounds=3) == [[0, 0], [1, 1], [2, 2]]
+
+
+def test_a_round_may_follow_an_extra_slot() -> None:
+    """X5: unless the cycle before was cut short by a large immediate."""
+    assert delivered(MOVABS + DEC_JNZ + "f1", rounds=3) == [[0, 1], [1, 2], [2, 3]]
+
+
+@pytest.mark.parametrize(
+    ("first", "alignment", "total"),
+    [(LONG_NOP, 24, 5), (LONG_NOP * 2, 16, 6), (LONG_NOP * 3, 8, 5), (LONG_NOP * 4, 0, 6), (NOP * 5, 27, 6)],
+    ids=["one", "two", "three", "four", "five"],
+)
+def test_crossing_into_another_block(first: str, alignment: int, total: int) -> None:
+    """X5: how many uops a cycle delivers from two blocks depends on how many come from the first."""
+    (cycles_of_round,) = delivered(first + NOP * 12 + DEC_JNZ + "d0", alignment=alignment)
+    assert cycles_of_round.count(0) == total
+
+
+@pytest.mark.parametrize(("behind", "following"), [(1, 4), (2, 2)], ids=["one left", "two left"])
+def test_wrapping_around_with_a_line_begun_before(behind: int, following: int) -> None:
+    """X5: a cycle that ends a round with one uop has room for four of the next, with two for two."""
+    code = NOP * 5 + NOP * behind + DEC_JNZ + "f0"
+    first, second = delivered(code, alignment=27, rounds=2)
+    assert first == [*[0] * 6, *[1] * behind]
+    assert second.count(1) == following
+
+
+def test_wrapping_around_from_the_end_of_a_line() -> None:
+    """X5: or for four as well, if the two stand at the end of a full line."""
+    first, second = delivered(NOP * 13 + DEC_JNZ + "ee", alignment=24, rounds=2)
+    assert first == [*[0] * 6, *[1] * 6, *[2] * 2]
+    assert second.count(2) == 4
 
 
 def test_erratum_counts_for_the_last_instruction_of_a_block() -> None:

@@ -66,9 +66,9 @@ class Case(NamedTuple):
     block: Block
     model: Microarchitecture
 
-    def run(self, *, trace: bool = True, **options: bool) -> Simulation:
+    def run(self, *, trace: bool = True, details: bool = True) -> Simulation:
         """A short simulation."""
-        return simulate(self.block, self.model, min_rounds=4, min_cycles=120, trace=trace, **options)
+        return simulate(self.block, self.model, min_rounds=4, min_cycles=120, trace=trace, details=details)
 
 
 @st.composite
@@ -220,7 +220,8 @@ def test_fused_uops_stay_together(case: Case) -> None:
         key = (row.round, row.instruction, row.idq_uop)
         idq.setdefault(key, set()).add((row.source, row.added_to_idq, row.issued))
         fused.setdefault((*key, row.fused_uop), set()).add(row.retired)
-    assert {len(each) for each in (*idq.values(), *fused.values())} == {1}
+    assert {len(each) for each in idq.values()} == {1}
+    assert {len(each) for each in fused.values()} == {1}
 
 
 @examples
@@ -335,7 +336,7 @@ def test_never_faster_than_issue(case: Case) -> None:
     """6.5: over the relevant rounds, issue slots bound the rate."""
     result = case.run()
     slots = sum(template.retire_slots for template in case.block.instructions if template.uops)
-    issued = {}
+    issued: dict[int, int] = {}
     for row in rows_of(result):
         if row.kind == "uop" and row.issued is not None:
             issued.setdefault(row.round, row.issued)

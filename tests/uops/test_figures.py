@@ -66,6 +66,18 @@ def test_same_register_latencies_replace_the_whole_table() -> None:
     assert template.latencies["reg", 1, "reg", 0] == 1
 
 
+def test_same_register_latencies_know_no_addresses() -> None:
+    """V2: with equal registers the latencies from address and memory count as not stated either."""
+    template = invented(
+        [register(0, "XMM1", "w"), register(1, "XMM1", "r"), memory(2, "RSI", "r")],
+        Figures(uops=2, ports=(("01", 1), ("23", 1))),
+        latencies={(1, 0): Latency(cycles=4, same_register=3), (2, 0): Latency(address=9, memory=7)},
+    )
+    assert template.latencies["reg", 0, "reg", 0] == 3
+    assert template.latencies["addr", 0, "reg", 0] == 1
+    assert template.latencies["mem", 0, "reg", 0] == 1
+
+
 def test_indexed_figures_replace_counts_but_not_latencies() -> None:
     """V3: an index register brings the counts measured with one; what they do not state stays."""
     template = invented(
