@@ -17,7 +17,8 @@ import pytest
 ROOT = Path(__file__).parents[2]
 FOLDERS = {"analyzer": "cyclelens/analyzer", "server": "cyclelens/server", "data": "cyclelens/data"}
 BUILT_FROM = ["pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE", *FOLDERS]
-TIMEOUT = 600
+TIMEOUT = 1200
+"""Seconds, generous: the stages are compiled twice."""
 
 
 @pytest.fixture(scope="module")

@@ -131,14 +131,16 @@ def test_an_unknown_directive_is_named_and_makes_no_code(tmp_path: Path) -> None
 
 
 def test_a_region_that_is_never_closed(tmp_path: Path) -> None:
-    report, _ = analyze(GOOD_BEFORE + "# cyclelens-begin open\nadd %rax, %rbx\n", tmp_path)
+    report, code = analyze(GOOD_BEFORE + "# cyclelens-begin open\nadd %rax, %rbx\n", tmp_path)
     assert problems_at(report, FIRST_LINE)
+    assert code == 1
     assert regions(report)["before"]["predictions"]
 
 
 def test_an_end_without_a_beginning(tmp_path: Path) -> None:
-    report, _ = analyze(GOOD_BEFORE + "# cyclelens-end\n" + GOOD_AFTER, tmp_path)
+    report, code = analyze(GOOD_BEFORE + "# cyclelens-end\n" + GOOD_AFTER, tmp_path)
     assert problems_at(report, FIRST_LINE)
+    assert code == 1
     assert_good_regions_analysed(report)
 
 
