@@ -69,6 +69,16 @@ def test_slots_for_shared_values() -> None:
         assert 0 < sum(result.elimination[:3]) < 3
 
 
+@pytest.mark.parametrize(("name", "eliminated"), [("IVB", True), ("HSW", False), ("SKL", False)])
+def test_values_that_one_register_still_holds(name: str, eliminated: bool) -> None:
+    """Y1: four values are shared, then their sources get others. On Ivy Bridge that frees the slots, on
+    later chips each stays taken until the target is overwritten too."""
+    moves = "4989c0" + "4989d9" + "4989ca" + "4989d3"
+    overwritten = "488d06" + "488d1e" + "488d0e" + "488d16"
+    last = rows_of(moves + overwritten + "90" * 24 + "4989f4", name)[-1]
+    assert (last.port == "elim") is eliminated
+
+
 def test_eliminated_move() -> None:
     """Y2: it has no port and completes when it issues; its reader waits for the source's producer."""
     rows = rows_of("480fafc1" + "4889c3" + "4801d9", "SKL")

@@ -136,10 +136,19 @@ def test_cycles_per_iteration(case: Case) -> None:
     assert {name: cycles(case.code, name) for name in expected} == expected
 
 
-@pytest.mark.parametrize(("policy", "expected"), [("diff", 1.0), ("same", 5.0), ("stack", 5.0)])
-def test_initial_registers(policy: str, expected: float) -> None:
-    """4.2: whether a store and a load through two registers meet depends on what these hold at the start."""
-    assert cycles("488906488b07", "SKL", initial_policy=policy) == expected
+@pytest.mark.parametrize(
+    ("store", "expected"),
+    [
+        ("488906", {"diff": 1, "same": 5, "stack": 5}),
+        ("48894500", {"diff": 1, "same": 5, "stack": 1}),
+        ("48890424", {"diff": 1, "same": 5, "stack": 1}),
+    ],
+    ids=["rsi", "rbp", "rsp"],
+)
+def test_initial_registers(store: str, expected: dict[str, float]) -> None:
+    """4.2: whether a store and a load through RDI meet depends on what the registers hold at the start."""
+    load = "488b07"
+    assert {policy: cycles(store + load, "SKL", initial_policy=policy) for policy in expected} == expected
 
 
 CHAIN = "4801d84801c3" + DEC_JNZ + "f5"
