@@ -81,6 +81,9 @@ class Simulation:
     """Largest number of uops bound to a single port, per round."""
     lsd_unroll: int = 0
     """Rounds the LSD places at once; 0 if the LSD does not deliver."""
+    period: tuple[int, int] | None = None
+    """Cycles and rounds after which the pipeline's state came again; their ratio is the exact asymptotic
+    throughput. None if no repetition was seen within the run."""
     trace: Trace | None = None
 
 

@@ -1,5 +1,7 @@
 cimport cython
 
+cdef int _READY
+
 
 @cython.final
 cdef class PairQueue:
@@ -8,6 +10,7 @@ cdef class PairQueue:
     cdef public int mask
     cdef public int head
     cdef public int count
+    cdef int _cut(self, int[::1] table, int size) except -1
     cdef void push(self, int first, int second) noexcept
     cdef void pop(self) noexcept
     cdef void clear(self) noexcept
@@ -21,3 +24,17 @@ cdef class SequenceHeaps:
     cdef void push(self, int heap, int item) noexcept
     cdef int oldest(self, int heap) noexcept
     cdef int pop(self, int heap) noexcept
+
+
+@cython.final
+cdef class Record:
+    cdef public long long[::1] items
+    cdef public int count
+    cdef public int cycle
+    cdef public int round
+    cdef public int instance
+    cdef public int uop
+    cdef void start(self, int cycle, int round_number, int instance, int uop) noexcept
+    cdef int add(self, long long item) except -1
+    cdef int add_time(self, long long cycle, int oldest) except -1
+    cdef bint equals(self, Record other) noexcept

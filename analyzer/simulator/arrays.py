@@ -4,15 +4,29 @@ from __future__ import annotations
 
 from array import array
 
+# Cutting a piece off a ready-made array is several times faster than making one.
+_READY = 1 << 16
+_ZEROS = array("i", [0]) * _READY
+_ONES = array("i", [-1]) * _READY
+_LONG_ZEROS = array("q", [0]) * (_READY >> 4)
 
-def ints(size: int, fill: int = 0) -> array[int]:
-    """A column of 32-bit integers."""
-    return array("i", [fill]) * size
+
+_SPECIAL = -(1 << 40)
+
+
+def ints(size: int) -> array[int]:
+    """A column of 32-bit integers, all 0."""
+    return _ZEROS[:size] if size <= _READY else array("i", [0]) * size
+
+
+def minus_ones(size: int) -> array[int]:
+    """A column of 32-bit integers, all -1."""
+    return _ONES[:size] if size <= _READY else array("i", [-1]) * size
 
 
 def longs(size: int) -> array[int]:
     """A column of 64-bit integers, all 0."""
-    return array("q", [0]) * size
+    return _LONG_ZEROS[:size] if size <= _READY >> 4 else array("q", [0]) * size
 
 
 def grown(column: array[int], size: int) -> array[int]:
@@ -34,11 +48,14 @@ class PairQueue:
         size = 16
         while size < capacity:
             size *= 2
-        self.firsts = ints(size)
-        self.seconds = ints(size)
         self.mask = size - 1
         self.head = 0
         self.count = 0
+        self._cut(memoryview(ints(2 * size)), size)
+
+    def _cut(self, table: memoryview, size: int) -> None:
+        self.firsts = table[:size]
+        self.seconds = table[size:]
 
     def push(self, first: int, second: int) -> None:
         """Append a pair."""
@@ -106,3 +123,48 @@ class SequenceHeaps:
             place = child
         items[base + place] = item
         return top
+
+
+class Record:
+    """A list of integers that describes a state; two states are the same if their records are equal."""
+
+    def __init__(self) -> None:
+        self.items = longs(2048)
+        self.count = 0
+        # What everything in the record is relative to, so that equal states at different times agree.
+        self.cycle = 0
+        self.round = 0
+        self.instance = 0
+        self.uop = 0
+
+    def start(self, cycle: int, round_number: int, instance: int, uop: int) -> None:
+        """Begin a new state; times, rounds, instances and uops will be relative to these."""
+        self.count = 0
+        self.cycle = cycle
+        self.round = round_number
+        self.instance = instance
+        self.uop = uop
+
+    def add(self, item: int) -> None:
+        """Append an integer."""
+        if self.count == len(self.items):
+            self.items = grown(self.items, 2 * self.count)
+        self.items[self.count] = item
+        self.count += 1
+
+    def add_time(self, cycle: int, oldest: int) -> None:
+        """Append a cycle; negative ones stand for themselves, and none counts as older than ``oldest``
+        cycles before the present (``oldest`` may be negative: the future)."""
+        if cycle < 0:
+            self.add(_SPECIAL + cycle)
+        else:
+            self.add(max(cycle - self.cycle, -oldest))
+
+    def equals(self, other: Record) -> bool:
+        """The same state."""
+        if self.count != other.count:
+            return False
+        for position in range(self.count):  # noqa: SIM110 - a generator would be slow compiled
+            if self.items[position] != other.items[position]:
+                return False
+        return True

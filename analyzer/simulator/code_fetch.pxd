@@ -1,6 +1,6 @@
 cimport cython
 
-from cyclelens.analyzer.simulator.arrays cimport PairQueue
+from cyclelens.analyzer.simulator.arrays cimport PairQueue, Record
 from cyclelens.analyzer.simulator.columns cimport Columns
 from cyclelens.analyzer.simulator.layout cimport Layout
 from cyclelens.analyzer.simulator.program cimport Program
@@ -19,6 +19,7 @@ cdef class CodeFetch:
     cdef PairQueue _lines
     cdef public int round
     cdef public int instance
+    cdef int record(self, Record state) except -1
     cdef void tick(self) noexcept
     cdef void _fetch_round(self) noexcept
     cdef void _fetch_group(self) noexcept

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cyclelens.analyzer.simulator.arrays import Record
 from cyclelens.analyzer.simulator.columns import Columns
 from cyclelens.analyzer.simulator.constants import CODE_LINE
 from cyclelens.analyzer.simulator.layout import Layout
@@ -31,6 +32,23 @@ class CodeFetch:
                 self._fetch_round()
             else:
                 self._fetch_group()
+
+    def record(self, state: Record) -> None:
+        """Its part of the pipeline's state."""
+        state.add(self.instance - state.instance)
+        state.add(self._columns.instances - state.instance)
+        state.add(self._columns.uops - state.uop)
+        if not self._program.loop:
+            state.add(self._columns.address_of(state.instance) % CODE_LINE)
+        state.add(self._blocks.count)
+        for position in range(self._blocks.count):
+            index = (self._blocks.head + position) & self._blocks.mask
+            state.add(self._blocks.firsts[index] - state.instance)
+            state.add(self._blocks.seconds[index] - state.instance)
+        for position in range(self._lines.count):
+            index = (self._lines.head + position) & self._lines.mask
+            state.add(self._lines.firsts[index])
+            state.add(self._lines.seconds[index] - state.round)
 
     def _fetch_round(self) -> None:
         layout = self._layout

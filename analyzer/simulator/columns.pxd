@@ -1,12 +1,13 @@
 cimport cython
 
+from cyclelens.analyzer.simulator.arrays cimport Record
 from cyclelens.analyzer.simulator.program cimport Program
 
+cdef int CODE_LINE
 cdef int FOREVER
 cdef int NONE
 cdef int NO_SOURCE
 cdef int UNKNOWN
-cdef int _GROUP
 cdef int _INITIAL
 
 
@@ -56,6 +57,12 @@ cdef class Columns:
     cdef public int[::1] store_displacement
     cdef public long long[::1] store_base
     cdef public long long[::1] store_index
+    cdef int _start_columns(self, int size, int value_size) except -1
+    cdef int _cut_instances(self, int[::1] table, int size) except -1
+    cdef int _cut_uops(self, int[::1] table, int size) except -1
+    cdef int _cut_inputs(self, int[::1] table, int size) except -1
+    cdef int _cut_values(self, int[::1] table, int size) except -1
+    cdef int _cut_stores(self, int[::1] table, int size) except -1
     cdef int reserve(self) except -1
     cdef void generate(self, int instances) noexcept
     cdef int address_of(self, int instance) noexcept
@@ -63,6 +70,7 @@ cdef class Columns:
     cdef int new_input(self, int uop, int value) noexcept
     cdef int new_value(self, int uop, int latency) noexcept
     cdef int old_value(self, int zero) noexcept
+    cdef int record_value(self, Record state, int value, int oldest) except -1
     cdef int new_store(self) noexcept
     cdef int _grow_instances(self) except -1
     cdef int _grow_uops(self) except -1

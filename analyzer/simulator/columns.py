@@ -6,12 +6,11 @@ A uop's index is its sequence number: uops are numbered in the order of their cr
 
 from __future__ import annotations
 
-from cyclelens.analyzer.simulator.arrays import grown, ints, longs
-from cyclelens.analyzer.simulator.constants import FOREVER, NO_SOURCE, NONE, UNKNOWN
+from cyclelens.analyzer.simulator.arrays import Record, grown, ints, longs
+from cyclelens.analyzer.simulator.constants import CODE_LINE, FOREVER, NO_SOURCE, NONE, UNKNOWN
 from cyclelens.analyzer.simulator.program import Program
 
 _INITIAL = 1024
-_GROUP = 64
 
 
 class Columns:
@@ -22,53 +21,72 @@ class Columns:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        most = max(program.i_uop_count)
-        # What one cycle can add: code fetch takes up to four groups of 64 bytes or four rounds, the LSD
-        # up to eight rounds; the renamer a group with its merge uops.
-        self._margin = 64 + max(5 * _GROUP * most, 10 * max(program.uops, program.instructions))
-        self._value_margin = 64 + 8 * (len(program.out_key) + len(program.in_key) + program.keys)
+        # What one cycle can add: code fetch takes up to five groups of 64 bytes or four rounds, the LSD up
+        # to eight rounds; the renamer takes some instructions and every key that it meets for the first time.
+        rounds = 10 if program.loop else 2 + 5 * CODE_LINE // program.size
+        self._margin = 64 + rounds * max(program.uops, program.instructions)
+        renamed = 2 + 8 // program.instructions
+        self._value_margin = 64 + renamed * (len(program.out_key) + len(program.in_key)) + program.keys
         self.instances = 0
         self.uops = 0
         self.inputs = 0
         self.values = 0
         self.stores = 0
-        self.instance_uop0 = ints(_INITIAL)
-        self.address = ints(_INITIAL)
-        self.predecoded = ints(_INITIAL)
-        self.removed = ints(_INITIAL)
-        self.instance = ints(_INITIAL)
-        self.position = ints(_INITIAL)
+        self._start_columns(self._margin + _INITIAL, self._value_margin + _INITIAL)
+
+    def _start_columns(self, size: int, value_size: int) -> None:
+        self._cut_instances(memoryview(ints(4 * size)), size)
+        self._cut_uops(memoryview(ints(17 * size)), size)
+        self._cut_inputs(memoryview(ints(3 * value_size)), value_size)
+        self._cut_values(memoryview(ints(5 * value_size)), value_size)
+        self._cut_stores(memoryview(ints(5 * value_size)), value_size)
+        self.store_base = longs(value_size)
+        self.store_index = longs(value_size)
+
+    def _cut_instances(self, table: memoryview, size: int) -> None:
+        self.instance_uop0 = table[0 * size : 1 * size]
+        self.address = table[1 * size : 2 * size]
+        self.predecoded = table[2 * size : 3 * size]
+        self.removed = table[3 * size : 4 * size]
+
+    def _cut_uops(self, table: memoryview, size: int) -> None:
+        self.instance = table[0 * size : 1 * size]
+        self.position = table[1 * size : 2 * size]
         """Of the uop's instruction within the round."""
-        self.static = ints(_INITIAL)
-        self.source = ints(_INITIAL)
-        self.added = ints(_INITIAL)
-        self.issued = ints(_INITIAL)
-        self.ready = ints(_INITIAL)
-        self.dispatched = ints(_INITIAL)
-        self.executed = ints(_INITIAL)
-        self.retired = ints(_INITIAL)
-        self.port = ints(_INITIAL)
-        self.store = ints(_INITIAL)
-        self.latency_bonus = ints(_INITIAL)
-        self.first_input = ints(_INITIAL)
-        self.first_result = ints(_INITIAL)
-        self.pending = ints(_INITIAL)
-        self.next_uop = ints(_INITIAL)
-        self.input_value = ints(_INITIAL)
-        self.input_uop = ints(_INITIAL)
-        self.input_next = ints(_INITIAL)
-        self.value_ready = ints(_INITIAL)
-        self.value_uop = ints(_INITIAL)
-        self.value_latency = ints(_INITIAL)
-        self.value_zero = ints(_INITIAL)
-        self.value_waiters = ints(_INITIAL)
-        self.store_address = ints(_INITIAL)
-        self.store_data = ints(_INITIAL)
-        self.store_waiters = ints(_INITIAL)
-        self.store_scale = ints(_INITIAL)
-        self.store_displacement = ints(_INITIAL)
-        self.store_base = longs(_INITIAL)
-        self.store_index = longs(_INITIAL)
+        self.static = table[2 * size : 3 * size]
+        self.source = table[3 * size : 4 * size]
+        self.added = table[4 * size : 5 * size]
+        self.issued = table[5 * size : 6 * size]
+        self.ready = table[6 * size : 7 * size]
+        self.dispatched = table[7 * size : 8 * size]
+        self.executed = table[8 * size : 9 * size]
+        self.retired = table[9 * size : 10 * size]
+        self.port = table[10 * size : 11 * size]
+        self.store = table[11 * size : 12 * size]
+        self.latency_bonus = table[12 * size : 13 * size]
+        self.first_input = table[13 * size : 14 * size]
+        self.first_result = table[14 * size : 15 * size]
+        self.pending = table[15 * size : 16 * size]
+        self.next_uop = table[16 * size : 17 * size]
+
+    def _cut_inputs(self, table: memoryview, size: int) -> None:
+        self.input_value = table[0 * size : 1 * size]
+        self.input_uop = table[1 * size : 2 * size]
+        self.input_next = table[2 * size : 3 * size]
+
+    def _cut_values(self, table: memoryview, size: int) -> None:
+        self.value_ready = table[0 * size : 1 * size]
+        self.value_uop = table[1 * size : 2 * size]
+        self.value_latency = table[2 * size : 3 * size]
+        self.value_zero = table[3 * size : 4 * size]
+        self.value_waiters = table[4 * size : 5 * size]
+
+    def _cut_stores(self, table: memoryview, size: int) -> None:
+        self.store_address = table[0 * size : 1 * size]
+        self.store_data = table[1 * size : 2 * size]
+        self.store_waiters = table[2 * size : 3 * size]
+        self.store_scale = table[3 * size : 4 * size]
+        self.store_displacement = table[4 * size : 5 * size]
 
     def reserve(self) -> None:
         """Make room for everything that one cycle can add; to be called before each."""
@@ -150,6 +168,17 @@ class Columns:
         self.value_zero[value] = zero
         self.value_waiters[value] = NONE
         return value
+
+    def record_value(self, state: Record, value: int, oldest: int) -> None:
+        """A value as part of the pipeline's state: when it is ready, or who will produce it."""
+        ready = self.value_ready[value]
+        if ready == UNKNOWN:
+            producer = self.value_uop[value]
+            state.add(UNKNOWN)
+            state.add(producer - state.uop)
+            state.add(value - self.first_result[producer])
+        else:
+            state.add(max(ready - state.cycle, -oldest))
 
     def new_store(self) -> int:
         """A store-buffer entry; its caller fills in the address."""

@@ -1,6 +1,6 @@
 cimport cython
 
-from cyclelens.analyzer.simulator.arrays cimport PairQueue
+from cyclelens.analyzer.simulator.arrays cimport PairQueue, Record
 from cyclelens.analyzer.simulator.layout cimport Layout
 from cyclelens.analyzer.simulator.program cimport Program
 from cyclelens.analyzer.simulator.queues cimport MicrocodeQueue
@@ -22,6 +22,7 @@ cdef class Dsb:
     cdef public bint extra_last_cycle
     cdef public int last_instruction
     cdef public bint finished
+    cdef int record(self, Record state) except -1
     cdef void tick(self) noexcept
     cdef int _next_line_start(self) noexcept
     cdef bint _may_open(self) noexcept

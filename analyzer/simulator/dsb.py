@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.simulator.arrays import Record
 from cyclelens.analyzer.simulator.columns import Columns
 from cyclelens.analyzer.simulator.constants import NONE
 from cyclelens.analyzer.simulator.layout import Layout
@@ -82,6 +83,11 @@ class Dsb:
                 self.position = 0
                 if budget > 0 and lines.count > 0 and self._width == _WIDE:
                     budget = self._across_lines(slot, count, budget, fresh, extra_before)
+
+    def record(self, state: Record) -> None:
+        """Its part of the pipeline's state."""
+        state.add(self.position)
+        state.add(self.extra_last_cycle)
 
     def _next_line_start(self) -> int:
         """Instruction at the start of the next queued line."""

@@ -1,6 +1,6 @@
 cimport cython
 
-from cyclelens.analyzer.simulator.arrays cimport PairQueue
+from cyclelens.analyzer.simulator.arrays cimport PairQueue, Record
 from cyclelens.analyzer.simulator.columns cimport Columns
 from cyclelens.analyzer.simulator.program cimport Program
 
@@ -16,6 +16,7 @@ cdef class FenceOrder:
     cdef Columns _columns
     cdef public PairQueue pending
     cdef public PairQueue accesses
+    cdef int record(self, Record state) except -1
     cdef bint may_pass(self, int fence, int cycle) noexcept
     cdef bint blocks(self, int access) noexcept
     cdef void tick(self, int cycle) noexcept

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cyclelens.analyzer.simulator.arrays import PairQueue
+from cyclelens.analyzer.simulator.arrays import PairQueue, Record
 from cyclelens.analyzer.simulator.columns import Columns
 from cyclelens.analyzer.simulator.constants import LOAD, STORE_ADDRESS, STORE_DATA, UNKNOWN
 
@@ -14,9 +14,10 @@ class FenceOrder:
 
     def __init__(self, columns: Columns) -> None:
         self._columns = columns
-        self.pending = PairQueue(_MOST_IN_FLIGHT)
+        most = _MOST_IN_FLIGHT if columns.program.has_fences else 0
+        self.pending = PairQueue(most)
         # Accesses behind a pending fence wait, so a list holds those of two rounds at most.
-        self.accesses = PairQueue(_MOST_IN_FLIGHT + 2 * columns.program.uops)
+        self.accesses = PairQueue(most + 2 * columns.program.uops)
 
     def may_pass(self, fence: int, cycle: int) -> bool:
         """The fence is the oldest and every access before it is complete."""
@@ -32,6 +33,14 @@ class FenceOrder:
     def blocks(self, access: int) -> bool:
         """An older fence is pending."""
         return self.pending.count > 0 and self.pending.firsts[self.pending.head] < access
+
+    def record(self, state: Record) -> None:
+        """Its part of the pipeline's state."""
+        for position in range(self.pending.count):
+            state.add(self.pending.firsts[(self.pending.head + position) & self.pending.mask] - state.uop)
+        for position in range(self.accesses.count):
+            access = self.accesses.firsts[(self.accesses.head + position) & self.accesses.mask]
+            state.add_time(self._columns.executed[access], 0)
 
     def tick(self, cycle: int) -> None:
         """The oldest fence leaves when it has completed."""

@@ -1,6 +1,6 @@
 cimport cython
 
-from cyclelens.analyzer.simulator.arrays cimport PairQueue
+from cyclelens.analyzer.simulator.arrays cimport PairQueue, Record
 from cyclelens.analyzer.simulator.columns cimport Columns
 from cyclelens.analyzer.simulator.program cimport Program
 
@@ -12,5 +12,6 @@ cdef class Lsd:
     cdef PairQueue _delivered
     cdef public int round
     cdef public int unroll
+    cdef int record(self, Record state) except -1
     cdef int _uops(self) noexcept
     cdef void tick(self) noexcept

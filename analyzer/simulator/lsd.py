@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.simulator.arrays import Record
 from cyclelens.analyzer.simulator.columns import Columns
 from cyclelens.analyzer.simulator.layout import Layout
 from cyclelens.analyzer.simulator.queues import Queues
@@ -34,6 +35,10 @@ class Lsd:
                 return 0
             uops += program.i_idq_count[i]
         return uops
+
+    def record(self, state: Record) -> None:
+        """Its part of the pipeline's state."""
+        state.add(self.round - state.round)
 
     def tick(self) -> None:
         """Deliver the next rounds; to be called when the IDQ is empty."""

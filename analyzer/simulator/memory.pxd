@@ -1,5 +1,6 @@
 cimport cython
 
+from cyclelens.analyzer.simulator.arrays cimport Record
 from cyclelens.analyzer.simulator.columns cimport Columns
 from cyclelens.analyzer.simulator.program cimport Program
 
@@ -16,6 +17,10 @@ cdef class Memory:
     cdef long long _origins
     cdef public long long[::1] symbol
     cdef public int first_live
+    cdef int _seen
+    cdef long long[::1] _seen_symbol
+    cdef int record(self, Record state) except -1
+    cdef int _record_symbol(self, Record state, long long symbol) except -1
     cdef public long long _base
     cdef public long long _index
     cdef public int _scale

@@ -3,7 +3,7 @@ addresses (uiCA model, chapter 4)."""
 
 from __future__ import annotations
 
-from cyclelens.analyzer.simulator.arrays import longs
+from cyclelens.analyzer.simulator.arrays import Record, grown, longs
 from cyclelens.analyzer.simulator.columns import Columns
 from cyclelens.analyzer.simulator.constants import NONE, UNKNOWN
 
@@ -37,6 +37,8 @@ class Memory:
                 self.symbol[key] = self._origin
         self.first_live = 0
         """Stores before this one are long finished: forwarding from them changes nothing."""
+        self._seen = 0
+        self._seen_symbol = longs(64)
         # The address looked up last.
         self._base = 0
         self._index = 0
@@ -96,6 +98,36 @@ class Memory:
         return (
             UNKNOWN < columns.store_address[store] <= cycle and UNKNOWN < columns.store_data[store] <= cycle
         )
+
+    def record(self, state: Record) -> None:
+        """Its part of the pipeline's state. What counts of a symbolic value is which others have the same
+        origin and how far from them it is."""
+        columns = self._columns
+        while self.first_live < columns.stores and self._finished(self.first_live, state.cycle):
+            self.first_live += 1
+        self._seen = 0
+        for position in range(len(self._program.used_key)):
+            self._record_symbol(state, self.symbol[self._program.used_key[position]])
+        state.add(columns.stores - self.first_live)
+        for store in range(self.first_live, columns.stores):
+            self._record_symbol(state, columns.store_base[store])
+            self._record_symbol(state, columns.store_index[store])
+            state.add(columns.store_scale[store])
+            state.add(columns.store_displacement[store])
+            state.add_time(columns.store_address[store], 0)
+            state.add_time(columns.store_data[store], 0)
+
+    def _record_symbol(self, state: Record, symbol: int) -> None:
+        number = 0
+        while number < self._seen and abs(self._seen_symbol[number] - symbol) >= self._origin // 2:
+            number += 1
+        if number == self._seen:
+            if number == len(self._seen_symbol):
+                self._seen_symbol = grown(self._seen_symbol, 2 * number)
+            self._seen_symbol[number] = symbol
+            self._seen = number + 1
+        state.add(number)
+        state.add(symbol - self._seen_symbol[number])
 
     def copy(self, source: int, target: int) -> None:
         """An eliminated move."""

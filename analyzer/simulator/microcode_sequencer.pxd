@@ -1,6 +1,6 @@
 cimport cython
 
-from cyclelens.analyzer.simulator.arrays cimport PairQueue
+from cyclelens.analyzer.simulator.arrays cimport PairQueue, Record
 from cyclelens.analyzer.simulator.queues cimport MicrocodeQueue
 
 
@@ -9,4 +9,5 @@ cdef class MicrocodeSequencer:
     cdef PairQueue _delivered
     cdef MicrocodeQueue _microcode
     cdef int _width
+    cdef int record(self, Record state) except -1
     cdef void tick(self) noexcept

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.simulator.arrays import Record
 from cyclelens.analyzer.simulator.queues import MicrocodeQueue, Queues
 
 
@@ -29,3 +30,13 @@ class MicrocodeSequencer:
         if end == queue.end:
             queue.stall = queue.post_stall
             queue.post_stall = 0
+
+    def record(self, state: Record) -> None:
+        """Its part of the pipeline's state."""
+        queue = self._microcode
+        state.add(queue.stall)
+        state.add(queue.post_stall)
+        if queue.first < queue.end:
+            state.add(queue.first)
+            state.add(queue.end)
+            state.add(queue.instance - state.instance)

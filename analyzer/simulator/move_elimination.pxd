@@ -1,5 +1,6 @@
 cimport cython
 
+from cyclelens.analyzer.simulator.arrays cimport Record
 from cyclelens.analyzer.simulator.program cimport Program
 
 cdef int _CLASSES
@@ -19,6 +20,7 @@ cdef class MoveElimination:
     cdef public int[::1] entry_class
     cdef public int[::1] entry_value
     cdef public long long[::1] entry_mask
+    cdef int record(self, Record state, int[::1] value) except -1
     cdef void start_cycle(self) noexcept
     cdef bint decide(self, int register_class) noexcept
     cdef void decided(self) noexcept

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.simulator.arrays import ints, longs
+from cyclelens.analyzer.simulator.arrays import Record, ints, longs
 from cyclelens.analyzer.simulator.program import Program
 
 _CLASSES = 2
@@ -30,6 +30,19 @@ class MoveElimination:
         self.entry_class = ints(most)
         self.entry_value = ints(most)
         self.entry_mask = longs(most)
+
+    def record(self, state: Record, value: memoryview) -> None:
+        """Its part of the pipeline's state; ``value`` is the renamer's column of current values."""
+        for position in range(_CLASSES * self.length):
+            state.add(self.eliminated[position])
+            state.add(self.shared[position])
+        for entry in range(self.entries):
+            state.add(self.entry_class[entry])
+            state.add(self.entry_mask[entry])
+            for position in range(len(self._program.used_key)):
+                key = self._program.used_key[position]
+                if value[key] == self.entry_value[entry]:
+                    state.add(key)
 
     def start_cycle(self) -> None:
         """The renamer begins a cycle."""

@@ -1,5 +1,6 @@
 cimport cython
 
+from cyclelens.analyzer.simulator.arrays cimport Record
 from cyclelens.analyzer.simulator.code_fetch cimport CodeFetch
 from cyclelens.analyzer.simulator.columns cimport Columns
 from cyclelens.analyzer.simulator.decoder cimport Decoder
@@ -23,6 +24,8 @@ cdef int MITE
 cdef int MS
 cdef int NONE
 cdef int _CANCEL_INTERVAL
+cdef int _FIRST_ANCHOR
+cdef int _OUTLINE
 cdef int _STUCK_CYCLES
 
 
@@ -47,10 +50,22 @@ cdef class Pipeline:
     cdef public Scheduler scheduler
     cdef public ReorderBuffer reorder_buffer
     cdef int _idq_limit
+    cdef public int period_cycles
+    cdef public int period_rounds
+    cdef Record _state
+    cdef Record _anchor
+    cdef int _anchor_round
+    cdef int _next_anchor
+    cdef int[::1] _outline
     cdef public int after_microcode
     cdef public int cycle
     cdef public int source
     cpdef int tick(self) except -1
+    cdef int _state_repeats(self) except -1
+    cdef void _draw_outline(self) noexcept
+    cdef bint _same_outline(self) noexcept
+    cdef int _record(self, Record state) except -1
+    cpdef int rounds_retired(self, int min_rounds, int min_cycles) except -1
     cdef void _front_end(self, int cycle) noexcept
     cdef void _after_decoder(self) noexcept
     cdef void _after_dsb(self, int instruction) noexcept

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.result import Simulation
 from cyclelens.analyzer.model.uops import Block
+from cyclelens.analyzer.simulator.arrays import Record, ints
 from cyclelens.analyzer.simulator.code_fetch import CodeFetch
 from cyclelens.analyzer.simulator.columns import Columns
 from cyclelens.analyzer.simulator.constants import DSB, LSD, MITE, MS, NONE
@@ -28,6 +29,8 @@ from cyclelens.analyzer.simulator.summary import summarize
 
 _CANCEL_INTERVAL = 64
 _STUCK_CYCLES = 100_000
+_FIRST_ANCHOR = 24
+_OUTLINE = 6
 
 
 class Cancelled(Exception):
@@ -72,6 +75,14 @@ class Pipeline:
         self.reorder_buffer = ReorderBuffer(columns, microarchitecture, queues)
 
         self._idq_limit = microarchitecture.idq_size - microarchitecture.dsb_width
+        self.period_cycles = 0
+        self.period_rounds = 0
+        """How long and how many rounds it takes until the same state comes again; 0 if not known."""
+        self._state = Record()
+        self._anchor = Record()
+        self._anchor_round = NONE
+        self._next_anchor = _FIRST_ANCHOR
+        self._outline = ints(_OUTLINE)
         self.after_microcode = NONE
         """Instruction whose microcode interrupts the DSB."""
         self.cycle = 0
@@ -88,15 +99,31 @@ class Pipeline:
             # The code of the first round is there when the clock starts.
             self.fetch.tick()
 
-    def run(self, min_rounds: int, min_cycles: int, cancel: Callable[[], bool] | None) -> None:
-        """Clock until ``min_rounds`` have passed and more than ``min_cycles`` cycles (5.1)."""
+    def run(
+        self,
+        min_rounds: int,
+        min_cycles: int,
+        *,
+        stop_at_period: bool = False,
+        cancel: Callable[[], bool] | None = None,
+    ) -> None:
+        """Clock until ``min_rounds`` have passed and more than ``min_cycles`` cycles (5.1), or, if allowed,
+        until the pipeline's state repeats: all that follows is then known."""
         reorder_buffer = self.reorder_buffer
+        key_rounds = 0
         progress = 0
         round_number = NONE
         while True:
             self.tick()
             if reorder_buffer.last_round >= min_rounds and self.cycle > min_cycles:
                 break
+            if reorder_buffer.key_rounds != key_rounds:
+                key_rounds = reorder_buffer.key_rounds
+                if self.period_cycles == 0 and self._state_repeats():
+                    self.period_cycles = self.cycle - self._anchor.cycle
+                    self.period_rounds = key_rounds - 1 - self._anchor_round
+                    if stop_at_period:
+                        break
             if cancel is not None and self.cycle % _CANCEL_INTERVAL == 0 and cancel():
                 raise Cancelled
             if reorder_buffer.last_round != round_number:
@@ -105,6 +132,93 @@ class Pipeline:
             elif self.cycle - progress > _STUCK_CYCLES:
                 raise SimulationStuck(f"no iteration retires in {_STUCK_CYCLES} cycles")
             self.cycle += 1
+
+    def _state_repeats(self) -> bool:
+        """At the end of a round: whether the pipeline's state is that of an earlier round, the anchor.
+
+        Everything is compared relative to cycle and round, and what can no longer matter is left out; so
+        equal states have equal futures. The anchor moves on, ever more rarely, while it does not come again.
+        """
+        if not self.renamer.between_instructions:
+            return False
+        if self._anchor_round != NONE and self._same_outline():
+            self._record(self._state)
+            if self._state.equals(self._anchor):
+                return True
+        if self.cycle >= self._next_anchor:
+            self._anchor_round = self.reorder_buffer.key_rounds - 1
+            self._next_anchor = self.cycle + self.cycle // 2
+            self._record(self._anchor)
+            self._draw_outline()
+        return False
+
+    def _draw_outline(self) -> None:
+        """A few numbers that differ wherever the state as a whole is likely to."""
+        outline = self._outline
+        outline[0] = self.queues.idq.count
+        outline[1] = self.queues.instructions.count
+        outline[2] = self.reorder_buffer.entries.count
+        outline[3] = self.scheduler.occupancy
+        outline[4] = self.stack_engine.offset
+        outline[5] = self.assignment.toggles
+
+    def _same_outline(self) -> bool:
+        outline = self._outline
+        return (
+            outline[0] == self.queues.idq.count
+            and outline[1] == self.queues.instructions.count
+            and outline[2] == self.reorder_buffer.entries.count
+            and outline[3] == self.scheduler.occupancy
+            and outline[4] == self.stack_engine.offset
+            and outline[5] == self.assignment.toggles
+        )
+
+    def _record(self, state: Record) -> None:
+        """The whole state at the end of a round."""
+        round_number = self.reorder_buffer.key_rounds - 1
+        instance = round_number * self.program.instructions
+        state.start(self.cycle, round_number, instance, self.columns.instance_uop0[instance])
+        state.add(self.reorder_buffer.key_position[round_number])
+        state.add(self.reorder_buffer.last_round - round_number)
+        state.add(self.source)
+        state.add(self.after_microcode)
+        if self.source == LSD:
+            self.lsd.record(state)
+        else:
+            self.fetch.record(state)
+            self.predecoder.record(state)
+            self.sequencer.record(state)
+            self.dsb.record(state)
+        self.stack_engine.record(state)
+        self.memory.record(state)
+        self.renamer.record(state)
+        self.assignment.record(state)
+        self.scheduler.record(state)
+        self.reorder_buffer.record(state)
+
+    def rounds_retired(self, min_rounds: int, min_cycles: int) -> int:
+        """Rounds of which a uop has retired when the full run ends (5.1). Where the run stopped because its
+        state repeated, the times of the rounds to come are filled in."""
+        reorder_buffer = self.reorder_buffer
+        known = reorder_buffer.last_round + 1
+        if self.period_cycles == 0:
+            return known
+        # The round in progress may have begun to retire, but the times of its end are not known yet.
+        number = self._anchor_round + self.period_rounds + 1
+        if number > known:
+            number = known
+        while True:
+            if number >= len(reorder_buffer.first_cycle):
+                reorder_buffer.grow(2 * number)
+            before = number - self.period_rounds
+            reorder_buffer.first_cycle[number] = reorder_buffer.first_cycle[before] + self.period_cycles
+            reorder_buffer.key_cycle[number] = reorder_buffer.key_cycle[before] + self.period_cycles
+            reorder_buffer.key_position[number] = reorder_buffer.key_position[before]
+            if number >= min_rounds:
+                end = max(min_cycles + 1, reorder_buffer.first_cycle[min_rounds])
+                if reorder_buffer.first_cycle[number] > end:
+                    return number
+            number += 1
 
     def tick(self) -> None:
         """One cycle, the stages in their order (uiCA model, 3.2)."""
@@ -184,12 +298,17 @@ def simulate(
     ``cancel`` turns true, SimulationStuck when nothing retires any more, ValueError for an empty block.
     """
     pipeline = Pipeline(block, microarchitecture, initial_policy=initial_policy)
-    pipeline.run(min_rounds, min_cycles, cancel)
+    full = trace or details
+    pipeline.run(min_rounds, min_cycles, stop_at_period=not full, cancel=cancel)
+    rounds = pipeline.reorder_buffer.last_round + 1
+    if not full:
+        rounds = pipeline.rounds_retired(min_rounds, min_cycles)
     return summarize(
         pipeline.columns,
         pipeline.reorder_buffer.key_cycle,
         pipeline.reorder_buffer.key_position,
-        rounds=pipeline.reorder_buffer.last_round + 1,
+        rounds=rounds,
+        period=(pipeline.period_cycles, pipeline.period_rounds) if pipeline.period_cycles else None,
         cycles=pipeline.cycle + 1,
         lsd_unroll=pipeline.lsd.unroll,
         trace=trace,

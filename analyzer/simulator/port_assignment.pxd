@@ -1,6 +1,6 @@
 cimport cython
 
-from cyclelens.analyzer.simulator.arrays cimport PairQueue
+from cyclelens.analyzer.simulator.arrays cimport PairQueue, Record
 from cyclelens.analyzer.simulator.columns cimport Columns
 from cyclelens.analyzer.simulator.program cimport Program
 
@@ -29,6 +29,7 @@ cdef class PortAssignment:
     cdef int[::1] _sets
     cdef int _sets_count
     cdef int[::1] _six
+    cdef int record(self, Record state) except -1
     cdef void tick(self) noexcept
     cdef int _choose(self, int ports, int slot) noexcept
     cdef int _least_used(self, int ports, bint ties_to_highest) noexcept

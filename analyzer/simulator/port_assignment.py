@@ -6,7 +6,7 @@ All uops of a cycle are bound with the same snapshot of how many uops every port
 from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture, PortPolicy
-from cyclelens.analyzer.simulator.arrays import ints
+from cyclelens.analyzer.simulator.arrays import Record, ints
 from cyclelens.analyzer.simulator.columns import Columns
 from cyclelens.analyzer.simulator.constants import ELIMINATED, NONE
 from cyclelens.analyzer.simulator.queues import Queues
@@ -41,9 +41,10 @@ class PortAssignment:
         self._sets = ints(64)
         self._sets_count = 0
         self._six = ints(4 * 6)
-        for port, choices in _SIX_BY_SLOT.items():
-            for slot, choice in enumerate(choices):
-                self._six[4 * port + slot] = choice
+        if self._policy == 6:
+            for port, choices in _SIX_BY_SLOT.items():
+                for slot, choice in enumerate(choices):
+                    self._six[4 * port + slot] = choice
 
     def tick(self) -> None:
         """Bind the issue group."""
@@ -63,6 +64,13 @@ class PortAssignment:
                 port = self._choose(ports, slot)
                 columns.port[uop] = port
                 self.usage[port] += 1
+
+    def record(self, state: Record) -> None:
+        """Its part of the pipeline's state."""
+        state.add(self.toggles)
+        for port in range(_MAX_PORTS):
+            state.add(self.usage[port])
+            state.add(self.previous[port] if self._policy == 10 else 0)
 
     def _choose(self, ports: int, slot: int) -> int:
         """The port for a uop with these allowed ports in this issue slot."""

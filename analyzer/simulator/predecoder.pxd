@@ -1,6 +1,6 @@
 cimport cython
 
-from cyclelens.analyzer.simulator.arrays cimport PairQueue
+from cyclelens.analyzer.simulator.arrays cimport PairQueue, Record
 from cyclelens.analyzer.simulator.columns cimport Columns
 from cyclelens.analyzer.simulator.program cimport Program
 
@@ -17,6 +17,7 @@ cdef class Predecoder:
     cdef int _block_bytes
     cdef int _queue_size
     cdef int _penalty
+    cdef int _delay
     cdef public int next
     cdef public int end
     cdef int[::1] _group
@@ -24,6 +25,7 @@ cdef class Predecoder:
     cdef public int partial
     cdef public int stall
     cdef public int cycles_on_block
+    cdef int record(self, Record state) except -1
     cdef void tick(self, int cycle) noexcept
     cdef bint _collect(self) noexcept
     cdef void _next_block(self) noexcept

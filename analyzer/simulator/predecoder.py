@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.simulator.arrays import ints
+from cyclelens.analyzer.simulator.arrays import Record, ints
 from cyclelens.analyzer.simulator.columns import Columns
 from cyclelens.analyzer.simulator.constants import NONE
 from cyclelens.analyzer.simulator.queues import Queues
@@ -20,6 +20,7 @@ class Predecoder:
         self._width = microarchitecture.predecode_width
         self._block_bytes = microarchitecture.predecode_block_bytes
         self._queue_size = microarchitecture.instruction_queue_size
+        self._delay = microarchitecture.predecode_to_decode_delay
         self._penalty = microarchitecture.length_changing_prefix_penalty
         self.next = 0
         self.end = 0
@@ -47,6 +48,24 @@ class Predecoder:
             self.group_count = 0
         else:
             self.stall -= 1
+
+    def record(self, state: Record) -> None:
+        """Its part of the pipeline's state, with the instruction queue that it fills."""
+        if self.next < self.end:
+            state.add(self.next - state.instance)
+            state.add(self.end - state.instance)
+        state.add(self.group_count)
+        for position in range(self.group_count):
+            state.add(self._group[position] - state.instance)
+        state.add(NONE if self.partial == NONE else self.partial - state.instance)
+        state.add(self.stall)
+        state.add(self.cycles_on_block)
+        queue = self._instructions
+        state.add(queue.count)
+        for position in range(queue.count):
+            index = (queue.head + position) & queue.mask
+            state.add(queue.firsts[index] - state.instance)
+            state.add_time(queue.seconds[index], self._delay)
 
     def _collect(self) -> bool:
         """Fill the group from the current block; False if there is no block to work on."""

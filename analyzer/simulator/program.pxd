@@ -64,6 +64,7 @@ cdef class Program:
     cdef public int[::1] i_tp_name
     cdef public long long[::1] i_symbol_delta
     cdef public int[::1] output_key
+    cdef public int[::1] used_key
     cdef public int[::1] merge_key
     cdef public int[::1] merge_uop
     cdef public int[::1] u_kind
@@ -91,6 +92,9 @@ cdef class Program:
     cdef public int[::1] q_fused0
     cdef public int[::1] f_uop_count
     cdef public int[::1] f_uop0
+    cdef int _cut_instruction_columns(self, int[::1] table, int count) except -1
+    cdef int _cut_uop_columns(self, int[::1] table, int count) except -1
+    cdef int _cut_operand_columns(self, int[::1] table, int[::1] inputs, int[::1] outputs, int in_count, int out_count) except -1
     cdef int _instruction_columns(self, list flats) except -1
     cdef int _uop_columns(self, list flats, object microarchitecture) except -1
 

@@ -35,11 +35,7 @@ class Program:
         self.keys = len(KEYS.classes)
         self.rsp = KEYS.register("RSP")
         self.rbp = KEYS.register("RBP")
-        self.key_class = ints(self.keys)
-        self.key_bit = longs(self.keys)
-        for key in range(self.keys):
-            self.key_class[key] = KEYS.classes[key]
-            self.key_bit[key] = 1 << key if KEYS.classes[key] >= 0 else 0
+        self.key_class, self.key_bit = _key_columns(self.keys)
         self._instruction_columns(flats)
         self._uop_columns(flats, microarchitecture)
         self.key_instruction = self.instructions - 1 - self.i_second[self.instructions - 1]
@@ -67,6 +63,89 @@ class Program:
         for flat in flats:
             rows.extend(flat.head)
         _transpose(rows, table, count, len(INSTRUCTION_FIELDS))
+        self._cut_instruction_columns(table, count)
+        self.i_offset = ints(count)
+        self.i_idq0 = ints(count)
+        self.i_uop0 = ints(count)
+        self.i_outputs0 = ints(count)
+        self.i_merge0 = ints(count)
+        self.i_tp_name = ints(count)
+        self.i_symbol_delta = longs(count)
+        offset = idq = uop = outputs = merges = 0
+        for i in range(count):
+            self.i_offset[i] = offset
+            self.i_idq0[i] = idq
+            self.i_uop0[i] = uop
+            self.i_outputs0[i] = outputs
+            self.i_merge0[i] = merges
+            offset += self.i_length[i]
+            idq += self.i_idq_count[i]
+            uop += self.i_uop_count[i]
+            outputs += self.i_outputs_count[i]
+            merges += self.i_merge_count[i]
+        self.size = offset
+        self.uops = uop
+        self.idq_uops = idq
+        registers, merged = ints(0), ints(0)
+        for flat in flats:
+            registers.extend(flat.register_outputs)
+            merged.extend(flat.merges)
+        self.output_key = registers
+        self.used_key = array("i", sorted({key for flat in flats for key in flat.keys}))
+        self.merge_key = merged
+
+    def _uop_columns(self, flats: list[FlatInstruction], microarchitecture: Microarchitecture) -> None:
+        sync = _SYNC_UOPS.get(microarchitecture.alu_ports)
+        if sync is None:
+            sync = _SYNC_UOPS[microarchitecture.alu_ports] = FlatUop(sync_uop(microarchitecture))
+        rows, inputs, outputs = ints(0), ints(0), ints(0)
+        idq_sizes, fused_sizes = ints(0), ints(0)
+        for flat in flats:
+            rows.extend(flat.uops)
+            inputs.extend(flat.inputs)
+            outputs.extend(flat.outputs)
+            idq_sizes.extend(flat.idq_sizes)
+            fused_sizes.extend(flat.fused_sizes)
+        for single in (sync, *_MERGE_UOPS.values()):
+            rows.extend(single.uops)
+            inputs.extend(single.inputs)
+            outputs.extend(single.outputs)
+            idq_sizes.append(1)
+            fused_sizes.append(1)
+
+        count = self.uops + _EXTRA_UOPS
+        table = memoryview(ints(count * len(UOP_FIELDS)))
+        _transpose(rows, table, count, len(UOP_FIELDS))
+        self._cut_uop_columns(table, count)
+        self.u_in0 = ints(count)
+        self.u_out0 = ints(count)
+        first_input = first_output = 0
+        for uop in range(count):
+            self.u_in0[uop] = first_input
+            self.u_out0[uop] = first_output
+            first_input += self.u_in_count[uop]
+            first_output += self.u_out_count[uop]
+        operands = memoryview(ints(2 * first_input + 3 * first_output))
+        self._cut_operand_columns(operands, inputs, outputs, first_input, first_output)
+
+        self.q_fused_count = idq_sizes
+        self.f_uop_count = fused_sizes
+        self.q_fused0 = ints(len(idq_sizes))
+        self.f_uop0 = ints(len(fused_sizes))
+        fused = 0
+        for q in range(len(idq_sizes)):
+            self.q_fused0[q] = fused
+            fused += idq_sizes[q]
+        uop = 0
+        for f in range(len(fused_sizes)):
+            self.f_uop0[f] = uop
+            uop += fused_sizes[f]
+        self.sync_idq = self.idq_uops
+        self.merge_uop = ints(self.keys)
+        for number, key in enumerate(_MERGE_UOPS):
+            self.merge_uop[key] = self.uops + 1 + number
+
+    def _cut_instruction_columns(self, table: memoryview, count: int) -> None:
         self.i_length = table[:count]
         self.i_opcode = table[1 * count : 2 * count]
         self.i_lcp = table[2 * count : 3 * count]
@@ -100,57 +179,8 @@ class Program:
         self.i_pointer_load = table[30 * count : 31 * count]
         self.i_outputs_count = table[31 * count : 32 * count]
         self.i_merge_count = table[32 * count : 33 * count]
-        self.i_offset = ints(count)
-        self.i_idq0 = ints(count)
-        self.i_uop0 = ints(count)
-        self.i_outputs0 = ints(count)
-        self.i_merge0 = ints(count)
-        self.i_tp_name = ints(count)
-        self.i_symbol_delta = longs(count)
-        offset = idq = uop = outputs = merges = 0
-        for i in range(count):
-            self.i_offset[i] = offset
-            self.i_idq0[i] = idq
-            self.i_uop0[i] = uop
-            self.i_outputs0[i] = outputs
-            self.i_merge0[i] = merges
-            offset += self.i_length[i]
-            idq += self.i_idq_count[i]
-            uop += self.i_uop_count[i]
-            outputs += self.i_outputs_count[i]
-            merges += self.i_merge_count[i]
-        self.size = offset
-        self.uops = uop
-        self.idq_uops = idq
-        registers, merged = ints(0), ints(0)
-        for flat in flats:
-            registers.extend(flat.register_outputs)
-            merged.extend(flat.merges)
-        self.output_key = registers
-        self.merge_key = merged
 
-    def _uop_columns(self, flats: list[FlatInstruction], microarchitecture: Microarchitecture) -> None:
-        sync = _SYNC_UOPS.get(microarchitecture.alu_ports)
-        if sync is None:
-            sync = _SYNC_UOPS[microarchitecture.alu_ports] = FlatUop(sync_uop(microarchitecture))
-        rows, inputs, outputs = ints(0), ints(0), ints(0)
-        idq_sizes, fused_sizes = ints(0), ints(0)
-        for flat in flats:
-            rows.extend(flat.uops)
-            inputs.extend(flat.inputs)
-            outputs.extend(flat.outputs)
-            idq_sizes.extend(flat.idq_sizes)
-            fused_sizes.extend(flat.fused_sizes)
-        for single in (sync, *_MERGE_UOPS.values()):
-            rows.extend(single.uops)
-            inputs.extend(single.inputs)
-            outputs.extend(single.outputs)
-            idq_sizes.append(1)
-            fused_sizes.append(1)
-
-        count = self.uops + _EXTRA_UOPS
-        table = memoryview(ints(count * len(UOP_FIELDS)))
-        _transpose(rows, table, count, len(UOP_FIELDS))
+    def _cut_uop_columns(self, table: memoryview, count: int) -> None:
         self.u_kind = table[:count]
         self.u_port_mask = table[1 * count : 2 * count]
         self.u_divider = table[2 * count : 3 * count]
@@ -165,40 +195,31 @@ class Program:
         self.u_displacement = table[11 * count : 12 * count]
         self.u_pointer_chasing = table[12 * count : 13 * count]
         self.u_wide = table[13 * count : 14 * count]
-        self.u_in0 = ints(count)
-        self.u_out0 = ints(count)
-        first_input = first_output = 0
-        for uop in range(count):
-            self.u_in0[uop] = first_input
-            self.u_out0[uop] = first_output
-            first_input += self.u_in_count[uop]
-            first_output += self.u_out_count[uop]
-        operands = memoryview(ints(2 * first_input + 3 * first_output))
-        _transpose(inputs, operands, first_input, 2)
-        self.in_internal = operands[:first_input]
-        self.in_key = operands[first_input : 2 * first_input]
-        results = operands[2 * first_input :]
-        _transpose(outputs, results, first_output, 3)
-        self.out_internal = results[:first_output]
-        self.out_key = results[first_output : 2 * first_output]
-        self.out_latency = results[2 * first_output :]
 
-        self.q_fused_count = idq_sizes
-        self.f_uop_count = fused_sizes
-        self.q_fused0 = ints(len(idq_sizes))
-        self.f_uop0 = ints(len(fused_sizes))
-        fused = 0
-        for q in range(len(idq_sizes)):
-            self.q_fused0[q] = fused
-            fused += idq_sizes[q]
-        uop = 0
-        for f in range(len(fused_sizes)):
-            self.f_uop0[f] = uop
-            uop += fused_sizes[f]
-        self.sync_idq = self.idq_uops
-        self.merge_uop = ints(self.keys)
-        for number, key in enumerate(_MERGE_UOPS):
-            self.merge_uop[key] = self.uops + 1 + number
+    def _cut_operand_columns(
+        self, table: memoryview, inputs: array[int], outputs: array[int], in_count: int, out_count: int
+    ) -> None:
+        _transpose(inputs, table, in_count, 2)
+        self.in_internal = table[:in_count]
+        self.in_key = table[in_count : 2 * in_count]
+        results = table[2 * in_count :]
+        _transpose(outputs, results, out_count, 3)
+        self.out_internal = results[:out_count]
+        self.out_key = results[out_count : 2 * out_count]
+        self.out_latency = results[2 * out_count :]
+
+
+_KEY_COLUMNS: dict[int, tuple[array[int], array[int]]] = {}
+"""The columns over rename keys, by how many have come up so far."""
+
+
+def _key_columns(keys: int) -> tuple[array[int], array[int]]:
+    columns = _KEY_COLUMNS.get(keys)
+    if columns is None:
+        classes = array("i", KEYS.classes)
+        bits = array("q", [1 << key if classes[key] >= 0 else 0 for key in range(keys)])
+        columns = _KEY_COLUMNS[keys] = (classes, bits)
+    return columns
 
 
 def _transpose(rows: array[int], table: memoryview, count: int, fields: int) -> None:

@@ -1,6 +1,6 @@
 cimport cython
 
-from cyclelens.analyzer.simulator.arrays cimport PairQueue
+from cyclelens.analyzer.simulator.arrays cimport PairQueue, Record
 from cyclelens.analyzer.simulator.columns cimport Columns
 from cyclelens.analyzer.simulator.memory cimport Memory
 from cyclelens.analyzer.simulator.move_elimination cimport MoveElimination
@@ -13,6 +13,7 @@ cdef int STORE_ADDRESS
 cdef int STORE_DATA
 cdef int SYNC
 cdef int UNKNOWN
+cdef int _SETTLED
 
 
 @cython.final
@@ -35,6 +36,8 @@ cdef class Renamer:
     cdef public int[::1] write_value
     cdef public int[::1] write_computed
     cdef public int writes_moved_32
+    cdef public bint between_instructions
+    cdef int record(self, Record state) except -1
     cdef void tick(self, int cycle, bint rob_empty) noexcept
     cdef void _select(self, bint rob_empty) noexcept
     cdef void _eliminate(self, int cycle) noexcept

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.simulator.arrays import ints
+from cyclelens.analyzer.simulator.arrays import Record, ints, minus_ones
 from cyclelens.analyzer.simulator.columns import Columns
 from cyclelens.analyzer.simulator.constants import (
     ELIMINATED,
@@ -18,6 +18,9 @@ from cyclelens.analyzer.simulator.constants import (
 from cyclelens.analyzer.simulator.memory import Memory
 from cyclelens.analyzer.simulator.move_elimination import MoveElimination
 from cyclelens.analyzer.simulator.queues import Queues
+
+_SETTLED = 5
+"""A result that is ready this many cycles from now holds up nothing that issues from the next cycle on."""
 
 
 class Renamer:
@@ -38,7 +41,7 @@ class Renamer:
         self.merged_for = NONE
         """First uop of the instruction whose merge uops were issued last."""
         self.open_store = NONE
-        self.value = ints(program.keys, NONE)
+        self.value = minus_ones(program.keys)
         """Current value by rename key, NONE if never used."""
         self.moved_32 = ints(program.keys)
         """Whether the key was set by an eliminated 32-bit move."""
@@ -50,6 +53,8 @@ class Renamer:
         self.write_value = ints(outputs + 1)
         self.write_computed = ints(outputs + 1)
         self.writes_moved_32 = 0
+        self.between_instructions = True
+        """The uop renamed last was the last of its instruction."""
 
     def tick(self, cycle: int, rob_empty: bool) -> None:
         """One cycle: fill the issue group and rename it."""
@@ -63,6 +68,33 @@ class Renamer:
             for uop in range(first, first + self._issued.seconds[position]):
                 self._rename(uop, cycle)
         self.elimination.end_cycle()
+
+    def record(self, state: Record) -> None:
+        """Its part of the pipeline's state; to be asked for between instructions only."""
+        columns = self._columns
+        program = self._program
+        waits = self._idq.count > 0 and self._idq.firsts[self._idq.head] == self.merged_for
+        state.add(1 if waits else 0)
+        for position in range(len(program.used_key)):
+            key = program.used_key[position]
+            value = self.value[key]
+            state.add(self.moved_32[key])
+            if value == NONE:
+                state.add(NONE)
+                continue
+            # Keys that hold the same value: named by the first of them.
+            same = 0
+            while self.value[program.used_key[same]] != value:
+                same += 1
+            state.add(same)
+            state.add(columns.value_zero[value])
+            producer = columns.value_uop[value]
+            if producer == NONE:
+                state.add(NONE)
+            else:
+                state.add(program.i_pointer_load[columns.position[producer]])
+            columns.record_value(state, value, -_SETTLED)
+        self.elimination.record(state, self.value)
 
     def _select(self, rob_empty: bool) -> None:
         program = self._program
@@ -137,6 +169,7 @@ class Renamer:
                 if self._fast_pointer_chasing and self._chases_pointer(static):
                     columns.latency_bonus[uop] = 1
             self._connect(uop, static)
+        self.between_instructions = program.u_last[static] != 0
         if program.u_last[static] or kind >= SYNC:
             self._make_visible(i, eliminated)
 

@@ -1,13 +1,16 @@
 cimport cython
 
-from cyclelens.analyzer.simulator.arrays cimport PairQueue
+from cyclelens.analyzer.simulator.arrays cimport PairQueue, Record
 from cyclelens.analyzer.simulator.columns cimport Columns
 from cyclelens.analyzer.simulator.program cimport Program
 
 cdef int ELIMINATED
+cdef int LOAD
 cdef int NONE
 cdef int UNKNOWN
+cdef int _LONG_AGO
 cdef int _MARGIN
+cdef int _SETTLED
 
 
 @cython.final
@@ -22,8 +25,11 @@ cdef class ReorderBuffer:
     cdef public int last_round
     cdef public int[::1] key_cycle
     cdef public int[::1] key_position
+    cdef public int[::1] first_cycle
     cdef public int key_rounds
+    cdef int record(self, Record state) except -1
     cdef int reserve(self) except -1
+    cdef int grow(self, int rounds) except -1
     cdef bint full(self) noexcept
     cdef void tick(self, int cycle) noexcept
     cdef bint _complete(self, int first, int end, int cycle) noexcept

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.simulator.arrays import PairQueue, grown, ints
+from cyclelens.analyzer.simulator.arrays import PairQueue, Record, grown, ints
 from cyclelens.analyzer.simulator.columns import Columns
-from cyclelens.analyzer.simulator.constants import ELIMINATED, NONE, UNKNOWN
+from cyclelens.analyzer.simulator.constants import ELIMINATED, LOAD, NONE, UNKNOWN
 from cyclelens.analyzer.simulator.queues import Queues
 
 _MARGIN = 16
+_SETTLED = 4
+_LONG_AGO = 1 << 20
 
 
 class ReorderBuffer:
@@ -26,6 +28,8 @@ class ReorderBuffer:
         """Round of the fused uop that retired last."""
         self.key_cycle = ints(64)
         """Per round: retirement cycle of the key instruction's last fused uop (5.2)."""
+        self.first_cycle = ints(64)
+        """Per round: the cycle in which its first uop retired."""
         self.key_position = ints(64)
         """Per round: the position of that uop within its retirement cycle."""
         self.key_rounds = 0
@@ -34,8 +38,14 @@ class ReorderBuffer:
     def reserve(self) -> None:
         """Make room for the rounds that one cycle can retire; to be called before each."""
         if self.last_round + _MARGIN > len(self.key_cycle):
-            self.key_cycle = grown(self.key_cycle, 2 * (self.last_round + _MARGIN))
-            self.key_position = grown(self.key_position, 2 * (self.last_round + _MARGIN))
+            self.grow(2 * (self.last_round + _MARGIN))
+
+    def grow(self, rounds: int) -> None:
+        """Make room for this many rounds."""
+        if rounds > len(self.key_cycle):
+            self.key_cycle = grown(self.key_cycle, rounds)
+            self.first_cycle = grown(self.first_cycle, rounds)
+            self.key_position = grown(self.key_position, rounds)
 
     def full(self) -> bool:
         """No room for a whole issue group."""
@@ -55,8 +65,11 @@ class ReorderBuffer:
             entries.pop()
             for uop in range(first, end):
                 columns.retired[uop] = cycle
-            if columns.position[first] == 0 or self.last_round == NONE:
-                self.last_round = columns.instance[first] // program.instructions
+            if columns.position[first] == 0:
+                round_number = columns.instance[first] // program.instructions
+                if round_number != self.last_round:
+                    self.first_cycle[round_number] = cycle
+                    self.last_round = round_number
             if columns.position[first] == program.key_instruction:
                 self.key_cycle[self.last_round] = cycle
                 self.key_position[self.last_round] = position
@@ -70,6 +83,39 @@ class ReorderBuffer:
             for uop in range(first, first + size):
                 if columns.port[uop] == ELIMINATED or program.u_port_mask[columns.static[uop]] == 0:
                     columns.executed[uop] = cycle
+
+    def record(self, state: Record) -> None:
+        """Its part of the pipeline's state: everything about the uops in flight."""
+        columns = self._columns
+        program = self._program
+        entries = self.entries
+        state.add(entries.count)
+        for position in range(entries.count):
+            index = (entries.head + position) & entries.mask
+            first = entries.firsts[index]
+            state.add(first - state.uop)
+            for uop in range(first, first + entries.seconds[index]):
+                state.add(columns.port[uop])
+                if columns.executed[uop] != UNKNOWN:
+                    state.add_time(columns.executed[uop], 0)
+                    continue
+                state.add_time(columns.dispatched[uop], _LONG_AGO)
+                if columns.store[uop] != NONE:
+                    state.add(columns.store[uop] - columns.stores)
+                if columns.dispatched[uop] != UNKNOWN:
+                    continue
+                if program.u_kind[columns.static[uop]] == LOAD:
+                    state.add(columns.latency_bonus[uop])
+                state.add_time(columns.ready[uop], 0)
+                if columns.ready[uop] != UNKNOWN:
+                    continue
+                state.add_time(columns.issued[uop], _LONG_AGO)
+                first_input = columns.first_input[uop]
+                inputs = program.u_in_count[columns.static[uop]]
+                for operand in range(first_input, first_input + inputs):
+                    # What was ready five cycles after the issue holds the uop up no more than earlier ones.
+                    oldest = state.cycle - columns.issued[uop] - _SETTLED
+                    columns.record_value(state, columns.input_value[operand], oldest)
 
     def _complete(self, first: int, end: int, cycle: int) -> bool:
         columns = self._columns

@@ -1,6 +1,6 @@
 cimport cython
 
-from cyclelens.analyzer.simulator.arrays cimport PairQueue, SequenceHeaps
+from cyclelens.analyzer.simulator.arrays cimport PairQueue, SequenceHeaps, Record
 from cyclelens.analyzer.simulator.columns cimport Columns
 from cyclelens.analyzer.simulator.fences cimport Fences
 from cyclelens.analyzer.simulator.program cimport Program
@@ -46,6 +46,7 @@ cdef class Scheduler:
     cdef int[::1] _dispatched
     cdef public int dispatched_count
     cdef PairQueue _checks
+    cdef int record(self, Record state) except -1
     cdef bint full(self) noexcept
     cdef void wake(self, int cycle) noexcept
     cdef void tick(self, int cycle) noexcept

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.simulator.arrays import PairQueue, SequenceHeaps, ints
+from cyclelens.analyzer.simulator.arrays import PairQueue, Record, SequenceHeaps, ints, minus_ones
 from cyclelens.analyzer.simulator.columns import Columns
 from cyclelens.analyzer.simulator.constants import (
     ELIMINATED,
@@ -55,7 +55,7 @@ class Scheduler:
         self.occupancy = 0
         # Ready times that lie ahead, as linked lists over ``next_uop`` in a ring of cycles.
         self._ring_size = program.longest_wait + self._delay + _ADDRESS_KNOWN + _FORWARDING
-        self._ring = ints(self._ring_size, NONE)
+        self._ring = minus_ones(self._ring_size)
         capacity = 2 * self._size
         self._queues = SequenceHeaps(_QUEUES, capacity)
         """Ready uops by port, and the queues named below."""
@@ -106,6 +106,18 @@ class Scheduler:
             self.divider_blocked -= 1
         if self.store_data_blocked:
             self.store_data_blocked -= 1
+
+    def record(self, state: Record) -> None:
+        """Its part of the pipeline's state; the uops themselves are the reorder buffer's part."""
+        state.add(self.divider_blocked)
+        state.add(self.store_data_blocked)
+        for name in range(self._program.tp_names):
+            state.add(self.tp_blocked[name])
+        for position in range(self.dispatched_count):
+            state.add(self._columns.port[self._dispatched[position]])
+        if self._program.has_fences:
+            self.fences.loads.record(state)
+            self.fences.stores.record(state)
 
     def _accept(self) -> None:
         columns = self._columns

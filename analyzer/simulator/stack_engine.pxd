@@ -1,6 +1,6 @@
 cimport cython
 
-from cyclelens.analyzer.simulator.arrays cimport PairQueue
+from cyclelens.analyzer.simulator.arrays cimport PairQueue, Record
 from cyclelens.analyzer.simulator.columns cimport Columns
 from cyclelens.analyzer.simulator.program cimport Program
 
@@ -17,6 +17,7 @@ cdef class StackEngine:
     cdef PairQueue _delivered
     cdef PairQueue _idq
     cdef public int offset
+    cdef int record(self, Record state) except -1
     cdef void tick(self, int source, int cycle) noexcept
     cdef bint _passes(self, int i) noexcept
     cdef void _append(self, int idq_uop, int instance, int i, int source, int cycle) noexcept

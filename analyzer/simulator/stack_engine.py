@@ -3,6 +3,7 @@ sometimes one that synchronises (E1 to E5; uiCA model, 3.8)."""
 
 from __future__ import annotations
 
+from cyclelens.analyzer.simulator.arrays import Record
 from cyclelens.analyzer.simulator.columns import Columns
 from cyclelens.analyzer.simulator.constants import LSD, NONE, STACK_ENGINE
 from cyclelens.analyzer.simulator.queues import Queues
@@ -40,6 +41,16 @@ class StackEngine:
                 self._idq.push(sync, program.sync_idq)
             self._append(idq_uop, instance, i, source, cycle)
         delivered.clear()
+
+    def record(self, state: Record) -> None:
+        """Its part of the pipeline's state, with the IDQ that it fills."""
+        state.add(self.offset)
+        queue = self._idq
+        state.add(queue.count)
+        for position in range(queue.count):
+            index = (queue.head + position) & queue.mask
+            state.add(queue.firsts[index] - state.uop)
+            state.add(queue.seconds[index])
 
     def _passes(self, i: int) -> bool:
         """An instruction's first uop passes; True if a synchronisation uop must precede it."""

@@ -40,6 +40,7 @@ def summarize(
     *,
     rounds: int,
     cycles: int,
+    period: tuple[int, int] | None,
     lsd_unroll: int,
     trace: bool,
     details: bool,
@@ -54,6 +55,7 @@ def summarize(
     return Simulation(
         cycles_per_iteration=throughput,
         simulated_cycles=cycles,
+        period=period,
         first_round=first,
         last_round=last,
         usage=tuple(tally.usage) if tally else (),
