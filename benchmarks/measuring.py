@@ -1,4 +1,4 @@
-"""What the benchmarks share: real blocks, processor time of commands, and the peer they are measured against."""
+"""What the benchmarks share: real blocks, processor time of commands, and the peer to compare with."""
 
 from __future__ import annotations
 
@@ -100,8 +100,8 @@ def print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     widths = [max(len(row[column]) for row in (head, *rows)) for column in range(len(head))]
 
     def line(row: Sequence[str]) -> str:
-        cells = [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:]))]
-        return f"| {' | '.join(cells)} |"
+        padded = [cell.rjust(width) for cell, width in zip(row, widths, strict=True)]
+        return f"| {' | '.join([row[0].ljust(widths[0]), *padded[1:]])} |"
 
     print(line(head))
     print(f"|{'|'.join(['-' * (widths[0] + 2), *('-' * (width + 1) + ':' for width in widths[1:])])}|")

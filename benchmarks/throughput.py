@@ -66,7 +66,7 @@ def compare(folder: Path, options: argparse.Namespace) -> None:
     write_for_peer(blocks[:1], one_assembly, cpu)
 
     ours = [*CYCLELENS, "predict", "--arch", options.arch, "--mode", options.mode]
-    runs = {
+    runs: dict[str, list[float]] = {
         "cyclelens": [],
         "llvm-mca": [],
         "cyclelens, one block": [],

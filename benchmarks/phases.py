@@ -1,0 +1,145 @@
+"""Where the time of a block goes, phase by phase: ``python benchmarks/phases.py [--blocks N]``.
+
+The same blocks run through one phase after the other in one process, as loops, first as they come (every
+instruction is new once), then again with everything cached. The simulator's phases are measured once more in
+a process that runs it uncompiled.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from cyclelens.analyzer.api import counted_loop
+from cyclelens.analyzer.assembly.decoder import decode
+from cyclelens.analyzer.facts.matching import find_facts
+from cyclelens.analyzer.facts.store import open_store
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.uops import Block
+from cyclelens.analyzer.simulator.pipeline import Pipeline, simulate
+from cyclelens.analyzer.uops.block import build_block
+from measuring import ROOT, describe, print_table, real_blocks
+
+Result = TypeVar("Result")
+UNCOMPILED = ROOT / "tests" / "support" / "uncompiled.py"
+SIMULATOR = ("lay out", "simulate")
+ABOUT = """
+decode: bytes to instructions, with and without the counter. loop counter: a free register. match: the facts
+of every different instruction. expand: templates of uops, fusion. lay out: templates to columns, new stages.
+simulate: the clock, and the figure. report: a line of CSV.
+"""
+
+
+class Run:
+    """All blocks through the phases; keeps the tables and all caches for a second time."""
+
+    def __init__(self, blocks: list[str], name: str) -> None:
+        self.codes = [bytes.fromhex(block) for block in blocks]
+        self.model = registry.get(name)
+        self.store = open_store()
+        self.cycles = 0
+
+    def measure(self) -> dict[str, float]:
+        """Seconds of processor time of every phase."""
+        model, store = self.model, self.store
+        decoding, _ = timed(lambda: [decode(code) for code in self.codes])
+        looping, loops = timed(lambda: [counted_loop(code) or code for code in self.codes])
+        decoding_loops, listed = timed(lambda: [decode(code) for code in loops])
+        different = {item.code: item for items in listed for item in items}.values()
+        matching, _ = timed(lambda: [find_facts(item, model.facts_name, store) for item in different])
+        expanding, built = timed(lambda: [build_block(items, model, store, loop=True) for items in listed])
+        laying_out, _ = timed(lambda: [self.lay_out(block) for block in built])
+        # A simulation lays out its block itself, by now from cached rows.
+        laying_out_again, _ = timed(lambda: [self.lay_out(block) for block in built])
+        simulating, results = timed(lambda: [simulate(block, model, details=False) for block in built])
+        self.cycles = sum(result.simulated_cycles for result in results)
+        figures = [result.cycles_per_iteration for result in results]
+        reporting, _ = timed(lambda: self.report(figures))
+        return {
+            "decode": decoding + decoding_loops,
+            "loop counter": looping,
+            "match": matching,
+            "expand": expanding,
+            "lay out": laying_out,
+            "simulate": simulating - laying_out_again,
+            "report": reporting,
+        }
+
+    def lay_out(self, block: Block) -> None:
+        """Everything of a simulation except the clock."""
+        Pipeline(block, self.model)
+
+    def report(self, figures: Iterable[float]) -> None:
+        """What the command line writes."""
+        writer = csv.writer(io.StringIO(), lineterminator="\n")
+        for code, figure in zip(self.codes, figures, strict=True):
+            writer.writerow((code.hex(), f"{figure:.2f}", ""))
+
+
+def timed(work: Callable[[], Result]) -> tuple[float, Result]:
+    """Processor time in seconds, and what the work returned."""
+    started = time.process_time()
+    result = work()
+    return time.process_time() - started, result
+
+
+def measure(blocks: list[str], name: str) -> dict[str, Any]:
+    """Seconds by phase, the first time and the second, and the cycles that were simulated."""
+    run = Run(blocks, name)
+    first, again = run.measure(), run.measure()
+    return {"first": first, "again": again, "cycles": run.cycles}
+
+
+def measure_uncompiled(blocks: list[str], name: str) -> dict[str, Any]:
+    command = [sys.executable, str(UNCOMPILED), str(Path(__file__)), "--child", "--arch", name]
+    run = subprocess.run(command, input="\n".join(blocks), capture_output=True, text=True, check=True)
+    result: dict[str, Any] = json.loads(run.stdout)
+    return result
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Where the time of a block goes.")
+    parser.add_argument("--blocks", type=int, default=2000, metavar="N")
+    parser.add_argument("--uncompiled", type=int, default=100, metavar="N", help="blocks for the other form")
+    parser.add_argument("--source", choices=("auto", "corpus", "reference", "examples"), default="auto")
+    parser.add_argument("--arch", default="SKL")
+    parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.child:
+        json.dump(measure(sys.stdin.read().split(), options.arch), sys.stdout)
+        return
+
+    describe()
+    description, blocks = real_blocks(options.blocks, options.source)
+    few = blocks[:: max(len(blocks) // options.uncompiled, 1)]
+    result = measure(blocks, options.arch)
+    compiled, plain = measure(few, options.arch), measure_uncompiled(few, options.arch)
+    print(f"{description}, {options.arch}, loops; uncompiled: {len(few)} of them\n")
+    rows = []
+    for name in result["first"]:
+        row = [name, *(f"{1e6 * result[when][name] / len(blocks):.1f}" for when in ("first", "again"))]
+        if name in SIMULATOR:
+            row += [f"{1e6 * plain['again'][name] / len(few):.0f}"]
+            row += [f"{plain['again'][name] / compiled['again'][name]:.1f}"]
+        else:
+            row += ["", ""]
+        rows.append(row)
+    totals = [f"{1e6 * sum(result[when].values()) / len(blocks):.1f}" for when in ("first", "again")]
+    rows.append(["all", *totals, "", ""])
+    print_table(["us per block", "first time", "cached", "cached, uncompiled", "ratio of the forms"], rows)
+    rate = result["cycles"] / result["again"]["simulate"] / 1e6
+    slow = plain["cycles"] / plain["again"]["simulate"] / 1e6
+    print(f"\nsimulated cycles: {rate:.2f} million a second; uncompiled {slow:.3f} million")
+    print(ABOUT.rstrip())
+
+
+if __name__ == "__main__":
+    main()
