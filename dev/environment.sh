@@ -33,7 +33,7 @@ inputs() {
     (cd "$root" && cat pyproject.toml setup.py analyzer/simulator/*.py analyzer/simulator/*.pxd)
 }
 
-# prepare: an editable install with the tools for tests, made again only when its inputs changed.
+# prepare: an editable install with all extras, made again only when its inputs changed.
 prepare() {
     local python stamp wanted
     stamp="$root/.venv/installed"
@@ -49,7 +49,7 @@ prepare() {
         echo "installing the project and its packages into .venv" >&2
         rm -f "$root"/analyzer/simulator/*.so
         "$root/.venv/bin/python" -m pip install --quiet --disable-pip-version-check \
-            --editable "$root[test,dev]" >&2
+            --editable "$root[test,dev,plots]" >&2
         echo "$wanted" >"$stamp"
     fi
 }
