@@ -133,7 +133,12 @@ class Analyzer:
         from cyclelens.analyzer.assembly.frontend import assemble
 
         _check(options)
-        assembled = assemble(text, syntax=options.syntax, cancel=cancel)
+        assembled = assemble(
+            text,
+            syntax=options.syntax,
+            cancel=cancel,
+            allow_external_programs=options.allow_external_programs,
+        )
         if cancel is not None and cancel():
             raise Cancelled  # what was assembled may be only a part
         problems = list(assembled.problems)

@@ -67,7 +67,7 @@ _ADDRESS_ONLY = frozenset({Mnemonic.LEA, Mnemonic.BNDMK, Mnemonic.BNDCL, Mnemoni
 
 def enum_names(module: object) -> dict[int, str]:
     """The names of one of iced-x86's enumerations, which are modules of plain integers."""
-    return {value: name for name, value in vars(module).items() if name.isupper() and isinstance(value, int)}
+    return {value: name for name, value in vars(module).items() if isinstance(value, int)}
 
 
 def _register_names() -> dict[int, str | None]:

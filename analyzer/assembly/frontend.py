@@ -11,19 +11,20 @@ from cyclelens.analyzer.assembly import directives
 from cyclelens.analyzer.assembly.dialect import BY_NAME, Dialect, detect, semicolon_starts_comment
 from cyclelens.analyzer.assembly.directives import Alignment
 from cyclelens.analyzer.assembly.expressions import ExpressionError, evaluate
+from cyclelens.analyzer.assembly.gnu_backend import GnuClient, shared_gnu_client
 from cyclelens.analyzer.assembly.instructions import (
     Encoded,
     Jump,
     MismatchError,
     Question,
     finish,
+    finish_fallback,
     prepare,
 )
 from cyclelens.analyzer.assembly.keystone_client import (
     Failure,
     KeystoneClient,
     Reply,
-    Request,
     shared_client,
 )
 from cyclelens.analyzer.assembly.layout import Piece, lay_out
@@ -88,6 +89,7 @@ def assemble(
     syntax: str = "auto",
     cancel: Callable[[], bool] | None = None,
     client: KeystoneClient | None = None,
+    allow_external_programs: bool = True,
 ) -> AssembledFile:
     """Find the marked regions of a text and encode them.
 
@@ -95,7 +97,8 @@ def assemble(
     and for the markers themselves. A region that could not be encoded wholly is ``incomplete``; the others
     are not affected. ``syntax`` is the dialect at the file's beginning (``auto att intel``); directives
     in the file always switch. When ``cancel()`` turns true, an answer without regions is returned. ``client``
-    replaces the process's own assembler child.
+    replaces the process's own assembler child. ``allow_external_programs``: GNU as may be asked for what the
+    built-in assembler cannot encode, if it is on PATH.
     """
     stop = cancel or (lambda: False)
     dialect = BY_NAME.get(syntax) or BY_NAME["att"]
@@ -107,7 +110,8 @@ def assemble(
             dialect = detect(text)
         if not MARKER_WORDS.search(text):
             return AssembledFile((), (), dialect.name)
-        return _Assembly(text, dialect, client or shared_client(), stop).run()
+        gnu = shared_gnu_client() if allow_external_programs else None
+        return _Assembly(text, dialect, client or shared_client(), gnu, stop).run()
     except Exception as error:
         # The promise of this function: an editor must survive any text. Tests check that this never happens.
         message = f"The front end failed ({type(error).__name__}: {error}). Please report this file."
@@ -134,6 +138,8 @@ class _Assembly:
     text: str
     dialect: Dialect
     client: KeystoneClient
+    gnu: GnuClient | None
+    """None if no program may be run."""
     stop: Callable[[], bool]
     lines: Lines = field(init=False)
     program: Program = field(init=False)
@@ -142,7 +148,8 @@ class _Assembly:
     """Per statement what it will become; None: no bytes."""
     undefined: dict[int, str] = field(default_factory=dict)
     """Per statement a symbol that is probably a slip of the pen."""
-    replies: Mapping[Request, Reply] = field(default_factory=dict)
+    encoded: dict[int, tuple[bytes, str] | _Refused] = field(default_factory=dict)
+    """Per statement that an assembler was asked for: the bytes and whose they are."""
 
     def run(self) -> AssembledFile:
         nothing = AssembledFile((), (), self.dialect.name)
@@ -161,13 +168,7 @@ class _Assembly:
                 self._report("not-supported", message, start, end, Severity.WARNING)
         self._report_duplicate_labels(covers)
         windows = self._windows(spans)
-        wanted = [
-            content.request
-            for window in windows
-            for index in range(window.low, window.high)
-            if isinstance(content := self._content(index), Question)
-        ]
-        self.replies = self.client.encode(wanted, self.stop)
+        self._encode(windows)
         regions = []
         for window in windows:
             if self.stop():
@@ -328,19 +329,61 @@ class _Assembly:
         if symbol is not None and is_local and self.program.find_label(symbol, index) is None:
             raise _Refused("undefined-label", f"The label '{symbol}' is not defined.")
 
-    def _code(self, content: _Content | None) -> bytes:
-        """Bytes of a statement that needs no layout. Raises _Refused."""
-        if isinstance(content, Encoded):
-            return content.code
-        if not isinstance(content, Question):
-            return b""
-        reply = self.replies[content.request]
-        if reply.failure is None:
+    def _encode(self, windows: Iterable[_Window]) -> None:
+        """Ask Keystone for all statements of the windows, and GNU as for those that it has no bytes for."""
+        questions = {
+            index: content
+            for window in windows
+            for index in range(window.low, window.high)
+            if isinstance(content := self._content(index), Question)
+        }
+        requests = [question.request for question in questions.values() if question.request is not None]
+        replies = self.client.encode(requests, self.stop)
+        left: dict[int, Question] = {}
+        for index, question in questions.items():
             try:
-                return finish(content, reply.code)
+                if question.request is None:
+                    raise _Refused("unsupported-instruction", question.reason)
+                reply = replies[question.request]
+                if reply.failure is not None:
+                    raise _refusal(question.mnemonic, reply)
+                self.encoded[index] = finish(question, reply.code), "keystone"
             except MismatchError as error:
-                raise _Refused("assembler-mismatch", str(error)) from None
-        raise _refusal(content.mnemonic, reply)
+                self.encoded[index] = _Refused("assembler-mismatch", str(error))
+                left[index] = question
+            except _Refused as refused:
+                self.encoded[index] = refused
+                left[index] = question
+        if left and self.gnu is not None:
+            self._ask_gnu(left, self.gnu)
+
+    def _ask_gnu(self, questions: Mapping[int, Question], gnu: GnuClient) -> None:
+        asked = {index: question for index, question in questions.items() if question.fallback is not None}
+        replies = gnu.encode([q.fallback for q in asked.values() if q.fallback is not None], self.stop)
+        for index, question in asked.items():
+            assert question.fallback is not None
+            reply = replies[question.fallback]
+            if reply.failure is None:
+                try:
+                    self.encoded[index] = finish_fallback(question, reply.code), "gnu as"
+                except MismatchError as error:
+                    self.encoded[index] = _Refused("assembler-mismatch", str(error))
+            elif question.request is None:
+                message = question.reason
+                if reply.failure is Failure.REFUSED:
+                    message = f"GNU as knows no '{question.mnemonic}' with such operands."
+                elif reply.failure is Failure.UNAVAILABLE:
+                    message += " GNU as could, but it is not on PATH."
+                self.encoded[index] = _Refused("unsupported-instruction", message)
+
+    def _code(self, index: int, content: _Content | None) -> tuple[bytes, str]:
+        """Bytes of a statement that needs no layout, and whose they are. Raises _Refused."""
+        if isinstance(content, Question):
+            encoded = self.encoded[index]
+            if isinstance(encoded, _Refused):
+                raise encoded
+            return encoded
+        return (content.code if isinstance(content, Encoded) else b""), "cyclelens"
 
     # Layout
 
@@ -360,10 +403,9 @@ class _Assembly:
                 self._report("branch-out-of-range", message, statement.start, statement.end)
             if piece.code:
                 line, column, end_column = self.lines.span(statement.start, statement.end)
-                backend = (
-                    "keystone" if isinstance(self._content(layout.indices[at]), Question) else "cyclelens"
+                emitted.append(
+                    SourceLine(line, column, end_column, statement.text, piece.code, piece.backend)
                 )
-                emitted.append(SourceLine(line, column, end_column, statement.text, piece.code, backend))
         span = window.span
         if not emitted and not incomplete:
             message = "There is no code in this region."
@@ -394,7 +436,7 @@ class _Assembly:
                 content = self._content(index)
                 if isinstance(content, _Refused):
                     raise content
-                code = self._code(content)
+                code, backend = self._code(index, content)
             except _Refused as refused:
                 if inside:
                     layout.refused.append((statement, refused))
@@ -409,7 +451,7 @@ class _Assembly:
                 self._remark(index, statement, content)
             if content is None:
                 continue
-            piece = Piece(code)
+            piece = Piece(code, backend)
             if isinstance(content, Alignment):
                 piece.alignment = content
                 if inside and not layout.inside:

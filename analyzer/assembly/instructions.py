@@ -23,6 +23,7 @@ from cyclelens.analyzer.assembly.operands import (
     Scope,
     Target,
     UnsupportedError,
+    needs_evex,
     parse_att,
     parse_intel,
     render_att,
@@ -111,6 +112,8 @@ _FIXED = {
 }
 _MNEMONIC = re.compile(r"[a-z][a-z0-9]{0,19}")
 _WORD = re.compile(r"\s*([A-Za-z][\w.]*)")
+_WISH = re.compile(r"\s*\{\s*(vex|vex2|vex3|evex|disp8|disp32|load|store|rex)\s*\}\s*", re.IGNORECASE)
+"""Pseudo-prefixes that choose between encodings."""
 _SCALAR_VECTOR = re.compile(
     r"(v(?:add|sub|mul|div|min|max|sqrt)s[sd]|vf(?:n?m(?:add|sub))(?:132|213|231)s[sd]|vcvt(?:sd2ss|ss2sd))"
 )
@@ -174,12 +177,17 @@ class Repair(Enum):
 class Question:
     """What to ask the assembler, and what the answer has to say."""
 
-    request: Request
+    request: Request | None
+    """For Keystone; None if only the fallback can know this."""
     mnemonic: str
     operands: tuple[Operand, ...]
     """In Intel order."""
     prefix: bytes
     repair: Repair = Repair.NONE
+    fallback: Request | None = None
+    """For GNU as: the statement without any of the ways around Keystone's defects."""
+    reason: str = ""
+    """Why Keystone is not asked."""
 
 
 class MismatchError(ValueError):
@@ -189,8 +197,12 @@ class MismatchError(ValueError):
 def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Question:
     """Parse one instruction statement. Raises OperandError, UnsupportedError."""
     prefix = b""
+    wishes = ""
+    while match := _WISH.match(text):
+        wishes += f"{{{match[1].lower()}}} "
+        text = text[match.end() :]
     if text.startswith("{"):
-        raise UnsupportedError(f"'{text.split('}')[0]}}}' is not supported by the built-in assembler.")
+        raise OperandError(f"'{text[:30]}' is not a statement.")
     while True:
         match = _WORD.match(text)
         if match is None:
@@ -220,8 +232,6 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Quest
     ]
     if branch and len(operands) == 1 and isinstance(operands[0], Target):
         return Jump(mnemonic, JUMPS[mnemonic], prefix, operands[0])
-    if mnemonic.startswith("bnd"):
-        raise UnsupportedError("Bound checks (MPX) are not supported by the built-in assembler.")
     if not operands and mnemonic in _STRING_OPCODES:
         raise OperandError(f"'{mnemonic}' does not say its size: add a suffix.")
     if (code := _string(mnemonic, operands)) is not None:
@@ -229,9 +239,41 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Quest
     for operand in operands:
         if isinstance(operand, Memory) and operand.segment is not None and not _default_segment(operand):
             prefix += bytes([_SEGMENT_BYTES[operand.segment]])
-    if mnemonic in _NOPS and len(operands) == 1:
-        return _nop(mnemonic, operands[0], prefix)
-    return _question(mnemonic, operands, prefix, dialect, branch)
+    fallback = _plain_request(wishes + mnemonic, operands, dialect, branch)
+    reason = ""
+    if any(needs_evex(operand) for operand in operands):
+        reason = f"'{mnemonic}' with these operands needs AVX-512, which the built-in assembler lacks."
+    elif wishes:
+        reason = f"'{wishes.strip()}' is not supported by the built-in assembler."
+    elif mnemonic.startswith("bnd"):
+        reason = "Bound checks (MPX) are not supported by the built-in assembler."
+    else:
+        try:
+            if mnemonic in _NOPS and len(operands) == 1:
+                question = _nop(mnemonic, operands[0], prefix)
+            else:
+                question = _question(mnemonic, operands, prefix, dialect, branch)
+            return replace(question, fallback=fallback)
+        except UnsupportedError as error:
+            reason = str(error)
+    ordered = _intel_order(mnemonic, operands, dialect.is_att)
+    return Question(None, mnemonic, ordered, prefix, fallback=fallback, reason=reason)
+
+
+def _intel_order(mnemonic: str, operands: Sequence[Operand], att: bool) -> tuple[Operand, ...]:
+    return tuple(reversed(operands)) if att and mnemonic not in ("enter", "bound") else tuple(operands)
+
+
+def _plain_request(
+    mnemonic: str, operands: Sequence[Operand], dialect: Dialect, indirect: bool
+) -> Request | None:
+    """The statement as GNU as reads it; None if it is too long."""
+    rendered = [
+        render_att(operand, indirect=indirect) if dialect.is_att else render_intel(operand)
+        for operand in operands
+    ]
+    statement = f"{mnemonic} {','.join(rendered)}".strip()
+    return (dialect.name, statement) if len(statement) <= _MAXIMUM_REQUEST else None
 
 
 def _default_segment(memory: Memory) -> bool:
@@ -291,7 +333,7 @@ def _question(
     statement = f"{name} {','.join(rendered)}".strip()
     if len(statement) > _MAXIMUM_REQUEST:
         raise OperandError("The instruction is too long.")
-    ordered = tuple(reversed(operands)) if att and mnemonic not in ("enter", "bound") else tuple(operands)
+    ordered = _intel_order(mnemonic, operands, att)
     return Question((dialect.name, statement), mnemonic, ordered, prefix, repair)
 
 
@@ -356,9 +398,20 @@ def finish(question: Question, answer: bytes) -> bytes:
         at = answer.index(b"\xf7")
         code = answer[:at] + b"\x0f\x1f" + bytes([answer[at + 1] & 0xC7])
     code = _prefixed(question.prefix, code)
+    assert question.request is not None, "Keystone answers only what it was asked"
     wrong = mismatch(question.mnemonic, question.operands, question.request[0] == "att", code)
     if wrong:
         raise MismatchError(f"The built-in assembler got this wrong ({wrong}); its bytes are not used.")
+    return code
+
+
+def finish_fallback(question: Question, answer: bytes) -> bytes:
+    """The same for the fallback's answer, which may be an AVX-512 form. Raises MismatchError."""
+    code = _prefixed(question.prefix, answer)
+    assert question.fallback is not None, "the fallback answers only what it was asked"
+    wrong = mismatch(question.mnemonic, question.operands, question.fallback[0] == "att", code, evex=True)
+    if wrong:
+        raise MismatchError(f"The assembler got this wrong ({wrong}); its bytes are not used.")
     return code
 
 

@@ -20,6 +20,8 @@ class Piece:
     """One statement's share of the code: bytes, an alignment, or a jump within this layout or out of it."""
 
     code: bytes = b""
+    backend: str = "cyclelens"
+    """Who made the bytes."""
     alignment: Alignment | None = None
     jump: Jump | None = None
     target: int | None = None

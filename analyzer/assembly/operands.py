@@ -1,13 +1,14 @@
 """Operands of both dialects: text to a structure, and the structure to the strict text an assembler gets.
 
 Only what was understood is ever rendered, so no unforeseen character reaches the assembler. Integers are
-rendered in hexadecimal, which Keystone reads the same in all of its moods.
+rendered in hexadecimal, which Keystone reads the same in all of its moods. Masks, broadcasts and rounding are
+kept as decorations of the operand that they stand at.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from cyclelens.analyzer.assembly import registers
@@ -19,7 +20,7 @@ class OperandError(ValueError):
 
 
 class UnsupportedError(ValueError):
-    """An operand that is understood but beyond the assembler (masks, EVEX registers)."""
+    """A statement that is understood but beyond the assembler."""
 
 
 class Scope(Protocol):
@@ -42,6 +43,8 @@ class Register:
     """A register by its lower-case name without ``%``."""
 
     name: str
+    decorations: tuple[str, ...] = ()
+    """What stands in braces behind it, without braces and ``%``: ``k1``, ``z``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,8 @@ class Memory:
     scale: int = 1
     displacement: int = 0
     size: str | None = None
+    decorations: tuple[str, ...] = ()
+    """As for registers; ``1to16``, or ``bcst`` where the Intel dialect says it with the size."""
 
     @property
     def is_absolute(self) -> bool:
@@ -78,7 +83,14 @@ class Target:
     """``near`` was written: no short form."""
 
 
-Operand = Register | Immediate | Memory | Target
+@dataclass(frozen=True, slots=True)
+class Rounding:
+    """``{rn-sae}`` or ``{sae}`` as an operand of its own."""
+
+    text: str
+
+
+Operand = Register | Immediate | Memory | Target | Rounding
 
 _SIZES = {
     "byte": "byte",
@@ -95,8 +107,9 @@ _SIZES = {
     "zmmword": "zmmword",
     "mmword": "qword",
 }
-_SIZE = re.compile(rf"({'|'.join(_SIZES)})\b\s*(?:ptr\b\s*|(?=\[|[c-gs]s\s*:))", re.IGNORECASE)
-_RESERVED = frozenset([*_SIZES, "ptr", "offset", "flat"])
+_SIZE = re.compile(rf"({'|'.join(_SIZES)})\b\s*(?:ptr\b\s*|(bcst)\b\s*|(?=\[|[c-gs]s\s*:))", re.IGNORECASE)
+_RESERVED = frozenset([*_SIZES, "ptr", "bcst", "offset", "flat"])
+_DECORATION = re.compile(r"\{\s*%?(k[0-7]|z|1to(?:2|4|8|16|32)|(?:r[nduz]-)?sae)\s*\}", re.IGNORECASE)
 _SEGMENT = re.compile(r"%?([c-gs]s)\s*:\s*", re.IGNORECASE)
 _ATT_ADDRESS = re.compile(r"(?P<displacement>[^%]*?)\(\s*(?P<inside>[^()]*(?:\(\s*\d\s*\))?)\s*\)")
 _BARE_WORD = re.compile(r"(?<![%\w.$@])[A-Za-z]\w*(?![\w.$@])")
@@ -143,15 +156,20 @@ def _register(text: str) -> str | None:
         name = f"st({st[1]})"
     if name not in registers.REGISTERS:
         return None
-    if name in registers.EVEX_ONLY:
-        raise UnsupportedError(f"'{name}' needs AVX-512, which the built-in assembler cannot encode.")
     return name
 
 
 def parse_att(text: str, scope: Scope, *, branch: bool, bare_registers: bool = False) -> Operand:
     """One AT&T operand. ``branch`` says that a bare expression is a jump target, ``bare_registers`` that
     registers need no ``%``. Raises OperandError, UnsupportedError."""
-    _refuse_masks(text)
+    text, decorations = _take_decorations(text)
+    if not text:
+        return Rounding(decorations[0])
+    operand = _plain_att(text, scope, branch=branch, bare_registers=bare_registers)
+    return _decorated(operand, decorations)
+
+
+def _plain_att(text: str, scope: Scope, *, branch: bool, bare_registers: bool) -> Operand:
     if not bare_registers:
         _refuse_bare_registers(text)
     indirect = branch and text.startswith("*")
@@ -227,7 +245,13 @@ def _memory(
 def parse_intel(text: str, scope: Scope, *, branch: bool) -> Operand:
     """One operand of the Intel dialect, GNU as's spelling and the plain part of NASM's. Raises OperandError,
     UnsupportedError."""
-    _refuse_masks(text)
+    text, decorations = _take_decorations(text)
+    if not text:
+        return Rounding(decorations[0])
+    return _decorated(_plain_intel(text, scope, branch=branch), decorations)
+
+
+def _plain_intel(text: str, scope: Scope, *, branch: bool) -> Operand:
     if text.startswith("$") and not (branch and text == "$"):
         raise OperandError("A number is written without '$' in Intel syntax.")
     near = False
@@ -241,15 +265,17 @@ def parse_intel(text: str, scope: Scope, *, branch: bool) -> Operand:
     if match := _OFFSET.match(text):
         return _immediate(text[match.end() :], scope)
     size = None
+    broadcasts: tuple[str, ...] = ()
     if match := _SIZE.match(text):
         size = _SIZES[match[1].lower()]
+        broadcasts = ("bcst",) if match[2] else ()
         text = text[match.end() :]
     segment = None
     if match := _SEGMENT.match(text):
         segment = match[1].lower()
         text = text[match.end() :]
     if "[" in text:
-        return _intel_address(text, segment, size, scope)
+        return replace(_intel_address(text, segment, size, scope), decorations=broadcasts)
     if branch and segment is None and size is None:
         return Target(text, near)
     value = _evaluate(text, scope)
@@ -367,11 +393,41 @@ def _place(value: Value, scope: Scope, relative: bool) -> int:
     return number
 
 
-def _refuse_masks(text: str) -> None:
-    if "{" in text or "}" in text:
-        raise UnsupportedError(
-            "Masks, broadcasts and rounding in braces need AVX-512, which the built-in assembler lacks."
-        )
+def _take_decorations(text: str) -> tuple[str, tuple[str, ...]]:
+    """An operand without the braces behind it, and what stands in them, in lower case."""
+    at = text.find("{")
+    if at < 0:
+        if "}" in text:
+            raise OperandError("The braces of the operand do not match.")
+        return text, ()
+    decorations = tuple(match[1].lower() for match in _DECORATION.finditer(text, at))
+    plain = text[:at].strip()
+    if _DECORATION.sub("", text[at:]).strip() or (not plain and len(decorations) != 1):
+        raise OperandError(f"'{text[at:][:30]}' is no mask, broadcast or rounding.")
+    if not plain and not decorations[0].endswith("sae"):
+        raise OperandError(f"'{text[:30]}' stands behind no operand.")
+    return plain, decorations
+
+
+def _decorated(operand: Operand, decorations: tuple[str, ...]) -> Operand:
+    if not decorations:
+        return operand
+    if not isinstance(operand, Register | Memory):
+        raise OperandError("Braces belong behind a register or an address.")
+    return replace(operand, decorations=operand.decorations + decorations)
+
+
+def needs_evex(operand: Operand) -> bool:
+    """Can only AVX-512 (or a mask register) say this?"""
+    if isinstance(operand, Rounding):
+        return True
+    if isinstance(operand, Register):
+        return operand.name in registers.EVEX_ONLY or bool(operand.decorations)
+    return isinstance(operand, Memory) and (operand.index in registers.EVEX_ONLY or bool(operand.decorations))
+
+
+def _braces(decorations: tuple[str, ...], percent: str) -> str:
+    return "".join(f"{{{percent if word[0] == 'k' else ''}{word}}}" for word in decorations if word != "bcst")
 
 
 def _hexadecimal(number: int) -> str:
@@ -384,25 +440,30 @@ def render_att(operand: Operand, *, indirect: bool) -> str:
     """AT&T text of an operand; segments are left out (they become a prefix byte)."""
     star = "*" if indirect else ""
     if isinstance(operand, Register):
-        return f"{star}%{operand.name}"
+        return f"{star}%{operand.name}{_braces(operand.decorations, '%')}"
+    if isinstance(operand, Rounding):
+        return f"{{{operand.text}}}"
     if isinstance(operand, Immediate):
         return f"${_hexadecimal(operand.value)}"
     if isinstance(operand, Target):
         raise OperandError("A jump target is not expected here.")
+    braces = _braces(operand.decorations, "%")
     displacement = _hexadecimal(operand.displacement) if operand.displacement else ""
     base = f"%{operand.base}" if operand.base else ""
     if operand.is_absolute:
-        return f"{star}{_hexadecimal(operand.displacement)}"
+        return f"{star}{_hexadecimal(operand.displacement)}{braces}"
     if operand.base in ("rip", "eip"):
         displacement = _hexadecimal(operand.displacement)
     index = f",%{operand.index},{operand.scale}" if operand.index else ""
-    return f"{star}{displacement}({base}{index})"
+    return f"{star}{displacement}({base}{index}){braces}"
 
 
 def render_intel(operand: Operand) -> str:
     """Intel text of an operand; segments are left out (they become a prefix byte)."""
     if isinstance(operand, Register):
-        return operand.name
+        return operand.name + _braces(operand.decorations, "")
+    if isinstance(operand, Rounding):
+        return f"{{{operand.text}}}"
     if isinstance(operand, Immediate):
         return _hexadecimal(operand.value)
     if isinstance(operand, Target):
@@ -412,5 +473,7 @@ def render_intel(operand: Operand) -> str:
         parts.append(f"{operand.index}*{operand.scale}")
     if operand.displacement or not parts or operand.base in ("rip", "eip"):
         parts.append(_hexadecimal(operand.displacement))
-    size = f"{operand.size} ptr " if operand.size else ""
-    return f"{size}[{'+'.join(parts)}]".replace("+-", "-")
+    pointer = "bcst" if "bcst" in operand.decorations else "ptr"
+    size = f"{operand.size} {pointer} " if operand.size else ""
+    address = "+".join(parts).replace("+-", "-")
+    return f"{size}[{address}]{_braces(operand.decorations, '')}"

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from cyclelens.analyzer.assembly import decoder, registers
-from cyclelens.analyzer.assembly.operands import Immediate, Memory, Operand, Register
+from cyclelens.analyzer.assembly.operands import Immediate, Memory, Operand, Register, Rounding
 from cyclelens.analyzer.model.instruction import DecodedOperand, Instruction, OperandKind
 
 _CONDITION_SYNONYMS = {
@@ -52,6 +52,7 @@ _IMPLIED_XMM0 = frozenset(["blendvpd", "blendvps", "pblendvb", "sha256rnds2"])
 """Instructions whose last operand is always xmm0, which the decoder leaves out."""
 _EXTENDING = re.compile(r"mov([sz])([bwl])([wlq]?)")
 _PREDICATE = re.compile(r"(v?cmp|v?pcom)([a-z]+?(?:_[a-z]+)?)((?:p|s)[sdh]|u?[bwdq])")
+_INTEGER_PREDICATE = re.compile(r"vpcmp(?:eq|lt|le|neq|nlt|nle)(u?[bwdq])")
 _CARRYLESS = re.compile(r"(v?pclmul)[lh]q[lh]qdq")
 _STRING_SUFFIX = {"b": "b", "w": "w", "l": "d", "q": "q"}
 _STRINGS = ("movs", "cmps", "stos", "lods", "scas", "ins", "outs")
@@ -62,14 +63,17 @@ _EVEX = 0x62
 _COMMUTATIVE = frozenset(["xchg", "test"])
 
 
-def mismatch(mnemonic: str, operands: Sequence[Operand], att: bool, code: bytes) -> str:
+def mismatch(
+    mnemonic: str, operands: Sequence[Operand], att: bool, code: bytes, *, evex: bool = False
+) -> str:
     """What is wrong with the bytes of one instruction; empty if they say what the text says.
-    ``operands`` are in Intel order."""
+    ``operands`` are in Intel order. ``evex``: AVX-512 forms are welcome; Keystone, which cannot scale their
+    displacements, takes them at times where the VEX form is meant."""
     decoded = decoder.decode(code)
     if len(decoded) != 1 or not decoded[0].mnemonic:
         return f"the bytes {code.hex()} are not one instruction"
     instruction = decoded[0]
-    if code[0] == _EVEX:
+    if code[0] == _EVEX and not evex:
         return "the bytes are an AVX-512 form"
     if not mnemonic_agrees(mnemonic, instruction.mnemonic, att):
         return f"the bytes are a '{instruction.mnemonic}'"
@@ -77,7 +81,8 @@ def mismatch(mnemonic: str, operands: Sequence[Operand], att: bool, code: bytes)
         # x87: implied operands are written or left out at will.
         return _memory_mismatch(operands, instruction)
     return (
-        _memory_mismatch(operands, instruction)
+        _decoration_mismatch(operands, instruction)
+        or _memory_mismatch(operands, instruction)
         or _register_mismatch(operands, instruction)
         or _immediate_mismatch(mnemonic, operands, att, instruction)
     )
@@ -92,6 +97,8 @@ def mnemonic_agrees(written: str, decoded: str, att: bool) -> bool:
         return decoded == "int3"
     if match := _PREDICATE.fullmatch(written):
         return decoded == match[1] + match[3]
+    if match := _INTEGER_PREDICATE.fullmatch(written):
+        return decoded == f"vpcmp{match[1]}"
     if match := _CARRYLESS.fullmatch(written):
         return decoded == f"{match[1]}qdq"
     if written in ("movd", "movq", "vmovd", "vmovq"):
@@ -110,7 +117,9 @@ def mnemonic_agrees(written: str, decoded: str, att: bool) -> bool:
         return False
     if match := _EXTENDING.fullmatch(written):
         return decoded in ("movsx", "movsxd") if match[1] == "s" else decoded in ("movzx", "mov")
-    suffixes = ("ll", "s", "l", "t", "q") if written.startswith("f") else ("b", "w", "l", "q", "s", "x", "y")
+    suffixes = (
+        ("ll", "s", "l", "t", "q") if written.startswith("f") else ("b", "w", "l", "q", "s", "x", "y", "z")
+    )
     return any(
         written.endswith(suffix) and _normal(written[: -len(suffix)]) == decoded for suffix in suffixes
     )
@@ -125,6 +134,25 @@ def _with_condition(mnemonic: str) -> str:
     if match := _CONDITIONAL.fullmatch(mnemonic):
         return match[1] + _CONDITION_SYNONYMS.get(match[2], match[2])
     return mnemonic
+
+
+def _decoration_mismatch(operands: Sequence[Operand], instruction: Instruction) -> str:
+    """Mask, zeroing, broadcast and rounding."""
+    words = [
+        word for operand in operands if isinstance(operand, Register | Memory) for word in operand.decorations
+    ]
+    words += [operand.text for operand in operands if isinstance(operand, Rounding)]
+    mask = next((word.upper() for word in words if word[0] == "k"), None)
+    broadcast = any(word == "bcst" or word.startswith("1to") for word in words)
+    rounding = next((word for word in words if word.endswith("sae")), None)
+    agrees = (
+        mask == instruction.mask
+        and ("z" in words) == instruction.zeroing
+        and broadcast == instruction.broadcast
+        and (rounding is not None) == instruction.suppress_exceptions
+        and (rounding is None or f"{{{rounding}}}" in instruction.text)
+    )
+    return "" if agrees else f"the bytes say '{instruction.text}'"
 
 
 def _memory_mismatch(operands: Sequence[Operand], instruction: Instruction) -> str:

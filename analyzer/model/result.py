@@ -172,4 +172,6 @@ class AnalysisOptions:
     trace: bool = False
     forced: frozenset[str] = frozenset()
     """Marker options (``arch mode alignment align``) that do not win: the user gave them explicitly."""
+    allow_external_programs: bool = True
+    """GNU as may be run for what the built-in assembler cannot encode; false for texts nobody trusts."""
     extra: Mapping[str, str] = field(default_factory=dict)

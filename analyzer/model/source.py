@@ -39,7 +39,7 @@ class SourceLine:
     """The statement without comment and label, as written."""
     code: bytes
     backend: str
-    """Which encoder made the bytes: ``keystone``, ``cyclelens`` (branches, NOPs, data)."""
+    """Which encoder made the bytes: ``keystone``, ``gnu as``, ``cyclelens`` (branches, NOPs, data)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,10 +19,11 @@ _CONTINUATION = re.compile(r"\s*(\d+)\s+([0-9A-F]{2,})\s*$")
 
 @pytest.fixture
 def region() -> Callable[..., AssembledFile]:
-    """Assemble a text as one region whose first line is line 1."""
+    """Assemble a text as one region whose first line is line 1, without help unless asked for."""
 
-    def run(text: str, syntax: str = "att") -> AssembledFile:
-        return assemble(f"# cyclelens-begin\n{text}\n# cyclelens-end\n", syntax=syntax)
+    def run(text: str, syntax: str = "att", external: bool = False) -> AssembledFile:
+        marked = f"# cyclelens-begin\n{text}\n# cyclelens-end\n"
+        return assemble(marked, syntax=syntax, allow_external_programs=external)
 
     return run
 

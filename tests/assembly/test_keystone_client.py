@@ -85,7 +85,9 @@ def test_a_child_that_cannot_start_is_reported() -> None:
         broken = KeystoneClient(command)
         assert replies(broken, "a")["a"].failure is Failure.UNAVAILABLE
         result = assemble(
-            "# cyclelens-begin\nadd %rax, %rax\nsub %rax, %rax\nnop\n# cyclelens-end\n", client=broken
+            "# cyclelens-begin\nadd %rax, %rax\nsub %rax, %rax\nnop\n# cyclelens-end\n",
+            client=broken,
+            allow_external_programs=False,
         )
         assert [(p.line, p.code) for p in result.problems] == [(0, "assembler-unavailable")]
         assert result.regions[0].incomplete
@@ -103,7 +105,7 @@ def test_a_hang_is_a_problem_at_its_line_and_other_regions_are_encoded() -> None
     client = KeystoneClient((sys.executable, "-c", script), timeout=0.5)
     regions = ("inc %eax\ninc %ebx\ninc %ecx", "inc %edx")
     text = "".join(f"# cyclelens-begin\n{region}\n# cyclelens-end\n" for region in regions)
-    result = assemble(text, client=client)
+    result = assemble(text, client=client, allow_external_programs=False)
     client.close()
     assert [(p.line, p.code) for p in result.problems] == [(2, "assembler-timeout")]
     assert [(r.incomplete, r.code.hex()) for r in result.regions] == [(True, "ffc0ffc1"), (False, "ffc2")]

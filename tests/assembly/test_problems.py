@@ -39,7 +39,9 @@ def test_a_mistake_is_reported_at_its_line_and_leaves_the_rest_alone(
     line: str, problem_code: str, incomplete: bool
 ) -> None:
     text = f"# cyclelens-begin a\nnop\n  {line}\nret\n# cyclelens-end\n"
-    result = assemble(text + "# cyclelens-begin b\nnop\n# cyclelens-end\n", syntax="att")
+    result = assemble(
+        text + "# cyclelens-begin b\nnop\n# cyclelens-end\n", syntax="att", allow_external_programs=False
+    )
     assert [(problem.line, problem.code) for problem in result.problems] == [(2, problem_code)]
     problem = result.problems[0]
     assert 2 <= problem.column < problem.end_column <= 2 + len(line)

@@ -1,0 +1,165 @@
+"""GNU as as a second assembler: asked for what Keystone cannot encode, if it is there and may be run.
+
+It only ever gets statements that the front end has rendered from parsed operands, never the user's text, in a
+folder of its own, so that no directive can make it read or write anything. Its listing says which bytes each
+line became; what it refuses has none.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+from cyclelens.analyzer.assembly.keystone_client import Failure, Reply, Request
+
+BATCH = 512
+"""Statements of one run."""
+TIMEOUT = 3.0
+"""Seconds for one run, which usually takes some milliseconds."""
+MEMORY_LIMIT = 1 << 30
+"""Bytes of address space, where the system can limit a running process."""
+CACHE_SIZE = 100_000
+_HEADERS = {"att": ".att_syntax prefix", "intel": ".intel_syntax noprefix"}
+_OPTIONS = ("--64", "-aln", "--listing-lhs-width=8", "--listing-cont-lines=20", "-o", "out.o", "-")
+_SELF_TEST: Mapping[Request, str] = {
+    ("att", "vaddps 0x40(%rdi),%zmm1,%zmm2{%k1}{z}"): "62f174c9585701",
+    ("intel", "vaddps zmm2{k1}{z},zmm1,zmmword ptr [rdi+0x40]"): "62f174c9585701",
+}
+_LISTED = re.compile(r"\s*(\d+) (?:[0-9a-f]{4,}|\?{4,}) ([0-9A-F]+(?: [0-9A-F]+)*)(?=\s|$)")
+_CONTINUED = re.compile(r"\s*(\d+)\s+([0-9A-F]{2,})\s*$")
+_UNAVAILABLE = Reply(failure=Failure.UNAVAILABLE, reason="GNU as is not on PATH")
+_NEVER_ASKED = Reply(failure=Failure.CANCELLED)
+
+
+def find_program(name: str) -> str | None:
+    """The absolute path of a program on PATH; None if it is only found relative to the current folder, which
+    may be a workspace that nobody has looked at."""
+    found = shutil.which(name)
+    if found is None or not os.path.isabs(found) or Path(found).parent == Path.cwd():
+        return None
+    return found
+
+
+class GnuClient:
+    """Encodes batches of statements. Safe to use from several threads."""
+
+    def __init__(self, program: str | None = None) -> None:
+        """``program``: path of GNU as, by default the one on PATH."""
+        self._program = program
+        self._works: bool | None = None
+        self._cache: dict[Request, Reply] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def available(self) -> bool:
+        """Is there a GNU as that passes the self-test? Looked for once."""
+        if self._works is None:
+            self._program = self._program or find_program("as")
+            if self._program is None:
+                self._works = False
+            else:
+                replies = self._run_all(list(_SELF_TEST), lambda: False)
+                self._works = all(replies[asked].code.hex() == code for asked, code in _SELF_TEST.items())
+        return self._works
+
+    def encode(
+        self, requests: Iterable[Request], cancel: Callable[[], bool] = lambda: False
+    ) -> Mapping[Request, Reply]:
+        """A reply for every request; repeated and already known ones cost nothing."""
+        wanted = list(dict.fromkeys(requests))
+        with self._lock:
+            if wanted and not self.available:
+                return dict.fromkeys(wanted, _UNAVAILABLE)
+            if len(self._cache) + len(wanted) > CACHE_SIZE:
+                self._cache.clear()
+            missing = [request for request in wanted if request not in self._cache]
+            self._cache.update(self._run_all(missing, cancel))
+            return {request: self._cache.get(request, _NEVER_ASKED) for request in wanted}
+
+    def _run_all(self, requests: list[Request], cancel: Callable[[], bool]) -> dict[Request, Reply]:
+        results: dict[Request, Reply] = {}
+        for dialect in _HEADERS:
+            statements = [statement for asked, statement in requests if asked == dialect]
+            for first in range(0, len(statements), BATCH):
+                if cancel():
+                    return results
+                for statement, reply in self._batch(dialect, statements[first : first + BATCH]).items():
+                    results[dialect, statement] = reply
+        return results
+
+    def _batch(self, dialect: str, statements: list[str]) -> dict[str, Reply]:
+        """Replies of one run; a batch that it cannot cope with is halved until the culprit stands alone."""
+        try:
+            lines = self._run(dialect, statements)
+        except subprocess.TimeoutExpired:
+            if len(statements) == 1:
+                return {statements[0]: Reply(failure=Failure.TIMEOUT, reason="GNU as hung on it")}
+            half = len(statements) // 2
+            return self._batch(dialect, statements[:half]) | self._batch(dialect, statements[half:])
+        except OSError as error:
+            return dict.fromkeys(statements, Reply(failure=Failure.UNAVAILABLE, reason=str(error)))
+        return {
+            statement: Reply(lines[number])
+            if number in lines
+            else Reply(failure=Failure.REFUSED, reason="GNU as refuses it")
+            for number, statement in enumerate(statements, 2)
+        }
+
+    def _run(self, dialect: str, statements: list[str]) -> dict[int, bytes]:
+        """Bytes by line of the listing. Raises OSError, subprocess.TimeoutExpired."""
+        assert self._program is not None
+        text = "\n".join([_HEADERS[dialect], *statements, ""])
+        with tempfile.TemporaryDirectory(prefix="cyclelens-") as folder:
+            process = subprocess.Popen(
+                [self._program, *_OPTIONS],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                cwd=folder,
+                env={**os.environ, "LC_ALL": "C"},
+            )
+            _limit_memory(process.pid)
+            try:
+                listing, _ = process.communicate(text.encode("ascii", "replace"), timeout=TIMEOUT)
+            finally:
+                if process.poll() is None:
+                    process.kill()
+                    process.communicate()
+        return parse_listing(listing.decode("ascii", "replace"))
+
+
+def parse_listing(listing: str) -> dict[int, bytes]:
+    """What every line (counted from 1) of an assembly text became, from GNU as's listing."""
+    digits: dict[int, str] = defaultdict(str)
+    for line in listing.splitlines():
+        match = _LISTED.match(line) or _CONTINUED.fullmatch(line)
+        if match:
+            digits[int(match[1])] += match[2].replace(" ", "")
+    return {line: bytes.fromhex(text) for line, text in digits.items()}
+
+
+def _limit_memory(process: int) -> None:
+    """Where the system can do that from outside (Linux)."""
+    try:
+        import resource
+    except ImportError:
+        return
+    if hasattr(resource, "prlimit"):
+        with contextlib.suppress(OSError, ValueError):
+            resource.prlimit(process, resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
+
+
+_shared = GnuClient()
+
+
+def shared_gnu_client() -> GnuClient:
+    """The client of this process."""
+    return _shared

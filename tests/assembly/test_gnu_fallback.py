@@ -1,0 +1,145 @@
+"""GNU as as the second assembler: what it is asked for, what it may not do, and that nothing is believed."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from cyclelens.analyzer.assembly import frontend, gnu_backend
+from cyclelens.analyzer.assembly.dialect import ATT
+from cyclelens.analyzer.assembly.gnu_backend import GnuClient, parse_listing, shared_gnu_client
+from cyclelens.analyzer.assembly.instructions import (
+    MismatchError,
+    Question,
+    finish_fallback,
+    prepare,
+)
+from cyclelens.analyzer.assembly.keystone_client import Failure
+from cyclelens.analyzer.assembly.program import Program, StatementScope
+from cyclelens.analyzer.model.source import AssembledFile
+
+needs_gnu_as = pytest.mark.skipif(not shared_gnu_client().available, reason="GNU as is not on PATH")
+
+BOTH = [
+    ("vaddps %zmm1, %zmm2, %zmm3", "vaddps zmm3, zmm2, zmm1", "62f16c4858d9"),
+    ("vaddps %ymm17, %ymm2, %ymm3", "vaddps ymm3, ymm2, ymm17", "62b16c2858d9"),
+    ("vaddps 64(%rsi), %zmm2, %zmm3{%k1}{z}", "vaddps zmm3{k1}{z}, zmm2, [rsi + 64]", "62f16cc9585e01"),
+    (
+        "vaddps (%rax){1to16}, %zmm1, %zmm2 {%k1}",
+        "vaddps zmm2{k1}, zmm1, dword ptr [rax]{1to16}",
+        "62f174595810",
+    ),
+    ("vaddpd 8(%rax){1to8}, %zmm1, %zmm2", "vaddpd zmm2, zmm1, qword bcst [rax + 8]", "62f1f558585001"),
+    ("vaddps {rz-sae}, %zmm1, %zmm2, %zmm3", "vaddps zmm3, zmm2, zmm1, {rz-sae}", "62f16c7858d9"),
+    ("vmovups %zmm0, (%rdi,%rcx)", "vmovups [rdi + rcx], zmm0", "62f17c4811040f"),
+    ("vpternlogd $3, %ymm0, %ymm1, %ymm2", "vpternlogd ymm2, ymm1, ymm0, 3", "62f3752825d003"),
+    ("vpcmpltd %zmm1, %zmm2, %k3", "vpcmpltd k3, zmm2, zmm1", "62f36d481fd901"),
+    ("vgatherdps (%rax,%zmm1,4), %zmm2{%k1}", "vgatherdps zmm2{k1}, [rax + zmm1*4]", "62f27d49921488"),
+    ("kmovw %k1, %eax", "kmovw eax, k1", "c5f893c1"),
+    ("{vex} vpdpbusd %ymm1, %ymm2, %ymm3", "{vex} vpdpbusd ymm3, ymm2, ymm1", "c4e26d50d9"),
+    ("{evex} vaddps %ymm1, %ymm2, %ymm3", "{evex} vaddps ymm3, ymm2, ymm1", "62f16c2858d9"),
+    ("vgf2p8mulb %ymm1, %ymm2, %ymm3", "vgf2p8mulb ymm3, ymm2, ymm1", "c4e26dcfd9"),
+    ("mov %fs:(%rax), %zmm0", "mov zmm0, fs:[rax]", ""),
+    ("vmovups %fs:(%rax), %zmm0", "vmovups zmm0, zmmword ptr fs:[rax]", "6462f17c481000"),
+]
+
+
+@needs_gnu_as
+@pytest.mark.parametrize(("att", "intel", "expected"), BOTH, ids=[case[0] for case in BOTH])
+def test_what_the_built_in_assembler_lacks_is_encoded(
+    region: Callable[..., AssembledFile], att: str, intel: str, expected: str
+) -> None:
+    for text, syntax in ((att, "att"), (intel, "intel")):
+        result = region(f"nop\n{text}\nnop", syntax, external=True)
+        if not expected:
+            assert [(p.line, p.code) for p in result.problems] == [(2, "unsupported-instruction")]
+            continue
+        assert result.problems == (), text
+        lines = result.regions[0].lines
+        assert (lines[1].code.hex(), lines[1].backend) == (expected, "gnu as")
+        assert lines[0].backend == "cyclelens"
+
+
+@needs_gnu_as
+def test_which_assembler_made_a_line_is_told(region: Callable[..., AssembledFile]) -> None:
+    result = region("add %rax, %rbx\nvaddps %zmm0, %zmm1, %zmm2\n1: jne 1b", external=True)
+    assert [line.backend for line in result.regions[0].lines] == ["keystone", "gnu as", "cyclelens"]
+
+
+def test_without_leave_no_program_is_run(
+    region: Callable[..., AssembledFile], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise AssertionError("a program was started")
+
+    monkeypatch.setattr(gnu_backend.subprocess, "Popen", fail)
+    monkeypatch.setattr(frontend, "shared_gnu_client", fail)
+    result = region("vaddps %zmm0, %zmm1, %zmm2\nadd %rax, %rbx")
+    assert [(p.line, p.code) for p in result.problems] == [(1, "unsupported-instruction")]
+    assert result.regions[0].code.hex() == "4801c3"
+
+
+def test_a_program_in_the_current_folder_is_never_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("as", "as.exe"):
+        (tmp_path / name).write_text("#!/bin/sh\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    for path in (".", "", str(tmp_path)):
+        monkeypatch.setenv("PATH", path)
+        assert gnu_backend.find_program("as") is None
+        assert not GnuClient().available
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the stand-ins are shell scripts")
+def test_a_program_that_hangs_or_lies_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gnu_backend, "TIMEOUT", 0.2)
+    for number, script in enumerate(("exec sleep 60", "echo 1 0000 90", "exit 1")):
+        program = tmp_path / f"as{number}"
+        program.write_text(f"#!/bin/sh\n{script}\n")
+        program.chmod(0o755)
+        client = GnuClient(str(program))
+        assert not client.available
+        reply = client.encode([("att", "vaddps %zmm0,%zmm1,%zmm2")])
+        assert [r.failure for r in reply.values()] == [Failure.UNAVAILABLE]
+
+
+def test_its_bytes_are_compared_with_the_text() -> None:
+    text = "vaddps 64(%rsi), %zmm2, %zmm3{%k1}{z}"
+    question = prepare(text, ATT, StatementScope(Program(), 0))
+    assert isinstance(question, Question) and question.request is None
+    right = bytes.fromhex("62f16cc9585e01")
+    assert finish_fallback(question, right) == right
+    for wrong in (
+        "62f16cca585e01",  # another mask
+        "62f16c49585e01",  # no zeroing
+        "62f16cd9585e01",  # a broadcast
+        "62f16cc9585e02",  # another displacement
+        "62f16cc95c5e01",  # a subtraction
+        "62f164c9585e01",  # another source
+    ):
+        with pytest.raises(MismatchError):
+            finish_fallback(question, bytes.fromhex(wrong))
+    rounded = prepare("vaddps {rz-sae}, %zmm1, %zmm2, %zmm3", ATT, StatementScope(Program(), 0))
+    assert isinstance(rounded, Question)
+    with pytest.raises(MismatchError):
+        finish_fallback(rounded, bytes.fromhex("62f16c1858d9"))
+
+
+def test_listings_with_continued_lines() -> None:
+    listing = (
+        "   1              \t.att_syntax\n   2 0000 0102     \tx\n   2      0304\n   3 ???? 90       \tnop\n"
+    )
+    assert parse_listing(listing) == {2: b"\x01\x02\x03\x04", 3: b"\x90"}
+
+
+@needs_gnu_as
+def test_a_refused_statement_does_not_disturb_its_neighbours() -> None:
+    client = GnuClient()
+    asked = [("att", "frobnicate %eax"), ("att", "vaddps %zmm0,%zmm1,%zmm2"), ("intel", "vmovups zmm1,zmm2")]
+    replies = client.encode(asked)
+    assert [replies[request].code.hex() for request in asked] == ["", "62f1744858d0", "62f17c4810ca"]
+    assert replies[asked[0]].failure is Failure.REFUSED
