@@ -130,7 +130,6 @@ class FlatInstruction:
         "head",
         "idq_sizes",
         "inputs",
-        "keys",
         "merges",
         "outputs",
         "register_outputs",
@@ -194,24 +193,10 @@ class FlatInstruction:
         last = len(template.uops) - 1
         for position, uop in enumerate(template.uops):
             self._add(uop, template, first=position == 0, last=position == last)
-        self.keys = self._used_keys()
-        """Every rename key that it reads or writes, addresses included."""
         self.wait = max(template.tp or 0, max((uop[2] for uop in _triples(self.outputs)), default=0)) + max(
             (uop.divider_cycles for uop in template.uops), default=0
         )
         """No ready time lies further ahead of its cause than this many cycles and the pipeline's own."""
-
-    def _used_keys(self) -> frozenset[int]:
-        operands = zip(self.inputs[::2], self.inputs[1::2], strict=True)
-        results = zip(self.outputs[::3], self.outputs[1::3], strict=True)
-        keys = {key for internal, key in (*operands, *results) if not internal}
-        row = len(UOP_FIELDS)
-        base, index = UOP_FIELDS.index("base"), UOP_FIELDS.index("index")
-        keys.update(self.uops[base::row], self.uops[index::row], self.register_outputs, self.merges)
-        head = dict(zip(INSTRUCTION_FIELDS, self.head, strict=True))
-        keys.update((head["move_source"], head["move_target"], head["symbol_source"]))
-        keys.discard(NO_KEY)
-        return frozenset(keys)
 
     def _add(
         self, uop: UopTemplate, template: InstructionTemplate | None, *, first: bool, last: bool

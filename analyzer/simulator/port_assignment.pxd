@@ -21,6 +21,7 @@ cdef class PortAssignment:
     cdef Program _program
     cdef PairQueue _issued
     cdef int _policy
+    cdef int _ports
     cdef public int[::1] usage
     cdef public int[::1] snapshot
     cdef public int[::1] previous

@@ -29,6 +29,7 @@ class PortAssignment:
         self._columns = columns
         self._program = columns.program
         self._issued = queues.issued
+        self._ports = len(microarchitecture.ports)
         self._policy = _POLICY_NUMBERS[microarchitecture.port_policy]
         self.usage = ints(_MAX_PORTS)
         """Uops bound to each port and not yet gone; the scheduler counts them down."""
@@ -51,9 +52,13 @@ class PortAssignment:
         columns = self._columns
         program = self._program
         seen = self.snapshot
-        for port in range(_MAX_PORTS):
-            seen[port] = self.previous[port] if self._policy == 10 else self.usage[port]
-            self.previous[port] = self.usage[port]
+        if self._policy == 10:
+            for port in range(self._ports):
+                seen[port] = self.previous[port]
+                self.previous[port] = self.usage[port]
+        else:
+            for port in range(self._ports):
+                seen[port] = self.usage[port]
         self._sets_count = 0
         for slot in range(self._issued.count):
             first = self._issued.firsts[slot]
@@ -68,9 +73,9 @@ class PortAssignment:
     def record(self, state: Record) -> None:
         """Its part of the pipeline's state."""
         state.add(self.toggles)
-        for port in range(_MAX_PORTS):
+        for port in range(self._ports):
             state.add(self.usage[port])
-            state.add(self.previous[port] if self._policy == 10 else 0)
+            state.add(self.previous[port])
 
     def _choose(self, ports: int, slot: int) -> int:
         """The port for a uop with these allowed ports in this issue slot."""
@@ -98,7 +103,7 @@ class PortAssignment:
 
     def _least_used(self, ports: int, ties_to_highest: bool) -> int:
         best = NONE
-        for port in range(_MAX_PORTS):
+        for port in range(self._ports):
             if not ports >> port & 1:
                 continue
             if (
@@ -112,7 +117,7 @@ class PortAssignment:
     def _most_used(self, ports: int) -> int:
         """The most used port, ties to the highest."""
         best = NONE
-        for port in range(_MAX_PORTS):
+        for port in range(self._ports):
             if ports >> port & 1 and (best == NONE or self.snapshot[port] >= self.snapshot[best]):
                 best = port
         return best

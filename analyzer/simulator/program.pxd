@@ -14,6 +14,7 @@ cdef class Program:
     cdef public int key_instruction
     cdef public int has_special
     cdef public int has_fences
+    cdef public int has_moves
     cdef public int longest_wait
     cdef public int tp_names
     cdef public int most_merges
@@ -92,6 +93,8 @@ cdef class Program:
     cdef public int[::1] q_fused0
     cdef public int[::1] f_uop_count
     cdef public int[::1] f_uop0
+    cdef int _find_used_keys(self) except -1
+    cdef void _mark(self, int[::1] used, int[::1] keys) noexcept
     cdef int _cut_instruction_columns(self, int[::1] table, int count) except -1
     cdef int _cut_uop_columns(self, int[::1] table, int count) except -1
     cdef int _cut_operand_columns(self, int[::1] table, int[::1] inputs, int[::1] outputs, int in_count, int out_count) except -1

@@ -38,8 +38,11 @@ class Program:
         self.key_class, self.key_bit = _key_columns(self.keys)
         self._instruction_columns(flats)
         self._uop_columns(flats, microarchitecture)
+        self._find_used_keys()
         self.key_instruction = self.instructions - 1 - self.i_second[self.instructions - 1]
         self.has_fences = 0
+        self.has_moves = max(self.i_eliminable)
+        """Some move may be eliminated."""
         self.has_special = 0
         self.longest_wait = 64
         names: dict[str, int] = {}
@@ -91,7 +94,6 @@ class Program:
             registers.extend(flat.register_outputs)
             merged.extend(flat.merges)
         self.output_key = registers
-        self.used_key = array("i", sorted({key for flat in flats for key in flat.keys}))
         self.merge_key = merged
 
     def _uop_columns(self, flats: list[FlatInstruction], microarchitecture: Microarchitecture) -> None:
@@ -144,6 +146,29 @@ class Program:
         self.merge_uop = ints(self.keys)
         for number, key in enumerate(_MERGE_UOPS):
             self.merge_uop[key] = self.uops + 1 + number
+
+    def _find_used_keys(self) -> None:
+        """Every rename key that the block reads or writes, addresses included."""
+        used = ints(self.keys)
+        self._mark(used, self.output_key)
+        self._mark(used, self.merge_key)
+        self._mark(used, self.u_base)
+        self._mark(used, self.u_index)
+        self._mark(used, self.i_move_source)
+        self._mark(used, self.i_move_target)
+        self._mark(used, self.i_symbol_source)
+        for operand in range(len(self.in_key)):
+            if not self.in_internal[operand]:
+                used[self.in_key[operand]] = 1
+        for operand in range(len(self.out_key)):
+            if not self.out_internal[operand]:
+                used[self.out_key[operand]] = 1
+        self.used_key = array("i", [key for key in range(self.keys) if used[key]])
+
+    def _mark(self, used: array[int], keys: array[int]) -> None:
+        for position in range(len(keys)):
+            if keys[position] >= 0:
+                used[keys[position]] = 1
 
     def _cut_instruction_columns(self, table: memoryview, count: int) -> None:
         self.i_length = table[:count]

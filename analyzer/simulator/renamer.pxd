@@ -40,7 +40,7 @@ cdef class Renamer:
     cdef int record(self, Record state) except -1
     cdef void tick(self, int cycle, bint rob_empty) noexcept
     cdef void _select(self, bint rob_empty) noexcept
-    cdef void _eliminate(self, int cycle) noexcept
+    cdef void _eliminate(self) noexcept
     cdef void _rename(self, int uop, int cycle) noexcept
     cdef int _current(self, int key) noexcept
     cdef void _write(self, int key, int value, int computed) noexcept

@@ -58,16 +58,20 @@ class Renamer:
 
     def tick(self, cycle: int, rob_empty: bool) -> None:
         """One cycle: fill the issue group and rename it."""
+        columns = self._columns
         self._issued.clear()
         self._select(rob_empty)
-        self.elimination.start_cycle()
-        self._eliminate(cycle)
-        self.elimination.decided()
+        if self._program.has_moves:
+            self.elimination.start_cycle()
+            self._eliminate()
+            self.elimination.decided()
         for position in range(self._issued.count):
             first = self._issued.firsts[position]
             for uop in range(first, first + self._issued.seconds[position]):
+                columns.issued[uop] = cycle
                 self._rename(uop, cycle)
-        self.elimination.end_cycle()
+        if self._program.has_moves:
+            self.elimination.end_cycle()
 
     def record(self, state: Record) -> None:
         """Its part of the pipeline's state; to be asked for between instructions only."""
@@ -127,14 +131,13 @@ class Renamer:
                 issued.push(uop, size)
                 uop += size
 
-    def _eliminate(self, cycle: int) -> None:
-        """Decide about the group's moves (Y1), and stamp the group."""
+    def _eliminate(self) -> None:
+        """Decide about the group's moves (Y1)."""
         program = self._program
         columns = self._columns
         for position in range(self._issued.count):
             first = self._issued.firsts[position]
             for uop in range(first, first + self._issued.seconds[position]):
-                columns.issued[uop] = cycle
                 i = columns.position[uop]
                 if not program.i_eliminable[i] or program.u_kind[columns.static[uop]] >= SYNC:
                     continue

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from cyclelens.analyzer.facts.matching import find_facts
 from cyclelens.analyzer.facts.store import FactsStore
-from cyclelens.analyzer.model.facts import PortUse
+from cyclelens.analyzer.model.facts import InstructionFacts, PortUse
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.uops import (
@@ -26,10 +27,26 @@ from cyclelens.analyzer.model.uops import (
 from cyclelens.analyzer.uops.expansion import expand
 from cyclelens.analyzer.uops.fusion import fuse, fuse_branch, laminate
 from cyclelens.analyzer.uops.high8 import high8_effects
-from cyclelens.analyzer.uops.operands import Prepared, prepare
+from cyclelens.analyzer.uops.operands import BoundOperand, Prepared, bind, prepare
+from cyclelens.analyzer.uops.rebinding import Names, rebind_prepared, rebind_template, shape_of
 
 _CODE_LINE = 64
 _JCC_BLOCK = 32
+
+
+class _Known(NamedTuple):
+    """An instruction with its operands and the shape it shares with its siblings."""
+
+    instruction: Instruction
+    operands: tuple[BoundOperand, ...]
+    shape: tuple[object, ...]
+    names: Names
+    sibling: Prepared
+    """Prepared for the first instruction of this shape: the same but for registers and addresses."""
+
+    def prepared(self) -> Prepared:
+        """Prepared for this very instruction."""
+        return rebind_prepared(self.sibling, self.instruction, self.operands)
 
 
 class _Cache:
@@ -37,8 +54,10 @@ class _Cache:
 
     def __init__(self, microarchitecture: Microarchitecture) -> None:
         self.microarchitecture = microarchitecture
-        self.prepared: dict[bytes, Prepared | None] = {}
+        self.prepared: dict[bytes, _Known | None] = {}
+        self.siblings: dict[tuple[object, ...], Prepared] = {}
         self.templates: dict[tuple[object, ...], InstructionTemplate] = {}
+        self.sibling_templates: dict[tuple[object, ...], tuple[InstructionTemplate, Names]] = {}
 
 
 _CACHES: WeakKeyDictionary[FactsStore, dict[int, _Cache]] = WeakKeyDictionary()
@@ -60,11 +79,12 @@ def build_block(
 ) -> Block:
     """The block that the simulator runs. ``alignment`` is the address of the first byte modulo 64."""
     cache = _cache_of(store, microarchitecture)
-    prepared = [_prepared(instruction, cache, store) for instruction in instructions]
+    known = [_known(instruction, cache, store) for instruction in instructions]
+    prepared = [each and each.sibling for each in known]
     wide = any(each is not None and each.has_zmm_operand for each in prepared)
     effects: list[tuple[frozenset[int], tuple[str, ...]]]
     if microarchitecture.high8_renamed and any(_touches_high8(each) for each in prepared):
-        effects = high8_effects(prepared)
+        effects = high8_effects([each and each.prepared() for each in known])
     else:
         effects = [(frozenset(), ())] * len(prepared)
 
@@ -74,10 +94,11 @@ def build_block(
     absorbed = _absorbed(prepared, addresses)
 
     templates = []
-    for position, (instruction, each) in enumerate(zip(instructions, prepared, strict=True)):
-        if each is None:
+    for position, (instruction, knowledge) in enumerate(zip(instructions, known, strict=True)):
+        if knowledge is None:
             templates.append(_unknown(instruction))
             continue
+        each, shape = knowledge.sibling, knowledge.shape
         branch = prepared[position + 1] if position + 1 in absorbed else None
         slower, merged = effects[position]
         jcc = microarchitecture.jcc_erratum and _hits_jcc_erratum(
@@ -86,21 +107,41 @@ def build_block(
             is_jump=branch is not None or each.is_branch,
         )
         second = position in absorbed
-        key = (instruction.code, wide, branch and branch.instruction.code, slower, merged, jcc, second)
+        absorbs = branch and (branch.ports, branch.uop_count)
+        context = (wide, absorbs, slower, merged, jcc, second)
+        key = (instruction.code, context)
         template = cache.templates.get(key)
         if template is None:
-            template = _template(each, wide, branch, slower, merged, jcc, second, microarchitecture)
+            sibling = cache.sibling_templates.get((shape, context))
+            if sibling is None:
+                template = _template(knowledge.prepared(), wide, branch, slower, merged, jcc, second)
+                cache.sibling_templates[shape, context] = (template, knowledge.names)
+            else:
+                template = rebind_template(
+                    sibling[0], instruction, knowledge.operands, sibling[1], knowledge.names
+                )
             cache.templates[key] = template
         templates.append(template)
     return Block(tuple(templates), microarchitecture.name, loop, alignment)
 
 
-def _prepared(instruction: Instruction, cache: _Cache, store: FactsStore) -> Prepared | None:
+def _known(instruction: Instruction, cache: _Cache, store: FactsStore) -> _Known | None:
     code = instruction.code
     if code not in cache.prepared:
         facts = find_facts(instruction, cache.microarchitecture.facts_name, store)
-        cache.prepared[code] = None if facts is None else prepare(instruction, facts, cache.microarchitecture)
+        cache.prepared[code] = None if facts is None else _identify(instruction, facts, cache)
     return cache.prepared[code]
+
+
+def _identify(instruction: Instruction, facts: InstructionFacts, cache: _Cache) -> _Known:
+    operands = bind(instruction, facts)
+    tokens, names = shape_of(instruction, operands)
+    shape = (id(facts), tokens)
+    sibling = cache.siblings.get(shape)
+    if sibling is None:
+        # The cached value keeps its record alive, so that no other record can get the same id.
+        sibling = cache.siblings[shape] = prepare(instruction, facts, operands, cache.microarchitecture)
+    return _Known(instruction, operands, shape, names, sibling)
 
 
 def _touches_high8(prepared: Prepared | None) -> bool:
@@ -150,7 +191,6 @@ def _template(
     merged: tuple[str, ...],
     jcc: bool,
     second: bool,
-    microarchitecture: Microarchitecture,
 ) -> InstructionTemplate:
     ports, uop_count = prepared.ports, prepared.uop_count
     if wide and prepared.has_simd_operand:

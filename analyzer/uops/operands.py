@@ -6,8 +6,9 @@ model.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from cyclelens.analyzer.model.facts import Figures, InstructionFacts, Latency, OperandFacts, PortUse
 from cyclelens.analyzer.model.instruction import DecodedOperand, Instruction, OperandKind
@@ -24,7 +25,7 @@ _SERIALIZING_FORMS = frozenset(
     | {"MOV_CR_CR_GPR64", "MOV_DR_DR_GPR64"}
 )
 _SERIALIZING_STEMS = ("INVEPT", "INVLPG", "INVVPID", "LGDT", "LIDT", "LLDT", "LTR")
-_MOVZX_ALIASES = frozenset({"SPL", "BPL", "SIL", "DIL", "R12B", "R13B", "R14B", "R15B"})
+MOVZX_ALIASES = frozenset({"SPL", "BPL", "SIL", "DIL", "R12B", "R13B", "R14B", "R15B"})
 _PUSHES = ("PUSH", "CALL", "ENTER")
 _POPS = ("POP", "RET", "IRET")
 
@@ -99,10 +100,12 @@ def _implicit_address(operand: OperandFacts) -> DecodedOperand:
 
 
 def prepare(
-    instruction: Instruction, facts: InstructionFacts, microarchitecture: Microarchitecture
+    instruction: Instruction,
+    facts: InstructionFacts,
+    operands: Sequence[BoundOperand],
+    microarchitecture: Microarchitecture,
 ) -> Prepared:
-    """Choose the figures and collect the operands of one instruction on one microarchitecture."""
-    operands = bind(instruction, facts)
+    """Choose the figures of one instruction on one microarchitecture; ``operands`` are its bound ones."""
     rsp_change = _rsp_change(instruction, facts)
     registers = [
         o for o in operands if o.register is not None and not _is_stack_engine_register(o, rsp_change)
@@ -139,13 +142,13 @@ def prepare(
         if any(pair.same_register is not None for pair in facts.latencies.values()):
             table = _LatencyTable(facts, same_register=True)
 
-    accesses = [_access(o, rsp_change, len(memory)) for o in memory if o.facts.kind == "mem"]
+    accesses = [access_of(o, rsp_change, len(memory)) for o in memory if o.facts.kind == "mem"]
     address_inputs = [
         register
         for o, access in zip((o for o in memory if o.facts.kind == "mem"), accesses, strict=True)
-        for register in _address_registers(o, access.implicit_stack)
+        for register in address_registers(o, access.implicit_stack)
     ]
-    agen_inputs = [r for o in memory if o.facts.kind == "agen" for r in _address_registers(o, False)]
+    agen_inputs = [r for o in memory if o.facts.kind == "agen" for r in address_registers(o, False)]
     flags = next((o.facts for o in operands if o.facts.kind == "flags"), None)
     flag_inputs = _flag_groups(flags.flags_read) if flags else ()
     flag_outputs = _flag_groups(flags.flags_written) if flags else ()
@@ -275,9 +278,14 @@ def _counts(operand: BoundOperand) -> bool:
     return operand.register not in ("RIP", "EIP")
 
 
-def _as_register(operand: BoundOperand) -> RegisterOperand:
-    name = operand.register or ""
-    return RegisterOperand(name, canonical(name), width(name), operand.facts.name, operand.facts.index)
+def as_register(operand: BoundOperand) -> RegisterOperand:
+    """A bound register operand as the renamer sees it."""
+    return _register(operand.register or "", operand.facts.name, operand.facts.index, False)
+
+
+@lru_cache(maxsize=4096)
+def _register(name: str, operand: str, index: int, implicit_stack: bool) -> RegisterOperand:
+    return RegisterOperand(name, canonical(name), width(name), operand, index, implicit_stack)
 
 
 def _register_inputs(
@@ -290,12 +298,12 @@ def _register_inputs(
         if operand.register == "K0" and not operand.facts.written and "k0" not in instruction.text:
             continue
         if operand.facts.read or table.starts_at(operand.facts.index):
-            inputs.append(_as_register(operand))
+            inputs.append(as_register(operand))
     return inputs
 
 
 def _register_outputs(registers: list[BoundOperand]) -> list[RegisterOperand]:
-    return [_as_register(o) for o in registers if _counts(o) and o.facts.written]
+    return [as_register(o) for o in registers if _counts(o) and o.facts.written]
 
 
 def _flag_groups(flags: frozenset[str]) -> tuple[str, ...]:
@@ -315,12 +323,12 @@ def _eliminable(
     excluded = (
         not microarchitecture.movzx_high8_alias_eliminated
         and facts.name in ("MOVZX (R64, R8l)", "MOVZX (R32, R8l)")
-        and inputs[0].name in _MOVZX_ALIASES
+        and inputs[0].name in MOVZX_ALIASES
     )
     return not excluded, excluded
 
 
-def _access(operand: BoundOperand, rsp_change: int, addresses: int) -> MemoryAccess:
+def access_of(operand: BoundOperand, rsp_change: int, addresses: int) -> MemoryAccess:
     """The access of a memory operand; a second one is known by its base alone (2.2 of the uiCA model)."""
     address = operand.memory
     assert address is not None
@@ -337,21 +345,14 @@ def _access(operand: BoundOperand, rsp_change: int, addresses: int) -> MemoryAcc
     )
 
 
-def _address_registers(operand: BoundOperand, implicit_stack: bool) -> list[tuple[RegisterOperand, str]]:
+def address_registers(operand: BoundOperand, implicit_stack: bool) -> list[tuple[RegisterOperand, str]]:
     """Base and index registers with their roles; a second access has no index."""
     address = operand.memory
     assert address is not None
     index = None if operand.facts.name == "MEM1" else address.index
     return [
         (
-            RegisterOperand(
-                name,
-                canonical(name),
-                width(name),
-                operand.facts.name,
-                operand.facts.index,
-                implicit_stack=implicit_stack and role == "base",
-            ),
+            _register(name, operand.facts.name, operand.facts.index, implicit_stack and role == "base"),
             role,
         )
         for role, name in (("base", address.base), ("index", index))

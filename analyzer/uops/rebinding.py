@@ -1,0 +1,152 @@
+"""Encodings that differ in nothing but their registers, displacement or immediate share their expansion.
+
+Most of the distinct instructions of real code are such siblings of one met before; renaming registers in a
+finished template is several times cheaper than making it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from operator import attrgetter
+
+from cyclelens.analyzer.model.instruction import Instruction
+from cyclelens.analyzer.model.uops import (
+    InstructionTemplate,
+    MemoryAccess,
+    RegisterOperand,
+    UopTemplate,
+)
+from cyclelens.analyzer.uops.operands import (
+    MOVZX_ALIASES,
+    BoundOperand,
+    Prepared,
+    access_of,
+    address_registers,
+    as_register,
+)
+from cyclelens.analyzer.uops.registers import HIGH8, canonical
+
+_LITERAL = HIGH8 | MOVZX_ALIASES | {"K0"}
+"""Registers that rules ask for by name; RSP and RIP are so too, in all their widths."""
+
+Names = tuple[str, ...]
+"""Canonical registers in the order of their first occurrence among the operands."""
+
+
+def shape_of(instruction: Instruction, operands: Sequence[BoundOperand]) -> tuple[tuple[object, ...], Names]:
+    """What siblings have in common beyond their record: which operands name the same register, and
+    registers that rules ask for by name."""
+    names: list[str] = []
+
+    def token(register: str | None) -> object:
+        if register is None:
+            return None
+        name = canonical(register)
+        if name not in names:
+            names.append(name)
+        if register in _LITERAL or name in ("RSP", "RIP", "EIP"):
+            return names.index(name), register
+        return names.index(name)
+
+    key: list[object] = [instruction.effective_operand_size]
+    for operand in operands:
+        if operand.memory is not None:
+            key.append((token(operand.memory.base), token(operand.memory.index)))
+        else:
+            key.append(token(operand.register))
+    if instruction.code[-1] == 0x5C and instruction.mnemonic == "pop":
+        key.append("rsp or r12")
+    return tuple(key), tuple(names)
+
+
+class _Registers:
+    """The register and memory operands of an encoding, in the places where its sibling has its own."""
+
+    def __init__(self, rsp_change: int, operands: Sequence[BoundOperand]) -> None:
+        self._by_number = {operand.facts.index: operand for operand in operands}
+        self.accesses: list[MemoryAccess] = []
+        self.address_inputs: list[RegisterOperand] = []
+        self._agen: list[RegisterOperand] = []
+        memory = [operand for operand in operands if operand.memory is not None]
+        for operand in memory:
+            if operand.facts.kind == "agen":
+                self._agen += [register for register, _ in address_registers(operand, False)]
+                continue
+            access = access_of(operand, rsp_change, len(memory))
+            self.accesses.append(access)
+            self.address_inputs += [r for r, _ in address_registers(operand, access.implicit_stack)]
+
+    def like(self, registers: Sequence[RegisterOperand]) -> tuple[RegisterOperand, ...]:
+        """The operands that stand where these stand in the sibling."""
+        agen = iter(self._agen)
+        return tuple(
+            next(agen) if register.operand == "AGEN" else as_register(self._by_number[register.index])
+            for register in registers
+        )
+
+
+def rebind_prepared(
+    sibling: Prepared, instruction: Instruction, operands: Sequence[BoundOperand]
+) -> Prepared:
+    """The sibling's figures with this instruction's registers and addresses."""
+    registers = _Registers(sibling.rsp_change, operands)
+    return replace(
+        sibling,
+        instruction=instruction,
+        register_inputs=registers.like(sibling.register_inputs),
+        register_outputs=registers.like(sibling.register_outputs),
+        address_inputs=tuple(registers.address_inputs),
+        memory_operands=tuple(registers.accesses),
+    )
+
+
+_FIELDS = tuple(field.name for field in fields(InstructionTemplate))
+_ALL = attrgetter(*_FIELDS)
+_INSTRUCTION, _UOPS, _LCP, _INPUTS, _OUTPUTS, _ADDRESS_INPUTS, _MEMORY = (
+    _FIELDS.index(name)
+    for name in (
+        "instruction",
+        "uops",
+        "length_changing_prefix",
+        "register_inputs",
+        "register_outputs",
+        "address_inputs",
+        "memory_operands",
+    )
+)
+
+
+def rebind_template(
+    sibling: InstructionTemplate,
+    instruction: Instruction,
+    operands: Sequence[BoundOperand],
+    old: Names,
+    new: Names,
+) -> InstructionTemplate:
+    """The sibling's uops with this instruction's registers and addresses; ``old`` and ``new`` are the names
+    of the two. (``dataclasses.replace`` would take half of the time of a whole prediction.)"""
+    registers = _Registers(sibling.rsp_change, operands)
+    values = list(_ALL(sibling))
+    values[_INSTRUCTION] = instruction
+    values[_LCP] = instruction.has_length_changing_prefix
+    values[_ADDRESS_INPUTS] = tuple(registers.address_inputs)
+    values[_MEMORY] = tuple(registers.accesses)
+    if old != new:
+        mapping = dict(zip(old, new, strict=True))
+        values[_UOPS] = tuple(_rename(uop, mapping) for uop in sibling.uops)
+        values[_INPUTS] = registers.like(sibling.register_inputs)
+        values[_OUTPUTS] = registers.like(sibling.register_outputs)
+    return InstructionTemplate(*values)
+
+
+def _rename(uop: UopTemplate, mapping: Mapping[str, str]) -> UopTemplate:
+    """The uop with its registers renamed; names of flags and internal values are no register's."""
+    return UopTemplate(
+        uop.kind,
+        uop.ports,
+        tuple([(kind, mapping.get(name, name)) for kind, name in uop.inputs]),
+        tuple([((kind, mapping.get(name, name)), latency) for (kind, name), latency in uop.outputs]),
+        uop.memory_operand,
+        uop.divider_cycles,
+    )
