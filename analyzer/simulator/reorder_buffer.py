@@ -95,7 +95,6 @@ class ReorderBuffer:
             first = entries.firsts[index]
             state.add(first - state.uop)
             for uop in range(first, first + entries.seconds[index]):
-                state.add(columns.port[uop])
                 if columns.executed[uop] != UNKNOWN:
                     state.add_time(columns.executed[uop], 0)
                     continue
@@ -104,6 +103,7 @@ class ReorderBuffer:
                     state.add(columns.store[uop] - columns.stores)
                 if columns.dispatched[uop] != UNKNOWN:
                     continue
+                state.add(columns.port[uop])
                 if program.u_kind[columns.static[uop]] == LOAD:
                     state.add(columns.latency_bonus[uop])
                 state.add_time(columns.ready[uop], 0)
