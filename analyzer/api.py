@@ -17,8 +17,6 @@ from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.assembly.decoder import decode, used_registers
 from cyclelens.analyzer.facts.store import FactsStore, TablesUnavailable, open_store
-from cyclelens.analyzer.insight.explain import explain
-from cyclelens.analyzer.insight.findings import find
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
@@ -65,18 +63,24 @@ def counted_loop(code: bytes) -> bytes | None:
     REG is the first of R15 R14 .. RAX (without RSP) that no instruction of the block uses in any width,
     implicitly or not; None if there is none. The jump is short where it reaches.
     """
-    used = used_registers(code)
+    end = loop_end(decode(code))
+    return None if end is None else code + end
+
+
+def loop_end(instructions: Sequence[Instruction]) -> bytes | None:
+    """What ``counted_loop`` puts behind a block of these instructions."""
+    used = frozenset().union(*(used_registers(instruction.code) for instruction in instructions))
     counter = next((name for name in _COUNTERS if name not in used), None)
     if counter is None:
         return None
     number = _ENCODING_ORDER.index(counter)
     decrement = bytes([0x49 if number >= 8 else 0x48, 0xFF, 0xC8 | number & 7])
-    body = code + decrement
-    displacement = -(len(body) + 2)
+    length = sum(instruction.length for instruction in instructions) + len(decrement)
+    displacement = -(length + 2)
     if displacement >= -128:
-        return body + _JNZ_SHORT + displacement.to_bytes(1, "little", signed=True)
-    displacement = -(len(body) + 6)
-    return body + _JNZ_NEAR + displacement.to_bytes(4, "little", signed=True)
+        return decrement + _JNZ_SHORT + displacement.to_bytes(1, "little", signed=True)
+    displacement = -(length + 6)
+    return decrement + _JNZ_NEAR + displacement.to_bytes(4, "little", signed=True)
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -165,16 +169,18 @@ class Analyzer:
         for an unknown name and ``TablesUnavailable`` if the tables cannot be read.
         """
         model = registry.get(microarchitecture)
-        problem = _unpredictable(code)
+        if len(code) > MAX_BLOCK_BYTES:
+            return PredictResult(None, f"the block has {len(code)} bytes; the limit is {MAX_BLOCK_BYTES}")
+        instructions = decode(code)
+        problem = _unpredictable(instructions)
         if problem:
             return PredictResult(None, problem)
         loop = mode == "loop"
         if loop:
-            with_counter = counted_loop(code)
-            if with_counter is None:
+            end = loop_end(instructions)
+            if end is None:
                 return PredictResult(None, "the block uses every register: none is left for the loop counter")
-            code = with_counter
-        instructions = decode(code)
+            instructions += decode(end)
         try:
             block = build_block(instructions, model, self._store, loop=loop, alignment=alignment)
             simulation = simulate(block, model, details=False)
@@ -182,8 +188,8 @@ class Analyzer:
             raise
         except Exception as error:  # one block that fails must not end a run of many thousands
             return PredictResult(None, _internal_error(error))
-        unknown = [item.instruction.text for item in block.instructions if item.facts is None]
-        problem = f"unknown instruction: {'; '.join(dict.fromkeys(unknown))}" if unknown else ""
+        unknown = dict.fromkeys(item.instruction.text for item in block.instructions if item.facts is None)
+        problem = f"unknown instruction: {'; '.join(unknown)}" if unknown else ""
         return PredictResult(simulation.cycles_per_iteration, problem)
 
     def _region(
@@ -207,13 +213,13 @@ class Analyzer:
         lines = _statement_of_each(decode(code), region)
         note = ""
         if loop and not region.ends_in_jump_to_start:
-            with_counter = counted_loop(code)
-            if with_counter is None:
+            end = loop_end(decode(code))
+            if end is None:
                 return without("The region uses every register: none is left for the counter of a loop.")
-            added = decode(with_counter)[len(lines) :]
+            added = decode(end)
             note = f"To make the region a loop, '{added[0].text}; {added[1].mnemonic}' was added to its end."
             lines += (lines[-1],) * len(added)
-            code = with_counter
+            code += end
         answers = []
         try:
             for model in plan.models:
@@ -241,6 +247,10 @@ class Analyzer:
         trace: bool,
         cancel: Cancel | None,
     ) -> _Answer:
+        # Here, because batches of machine code need no causes and start faster without them.
+        from cyclelens.analyzer.insight.explain import explain
+        from cyclelens.analyzer.insight.findings import find
+
         key = (code, model.name, loop, alignment, trace)
         answer = self._answers.get(key)
         if answer is None:
@@ -318,14 +328,12 @@ def _statement_of_each(instructions: Iterable[Instruction], region: Region) -> t
     return tuple(lines)
 
 
-def _unpredictable(code: bytes) -> str:
+def _unpredictable(instructions: Sequence[Instruction]) -> str:
     """Why a block cannot be predicted, or an empty text."""
-    if not code:
+    if not instructions:
         return "empty block"
-    if len(code) > MAX_BLOCK_BYTES:
-        return f"the block has {len(code)} bytes; the limit is {MAX_BLOCK_BYTES}"
     position = 0
-    for instruction in decode(code):
+    for instruction in instructions:
         if not instruction.mnemonic:
             return f"no valid instruction at byte {position}"
         position += instruction.length

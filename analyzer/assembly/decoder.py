@@ -308,6 +308,7 @@ def decode(code: bytes) -> tuple[Instruction, ...]:
 _INFO = InstructionInfoFactory()
 
 
+@lru_cache(maxsize=65536)
 def used_registers(code: bytes) -> frozenset[str]:
     """The general-purpose registers that the instructions read, write or address with, in any width and
     whether visible or implicit (RSP of PUSH, RAX of MUL), by their 64-bit names. Bytes that are no
