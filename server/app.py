@@ -12,6 +12,7 @@ from typing import BinaryIO
 from cyclelens.server import extensions, worker
 from cyclelens.server.features import (
     code_lens,
+    commands,
     configuration,
     diagnostics,
     document_symbols,
@@ -31,6 +32,7 @@ FEATURES = (
     hover,
     code_lens,
     document_symbols,
+    commands,
     extensions,
 )
 """Everything the server can do; each module registers its own methods."""

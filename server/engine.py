@@ -6,12 +6,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from cyclelens.analyzer.api import Analyzer
+from cyclelens.analyzer.facts.store import FactsStore, open_store
 from cyclelens.analyzer.hints import registry as hint_kinds
+from cyclelens.analyzer.insight import wording
 from cyclelens.analyzer.model.result import Analysis, Finding, RegionAnalysis, TraceRow
 from cyclelens.analyzer.model.source import Problem
 from cyclelens.analyzer.reports import json, timeline
 from cyclelens.analyzer.reports.card import instruction_card, region_card
-from cyclelens.server.results import FileResult, Job, RegionResult, TimelineResult
+from cyclelens.server.comparison import compare
+from cyclelens.server.results import Comparison, FileResult, Job, RegionResult, TimelineResult
 
 TIMELINE_ROUNDS = 3
 """Iterations that a timeline shows; more do not fit into a hover."""
@@ -23,13 +26,18 @@ CACHED_PREDICTIONS = 64
 class AnalyzerEngine:
     """Runs jobs on one analyzer, whose cache makes unchanged regions cheap."""
 
-    def __init__(self, analyzer: Analyzer) -> None:
-        self._analyzer = analyzer
+    def __init__(self, store: FactsStore) -> None:
+        self._store = store
+        self._analyzer = Analyzer(store, cached_predictions=CACHED_PREDICTIONS)
 
-    def run(self, job: Job, cancel: Callable[[], bool]) -> Iterator[FileResult]:
+    def run(self, job: Job, cancel: Callable[[], bool]) -> Iterator[FileResult | Comparison]:
         """Analyse a text: first without the trace, because recording it takes several times as long as the
         simulation itself and hints do not need it; then with it. Raises whatever the analyzer raises,
         ``Cancelled`` among it."""
+        if job.task != "analysis":
+            # An analyzer of its own on the same tables: many figures must not push out those of the text.
+            yield compare(Analyzer(self._store, cached_predictions=1), job, cancel)
+            return
         for trace in (False, True):
             analysis = self._analyzer.analyze(job.text, replace(job.options, trace=trace), cancel)
             yield FileResult(
@@ -42,11 +50,12 @@ class AnalyzerEngine:
 
 def create() -> AnalyzerEngine:
     """The engine on the tables that ship with the program. Raises ``TablesUnavailable``."""
-    return AnalyzerEngine(Analyzer(cached_predictions=CACHED_PREDICTIONS))
+    return AnalyzerEngine(open_store())
 
 
 def _region(analysis: Analysis, region: RegionAnalysis, job: Job) -> RegionResult:
     alone = replace(analysis, regions=(region,), problems=())
+    primary = region.predictions[0] if region.predictions else None
     return RegionResult(
         name=region.region.name,
         first_line=region.region.first_line,
@@ -54,8 +63,11 @@ def _region(analysis: Analysis, region: RegionAnalysis, job: Job) -> RegionResul
         complete=bool(region.predictions),
         headline=", ".join(
             f"{prediction.cycles_per_iteration:.2f} cycles/iter · {prediction.microarchitecture}"
+            f" · {wording.bound_by(prediction.bottlenecks)}"
             for prediction in region.predictions
         ),
+        cycles=primary.cycles_per_iteration if primary else None,
+        microarchitecture=primary.microarchitecture if primary else "",
         note=region.note,
         summary=region_card(region),
         hints=hint_kinds.hints(alone, job.hint_kinds),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable, Generator
 from importlib.metadata import PackageNotFoundError, version
@@ -9,9 +10,10 @@ from typing import Any
 
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.server import worker
+from cyclelens.server.baselines import Baselines
 from cyclelens.server.convert import Converter
 from cyclelens.server.jobs import Jobs, Trouble
-from cyclelens.server.results import Job, Outcome
+from cyclelens.server.results import Comparison, FileResult, Job, Outcome
 from cyclelens.server.session import Session, Snapshot
 from cyclelens.server.settings import DEFAULTS, resolve
 from lsprotocol import types
@@ -47,6 +49,7 @@ class CyclelensServer(LanguageServer):
     def __init__(self, factory: str = worker.REAL_ENGINE) -> None:
         super().__init__("cyclelens", _version(), protocol_cls=Protocol)
         self.session = Session()
+        self.baselines = Baselines()
         self.settings = DEFAULTS
         self.settings_known = False
         """False until the client said what it wants: nothing is analysed for the wrong processor before."""
@@ -54,6 +57,8 @@ class CyclelensServer(LanguageServer):
         self.result_listeners: list[Callable[[Snapshot], None]] = []
         """Called with the new snapshot after every analysis, failed ones included."""
         self.jobs = Jobs(self._answered, self._in_trouble, factory=factory)
+        self._tasks: dict[str, asyncio.Future[Comparison]] = {}
+        self._task_number = 0
         self._last_answered = 0
         self._trouble_reported = False
         self._setting_messages: tuple[str, ...] = ()
@@ -82,6 +87,28 @@ class CyclelensServer(LanguageServer):
 
         self.jobs.submit(snapshot.uri, job, settings["debounceMs"] / 1000 if delay is None else delay)
 
+    async def compare(self, snapshot: Snapshot, region: str, task: str) -> Comparison:
+        """Have one region of a document simulated under other conditions; see ``Job.task``.
+
+        Raises RuntimeError with a sentence for users if nothing came of it.
+        """
+        self._task_number += 1
+        # Waits beside the analyses of documents, under a name that no document has.
+        key = f"cyclelens-{task}:{self._task_number}"
+        future = self._tasks[key] = asyncio.get_running_loop().create_future()
+        options = self.settings.options
+
+        def job(identifier: int) -> Job:
+            return Job(identifier, key, snapshot.revision, snapshot.text, options, task=task, region=region)
+
+        try:
+            self.jobs.submit(key, job, 0)
+            comparison: Comparison = await future
+            return comparison
+        finally:
+            del self._tasks[key]
+            self.jobs.forget(key)
+
     def configure(self, sent: object) -> None:
         """Take over settings as sent: complain once about each wrong one, analyse anew where it matters."""
         settings, messages = resolve(sent, registry.names())
@@ -95,8 +122,8 @@ class CyclelensServer(LanguageServer):
         self.jobs.timeout = settings["timeoutMs"] / 1000
         for snapshot in self.session:
             if known and same:
-                self._notify(snapshot)
-            else:
+                self.notify(snapshot)
+            elif settings["analyse"] != "manual":
                 self.analyse(snapshot, delay=0)
 
     def tell(self, kind: types.MessageType, message: str) -> None:
@@ -108,22 +135,37 @@ class CyclelensServer(LanguageServer):
         self.window_log_message(types.LogMessageParams(type=kind, message=message))
 
     def _answered(self, job: Job, outcome: Outcome) -> None:
+        if (future := self._tasks.get(job.uri)) is not None:
+            if isinstance(outcome.result, Comparison):
+                future.set_result(outcome.result)
+            else:
+                self.note(types.MessageType.Error, f"The comparison failed:\n{outcome.error}")
+                future.set_exception(RuntimeError("The comparison failed; the log says more."))
+            return
         snapshot = self.session.get(job.uri)
         if snapshot is None or snapshot.revision != job.revision:
             return
-        if outcome.result is not None:
+        if isinstance(outcome.result, FileResult):
             self._trouble_reported = False
             snapshot = self.session.put(snapshot.answered(outcome.result))
+            self.baselines.answered(snapshot)
             # What follows the first answer to a job adds timelines only: nothing to push or repeat.
             if job.identifier != self._last_answered:
                 self._last_answered = job.identifier
-                self._notify(snapshot)
+                self.notify(snapshot)
             return
         self.note(types.MessageType.Error, f"The analysis failed:\n{outcome.error}")
         self._report_trouble("The analysis failed because of a mistake in Cyclelens; its log says more.")
-        self._notify(self.session.put(snapshot.unanswered()))
+        self.notify(self.session.put(snapshot.unanswered()))
 
     def _in_trouble(self, job: Job | None, trouble: Trouble) -> None:
+        if job is None:
+            # The worker did not even start: nothing that waits for it is answered any more.
+            for waiting in self._tasks.values():
+                waiting.set_exception(RuntimeError("The analysis process cannot be started."))
+        elif (future := self._tasks.get(job.uri)) is not None:
+            future.set_exception(RuntimeError(f"The comparison was given up ({trouble})."))
+            return
         if trouble is Trouble.TIMEOUT:
             seconds = self.settings["timeoutMs"] / 1000
             message = (
@@ -134,7 +176,7 @@ class CyclelensServer(LanguageServer):
         self._report_trouble(message)
         snapshot = self.session.get(job.uri) if job is not None else None
         if snapshot is not None:
-            self._notify(self.session.put(snapshot.unanswered()))
+            self.notify(self.session.put(snapshot.unanswered()))
 
     def _report_trouble(self, message: str) -> None:
         """Show it the first time; until an analysis succeeds again the log is enough."""
@@ -144,7 +186,8 @@ class CyclelensServer(LanguageServer):
             self.tell(types.MessageType.Error, message)
         self._trouble_reported = True
 
-    def _notify(self, snapshot: Snapshot) -> None:
+    def notify(self, snapshot: Snapshot) -> None:
+        """Tell the features that what is to be shown of a document may have changed."""
         for listener in self.result_listeners:
             listener(snapshot)
 

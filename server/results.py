@@ -36,7 +36,11 @@ class RegionResult:
     complete: bool
     """False: there is no figure, ``note`` says why; an older result may be shown instead."""
     headline: str = ""
-    """``4.00 cycles/iter · SKL``."""
+    """``4.00 cycles/iter · SKL · latency-bound``."""
+    cycles: float | None = None
+    """Cycles per iteration on the primary microarchitecture."""
+    microarchitecture: str = ""
+    """The primary one."""
     note: str = ""
     summary: str = ""
     """Markdown for the line of the opening marker."""
@@ -62,6 +66,16 @@ class FileResult:
 
 
 @dataclass(frozen=True, slots=True)
+class Comparison:
+    """A table that somebody asked for, and the same as text."""
+
+    title: str
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[Any, ...], ...] = ()
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Job:
     """One text to analyse. Identifiers ascend, so that "cancelled up to" is a single number."""
 
@@ -72,6 +86,10 @@ class Job:
     options: AnalysisOptions
     hint_kinds: tuple[str, ...] = ()
     """The kinds of hints that are wanted."""
+    task: str = "analysis"
+    """``analysis``; ``compare`` and ``alignment`` are answered with a comparison of one region."""
+    region: str = ""
+    """Name of the region to compare."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +97,7 @@ class Outcome:
     """What is known of a job by now: a result, an error text, or neither."""
 
     identifier: int
-    result: FileResult | None = None
+    result: FileResult | Comparison | None = None
     error: str = ""
     last: bool = False
     """True: the job is done; False: a result with more in it may follow."""

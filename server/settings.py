@@ -25,7 +25,7 @@ class Setting:
     name: str
     """Dots stand for nesting: ``hints.ports``."""
     type: str
-    """``names``, ``choice``, ``integer`` or ``boolean``."""
+    """``names``, ``choice``, ``integer``, ``boolean`` or ``text``."""
     default: Any
     doc: str
     choices: tuple[str, ...] = ()
@@ -67,8 +67,22 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("hints.ports", "boolean", True, "Show the scarce execution ports that instructions need."),
     Setting("hints.fusion", "boolean", True, "Show which branches are one uop with the instruction before."),
     Setting("hints.stalls", "boolean", True, "Show stalls and other hazards on the lines that cause them."),
+    Setting("hints.change", "boolean", True, "Show how a figure changed since it was saved or pinned."),
     Setting("codeLens.enabled", "boolean", True, "Show the result above each region."),
     Setting("diagnostics.enabled", "boolean", True, "Report problems and hazards as diagnostics."),
+    Setting(
+        "diagnostics.documentationUrl",
+        "text",
+        "",
+        "Where the pages about diagnostics are published; empty means those that came with the server.",
+    ),
+    Setting(
+        "analyse",
+        "choice",
+        "onType",
+        "When to analyse: while typing, when a file is opened or saved, or only by command.",
+        choices=("onType", "onSave", "manual"),
+    ),
     Setting(
         "debounceMs",
         "integer",
@@ -114,7 +128,7 @@ class Settings:
         return tuple(
             name.removeprefix("hints.")
             for name, on in self.values.items()
-            if name.startswith("hints.") and name != "hints.enabled" and on
+            if name.startswith("hints.") and name not in ("hints.enabled", "hints.change") and on
         )
 
 
@@ -172,6 +186,10 @@ def _checked(setting: Setting, value: object, microarchitectures: Sequence[str])
         if value in setting.choices:
             return value
         raise ValueError(f"{value!r} is not one of {', '.join(setting.choices)}.")
+    if setting.type == "text":
+        if isinstance(value, str):
+            return value.strip()
+        raise ValueError(f"{value!r} is not a text.")
     return _names(value, microarchitectures)
 
 
@@ -188,4 +206,6 @@ def _names(value: object, known: Sequence[str]) -> tuple[str, ...]:
 
 def _shown(setting: Setting) -> str:
     default = setting.default
-    return ", ".join(default) if isinstance(default, tuple) else str(default).lower()
+    if isinstance(default, tuple):
+        return ", ".join(default)
+    return str(default).lower() if isinstance(default, bool) else str(default)

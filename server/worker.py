@@ -19,7 +19,7 @@ from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 if TYPE_CHECKING:
-    from cyclelens.server.results import FileResult, Job
+    from cyclelens.server.results import Comparison, FileResult, Job
 
 READY = "ready"
 """First message to the parent: everything is imported, jobs may come."""
@@ -30,8 +30,8 @@ REAL_ENGINE = "cyclelens.server.engine:create"
 class Engine(Protocol):
     """What a worker runs; tests put others in the place of the real one."""
 
-    def run(self, job: Job, cancel: Callable[[], bool]) -> Iterator[FileResult]:
-        """Analyse one text; each result replaces the one before. ``cancel`` turning true is the request to
+    def run(self, job: Job, cancel: Callable[[], bool]) -> Iterator[FileResult | Comparison]:
+        """Do one job; each result replaces the one before. ``cancel`` turning true is the request to
         raise anything, soon."""
 
 

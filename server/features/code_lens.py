@@ -1,10 +1,14 @@
-"""textDocument/codeLens: above each region ``4.00 cycles/iter · SKL``."""
+"""textDocument/codeLens: above each region
+``4.00 cycles/iter · SKL · latency-bound | Timeline | Compare CPUs | Alignment``."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from cyclelens.server.features.commands import LENSES
 from cyclelens.server.features.inlay_hints import STALE_SUFFIX
 from cyclelens.server.language_server import CyclelensServer
-from cyclelens.server.session import Snapshot
+from cyclelens.server.session import ShownRegion, Snapshot
 from lsprotocol import types
 from pygls.capabilities import get_capability
 
@@ -19,14 +23,11 @@ def register(server: CyclelensServer) -> None:
             return []
         return [
             types.CodeLens(
-                range=server.converter.range(snapshot.lines, region.result.first_line, 0, 0),
-                # No command: the title is the message, there is nothing to run.
-                command=types.Command(
-                    title=region.result.headline + (STALE_SUFFIX if region.stale else ""), command=""
-                ),
+                range=server.converter.range(snapshot.lines, region.result.first_line, 0, 0), command=command
             )
             for region in snapshot.regions
             if region.result.headline
+            for command in _commands(snapshot.uri, region)
         ]
 
     def refresh(_snapshot: Snapshot) -> None:
@@ -34,3 +35,10 @@ def register(server: CyclelensServer) -> None:
             server.workspace_code_lens_refresh(None)
 
     server.result_listeners.append(refresh)
+
+
+def _commands(uri: str, region: ShownRegion) -> Iterator[types.Command]:
+    # No command: the title is the message, there is nothing to run.
+    yield types.Command(title=region.result.headline + (STALE_SUFFIX if region.stale else ""), command="")
+    for title, command in LENSES:
+        yield types.Command(title=title, command=command, arguments=[uri, region.result.name])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.model.source import Problem, Severity
+from cyclelens.server import documentation
 from cyclelens.server.convert import Converter
 from cyclelens.server.language_server import CyclelensServer
 from cyclelens.server.session import Snapshot
@@ -23,7 +24,9 @@ def register(server: CyclelensServer) -> None:
     def push(snapshot: Snapshot) -> None:
         if snapshot.analysed != snapshot.revision:
             return
-        shown = diagnostics(snapshot, server.converter) if server.settings["diagnostics.enabled"] else []
+        shown = diagnostics(snapshot, server.converter, server.settings["diagnostics.documentationUrl"])
+        if not server.settings["diagnostics.enabled"]:
+            shown = []
         server.text_document_publish_diagnostics(
             types.PublishDiagnosticsParams(uri=snapshot.uri, version=snapshot.version, diagnostics=shown)
         )
@@ -31,20 +34,27 @@ def register(server: CyclelensServer) -> None:
     server.result_listeners.append(push)
 
 
-def diagnostics(snapshot: Snapshot, converter: Converter) -> list[types.Diagnostic]:
-    """The diagnostics of a snapshot that was just analysed, in the order of their lines, each once."""
+def diagnostics(snapshot: Snapshot, converter: Converter, base_url: str = "") -> list[types.Diagnostic]:
+    """The diagnostics of a snapshot that was just analysed, in the order of their lines, each once.
+
+    ``base_url``: where the pages about the codes are published; empty: those on this machine.
+    """
     problems = list(snapshot.problems)
     for region in snapshot.regions:
         problems += region.result.findings
     ordered = sorted(dict.fromkeys(problems), key=lambda problem: (problem.line, problem.column))
-    return [_diagnostic(snapshot, converter, problem) for problem in ordered]
+    return [_diagnostic(snapshot, converter, problem, base_url) for problem in ordered]
 
 
-def _diagnostic(snapshot: Snapshot, converter: Converter, problem: Problem) -> types.Diagnostic:
+def _diagnostic(
+    snapshot: Snapshot, converter: Converter, problem: Problem, base_url: str
+) -> types.Diagnostic:
+    page = documentation.page(problem.code, base_url)
     return types.Diagnostic(
         range=converter.range(snapshot.lines, problem.line, problem.column, problem.end_column),
         message=problem.message,
         severity=_SEVERITIES[problem.severity],
         code=problem.code,
+        code_description=types.CodeDescription(href=page) if page else None,
         source=SOURCE,
     )

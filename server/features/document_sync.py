@@ -1,4 +1,4 @@
-"""textDocument/didOpen, didChange, didClose: the text changes, an analysis is asked for, nothing waits."""
+"""textDocument/didOpen, didChange, didSave, didClose: an analysis is asked for, nothing waits."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ def register(server: CyclelensServer) -> None:
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     def opened(params: types.DidOpenTextDocumentParams) -> None:
         document = params.text_document
-        server.analyse(server.session.open(document.uri, document.version, document.text), delay=0)
+        snapshot = server.session.open(document.uri, document.version, document.text)
+        server.baselines.saved(snapshot)
+        if server.settings["analyse"] != "manual":
+            server.analyse(snapshot, delay=0)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
     def changed(params: types.DidChangeTextDocumentParams) -> None:
@@ -27,11 +30,24 @@ def register(server: CyclelensServer) -> None:
                 snapshot = snapshot.edited(version, start, end, change.text)
             else:
                 snapshot = snapshot.replaced(version, change.text)
-        server.analyse(server.session.put(snapshot))
+        server.session.put(snapshot)
+        if server.settings["analyse"] == "onType":
+            server.analyse(snapshot)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
+    def saved(params: types.DidSaveTextDocumentParams) -> None:
+        snapshot = server.session.get(params.text_document.uri)
+        if snapshot is None:
+            return
+        mode = server.settings["analyse"]
+        server.baselines.saved(snapshot, wait=mode == "onType")
+        if mode == "onSave":
+            server.analyse(snapshot, delay=0)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
     def closed(params: types.DidCloseTextDocumentParams) -> None:
         uri = params.text_document.uri
         server.jobs.forget(uri)
         server.session.close(uri)
+        server.baselines.forget(uri)
         server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri=uri, diagnostics=[]))

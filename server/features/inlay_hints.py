@@ -7,6 +7,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from cyclelens.analyzer.hints import region as region_hint
+from cyclelens.analyzer.hints.change import label_with_change
 from cyclelens.analyzer.model.result import Hint
 from cyclelens.server.convert import Converter
 from cyclelens.server.language_server import CyclelensServer
@@ -32,11 +36,25 @@ def register(server: CyclelensServer) -> None:
             return []
         first, last = params.range.start.line, params.range.end.line
         return [
-            _inlay_hint(snapshot, server.converter, region, hint)
+            _inlay_hint(snapshot, server.converter, region, with_change(snapshot, region, hint))
             for region in snapshot.regions
             for hint in region.result.hints
             if first <= hint.line <= last
         ]
+
+    def with_change(snapshot: Snapshot, region: ShownRegion, hint: Hint) -> Hint:
+        """The hint on the opening line compares with the last save or the pinned baseline."""
+        result = region.result
+        before = server.baselines.before(snapshot.uri, result)
+        if (
+            hint.kind != region_hint.KIND
+            or before is None
+            or result.cycles is None
+            or region.stale
+            or not server.settings["hints.change"]
+        ):
+            return hint
+        return replace(hint, label=label_with_change(hint.label, before, result.cycles))
 
     def refresh(_snapshot: Snapshot) -> None:
         if get_capability(server.client_capabilities, "workspace.inlay_hint.refresh_support", False):

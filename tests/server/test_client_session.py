@@ -7,6 +7,7 @@ import random
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -69,7 +70,7 @@ async def test_an_edit_changes_the_hints_and_the_client_is_told(editor: Editor) 
     editor.replace_line(ADD, "    add $0x12, %ax")
     await editor.until(lambda: len(editor.client.requests) == 2)
     labels = await editor.labels()
-    assert labels[IMMEDIATE].startswith("1.0")
+    assert labels[IMMEDIATE].startswith("3.42 -> 1.01, -70 %")
     assert ADD not in labels or "LCP" not in labels[ADD]
     assert await editor.codes() == []
 
@@ -115,9 +116,98 @@ async def test_lenses_and_symbols_name_the_regions(editor: Editor) -> None:
     await editor.open(TEXT)
     document = types.TextDocumentIdentifier(editor.uri)
     lenses = await editor.client.text_document_code_lens_async(types.CodeLensParams(document))
-    assert [lens.command.title for lens in lenses] == ["3.00 cycles/iter · SKL", "3.42 cycles/iter · SKL"]
+    titles = [lens.command.title for lens in lenses]
+    assert titles[1:4] == titles[5:] == ["Timeline", "Compare CPUs", "Alignment"]
+    assert titles[0] == "3.00 cycles/iter · SKL · latency-bound"
+    assert titles[4].startswith("3.42 cycles/iter · SKL")
     symbols = await editor.client.text_document_document_symbol_async(types.DocumentSymbolParams(document))
     assert [symbol.name for symbol in symbols] == ["chain", "immediate"]
+
+
+@pytest.mark.asyncio
+async def test_an_edit_is_compared_with_the_last_save_and_with_a_pinned_baseline(editor: Editor) -> None:
+    await editor.start()
+    await editor.open(TEXT)
+    editor.replace_line(ADD, "    add $0x12, %ax")
+    await editor.analysed()
+    labels = await editor.labels()
+    assert labels[IMMEDIATE].startswith("3.42 -> 1.01, -70 % · SKL")
+    assert labels[CHAIN].startswith("3.00 cycles/iter")
+    await editor.run("cyclelens.pinBaseline")
+    editor.replace_line(ADD, "    add $0x1234, %ax")
+    await editor.analysed()
+    assert (await editor.labels())[IMMEDIATE].startswith("1.01 -> 3.42, +239 %")
+    await editor.run("cyclelens.unpinBaseline")
+    assert (await editor.labels())[IMMEDIATE].startswith("3.42 cycles/iter")
+    editor.replace_line(ADD, "    add $0x12, %ax")
+    await editor.analysed()
+    editor.save()
+    assert (await editor.labels())[IMMEDIATE].startswith("1.01 cycles/iter")
+
+
+@pytest.mark.asyncio
+async def test_a_lens_compares_processors_and_alignments(editor: Editor) -> None:
+    await editor.start()
+    await editor.open(TEXT)
+    answer = await editor.run("cyclelens.compare", "chain")
+    assert answer["columns"][:2] == ["CPU", "cycles/iter"]
+    assert {row[0]: row[1] for row in answer["rows"]}.items() >= {"SKL": 3.0, "HSW": 3.0}.items()
+    assert "SKL" in await editor.message("chain on")
+    answer = await editor.run("cyclelens.alignment", "chain")
+    assert [row[0] for row in answer["rows"]] == list(range(64))
+    assert "3.00 cycles/iter (best)" in answer["text"]
+    assert "no region 'gone'" in (await editor.run("cyclelens.compare", "gone"))["text"]
+    while "imul" not in (await editor.run("cyclelens.timeline", "chain"))["text"]:
+        await asyncio.sleep(0.01)
+
+
+@pytest.mark.asyncio
+async def test_a_client_with_panels_gets_no_messages(editor: Editor) -> None:
+    able = small_capabilities()
+    able.experimental = {"cyclelens": {"panels": True}}
+    await editor.start(able)
+    await editor.open(TEXT)
+    assert (await editor.run("cyclelens.compare", "chain"))["rows"]
+    assert editor.client.messages == []
+
+
+@pytest.mark.asyncio
+async def test_on_save_a_text_is_analysed_when_it_is_saved_and_compared_with_the_save_before(
+    editor: Editor,
+) -> None:
+    editor.client.set_configuration({"analyse": "onSave", "debounceMs": 0}, section="cyclelens")
+    await editor.start()
+    await editor.open(TEXT)
+    editor.replace_line(ADD, "    add $0x12, %ax")
+    labels = await editor.labels()
+    assert labels[IMMEDIATE].startswith("3.42 cycles/iter")
+    assert labels[IMMEDIATE].endswith("(stale)")
+    editor.save()
+    await editor.analysed()
+    assert (await editor.labels())[IMMEDIATE].startswith("3.42 -> 1.01, -70 %")
+
+
+@pytest.mark.asyncio
+async def test_in_manual_mode_only_the_command_analyses(editor: Editor) -> None:
+    editor.client.set_configuration({"analyse": "manual"}, section="cyclelens")
+    await editor.start()
+    editor.send_open(TEXT)
+    editor.save()
+    assert await editor.labels() == {}
+    await editor.run("cyclelens.analyse")
+    await editor.analysed()
+    assert (await editor.labels())[CHAIN].startswith("3.00 cycles/iter")
+
+
+@pytest.mark.asyncio
+async def test_a_diagnostic_links_to_its_page(editor: Editor) -> None:
+    editor.client.set_configuration(
+        {"diagnostics": {"documentationUrl": "https://example.org/diagnostics"}}, section="cyclelens"
+    )
+    await editor.start()
+    await editor.open(TEXT)
+    (found,) = (await editor.analysed()).diagnostics
+    assert found.code_description.href == "https://example.org/diagnostics/lcp-stall.md"
 
 
 @pytest.mark.asyncio
@@ -139,15 +229,25 @@ async def test_stored_results_can_be_had_as_plain_json(editor: Editor) -> None:
     assert await ask("cyclelens/timeline", {"textDocument": {"uri": "file:///other.s"}}) is None
 
 
+def captured(name: str) -> Any:
+    """A test parameter that is skipped, before anything is started, where the capture is missing."""
+    path = CAPTURED / f"capabilities-{name}.json"
+    missing = pytest.mark.skipif(not path.exists(), reason=f"{path.name} is not beside the project")
+    return pytest.param(path, marks=missing, id=name)
+
+
 @pytest.mark.parametrize(
-    "name", ["neovim-0.11.4", "neovim-0.12.4", "vscode-1.139.1", "small"], ids=lambda name: name.split("-")[0]
+    "path",
+    [
+        captured("neovim-0.11.4"),
+        captured("neovim-0.12.4"),
+        captured("vscode-1.139.1"),
+        pytest.param(None, id="small"),
+    ],
 )
 @pytest.mark.asyncio
-async def test_no_real_editor_gets_what_it_cannot_take(editor: Editor, name: str) -> None:
-    path = CAPTURED / f"capabilities-{name}.json"
-    if name != "small" and not path.exists():
-        pytest.skip(f"{path.name} is not beside the project")
-    able = small_capabilities() if name == "small" else capabilities(path)
+async def test_no_real_editor_gets_what_it_cannot_take(editor: Editor, path: Path | None) -> None:
+    able = small_capabilities() if path is None else capabilities(path)
     result = await editor.start(able)
     preferred = able.general.position_encodings[0]
     assert result.capabilities.position_encoding == preferred

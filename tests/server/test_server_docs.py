@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 
-from cyclelens.server import extensions
+from cyclelens.analyzer.assembly.problems import CODES
+from cyclelens.analyzer.insight import hazards
+from cyclelens.server import documentation, extensions
 from cyclelens.server.app import create_server
 from cyclelens.server.settings import SETTINGS, Setting
 
-TEXT = (Path(__file__).parents[2] / "docs" / "server.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[2]
+TEXT = (ROOT / "docs" / "server.md").read_text(encoding="utf-8")
 
 
 def row(setting: Setting) -> str:
@@ -18,13 +24,15 @@ def row(setting: Setting) -> str:
         "integer": f"{setting.minimum} to {setting.maximum}",
         "boolean": "true or false",
         "names": "list of names",
+        "text": "text",
     }[setting.type]
     default = setting.default
     if isinstance(default, tuple):
         default = "[" + ", ".join(f'"{name}"' for name in default) + "]"
     elif isinstance(default, bool):
         default = str(default).lower()
-    return f"| `{setting.name}` | {kind} | `{default}` | {setting.doc} |"
+    shown = f"`{default}`" if default != "" else "empty"
+    return f"| `{setting.name}` | {kind} | {shown} | {setting.doc} |"
 
 
 def test_the_table_of_settings_is_the_list_of_settings() -> None:
@@ -35,6 +43,42 @@ def test_the_table_of_settings_is_the_list_of_settings() -> None:
 def test_every_request_of_our_own_is_described() -> None:
     for name in (extensions.ANALYSIS, extensions.TIMELINE):
         assert f"`{name}`" in TEXT
+
+
+def codes() -> set[str]:
+    """Every code that can reach an editor: of the front end, of the hazards, of markers and settings."""
+    found = set(CODES)
+    for module in iter_modules(hazards.__path__):
+        found.add(import_module(f"{hazards.__name__}.{module.name}").CODE)
+    api = (ROOT / "analyzer" / "api.py").read_text(encoding="utf-8")
+    return found | set(re.findall(r'\bproblem\(\s*"([a-z-]+)"', api)) | {"no-such-region"}
+
+
+def test_every_code_has_a_page_and_every_page_a_code() -> None:
+    pages = {path.stem for path in (ROOT / "docs" / "diagnostics").glob("*.md")} - {"README"}
+    assert pages == codes()
+
+
+def test_a_page_names_its_code_and_says_what_to_do_and_is_in_the_list() -> None:
+    listed = (ROOT / "docs" / "diagnostics" / "README.md").read_text(encoding="utf-8")
+    for code in codes():
+        text = (ROOT / "docs" / "diagnostics" / f"{code}.md").read_text(encoding="utf-8")
+        assert text.startswith(f"# {code}\n")
+        assert "## What to do" in text
+        assert f"[{code}]({code}.md)" in listed
+
+
+def test_the_link_of_a_code_leads_to_its_page_here_or_where_the_pages_are_published() -> None:
+    here = documentation.page("lcp-stall")
+    assert here == (ROOT / "docs" / "diagnostics" / "lcp-stall.md").resolve().as_uri()
+    assert documentation.page("lcp-stall", "https://example.org/d/") == "https://example.org/d/lcp-stall.md"
+    assert documentation.page("no-such-code") is None
+    assert documentation.page("no-such-code", "https://example.org") is None
+
+
+def test_every_command_is_described() -> None:
+    for command in create_server().protocol.fm.commands:
+        assert f"`{command}`" in TEXT
 
 
 def test_every_registered_method_that_shows_something_is_described() -> None:

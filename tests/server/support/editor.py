@@ -88,10 +88,24 @@ class Editor:
 
     async def open(self, text: str) -> None:
         """Open the document and wait for its analysis."""
+        self.send_open(text)
+        await self.analysed()
+
+    def send_open(self, text: str) -> None:
+        """Open the document; does not wait."""
         self.text = text
         document = types.TextDocumentItem(self.uri, "asm", self.version, text)
         self.client.text_document_did_open(types.DidOpenTextDocumentParams(document))
-        await self.analysed()
+
+    def save(self) -> None:
+        """Tell that the text was saved; does not wait."""
+        document = types.TextDocumentIdentifier(self.uri)
+        self.client.text_document_did_save(types.DidSaveTextDocumentParams(document))
+
+    async def run(self, command: str, *arguments: str) -> Any:
+        """Run a command of the server on the document."""
+        request = types.ExecuteCommandParams(command, [self.uri, *arguments])
+        return await self.client.workspace_execute_command_async(request)
 
     def type(self, line: int, character: int, text: str, delete: int = 0) -> None:
         """Replace ``delete`` characters of a line; does not wait."""

@@ -1,0 +1,79 @@
+"""What the figures of regions are compared with: those of the last save, or those that were pinned."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from cyclelens.server.results import RegionResult
+from cyclelens.server.session import Snapshot
+
+Key = tuple[str, str]
+"""Region and microarchitecture: figures of different processors are not compared."""
+
+
+@dataclass(slots=True)
+class _Document:
+    saved: dict[Key, float] = field(default_factory=dict)
+    pinned: dict[Key, float] | None = None
+    due: int | None = None
+    """Revision whose analysis, still to come, is the saved one."""
+
+
+class Baselines:
+    """Figures in cycles per iteration, by document and region. Opening a document counts as saving it."""
+
+    def __init__(self) -> None:
+        self._documents: dict[str, _Document] = {}
+
+    def before(self, uri: str, region: RegionResult) -> float | None:
+        """The figure that a region is compared with; None if there is none."""
+        document = self._documents.get(uri)
+        if document is None:
+            return None
+        figures = document.saved if document.pinned is None else document.pinned
+        return figures.get(_key(region))
+
+    def saved(self, snapshot: Snapshot, *, wait: bool = True) -> None:
+        """The text was saved (or opened). Its analysis counts as soon as it is there.
+
+        ``wait``: False takes what is known now, which is right where saving is what starts an analysis.
+        """
+        document = self._documents.setdefault(snapshot.uri, _Document())
+        if wait and snapshot.analysed != snapshot.revision:
+            document.due = snapshot.revision
+        else:
+            document.saved, document.due = _figures(snapshot, stale=True), None
+
+    def answered(self, snapshot: Snapshot) -> None:
+        """An analysis arrived: it may be the one of the saved text, or the first after it."""
+        document = self._documents.get(snapshot.uri)
+        if document is not None and document.due is not None and snapshot.analysed >= document.due:
+            document.saved, document.due = _figures(snapshot), None
+
+    def pin(self, snapshot: Snapshot) -> int:
+        """Compare with the present figures until they are unpinned. Returns how many regions have one."""
+        document = self._documents.setdefault(snapshot.uri, _Document())
+        document.pinned = _figures(snapshot)
+        return len(document.pinned)
+
+    def unpin(self, uri: str) -> None:
+        """Compare with the last save again."""
+        if uri in self._documents:
+            self._documents[uri].pinned = None
+
+    def forget(self, uri: str) -> None:
+        """The document was closed."""
+        self._documents.pop(uri, None)
+
+
+def _key(region: RegionResult) -> Key:
+    return region.name, region.microarchitecture
+
+
+def _figures(snapshot: Snapshot, *, stale: bool = False) -> dict[Key, float]:
+    """What is known; ``stale``: also of regions that were edited since."""
+    return {
+        _key(region.result): region.result.cycles
+        for region in snapshot.regions
+        if region.result.cycles is not None and (stale or not region.stale)
+    }
