@@ -10,7 +10,7 @@ import signal
 from bisect import bisect_right
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -120,7 +120,7 @@ class Analyzer:
         """
         self._store = open_store() if store is None else store
         self._capacity = cached_predictions
-        self._answers: OrderedDict[tuple[bytes, str, bool, int, bool], _Answer] = OrderedDict()
+        self._answers: OrderedDict[tuple[bytes, str, bool, int, bool, bool], _Answer] = OrderedDict()
 
     def close(self) -> None:
         """Close the tables."""
@@ -156,7 +156,7 @@ class Analyzer:
         for region in chosen:
             plan, marker_problems = _plan(region, options, marker_lines)
             problems += marker_problems
-            regions.append(self._region(region, plan, options.trace, problems, cancel))
+            regions.append(self._region(region, plan, options, problems, cancel))
         problems.sort(key=lambda problem: (problem.line, problem.column))
         return Analysis(regions=tuple(regions), problems=tuple(problems), dialect=assembled.dialect)
 
@@ -193,7 +193,12 @@ class Analyzer:
         return PredictResult(simulation.cycles_per_iteration, problem)
 
     def _region(
-        self, region: Region, plan: _Plan, trace: bool, problems: list[Problem], cancel: Cancel | None
+        self,
+        region: Region,
+        plan: _Plan,
+        options: AnalysisOptions,
+        problems: list[Problem],
+        cancel: Cancel | None,
     ) -> RegionAnalysis:
         def without(note: str) -> RegionAnalysis:
             return RegionAnalysis(region=region, instruction_lines=(), predictions=(), note=note)
@@ -223,7 +228,7 @@ class Analyzer:
         answers = []
         try:
             for model in plan.models:
-                answers.append(self._answer(code, model, loop, plan.alignment, trace, cancel))
+                answers.append(self._answer(code, model, loop, plan.alignment, options, cancel))
         except (Cancelled, TablesUnavailable):
             raise
         except Exception as error:  # the other regions' results must survive, and the user must hear of it
@@ -244,19 +249,22 @@ class Analyzer:
         model: Microarchitecture,
         loop: bool,
         alignment: int,
-        trace: bool,
+        options: AnalysisOptions,
         cancel: Cancel | None,
     ) -> _Answer:
         # Here, because batches of machine code need no causes and start faster without them.
+        from cyclelens.analyzer.insight.account import account
         from cyclelens.analyzer.insight.explain import explain
         from cyclelens.analyzer.insight.findings import find
 
-        key = (code, model.name, loop, alignment, trace)
+        key = (code, model.name, loop, alignment, options.trace, options.account)
         answer = self._answers.get(key)
         if answer is None:
             block = build_block(decode(code), model, self._store, loop=loop, alignment=alignment)
-            simulation = simulate(block, model, trace=trace, cancel=cancel)
+            simulation = simulate(block, model, trace=options.trace, cancel=cancel)
             prediction = explain(block, model, simulation)
+            if options.account:
+                prediction = replace(prediction, account=account(block, model, cancel=cancel))
             answer = self._answers[key] = _Answer(prediction, find(prediction))
             if len(self._answers) > self._capacity:
                 self._answers.popitem(last=False)

@@ -1,7 +1,8 @@
 """The command line. The only place that prints, and where every error becomes one line and an exit code.
 
-Exit codes: 0 success, 1 problems in the input, 2 wrong usage, 70 an error in Cyclelens itself, 130
-interrupted. Start-up time matters here: what a subcommand needs is imported when it runs.
+Exit codes: 0 success, 1 problems in the input, 2 wrong usage, 3 slower than allowed (``check``), 70 an error
+in Cyclelens itself, 130 interrupted. Start-up time matters here: what a subcommand needs is imported when it
+runs.
 """
 
 from __future__ import annotations
@@ -11,21 +12,23 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from cyclelens.analyzer.model.result import Analysis
+from cyclelens.analyzer.commands.common import (
+    OK,
+    PROBLEMS,
+    InputError,
+    alignment,
+    new_parser,
+    one_microarchitecture,
+)
 
-OK, PROBLEMS, USAGE, INTERNAL, INTERRUPTED = 0, 1, 2, 70, 130
+USAGE, INTERNAL, INTERRUPTED = 2, 70, 130
 PLUGINS = "cyclelens.commands"
 """Entry-point group of further subcommands: callables from a list of arguments to an exit code."""
 
 Command = Callable[[list[str]], int]
-
-
-class _InputError(Exception):
-    """The input cannot be read or used; the message is for the user."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -40,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return code
     except SystemExit as stop:  # argparse: 0 after help, 2 after an error that it has already printed
         return stop.code if isinstance(stop.code, int) else USAGE
-    except _InputError as error:
+    except InputError as error:
         _complain(error)
         return PROBLEMS
     except KeyboardInterrupt:
@@ -111,32 +114,6 @@ class _Version(argparse.Action):
         parser.exit()
 
 
-def _parser(name: str, description: str) -> argparse.ArgumentParser:
-    return argparse.ArgumentParser(prog=f"cyclelens {name}", description=description, allow_abbrev=False)
-
-
-def _one_microarchitecture(name: str) -> str:
-    from cyclelens.analyzer.microarchitectures import registry
-
-    try:
-        return registry.get(name).name
-    except registry.UnknownMicroarchitecture as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-
-
-def _microarchitectures(text: str) -> tuple[str, ...]:
-    names = tuple(dict.fromkeys(_one_microarchitecture(name) for name in text.split(",") if name.strip()))
-    if not names:
-        raise argparse.ArgumentTypeError("no microarchitecture is given")
-    return names
-
-
-def _alignment(text: str) -> int:
-    if not text.isdecimal() or int(text) > 63:
-        raise argparse.ArgumentTypeError(f"'{text}' is no number of bytes from 0 to 63")
-    return int(text)
-
-
 def _jobs(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"'{text}' is no number of processes")
@@ -144,90 +121,16 @@ def _jobs(text: str) -> int:
 
 
 # ---------------------------------------------------------------------------------------------------------
-# analyze
-
-
-def _analyze(arguments: list[str]) -> int:
-    parser = _parser("analyze", "Analyse the marked regions of an assembly file.")
-    parser.add_argument("file", metavar="FILE", help="assembly file, - for standard input")
-    parser.add_argument(
-        "--arch",
-        type=_microarchitectures,
-        metavar="SKL[,HSW...]",
-        help="microarchitectures, instead of those the markers name (default: SKL; see: cyclelens arch list)",
-    )
-    parser.add_argument("--region", metavar="NAME", help="analyse only the region of this name")
-    parser.add_argument(
-        "--mode",
-        choices=("auto", "loop", "unroll"),
-        help="auto: a region that ends in a jump to its start is a loop, any other is unrolled",
-    )
-    parser.add_argument(
-        "--alignment",
-        type=_alignment,
-        metavar="N",
-        help="address of the region's first byte within a 64-byte line (default: 0)",
-    )
-    parser.add_argument("--syntax", choices=("auto", "att", "intel"), default="auto")
-    parser.add_argument("--format", choices=("text", "json"), default="text")
-    parser.add_argument("--trace", action="store_true", help="add the timeline of every uop")
-    options = parser.parse_args(arguments)
-    text = _read_text(options.file)
-
-    from cyclelens.analyzer.api import Analyzer
-    from cyclelens.analyzer.facts.store import TablesUnavailable
-    from cyclelens.analyzer.model.result import AnalysisOptions
-    from cyclelens.analyzer.reports.registry import render
-
-    given = {"arch": options.arch, "mode": options.mode, "alignment": options.alignment}
-    forced = {key for key, value in given.items() if value is not None}
-    try:
-        analysis = Analyzer().analyze(
-            text,
-            AnalysisOptions(
-                microarchitectures=options.arch or ("SKL",),
-                mode=options.mode or "auto",
-                alignment=options.alignment or 0,
-                syntax=options.syntax,
-                region=options.region,
-                trace=options.trace,
-                forced=frozenset(forced | ({"align"} if "alignment" in forced else set())),
-            ),
-        )
-    except TablesUnavailable as error:
-        raise _InputError(error) from None
-    print(render(analysis, options.file, options.format), end="")
-    return OK if _is_clean(analysis) else PROBLEMS
-
-
-def _is_clean(analysis: Analysis) -> bool:
-    """Every region has a prediction, and nothing in the text is in doubt. Hazards are no problems: finding
-    them is what the program is for."""
-    if any(problem.severity != "information" for problem in analysis.problems):
-        return False
-    return bool(analysis.regions) and all(region.predictions for region in analysis.regions)
-
-
-def _read_text(name: str) -> str:
-    """A file's text; bytes that are no UTF-8 are replaced, so that any file can be looked at."""
-    try:
-        data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
-    except OSError as error:
-        raise _InputError(f"{name} cannot be read: {error.strerror or error}") from None
-    return data.decode("utf-8-sig", errors="replace")
-
-
-# ---------------------------------------------------------------------------------------------------------
 # predict
 
 
 def _predict(arguments: list[str]) -> int:
-    parser = _parser(
+    parser = new_parser(
         "predict",
         "Read blocks of machine code from standard input, one a line in hexadecimal, and write their "
         "cycles per iteration as CSV. A block that cannot be predicted has an empty figure and a reason.",
     )
-    parser.add_argument("--arch", type=_one_microarchitecture, required=True, metavar="A")
+    parser.add_argument("--arch", type=one_microarchitecture, required=True, metavar="A")
     parser.add_argument(
         "--mode",
         choices=("unroll", "loop"),
@@ -235,7 +138,7 @@ def _predict(arguments: list[str]) -> int:
         help="unroll: repeat the block end to end; loop: append dec REG; jnz with a register it does not use",
     )
     parser.add_argument("--jobs", type=_jobs, default=1, metavar="N", help="processes (default: 1)")
-    parser.add_argument("--alignment", type=_alignment, default=0, metavar="N")
+    parser.add_argument("--alignment", type=alignment, default=0, metavar="N")
     options = parser.parse_args(arguments)
 
     import csv
@@ -268,7 +171,7 @@ def _predict(arguments: list[str]) -> int:
                 sys.stdout.flush()
                 advance()
         except TablesUnavailable as error:
-            raise _InputError(error) from None
+            raise InputError(error) from None
     # A block without a figure is an answer of its own: its row says why.
     return OK
 
@@ -290,7 +193,7 @@ def _progress() -> Iterator[Callable[[], object]]:
 
 
 def _data(arguments: list[str]) -> int:
-    parser = _parser("data", "The instruction tables.")
+    parser = new_parser("data", "The instruction tables.")
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     importer = actions.add_parser("import", help="make the tables from the XML file that uops.info publishes")
     importer.add_argument("file", metavar="FILE.xml[.xz]", type=Path)
@@ -305,7 +208,7 @@ def _data(arguments: list[str]) -> int:
     try:
         summary = run_import(options.file, options.output)
     except ImportProblem as error:
-        raise _InputError(error) from None
+        raise InputError(error) from None
     print(
         f"{summary.variants} instruction variants, {summary.records} records of "
         f"{len(summary.microarchitectures)} microarchitectures ({summary.distinct_records} distinct), "
@@ -315,7 +218,7 @@ def _data(arguments: list[str]) -> int:
 
 
 def _arch(arguments: list[str]) -> int:
-    parser = _parser("arch", "The microarchitectures that can be simulated.")
+    parser = new_parser("arch", "The microarchitectures that can be simulated.")
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     actions.add_parser("list", help="names and titles, oldest first")
     parser.parse_args(arguments)
@@ -327,8 +230,19 @@ def _arch(arguments: list[str]) -> int:
     return OK
 
 
+def _command(module: str) -> Command:
+    """A subcommand with a file of its own, loaded when it runs."""
+
+    def run(arguments: list[str]) -> int:
+        main: Command = import_module(f"cyclelens.analyzer.commands.{module}").main
+        return main(arguments)
+
+    return run
+
+
 COMMANDS: dict[str, tuple[Command, str]] = {
-    "analyze": (_analyze, "analyse the marked regions of an assembly file"),
+    "analyze": (_command("analyze"), "analyse the marked regions of an assembly file"),
+    "check": (_command("check"), "compare regions with limits and earlier figures"),
     "predict": (_predict, "predict many blocks of machine code, hexadecimal in, CSV out"),
     "data": (_data, "make the instruction tables"),
     "arch": (_arch, "list the microarchitectures"),

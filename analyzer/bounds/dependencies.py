@@ -38,6 +38,26 @@ class CriticalChain:
 
 
 @dataclass(frozen=True, slots=True)
+class DependencyNode:
+    """One input operand of an instruction."""
+
+    instruction: int
+    value: str
+    """Register or flag group that is read; empty for memory."""
+    own_latency: int
+    """Cycles from this input to the slowest result of its instruction."""
+
+
+@dataclass(frozen=True, slots=True)
+class DependencyGraph:
+    """All dependencies of a block, as the bound sees them."""
+
+    nodes: tuple[DependencyNode, ...]
+    edges: tuple[Edge, ...]
+    """From an input of the instruction that makes a value to the input that reads it; numbers of nodes."""
+
+
+@dataclass(frozen=True, slots=True)
 class _Input:
     """One input operand of an instruction: a node of the graph."""
 
@@ -81,6 +101,31 @@ def critical_chain(
     graph = _Graph(block, microarchitecture, aliasing)
     cycle = maximum_cycle_ratio(len(graph.nodes), graph.edges)
     return CriticalChain(cycle.ratio, tuple(graph.nodes[edge.start].instruction for edge in cycle.edges))
+
+
+def dependency_graph(
+    block: Block, microarchitecture: Microarchitecture, aliasing: Aliasing = Aliasing.DIFFERENT
+) -> DependencyGraph:
+    """Every input of the block's instructions and what it waits for, latencies in cycles."""
+    graph = _Graph(block, microarchitecture, aliasing)
+    nodes = tuple(
+        DependencyNode(
+            node.instruction, node.register or "", _slowest(block.instructions[node.instruction], node)
+        )
+        for node in graph.nodes
+    )
+    return DependencyGraph(nodes, tuple(graph.edges))
+
+
+def _slowest(template: InstructionTemplate, node: _Input) -> int:
+    if template.eliminable_move:
+        return 0
+    pairs = [
+        cycles
+        for (kind, position, _, _), cycles in template.latencies.items()
+        if (kind, position) == (node.kind, node.position)
+    ]
+    return max(pairs, default=1 if template.uop_count else 0)
 
 
 class _Graph:

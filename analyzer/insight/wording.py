@@ -61,6 +61,16 @@ def figure(value: float) -> str:
     return "" if abs(value) < 0.005 else f"{value:.2f}"
 
 
+def cycles(count: int) -> str:
+    """``1 cycle``, ``4 cycles``."""
+    return f"{count} cycle{'' if count == 1 else 's'}"
+
+
+def on_chain(count: int) -> str:
+    """What to say at an instruction of the critical chain that adds this many cycles to it."""
+    return f"on the critical chain, {cycles(count)}"
+
+
 def mode(name: str) -> str:
     """``loop`` and ``unroll`` as words for people."""
     return "unrolled" if name == "unroll" else name

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from cyclelens.analyzer.model.account import Account
 from cyclelens.analyzer.model.source import Problem, Region, Severity
 from cyclelens.analyzer.model.uops import InstructionTemplate
 
@@ -104,6 +105,8 @@ class Prediction:
     """IDQ uops per iteration by source."""
     instructions: tuple[InstructionTemplate, ...]
     simulation: Simulation
+    account: Account | None = None
+    """What became of every issue slot; only if asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +173,8 @@ class AnalysisOptions:
     region: str | None = None
     """Only the region of this name."""
     trace: bool = False
+    account: bool = False
+    """Also account for every issue slot; takes several times as long."""
     forced: frozenset[str] = frozenset()
     """Marker options (``arch mode alignment align``) that do not win: the user gave them explicitly."""
     allow_external_programs: bool = True

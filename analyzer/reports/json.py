@@ -7,6 +7,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from cyclelens.analyzer.insight.dependencies import Dependencies, dependencies
+from cyclelens.analyzer.model.account import Account
 from cyclelens.analyzer.model.result import (
     Analysis,
     Finding,
@@ -71,9 +73,52 @@ def _prediction(analysis: RegionAnalysis, prediction: Prediction) -> dict[str, A
         "last_round": simulation.last_round,
         "rows": [_row(row) for row in rows(analysis, prediction)],
     }
+    result["dependencies"] = _dependencies(dependencies(prediction))
+    if prediction.account is not None:
+        result["account"] = _account(prediction.account)
     if simulation.trace is not None:
         result["trace"] = _trace(simulation.trace)
     return result
+
+
+def _dependencies(graph: Dependencies) -> dict[str, Any]:
+    return {
+        "cycles_per_iteration": round(float(graph.cycles_per_iteration), _DECIMALS),
+        "chain": [
+            {"instruction": instruction, "latency": latency}
+            for instruction, latency in zip(graph.chain, graph.chain_latencies, strict=True)
+        ],
+        "chain_iterations": graph.chain_iterations,
+        "slack": [None if room is None else round(float(room), _DECIMALS) for room in graph.slack],
+        "path": list(graph.path),
+        "path_cycles": graph.path_cycles,
+        "edges": [
+            {
+                "producer": edge.producer,
+                "consumer": edge.consumer,
+                "value": edge.value,
+                "latency": edge.latency,
+                "carried": edge.carried,
+                "critical": edge.critical,
+            }
+            for edge in graph.edges
+        ],
+    }
+
+
+def _account(account: Account) -> dict[str, Any]:
+    """Slots as whole numbers: they add up exactly."""
+    return {
+        "width": account.width,
+        "rounds": account.rounds,
+        "slots": account.slots,
+        "used": list(account.used),
+        "lost": [
+            {"area": str(cause.area), "what": cause.what, "why": cause.why}
+            | {"instruction": instruction, "slots": slots}
+            for (cause, instruction), slots in sorted(account.lost.items())
+        ],
+    }
 
 
 def _row(row: Row) -> dict[str, Any]:

@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from cyclelens.analyzer.insight import wording
 from cyclelens.analyzer.insight.confidence import is_uncertain, reservations
+from cyclelens.analyzer.insight.dependencies import dependencies
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.account import Account
 from cyclelens.analyzer.model.result import Analysis, Finding, Prediction, RegionAnalysis
 from cyclelens.analyzer.reports import timeline
 from cyclelens.analyzer.reports.rows import Row, rows, source_shares
@@ -72,6 +74,12 @@ def _prediction(region: RegionAnalysis, prediction: Prediction) -> Iterator[str]
         yield f"   Note:       {sentence}"
     yield ""
     yield from _table(region, prediction)
+    if "Dependencies" in prediction.bottlenecks:
+        yield ""
+        yield from _chain(region, prediction)
+    if prediction.account is not None:
+        yield ""
+        yield from _account(region, prediction, prediction.account)
     if findings:
         yield ""
         yield "   Hazards:"
@@ -90,6 +98,32 @@ def _prediction(region: RegionAnalysis, prediction: Prediction) -> Iterator[str]
         labels = {row.index: row.text for row in rows(region, prediction) if row.kind == "instruction"}
         drawn = timeline.render(prediction, labels=labels)
         yield textwrap.indent(drawn, "   ")
+
+
+def _chain(region: RegionAnalysis, prediction: Prediction) -> Iterator[str]:
+    graph = dependencies(prediction)
+    yield f"   Critical chain: {float(graph.cycles_per_iteration):.2f} cycles an iteration"
+    for instruction, latency in zip(graph.chain, graph.chain_latencies, strict=True):
+        yield f"     {_place(region, instruction)}: {wording.cycles(latency)}"
+
+
+def _account(region: RegionAnalysis, prediction: Prediction, account: Account) -> Iterator[str]:
+    areas = ", ".join(f"{area} {share:.1%}" for area, share in account.areas().items())
+    yield f"   Issue slots: {account.used_share:.1%} used; lost: {areas}"
+    for cause, share in account.causes():
+        yield f"     {share:6.1%}  {cause.text}"
+    lost = [(account.lost_cycles(index), index) for index in range(len(prediction.instructions))]
+    if any(cycles >= 0.005 for cycles, _ in lost):
+        yield "   Cycles lost because of an instruction, per iteration:"
+    for cycles, index in sorted(lost, key=lambda item: -item[0]):
+        main = account.main_cause(index)
+        if cycles >= 0.005 and main is not None:
+            yield f"     {cycles:6.2f}  {_place(region, index)} ({main.text})"
+
+
+def _place(region: RegionAnalysis, instruction: int) -> str:
+    statement = region.region.lines[region.instruction_lines[instruction]]
+    return f"line {statement.line + 1}: {' '.join(statement.text.split())}"
 
 
 def _findings_of(region: RegionAnalysis, prediction: Prediction) -> list[Finding]:

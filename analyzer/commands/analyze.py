@@ -1,0 +1,34 @@
+"""``cyclelens analyze``: the marked regions of an assembly file as a report."""
+
+from __future__ import annotations
+
+from cyclelens.analyzer.commands.common import (
+    OK,
+    PROBLEMS,
+    add_analysis_arguments,
+    analyze_file,
+    is_clean,
+    new_parser,
+)
+
+FORMATS = ("text", "json", "markdown", "html", "sarif", "dot", "svg")
+
+
+def main(arguments: list[str]) -> int:
+    """Print the report; 1 if there are problems in the text."""
+    parser = new_parser("analyze", "Analyse the marked regions of an assembly file.")
+    add_analysis_arguments(parser)
+    parser.add_argument("--format", choices=FORMATS, default="text")
+    parser.add_argument("--trace", action="store_true", help="add the timeline of every uop")
+    parser.add_argument(
+        "--account", action="store_true", help="say of every issue slot who used it or why it was lost"
+    )
+    options = parser.parse_args(arguments)
+
+    from cyclelens.analyzer.reports.registry import render
+
+    # A document to read at leisure has everything.
+    full = options.format == "html"
+    analysis = analyze_file(options, trace=full or options.trace, account=full or options.account)
+    print(render(analysis, options.file, options.format), end="")
+    return OK if is_clean(analysis) else PROBLEMS

@@ -1,0 +1,125 @@
+"""What subcommands share: how a file and options are read, and how bad input is reported."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cyclelens.analyzer.model.result import Analysis, AnalysisOptions
+
+OK, PROBLEMS = 0, 1
+"""Exit codes; ``cyclelens.analyzer.cli`` lists all."""
+
+
+class InputError(Exception):
+    """The input cannot be read or used; the message is for the user."""
+
+
+def new_parser(name: str, description: str) -> argparse.ArgumentParser:
+    """The parser of a subcommand."""
+    return argparse.ArgumentParser(prog=f"cyclelens {name}", description=description, allow_abbrev=False)
+
+
+def one_microarchitecture(name: str) -> str:
+    """Type of an argument: the name of a microarchitecture in any case."""
+    from cyclelens.analyzer.microarchitectures import registry
+
+    try:
+        return registry.get(name).name
+    except registry.UnknownMicroarchitecture as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def microarchitectures(text: str) -> tuple[str, ...]:
+    """Type of an argument: several names with commas."""
+    names = tuple(dict.fromkeys(one_microarchitecture(name) for name in text.split(",") if name.strip()))
+    if not names:
+        raise argparse.ArgumentTypeError("no microarchitecture is given")
+    return names
+
+
+def alignment(text: str) -> int:
+    """Type of an argument: bytes within a 64-byte line."""
+    if not text.isdecimal() or int(text) > 63:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of bytes from 0 to 63")
+    return int(text)
+
+
+def add_analysis_arguments(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
+    """The arguments that say what to analyse and for what; ``several`` files or one."""
+    if several:
+        parser.add_argument("files", metavar="FILE", nargs="+", help="assembly files")
+    else:
+        parser.add_argument("file", metavar="FILE", help="assembly file, - for standard input")
+    parser.add_argument(
+        "--arch",
+        type=microarchitectures,
+        metavar="SKL[,HSW...]",
+        help="microarchitectures, instead of those the markers name (default: SKL; see: cyclelens arch list)",
+    )
+    parser.add_argument("--region", metavar="NAME", help="analyse only the region of this name")
+    parser.add_argument(
+        "--mode",
+        choices=("auto", "loop", "unroll"),
+        help="auto: a region that ends in a jump to its start is a loop, any other is unrolled",
+    )
+    parser.add_argument(
+        "--alignment",
+        type=alignment,
+        metavar="N",
+        help="address of the region's first byte within a 64-byte line (default: 0)",
+    )
+    parser.add_argument("--syntax", choices=("auto", "att", "intel"), default="auto")
+
+
+def analyze_file(options: argparse.Namespace, *, trace: bool = False, account: bool = False) -> Analysis:
+    """The analysis that ``add_analysis_arguments`` describe. Raises InputError if it cannot be done."""
+    text = read_text(options.file)
+
+    from cyclelens.analyzer.api import Analyzer
+    from cyclelens.analyzer.facts.store import TablesUnavailable
+
+    try:
+        return Analyzer().analyze(text, analysis_options(options, trace=trace, account=account))
+    except TablesUnavailable as error:
+        raise InputError(error) from None
+
+
+def analysis_options(
+    options: argparse.Namespace, *, trace: bool = False, account: bool = False
+) -> AnalysisOptions:
+    """Explicit arguments win over a marker's options."""
+    from cyclelens.analyzer.model.result import AnalysisOptions
+
+    given = {"arch": options.arch, "mode": options.mode, "alignment": options.alignment}
+    forced = {key for key, value in given.items() if value is not None}
+    return AnalysisOptions(
+        microarchitectures=options.arch or ("SKL",),
+        mode=options.mode or "auto",
+        alignment=options.alignment or 0,
+        syntax=options.syntax,
+        region=options.region,
+        trace=trace,
+        account=account,
+        forced=frozenset(forced | ({"align"} if "alignment" in forced else set())),
+    )
+
+
+def is_clean(analysis: Analysis) -> bool:
+    """Every region has a prediction, and nothing in the text is in doubt. Hazards are no problems: finding
+    them is what the program is for."""
+    if any(problem.severity != "information" for problem in analysis.problems):
+        return False
+    return bool(analysis.regions) and all(region.predictions for region in analysis.regions)
+
+
+def read_text(name: str) -> str:
+    """A file's text; bytes that are no UTF-8 are replaced, so that any file can be looked at."""
+    try:
+        data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+    except OSError as error:
+        raise InputError(f"{name} cannot be read: {error.strerror or error}") from None
+    return data.decode("utf-8-sig", errors="replace")

@@ -1,0 +1,130 @@
+"""The dependencies of a region as a picture: DOT for Graphviz, and SVG without any other program.
+
+Instructions stand in program order. Arcs on the right are values within an iteration, arcs on the left values
+that the next iteration reads; each is labelled with its cycles, and the critical chain is marked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+
+from cyclelens.analyzer.insight.dependencies import Dependencies, dependencies
+from cyclelens.analyzer.model.result import Analysis, Prediction, RegionAnalysis
+from cyclelens.analyzer.reports.rows import rows
+
+_ROW, _LINE, _CHARACTER = 30, 20, 7.5
+"""Pixels: distance of instructions, height of their boxes, width of a character."""
+_MARGIN = 14
+_LANE = 16
+_CRITICAL, _PLAIN = "#c62828", "#78909c"
+
+
+def render_dot(analysis: Analysis, file: str) -> str:
+    """One digraph for each region and microarchitecture."""
+    graphs = [
+        "\n".join(_dot(region, prediction, file))
+        for region in analysis.regions
+        for prediction in region.predictions
+    ]
+    return "\n\n".join(graphs) + "\n" if graphs else 'digraph "no region" {\n}\n'
+
+
+def render_svg(analysis: Analysis, file: str) -> str:
+    """The graphs of all regions and microarchitectures, one below the other."""
+    parts: list[str] = []
+    top, width = 0.0, 0.0
+    for region in analysis.regions:
+        for prediction in region.predictions:
+            body, own_width, height = _drawing(region, prediction)
+            title = escape(f"{file}: {region.region.name} ({prediction.microarchitecture})")
+            parts.append(f'<text x="{_MARGIN}" y="{top + 20:.0f}" font-weight="bold">{title}</text>')
+            parts.append(f'<g transform="translate(0 {top + 30:.0f})">{body}</g>')
+            top += height + 30
+            width = max(width, own_width, len(title) * _CHARACTER + 2 * _MARGIN)
+    return _svg("\n".join(parts), width, top) + "\n"
+
+
+def picture(region: RegionAnalysis, prediction: Prediction) -> str:
+    """One region's graph as an SVG element."""
+    return _svg(*_drawing(region, prediction))
+
+
+def _texts(region: RegionAnalysis, prediction: Prediction) -> list[str]:
+    return [row.text for row in rows(region, prediction) if row.kind == "instruction"]
+
+
+def _dot(region: RegionAnalysis, prediction: Prediction, file: str) -> Iterator[str]:
+    graph = dependencies(prediction)
+    name = f"{file}: {region.region.name} ({prediction.microarchitecture})"
+    yield f"digraph {_quoted(name)} {{"
+    yield "  node [shape=box, fontname=monospace];"
+    for index, text in enumerate(_texts(region, prediction)):
+        chain = f', color="{_CRITICAL}", penwidth=2' if index in graph.chain else ""
+        yield f"  i{index} [label={_quoted(' '.join(text.split()))}{chain}];"
+    for edge in graph.edges:
+        style = ", style=dashed" if edge.carried else ""
+        critical = f', color="{_CRITICAL}", penwidth=2' if edge.critical else ""
+        label = _quoted(f"{edge.value} {edge.latency}")
+        yield f"  i{edge.producer} -> i{edge.consumer} [label={label}{style}{critical}];"
+    yield "}"
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def _svg(body: str, width: float, height: float) -> str:
+    size = f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}"'
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="monospace" font-size="12">{body}</svg>'
+    )
+
+
+def _drawing(region: RegionAnalysis, prediction: Prediction) -> tuple[str, float, float]:
+    """SVG elements, width and height."""
+    graph = dependencies(prediction)
+    texts = [" ".join(text.split()) for text in _texts(region, prediction)]
+    reach = max((abs(edge.consumer - edge.producer) for edge in graph.edges), default=0) + 2
+    left = _MARGIN + _LANE * reach
+    box = max((len(text) for text in texts), default=1) * _CHARACTER + 12
+    parts = list(_arcs(graph, left, box))
+    for index, text in enumerate(texts):
+        colour = _CRITICAL if index in graph.chain else _PLAIN
+        y = _MARGIN + index * _ROW
+        parts.append(
+            f'<rect x="{left}" y="{y}" width="{box:.0f}" height="{_LINE}" rx="3" fill="#fff" '
+            f'stroke="{colour}"/>'
+            f'<text x="{left + 6}" y="{y + 14}" fill="#000">{escape(text)}</text>'
+        )
+    width = left + box + _LANE * reach + 60
+    return "".join(parts), width, 2 * _MARGIN + len(texts) * _ROW
+
+
+def _arcs(graph: Dependencies, left: float, box: float) -> Iterator[str]:
+    for edge in sorted(graph.edges, key=lambda edge: edge.critical):
+        side = -1 if edge.carried else 1
+        x = left if edge.carried else left + box
+        # A value to the instruction itself leaves and arrives at different heights of its box.
+        start = _MARGIN + edge.producer * _ROW + _LINE * 0.7
+        end = _MARGIN + edge.consumer * _ROW + _LINE * 0.3
+        bulge = x + side * _LANE * (abs(edge.consumer - edge.producer) + 1) * 4 / 3
+        colour, width = (_CRITICAL, 2) if edge.critical else (_PLAIN, 1)
+        dashes = ' stroke-dasharray="4 3"' if edge.carried else ""
+        yield (
+            f'<path d="M{x:.0f} {start:.1f}C{bulge:.1f} {start:.1f} {bulge:.1f} {end:.1f} {x:.0f} {end:.1f}" '
+            f'fill="none" stroke="{colour}" stroke-width="{width}"{dashes}>'
+            f"<title>{escape(_sentence(edge.value, edge.latency, edge.carried))}</title></path>"
+        )
+        anchor = "end" if edge.carried else "start"
+        label = x + side * (_LANE * (abs(edge.consumer - edge.producer) + 1) + 3)
+        yield (
+            f'<text x="{label:.0f}" y="{(start + end) / 2 + 4:.1f}" text-anchor="{anchor}" fill="{colour}" '
+            f'font-size="10">{edge.latency}</text>'
+        )
+
+
+def _sentence(value: str, latency: int, carried: bool) -> str:
+    unit = "cycle" if latency == 1 else "cycles"
+    return f"{value}: {latency} {unit}{', read by the next iteration' if carried else ''}"

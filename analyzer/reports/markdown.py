@@ -1,0 +1,88 @@
+"""The report as Markdown, short enough for a comment on a pull request; details fold away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cyclelens.analyzer.insight import wording
+from cyclelens.analyzer.insight.confidence import is_uncertain
+from cyclelens.analyzer.insight.dependencies import dependencies
+from cyclelens.analyzer.model.result import Analysis, Prediction, RegionAnalysis
+from cyclelens.analyzer.reports.rows import rows
+
+
+def render(analysis: Analysis, file: str) -> str:
+    """A table of all regions, then one folded section a region. Lines are one-based."""
+    return "\n".join(_lines(analysis, file)) + "\n"
+
+
+def _lines(analysis: Analysis, file: str) -> Iterator[str]:
+    yield f"### Cyclelens: `{cell(file)}`"
+    yield ""
+    if not analysis.regions:
+        yield "No region is marked."
+    else:
+        yield "| region | line | | cycles/iter | bottleneck |"
+        yield "|---|---:|---|---:|---|"
+    for region in analysis.regions:
+        name, line = cell(region.region.name or "(unnamed)"), region.region.first_line + 1
+        if not region.predictions:
+            yield f"| {name} | {line} | | | {cell(region.note)} |"
+        for prediction in region.predictions:
+            doubt = " (uncertain)" if is_uncertain(prediction) else ""
+            yield (
+                f"| {name} | {line} | {prediction.microarchitecture} "
+                f"| {prediction.cycles_per_iteration:.2f}{doubt} | {', '.join(prediction.bottlenecks)} |"
+            )
+    for region in analysis.regions:
+        for prediction in region.predictions:
+            yield ""
+            yield from _details(region, prediction)
+    if analysis.problems:
+        yield ""
+        yield "**Problems**"
+        yield ""
+        for problem in analysis.problems:
+            yield f"- line {problem.line + 1}: {problem.severity}: {cell(problem.message)} (`{problem.code}`)"
+
+
+def _details(region: RegionAnalysis, prediction: Prediction) -> Iterator[str]:
+    name = f"{region.region.name or '(unnamed)'} on {prediction.microarchitecture}"
+    yield f"<details><summary>{cell(name)}</summary>"
+    yield ""
+    for sentence in wording.explanations(prediction):
+        yield f"- {sentence}"
+    findings = [
+        finding
+        for finding in region.findings
+        if finding.microarchitecture in ("", prediction.microarchitecture)
+    ]
+    for finding in findings:
+        line = region.region.lines[region.instruction_lines[finding.instruction]].line + 1
+        yield f"- line {line}: {cell(finding.message)} (`{finding.code}`)"
+    if prediction.account is not None:
+        account = prediction.account
+        parts = [f"{account.used_share:.1%} used"]
+        parts += [f"{share:.1%} {cause.text}" for cause, share in account.causes()]
+        yield f"- Issue slots: {'; '.join(parts)}"
+    yield ""
+    yield "| line | instruction | uops | ports | notes |"
+    yield "|---:|---|---:|---|---|"
+    chain = dependencies(prediction).chain_cycles if "Dependencies" in prediction.bottlenecks else {}
+    for row in rows(region, prediction):
+        notes = list(row.notes)
+        if row.kind == "instruction" and row.index in chain:
+            notes.append(wording.on_chain(chain[row.index]))
+        ports = " ".join(f"p{port} {uops:.2f}" for port, uops in row.usage.ports.items() if uops >= 0.005)
+        yield (
+            f"| {row.statement.line + 1} | `{cell(' '.join(row.text.split()))}` "
+            f"| {wording.figure(row.usage.issued)} | {ports} | {cell(', '.join(notes))} |"
+        )
+    yield ""
+    yield "</details>"
+
+
+def cell(text: str) -> str:
+    """Text that cannot end a cell, a code span or a line, or be taken for HTML."""
+    escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace("|", "\\|").replace("`", "'")
+    return " ".join(escaped.split())

@@ -1,0 +1,123 @@
+"""``cyclelens check``: limits, baselines, exit codes."""
+
+import json
+
+import pytest
+from cyclelens.analyzer.cli import main
+
+KERNEL = """
+# cyclelens-begin slow
+    imul %rax, %rax
+# cyclelens-end
+# cyclelens-begin quick
+    add %rax, %rax
+# cyclelens-end
+"""
+OK, PROBLEMS, USAGE, TOO_SLOW = 0, 1, 2, 3
+
+
+@pytest.fixture
+def check(capsys, tmp_path, monkeypatch):
+    """Check ``kernel.s`` with these arguments; exit code and output."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments, text=KERNEL, baseline=None):
+        (tmp_path / "kernel.s").write_text(text)
+        if baseline is not None:
+            content = baseline if isinstance(baseline, str) else json.dumps(baseline)
+            (tmp_path / "base.json").write_text(content)
+            arguments = (*arguments, "--baseline", "base.json")
+        code = main(["check", "kernel.s", *arguments])
+        output = capsys.readouterr()
+        assert "Traceback" not in output.err
+        return code, output.out + output.err
+
+    return run
+
+
+def report(file="kernel.s", **figures):
+    regions = [
+        {"name": name, "predictions": [{"microarchitecture": "SKL", "cycles_per_iteration": cycles}]}
+        for name, cycles in figures.items()
+    ]
+    return {"schema": 1, "file": file, "regions": regions}
+
+
+def test_without_limits_everything_must_only_be_predictable(check):
+    code, out = check()
+    assert code == OK
+    assert "ok   kernel.s: slow: 3.00 cycles/iter on SKL" in out
+
+
+def test_a_limit_that_holds(check):
+    assert check("--max-cycles", "slow=3.0", "--max-cycles", "quick=1")[0] == OK
+
+
+def test_a_limit_that_is_exceeded(check):
+    code, out = check("--max-cycles", "slow=2.9")
+    assert code == TOO_SLOW
+    assert "SLOW kernel.s: slow: 3.00 cycles/iter on SKL (limit 2.90)" in out
+
+
+def test_a_limit_for_one_microarchitecture_only(check):
+    assert check("--arch", "SKL,HSW", "--max-cycles", "slow@HSW=2")[0] == TOO_SLOW
+    assert check("--arch", "SKL", "--max-cycles", "slow=2", "--max-cycles", "slow@SKL=3")[0] == OK
+
+
+def test_a_limit_for_a_region_that_is_not_there(check):
+    code, out = check("--max-cycles", "gone=2")
+    assert code == PROBLEMS
+    assert "'gone'" in out
+
+
+@pytest.mark.parametrize("limit", ["slow", "slow=", "slow=fast", "slow=-1", "slow=nan"])
+def test_a_limit_that_is_none(check, limit):
+    assert check("--max-cycles", limit)[0] == USAGE
+
+
+def test_slower_than_the_baseline(check):
+    code, out = check(baseline=report(slow=2.9, quick=1.0))
+    assert code == TOO_SLOW
+    assert "baseline 2.90, +3.4%" in out
+
+
+def test_the_tolerance(check):
+    assert check("--tolerance", "4%", baseline=report(slow=2.9, quick=1.0))[0] == OK
+    assert check("--tolerance", "2%", baseline=report(slow=2.9, quick=1.0))[0] == TOO_SLOW
+
+
+def test_a_region_that_the_baseline_lacks_is_new(check):
+    assert check(baseline=report(slow=3.0))[0] == OK
+
+
+def test_a_region_that_only_the_baseline_has(check):
+    code, out = check(baseline=report(slow=3.0, quick=1.0, gone=1.0))
+    assert code == PROBLEMS
+    assert "gone (SKL) is in the baseline but not in the file" in out
+
+
+def test_a_baseline_of_several_files(check):
+    other = report("other.s", gone=1.0)
+    assert check(baseline=[other, report(slow=3.0, quick=1.0)])[0] == OK
+
+
+@pytest.mark.parametrize("content", ["{", "[1]", '{"file": "a"}', '"text"'])
+def test_a_baseline_that_is_no_report(check, content):
+    code, out = check(baseline=content)
+    assert code == PROBLEMS
+    assert "base.json" in out
+
+
+def test_a_report_of_analyze_is_a_baseline(check, capsys, tmp_path):
+    check()
+    main(["analyze", "kernel.s", "--format", "json"])
+    assert check(baseline=capsys.readouterr().out)[0] == OK
+
+
+def test_problems_outweigh_limits(check):
+    text = KERNEL + "# cyclelens-begin bad\n    nonsense %rax\n# cyclelens-end\n"
+    assert check("--max-cycles", "slow=1", text=text)[0] == PROBLEMS
+
+
+def test_a_file_without_regions_is_a_problem(check):
+    assert check(text="nop\n")[0] == PROBLEMS

@@ -1,0 +1,157 @@
+"""The account of issue slots adds up and names what a kernel is about."""
+
+import pytest
+from blocks import block_of, store
+from cyclelens.analyzer.assembly.decoder import decode
+from cyclelens.analyzer.insight.account import account, account_of
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.account import Area
+from cyclelens.analyzer.simulator.pipeline import simulate
+from cyclelens.analyzer.uops.block import build_block
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+NAMES = ("SNB", "HSW", "SKL", "ICL")
+# Each with `dec r15; jnz` behind it where it is a loop.
+KERNELS = {
+    "nops": ("90909090", "nop; nop; nop; nop"),
+    "lcp": ("6605341249ffcf", "add ax, 0x1234; dec r15"),
+    "multiply": ("480fafc049ffcf75f7", "imul rax, rax"),
+    "ports": ("480fafc6480fafde480fafce480fafd649ffcf75eb", "four independent imul"),
+    "chase": ("488b0049ffcf75f8", "mov rax, [rax]"),
+    "divide": ("f30f5ec149ffcf75f7", "divss xmm0, xmm1"),
+    "fence": ("0faee84801c0", "lfence; add rax, rax"),
+    "microcode": ("48f7f7", "div rdi"),
+    "high byte": ("88dc01c80fb6d449ffc875f4", "mov ah, bl; add eax, ecx; movzx edx, ah"),
+    "read-modify-write": ("48830601", "add qword ptr [rsi], 1"),
+}
+
+
+def of(kernel, name):
+    return account(block_of(KERNELS[kernel][0], name), registry.get(name))
+
+
+def first_cause(kernel, name="SKL"):
+    cause = of(kernel, name).main_cause()
+    assert cause is not None
+    return cause.text
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_used_and_lost_slots_are_all_slots(kernel, name):
+    result = of(kernel, name)
+    assert sum(result.used) + sum(result.lost.values()) == result.slots
+    assert result.used_share + sum(share for _, share in result.causes()) == pytest.approx(1)
+    assert result.used_share + sum(result.areas().values()) == pytest.approx(1)
+    assert all(slots > 0 for slots in result.lost.values())
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_slots_make_the_cycles_that_were_predicted(kernel, name):
+    """The account looks at a window of issue, the figure at one of retirement: only their edges differ."""
+    predicted = simulate(block_of(KERNELS[kernel][0], name), registry.get(name)).cycles_per_iteration
+    assert of(kernel, name).cycles_per_iteration == pytest.approx(predicted, rel=0.04)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_used_slots_are_the_uops_that_were_issued(kernel):
+    """The simulation counts them too, in its own window."""
+    model = registry.get("SKL")
+    block = block_of(KERNELS[kernel][0], "SKL")
+    simulation = simulate(block, model, trace=True)
+    result = account_of(block, model, simulation)
+    extra = [usage for usage in (*simulation.merge_usage, *simulation.sync_usage) if usage is not None]
+    issued = sum(usage.issued for usage in (*simulation.usage, *extra))
+    assert sum(result.used) / result.rounds == pytest.approx(issued, rel=0.02)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    pieces=st.lists(
+        st.sampled_from(
+            [
+                "4801d8",
+                "480fafc3",
+                "488b06",
+                "488907",
+                "66053412",
+                "90",
+                "f30f5ec1",
+                "4889d8",
+                "88dc",
+                "50",
+                "58",
+            ]
+        ),
+        min_size=1,
+        max_size=12,
+    ),
+    name=st.sampled_from(NAMES),
+    alignment=st.integers(0, 63),
+    loop=st.booleans(),
+)
+def test_any_block_adds_up(pieces, name, alignment, loop):
+    code = bytes.fromhex("".join(pieces))
+    if loop:
+        code += bytes.fromhex("49ffcf75") + (256 - len(code) - 5).to_bytes(1, "little")
+    model = registry.get(name)
+    block = build_block(decode(code), model, store(), loop=loop, alignment=alignment)
+    result = account_of(block, model, simulate(block, model, trace=True))
+    assert sum(result.used) + sum(result.lost.values()) == result.slots
+    assert result.slots > 0
+    assert min(result.used) >= 0
+
+
+def test_a_block_at_full_width_loses_nothing():
+    assert of("nops", "SKL").used_share == 1
+    assert of("nops", "SKL").main_cause() is None
+
+
+@pytest.mark.parametrize(
+    ("kernel", "cause"),
+    [
+        ("lcp", "front end: LCP"),
+        ("multiply", "back end: RS full, dependency"),
+        ("chase", "back end: RS full, dependency"),
+        ("ports", "back end: RS full, port"),
+        ("fence", "renamer: serialization"),
+        ("high byte", "renamer: register merge"),
+    ],
+)
+def test_the_main_cause_is_what_the_kernel_is_about(kernel, cause):
+    assert first_cause(kernel) == cause
+
+
+def test_merge_uops_issue_alone():
+    what = {cause.what for cause, _ in of("high byte", "SKL").causes()}
+    assert "register merge" in what
+
+
+def test_the_prefix_is_blamed_and_not_what_waits_behind_it():
+    result = of("lcp", "SKL")
+    assert result.lost_cycles(0) > 0.9 * (result.lost_cycles(0) + result.lost_cycles(1))
+
+
+def test_lost_cycles_and_used_slots_make_the_figure():
+    result = of("lcp", "SKL")
+    lost = sum(result.lost_cycles(index) for index in range(2))
+    used = sum(result.used) / result.width / result.rounds
+    assert lost + used == pytest.approx(result.cycles_per_iteration)
+
+
+def test_a_larger_scheduler_moves_the_blame_to_the_reorder_buffer():
+    from dataclasses import replace
+
+    model = replace(registry.get("SKL"), reservation_station_size=4000)
+    result = account(block_of(KERNELS["multiply"][0], "SKL"), model)
+    cause = result.main_cause()
+    assert cause is not None
+    assert (cause.area, cause.what) == (Area.BACK_END, "ROB")
+
+
+def test_without_a_trace_there_is_no_account():
+    block = block_of("90", "SKL", loop=False)
+    with pytest.raises(ValueError, match="trace"):
+        account_of(block, registry.get("SKL"), simulate(block, registry.get("SKL")))

@@ -1,0 +1,113 @@
+"""Markdown, HTML, SARIF and the graphs: each is well-formed whatever the text says, and tells the same."""
+
+import json
+import re
+from html.parser import HTMLParser
+from xml.etree import ElementTree
+
+import pytest
+from blocks import block_of
+from cyclelens.analyzer.commands.analyze import FORMATS as OFFERED
+from cyclelens.analyzer.insight.explain import explain
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.result import Finding, Trace
+from cyclelens.analyzer.model.source import Problem, Severity
+from cyclelens.analyzer.reports.registry import FORMATS, render
+from cyclelens.analyzer.simulator.pipeline import simulate
+from factories import analysis, prediction, region_analysis, template
+
+# imul rax, rax; add rbx, rax; dec r15; jnz
+CHAIN = "480fafc04801c349ffcf75f4"
+NASTY = 'a|b<script>`&"\\'
+
+
+def chain_region(**fields):
+    block = block_of(CHAIN, "SKL")
+    model = registry.get("SKL")
+    return region_analysis(explain(block, model, simulate(block, model)), **fields)
+
+
+def nasty():
+    hazard = Finding("lcp-stall", Severity.WARNING, 0, NASTY, "", "SKL")
+    problem = Problem(4, 2, 9, "syntax-error", NASTY)
+    block = prediction([template(NASTY)], trace=Trace((), 500))
+    region = region_analysis(block, findings=[hazard], name=NASTY)
+    return analysis(region, region_analysis(note=NASTY, name=NASTY), problems=[problem])
+
+
+def test_the_command_line_offers_every_format():
+    assert tuple(FORMATS) == OFFERED
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_is_text_that_ends_in_a_newline(name):
+    for example in (analysis(), nasty(), analysis(chain_region())):
+        assert render(example, NASTY, name).endswith("\n")
+
+
+class Balance(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: set[str] = set()
+
+    def handle_starttag(self, tag, attrs):
+        self.seen.add(tag)
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def test_html_is_balanced_and_runs_no_foreign_script():
+    parser = Balance()
+    parser.feed(render(nasty(), NASTY, "html"))
+    assert parser.open == []
+    assert "script" not in parser.seen
+    assert {"table", "svg", "pre"} <= parser.seen
+
+
+def test_html_needs_nothing_else():
+    text = render(analysis(chain_region()), "k.s", "html")
+    assert re.findall(r'(?:src|href)="', text) == []
+    assert "3.00 cycles/iter" in text
+
+
+def test_a_markdown_row_has_as_many_cells_as_its_header():
+    for line in render(nasty(), NASTY, "markdown").splitlines():
+        if line.startswith("|"):
+            assert len(re.findall(r"(?<!\\)\|", line)) == 6
+        assert "<script" not in line
+
+
+def test_markdown_marks_the_critical_chain():
+    assert "on the critical chain, 3 cycles" in render(analysis(chain_region()), "k.s", "markdown")
+
+
+def test_sarif_has_every_hazard_and_problem_at_its_place():
+    document = json.loads(render(nasty(), "a b.s", "sarif"))
+    assert document["version"] == "2.1.0"
+    (run,) = document["runs"]
+    results = {result["ruleId"]: result for result in run["results"]}
+    assert set(results) == {"lcp-stall", "syntax-error", "cycles-per-iteration"}
+    place = results["syntax-error"]["locations"][0]["physicalLocation"]
+    assert place["region"] == {"startLine": 5, "startColumn": 3, "endColumn": 10}
+    assert place["artifactLocation"]["uri"] == "a%20b.s"
+    assert results["lcp-stall"]["level"] == "warning"
+    rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
+    assert all(rules[result["ruleIndex"]] == result["ruleId"] for result in run["results"])
+
+
+def test_svg_has_a_box_for_every_instruction_and_an_arc_for_every_dependency():
+    root = ElementTree.fromstring(render(analysis(chain_region()), "k.s", "svg"))
+    tags = [element.tag.split("}")[1] for element in root.iter()]
+    assert tags.count("rect") == 4
+    # rax to itself and to the addition, rbx and r15 to themselves, the flags to the jump
+    assert tags.count("path") == 5
+
+
+def test_dot_draws_what_the_next_iteration_reads_dashed():
+    lines = render(analysis(chain_region()), "k.s", "dot").splitlines()
+    assert '  i0 -> i1 [label="RAX 3"];' in lines
+    assert '  i0 -> i0 [label="RAX 3", style=dashed, color="#c62828", penwidth=2];' in lines
