@@ -1,6 +1,7 @@
 cimport cython
 
 cdef int _READY
+cdef int _SPECIAL
 
 
 @cython.final

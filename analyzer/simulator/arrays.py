@@ -11,7 +11,8 @@ _ONES = array("i", [-1]) * _READY
 _LONG_ZEROS = array("q", [0]) * (_READY >> 4)
 
 
-_SPECIAL = -(1 << 40)
+_SPECIAL = 1 << 30
+"""Far from every difference of times."""
 
 
 def ints(size: int) -> array[int]:
@@ -156,9 +157,9 @@ class Record:
         """Append a cycle; negative ones stand for themselves, and none counts as older than ``oldest``
         cycles before the present (``oldest`` may be negative: the future)."""
         if cycle < 0:
-            self.add(_SPECIAL + cycle)
+            self.add(cycle - _SPECIAL)
         else:
-            self.add(max(cycle - self.cycle, -oldest))
+            self.add(cycle - self.cycle if cycle - self.cycle > -oldest else -oldest)
 
     def equals(self, other: Record) -> bool:
         """The same state."""

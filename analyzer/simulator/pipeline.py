@@ -30,7 +30,7 @@ from cyclelens.analyzer.simulator.summary import summarize
 _CANCEL_INTERVAL = 64
 _STUCK_CYCLES = 100_000
 _FIRST_ANCHOR = 24
-_OUTLINE = 6
+_OUTLINE = 7
 
 
 class Cancelled(Exception):
@@ -161,6 +161,7 @@ class Pipeline:
         outline[3] = self.scheduler.occupancy
         outline[4] = self.stack_engine.offset
         outline[5] = self.assignment.toggles
+        outline[6] = self.assignment.usage_digest()
 
     def _same_outline(self) -> bool:
         outline = self._outline
@@ -171,6 +172,7 @@ class Pipeline:
             and outline[3] == self.scheduler.occupancy
             and outline[4] == self.stack_engine.offset
             and outline[5] == self.assignment.toggles
+            and outline[6] == self.assignment.usage_digest()
         )
 
     def _record(self, state: Record) -> None:
@@ -207,6 +209,8 @@ class Pipeline:
         number = self._anchor_round + self.period_rounds + 1
         if number > known:
             number = known
+        ahead = (min_cycles + 2) * self.period_rounds // self.period_cycles + self.period_rounds
+        reorder_buffer.grow(number + max(ahead, min_rounds) + self.period_rounds + 1)
         while True:
             if number >= len(reorder_buffer.first_cycle):
                 reorder_buffer.grow(2 * number)

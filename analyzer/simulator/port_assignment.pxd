@@ -30,6 +30,7 @@ cdef class PortAssignment:
     cdef int[::1] _sets
     cdef int _sets_count
     cdef int[::1] _six
+    cdef int usage_digest(self) noexcept
     cdef int record(self, Record state) except -1
     cdef void tick(self) noexcept
     cdef int _choose(self, int ports, int slot) noexcept

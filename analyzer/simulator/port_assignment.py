@@ -70,6 +70,13 @@ class PortAssignment:
                 columns.port[uop] = port
                 self.usage[port] += 1
 
+    def usage_digest(self) -> int:
+        """The usage counters as one number that differs where they are likely to."""
+        digest = 0
+        for port in range(self._ports):
+            digest = (digest * 31 + self.usage[port]) & 0xFFFFFF
+        return digest
+
     def record(self, state: Record) -> None:
         """Its part of the pipeline's state."""
         state.add(self.toggles)

@@ -93,7 +93,7 @@ cdef class Program:
     cdef public int[::1] q_fused0
     cdef public int[::1] f_uop_count
     cdef public int[::1] f_uop0
-    cdef int _find_used_keys(self) except -1
+    cdef int _find_used_keys(self, int[::1] used) except -1
     cdef void _mark(self, int[::1] used, int[::1] keys) noexcept
     cdef int _cut_instruction_columns(self, int[::1] table, int count) except -1
     cdef int _cut_uop_columns(self, int[::1] table, int count) except -1

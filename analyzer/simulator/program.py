@@ -38,11 +38,12 @@ class Program:
         self.key_class, self.key_bit = _key_columns(self.keys)
         self._instruction_columns(flats)
         self._uop_columns(flats, microarchitecture)
-        self._find_used_keys()
+        self._find_used_keys(memoryview(ints(self.keys)))
         self.key_instruction = self.instructions - 1 - self.i_second[self.instructions - 1]
         self.has_fences = 0
-        self.has_moves = max(self.i_eliminable)
+        self.has_moves = 0
         """Some move may be eliminated."""
+        self.most_merges = 0
         self.has_special = 0
         self.longest_wait = 64
         names: dict[str, int] = {}
@@ -52,12 +53,15 @@ class Program:
             self.i_symbol_delta[i] = flat.symbol_delta
             if flat.tp_name:
                 self.i_tp_name[i] = names.setdefault(flat.tp_name, len(names))
+            if self.i_eliminable[i]:
+                self.has_moves = 1
+            if self.i_merge_count[i] > self.most_merges:
+                self.most_merges = self.i_merge_count[i]
             if self.i_load_fence[i] or self.i_store_fence[i]:
                 self.has_fences = 1
             if flat.tp_name or self.has_fences:
                 self.has_special = 1
         self.tp_names = len(names)
-        self.most_merges = max(self.i_merge_count)
 
     def _instruction_columns(self, flats: list[FlatInstruction]) -> None:
         count = self.instructions
@@ -147,9 +151,8 @@ class Program:
         for number, key in enumerate(_MERGE_UOPS):
             self.merge_uop[key] = self.uops + 1 + number
 
-    def _find_used_keys(self) -> None:
-        """Every rename key that the block reads or writes, addresses included."""
-        used = ints(self.keys)
+    def _find_used_keys(self, used: array[int]) -> None:
+        """Every rename key that the block reads or writes, addresses included; ``used`` is all 0."""
         self._mark(used, self.output_key)
         self._mark(used, self.merge_key)
         self._mark(used, self.u_base)
@@ -163,7 +166,12 @@ class Program:
         for operand in range(len(self.out_key)):
             if not self.out_internal[operand]:
                 used[self.out_key[operand]] = 1
-        self.used_key = array("i", [key for key in range(self.keys) if used[key]])
+        count = 0
+        for key in range(self.keys):
+            if used[key]:
+                used[count] = key
+                count += 1
+        self.used_key = used[:count]
 
     def _mark(self, used: array[int], keys: array[int]) -> None:
         for position in range(len(keys)):
