@@ -295,6 +295,8 @@ class _Assembly:
         scope = StatementScope(self.program, index)
         if statement.kind is Kind.NOTHING:
             return None
+        if statement.refusal:
+            raise _Refused("not-supported", statement.refusal)
         if statement.kind is Kind.DIRECTIVE:
             name = statement.name
             if name in directives.ALIGNMENTS:
@@ -302,14 +304,11 @@ class _Assembly:
             if directives.makes_data(name):
                 return Encoded(directives.data(name, statement.arguments, scope))
             if name in directives.UNSUPPORTED:
-                raise _Refused("not-supported", f".{name} is not supported yet inside of a region.")
+                raise _Refused("not-supported", f".{name} cannot be followed here.")
             return None
         if len(statement.text) > MAXIMUM_STATEMENT:
             message = f"Statements of more than {MAXIMUM_STATEMENT} characters are not read."
             raise _Refused("statement-too-long", message)
-        word = statement.text.split(None, 1)[0]
-        if word.lower() in self.program.macros:
-            raise _Refused("not-supported", f"Macros are not supported yet: '{word}' is not expanded.")
         content = prepare(statement.text, statement.dialect, scope)
         if scope.undefined:
             self.undefined[index] = scope.undefined[0]

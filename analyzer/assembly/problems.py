@@ -19,7 +19,7 @@ CODES: Mapping[str, str] = {
     "file-too-large": "more characters or lines than the front end reads",
     "internal-error": "a defect of the front end itself; please report it",
     "invalid-marker": "a marker that is not understood, or not wholly",
-    "not-supported": "a construct that is not handled yet (macros, conditional assembly ...)",
+    "not-supported": "a construct that cannot be followed (a condition on an address, .include ...)",
     "region-end-without-begin": "a closing marker without an opening one",
     "region-not-closed": "an opening marker without a closing one; read up to the next one or the end",
     "region-too-large": "more statements than one region may have",

@@ -57,6 +57,8 @@ class RawStatement:
     start: int
     """Offset of the first character of ``text``."""
     text: str
+    place: tuple[int, int] | None = None
+    """Made by a macro or with names replaced: where in the file it stands, without outer blanks."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,25 @@ def code(region: Callable[..., AssembledFile]) -> Callable[..., str]:
 
 
 @pytest.fixture
+def gnu_code(tmp_path: Path) -> Callable[[str], bytes]:
+    """The bytes of the section .text that GNU as makes of a text."""
+    if shutil.which("as") is None or shutil.which("objcopy") is None:
+        pytest.skip("GNU as is not installed")
+
+    def run(text: str) -> bytes:
+        (tmp_path / "x.s").write_text(text)
+        (tmp_path / "x.bin").write_bytes(b"")
+        done = subprocess.run(
+            ["as", "--64", "-o", "x.o", "x.s"], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        subprocess.run(["objcopy", "-O", "binary", "-j", ".text", "x.o", "x.bin"], cwd=tmp_path, check=True)
+        return (tmp_path / "x.bin").read_bytes()
+
+    return run
+
+
+@pytest.fixture
 def gnu_lines(tmp_path: Path) -> Callable[[str], dict[int, bytes]]:
     """What GNU as makes of every (zero-based) line."""
     if shutil.which("as") is None:

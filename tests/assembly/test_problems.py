@@ -51,12 +51,6 @@ def test_a_mistake_is_reported_at_its_line_and_leaves_the_rest_alone(
     assert (second.incomplete, second.code) == (False, b"\x90")
 
 
-def test_macros_are_named_as_not_supported(region: Callable[..., AssembledFile]) -> None:
-    result = region(".macro twice x\nadd \\x, \\x\n.endm\ntwice %rax\nnop")
-    assert [(p.line, p.code) for p in result.problems] == [(1, "not-supported"), (4, "not-supported")]
-    assert result.regions[0].code == b"\x90"
-
-
 def test_preprocessor_lines_are_pointed_out(region: Callable[..., AssembledFile]) -> None:
     result = region("#ifdef FAST\nnop\n#endif\n# if that is a comment\n")
     assert [(p.line, p.code, p.severity) for p in result.problems] == [

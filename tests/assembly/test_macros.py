@@ -1,0 +1,393 @@
+"""Macros, repetitions and conditions: what they become is what GNU as makes of them, at the line of use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from cyclelens.analyzer.assembly import program
+from cyclelens.analyzer.assembly.frontend import assemble
+from cyclelens.analyzer.model.source import AssembledFile
+
+TEXTS = {
+    "arguments": r"""
+.macro m a, b=3, c
+.ascii "[\a][\b][\c]"
+.endm
+m 1
+m 1,,2
+m x y z
+m %rax %rbx
+m 8(%rsi,%rcx), q
+m a + b, c
+m -1 -2
+m b=5, a=3
+m "x, y", z
+m dword[rax + 8], xmm0
+m (1 + 2)*3
+m 1 , 2 , 3
+m
+""",
+    "vararg": r"""
+.macro m p, q:vararg
+.ascii "{\p|\q}"
+.endm
+m a, b , c d
+m a
+m
+""",
+    "nested": r"""
+.macro in x
+add $\x, %eax
+.endm
+.macro out x, y
+in \x
+in \y
+.endm
+out 1, 2
+""",
+    "recursive": r"""
+.macro sum from, to
+.byte \from
+.if \to-\from
+sum "(\from+1)", \to
+.endif
+.endm
+sum 0, 5
+""",
+    "number": r"""
+.macro m
+.ascii "\@"
+.endm
+m
+m
+m
+""",
+    "labels": r"""
+.macro spin r
+l\@:
+dec \r
+jnz l\@
+.endm
+spin %eax
+spin %rcx
+""",
+    "glue": r"""
+.macro m p, q
+.ascii "\p\().\q\()x"
+.endm
+m v, w
+""",
+    "case": r"""
+.macro Twice x
+add \x, \x
+.endm
+TWICE %rax
+twice %rbx
+""",
+    "irp": r"""
+.irp r, %rax, %rbx
+push \r
+.endr
+.irp r
+.ascii "<\r>"
+.endr
+.irpc c, abc
+.ascii "\c"
+.endr
+""",
+    "irp in a macro": r"""
+.macro m p
+.irp q, 1, 2
+.ascii "(\p\q)"
+.endr
+.endm
+m 5
+m 6
+""",
+    "rept in a macro": r"""
+.macro pad n
+.rept \n
+nop
+.endr
+.endm
+pad 3
+pad 1
+""",
+    "exitm": r"""
+.macro m x
+nop
+.if \x
+.exitm
+.endif
+ret
+.endm
+m 0
+m 1
+ret
+""",
+    "purgem": r"""
+.macro ret
+nop
+.endm
+ret
+.purgem ret
+ret
+""",
+    "if": r"""
+.set n, 3
+.if n > 2
+nop
+.else
+ret
+.endif
+.if n == 2
+nop
+.elseif n == 3
+ret
+.else
+nop
+.endif
+""",
+    "nested if": r"""
+.if 0
+.if 1
+nop
+.else
+nop
+.endif
+nop
+.else
+.ifeq 0
+ret
+.endif
+.endif
+""",
+    "comparisons": r"""
+.ifeq -1
+.byte -1
+.else
+.byte 9
+.endif
+.ifeq 0
+.byte 0
+.else
+.byte 9
+.endif
+.ifeq 1
+.byte 1
+.else
+.byte 9
+.endif
+.ifne -1
+.byte -1
+.else
+.byte 9
+.endif
+.ifne 0
+.byte 0
+.else
+.byte 9
+.endif
+.ifne 1
+.byte 1
+.else
+.byte 9
+.endif
+.ifgt -1
+.byte -1
+.else
+.byte 9
+.endif
+.ifgt 0
+.byte 0
+.else
+.byte 9
+.endif
+.ifgt 1
+.byte 1
+.else
+.byte 9
+.endif
+.ifge -1
+.byte -1
+.else
+.byte 9
+.endif
+.ifge 0
+.byte 0
+.else
+.byte 9
+.endif
+.ifge 1
+.byte 1
+.else
+.byte 9
+.endif
+.iflt -1
+.byte -1
+.else
+.byte 9
+.endif
+.iflt 0
+.byte 0
+.else
+.byte 9
+.endif
+.iflt 1
+.byte 1
+.else
+.byte 9
+.endif
+.ifle -1
+.byte -1
+.else
+.byte 9
+.endif
+.ifle 0
+.byte 0
+.else
+.byte 9
+.endif
+.ifle 1
+.byte 1
+.else
+.byte 9
+.endif
+""",
+    "text": r"""
+.macro m a
+.ifc \a, x
+nop
+.endif
+.ifnc \a, x
+ret
+.endif
+.ifb \a
+int3
+.endif
+.ifnb \a
+leave
+.endif
+.ifeqs "\a", "y"
+hlt
+.endif
+.endm
+m x
+m y
+m
+""",
+    "defined": r"""
+.set a, 1
+.ifdef a
+nop
+.endif
+.ifdef b
+ret
+.endif
+.ifndef b
+int3
+.endif
+.set b, 1
+""",
+    "skipped macro": r"""
+.if 0
+.macro m
+.if 1
+nop
+.endif
+.endm
+.endif
+ret
+""",
+    "counter": r"""
+.set i, 0
+.rept 4
+.byte i
+.set i, i + 1
+.endr
+""",
+    "kernel": r"""
+.macro fma acc, off
+vmovups \off(%rdi), %ymm0
+vfmadd231ps \off(%rsi), %ymm0, \acc
+.endm
+1:
+.set o, 0
+.irp n, 1, 2, 3, 4
+fma %ymm\n, o
+.set o, o + 32
+.endr
+add $128, %rdi
+dec %rcx
+jnz 1b
+""",
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_the_bytes_are_those_of_gnu_as(
+    region: Callable[..., AssembledFile], gnu_code: Callable[[str], bytes], name: str
+) -> None:
+    result = region(TEXTS[name])
+    assert result.problems == ()
+    assert result.regions[0].code.hex() == gnu_code(TEXTS[name]).hex()
+
+
+def test_a_statement_of_a_macro_stands_at_the_line_of_its_use(region: Callable[..., AssembledFile]) -> None:
+    text = (
+        ".macro twice r\nadd \\r, \\r\n.endm\n.macro four r\ntwice \\r\ntwice \\r\n.endm\n  four %rax # twice"
+    )
+    lines = region(text).regions[0].lines
+    assert [(line.line, line.column, line.end_column) for line in lines] == [(8, 2, 11)] * 2
+    assert [line.text for line in lines] == ["add %rax, %rax"] * 2
+
+
+def test_statements_of_a_repetition_stand_where_they_are_written(
+    region: Callable[..., AssembledFile],
+) -> None:
+    lines = region(".irp r, %rax, %rbx\n  inc \\r # x\n.endr").regions[0].lines
+    assert [(line.line, line.column, line.end_column, line.text) for line in lines] == [
+        (2, 2, 8, "inc %rax"),
+        (2, 2, 8, "inc %rbx"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (".macro m r\nfrobnicate \\r\n.endm\nnop\nm %rax", 5),
+        (".macro m r:req\nnop\n.endm\nm", 4),
+        (".macro m r\nnop\n.endm\nm 1, 2", 4),
+        (".macro m\nm\n.endm\nm", 4),
+        (".macro m\nnop", 1),
+        (".if unknown\nnop\n.endif", 1),
+        (".if 1\nnop", 1),
+        (".irp x, a\nnop", 1),
+        (".macro m a\nm \\a\\a\n.endm\nm xxxxxxxxxx", 4),
+        (".endm", 1),
+        (".endif", 1),
+    ],
+)
+def test_what_cannot_be_followed_is_reported_at_its_line(
+    region: Callable[..., AssembledFile], text: str, line: int
+) -> None:
+    result = region(text)
+    assert {problem.line for problem in result.problems} == {line}
+    assert result.regions[0].incomplete
+
+
+def test_macros_that_grow_without_end_are_stopped(
+    region: Callable[..., AssembledFile], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(program, "MAXIMUM_EXPANDED", 2000)
+    result = region(".macro m\nm\nm\n.endm\nm")
+    assert {(problem.line, problem.code) for problem in result.problems} == {(5, "not-supported")}
+
+
+def test_a_macro_around_a_region_is_followed() -> None:
+    text = ".macro two r\nadd \\r, \\r\n.endm\n.if 0\nret\n.endif\n"
+    text += "# cyclelens-begin\ntwo %rax\n# cyclelens-end\n"
+    result = assemble(text)
+    assert result.problems == ()
+    assert result.regions[0].code.hex() == "4801c0"
