@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from array import array
+from typing import TypeAlias
+
+Column: TypeAlias = memoryview
+"""Integers by index: an array, a piece of one, or in the compiled form a typed view of either."""
 
 # Cutting a piece off a ready-made array is several times faster than making one.
 _READY = 1 << 16
@@ -15,27 +19,27 @@ _SPECIAL = 1 << 30
 """Far from every difference of times."""
 
 
-def ints(size: int) -> array[int]:
+def ints(size: int) -> Column:
     """A column of 32-bit integers, all 0."""
-    return _ZEROS[:size] if size <= _READY else array("i", [0]) * size
+    return _ZEROS[:size] if size <= _READY else array("i", [0]) * size  # type: ignore[return-value]
 
 
-def minus_ones(size: int) -> array[int]:
+def minus_ones(size: int) -> Column:
     """A column of 32-bit integers, all -1."""
-    return _ONES[:size] if size <= _READY else array("i", [-1]) * size
+    return _ONES[:size] if size <= _READY else array("i", [-1]) * size  # type: ignore[return-value]
 
 
-def longs(size: int) -> array[int]:
+def longs(size: int) -> Column:
     """A column of 64-bit integers, all 0."""
-    return _LONG_ZEROS[:size] if size <= _READY >> 4 else array("q", [0]) * size
+    return _LONG_ZEROS[:size] if size <= _READY >> 4 else array("q", [0]) * size  # type: ignore[return-value]
 
 
-def grown(column: array[int], size: int) -> array[int]:
+def grown(column: Column, size: int) -> Column:
     """A longer copy of a column; its new part is 0."""
     view = memoryview(column)
     longer = array(view.format, [0]) * size
     memoryview(longer)[: len(view)] = view
-    return longer
+    return longer  # type: ignore[return-value]
 
 
 class PairQueue:
@@ -54,7 +58,7 @@ class PairQueue:
         self.count = 0
         self._cut(memoryview(ints(2 * size)), size)
 
-    def _cut(self, table: memoryview, size: int) -> None:
+    def _cut(self, table: Column, size: int) -> None:
         self.firsts = table[:size]
         self.seconds = table[size:]
 

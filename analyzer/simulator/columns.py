@@ -6,7 +6,7 @@ A uop's index is its sequence number: uops are numbered in the order of their cr
 
 from __future__ import annotations
 
-from cyclelens.analyzer.simulator.arrays import Record, grown, ints, longs
+from cyclelens.analyzer.simulator.arrays import Column, Record, grown, ints, longs
 from cyclelens.analyzer.simulator.constants import CODE_LINE, FOREVER, NO_SOURCE, NONE, UNKNOWN
 from cyclelens.analyzer.simulator.program import Program
 
@@ -43,13 +43,13 @@ class Columns:
         self.store_base = longs(value_size)
         self.store_index = longs(value_size)
 
-    def _cut_instances(self, table: memoryview, size: int) -> None:
+    def _cut_instances(self, table: Column, size: int) -> None:
         self.instance_uop0 = table[0 * size : 1 * size]
         self.address = table[1 * size : 2 * size]
         self.predecoded = table[2 * size : 3 * size]
         self.removed = table[3 * size : 4 * size]
 
-    def _cut_uops(self, table: memoryview, size: int) -> None:
+    def _cut_uops(self, table: Column, size: int) -> None:
         self.instance = table[0 * size : 1 * size]
         self.position = table[1 * size : 2 * size]
         """Of the uop's instruction within the round."""
@@ -69,19 +69,19 @@ class Columns:
         self.pending = table[15 * size : 16 * size]
         self.next_uop = table[16 * size : 17 * size]
 
-    def _cut_inputs(self, table: memoryview, size: int) -> None:
+    def _cut_inputs(self, table: Column, size: int) -> None:
         self.input_value = table[0 * size : 1 * size]
         self.input_uop = table[1 * size : 2 * size]
         self.input_next = table[2 * size : 3 * size]
 
-    def _cut_values(self, table: memoryview, size: int) -> None:
+    def _cut_values(self, table: Column, size: int) -> None:
         self.value_ready = table[0 * size : 1 * size]
         self.value_uop = table[1 * size : 2 * size]
         self.value_latency = table[2 * size : 3 * size]
         self.value_zero = table[3 * size : 4 * size]
         self.value_waiters = table[4 * size : 5 * size]
 
-    def _cut_stores(self, table: memoryview, size: int) -> None:
+    def _cut_stores(self, table: Column, size: int) -> None:
         self.store_address = table[0 * size : 1 * size]
         self.store_data = table[1 * size : 2 * size]
         self.store_waiters = table[2 * size : 3 * size]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.simulator.arrays import Record, ints, longs
+from cyclelens.analyzer.simulator.arrays import Column, Record, ints, longs
 from cyclelens.analyzer.simulator.program import Program
 
 _CLASSES = 2
@@ -31,7 +31,7 @@ class MoveElimination:
         self.entry_value = ints(most)
         self.entry_mask = longs(most)
 
-    def record(self, state: Record, value: memoryview) -> None:
+    def record(self, state: Record, value: Column) -> None:
         """Its part of the pipeline's state; ``value`` is the renamer's column of current values."""
         for position in range(_CLASSES * self.length):
             state.add(self.eliminated[position])

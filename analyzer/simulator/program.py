@@ -6,7 +6,7 @@ from array import array
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.uops import Block
-from cyclelens.analyzer.simulator.arrays import ints, longs
+from cyclelens.analyzer.simulator.arrays import Column, ints, longs
 from cyclelens.analyzer.simulator.flat import (
     INSTRUCTION_FIELDS,
     KEYS,
@@ -66,7 +66,7 @@ class Program:
     def _instruction_columns(self, flats: list[FlatInstruction]) -> None:
         count = self.instructions
         table = memoryview(ints(count * len(INSTRUCTION_FIELDS)))
-        rows = ints(0)
+        rows = array("i")
         for flat in flats:
             rows.extend(flat.head)
         _transpose(rows, table, count, len(INSTRUCTION_FIELDS))
@@ -93,19 +93,19 @@ class Program:
         self.size = offset
         self.uops = uop
         self.idq_uops = idq
-        registers, merged = ints(0), ints(0)
+        registers, merged = array("i"), array("i")
         for flat in flats:
             registers.extend(flat.register_outputs)
             merged.extend(flat.merges)
-        self.output_key = registers
-        self.merge_key = merged
+        self.output_key = memoryview(registers)
+        self.merge_key = memoryview(merged)
 
     def _uop_columns(self, flats: list[FlatInstruction], microarchitecture: Microarchitecture) -> None:
         sync = _SYNC_UOPS.get(microarchitecture.alu_ports)
         if sync is None:
             sync = _SYNC_UOPS[microarchitecture.alu_ports] = FlatUop(sync_uop(microarchitecture))
-        rows, inputs, outputs = ints(0), ints(0), ints(0)
-        idq_sizes, fused_sizes = ints(0), ints(0)
+        rows, inputs, outputs = array("i"), array("i"), array("i")
+        idq_sizes, fused_sizes = array("i"), array("i")
         for flat in flats:
             rows.extend(flat.uops)
             inputs.extend(flat.inputs)
@@ -151,7 +151,7 @@ class Program:
         for number, key in enumerate(_MERGE_UOPS):
             self.merge_uop[key] = self.uops + 1 + number
 
-    def _find_used_keys(self, used: array[int]) -> None:
+    def _find_used_keys(self, used: Column) -> None:
         """Every rename key that the block reads or writes, addresses included; ``used`` is all 0."""
         self._mark(used, self.output_key)
         self._mark(used, self.merge_key)
@@ -173,12 +173,12 @@ class Program:
                 count += 1
         self.used_key = used[:count]
 
-    def _mark(self, used: array[int], keys: array[int]) -> None:
+    def _mark(self, used: Column, keys: Column) -> None:
         for position in range(len(keys)):
             if keys[position] >= 0:
                 used[keys[position]] = 1
 
-    def _cut_instruction_columns(self, table: memoryview, count: int) -> None:
+    def _cut_instruction_columns(self, table: Column, count: int) -> None:
         self.i_length = table[:count]
         self.i_opcode = table[1 * count : 2 * count]
         self.i_lcp = table[2 * count : 3 * count]
@@ -213,7 +213,7 @@ class Program:
         self.i_outputs_count = table[31 * count : 32 * count]
         self.i_merge_count = table[32 * count : 33 * count]
 
-    def _cut_uop_columns(self, table: memoryview, count: int) -> None:
+    def _cut_uop_columns(self, table: Column, count: int) -> None:
         self.u_kind = table[:count]
         self.u_port_mask = table[1 * count : 2 * count]
         self.u_divider = table[2 * count : 3 * count]
@@ -230,7 +230,7 @@ class Program:
         self.u_wide = table[13 * count : 14 * count]
 
     def _cut_operand_columns(
-        self, table: memoryview, inputs: array[int], outputs: array[int], in_count: int, out_count: int
+        self, table: Column, inputs: array[int], outputs: array[int], in_count: int, out_count: int
     ) -> None:
         _transpose(inputs, table, in_count, 2)
         self.in_internal = table[:in_count]
@@ -255,7 +255,7 @@ def _key_columns(keys: int) -> tuple[array[int], array[int]]:
     return columns
 
 
-def _transpose(rows: array[int], table: memoryview, count: int, fields: int) -> None:
+def _transpose(rows: array[int], table: Column, count: int, fields: int) -> None:
     """Rows one behind the other to columns one behind the other."""
     for row in range(count):
         for field in range(fields):

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.simulator.arrays import PairQueue, Record, SequenceHeaps, ints, minus_ones
+from cyclelens.analyzer.simulator.arrays import Column, PairQueue, Record, SequenceHeaps, ints, minus_ones
 from cyclelens.analyzer.simulator.columns import Columns
 from cyclelens.analyzer.simulator.constants import (
     ELIMINATED,
@@ -39,7 +39,7 @@ class Scheduler:
         columns: Columns,
         microarchitecture: Microarchitecture,
         queues: Queues,
-        usage: memoryview,
+        usage: Column,
     ) -> None:
         program = columns.program
         self._columns = columns

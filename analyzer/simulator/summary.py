@@ -21,7 +21,7 @@ _LONG_WINDOW = 10
 _POSITION_TRIES = 5
 
 
-def window(key_cycle: list[int], key_position: list[int], rounds: int) -> tuple[int, int]:
+def window(key_cycle: Column, key_position: Column, rounds: int) -> tuple[int, int]:
     """First and last relevant round (5.2, 5.3): the second half of the run, ending where the key
     instruction retires at the same place within a cycle as at its beginning."""
     last = max(0, rounds - 2)
@@ -35,8 +35,8 @@ def window(key_cycle: list[int], key_position: list[int], rounds: int) -> tuple[
 
 def summarize(
     columns: Columns,
-    key_cycle: list[int],
-    key_position: list[int],
+    key_cycle: Column,
+    key_position: Column,
     *,
     rounds: int,
     cycles: int,
