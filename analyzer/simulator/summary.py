@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.model.result import LineUsage, Simulation, Trace, TraceRow
+from cyclelens.analyzer.simulator.arrays import Column
 from cyclelens.analyzer.simulator.columns import Columns
 from cyclelens.analyzer.simulator.constants import (
     DSB,
