@@ -28,6 +28,9 @@ USAGE, INTERNAL, INTERRUPTED = 2, 70, 130
 PLUGINS = "cyclelens.commands"
 """Entry-point group of further subcommands: callables from a list of arguments to an exit code."""
 
+BATCHES = frozenset({"predict", "evaluate"})
+"""Subcommands for many blocks: they say on a terminal why they are slow."""
+
 Command = Callable[[list[str]], int]
 
 
@@ -68,6 +71,8 @@ def _complain(message: object) -> None:
 def _dispatch(arguments: list[str]) -> int:
     if arguments and not arguments[0].startswith("-"):
         name, rest = arguments[0], arguments[1:]
+        if name in BATCHES and sys.stderr.isatty():
+            _note_if_uncompiled()
         if name in COMMANDS:
             return COMMANDS[name][0](rest)
         for plugin, command in _plugins():
@@ -77,6 +82,13 @@ def _dispatch(arguments: list[str]) -> int:
     parser = _top_parser()
     parser.parse_args(arguments)
     parser.error("a command is missing")
+
+
+def _note_if_uncompiled() -> None:
+    from cyclelens.analyzer.simulator.form import compiled
+
+    if not compiled():
+        _complain("running uncompiled, about 50 times slower; a C compiler at installation makes it fast")
 
 
 def _plugins() -> Iterator[tuple[str, Callable[[], Command]]]:
@@ -144,7 +156,7 @@ def _predict(arguments: list[str]) -> int:
     import csv
     from collections import deque
 
-    from cyclelens.analyzer.api import predict_many
+    from cyclelens.analyzer.api import collect_rarely, predict_many
     from cyclelens.analyzer.facts.store import TablesUnavailable
 
     waiting: deque[str] = deque()
@@ -156,6 +168,7 @@ def _predict(arguments: list[str]) -> int:
 
     if hasattr(sys.stdin, "reconfigure"):
         sys.stdin.reconfigure(errors="replace")
+    collect_rarely()
     writer = csv.writer(sys.stdout, lineterminator="\n")
     results = predict_many(
         blocks(), options.arch, options.mode, alignment=options.alignment, jobs=options.jobs

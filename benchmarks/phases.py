@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from cyclelens.analyzer.api import counted_loop
+from cyclelens.analyzer.api import loop_end
 from cyclelens.analyzer.assembly.decoder import decode
 from cyclelens.analyzer.facts.matching import find_facts
 from cyclelens.analyzer.facts.store import open_store
@@ -32,8 +32,8 @@ Result = TypeVar("Result")
 UNCOMPILED = ROOT / "tests" / "support" / "uncompiled.py"
 SIMULATOR = ("lay out", "simulate")
 ABOUT = """
-decode: bytes to instructions, with and without the counter. loop counter: a free register. match: the facts
-of every different instruction. expand: templates of uops, fusion. lay out: templates to columns, new stages.
+decode: bytes to instructions. loop counter: a free register, dec and jnz. match: the facts of every different
+instruction. expand: templates of uops, fusion. lay out: templates to columns, new stages.
 simulate: the clock, and the figure. report: a line of CSV.
 """
 
@@ -50,9 +50,9 @@ class Run:
     def measure(self) -> dict[str, float]:
         """Seconds of processor time of every phase."""
         model, store = self.model, self.store
-        decoding, _ = timed(lambda: [decode(code) for code in self.codes])
-        looping, loops = timed(lambda: [counted_loop(code) or code for code in self.codes])
-        decoding_loops, listed = timed(lambda: [decode(code) for code in loops])
+        decoding, bodies = timed(lambda: [decode(code) for code in self.codes])
+        looping, ends = timed(lambda: [decode(loop_end(body) or b"") for body in bodies])
+        listed = [body + end for body, end in zip(bodies, ends, strict=True)]
         different = {item.code: item for items in listed for item in items}.values()
         matching, _ = timed(lambda: [find_facts(item, model.facts_name, store) for item in different])
         expanding, built = timed(lambda: [build_block(items, model, store, loop=True) for items in listed])
@@ -64,7 +64,7 @@ class Run:
         figures = [result.cycles_per_iteration for result in results]
         reporting, _ = timed(lambda: self.report(figures))
         return {
-            "decode": decoding + decoding_loops,
+            "decode": decoding,
             "loop counter": looping,
             "match": matching,
             "expand": expanding,
