@@ -90,7 +90,7 @@ class RegisterOperand:
     """Address inputs only: the stack engine's own use of RSP (rule O7)."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@dataclass(frozen=True, slots=True)
 class InstructionTemplate:
     """One instruction of a block on one microarchitecture with its uops (docs/pipeline.md 2.4 to 2.11)."""
 

@@ -6,7 +6,6 @@ Operands are rename keys: numbers of canonical registers and flag groups, the sa
 from __future__ import annotations
 
 from array import array
-from weakref import WeakKeyDictionary
 
 from cyclelens.analyzer.model.uops import InstructionTemplate, UopKind, UopTemplate, Value, ValueKind
 from cyclelens.analyzer.uops.registers import canonical, is_general_purpose, is_simd
@@ -251,14 +250,20 @@ class FlatUop(FlatInstruction):
         self._add(uop, None, first=True, last=False)
 
 
-_FLAT: WeakKeyDictionary[InstructionTemplate, FlatInstruction] = WeakKeyDictionary()
+_FLAT: dict[int, tuple[InstructionTemplate, FlatInstruction]] = {}
+"""By the template's id; the template is kept along, so that no other can get the same id."""
+_MOST_KEPT = 20_000
 
 
 def flatten(template: InstructionTemplate) -> FlatInstruction:
     """The rows of a template, made once."""
-    flat = _FLAT.get(template)
-    if flat is None:
-        flat = _FLAT[template] = FlatInstruction(template)
+    known = _FLAT.get(id(template))
+    if known is not None:
+        return known[1]
+    if len(_FLAT) >= _MOST_KEPT:
+        _FLAT.clear()
+    flat = FlatInstruction(template)
+    _FLAT[id(template)] = (template, flat)
     return flat
 
 

@@ -32,6 +32,8 @@ from cyclelens.analyzer.uops.rebinding import Names, rebind_prepared, rebind_tem
 
 _CODE_LINE = 64
 _JCC_BLOCK = 32
+_MOST_KEPT = 20_000
+"""Templates per microarchitecture; their siblings' shapes are few and stay."""
 
 
 class _Known(NamedTuple):
@@ -79,6 +81,9 @@ def build_block(
 ) -> Block:
     """The block that the simulator runs. ``alignment`` is the address of the first byte modulo 64."""
     cache = _cache_of(store, microarchitecture)
+    if len(cache.templates) >= _MOST_KEPT:
+        cache.prepared.clear()
+        cache.templates.clear()
     known = [_known(instruction, cache, store) for instruction in instructions]
     prepared = [each and each.sibling for each in known]
     wide = any(each is not None and each.has_zmm_operand for each in prepared)
