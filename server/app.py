@@ -11,6 +11,7 @@ from typing import BinaryIO
 
 from cyclelens.server import extensions, worker
 from cyclelens.server.features import (
+    code_actions,
     code_lens,
     commands,
     configuration,
@@ -28,6 +29,7 @@ FEATURES = (
     configuration,
     document_sync,
     diagnostics,
+    code_actions,
     inlay_hints,
     hover,
     code_lens,

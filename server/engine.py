@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from cyclelens.analyzer.api import Analyzer
 from cyclelens.analyzer.facts.store import FactsStore, open_store
+from cyclelens.analyzer.fixes.proposal import Fix
+from cyclelens.analyzer.fixes.registry import fixes
 from cyclelens.analyzer.hints import registry as hint_kinds
 from cyclelens.analyzer.insight import wording
 from cyclelens.analyzer.model.result import Analysis, Finding, RegionAnalysis, TraceRow
@@ -32,20 +34,25 @@ class AnalyzerEngine:
 
     def run(self, job: Job, cancel: Callable[[], bool]) -> Iterator[FileResult | Comparison]:
         """Analyse a text: first without the trace, because recording it takes several times as long as the
-        simulation itself and hints do not need it; then with it. Raises whatever the analyzer raises,
-        ``Cancelled`` among it."""
+        simulation itself and hints do not need it; then with it; last with the rewrites that help. Raises
+        whatever the analyzer raises, ``Cancelled`` among it."""
         if job.task != "analysis":
             # An analyzer of its own on the same tables: many figures must not push out those of the text.
             yield compare(Analyzer(self._store, cached_predictions=1), job, cancel)
             return
         for trace in (False, True):
             analysis = self._analyzer.analyze(job.text, replace(job.options, trace=trace), cancel)
-            yield FileResult(
+            answer = FileResult(
                 regions=tuple(_region(analysis, region, job) for region in analysis.regions),
                 problems=analysis.problems,
                 dialect=analysis.dialect,
                 detailed=trace,
             )
+            yield answer
+        # An analyzer of its own: what is tried and thrown away must not push out what is shown.
+        found = tuple(fixes(Analyzer(self._store), job.text, job.options, analysis, cancel))
+        if found:
+            yield replace(answer, regions=tuple(_with_fixes(region, found) for region in answer.regions))
 
 
 def create() -> AnalyzerEngine:
@@ -76,6 +83,10 @@ def _region(analysis: Analysis, region: RegionAnalysis, job: Job) -> RegionResul
         timelines=tuple(_timelines(region)),
         data=json.document(_without_traces(alone), job.uri)["regions"][0],
     )
+
+
+def _with_fixes(region: RegionResult, found: Sequence[Fix]) -> RegionResult:
+    return replace(region, fixes=tuple(fix for fix in found if fix.region == region.name))
 
 
 def _cards(region: RegionAnalysis) -> dict[int, str]:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from cyclelens.analyzer.fixes.proposal import Fix
 from cyclelens.analyzer.model.result import AnalysisOptions, Hint
 from cyclelens.analyzer.model.source import Problem
 
@@ -50,6 +51,8 @@ class RegionResult:
     findings: tuple[Problem, ...] = ()
     """Hazards, at the statements they belong to."""
     timelines: tuple[TimelineResult, ...] = ()
+    fixes: tuple[Fix, ...] = ()
+    """Rewrites that make the region faster; they are found last."""
     data: Mapping[str, Any] = field(default_factory=dict)
     """The region's analysis as plain JSON values."""
 

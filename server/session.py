@@ -80,6 +80,7 @@ def _shifted(result: RegionResult, shift: int) -> RegionResult:
         hints=tuple(replace(hint, line=hint.line + shift) for hint in result.hints),
         cards={line + shift: card for line, card in result.cards.items()},
         findings=tuple(replace(finding, line=finding.line + shift) for finding in result.findings),
+        fixes=tuple(fix.moved(shift) for fix in result.fixes),
     )
 
 
@@ -104,6 +105,7 @@ def _remapped(result: RegionResult, edit: Edit) -> RegionResult:
         hints=tuple(hints),
         cards={new: card for line, card in result.cards.items() if (new := edit.line(line)) is not None},
         findings=(),  # they were pushed as diagnostics, which the editor moves by itself
+        fixes=(),  # they are about a text that is no longer there
     )
 
 
@@ -169,7 +171,9 @@ class Snapshot:
         for region in result.regions:
             last = _take(earlier, region)
             if not region.complete and last is not None and last.result.complete:
-                kept = replace(last.result, last_line=region.last_line, note=region.note, findings=())
+                kept = replace(
+                    last.result, last_line=region.last_line, note=region.note, findings=(), fixes=()
+                )
                 regions.append(ShownRegion(kept, stale=True))
             else:
                 regions.append(ShownRegion(region))

@@ -211,6 +211,38 @@ async def test_a_diagnostic_links_to_its_page(editor: Editor) -> None:
 
 
 @pytest.mark.asyncio
+async def test_a_code_action_states_its_gain_and_its_edit_brings_it(editor: Editor) -> None:
+    able = small_capabilities()
+    able.text_document.code_action = types.CodeActionClientCapabilities(
+        code_action_literal_support=types.ClientCodeActionLiteralOptions(
+            types.ClientCodeActionKindOptions([types.CodeActionKind.QuickFix])
+        )
+    )
+    await editor.start(able)
+    await editor.open("\n" + TEXT)
+    line = ADD + 1
+    diagnostics = list((await editor.analysed()).diagnostics)
+    where = types.Range(types.Position(line, 4), types.Position(line, 4))
+    request = types.CodeActionParams(
+        types.TextDocumentIdentifier(editor.uri), where, types.CodeActionContext(diagnostics)
+    )
+    while not (actions := await editor.client.text_document_code_action_async(request)):
+        await asyncio.sleep(0.01)
+    titles = [action.title for action in actions]
+    assert "Use eax (its upper half and the flags may differ): 3.42 -> 1.01, -70 %" in titles
+    action = actions[titles.index("Use eax (its upper half and the flags may differ): 3.42 -> 1.01, -70 %")]
+    assert action.kind == types.CodeActionKind.QuickFix
+    (edit,) = action.edit.changes[editor.uri]
+    assert edit.range.start.line == edit.range.end.line == line
+    start, end = edit.range.start.character, edit.range.end.character
+    editor.type(line, start, edit.new_text, delete=end - start)
+    await editor.analysed()
+    assert (await editor.labels())[IMMEDIATE + 1].startswith("3.42 -> 1.01, -70 %")
+    request.context.only = [types.CodeActionKind.Source]
+    assert not await editor.client.text_document_code_action_async(request)
+
+
+@pytest.mark.asyncio
 async def test_stored_results_can_be_had_as_plain_json(editor: Editor) -> None:
     await editor.start()
     await editor.open(TEXT)

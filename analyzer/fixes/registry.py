@@ -1,0 +1,104 @@
+"""The visible list of rewrites, and the judge of them: each is simulated, and only what helps is offered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from cyclelens.analyzer.api import Analyzer, Cancel, Cancelled
+from cyclelens.analyzer.fixes import (
+    false_dependency,
+    indexed_address,
+    jcc_erratum,
+    length_changing_prefix,
+    loop_alignment,
+    macro_fusion,
+    microcoded,
+    three_component_lea,
+)
+from cyclelens.analyzer.fixes.proposal import Fix, Proposal, apply
+from cyclelens.analyzer.fixes.site import Site
+from cyclelens.analyzer.model.result import Analysis, AnalysisOptions, RegionAnalysis
+
+PROPOSERS: tuple[Callable[[Site], Iterator[Proposal]], ...] = (
+    length_changing_prefix.propose,
+    jcc_erratum.propose,
+    false_dependency.propose,
+    macro_fusion.propose,
+    three_component_lea.propose,
+    indexed_address.propose,
+    microcoded.propose,
+    loop_alignment.propose,
+)
+
+MAX_PROPOSALS = 24
+"""Rewrites of one region that are tried; each is a simulation."""
+
+MAX_LINES = 5_000
+"""Longest text for which rewrites are tried: each has the text assembled again."""
+
+LEAST_GAIN = 0.005
+"""Cycles per iteration below which figures are the same to two decimals."""
+
+
+def fixes(
+    analyzer: Analyzer,
+    text: str,
+    options: AnalysisOptions,
+    analysis: Analysis,
+    cancel: Cancel | None = None,
+) -> Iterator[Fix]:
+    """Rewrites of the regions of a text that make them faster on their first microarchitecture.
+
+    ``analysis``: of this text with these options. Raises ``Cancelled`` once ``cancel`` returns True.
+    """
+    lines = text.split("\n")
+    if len(lines) > MAX_LINES:
+        return
+    for region in analysis.regions:
+        if not region.predictions:
+            continue
+        for proposal in list(proposals(lines, analysis.dialect, region))[:MAX_PROPOSALS]:
+            if cancel is not None and cancel():
+                raise Cancelled
+            fix = judge(analyzer, text, options, region, proposal, cancel)
+            if fix is not None:
+                yield fix
+
+
+def proposals(lines: list[str], dialect: str, region: RegionAnalysis) -> Iterator[Proposal]:
+    """Everything that might help."""
+    own = len(region.predictions[0].instructions)
+    for index in range(own):
+        site = Site(lines, dialect, region, index)
+        if site.usable:
+            for propose in PROPOSERS:
+                yield from propose(site)
+
+
+def judge(
+    analyzer: Analyzer,
+    text: str,
+    options: AnalysisOptions,
+    region: RegionAnalysis,
+    proposal: Proposal,
+    cancel: Cancel | None = None,
+) -> Fix | None:
+    """The rewrite with its gain; None if it does not help or is not understood."""
+    primary = region.predictions[0]
+    name = region.region.name
+    alone = replace(
+        options,
+        region=name,
+        trace=False,
+        microarchitectures=(primary.microarchitecture,),
+        forced=options.forced | {"arch"},
+    )
+    changed = analyzer.analyze(apply(text, proposal.edits), alone, cancel)
+    if len(changed.regions) != 1 or not changed.regions[0].predictions:
+        return None
+    prediction = changed.regions[0].predictions[0]
+    after = prediction.cycles_per_iteration
+    if prediction.mode != primary.mode or after > primary.cycles_per_iteration - LEAST_GAIN:
+        return None
+    return Fix(proposal, name, primary.microarchitecture, primary.cycles_per_iteration, after)

@@ -1,0 +1,174 @@
+"""One instruction in its text: what a rewrite reads there, and how it writes in the text's dialect."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cyclelens.analyzer.assembly.decoder import used_registers
+from cyclelens.analyzer.fixes.proposal import Edit
+from cyclelens.analyzer.model.instruction import DecodedOperand, OperandKind
+from cyclelens.analyzer.model.result import Prediction, RegionAnalysis
+from cyclelens.analyzer.model.source import SourceLine
+from cyclelens.analyzer.model.uops import InstructionTemplate
+
+_SCRATCH = ("R11", "R10", "R9", "R8", "RSI", "RDI", "RCX", "RDX", "RAX")
+"""Registers that a function need not preserve (System V ABI), the least used first."""
+
+_LEGACY = ("AX", "BX", "CX", "DX", "SI", "DI", "BP", "SP")
+
+
+def resized(register: str, bits: int) -> str:
+    """A general-purpose register by its name of 16, 32 or 64 bits: ``AX``, ``EAX``, ``RAX``."""
+    match = re.fullmatch(r"R(\d+)[DWB]?", register)
+    if match:
+        return f"R{match[1]}" + {16: "W", 32: "D", 64: ""}[bits]
+    for name in _LEGACY:
+        if register in (name, f"E{name}", f"R{name}"):
+            return {16: "", 32: "E", 64: "R"}[bits] + name
+    raise ValueError(f"{register} is no general-purpose register of 16, 32 or 64 bits")
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """An instruction of a region whose statement stands in the text as it was assembled."""
+
+    lines: Sequence[str]
+    dialect: str
+    analysis: RegionAnalysis
+    index: int
+
+    @property
+    def prediction(self) -> Prediction:
+        return self.analysis.predictions[0]
+
+    @property
+    def template(self) -> InstructionTemplate:
+        return self.prediction.instructions[self.index]
+
+    @property
+    def statement(self) -> SourceLine:
+        return self.analysis.region.lines[self.analysis.instruction_lines[self.index]]
+
+    @property
+    def findings(self) -> frozenset[str]:
+        """Codes of the findings at this instruction."""
+        name = self.prediction.microarchitecture
+        return frozenset(
+            finding.code
+            for finding in self.analysis.findings
+            if finding.instruction == self.index and finding.microarchitecture in ("", name)
+        )
+
+    @property
+    def usable(self) -> bool:
+        """Whether the statement is this one instruction, and is written where it is said to be: what comes
+        from a macro or a repetition is not, and cannot be rewritten here."""
+        statement = self.statement
+        position = self.analysis.instruction_lines[self.index]
+        if self.analysis.instruction_lines.count(position) != 1 or statement.line >= len(self.lines):
+            return False
+        place = statement.line, statement.column
+        if sum((other.line, other.column) == place for other in self.analysis.region.lines) != 1:
+            return False  # repeated by a directive
+        written = self.lines[statement.line][statement.column : statement.end_column]
+        return written == statement.text and bool(written)
+
+    @property
+    def alone(self) -> bool:
+        """Whether nothing but space stands before the statement on its line."""
+        return not self.lines[self.statement.line][: self.statement.column].strip()
+
+    @property
+    def operands(self) -> tuple[str, ...]:
+        """The operands as written, in Intel order."""
+        parts, depth, start = [], 0, 0
+        _, _, rest = self.statement.text.replace("\t", " ").partition(" ")
+        for position, letter in enumerate(rest):
+            depth += (letter in "([") - (letter in ")]")
+            if letter == "," and not depth:
+                parts.append(rest[start:position].strip())
+                start = position + 1
+        parts.append(rest[start:].strip())
+        return tuple(reversed(parts)) if self.att else tuple(parts)
+
+    @property
+    def att(self) -> bool:
+        return self.dialect == "att"
+
+    def scratch(self) -> str | None:
+        """A register that no instruction of the region uses, by its 64-bit name."""
+        used: set[str] = set()
+        for template in self.prediction.instructions:
+            used |= used_registers(template.instruction.code)
+        return next((name for name in _SCRATCH if name not in used), None)
+
+    def register(self, name: str) -> str:
+        """A register as it is written."""
+        return f"%{name.lower()}" if self.att else name.lower()
+
+    def number(self, value: int) -> str:
+        """An immediate as it is written."""
+        text = str(value) if abs(value) < 1024 else hex(value)
+        return f"${text}" if self.att else text
+
+    def address(self, operand: DecodedOperand, displacement: int) -> str:
+        """A memory operand with another displacement as it is written, without a size."""
+        base = self.register(operand.base) if operand.base else ""
+        index = self.register(operand.index) if operand.index else ""
+        if self.att:
+            inner = base + (f",{index},{operand.scale}" if index else "")
+            return f"{displacement or ''}({inner})"
+        parts = [base] if base else []
+        parts += [f"{index}*{operand.scale}" if operand.scale > 1 else index] if index else []
+        text = " + ".join(parts)
+        if displacement:
+            text += f" {'-' if displacement < 0 else '+'} {abs(displacement)}"
+        return f"[{text}]"
+
+    def write(self, mnemonic: str, *operands: str) -> str:
+        """A statement of operands in Intel order."""
+        ordered = reversed(operands) if self.att else operands
+        return f"{mnemonic} {', '.join(ordered)}".rstrip()
+
+    def insert_before(self, *statements: str) -> Edit:
+        """Statements on lines of their own in front of this one."""
+        line, column = self.statement.line, self.statement.column
+        indent = re.sub(r"\S", " ", self.lines[line][:column])
+        text = "".join(f"{statement}\n{indent}" for statement in statements)
+        return Edit(line, column, line, column, text)
+
+    def insert_before_region(self, statement: str) -> Edit:
+        """A statement on a line of its own in front of the region's opening marker."""
+        line = self.analysis.region.first_line
+        indent = re.sub(r"\S", " ", self.lines[self.statement.line][: self.statement.column])
+        return Edit(line, 0, line, 0, f"{indent}{statement}\n")
+
+    def replace(self, *statements: str) -> Edit:
+        """Other statements in the place of this one."""
+        statement = self.statement
+        indent = re.sub(r"\S", " ", self.lines[statement.line][: statement.column])
+        text = f"\n{indent}".join(statements)
+        return Edit(statement.line, statement.column, statement.line, statement.end_column, text)
+
+    def replace_operand(self, old: str, new: str) -> Edit | None:
+        """One operand exchanged for another; None if it is not written exactly once."""
+        statement = self.statement
+        if statement.text.count(old) != 1:
+            return None
+        column = statement.column + statement.text.index(old)
+        return Edit(statement.line, column, statement.line, column + len(old), new)
+
+    def memory(self) -> tuple[str, DecodedOperand] | None:
+        """The memory operand, as written (without size and segment) and decoded; None if there is none that
+        can be moved into another instruction."""
+        decoded = [
+            operand for operand in self.template.instruction.operands if operand.kind is OperandKind.MEMORY
+        ]
+        opening = "(" if self.att else "["
+        written = [operand for operand in self.operands if opening in operand]
+        if len(decoded) != 1 or len(written) != 1 or ":" in written[0]:
+            return None
+        text = written[0] if self.att else written[0][written[0].index("[") :]
+        return (text, decoded[0]) if not text.startswith("*") else None

@@ -1,0 +1,172 @@
+"""Rewrites: the text that comes out, the gain that is stated, and what is left alone."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from cyclelens.analyzer.api import Analyzer
+from cyclelens.analyzer.fixes.proposal import Edit, Fix, apply
+from cyclelens.analyzer.fixes.registry import fixes, proposals
+from cyclelens.analyzer.model.result import AnalysisOptions
+
+OPTIONS = AnalysisOptions()
+
+
+@pytest.fixture(scope="module")
+def analyzer() -> Analyzer:
+    return Analyzer()
+
+
+def kernel(*statements: str, options: str = "", intel: bool = False) -> str:
+    head = [".intel_syntax noprefix"] if intel else []
+    return "\n".join([*head, f"# cyclelens-begin x {options}".rstrip(), *statements, "# cyclelens-end", ""])
+
+
+def found(analyzer: Analyzer, text: str) -> list[Fix]:
+    return list(fixes(analyzer, text, OPTIONS, analyzer.analyze(text, OPTIONS)))
+
+
+def body(text: str, fix: Fix) -> list[str]:
+    """The statements after the rewrite, without markers and directives of the whole file."""
+    lines = [line.strip() for line in apply(text, fix.proposal.edits).split("\n")]
+    return [line for line in lines if line and not line.startswith(("# cyclelens", ".intel"))]
+
+
+LOOP = (".L1:", "dec %r15", "jnz .L1")
+INDEPENDENT = ("lea 8(%rdi), %rdi", "lea 8(%rsi), %rsi", "mov (%rdi), %r8")
+INTEL = (".L1:", "dec r15", "jnz .L1")
+
+# Name: statements, Intel syntax or not, words of the title, statements afterwards.
+CASES = {
+    "a constant is loaded before the region": (
+        ["add $0x1234, %ax", "dec %r15"],
+        False,
+        "Load 0x1234 into r11d",
+        ["mov $0x1234, %r11d", "add %r11w, %ax", "dec %r15"],
+    ),
+    "32 bits instead of 16": (
+        ["add ax, 0x1234", "dec r15"],
+        True,
+        "Use eax",
+        ["add eax, 0x1234", "dec r15"],
+    ),
+    "popcnt waits for its destination": (
+        [LOOP[0], "popcnt %rax, %rcx", *LOOP[1:]],
+        False,
+        "Clear ecx first",
+        [LOOP[0], "xor %ecx, %ecx", "popcnt %rax, %rcx", *LOOP[1:]],
+    ),
+    "a conversion waits for its destination": (
+        [INTEL[0], "cvtsi2sd xmm0, rax", "mulsd xmm0, xmm1", *INTEL[1:]],
+        True,
+        "Clear xmm0 first",
+        [INTEL[0], "xorps xmm0, xmm0", "cvtsi2sd xmm0, rax", "mulsd xmm0, xmm1", *INTEL[1:]],
+    ),
+    "a lea of three components": (
+        [LOOP[0], "lea 8(%rcx,%rbx,4), %rcx", *LOOP[1:]],
+        False,
+        "three-component lea",
+        [LOOP[0], "lea (%rcx,%rbx,4), %rcx", "lea 8(%rcx), %rcx", *LOOP[1:]],
+    ),
+    "a lea of three components in Intel syntax": (
+        [INTEL[0], "lea rcx, [rcx + rbx*4 - 8]", *INTEL[1:]],
+        True,
+        "three-component lea",
+        [INTEL[0], "lea rcx, [rcx + rbx*4]", "lea rcx, [rcx - 8]", *INTEL[1:]],
+    ),
+    "loop from microcode": (
+        [".L1:", "add %rax, %rbx", "loop .L1"],
+        False,
+        "instead of loop",
+        [".L1:", "add %rax, %rbx", "dec %rcx", "jnz .L1"],
+    ),
+    "a compare far from its jump": (
+        [".L1:", "add %rax, %rax", "dec %r15", *INDEPENDENT, "jnz .L1"],
+        False,
+        "Move dec down to jnz",
+        [".L1:", "add %rax, %rax", *INDEPENDENT, "dec %r15", "jnz .L1"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_rewrite_and_its_gain(analyzer: Analyzer, name: str) -> None:
+    statements, intel, title, expected = CASES[name]
+    text = kernel(*statements, intel=intel)
+    (fix,) = [fix for fix in found(analyzer, text) if title in fix.proposal.title]
+    assert body(text, fix) == expected
+    # The stated gain is what somebody who applies the rewrite sees.
+    again = analyzer.analyze(apply(text, fix.proposal.edits), OPTIONS).regions[0].predictions[0]
+    assert again.cycles_per_iteration == fix.after < fix.before
+
+
+def test_a_store_without_index_gets_port_7_on_haswell(analyzer: Analyzer) -> None:
+    statements = ["mov %rax, (%rdi,%rcx,8)", "mov (%rsi,%rcx,8), %rax", "mov 8(%rsi,%rcx,8), %rbx"]
+    text = kernel(".L1:", *statements, *LOOP[1:], options="arch=HSW")
+    (fix,) = [fix for fix in found(analyzer, text) if fix.proposal.code == "indexed-store"]
+    assert body(text, fix)[1:3] == ["lea (%rdi,%rcx,8), %r11", "mov %rax, (%r11)"]
+
+
+SUMS = [".L1:", *[f"add {8 * n}(%rdi), %r{8 + n}" for n in range(4)], "add $32, %rdi"]
+
+
+def test_padding_keeps_a_jump_off_a_boundary(analyzer: Analyzer) -> None:
+    text = kernel(*SUMS, "prefetcht0 256(%rdi)", "sub $1, %rsi", "jnz .L1")
+    (fix,) = [fix for fix in found(analyzer, text) if fix.proposal.code == "jcc-erratum"]
+    assert body(text, fix)[-3:] == [".p2align 5", "sub $1, %rsi", "jnz .L1"]
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        # The address needs the register that would be cleared.
+        [".L1:", "popcnt (%rcx), %rcx", *LOOP[1:]],
+        # The true source is the destination.
+        [".L1:", "sqrtsd %xmm0, %xmm0", *LOOP[1:]],
+        # The load between uses what the compare changes.
+        [".L1:", "dec %r15", "mov (%r15), %rax", "jnz .L1"],
+        # The flags are read in between.
+        [".L1:", "dec %r15", "setz %al", "jnz .L1"],
+        # A symbol's value is not known here.
+        [".set table, 64", ".L1:", "lea table(%rcx,%rbx,4), %rcx", *LOOP[1:]],
+        # The instruction comes from a repetition: there is no statement of its own to rewrite.
+        [".L1:", ".rept 2", "popcnt %rax, %rcx", ".endr", *LOOP[1:]],
+    ],
+)
+def test_what_would_change_the_meaning_is_not_proposed(analyzer: Analyzer, statements: list[str]) -> None:
+    text = kernel(*statements)
+    analysis = analyzer.analyze(text, OPTIONS)
+    assert analysis.regions[0].predictions
+    assert list(proposals(text.split("\n"), analysis.dialect, analysis.regions[0])) == []
+
+
+def test_what_does_not_help_is_not_offered(analyzer: Analyzer) -> None:
+    # The division takes so long that the stall behind it does not matter.
+    text = kernel(".L1:", "popcnt %rax, %rcx", "div %rbx", *LOOP[1:])
+    analysis = analyzer.analyze(text, OPTIONS)
+    assert list(proposals(text.split("\n"), analysis.dialect, analysis.regions[0])) != []
+    assert found(analyzer, text) == []
+
+
+def test_an_unaligned_region_is_aligned_in_the_text(analyzer: Analyzer) -> None:
+    text = kernel(*SUMS, "add 8(%rdi), %rax", "sub $1, %rsi", "jnz .L1", options="alignment=4")
+    (fix,) = [fix for fix in found(analyzer, text) if fix.proposal.title.startswith("Align")]
+    changed = apply(text, fix.proposal.edits).split("\n")
+    assert changed[:2] == [".p2align 6", "# cyclelens-begin x alignment=0"]
+
+
+def test_edits_are_applied_as_if_at_once() -> None:
+    text = "a\nbc\nd"
+    edits = (Edit(0, 0, 1, 0, ""), Edit(1, 1, 1, 2, "X\nY"), Edit(2, 1, 2, 1, "!"))
+    for order in range(6):
+        shuffled = random.Random(order).sample(edits, 3)
+        assert apply(text, shuffled) == "bX\nY\nd!"
+
+
+def test_a_fix_moves_with_its_text(analyzer: Analyzer) -> None:
+    text = kernel("add $0x1234, %ax", "dec %r15")
+    for fix in found(analyzer, text):
+        moved = fix.moved(2)
+        assert apply("\n\n" + text, moved.proposal.edits) == "\n\n" + apply(text, fix.proposal.edits)
+        assert moved.proposal.line == fix.proposal.line + 2
