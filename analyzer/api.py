@@ -40,6 +40,7 @@ __all__ = ["Analyzer", "Cancelled", "PredictResult", "collect_rarely", "counted_
 Cancel = Callable[[], bool]
 
 MODES = ("auto", "loop", "unroll")
+REGIONS = ("markers", "loops", "both")
 ALIGNMENTS = range(64)
 """Offsets that differ: the widest structure of the front end is a 64-byte line."""
 
@@ -141,6 +142,7 @@ class Analyzer:
         assembled = assemble(
             text,
             syntax=options.syntax,
+            regions=options.regions,
             cancel=cancel,
             allow_external_programs=options.allow_external_programs,
         )
@@ -148,7 +150,7 @@ class Analyzer:
             raise Cancelled  # what was assembled may be only a part
         problems = list(assembled.problems)
         regions = []
-        chosen = [region for region in assembled.regions if options.region in (None, region.name)]
+        chosen = [region for region in assembled.regions if _is_chosen(region.name, options.region)]
         if options.region is not None and not chosen:
             names = ", ".join(region.name for region in assembled.regions if region.name) or "none"
             message = f"there is no region '{options.region}'; named regions: {names}"
@@ -273,6 +275,12 @@ class Analyzer:
         return answer
 
 
+def _is_chosen(name: str, wanted: str | None) -> bool:
+    """Is it the wanted region, or one of the basic blocks that it was cut into?"""
+    stem, dot, number = name.rpartition(".")
+    return wanted in (None, name) or (wanted == stem and bool(dot) and number.isdecimal())
+
+
 def _check(options: AnalysisOptions) -> None:
     for name in options.microarchitectures:
         registry.get(name)
@@ -280,6 +288,8 @@ def _check(options: AnalysisOptions) -> None:
         raise ValueError("no microarchitecture is given")
     if options.mode not in MODES:
         raise ValueError(f"unknown mode '{options.mode}'; known are {', '.join(MODES)}")
+    if options.regions not in REGIONS:
+        raise ValueError(f"unknown regions '{options.regions}'; known are {', '.join(REGIONS)}")
     if options.alignment not in ALIGNMENTS:
         raise ValueError(f"alignment {options.alignment} is not within 0 and {ALIGNMENTS[-1]}")
 

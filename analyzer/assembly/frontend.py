@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from cyclelens.analyzer.assembly import directives
+from cyclelens.analyzer.assembly import blocks, directives
 from cyclelens.analyzer.assembly.dialect import BY_NAME, Dialect, detect, semicolon_starts_comment
 from cyclelens.analyzer.assembly.directives import Alignment
 from cyclelens.analyzer.assembly.expressions import ExpressionError, evaluate
@@ -28,6 +28,7 @@ from cyclelens.analyzer.assembly.keystone_client import (
     shared_client,
 )
 from cyclelens.analyzer.assembly.layout import Piece, lay_out
+from cyclelens.analyzer.assembly.loops import FoundLoop, find_loops
 from cyclelens.analyzer.assembly.operands import OperandError, UnsupportedError
 from cyclelens.analyzer.assembly.problems import make_problem
 from cyclelens.analyzer.assembly.program import Kind, Program, Statement, StatementScope, build
@@ -55,7 +56,6 @@ _PLACEMENTS = 3
 _LINE_BYTES = 64
 _LEAVING = frozenset(["jmp", "jmpq", "call", "callq", "xbegin"])
 """Jumps that often go to another file."""
-_NOT_LOOPING = frozenset(["call", "callq", "xbegin"])
 _PLAIN_SYMBOL = re.compile(r"[A-Za-z_.?][\w.$?]*")
 
 _Content = Encoded | Question | Jump | Alignment
@@ -87,11 +87,14 @@ def assemble(
     text: str,
     *,
     syntax: str = "auto",
+    regions: str = "markers",
     cancel: Callable[[], bool] | None = None,
     client: KeystoneClient | None = None,
     allow_external_programs: bool = True,
 ) -> AssembledFile:
-    """Find the marked regions of a text and encode them.
+    """Find the regions of a text and encode them: the marked ones (``regions="markers"``), the innermost
+    loops (``loops``), or ``both``, without the loops in marked regions. A region that branches within itself
+    comes as its basic blocks.
 
     Never raises: what is wrong is reported as problems, each at its line, and only for text inside of regions
     and for the markers themselves. A region that could not be encoded wholly is ``incomplete``; the others
@@ -108,10 +111,10 @@ def assemble(
             return AssembledFile((), (refusal,), dialect.name)
         if syntax not in BY_NAME:
             dialect = detect(text)
-        if not MARKER_WORDS.search(text):
+        if regions == "markers" and not MARKER_WORDS.search(text):
             return AssembledFile((), (), dialect.name)
         gnu = shared_gnu_client() if allow_external_programs else None
-        return _Assembly(text, dialect, client or shared_client(), gnu, stop).run()
+        return _Assembly(text, dialect, client or shared_client(), gnu, stop, regions).run()
     except Exception as error:
         # The promise of this function: an editor must survive any text. Tests check that this never happens.
         message = f"The front end failed ({type(error).__name__}: {error}). Please report this file."
@@ -141,6 +144,8 @@ class _Assembly:
     gnu: GnuClient | None
     """None if no program may be run."""
     stop: Callable[[], bool]
+    wanted: str = "markers"
+    """``markers``, ``loops`` or ``both``."""
     lines: Lines = field(init=False)
     program: Program = field(init=False)
     problems: list[Problem] = field(default_factory=list)
@@ -155,11 +160,22 @@ class _Assembly:
         nothing = AssembledFile((), (), self.dialect.name)
         self.lines = Lines(self.text)
         found = scan(self.text, semicolon_starts_comment(self.text, self.dialect), self.stop)
-        spans, problems = find_regions(found.markers, self.lines, len(self.text))
-        self.problems += problems
+        spans: list[Span] = []
+        if self.wanted != "loops":
+            spans, self.problems = find_regions(found.markers, self.lines, len(self.text))
         self.program = build(found.statements, self.dialect, self.stop)
         if self.stop():
             return nothing
+        places: list[FoundLoop] = [(span, *self.program.slice(span.start, span.end)) for span in spans]
+        if self.wanted != "markers":
+            marked = coverage(spans)
+            names = {span.name for span in spans}
+            for span, first, last in find_loops(self.program, self.lines):
+                if not marked(span.start):
+                    span.name = f"{span.name}-loop" if span.name in names else span.name
+                    places.append((span, first, last))
+            places.sort(key=lambda place: place[0].start)
+            spans = [place[0] for place in places]
         self._report_open_comment(found.open_comment, spans)
         covers = coverage(spans)
         for start, end in found.preprocessor:
@@ -167,13 +183,13 @@ class _Assembly:
                 message = "C preprocessor lines are not followed yet: this line is read as a comment."
                 self._report("not-supported", message, start, end, Severity.WARNING)
         self._report_duplicate_labels(covers)
-        windows = self._windows(spans)
+        windows = self._windows(places)
         self._encode(windows)
-        regions = []
+        regions: list[Region] = []
         for window in windows:
             if self.stop():
                 return nothing
-            regions.append(self._region(window))
+            regions += self._regions(window)
         ordered = sorted(dict.fromkeys(self.problems), key=lambda problem: (problem.line, problem.column))
         return AssembledFile(tuple(regions), tuple(ordered[:MAXIMUM_PROBLEMS]), self.dialect.name)
 
@@ -199,18 +215,15 @@ class _Assembly:
 
     # Which statements belong together
 
-    def _windows(self, spans: Iterable[Span]) -> list[_Window]:
+    def _windows(self, places: Iterable[FoundLoop]) -> list[_Window]:
         windows = []
         left = MAXIMUM_ENCODED
-        for span in spans:
-            first, last = self.program.slice(span.start, span.end)
+        for span, first, last in places:
             if last - first > min(MAXIMUM_REGION, left):
                 message = f"Regions of more than {MAXIMUM_REGION:,} statements are not analysed."
                 if last - first <= MAXIMUM_REGION:
                     message = f"Only {MAXIMUM_ENCODED:,} statements in regions are analysed; these are more."
-                self.problems.append(
-                    make_problem("region-too-large", message, span.first_line, span.column, span.end_column)
-                )
+                self._report_region("region-too-large", message, span, Severity.ERROR)
                 windows.append(_Window(span, first, first, first, first, "", too_large=True))
                 continue
             window = self._window(span, first, last)
@@ -386,41 +399,62 @@ class _Assembly:
 
     # Layout
 
-    def _region(self, window: _Window) -> Region:
+    def _regions(self, window: _Window) -> list[Region]:
+        """A marked region or a loop: one region, or its basic blocks if it branches within itself."""
         layout = self._pieces(window)
         pieces, inside = layout.pieces, layout.inside
         self._place(layout)
-        emitted: list[SourceLine] = []
         incomplete = window.too_large or bool(layout.refused)
         for statement, refused in layout.refused:
             self._report_refused(window, statement, refused)
         for at in inside:
-            piece, statement = pieces[at], self.program.statements[layout.indices[at]]
-            if piece.unreachable:
+            if pieces[at].unreachable:
                 incomplete = True
+                statement = self.program.statements[layout.indices[at]]
                 message = "This jump only has a short form, and its target is out of its reach."
                 self._report("branch-out-of-range", message, statement.start, statement.end)
-            if piece.code:
-                line, column, end_column = self.lines.span(statement.start, statement.end)
-                emitted.append(
-                    SourceLine(line, column, end_column, statement.text, piece.code, piece.backend)
-                )
         span = window.span
-        if not emitted and not incomplete:
+        if not any(pieces[at].code for at in inside) and not incomplete:
             message = "There is no code in this region."
-            self.problems.append(
-                make_problem(
-                    "empty-region", message, span.first_line, span.column, span.end_column, Severity.WARNING
-                )
-            )
-        return Region(
-            span.name,
-            span.first_line,
-            span.last_line,
-            span.options,
-            tuple(emitted),
-            _jumps_to_start(layout),
-            incomplete,
+            self._report_region("empty-region", message, span)
+        runs = [inside] if incomplete else blocks.cut(pieces, inside)
+        if len(runs) == 1:
+            lines = self._source_lines(layout, inside)
+            loops = blocks.ends_in_jump_to_start(pieces, inside)
+            return [
+                Region(span.name, span.first_line, span.last_line, span.options, lines, loops, incomplete)
+            ]
+        message = (
+            f"'{span.name}' branches within itself: its {len(runs)} basic blocks are analysed one by one."
+        )
+        self._report_region("inner-branch", message, span, Severity.INFORMATION)
+        return [self._block(span, layout, run, number) for number, run in enumerate(runs, 1)]
+
+    def _block(self, span: Span, layout: _Layout, run: Sequence[int], number: int) -> Region:
+        """One basic block of a region, called ``REGION.NUMBER``, with the alignment that it has there."""
+        lines = self._source_lines(layout, run)
+        given = span.options.get("alignment", span.options.get("align", "0"))
+        start = layout.pieces[run[0]].offset - layout.pieces[layout.inside[0]].offset
+        options = {key: value for key, value in span.options.items() if key not in ("align", "alignment")}
+        options["alignment"] = str((start + (int(given) if given.isdecimal() else 0)) % _LINE_BYTES)
+        numbers = [line.line for line in lines] or [span.first_line]
+        is_loop = blocks.ends_in_jump_to_start(layout.pieces, run)
+        return Region(f"{span.name}.{number}", min(numbers), max(numbers), options, lines, is_loop)
+
+    def _source_lines(self, layout: _Layout, run: Iterable[int]) -> tuple[SourceLine, ...]:
+        emitted = []
+        for at in run:
+            piece, statement = layout.pieces[at], self.program.statements[layout.indices[at]]
+            if piece.code:
+                place = self.lines.span(statement.start, statement.end)
+                emitted.append(SourceLine(*place, statement.text, piece.code, piece.backend))
+        return tuple(emitted)
+
+    def _report_region(
+        self, code: str, message: str, span: Span, severity: Severity = Severity.WARNING
+    ) -> None:
+        self.problems.append(
+            make_problem(code, message, span.first_line, span.column, span.end_column, severity)
         )
 
     def _pieces(self, window: _Window) -> _Layout:
@@ -525,17 +559,6 @@ class _Layout:
     """There is an alignment outside of the region."""
     starts_aligned: bool = False
     """The region begins with an alignment."""
-
-
-def _jumps_to_start(layout: _Layout) -> bool:
-    """Is the region's last instruction a jump to its first?"""
-    emitted = [layout.pieces[at] for at in layout.inside if layout.pieces[at].code]
-    if not emitted or emitted[-1].jump is None or emitted[-1].jump.mnemonic in _NOT_LOOPING:
-        return False
-    target = emitted[-1].target
-    if target is None or target >= len(layout.pieces):
-        return False
-    return layout.pieces[target].offset == emitted[0].offset
 
 
 def _refusal(mnemonic: str, reply: Reply) -> _Refused:

@@ -17,6 +17,7 @@ CODES: Mapping[str, str] = {
     "duplicate-region": "two regions have the same name; the later one was given another",
     "empty-region": "nothing between the markers of a region becomes bytes",
     "file-too-large": "more characters or lines than the front end reads",
+    "inner-branch": "a region branches within itself; its basic blocks are analysed one by one",
     "internal-error": "a defect of the front end itself; please report it",
     "invalid-marker": "a marker that is not understood, or not wholly",
     "not-supported": "a construct that cannot be followed (a condition on an address, .include ...)",

@@ -73,6 +73,17 @@ def add_analysis_arguments(parser: argparse.ArgumentParser, *, several: bool = F
         help="address of the region's first byte within a 64-byte line (default: 0)",
     )
     parser.add_argument("--syntax", choices=("auto", "att", "intel"), default="auto")
+    parser.add_argument(
+        "--regions",
+        choices=("markers", "loops", "both"),
+        default="markers",
+        help="what to analyse: marked regions, the innermost loops (no markers needed), or both",
+    )
+    parser.add_argument(
+        "--no-external-programs",
+        action="store_true",
+        help="never run GNU as for what the built-in assembler cannot encode",
+    )
 
 
 def analyze_file(options: argparse.Namespace, *, trace: bool = False, account: bool = False) -> Analysis:
@@ -102,6 +113,8 @@ def analysis_options(
         alignment=options.alignment or 0,
         syntax=options.syntax,
         region=options.region,
+        regions=options.regions,
+        allow_external_programs=not options.no_external_programs,
         trace=trace,
         account=account,
         forced=frozenset(forced | ({"align"} if "alignment" in forced else set())),

@@ -177,6 +177,8 @@ class AnalysisOptions:
     """Also account for every issue slot; takes several times as long."""
     forced: frozenset[str] = frozenset()
     """Marker options (``arch mode alignment align``) that do not win: the user gave them explicitly."""
+    regions: str = "markers"
+    """``markers``, ``loops`` (the innermost loops, without markers) or ``both``."""
     allow_external_programs: bool = True
     """GNU as may be run for what the built-in assembler cannot encode; false for texts nobody trusts."""
     extra: Mapping[str, str] = field(default_factory=dict)

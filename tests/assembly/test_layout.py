@@ -127,7 +127,6 @@ LOOPS = [
     ("begin\n1: nop\njnz 1b\n.cfi_endproc\nend", True),
     ("1: nop\nbegin\nnop\njnz 1b\nend", False),
     ("begin\nnop\n1: nop\njnz 1b\nend", False),
-    ("begin\n1: nop\njnz 1b\nnop\nend", False),
     ("begin\n1: nop\ncall 1b\nend", False),
     ("begin\n1: nop\njnz 2f\nend\n2: ret", False),
     ("begin\nnop\njnz elsewhere\nend", False),

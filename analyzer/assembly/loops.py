@@ -1,0 +1,51 @@
+"""Loops that nobody marked: from a label to the jump back to it, the innermost ones."""
+
+from __future__ import annotations
+
+import re
+
+from cyclelens.analyzer.assembly.instructions import JUMPS
+from cyclelens.analyzer.assembly.program import Kind, Program
+from cyclelens.analyzer.assembly.regions import MAXIMUM_REGIONS, Span
+from cyclelens.analyzer.assembly.scanner import Lines
+
+_JUMP = re.compile(r"(?:(?:bnd|notrack)\s+)?([a-z]+)\s+(?:short\s+)?([\w.$?@]+)\s*$", re.IGNORECASE)
+_LOOPING = frozenset(JUMPS) - {"call", "callq", "xbegin"}
+
+FoundLoop = tuple[Span, int, int]
+"""The loop as a region, and its first statement and the one behind its last."""
+
+
+def find_loops(program: Program, lines: Lines) -> list[FoundLoop]:
+    """The innermost loops in the order of the text: no other one begins and ends within them.
+
+    They are called as their label; those at a numeric label, ``loop-LINE`` with the line counted from 1.
+    """
+    found: list[FoundLoop] = []
+    latest = -1
+    taken: set[str] = set()
+    for index, statement in enumerate(program.statements):
+        if statement.kind is not Kind.INSTRUCTION or statement.text[0] not in "jlJLbBnN":
+            continue
+        match = _JUMP.match(statement.text)
+        if match is None or match[1].lower() not in _LOOPING:
+            continue
+        label = program.find_label(match[2], index)
+        if label is None or label.section != statement.section or label.index > index:
+            continue
+        if label.index <= latest:
+            # A loop that ends earlier begins at the same place or behind it.
+            continue
+        latest = label.index
+        line, column, end_column = lines.span(label.start, label.end)
+        name = match[2]
+        if name[0].isdigit() or name in taken or name in (".", "$"):
+            name = f"loop-{line + 1}"
+            name = name if name not in taken else f"{name}-{len(found)}"
+        taken.add(name)
+        last_line = max(lines.locate(statement.start)[0], line)
+        span = Span(name, label.start, max(statement.end, label.start), line, last_line, column, end_column)
+        found.append((span, label.index, index + 1))
+        if len(found) == MAXIMUM_REGIONS:
+            break
+    return found

@@ -1,0 +1,116 @@
+"""Loops that nobody marked, and regions that branch within themselves."""
+
+from __future__ import annotations
+
+import pytest
+from cyclelens.analyzer.assembly.frontend import assemble
+from cyclelens.analyzer.model.source import Severity
+
+NESTED = """\
+  .text
+kernel:
+  xor %eax, %eax
+.Louter:
+  mov %rdx, %rcx
+.Linner:
+  add (%rsi), %rax
+  add $8, %rsi
+  dec %rcx
+  jnz .Linner
+  dec %rdi
+  jnz .Louter
+1: pause
+  jmp 1b
+  ret
+"""
+
+
+def test_the_innermost_loops_are_found() -> None:
+    result = assemble(NESTED, regions="loops")
+    assert result.problems == ()
+    assert [(region.name, region.first_line, region.last_line) for region in result.regions] == [
+        (".Linner", 5, 9),
+        ("loop-13", 12, 13),
+    ]
+    inner = result.regions[0]
+    assert inner.ends_in_jump_to_start
+    assert inner.code.hex() == "480306" + "4883c608" + "48ffc9" + "75f4"
+    assert assemble(NESTED).regions == ()
+
+
+def test_intel_loops_are_found() -> None:
+    text = ".intel_syntax noprefix\ntop:\n add rax, rbx\n dec rcx\n jnz short top\n ret\n"
+    assert [region.name for region in assemble(text, regions="loops").regions] == ["top"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a: nop\ncall a\n", "jmp a\nnop\na: ret\n", "a: nop\n.data\njmp a\n", "jne nowhere\n", "jmp *%rax\n"],
+)
+def test_what_is_no_loop(text: str) -> None:
+    assert assemble(text, regions="loops").regions == ()
+
+
+def test_loops_beside_marked_regions() -> None:
+    marked = "# cyclelens-begin mine\na: nop\njne a\n# cyclelens-end\nb: nop\njne b\n"
+    names = {
+        wanted: [region.name for region in assemble(marked, regions=wanted).regions]
+        for wanted in ("markers", "loops", "both")
+    }
+    assert names == {"markers": ["mine"], "loops": ["a", "b"], "both": ["mine", "b"]}
+
+
+def test_loops_that_macros_make_stand_at_their_use() -> None:
+    text = ".macro spin r\nl\\@: dec \\r\njnz l\\@\n.endm\nnop\nspin %rax\nspin %rcx\n"
+    result = assemble(text, regions="loops")
+    assert [(region.name, region.first_line, region.code.hex()) for region in result.regions] == [
+        ("l0", 5, "48ffc8" + "75fb"),
+        ("l1", 6, "48ffc9" + "75fb"),
+    ]
+
+
+def test_a_region_that_branches_within_itself_is_cut_into_blocks() -> None:
+    text = """\
+# cyclelens-begin k arch=SKL align=8
+top: test %eax, %eax
+  jz skip
+  add %rbx, %rcx
+skip: add %rcx, %rdx
+  jz out
+  dec %rsi
+  jnz top
+# cyclelens-end
+out: ret
+"""
+    result = assemble(text)
+    assert [(problem.line, problem.code, problem.severity) for problem in result.problems] == [
+        (0, "inner-branch", Severity.INFORMATION)
+    ]
+    assert [
+        (region.name, region.first_line, region.last_line, region.code.hex()) for region in result.regions
+    ] == [
+        ("k.1", 1, 2, "85c0" + "7403"),
+        ("k.2", 3, 3, "4801d9"),
+        ("k.3", 4, 7, "4801ca" + "7405" + "48ffce" + "75ef"),
+    ]
+    # A block keeps the place that it has in the region, and the region's other options.
+    assert [region.options["alignment"] for region in result.regions] == ["8", "12", "15"]
+    assert all(region.options["arch"] == "SKL" for region in result.regions)
+    assert not any(region.ends_in_jump_to_start for region in result.regions)
+
+
+def test_a_loop_within_a_region_becomes_a_loop() -> None:
+    text = "# cyclelens-begin\nxor %eax, %eax\n1: inc %eax\njnz 1b\nret\n# cyclelens-end\n"
+    regions = assemble(text).regions
+    assert [(region.code.hex(), region.ends_in_jump_to_start) for region in regions] == [
+        ("31c0", False),
+        ("ffc0" + "75fc", True),
+        ("c3", False),
+    ]
+
+
+def test_jumps_out_of_a_region_cut_nothing() -> None:
+    text = "# cyclelens-begin\n1: test %eax, %eax\njz 2f\ncall f\ndec %ecx\njnz 1b\n# cyclelens-end\n2: ret\n"
+    result = assemble(text)
+    assert result.problems == ()
+    assert [region.ends_in_jump_to_start for region in result.regions] == [True]

@@ -1,0 +1,43 @@
+"""``cyclelens analyze --regions``: loops that nobody marked."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from cyclelens.analyzer.cli import main
+
+TEXT = "f: xor %eax, %eax\n1: add %rax, %rbx\ndec %rcx\njnz 1b\n# cyclelens-begin k\nnop\n# cyclelens-end\n"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "names"), [("markers", ["k"]), ("loops", ["loop-2"]), ("both", ["loop-2", "k"])]
+)
+def test_regions_are_chosen(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], wanted: str, names: list[str]
+) -> None:
+    path = tmp_path / "x.s"
+    path.write_text(TEXT)
+    assert main(["analyze", str(path), "--regions", wanted, "--format", "json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert [region["name"] for region in report["regions"]] == names
+
+
+def test_the_blocks_of_a_region_are_chosen_by_its_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "x.s"
+    path.write_text("# cyclelens-begin a\nnop\n1: dec %eax\njnz 1b\n# cyclelens-end\n" + TEXT)
+    assert main(["analyze", str(path), "--region", "a", "--format", "json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert [region["name"] for region in report["regions"]] == ["a.1", "a.2"]
+
+
+def test_without_external_programs_avx512_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "x.s"
+    path.write_text("# cyclelens-begin\nvaddps %zmm0, %zmm1, %zmm2\n# cyclelens-end\n")
+    assert main(["analyze", str(path), "--no-external-programs"]) == 1
+    assert "AVX-512" in capsys.readouterr().out
