@@ -1,0 +1,51 @@
+"""Simulations as lines of text, so that two processes can be compared. As a program: tasks in, lines out."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from blocks import block_of
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.simulator import pipeline
+
+
+class Task(NamedTuple):
+    code: str
+    microarchitecture: str
+    loop: bool
+    alignment: int = 0
+
+
+def simulation_lines(task: Task) -> list[str]:
+    """Everything about the simulation, one figure or event a line, and the figure of a run that stops as soon
+    as its state repeats."""
+    block = block_of(task.code, task.microarchitecture, loop=task.loop, alignment=task.alignment)
+    model = registry.get(task.microarchitecture)
+    quick = pipeline.simulate(block, model, details=False)
+    return [
+        f"quick {quick.cycles_per_iteration} {quick.period}",
+        *_lines(pipeline.simulate(block, model, trace=True)),
+    ]
+
+
+def _lines(simulation: pipeline.Simulation) -> Iterator[str]:
+    for field in dataclasses.fields(simulation):
+        if field.name != "trace":
+            yield f"{field.name} {getattr(simulation, field.name)}"
+    assert simulation.trace is not None
+    yield from map(str, simulation.trace.rows)
+
+
+def main() -> None:
+    """A first line with the file that the simulator came from, then the lines of each task as JSON."""
+    print(pipeline.__file__)
+    for line in sys.stdin:
+        print(json.dumps(simulation_lines(Task(*json.loads(line)))))
+
+
+if __name__ == "__main__":
+    main()
