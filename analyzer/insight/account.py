@@ -36,10 +36,15 @@ def account(
 
     Raises ``Cancelled`` when ``cancel`` turns true.
     """
-    uops = sum(len(template.fused_uops) for template in block.instructions)
-    rounds = ceil(_BUFFERS_FILLED * microarchitecture.reorder_buffer_size / max(1, uops))
-    simulation = simulate(block, microarchitecture, min_rounds=max(10, rounds), trace=True, cancel=cancel)
+    rounds = rounds_to_settle(block, microarchitecture)
+    simulation = simulate(block, microarchitecture, min_rounds=rounds, trace=True, cancel=cancel)
     return account_of(block, microarchitecture, simulation)
+
+
+def rounds_to_settle(block: Block, microarchitecture: Microarchitecture) -> int:
+    """Iterations after which uops are issued as fast as they retire, in the second half of them."""
+    uops = sum(len(template.fused_uops) for template in block.instructions)
+    return max(10, ceil(_BUFFERS_FILLED * microarchitecture.reorder_buffer_size / max(1, uops)))
 
 
 def account_of(block: Block, microarchitecture: Microarchitecture, simulation: Simulation) -> Account:

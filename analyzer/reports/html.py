@@ -8,6 +8,7 @@ from html import escape
 from cyclelens.analyzer.insight import wording
 from cyclelens.analyzer.insight.confidence import reservations
 from cyclelens.analyzer.insight.dependencies import dependencies
+from cyclelens.analyzer.insight.static_ports import static_ports
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.account import Account
 from cyclelens.analyzer.model.result import Analysis, Prediction, RegionAnalysis
@@ -129,7 +130,13 @@ def _table(region: RegionAnalysis, prediction: Prediction, ports: str) -> Iterat
     if account is not None:
         totals.append(sum(account.lost_cycles(index) for index in range(len(prediction.instructions))))
     cells = "".join(f"<td>{wording.figure(value)}</td>" for value in totals)
-    yield f'<tr class="total"><td></td><td></td>{cells}<td class="text">total</td><td></td></tr></table>'
+    yield f'<tr class="total"><td></td><td></td>{cells}<td class="text">total</td><td></td></tr>'
+    static = static_ports(prediction)
+    for name, load in (("spread at best", static.best), ("spread evenly", static.even)):
+        cells = "".join(f"<td>{wording.figure(load.get(port, 0.0))}</td>" for port in ports)
+        rest = "<td></td>" if account is not None else ""
+        yield f'<tr>{"<td></td>" * 4}{cells}{rest}<td class="text">{name}</td><td></td></tr>'
+    yield "</table>"
 
 
 def _figures(row: Row, ports: str) -> list[str]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cyclelens.analyzer.insight.dependencies import Dependencies, dependencies
+from cyclelens.analyzer.insight.static_ports import static_ports
 from cyclelens.analyzer.model.account import Account
 from cyclelens.analyzer.model.result import (
     Analysis,
@@ -74,6 +75,8 @@ def _prediction(analysis: RegionAnalysis, prediction: Prediction) -> dict[str, A
         "rows": [_row(row) for row in rows(analysis, prediction)],
     }
     result["dependencies"] = _dependencies(dependencies(prediction))
+    static = static_ports(prediction)
+    result["static_ports"] = {"even": _figures(static.even), "best": _figures(static.best)}
     if prediction.account is not None:
         result["account"] = _account(prediction.account)
     if simulation.trace is not None:

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from cyclelens.analyzer.insight import wording
 from cyclelens.analyzer.insight.confidence import is_uncertain, reservations
 from cyclelens.analyzer.insight.dependencies import dependencies
+from cyclelens.analyzer.insight.pressure import port_pressure
+from cyclelens.analyzer.insight.static_ports import static_ports
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.account import Account
 from cyclelens.analyzer.model.result import Analysis, Finding, Prediction, RegionAnalysis
@@ -80,6 +82,8 @@ def _prediction(region: RegionAnalysis, prediction: Prediction) -> Iterator[str]
     if prediction.account is not None:
         yield ""
         yield from _account(region, prediction, prediction.account)
+        yield ""
+        yield from _ports(prediction)
     if findings:
         yield ""
         yield "   Hazards:"
@@ -119,6 +123,21 @@ def _account(region: RegionAnalysis, prediction: Prediction, account: Account) -
         main = account.main_cause(index)
         if cycles >= 0.005 and main is not None:
             yield f"     {cycles:6.2f}  {_place(region, index)} ({main.text})"
+
+
+def _ports(prediction: Prediction) -> Iterator[str]:
+    """The static port models beside what was simulated."""
+    ports = registry.get(prediction.microarchitecture).ports
+    static = static_ports(prediction)
+    yield "   Uops by port, per iteration:"
+    yield " " * 25 + "".join(f"{f'p{port}':>6}" for port in ports) + "   busiest"
+    for name, load in (
+        ("simulated", port_pressure(prediction)),
+        ("spread at best", static.best),
+        ("spread evenly", static.even),
+    ):
+        cells = "".join(f"{wording.figure(load.get(port, 0.0)):>6}" for port in ports)
+        yield f"     {name:<20}{cells}{max(load.values(), default=0.0):10.2f}"
 
 
 def _place(region: RegionAnalysis, instruction: int) -> str:

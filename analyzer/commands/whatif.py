@@ -1,0 +1,196 @@
+"""``cyclelens whatif``: change one thing and simulate again, or try everything and say what would help."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from cyclelens.analyzer.commands.common import (
+    OK,
+    PROBLEMS,
+    InputError,
+    add_analysis_arguments,
+    alignment,
+    analyze_file,
+    new_parser,
+)
+
+if TYPE_CHECKING:
+    from cyclelens.analyzer.insight.whatif import Experiment, Outcome
+    from cyclelens.analyzer.model.result import Prediction, RegionAnalysis
+
+Change = Callable[["_Region"], "Outcome"]
+
+_NOTABLE = 0.005
+"""Cycles; figures have two decimals."""
+
+
+class _Region:
+    """A region with the names that people use for its instructions."""
+
+    def __init__(self, region: RegionAnalysis, prediction: Prediction, experiment: Experiment) -> None:
+        self.experiment = experiment
+        self.lines = [region.region.lines[statement].line + 1 for statement in region.instruction_lines]
+        self.places = [
+            f"line {line}: {template.instruction.text}"
+            for line, template in zip(self.lines, prediction.instructions, strict=True)
+        ]
+
+    def at(self, line: int) -> int:
+        """Position of the first instruction on a line."""
+        if line not in self.lines:
+            raise InputError(f"there is no instruction of the region on line {line}")
+        return self.lines.index(line)
+
+
+def main(arguments: list[str]) -> int:
+    """Print the figures before and after."""
+    parser = new_parser(
+        "whatif",
+        "Change one thing at a time and simulate again. Without a change, everything is tried that is likely "
+        "to matter, and what helps is listed. LINE is the number of a line in the file.",
+    )
+    add_analysis_arguments(parser)
+    changes = parser.add_argument_group("changes, each tried on its own; may be repeated")
+
+    def add(option: str, metavar: str, kind: Callable[[str], Change], text: str) -> None:
+        changes.add_argument(
+            option, metavar=metavar, type=kind, action="append", dest="changes", default=[], help=text
+        )
+
+    add("--remove", "LINE", _remove, "leave an instruction out")
+    add("--swap", "LINE,LINE", _swap, "exchange two instructions")
+    add("--latency", "LINE=CYCLES", _latency, "another latency of an instruction")
+    add("--ports", "LINE=PORTS", _ports, "other ports for an instruction, such as 0156")
+    add("--no-wait", "LINE=REGISTER", _no_wait, "an instruction that does not wait for a register it reads")
+    add("--unroll", "N", _unroll, "repeat the body of a loop; the figure is for one original iteration")
+    add("--align", "N", _align, "another address of the first byte within a 64-byte line")
+    add("--load-latency", "CYCLES", _load_latency, "another latency of all loads")
+    add("--set", "NAME=VALUE", _set, "another parameter of the microarchitecture, such as rs=200")
+    options = parser.parse_args(arguments)
+
+    from cyclelens.analyzer.facts.store import open_store
+    from cyclelens.analyzer.insight.whatif import ChangeError, Experiment
+
+    analysis = analyze_file(options)
+    store = open_store()
+    code = OK
+    for region in analysis.regions:
+        name = region.region.name or "(unnamed)"
+        if not region.predictions:
+            print(f"== {name} ==\n   No prediction: {region.note}")
+            code = PROBLEMS
+        for prediction in region.predictions:
+            subject = _Region(region, prediction, Experiment(prediction, store))
+            print(f"== {name} ==")
+            try:
+                for line in _report(subject, prediction, options.changes):
+                    print(line)
+            except ChangeError as error:
+                raise InputError(error) from None
+    if not analysis.regions:
+        raise InputError(f"{options.file}: no region is marked, or none of this name")
+    return code
+
+
+def _report(subject: _Region, prediction: Prediction, changes: list[Change]) -> Iterator[str]:
+    from cyclelens.analyzer.insight.whatif import sensitivity
+
+    base = subject.experiment.baseline()
+    yield (
+        f"   {base.cycles_per_iteration:.2f} cycles/iter on {prediction.microarchitecture}, "
+        f"{prediction.mode} ({', '.join(base.bottlenecks)})"
+    )
+    if changes:
+        outcomes = [change(subject) for change in changes]
+    else:
+        tried = list(sensitivity(subject.experiment, subject.places))
+        outcomes = [
+            outcome
+            for outcome in sorted(tried, key=lambda outcome: outcome.cycles_per_iteration)
+            if base.cycles_per_iteration - outcome.cycles_per_iteration > _NOTABLE
+        ]
+        yield f"   {len(tried)} changes tried, {len(outcomes)} of them help:"
+    if outcomes:
+        yield "    saves  cycles/iter  change"
+    for outcome in outcomes:
+        saved = base.cycles_per_iteration - outcome.cycles_per_iteration
+        limits = ", ".join(outcome.bottlenecks)
+        yield f"   {saved:6.2f} {outcome.cycles_per_iteration:12.2f}  {outcome.change} ({limits})"
+
+
+def _number(text: str) -> int:
+    if not text.isdecimal() or not 0 < int(text) < 1_000_000:
+        raise argparse.ArgumentTypeError(f"'{text}' is no positive number")
+    return int(text)
+
+
+def _pair(text: str, separator: str = "=") -> tuple[str, str]:
+    left, found, right = text.partition(separator)
+    if not (left and found and right):
+        raise argparse.ArgumentTypeError(f"'{text}' lacks a part on one side of '{separator}'")
+    return left, right
+
+
+def _remove(text: str) -> Change:
+    line = _number(text)
+
+    def change(subject: _Region) -> Outcome:
+        position = subject.at(line)
+        return subject.experiment.without(position, f"without {subject.places[position]}")
+
+    return change
+
+
+def _swap(text: str) -> Change:
+    one, other = map(_number, _pair(text, ","))
+    return lambda subject: subject.experiment.swapped(
+        subject.at(one), subject.at(other), f"lines {one} and {other} exchanged"
+    )
+
+
+def _latency(text: str) -> Change:
+    left, right = _pair(text)
+    line, cycles = _number(left), _number(right)
+    return lambda subject: subject.experiment.with_latency(
+        subject.at(line), cycles, f"latency {cycles} of {subject.places[subject.at(line)]}"
+    )
+
+
+def _ports(text: str) -> Change:
+    left, ports = _pair(text)
+    line = _number(left)
+    return lambda subject: subject.experiment.with_ports(
+        subject.at(line), ports.upper(), f"ports {ports} for {subject.places[subject.at(line)]}"
+    )
+
+
+def _no_wait(text: str) -> Change:
+    left, register = _pair(text)
+    line = _number(left)
+    return lambda subject: subject.experiment.without_input(
+        subject.at(line), register.upper(), f"{subject.places[subject.at(line)]} does not wait for {register}"
+    )
+
+
+def _unroll(text: str) -> Change:
+    times = _number(text)
+    if times > 64:
+        raise argparse.ArgumentTypeError("more than 64 times is too long to simulate")
+    return lambda subject: subject.experiment.unrolled(times, f"unrolled {times} times")
+
+
+def _align(text: str) -> Change:
+    place = alignment(text)
+    return lambda subject: subject.experiment.aligned(place, f"alignment {place}")
+
+
+def _load_latency(text: str) -> Change:
+    cycles = _number(text)
+    return lambda subject: subject.experiment.with_load_latency(cycles, f"load latency {cycles}")
+
+
+def _set(text: str) -> Change:
+    name, value = _pair(text)
+    return lambda subject: subject.experiment.with_parameter(name, value, f"{name} {value}")

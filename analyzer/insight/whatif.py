@@ -1,0 +1,295 @@
+"""What a change would do: the block or the microarchitecture is changed in one point and simulated again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from cyclelens.analyzer.facts.store import FactsStore
+from cyclelens.analyzer.insight.account import rounds_to_settle
+from cyclelens.analyzer.insight.dependencies import dependencies
+from cyclelens.analyzer.insight.explain import explain
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.instruction import Instruction
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.result import Prediction
+from cyclelens.analyzer.model.uops import Block, InstructionTemplate, UopKind, UopTemplate, Value, ValueKind
+from cyclelens.analyzer.simulator.pipeline import simulate
+from cyclelens.analyzer.uops.block import build_block
+from cyclelens.analyzer.uops.registers import canonical
+
+_ROUNDS = 10
+"""As for a prediction."""
+
+
+class ChangeError(ValueError):
+    """A change that makes no sense; the message is for the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a change leads to."""
+
+    change: str
+    """In words; empty for no change."""
+    cycles_per_iteration: float
+    """Of the original iteration, also where several were unrolled."""
+    bottlenecks: tuple[str, ...]
+
+
+class Experiment:
+    """One predicted block and what can be done to it. Instructions are named by position."""
+
+    def __init__(
+        self,
+        prediction: Prediction,
+        store: FactsStore,
+        *,
+        settled: bool = False,
+        cancel: Callable[[], bool] | None = None,
+    ) -> None:
+        """``settled``: simulate until even buffers much larger than today's have filled up. Takes longer, and
+        the figure may differ a little from the prediction."""
+        self.prediction = prediction
+        self.model = registry.get(prediction.microarchitecture)
+        self._store = store
+        self._settled = settled
+        self._cancel = cancel
+        self._instructions = [template.instruction for template in prediction.instructions]
+        self._loop = prediction.mode == "loop"
+        self.block = self._build(self._instructions)
+
+    def baseline(self) -> Outcome:
+        """The block as it is."""
+        return self._run("", self.block)
+
+    def without(self, instruction: int, change: str = "") -> Outcome:
+        """One instruction removed. Raises ChangeError if it is the only one."""
+        rest = [item for number, item in enumerate(self._instructions) if number != instruction]
+        if not rest:
+            raise ChangeError("the block has only this instruction")
+        return self._run(change, self._build(rest))
+
+    def swapped(self, one: int, other: int, change: str = "") -> Outcome:
+        """Two instructions in each other's place."""
+        order = list(self._instructions)
+        order[one], order[other] = order[other], order[one]
+        return self._run(change, self._build(order))
+
+    def unrolled(self, times: int, change: str = "") -> Outcome:
+        """The body of a loop ``times`` in a row before its branch, the counter of every copy kept out.
+
+        Raises ChangeError if the block is no loop with a branch at its end.
+        """
+        end = self._loop_end()
+        body, closing = self._instructions[:end], self._instructions[end:]
+        if not self._loop or not closing or not body:
+            raise ChangeError("only a loop with a branch at its end can be unrolled")
+        return self._run(change, self._build(body * times + closing), iterations=times)
+
+    def aligned(self, alignment: int, change: str = "") -> Outcome:
+        """The block at another address, bytes within a 64-byte line."""
+        return self._run(change, self._build(self._instructions, alignment))
+
+    def with_latency(self, instruction: int, cycles: int, change: str = "") -> Outcome:
+        """An instruction whose results take ``cycles`` from its inputs (from its loads if it computes)."""
+        return self._run(change, self._replaced(instruction, lambda old: _with_latency(old, cycles)))
+
+    def with_ports(self, instruction: int, ports: str, change: str = "") -> Outcome:
+        """An instruction whose computing uops may use other ports (all of its uops if none computes)."""
+        unknown = set(ports) - set(self.model.ports)
+        if unknown or not ports:
+            raise ChangeError(f"'{ports}': {self.model.name} has the ports {self.model.ports}")
+        allowed = "".join(sorted(set(ports)))
+        return self._run(change, self._replaced(instruction, lambda old: _with_ports(old, allowed)))
+
+    def without_input(self, instruction: int, value: str, change: str = "") -> Outcome:
+        """An instruction that does not wait for a register or flag group (``C``, ``SPAZO``) that it reads.
+
+        Raises ChangeError if it does not read it.
+        """
+        key = canonical(value.upper())
+        uops = self.block.instructions[instruction].uops
+        if not any(_is_value(item, key) for uop in uops for item in uop.inputs):
+            raise ChangeError(f"the instruction does not read {value}")
+        return self._run(change, self._replaced(instruction, lambda old: _without_input(old, key)))
+
+    def with_load_latency(self, cycles: int, change: str = "") -> Outcome:
+        """All loads take ``cycles``; fast pointer chasing still takes one less."""
+        templates = tuple(_with_load_latency(template, cycles) for template in self.block.instructions)
+        return self._run(change, replace(self.block, instructions=templates))
+
+    def with_parameter(self, name: str, value: str, change: str = "") -> Outcome:
+        """A microarchitecture with another parameter. Raises ChangeError for one that cannot be changed."""
+        return self._run(change, self.block, model=changed(self.model, name, value))
+
+    def with_model(self, model: Microarchitecture, change: str = "") -> Outcome:
+        """The block as it is on another version of the microarchitecture."""
+        return self._run(change, self.block, model=model)
+
+    def _build(self, instructions: Sequence[Instruction], alignment: int | None = None) -> Block:
+        place = self.prediction.alignment if alignment is None else alignment
+        return build_block(instructions, self.model, self._store, loop=self._loop, alignment=place)
+
+    def _replaced(
+        self, instruction: int, change: Callable[[InstructionTemplate], InstructionTemplate]
+    ) -> Block:
+        templates = list(self.block.instructions)
+        templates[instruction] = change(templates[instruction])
+        return replace(self.block, instructions=tuple(templates))
+
+    def _run(
+        self, change: str, block: Block, *, model: Microarchitecture | None = None, iterations: int = 1
+    ) -> Outcome:
+        model = model or self.model
+        rounds = rounds_to_settle(block, model) if self._settled else _ROUNDS
+        simulation = simulate(block, model, min_rounds=rounds, cancel=self._cancel)
+        prediction = explain(block, model, simulation)
+        return Outcome(change, prediction.cycles_per_iteration / iterations, prediction.bottlenecks)
+
+    def _loop_end(self) -> int:
+        """Position of what closes the loop: the branch, with what fuses with it."""
+        end = len(self.block.instructions)
+        if end and self.block.instructions[-1].is_branch:
+            end -= 1
+            if end and self.block.instructions[end].fused_with_previous:
+                end -= 1
+        return end
+
+
+SIZES = {
+    "rob": "reorder_buffer_size",
+    "rs": "reservation_station_size",
+    "idq": "idq_size",
+    "iq": "instruction_queue_size",
+}
+"""Short names of capacities."""
+
+
+def changed(model: Microarchitecture, name: str, value: str) -> Microarchitecture:
+    """The microarchitecture with another whole number or yes/no parameter."""
+    field = SIZES.get(name, name)
+    numbers: dict[str, object] = {item.name: getattr(model, item.name) for item in fields(model)}
+    current = numbers.get(field)
+    new: dict[str, Any]
+    if isinstance(current, bool):
+        words = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
+        if value.lower() not in words:
+            raise ChangeError(f"'{value}': {field} is yes or no")
+        new = {field: words[value.lower()]}
+        return replace(model, **new)
+    if not isinstance(current, int):
+        known = ", ".join(sorted(key for key, old in numbers.items() if isinstance(old, int)))
+        raise ChangeError(f"'{name}' is no parameter that can be changed; those are {known}")
+    least = model.issue_width if field.endswith("_size") else 1 if field.endswith("_width") else 0
+    if not value.isdecimal() or int(value) < least:
+        raise ChangeError(f"'{value}': {field} is a whole number of at least {least}")
+    new = {field: int(value)}
+    return replace(model, **new)
+
+
+_MOST_INSTRUCTIONS = 100
+"""Instructions up to which each is removed in turn: every change is a simulation."""
+
+
+def sensitivity(experiment: Experiment, places: Sequence[str]) -> Iterator[Outcome]:
+    """The outcomes of every change that is tried without being asked for. ``places``: what to call each
+    instruction."""
+    model = experiment.model
+    count = len(experiment.block.instructions)
+    if 1 < count <= _MOST_INSTRUCTIONS:
+        for number in range(count):
+            yield experiment.without(number, f"without {places[number]}")
+    tried = set()
+    for edge in dependencies(experiment.prediction).edges:
+        key = (edge.consumer, edge.value)
+        if (edge.critical or edge.carried) and edge.value != "memory" and key not in tried:
+            tried.add(key)
+            change = f"{places[edge.consumer]} does not wait for {edge.value} of {places[edge.producer]}"
+            try:
+                yield experiment.without_input(edge.consumer, edge.value, change)
+            except ChangeError:  # the stack engine's RSP: no uop reads it
+                continue
+    if experiment.prediction.mode == "loop":
+        for times in (2, 4):
+            try:
+                yield experiment.unrolled(times, f"unrolled {times} times")
+            except ChangeError:
+                break
+    for alignment in (0, 16, 32, 48):
+        if alignment != experiment.prediction.alignment:
+            yield experiment.aligned(alignment, f"alignment {alignment}")
+    for name in ("reservation_station_size", "reorder_buffer_size", "issue_width"):
+        value = 2 * getattr(model, name)
+        yield experiment.with_parameter(name, str(value), f"{name} {value} instead of {value // 2}")
+
+
+def _result_uops(template: InstructionTemplate) -> set[int]:
+    """The computing uops; all that have results if none computes."""
+    computing = {number for number, uop in enumerate(template.uops) if uop.kind == UopKind.COMPUTE}
+    return computing or {number for number, uop in enumerate(template.uops) if uop.outputs}
+
+
+def _with_latency(template: InstructionTemplate, cycles: int) -> InstructionTemplate:
+    chosen = _result_uops(template)
+    uops = tuple(
+        _slower(uop, cycles) if number in chosen else uop for number, uop in enumerate(template.uops)
+    )
+    loads = any(uop.kind == UopKind.LOAD for uop in template.uops) and any(
+        uop.kind == UopKind.COMPUTE for uop in template.uops
+    )
+    pairs = {
+        key: old if loads and key[0] in ("addr", "mem") else cycles for key, old in template.latencies.items()
+    }
+    return replace(template, uops=uops, latencies=pairs)
+
+
+def _slower(uop: UopTemplate, cycles: int) -> UopTemplate:
+    return replace(uop, outputs=tuple((value, cycles) for value, _ in uop.outputs))
+
+
+def _with_ports(template: InstructionTemplate, ports: str) -> InstructionTemplate:
+    computing = any(uop.kind == UopKind.COMPUTE for uop in template.uops)
+    uops = tuple(
+        replace(uop, ports=ports) if uop.ports and (uop.kind == UopKind.COMPUTE or not computing) else uop
+        for uop in template.uops
+    )
+    use = tuple((uop.ports, 1) for uop in uops if uop.ports)
+    return replace(template, uops=uops, ports=use)
+
+
+def _is_value(item: Value, key: str) -> bool:
+    return item[0] != ValueKind.INTERNAL and item[1] == key
+
+
+def _without_input(template: InstructionTemplate, key: str) -> InstructionTemplate:
+    uops = tuple(
+        replace(uop, inputs=tuple(item for item in uop.inputs if not _is_value(item, key)))
+        for uop in template.uops
+    )
+    # What the bound on dependencies sees goes too.
+    pairs = {pair: 0 if _reads(template, pair, key) else old for pair, old in template.latencies.items()}
+    # An eliminated move would hand the value on without looking at its input.
+    return replace(template, uops=uops, eliminable_move=False, latencies=pairs)
+
+
+def _reads(template: InstructionTemplate, pair: tuple[str, int, str, int], key: str) -> bool:
+    kind, position = pair[0], pair[1]
+    if kind == "flag":
+        return template.flag_inputs[position] == key
+    operands = {"reg": template.register_inputs, "addr": template.address_inputs}.get(kind)
+    return operands is not None and operands[position].canonical == key
+
+
+def _with_load_latency(template: InstructionTemplate, cycles: int) -> InstructionTemplate:
+    loads = [uop for uop in template.uops if uop.kind == UopKind.LOAD]
+    if not loads:
+        return template
+    more = cycles - max((latency for uop in loads for _, latency in uop.outputs), default=cycles)
+    uops = tuple(_slower(uop, cycles) if uop.kind == UopKind.LOAD else uop for uop in template.uops)
+    pairs = {
+        pair: max(old + more, 1) if pair[0] in ("addr", "mem") and pair[2] != "mem" else old
+        for pair, old in template.latencies.items()
+    }
+    return replace(template, uops=uops, latencies=pairs)

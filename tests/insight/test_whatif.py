@@ -1,0 +1,143 @@
+"""Changing one thing and simulating again."""
+
+import pytest
+from blocks import block_of, store
+from cyclelens.analyzer.insight import sweeps
+from cyclelens.analyzer.insight.explain import explain
+from cyclelens.analyzer.insight.whatif import ChangeError, Experiment, changed, sensitivity
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.simulator.pipeline import simulate
+
+MULTIPLY = "480fafc04801db49ffcf75f4"  # imul rax, rax; add rbx, rbx; dec r15; jnz
+CHASE = "488b0049ffcf75f8"  # mov rax, [rax]; dec r15; jnz
+# A load and a chain through ten additions that starts anew every time: only buffers limit the overlap.
+PARALLEL = "488b06" + "4801c0" * 10 + "49ffcf75da"
+LCP = "6605341249ffcf"  # add ax, 0x1234; dec r15
+PORT = "480fafc6480fafde49ffcf75f4"  # two imul that do not depend on each other
+
+
+def experiment(code, name="SKL", *, settled=False, **options):
+    block = block_of(code, name, **options)
+    model = registry.get(name)
+    return Experiment(explain(block, model, simulate(block, model)), store(), settled=settled)
+
+
+def cycles(outcome):
+    return outcome.cycles_per_iteration
+
+
+def test_no_change_is_the_prediction():
+    subject = experiment(MULTIPLY)
+    assert cycles(subject.baseline()) == subject.prediction.cycles_per_iteration == 3
+
+
+def test_without_the_instruction_of_the_chain():
+    assert cycles(experiment(MULTIPLY).without(0)) == 1
+
+
+def test_the_only_instruction_cannot_be_removed():
+    with pytest.raises(ChangeError):
+        experiment("90", loop=False).without(0)
+
+
+@pytest.mark.parametrize("latency", [1, 2, 7])
+def test_the_latency_of_the_chain_is_the_figure(latency):
+    outcome = experiment(MULTIPLY).with_latency(0, latency)
+    assert cycles(outcome) == latency
+    assert "Dependencies" in outcome.bottlenecks
+
+
+def test_a_dependency_that_is_not_waited_for():
+    assert cycles(experiment(MULTIPLY).without_input(0, "rax")) == pytest.approx(1.0, abs=0.01)
+
+
+def test_a_register_that_is_not_read_cannot_be_ignored():
+    with pytest.raises(ChangeError):
+        experiment(MULTIPLY).without_input(0, "rbx")
+
+
+def test_other_ports():
+    subject = experiment(PORT)
+    assert cycles(subject.baseline()) == pytest.approx(3, abs=0.01)
+    assert cycles(experiment("480fafc649ffcf75f7").with_ports(0, "6")) >= 2
+
+
+def test_ports_that_do_not_exist():
+    with pytest.raises(ChangeError):
+        experiment(PORT).with_ports(0, "9")
+
+
+def test_unrolling_divides_the_cost_of_the_loop_itself():
+    subject = experiment("909049ffcf75f9")
+    assert cycles(subject.baseline()) == 1
+    assert cycles(subject.unrolled(4)) == pytest.approx((4 * 2 + 1) / 4 / 4, abs=0.02)
+
+
+def test_only_a_loop_can_be_unrolled():
+    with pytest.raises(ChangeError):
+        experiment(LCP, loop=False).unrolled(2)
+
+
+def test_a_parameter_of_the_microarchitecture():
+    subject = experiment(LCP, loop=False)
+    assert cycles(subject.baseline()) == 3.42
+    assert cycles(subject.with_parameter("length_changing_prefix_penalty", "0")) < 2
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("nonsense", "1"), ("rob", "x"), ("rob", "1"), ("jcc_erratum", "7"), ("ports", "01")]
+)
+def test_parameters_that_make_no_sense(name, value):
+    with pytest.raises(ChangeError):
+        changed(registry.get("SKL"), name, value)
+
+
+def test_short_names_are_capacities():
+    assert changed(registry.get("SKL"), "rs", "50").reservation_station_size == 50
+    assert changed(registry.get("SKL"), "jcc_erratum", "no").jcc_erratum is False
+
+
+def test_an_exchange_and_an_alignment_are_simulated():
+    subject = experiment(MULTIPLY)
+    assert cycles(subject.swapped(0, 1)) == 3
+    assert cycles(subject.aligned(60)) >= 3
+
+
+def test_sensitivity_finds_the_chain_and_nothing_else():
+    subject = experiment(MULTIPLY)
+    outcomes = list(sensitivity(subject, ["mul", "add", "dec", "jnz"]))
+    helps = {outcome.change for outcome in outcomes if cycles(outcome) < 2.9}
+    assert helps == {"without mul", "mul does not wait for RAX of mul"}
+
+
+def test_pointer_chasing_costs_every_cycle_of_latency():
+    sweep = sweeps.load_latency(experiment(CHASE, settled=True), range(4, 41, 6))
+    assert sweep.slope == pytest.approx(1.0, abs=0.01)
+    # Every step is slower than the one before: nothing is hidden.
+    assert sweep.knee == 4
+
+
+def test_loads_in_parallel_are_hidden_up_to_a_knee():
+    sweep = sweeps.load_latency(experiment(PARALLEL, settled=True), (5, 8, 10, 40, 80, 160))
+    assert sweep.cycles[1] < 1.03 * sweep.cycles[0]
+    assert sweep.knee is not None and 8 <= sweep.knee < 40
+    assert 0 < sweep.slope < 0.5
+
+
+def test_a_kernel_that_waits_for_the_buffers_gains_from_larger_ones():
+    """Independent chains of a load and ten additions: how many overlap depends on the scheduler."""
+    sweep = sweeps.sizes(experiment(PARALLEL, settled=True), ("rs",), (0.2, 0.5, 1.0, 2.0))
+    (row,) = sweep.cycles
+    assert list(row) == sorted(row, reverse=True)
+    assert row[0] > 1.2 * row[-1]
+
+
+def test_two_capacities_make_a_grid():
+    sweep = sweeps.sizes(experiment(MULTIPLY), ("rs", "rob"), (0.5, 1.0))
+    assert sweep.cycles == ((3, 3), (3, 3))
+
+
+@pytest.mark.parametrize("names", [("nonsense",), ("rs", "rob", "iq")])
+def test_other_resources_cannot_be_scaled(names):
+    with pytest.raises(ChangeError):
+        sweeps.sizes(experiment(MULTIPLY), names, (1.0,))
