@@ -45,7 +45,7 @@ def microarchitectures(analyzer: Analyzer, job: Job, cancel: Cancel) -> Comparis
     lines += [
         f"{name:<6}{cycles:>12.2f}  {bound:<32}{source}".rstrip() for name, cycles, bound, source in rows
     ]
-    title = f"{job.region} on {len(rows)} microarchitectures"
+    title = f"{job.region} on every microarchitecture"
     return Comparison(title, columns, rows, "\n".join([*lines, *([note] if note else [])]))
 
 

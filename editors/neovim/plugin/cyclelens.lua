@@ -1,0 +1,36 @@
+-- Defines commands and nothing else; everything is loaded when it is first used.
+if vim.g.loaded_cyclelens then
+  return
+end
+vim.g.loaded_cyclelens = true
+
+local function cyclelens()
+  return require("cyclelens")
+end
+
+local here = { Timeline = "timeline", Compare = "compare", Alignment = "alignment" }
+local descriptions = {
+  Timeline = "The first iterations of the region, cycle by cycle",
+  Compare = "The region on every microarchitecture",
+  Alignment = "The region at every offset within a 64-byte line",
+}
+for name, command in pairs(here) do
+  vim.api.nvim_create_user_command("Cyclelens" .. name, function()
+    cyclelens().run_here(cyclelens().commands[command])
+  end, { desc = descriptions[name] })
+  -- What a lens runs: the arguments are the document and the region.
+  vim.lsp.commands["cyclelens." .. command] = function(lens)
+    cyclelens().run(vim.uri_to_bufnr(lens.arguments[1]), lens.command, lens.arguments[2])
+  end
+end
+
+local whole = {
+  Pin = { "cyclelens.pinBaseline", "Compare with the present figures from now on" },
+  Unpin = { "cyclelens.unpinBaseline", "Compare with the last save again" },
+  Analyse = { "cyclelens.analyse", "Analyse now" },
+}
+for name, command in pairs(whole) do
+  vim.api.nvim_create_user_command("Cyclelens" .. name, function()
+    cyclelens().run_on_document(command[1])
+  end, { desc = command[2] })
+end

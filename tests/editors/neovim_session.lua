@@ -1,0 +1,131 @@
+-- What a user does, in a real Neovim without a window. Writes what was seen as JSON into $CYCLELENS_SEEN.
+local seen = {}
+
+local function finish()
+  local file = assert(io.open(vim.env.CYCLELENS_SEEN, "w"))
+  file:write(vim.json.encode(seen))
+  file:close()
+  vim.cmd("qa!")
+end
+
+local function wait(what, condition)
+  if not vim.wait(30000, condition, 20) then
+    seen.trouble = "waited in vain for " .. what
+    finish()
+  end
+end
+
+local function labels()
+  local found = {}
+  for _, hint in ipairs(vim.lsp.inlay_hint.get({ bufnr = 0 })) do
+    local position = hint.inlay_hint.position
+    found[#found + 1] = { position.line, position.character, hint.inlay_hint.label }
+  end
+  return found
+end
+
+local function has(text)
+  for _, label in ipairs(labels()) do
+    if vim.startswith(label[3], text) then
+      return true
+    end
+  end
+  return false
+end
+
+local function window(title)
+  return vim.fn.bufwinid("cyclelens://" .. title)
+end
+
+local function content(title)
+  wait(title, function()
+    return window(title) ~= -1
+  end)
+  local lines = vim.api.nvim_buf_get_lines(vim.fn.bufnr("cyclelens://" .. title), 0, -1, false)
+  vim.api.nvim_win_close(window(title), true)
+  return table.concat(lines, "\n")
+end
+
+local function run()
+  vim.lsp.enable("cyclelens")
+  vim.api.nvim_create_autocmd("LspAttach", {
+    callback = function(event)
+      vim.lsp.inlay_hint.enable(true, { bufnr = event.buf })
+    end,
+  })
+  vim.cmd.edit(vim.env.CYCLELENS_FILE)
+  wait("hints", function()
+    return has("3.42 cycles/iter")
+  end)
+  seen.opened = labels()
+  seen.diagnostics = vim.tbl_map(function(diagnostic)
+    return { diagnostic.lnum, diagnostic.code }
+  end, vim.diagnostic.get(0))
+
+  -- The rewrite with the cursor on the stall, as from the menu of code actions.
+  vim.api.nvim_win_set_cursor(0, { 3, 4 })
+  local client = require("cyclelens").client()
+  local action
+  wait("a code action", function()
+    local params = vim.lsp.util.make_range_params(0, client.offset_encoding)
+    params.context = { diagnostics = {} }
+    local answer = client:request_sync("textDocument/codeAction", params, 5000, 0)
+    for _, found in ipairs(answer and answer.result or {}) do
+      if vim.startswith(found.title, "Use eax") then
+        action = found
+      end
+    end
+    return action ~= nil
+  end)
+  seen.action = action.title
+  vim.lsp.util.apply_workspace_edit(action.edit, client.offset_encoding)
+  seen.line = vim.api.nvim_buf_get_lines(0, 2, 3, false)[1]
+  wait("the change", function()
+    return has("3.42 -> ")
+  end)
+  seen.edited = labels()
+
+  vim.cmd("CyclelensPin")
+  wait("the baseline", function()
+    return not has("3.42 -> ")
+  end)
+  vim.cmd("CyclelensUnpin")
+  wait("the last save", function()
+    return has("3.42 -> ")
+  end)
+
+  vim.cmd("CyclelensCompare")
+  seen.compare = content("immediate on every microarchitecture")
+  vim.cmd("CyclelensAlignment")
+  seen.alignment = content("immediate at every alignment, SKL")
+  repeat
+    vim.cmd("CyclelensTimeline")
+    seen.timeline = content("Timeline of immediate")
+  until not seen.timeline:find("still being made", 1, true)
+
+  -- A lens, as if it was clicked.
+  vim.lsp.codelens.refresh({ bufnr = 0 })
+  wait("lenses", function()
+    return #vim.lsp.codelens.get(0) >= 4
+  end)
+  seen.lenses = vim.tbl_map(function(lens)
+    return lens.command.title
+  end, vim.lsp.codelens.get(0))
+  local command = vim.lsp.codelens.get(0)[3].command
+  vim.lsp.commands[command.command](command, {})
+  seen.clicked = content("immediate on every microarchitecture")
+
+  vim.cmd("checkhealth cyclelens")
+  seen.health = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), "\n")
+  vim.cmd("help cyclelens-commands")
+  seen.help = vim.fn.expand("%:t")
+  finish()
+end
+
+vim.schedule(function()
+  local ok, message = xpcall(run, debug.traceback)
+  if not ok then
+    seen.trouble = message
+    finish()
+  end
+end)

