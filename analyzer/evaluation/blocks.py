@@ -7,6 +7,8 @@ from cyclelens.analyzer.assembly.decoder import decode
 from cyclelens.analyzer.evaluation.datasets import Sample
 from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.microarchitectures.variants import variant
+from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.result import Simulation
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.simulator.pipeline import simulate
@@ -20,9 +22,10 @@ class Unpredictable(Exception):
 class BlockBuilder:
     """Holds the open tables; for one thread."""
 
-    def __init__(self) -> None:
+    def __init__(self, options: ModelOptions = PUBLISHED) -> None:
         """Raises ``TablesUnavailable`` if the tables are missing or damaged."""
         self._store = open_store()
+        self._options = options
 
     def build(self, sample: Sample) -> Block:
         """The block of a sample, with the loop counter in loop mode. Raises ``Unpredictable``."""
@@ -35,10 +38,13 @@ class BlockBuilder:
         instructions = decode(code)
         if not all(instruction.mnemonic for instruction in instructions):
             raise Unpredictable("not all of its bytes are instructions")
-        model = registry.get(sample.microarchitecture)
-        return build_block(instructions, model, self._store, loop=loop, alignment=sample.alignment)
+        model = variant(registry.get(sample.microarchitecture), self._options)
+        return build_block(
+            instructions, model, self._store, loop=loop, alignment=sample.alignment, options=self._options
+        )
 
     def simulate(self, sample: Sample, *, trace: bool = False) -> tuple[Block, Simulation]:
         """Block and simulation of a sample. Raises ``Unpredictable`` if there is none."""
         block = self.build(sample)
-        return block, simulate(block, registry.get(sample.microarchitecture), trace=trace)
+        model = variant(registry.get(sample.microarchitecture), self._options)
+        return block, simulate(block, model, trace=trace, options=self._options)

@@ -42,6 +42,7 @@ _HASWELL = Microarchitecture(
     alu_ports="0156",
     fast_pointer_chasing=True,
     slow_256_bit_memory=False,
+    failed_forwarding_cycles=13,
 )
 
 MODELS = (_HASWELL, replace(_HASWELL, name="BDW", title="Broadwell", facts_name="BDW"))

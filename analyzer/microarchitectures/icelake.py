@@ -43,6 +43,7 @@ _ICE_LAKE = Microarchitecture(
     alu_ports="0156",
     fast_pointer_chasing=False,
     slow_256_bit_memory=False,
+    failed_forwarding_cycles=12,
 )
 
 MODELS = (

@@ -41,6 +41,7 @@ _SANDY_BRIDGE = Microarchitecture(
     alu_ports="015",
     fast_pointer_chasing=True,
     slow_256_bit_memory=True,
+    failed_forwarding_cycles=13,
 )
 
 MODELS = (

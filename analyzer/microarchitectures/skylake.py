@@ -42,6 +42,7 @@ _SKYLAKE = Microarchitecture(
     alu_ports="0156",
     fast_pointer_chasing=True,
     slow_256_bit_memory=False,
+    failed_forwarding_cycles=12,
 )
 
 MODELS = (

@@ -72,3 +72,6 @@ class Microarchitecture:
     """Ports of the stack-synchronisation uop."""
     fast_pointer_chasing: bool
     slow_256_bit_memory: bool
+    failed_forwarding_cycles: int
+    """Hardware model only: from the cycle in which a store leaves the store buffer to the result of a load
+    that could not forward from it. Fitted to measured blocks (docs/accuracy.md)."""

@@ -38,6 +38,7 @@ cdef class Columns:
     cdef public int[::1] port
     cdef public int[::1] store
     cdef public int[::1] latency_bonus
+    cdef public int[::1] blocked
     cdef public int[::1] first_input
     cdef public int[::1] first_result
     cdef public int[::1] pending
@@ -55,6 +56,9 @@ cdef class Columns:
     cdef public int[::1] store_waiters
     cdef public int[::1] store_scale
     cdef public int[::1] store_displacement
+    cdef public int[::1] store_bytes
+    cdef public int[::1] store_uop
+    cdef public int[::1] store_left
     cdef public long long[::1] store_base
     cdef public long long[::1] store_index
     cdef int _start_columns(self, int size, int value_size) except -1

@@ -36,10 +36,10 @@ class Columns:
 
     def _start_columns(self, size: int, value_size: int) -> None:
         self._cut_instances(memoryview(ints(4 * size)), size)
-        self._cut_uops(memoryview(ints(17 * size)), size)
+        self._cut_uops(memoryview(ints(18 * size)), size)
         self._cut_inputs(memoryview(ints(3 * value_size)), value_size)
         self._cut_values(memoryview(ints(5 * value_size)), value_size)
-        self._cut_stores(memoryview(ints(5 * value_size)), value_size)
+        self._cut_stores(memoryview(ints(8 * value_size)), value_size)
         self.store_base = longs(value_size)
         self.store_index = longs(value_size)
 
@@ -68,6 +68,7 @@ class Columns:
         self.first_result = table[14 * size : 15 * size]
         self.pending = table[15 * size : 16 * size]
         self.next_uop = table[16 * size : 17 * size]
+        self.blocked = table[17 * size : 18 * size]
 
     def _cut_inputs(self, table: Column, size: int) -> None:
         self.input_value = table[0 * size : 1 * size]
@@ -87,6 +88,9 @@ class Columns:
         self.store_waiters = table[2 * size : 3 * size]
         self.store_scale = table[3 * size : 4 * size]
         self.store_displacement = table[4 * size : 5 * size]
+        self.store_bytes = table[5 * size : 6 * size]
+        self.store_uop = table[6 * size : 7 * size]
+        self.store_left = table[7 * size : 8 * size]
 
     def reserve(self) -> None:
         """Make room for everything that one cycle can add; to be called before each."""
@@ -187,6 +191,8 @@ class Columns:
         self.store_address[store] = UNKNOWN
         self.store_data[store] = UNKNOWN
         self.store_waiters[store] = NONE
+        self.store_uop[store] = NONE
+        self.store_left[store] = UNKNOWN
         return store
 
     def _grow_instances(self) -> None:
@@ -211,6 +217,7 @@ class Columns:
         self.port = grown(self.port, size)
         self.store = grown(self.store, size)
         self.latency_bonus = grown(self.latency_bonus, size)
+        self.blocked = grown(self.blocked, size)
         self.first_input = grown(self.first_input, size)
         self.first_result = grown(self.first_result, size)
         self.pending = grown(self.pending, size)
@@ -237,5 +244,8 @@ class Columns:
         self.store_waiters = grown(self.store_waiters, size)
         self.store_scale = grown(self.store_scale, size)
         self.store_displacement = grown(self.store_displacement, size)
+        self.store_bytes = grown(self.store_bytes, size)
+        self.store_uop = grown(self.store_uop, size)
+        self.store_left = grown(self.store_left, size)
         self.store_base = grown(self.store_base, size)
         self.store_index = grown(self.store_index, size)

@@ -7,7 +7,15 @@ from __future__ import annotations
 
 from array import array
 
-from cyclelens.analyzer.model.uops import InstructionTemplate, UopKind, UopTemplate, Value, ValueKind
+from cyclelens.analyzer.model.uops import (
+    InstructionTemplate,
+    MemoryAccess,
+    UopKind,
+    UopTemplate,
+    Value,
+    ValueKind,
+)
+from cyclelens.analyzer.simulator.values import value_rule
 from cyclelens.analyzer.uops.registers import canonical, is_general_purpose, is_simd
 
 NO_CLASS, GPR_CLASS, SIMD_CLASS = -1, 0, 1
@@ -49,6 +57,10 @@ INSTRUCTION_FIELDS = (
     "pointer_load",
     "outputs_count",
     "merge_count",
+    "value_kind",
+    "value_base",
+    "value_index",
+    "value_scale",
 )
 """Columns over instructions, in the order of ``FlatInstruction.head``."""
 
@@ -67,6 +79,8 @@ UOP_FIELDS = (
     "displacement",
     "pointer_chasing",
     "wide",
+    "bytes",
+    "stack_offset",
 )
 """Columns over uops, in the order of every row of ``FlatInstruction.uops``."""
 
@@ -135,11 +149,14 @@ class FlatInstruction:
         "symbol_delta",
         "tp_name",
         "uops",
+        "value_delta",
         "wait",
     )
 
     def __init__(self, template: InstructionTemplate) -> None:
         source, self.symbol_delta = _symbol_rule(template)
+        value = value_rule(template)
+        self.value_delta = value.delta
         eliminable = template.eliminable_move
         inputs, outputs = template.register_inputs, template.register_outputs
         self.head = array(
@@ -179,6 +196,10 @@ class FlatInstruction:
                 template.name in _POINTER_LOADS,
                 len(outputs),
                 len(template.merge_uops),
+                value.kind,
+                KEYS.register(value.base),
+                KEYS.register(value.index),
+                value.scale,
             ),
         )
         self.tp_name = template.name if template.tp else ""
@@ -204,11 +225,15 @@ class FlatInstruction:
         displacement = 0
         has_address = template is not None and uop.memory_operand >= 0
         chasing = False
+        size = stack_offset = 0
         if template is not None and has_address:
             access = template.memory_operands[uop.memory_operand]
             base, index = KEYS.register(access.base), KEYS.register(access.index)
             scale = NO_KEY if access.scale is None else access.scale
             displacement = access.displacement or 0
+            size = _access_bytes(template, access)
+            if access.implicit_stack and access.written:
+                stack_offset = min(0, template.rsp_change)
             chasing = (
                 uop.kind is UopKind.LOAD
                 and base >= 0
@@ -230,6 +255,8 @@ class FlatInstruction:
                 displacement,
                 chasing,
                 template is not None and "M256" in template.name,
+                size,
+                stack_offset,
             )
         )
         for value in uop.inputs:
@@ -294,6 +321,12 @@ def _symbol_rule(template: InstructionTemplate) -> tuple[int, int]:
     if "DEC" in name:
         return source, -1
     return NO_KEY, 0
+
+
+def _access_bytes(template: InstructionTemplate, access: MemoryAccess) -> int:
+    """Bytes that a memory operand reads or writes, 0 if the tables do not say."""
+    operands = template.facts.operands if template.facts is not None else ()
+    return next((operand.width // 8 for operand in operands if operand.name == access.name), 0)
 
 
 def _needs_extra_slot(template: InstructionTemplate) -> bool:

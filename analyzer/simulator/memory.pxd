@@ -6,7 +6,11 @@ from cyclelens.analyzer.simulator.program cimport Program
 
 cdef int NONE
 cdef int UNKNOWN
+cdef int LOADED
+cdef int SUM
+cdef int _IN_CACHE
 cdef int _FIRST_FREE
+cdef int _PAGE
 
 
 @cython.final
@@ -15,6 +19,12 @@ cdef class Memory:
     cdef Program _program
     cdef long long _origin
     cdef long long _origins
+    cdef long long _half
+    cdef long long _no_symbol
+    cdef long long _fill
+    cdef bint _one_page
+    cdef bint _from_store
+    cdef public int blocked
     cdef public long long[::1] symbol
     cdef public int first_live
     cdef int _seen
@@ -29,7 +39,11 @@ cdef class Memory:
     cdef void _look_at(self, int static_uop) noexcept
     cdef int open_store(self, int static_uop) noexcept
     cdef int newest_store(self, int static_uop, int cycle) noexcept
+    cdef bint _is_number(self, long long symbol) noexcept
+    cdef int _newest_overlapping(self, int size) noexcept
     cdef bint _finished(self, int store, int cycle) noexcept
     cdef void copy(self, int source, int target) noexcept
     cdef long long continued(self, int i) noexcept
+    cdef long long _value(self, int i) noexcept
+    cdef void move_stack(self, int i) noexcept
     cdef void result(self, int key, long long continued) noexcept

@@ -6,33 +6,52 @@ from __future__ import annotations
 from cyclelens.analyzer.simulator.arrays import Record, grown, longs
 from cyclelens.analyzer.simulator.columns import Columns
 from cyclelens.analyzer.simulator.constants import NONE, UNKNOWN
+from cyclelens.analyzer.simulator.values import LOADED, SUM
 
 _ORIGIN = 1 << 42
 """Origins are this far apart, so that origin plus offset is one integer."""
+_HALF = _ORIGIN // 2
 _FIRST_FREE = 4
-
-INITIAL_POLICIES = ("diff", "same", "stack")
-"""Initial register values: all different, all the same, or all the same but RSP and RBP."""
+_NO_SYMBOL = -(1 << 62)
+_PAGE = 4096
+_FILL = 0x12345600
+"""The constant in every register and memory word of the BHive profiler."""
+_IN_CACHE = 16
+"""Cycles after which a store that has left the store buffer no longer matters to any load."""
 
 
 class Memory:
     """Symbolic values by rename key, and the store buffer by address: two accesses meet if base, index,
-    scale and displacement agree."""
+    scale and displacement agree.
+
+    With ``exact_memory`` they meet if they share a byte. Base and displacement are then one sum, which an
+    index of known value is part of.
+    """
 
     def __init__(self, columns: Columns, policy: str) -> None:
         program = columns.program
         self._columns = columns
         self._program = program
         self._origin: int = _ORIGIN
+        self._half: int = _HALF
+        self._no_symbol: int = _NO_SYMBOL
+        self._fill: int = _FILL
+        self._one_page = policy == "bhive"
+        self._from_store = False
+        """Whether the load looked at last reads what a store in flight has written."""
+        self.blocked = 0
+        """Whether the load looked at last meets a store that it cannot forward from."""
         self._origins = _FIRST_FREE
         self.symbol = longs(program.keys)
         for key in range(program.keys):
             if policy == "diff":
                 self.symbol[key] = self._new_origin()
-            elif policy == "stack" and key == program.rsp:
+            elif policy != "same" and key == program.rsp:
                 self.symbol[key] = 2 * self._origin
-            elif policy == "stack" and key == program.rbp:
+            elif policy != "same" and key == program.rbp:
                 self.symbol[key] = 3 * self._origin
+            elif policy == "bhive":
+                self.symbol[key] = self._fill
             else:
                 self.symbol[key] = self._origin
         self.first_live = 0
@@ -60,6 +79,19 @@ class Memory:
             self._base = self.symbol[program.u_base[static_uop]]
         if program.u_index[static_uop] >= 0:
             self._index = self.symbol[program.u_index[static_uop]]
+        if program.exact_memory:
+            self._base += self._displacement + program.u_stack_offset[static_uop]
+            self._displacement = 0
+            if self._is_number(self._index):
+                self._base += self._index * self._scale
+                self._index = 0
+                self._scale = 0
+            if self._one_page and self._is_number(self._base):
+                self._base = self._base & (_PAGE - 1)
+
+    def _is_number(self, symbol: int) -> bool:
+        """A value without an unknown part."""
+        return -self._half < symbol < self._half
 
     def open_store(self, static_uop: int) -> int:
         """A store address is renamed: a new store-buffer entry, the newest under its address (W2)."""
@@ -70,16 +102,21 @@ class Memory:
         columns.store_index[store] = self._index
         columns.store_scale[store] = self._scale
         columns.store_displacement[store] = self._displacement
+        columns.store_bytes[store] = self._program.u_bytes[static_uop]
         return store
 
     def newest_store(self, static_uop: int, cycle: int) -> int:
         """The entry that a load forwards from, NONE if there is none that still matters (W3)."""
         columns = self._columns
+        self.blocked = 0
+        self._from_store = False
         while self.first_live < columns.stores and self._finished(self.first_live, cycle):
             self.first_live += 1
         if self.first_live == columns.stores:
             return NONE
         self._look_at(static_uop)
+        if self._program.exact_memory:
+            return self._newest_overlapping(self._program.u_bytes[static_uop])
         store = columns.stores - 1
         while store >= self.first_live:
             if (
@@ -92,9 +129,27 @@ class Memory:
             store -= 1
         return NONE
 
+    def _newest_overlapping(self, size: int) -> int:
+        """The newest store that shares a byte with the load looked at. The load can forward if that store
+        wrote all of its bytes; accesses of unknown size are compared by their first byte."""
+        columns = self._columns
+        store = columns.stores - 1
+        while store >= self.first_live:
+            if columns.store_index[store] == self._index and columns.store_scale[store] == self._scale:
+                ahead = self._base - columns.store_base[store]
+                stored = columns.store_bytes[store]
+                if ahead == 0 or -size < ahead < stored:
+                    self._from_store = True
+                    self.blocked = size > 0 and stored > 0 and (ahead < 0 or ahead + size > stored)
+                    return store
+            store -= 1
+        return NONE
+
     def _finished(self, store: int, cycle: int) -> bool:
         """Its data were there before any load that is renamed now can ask for them."""
         columns = self._columns
+        if self._program.exact_memory:
+            return UNKNOWN < columns.store_left[store] <= cycle - _IN_CACHE
         return (
             UNKNOWN < columns.store_address[store] <= cycle and UNKNOWN < columns.store_data[store] <= cycle
         )
@@ -134,12 +189,40 @@ class Memory:
         self.symbol[target] = self.symbol[source]
 
     def continued(self, i: int) -> int:
-        """The symbolic value that an instruction's results continue, 0 if they have new origins (4.2)."""
+        """The symbolic value that an instruction's results continue, if they have no new origins (4.2)."""
+        if self._program.exact_memory:
+            return self._value(i)
         source = self._program.i_symbol_source[i]
         if source < 0:
-            return 0
+            return self._no_symbol
         return self.symbol[source] + self._program.i_symbol_delta[i]
+
+    def _value(self, i: int) -> int:
+        """The value of an instruction's result, if it is known in terms of others (``values``)."""
+        program = self._program
+        kind = program.i_value_kind[i]
+        if kind == LOADED and self._one_page and not self._from_store:
+            return self._fill
+        if kind != SUM:
+            return self._no_symbol
+        value = program.i_value_delta[i]
+        base = program.i_value_base[i]
+        index = program.i_value_index[i]
+        if base >= 0:
+            value += self.symbol[base]
+        if index >= 0:
+            if not self._is_number(self.symbol[index]) and not self._is_number(value):
+                return self._no_symbol
+            if not self._is_number(self.symbol[index]) and program.i_value_scale[i] != 1:
+                return self._no_symbol
+            value += self.symbol[index] * program.i_value_scale[i]
+        return value
+
+    def move_stack(self, i: int) -> None:
+        """An instruction with an implicit use of the stack moves RSP; the published model leaves it."""
+        if self._program.exact_memory and self._program.i_rsp_change[i]:
+            self.symbol[self._program.rsp] += self._program.i_rsp_change[i]
 
     def result(self, key: int, continued: int) -> None:
         """A result to this register becomes visible."""
-        self.symbol[key] = continued if continued else self._new_origin()
+        self.symbol[key] = self._new_origin() if continued == self._no_symbol else continued

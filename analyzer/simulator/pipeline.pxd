@@ -16,13 +16,16 @@ from cyclelens.analyzer.simulator.queues cimport MicrocodeQueue, Queues
 from cyclelens.analyzer.simulator.renamer cimport Renamer
 from cyclelens.analyzer.simulator.reorder_buffer cimport ReorderBuffer
 from cyclelens.analyzer.simulator.scheduler cimport Scheduler
+from cyclelens.analyzer.simulator.simple_front_end cimport SimpleFrontEnd
 from cyclelens.analyzer.simulator.stack_engine cimport StackEngine
+from cyclelens.analyzer.simulator.store_buffer cimport StoreBuffer
 
 cdef int DSB
 cdef int LSD
 cdef int MITE
 cdef int MS
 cdef int NONE
+cdef int NO_SOURCE
 cdef int _CANCEL_INTERVAL
 cdef int _FIRST_ANCHOR
 cdef int _OUTLINE
@@ -38,6 +41,7 @@ cdef class Pipeline:
     cdef public Queues queues
     cdef public MicrocodeQueue microcode
     cdef public Memory memory
+    cdef public SimpleFrontEnd simple_front_end
     cdef public CodeFetch fetch
     cdef public Predecoder predecoder
     cdef public Decoder decoder
@@ -49,7 +53,9 @@ cdef class Pipeline:
     cdef public PortAssignment assignment
     cdef public Scheduler scheduler
     cdef public ReorderBuffer reorder_buffer
+    cdef public StoreBuffer store_buffer
     cdef int _idq_limit
+    cdef bint _repeatable
     cdef public int period_cycles
     cdef public int period_rounds
     cdef Record _state

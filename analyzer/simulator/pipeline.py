@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.result import Simulation
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.simulator.arrays import Record, ints
 from cyclelens.analyzer.simulator.code_fetch import CodeFetch
 from cyclelens.analyzer.simulator.columns import Columns
-from cyclelens.analyzer.simulator.constants import DSB, LSD, MITE, MS, NONE
+from cyclelens.analyzer.simulator.constants import DSB, LSD, MITE, MS, NO_SOURCE, NONE
 from cyclelens.analyzer.simulator.decoder import Decoder
 from cyclelens.analyzer.simulator.dsb import Dsb
 from cyclelens.analyzer.simulator.layout import Layout
@@ -24,7 +25,9 @@ from cyclelens.analyzer.simulator.queues import MicrocodeQueue, Queues
 from cyclelens.analyzer.simulator.renamer import Renamer
 from cyclelens.analyzer.simulator.reorder_buffer import ReorderBuffer
 from cyclelens.analyzer.simulator.scheduler import Scheduler
+from cyclelens.analyzer.simulator.simple_front_end import SimpleFrontEnd
 from cyclelens.analyzer.simulator.stack_engine import StackEngine
+from cyclelens.analyzer.simulator.store_buffer import StoreBuffer
 from cyclelens.analyzer.simulator.summary import summarize
 
 _CANCEL_INTERVAL = 64
@@ -45,23 +48,24 @@ class Pipeline:
     """One run over one block."""
 
     def __init__(
-        self, block: Block, microarchitecture: Microarchitecture, *, initial_policy: str = "diff"
+        self, block: Block, microarchitecture: Microarchitecture, options: ModelOptions = PUBLISHED
     ) -> None:
         if not block.instructions:
             raise ValueError("a block needs at least one instruction")
         self.microarchitecture = microarchitecture
-        program = Program(block, microarchitecture)
+        program = Program(block, microarchitecture, options)
         columns = Columns(program)
         layout = Layout(program, microarchitecture)
         queues = Queues(program, microarchitecture)
         microcode = MicrocodeQueue()
-        memory = Memory(columns, initial_policy)
+        memory = Memory(columns, options.assume)
         self.program = program
         self.columns = columns
         self.layout = layout
         self.queues = queues
         self.microcode = microcode
         self.memory = memory
+        self.simple_front_end = SimpleFrontEnd(columns, microarchitecture, queues)
         self.fetch = CodeFetch(columns, layout, queues)
         self.predecoder = Predecoder(columns, microarchitecture, queues)
         self.decoder = Decoder(columns, microarchitecture, queues, microcode)
@@ -70,11 +74,14 @@ class Pipeline:
         self.lsd = Lsd(columns, microarchitecture, layout, queues)
         self.stack_engine = StackEngine(columns, queues)
         self.renamer = Renamer(columns, microarchitecture, queues, memory)
-        self.assignment = PortAssignment(columns, microarchitecture, queues)
+        self.assignment = PortAssignment(columns, microarchitecture, queues, options)
         self.scheduler = Scheduler(columns, microarchitecture, queues, self.assignment.usage)
         self.reorder_buffer = ReorderBuffer(columns, microarchitecture, queues)
+        self.store_buffer = StoreBuffer(columns)
 
         self._idq_limit = microarchitecture.idq_size - microarchitecture.dsb_width
+        # The record of the state does not cover what only these variants have.
+        self._repeatable = not (options.hardware or options.simple_front_end or options.port_seed is not None)
         self.period_cycles = 0
         self.period_rounds = 0
         """How long and how many rounds it takes until the same state comes again; 0 if not known."""
@@ -119,7 +126,7 @@ class Pipeline:
                 break
             if reorder_buffer.key_rounds != key_rounds:
                 key_rounds = reorder_buffer.key_rounds
-                if self.period_cycles == 0 and self._state_repeats():
+                if self.period_cycles == 0 and self._repeatable and self._state_repeats():
                     self.period_cycles = self.cycle - self._anchor.cycle
                     self.period_rounds = key_rounds - 1 - self._anchor_round
                     if stop_at_period:
@@ -234,6 +241,8 @@ class Pipeline:
         else:
             self.renamer.tick(cycle, self.reorder_buffer.entries.count == 0)
         self.reorder_buffer.tick(cycle)
+        if self.program.exact_memory:
+            self.store_buffer.tick(cycle)
         self.scheduler.wake(cycle)
         self.assignment.tick()
         self.scheduler.tick(cycle)
@@ -241,6 +250,12 @@ class Pipeline:
             self._front_end(cycle)
 
     def _front_end(self, cycle: int) -> None:
+        if self.program.simple_front_end:
+            while self.simple_front_end.wanted(self.queues.idq.count):
+                self.columns.reserve()
+                self.simple_front_end.tick()
+                self.stack_engine.tick(NO_SOURCE, cycle)
+            return
         if self.source == LSD:
             if self.queues.idq.count == 0:
                 self.lsd.tick()
@@ -290,18 +305,18 @@ def simulate(
     *,
     min_rounds: int = 10,
     min_cycles: int = 500,
-    initial_policy: str = "diff",
+    options: ModelOptions = PUBLISHED,
     trace: bool = False,
     details: bool = True,
     cancel: Callable[[], bool] | None = None,
 ) -> Simulation:
     """Run the block for at least ``min_rounds`` iterations and ``min_cycles`` cycles.
 
-    ``initial_policy`` says which registers hold equal addresses at the start (``diff``, ``same``,
-    ``stack``). ``details`` adds the figures per instruction, ``trace`` every event. Raises Cancelled when
-    ``cancel`` turns true, SimulationStuck when nothing retires any more, ValueError for an empty block.
+    ``options`` says which variant of the model runs (``variant`` applies its part of them to the
+    microarchitecture). ``details`` adds the figures per instruction, ``trace`` every event. Raises Cancelled
+    when ``cancel`` turns true, SimulationStuck when nothing retires any more, ValueError for an empty block.
     """
-    pipeline = Pipeline(block, microarchitecture, initial_policy=initial_policy)
+    pipeline = Pipeline(block, microarchitecture, options)
     full = trace or details
     pipeline.run(min_rounds, min_cycles, stop_at_period=not full, cancel=cancel)
     rounds = pipeline.reorder_buffer.last_round + 1

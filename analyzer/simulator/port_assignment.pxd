@@ -10,7 +10,11 @@ cdef int _ALU_SIX
 cdef int _IMBALANCE
 cdef int _IMBALANCE_TEN
 cdef int _LOADS
+cdef int _INCREMENT
 cdef int _MAX_PORTS
+cdef long long _MODULUS
+cdef long long _MULTIPLIER
+cdef int _USED_BITS
 cdef int _STORE_ADDRESSES
 cdef int _STORE_DATA
 
@@ -22,6 +26,8 @@ cdef class PortAssignment:
     cdef PairQueue _issued
     cdef int _policy
     cdef int _ports
+    cdef bint _random
+    cdef public long long state
     cdef public int[::1] usage
     cdef public int[::1] snapshot
     cdef public int[::1] previous
@@ -34,6 +40,7 @@ cdef class PortAssignment:
     cdef int record(self, Record state) except -1
     cdef void tick(self) noexcept
     cdef int _choose(self, int ports, int slot) noexcept
+    cdef int _any(self, int ports) noexcept
     cdef int _least_used(self, int ports, bint ties_to_highest) noexcept
     cdef int _most_used(self, int ports) noexcept
     cdef int _toggle(self, int ports, int first, int second) noexcept

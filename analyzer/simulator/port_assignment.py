@@ -6,6 +6,7 @@ All uops of a cycle are bound with the same snapshot of how many uops every port
 from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture, PortPolicy
+from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.simulator.arrays import Record, ints
 from cyclelens.analyzer.simulator.columns import Columns
 from cyclelens.analyzer.simulator.constants import ELIMINATED, NONE
@@ -18,6 +19,10 @@ _ALU_SIX = 1 << 0 | 1 << 1 | 1 << 5
 _IMBALANCE = 3
 _IMBALANCE_TEN = 5
 _MAX_PORTS = 16
+_MODULUS = 1 << 31
+_MULTIPLIER = 1103515245
+_INCREMENT = 12345
+_USED_BITS = 15
 _SIX_BY_SLOT = {0: (0, 5, 1, 0), 1: (1, 5, 0, 1), 5: (5, 1, 0, 5)}
 _POLICY_NUMBERS = {PortPolicy.SIX_PORTS: 6, PortPolicy.EIGHT_PORTS: 8, PortPolicy.TEN_PORTS: 10}
 
@@ -25,12 +30,17 @@ _POLICY_NUMBERS = {PortPolicy.SIX_PORTS: 6, PortPolicy.EIGHT_PORTS: 8, PortPolic
 class PortAssignment:
     """Keeps the usage counters and chooses ports by the policy of the microarchitecture."""
 
-    def __init__(self, columns: Columns, microarchitecture: Microarchitecture, queues: Queues) -> None:
+    def __init__(
+        self, columns: Columns, microarchitecture: Microarchitecture, queues: Queues, options: ModelOptions
+    ) -> None:
         self._columns = columns
         self._program = columns.program
         self._issued = queues.issued
         self._ports = len(microarchitecture.ports)
         self._policy = _POLICY_NUMBERS[microarchitecture.port_policy]
+        self._random = options.port_seed is not None
+        self.state = (options.port_seed or 0) & (_MODULUS - 1)
+        """Of the random numbers: a linear congruential generator, constants of the C standard's example."""
         self.usage = ints(_MAX_PORTS)
         """Uops bound to each port and not yet gone; the scheduler counts them down."""
         self.snapshot = ints(_MAX_PORTS)
@@ -88,6 +98,8 @@ class PortAssignment:
         """The port for a uop with these allowed ports in this issue slot."""
         if ports & (ports - 1) == 0:
             return self._least_used(ports, False)
+        if self._random:
+            return self._any(ports)
         if self._policy == 10:
             return self._choose_of_ten(ports, slot)
         if ports == _LOADS:
@@ -107,6 +119,21 @@ class PortAssignment:
         if ports == _ALU_SIX:
             return self._six[4 * least + slot]
         return least if slot % 2 == 0 else most
+
+    def _any(self, ports: int) -> int:
+        """Every allowed port with the same chance."""
+        count = 0
+        for port in range(_MAX_PORTS):
+            count += ports >> port & 1
+        self.state = (self.state * _MULTIPLIER + _INCREMENT) & (_MODULUS - 1)
+        # The low bits of such a generator are hardly random.
+        left = (self.state >> _USED_BITS) % count
+        for port in range(_MAX_PORTS):
+            if ports >> port & 1:
+                if left == 0:
+                    return port
+                left -= 1
+        return NONE
 
     def _least_used(self, ports: int, ties_to_highest: bool) -> int:
         best = NONE

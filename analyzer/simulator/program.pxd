@@ -6,6 +6,8 @@ cdef int _EXTRA_UOPS
 @cython.final
 cdef class Program:
     cdef public bint loop
+    cdef public bint exact_memory
+    cdef public bint simple_front_end
     cdef public int alignment
     cdef public int instructions
     cdef public int keys
@@ -57,6 +59,10 @@ cdef class Program:
     cdef public int[::1] i_pointer_load
     cdef public int[::1] i_outputs_count
     cdef public int[::1] i_merge_count
+    cdef public int[::1] i_value_kind
+    cdef public int[::1] i_value_base
+    cdef public int[::1] i_value_index
+    cdef public int[::1] i_value_scale
     cdef public int[::1] i_offset
     cdef public int[::1] i_idq0
     cdef public int[::1] i_uop0
@@ -64,6 +70,7 @@ cdef class Program:
     cdef public int[::1] i_merge0
     cdef public int[::1] i_tp_name
     cdef public long long[::1] i_symbol_delta
+    cdef public long long[::1] i_value_delta
     cdef public int[::1] output_key
     cdef public int[::1] used_key
     cdef public int[::1] merge_key
@@ -82,6 +89,8 @@ cdef class Program:
     cdef public int[::1] u_displacement
     cdef public int[::1] u_pointer_chasing
     cdef public int[::1] u_wide
+    cdef public int[::1] u_bytes
+    cdef public int[::1] u_stack_offset
     cdef public int[::1] u_in0
     cdef public int[::1] u_out0
     cdef public int[::1] in_internal

@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.simulator.arrays import Column, ints, longs
 from cyclelens.analyzer.simulator.flat import (
@@ -27,9 +28,15 @@ class Program:
     """Columns over instructions (``i_``), IDQ uops (``q_``), fused uops (``f_``), uops (``u_``), uop
     operands (``in_``, ``out_``) and rename keys (``key_``); all flags are 0 or 1."""
 
-    def __init__(self, block: Block, microarchitecture: Microarchitecture) -> None:
+    def __init__(
+        self, block: Block, microarchitecture: Microarchitecture, options: ModelOptions = PUBLISHED
+    ) -> None:
         flats = [flatten(template) for template in block.instructions]
-        self.loop = block.loop
+        self.exact_memory = options.hardware
+        """Accesses are compared by the bytes they touch (``memory``)."""
+        self.simple_front_end = options.simple_front_end
+        # That one knows no code layout: it delivers unrolled code, whatever the mode.
+        self.loop = block.loop and not options.simple_front_end
         self.alignment = block.alignment
         self.instructions = len(flats)
         self.keys = len(KEYS.classes)
@@ -51,6 +58,7 @@ class Program:
             flat = flats[i]
             self.longest_wait = max(self.longest_wait, 64 + 2 * flat.wait)
             self.i_symbol_delta[i] = flat.symbol_delta
+            self.i_value_delta[i] = flat.value_delta
             if flat.tp_name:
                 self.i_tp_name[i] = names.setdefault(flat.tp_name, len(names))
             if self.i_eliminable[i]:
@@ -78,6 +86,7 @@ class Program:
         self.i_merge0 = ints(count)
         self.i_tp_name = ints(count)
         self.i_symbol_delta = longs(count)
+        self.i_value_delta = longs(count)
         offset = idq = uop = outputs = merges = 0
         for i in range(count):
             self.i_offset[i] = offset
@@ -212,6 +221,10 @@ class Program:
         self.i_pointer_load = table[30 * count : 31 * count]
         self.i_outputs_count = table[31 * count : 32 * count]
         self.i_merge_count = table[32 * count : 33 * count]
+        self.i_value_kind = table[33 * count : 34 * count]
+        self.i_value_base = table[34 * count : 35 * count]
+        self.i_value_index = table[35 * count : 36 * count]
+        self.i_value_scale = table[36 * count : 37 * count]
 
     def _cut_uop_columns(self, table: Column, count: int) -> None:
         self.u_kind = table[:count]
@@ -228,6 +241,8 @@ class Program:
         self.u_displacement = table[11 * count : 12 * count]
         self.u_pointer_chasing = table[12 * count : 13 * count]
         self.u_wide = table[13 * count : 14 * count]
+        self.u_bytes = table[14 * count : 15 * count]
+        self.u_stack_offset = table[15 * count : 16 * count]
 
     def _cut_operand_columns(
         self, table: Column, inputs: array[int], outputs: array[int], in_count: int, out_count: int

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.simulator.arrays import PairQueue
+from cyclelens.analyzer.simulator.constants import CODE_LINE
 from cyclelens.analyzer.simulator.program import Program
 
 
@@ -18,9 +19,13 @@ class Queues:
         """Code fetch to DSB: (line number, round)."""
         self.instructions = PairQueue(microarchitecture.instruction_queue_size + 8)
         """The IQ, predecoder to decoder: (instance, cycle in which it was predecoded)."""
-        self.delivered = PairQueue(2 * microarchitecture.idq_size + program.idq_uops)
+        group = 0
+        if program.simple_front_end:
+            # It takes all that starts within 64 bytes, with a synchronisation for every instruction at most.
+            group = (2 + CODE_LINE // program.size) * (program.idq_uops + program.instructions)
+        self.delivered = PairQueue(2 * microarchitecture.idq_size + program.idq_uops + group)
         """Front end to IDQ within one cycle: (static IDQ uop, instance)."""
-        self.idq = PairQueue(4 * microarchitecture.idq_size + 2 * program.idq_uops)
+        self.idq = PairQueue(4 * microarchitecture.idq_size + 2 * program.idq_uops + group)
         """The IDQ: (first uop, static IDQ uop)."""
         self.issued = PairQueue(microarchitecture.issue_width + program.most_merges)
         """Renamer to ROB and scheduler within one cycle: (first uop, number of uops) of fused uops."""

@@ -157,24 +157,30 @@ class Renamer:
             self._connect(uop, static)
         elif program.i_no_uops[i]:
             # Zero idioms, NOPs, unknown instructions: results without a producer, no flags (W1).
+            computed = 1 if program.exact_memory else 0
             first_output = program.i_outputs0[i]
             for output in range(first_output, first_output + program.i_outputs_count[i]):
-                self._write(program.output_key[output], columns.old_value(1), 0)
+                self._write(program.output_key[output], columns.old_value(1), computed)
         else:
             if kind == STORE_ADDRESS:
                 self.open_store = self._memory.open_store(static)
                 columns.store[uop] = self.open_store
             elif kind == STORE_DATA:
                 columns.store[uop] = self.open_store
+                columns.store_uop[self.open_store] = uop
             columns.latency_bonus[uop] = 0
+            columns.blocked[uop] = 0
             if kind == LOAD:
                 columns.store[uop] = self._memory.newest_store(static, cycle)
+                columns.blocked[uop] = self._memory.blocked
                 if self._fast_pointer_chasing and self._chases_pointer(static):
                     columns.latency_bonus[uop] = 1
             self._connect(uop, static)
         self.between_instructions = program.u_last[static] != 0
         if program.u_last[static] or kind >= SYNC:
             self._make_visible(i, eliminated)
+            if kind < SYNC:
+                self._memory.move_stack(i)
 
     def _current(self, key: int) -> int:
         value = self.value[key]
@@ -229,7 +235,9 @@ class Renamer:
             if program.out_internal[operand]:
                 self.internal[key] = value
             else:
-                self._write(key, value, 1)
+                # The published model takes what a synchronisation or merge writes for a new value.
+                same = program.exact_memory and program.u_kind[static] >= SYNC
+                self._write(key, value, 0 if same else 1)
 
     def _make_visible(self, i: int, eliminated: bool) -> None:
         """The instruction's results become visible to later ones (W5, Y3)."""

@@ -34,6 +34,7 @@ cdef class Scheduler:
     cdef int _delay
     cdef int _ports
     cdef bint _slow_256_bit
+    cdef int _failed_forwarding
     cdef public Fences fences
     cdef public int occupancy
     cdef int _ring_size
@@ -46,6 +47,8 @@ cdef class Scheduler:
     cdef int[::1] _dispatched
     cdef public int dispatched_count
     cdef PairQueue _checks
+    cdef int[::1] _blocked
+    cdef int _blocked_count
     cdef int record(self, Record state) except -1
     cdef bint full(self) noexcept
     cdef void wake(self, int cycle) noexcept
@@ -56,6 +59,7 @@ cdef class Scheduler:
     cdef int _skipped_port(self) noexcept
     cdef bint _may_pair(self, int one, int other) noexcept
     cdef void _complete(self, int cycle) noexcept
+    cdef void _unblock(self) noexcept
     cdef bint _store_known(self, int store) noexcept
     cdef int _forwarded(self, int store) noexcept
     cdef void _forward(self, int store) noexcept

@@ -51,10 +51,12 @@ class Scheduler:
         self._delay = microarchitecture.issue_to_dispatch_delay
         self._ports = len(microarchitecture.ports)
         self._slow_256_bit = microarchitecture.slow_256_bit_memory
+        self._failed_forwarding = microarchitecture.failed_forwarding_cycles
         self.fences = Fences(columns)
         self.occupancy = 0
         # Ready times that lie ahead, as linked lists over ``next_uop`` in a ring of cycles.
         self._ring_size = program.longest_wait + self._delay + _ADDRESS_KNOWN + _FORWARDING
+        self._ring_size += microarchitecture.failed_forwarding_cycles
         self._ring = minus_ones(self._ring_size)
         capacity = 2 * self._size
         self._queues = SequenceHeaps(_QUEUES, capacity)
@@ -68,6 +70,9 @@ class Scheduler:
         self._dispatched = ints(2 * _QUEUES)
         self.dispatched_count = 0
         self._checks = PairQueue(capacity)
+        self._blocked = ints(microarchitecture.reorder_buffer_size * 8)
+        """Dispatched loads that wait until a store has left the store buffer."""
+        self._blocked_count = 0
 
     def full(self) -> bool:
         """No room for a whole issue group."""
@@ -224,11 +229,31 @@ class Scheduler:
                 self._forward(store)
             elif store == NONE:
                 self._finish(uop, cycle, 0)
+            elif columns.blocked[uop]:
+                self._blocked[self._blocked_count] = uop
+                self._blocked_count += 1
             elif self._store_known(store):
                 self._finish(uop, cycle, self._forwarded(store))
             else:
                 columns.next_uop[uop] = columns.store_waiters[store]
                 columns.store_waiters[store] = uop
+
+        if self._blocked_count > 0:
+            self._unblock()
+
+    def _unblock(self) -> None:
+        """Loads that could not forward get their results from the cache, after the store's data are there."""
+        columns = self._columns
+        kept = 0
+        for position in range(self._blocked_count):
+            uop = self._blocked[position]
+            left = columns.store_left[columns.store[uop]]
+            if left == UNKNOWN:
+                self._blocked[kept] = uop
+                kept += 1
+            else:
+                self._finish(uop, columns.dispatched[uop], left + self._failed_forwarding)
+        self._blocked_count = kept
 
     def _store_known(self, store: int) -> bool:
         columns = self._columns

@@ -16,6 +16,7 @@ from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.model.facts import InstructionFacts, PortUse
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.uops import (
     Block,
     InstructionTemplate,
@@ -24,6 +25,7 @@ from cyclelens.analyzer.model.uops import (
     Value,
     ValueKind,
 )
+from cyclelens.analyzer.uops.ablations import ablated
 from cyclelens.analyzer.uops.expansion import expand
 from cyclelens.analyzer.uops.fusion import fuse, fuse_branch, laminate
 from cyclelens.analyzer.uops.high8 import high8_effects
@@ -52,23 +54,27 @@ class _Known(NamedTuple):
 
 
 class _Cache:
-    """Prepared instructions and templates of one microarchitecture; entries never change."""
+    """Prepared instructions and templates of one microarchitecture and one choice of fusions; entries never
+    change."""
 
-    def __init__(self, microarchitecture: Microarchitecture) -> None:
+    def __init__(self, microarchitecture: Microarchitecture, options: ModelOptions) -> None:
         self.microarchitecture = microarchitecture
+        self.options = options
         self.prepared: dict[bytes, _Known | None] = {}
         self.siblings: dict[tuple[object, ...], Prepared] = {}
+        self.records: list[InstructionFacts] = []
         self.templates: dict[tuple[object, ...], InstructionTemplate] = {}
         self.sibling_templates: dict[tuple[object, ...], tuple[InstructionTemplate, Names]] = {}
 
 
-_CACHES: WeakKeyDictionary[FactsStore, dict[int, _Cache]] = WeakKeyDictionary()
+_CACHES: WeakKeyDictionary[FactsStore, dict[tuple[object, ...], _Cache]] = WeakKeyDictionary()
 
 
-def _cache_of(store: FactsStore, microarchitecture: Microarchitecture) -> _Cache:
+def _cache_of(store: FactsStore, microarchitecture: Microarchitecture, options: ModelOptions) -> _Cache:
     caches = _CACHES.setdefault(store, {})
     # The cache keeps its microarchitecture alive, so that no other object can get the same id.
-    return caches.setdefault(id(microarchitecture), _Cache(microarchitecture))
+    key = (id(microarchitecture), options.micro_fusion, options.macro_fusion, options.simple_front_end)
+    return caches.setdefault(key, _Cache(microarchitecture, options))
 
 
 def build_block(
@@ -78,9 +84,10 @@ def build_block(
     *,
     loop: bool,
     alignment: int = 0,
+    options: ModelOptions = PUBLISHED,
 ) -> Block:
     """The block that the simulator runs. ``alignment`` is the address of the first byte modulo 64."""
-    cache = _cache_of(store, microarchitecture)
+    cache = _cache_of(store, microarchitecture, options)
     if len(cache.templates) >= _MOST_KEPT:
         cache.prepared.clear()
         cache.templates.clear()
@@ -120,6 +127,8 @@ def build_block(
             sibling = cache.sibling_templates.get((shape, context))
             if sibling is None:
                 template = _template(knowledge.prepared(), wide, branch, slower, merged, jcc, second)
+                if options.simple_front_end:
+                    template = _unfused(template)
                 cache.sibling_templates[shape, context] = (template, knowledge.names)
             else:
                 template = rebind_template(
@@ -144,8 +153,10 @@ def _identify(instruction: Instruction, facts: InstructionFacts, cache: _Cache) 
     shape = (id(facts), tokens)
     sibling = cache.siblings.get(shape)
     if sibling is None:
-        # The cached value keeps its record alive, so that no other record can get the same id.
-        sibling = cache.siblings[shape] = prepare(instruction, facts, operands, cache.microarchitecture)
+        sibling = prepare(instruction, facts, operands, cache.microarchitecture)
+        cache.siblings[shape] = sibling = ablated(sibling, cache.options)
+        # Kept alive, so that no other record can get the same id.
+        cache.records.append(facts)
     return _Known(instruction, operands, shape, names, sibling)
 
 
@@ -253,6 +264,12 @@ def _template(
         merge_uops=merged,
         latencies=prepared.latencies,
     )
+
+
+def _unfused(template: InstructionTemplate) -> InstructionTemplate:
+    """Every uop alone, as the simple front end delivers them."""
+    alone = (1,) * len(template.uops)
+    return replace(template, fused_uops=alone, idq_uops=alone)
 
 
 def _unknown(instruction: Instruction) -> InstructionTemplate:

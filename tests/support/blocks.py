@@ -8,6 +8,8 @@ from functools import cache
 from cyclelens.analyzer.assembly.decoder import decode
 from cyclelens.analyzer.facts.store import FactsStore, open_store
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.microarchitectures.variants import variant
+from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.uops import Block, InstructionTemplate
 from cyclelens.analyzer.uops.block import build_block
 
@@ -20,13 +22,20 @@ def store() -> FactsStore:
     return opened
 
 
-def block_of(code: str, name: str, *, loop: bool | None = None, alignment: int = 0) -> Block:
+def block_of(
+    code: str,
+    name: str,
+    *,
+    loop: bool | None = None,
+    alignment: int = 0,
+    options: ModelOptions = PUBLISHED,
+) -> Block:
     """The block of these bytes; unless ``loop`` says it, a last branch makes it a loop."""
     instructions = decode(bytes.fromhex(code))
-    model = registry.get(name)
+    model = variant(registry.get(name), options)
     if loop is None:
         loop = build_block(instructions[-1:], model, store(), loop=False).instructions[0].is_branch
-    return build_block(instructions, model, store(), loop=loop, alignment=alignment)
+    return build_block(instructions, model, store(), loop=loop, alignment=alignment, options=options)
 
 
 def templates_of(code: str, name: str, *, alignment: int = 0) -> tuple[InstructionTemplate, ...]:

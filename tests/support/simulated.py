@@ -6,15 +6,24 @@ from typing import Any
 
 from blocks import block_of
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.microarchitectures.variants import variant
+from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.result import Simulation, TraceRow
 from cyclelens.analyzer.simulator.pipeline import simulate
 
 
 def simulated(
-    code: str, name: str, *, loop: bool | None = None, alignment: int = 0, **options: Any
+    code: str,
+    name: str,
+    *,
+    loop: bool | None = None,
+    alignment: int = 0,
+    options: ModelOptions = PUBLISHED,
+    **limits: Any,
 ) -> Simulation:
-    """The simulation of these bytes; ``options`` as ``simulate`` takes them."""
-    return simulate(block_of(code, name, loop=loop, alignment=alignment), registry.get(name), **options)
+    """The simulation of these bytes; ``limits`` as ``simulate`` takes them."""
+    block = block_of(code, name, loop=loop, alignment=alignment, options=options)
+    return simulate(block, variant(registry.get(name), options), options=options, **limits)
 
 
 def cycles(code: str, name: str, **options: Any) -> float:

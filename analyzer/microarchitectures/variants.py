@@ -1,0 +1,43 @@
+"""Microarchitectures with parts switched off or made perfect, for ablation studies."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+from cyclelens.analyzer.model.microarchitecture import UNLIMITED, Microarchitecture
+from cyclelens.analyzer.model.options import ModelOptions
+
+_SLOTS = {"none": 0, "full": UNLIMITED}
+
+
+def variant(microarchitecture: Microarchitecture, options: ModelOptions) -> Microarchitecture:
+    """The microarchitecture with its parameters changed as the options say; always the same object for the
+    same choice, so that caches by identity work. Its name stays."""
+    if options.lsd_unrolling and options.move_elimination == "model":
+        return microarchitecture
+    return _variant(_ById(microarchitecture), options.lsd_unrolling, options.move_elimination)
+
+
+class _ById:
+    """Makes a microarchitecture a key: its table of LSD counts cannot be hashed."""
+
+    def __init__(self, microarchitecture: Microarchitecture) -> None:
+        self.microarchitecture = microarchitecture
+
+    def __hash__(self) -> int:
+        return id(self.microarchitecture)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _ById) and other.microarchitecture is self.microarchitecture
+
+
+@cache
+def _variant(key: _ById, lsd_unrolling: bool, move_elimination: str) -> Microarchitecture:
+    changed = key.microarchitecture
+    if not lsd_unrolling:
+        changed = replace(changed, lsd_unroll={})
+    if move_elimination in _SLOTS:
+        slots = _SLOTS[move_elimination]
+        changed = replace(changed, move_elimination_gpr_slots=slots, move_elimination_simd_slots=slots)
+    return changed

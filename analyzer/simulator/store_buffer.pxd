@@ -1,0 +1,13 @@
+cimport cython
+
+from cyclelens.analyzer.simulator.columns cimport Columns
+
+cdef int NONE
+cdef int UNKNOWN
+
+
+@cython.final
+cdef class StoreBuffer:
+    cdef Columns _columns
+    cdef int _oldest
+    cdef void tick(self, int cycle) noexcept

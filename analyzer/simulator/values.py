@@ -1,0 +1,70 @@
+"""What an instruction does to the values that addresses are made of: the rules of the hardware model, finer
+than the published ones. Everything that is not known to be a simple sum is unknown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cyclelens.analyzer.model.instruction import OperandKind
+from cyclelens.analyzer.model.uops import InstructionTemplate
+
+UNKNOWN_VALUE, SUM, LOADED = 0, 1, 2
+"""Kinds of results: anything; base + index * scale + delta; a word as it lay in memory."""
+
+_LARGEST = 1 << 40
+"""Larger constants are treated as unknown, so that symbolic values never run into each other."""
+_LOADED_BITS = 32
+"""A narrower load does not yield a whole word of memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class ValueRule:
+    """How the only register result of an instruction is made; registers by name, None for none."""
+
+    kind: int = UNKNOWN_VALUE
+    base: str | None = None
+    index: str | None = None
+    scale: int = 1
+    delta: int = 0
+
+
+_UNKNOWN = ValueRule()
+
+
+def value_rule(template: InstructionTemplate) -> ValueRule:
+    """The rule for an instruction's register result."""
+    if template.facts is None or len(template.register_outputs) != 1:
+        return _UNKNOWN
+    instruction = template.instruction
+    name = instruction.mnemonic
+    if template.uop_count == 0 and not template.register_inputs:
+        return ValueRule(SUM)  # a zero idiom
+    loads = [access for access in template.memory_operands if access.read]
+    if loads:
+        size = template.register_outputs[0].width
+        whole = name in ("mov", "movsxd", "movabs", "pop") and size >= _LOADED_BITS
+        return ValueRule(LOADED) if whole else _UNKNOWN
+    rule = _sum(template, name)
+    return rule if abs(rule.delta) < _LARGEST else _UNKNOWN
+
+
+def _sum(template: InstructionTemplate, name: str) -> ValueRule:
+    instruction = template.instruction
+    immediate = instruction.immediate
+    operands = instruction.operands
+    first = operands[0].register if operands else None
+    second = operands[1] if len(operands) > 1 else None
+    if name in ("mov", "movabs", "movsxd"):
+        if immediate is not None:
+            return ValueRule(SUM, delta=immediate)
+        return ValueRule(SUM, base=second.register if second else None)
+    if name == "lea" and second is not None and second.kind == OperandKind.AGEN and second.base != "RIP":
+        return ValueRule(SUM, second.base, second.index, second.scale, second.displacement)
+    if name in ("inc", "dec"):
+        return ValueRule(SUM, base=first, delta=1 if name == "inc" else -1)
+    if name in ("add", "sub") and immediate is not None:
+        return ValueRule(SUM, base=first, delta=immediate if name == "add" else -immediate)
+    if name == "add" and second is not None and second.register is not None:
+        return ValueRule(SUM, first, second.register)
+    return _UNKNOWN

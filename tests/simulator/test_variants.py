@@ -1,0 +1,132 @@
+"""Ablations and the hardware model: each choice has a block whose figure it changes and one that it does not
+touch. In every comment the reason is worked out by hand."""
+
+from __future__ import annotations
+
+import pytest
+from cyclelens.analyzer.model.options import ModelOptions
+from simulated import cycles, simulated
+
+ADD_CHAIN = "4801d8"  # add rax, rbx
+THREE_ADDS = "4801d84801d94801da"  # add rax/rcx/rdx, rbx
+TWO_LOAD_ADDS = "48030648031e"  # add rax, [rsi]; add rbx, [rsi]
+SWAP_LIKE = "4889d84889c3"  # mov rax, rbx; mov rbx, rax
+LENGTH_CHANGING = "6605341249ffcf"  # add ax, 0x1234; dec r15
+
+
+def loop(body: str) -> str:
+    """The body with a counter in R15 behind it."""
+    back = 256 - (len(body) // 2 + 5)
+    return f"{body}49ffcf75{back:02x}"
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "code", "published", "changed"),
+    [
+        # The predecoder's stall for the length-changing prefix goes; the chain through RAX stays.
+        ("SKL", ModelOptions(simple_front_end=True), LENGTH_CHANGING, 3.42, 1.0),
+        ("SKL", ModelOptions(simple_front_end=True), ADD_CHAIN, 1.0, 1.0),
+        # Three fused uops become five, for four issue slots.
+        ("SKL", ModelOptions(micro_fusion=False), loop(TWO_LOAD_ADDS), 1.0, 1.25),
+        ("SKL", ModelOptions(micro_fusion=False), loop(ADD_CHAIN), 1.0, 1.0),
+        # Four fused uops become five, for four issue slots.
+        ("SKL", ModelOptions(macro_fusion=False), loop(ADD_CHAIN + "9090"), 1.0, 1.25),
+        ("SKL", ModelOptions(macro_fusion=False), ADD_CHAIN, 1.0, 1.0),
+        # Six rounds of five uops issue in eight cycles; one by one they take two each.
+        ("HSW", ModelOptions(lsd_unrolling=False), loop(THREE_ADDS + "90"), 1.33, 2.0),
+        ("SKL", ModelOptions(lsd_unrolling=False), loop(THREE_ADDS + "90"), 1.25, 1.25),
+        # Two moves in a chain cost two cycles, unless both are eliminated.
+        ("SKL", ModelOptions(move_elimination="none"), loop(SWAP_LIKE), 1.0, 2.0),
+        ("SKL", ModelOptions(move_elimination="full"), loop(SWAP_LIKE), 1.0, 1.0),
+        # Six rounds of five uops issue in eight cycles, were all moves eliminated.
+        ("CLX", ModelOptions(move_elimination="full"), loop(2 * SWAP_LIKE), 1.83, 1.34),
+        ("SKL", ModelOptions(move_elimination="none"), loop(ADD_CHAIN), 1.0, 1.0),
+        # One allowed port leaves nothing to chance.
+        ("SKL", ModelOptions(port_seed=1), "480fafc3", 3.0, 3.0),  # imul rax, rbx
+    ],
+)
+def test_ablations(name: str, options: ModelOptions, code: str, published: float, changed: float) -> None:
+    assert cycles(code, name) == published
+    assert cycles(code, name, options=options) == changed
+
+
+def test_random_ports_cost_throughput_and_repeat() -> None:
+    """Four uops for four ports fit only if each takes another one."""
+    options = ModelOptions(port_seed=7)
+    first = cycles(loop(THREE_ADDS), "SKL", options=options)
+    assert first > 1.05
+    assert cycles(loop(THREE_ADDS), "SKL", options=options) == first
+    used = simulated(loop(THREE_ADDS), "SKL", options=options).usage[0].ports
+    assert set(used) == set("0156")
+
+
+STORE_BYTE = "880424"  # mov [rsp], al
+LOAD_WORD = "488b1c24"  # mov rbx, [rsp]
+STORE_LOW, STORE_HIGH = "890424", "89442404"  # mov [rsp], eax; mov [rsp+4], eax
+STORE_WIDE, LOAD_HIGH = "48890424", "8b5c2404"  # mov [rsp], rax; mov ebx, [rsp+4]
+HARDWARE = ModelOptions(model="hardware")
+
+
+@pytest.mark.parametrize(
+    ("code", "published", "hardware"),
+    [
+        # The load has its data 12 cycles after the store has left, a cycle after the load before it.
+        (STORE_BYTE + LOAD_WORD, 1.0, 13.0),
+        # A load across two stores waits for the later one, which leaves a cycle after the other.
+        (STORE_LOW + STORE_HIGH + LOAD_WORD, 2.0, 14.0),
+        # What a wider store has written can be forwarded.
+        (STORE_WIDE + LOAD_HIGH, 1.0, 1.0),
+        # Other bytes of the same word are other memory.
+        (STORE_LOW + LOAD_HIGH, 1.0, 1.0),
+        # mov rbx, [rsi]: nothing says that it is the same memory.
+        (STORE_BYTE + "488b1e", 1.0, 1.0),
+    ],
+    ids=["narrow-store", "two-stores", "wide-store", "beside", "elsewhere"],
+)
+def test_failed_forwarding(code: str, published: float, hardware: float) -> None:
+    assert cycles(code, "SKL") == published
+    assert cycles(code, "SKL", options=HARDWARE) == hardware
+
+
+def test_older_microarchitectures_wait_a_cycle_longer() -> None:
+    figures = {name: cycles(STORE_BYTE + LOAD_WORD, name, options=HARDWARE) for name in ("IVB", "HSW", "SKL")}
+    assert figures == {"IVB": 14.0, "HSW": 14.0, "SKL": 13.0}
+
+
+def test_the_hardware_model_follows_addresses_through_sums() -> None:
+    """lea rcx, [rdi+8]; mov [rcx], rax; mov rax, [rdi+8]: a chain through memory, five cycles."""
+    code = "488d4f08488901488b4708"
+    assert cycles(code, "SKL") == 1.0
+    assert cycles(code, "SKL", options=HARDWARE) == 5.0
+
+
+def test_the_hardware_model_moves_the_stack_pointer() -> None:
+    """push rax; mov [rsp], bl; pop rax: the byte lies in the word that is popped."""
+    code = "50881c2458"
+    assert cycles(code, "SKL", options=HARDWARE) > 12
+
+
+def test_the_profiler_of_bhive_lets_different_registers_meet() -> None:
+    """mov rax, [rsi]; add rax, 1; mov [rdi], rax: through one word, if both registers hold the same."""
+    code = "488b064883c001488907"
+    assert cycles(code, "SKL", options=HARDWARE) == 1.0
+    bhive = ModelOptions(model="hardware", assume="bhive")
+    assert cycles(code, "SKL", options=bhive) == 6.0
+    assert cycles(code.replace("488907", "48890424"), "SKL", options=bhive) == 1.0  # but not RSP
+
+
+def test_pointers_from_memory_are_equal_for_bhive_only() -> None:
+    """mov rcx, [rdi]; mov rdx, [rsi+16]; mov [rcx+8], rax; mov rax, [rdx+8]"""
+    code = "488b0f488b561048894108488b4208"
+    assert cycles(code, "SKL", options=HARDWARE) == 1.5
+    assert cycles(code, "SKL", options=ModelOptions(model="hardware", assume="bhive")) == 5.0
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"model": "oracle"}, {"assume": "luck"}, {"move_elimination": "some"}, {"assume": "bhive"}],
+    ids=str,
+)
+def test_unknown_choices_are_refused(wrong: dict[str, str]) -> None:
+    with pytest.raises(ValueError, match=r"known are|needs the hardware model"):
+        ModelOptions(**wrong)
