@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from blocks import block_of
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.result import Simulation
 from cyclelens.analyzer.simulator import pipeline
 
 
@@ -32,7 +33,7 @@ def simulation_lines(task: Task) -> list[str]:
     ]
 
 
-def _lines(simulation: pipeline.Simulation) -> Iterator[str]:
+def _lines(simulation: Simulation) -> Iterator[str]:
     for field in dataclasses.fields(simulation):
         if field.name != "trace":
             yield f"{field.name} {getattr(simulation, field.name)}"

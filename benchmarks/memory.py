@@ -1,0 +1,72 @@
+"""Memory of the server and its worker while somebody edits: ``python benchmarks/memory.py [--edits N]``.
+
+A real server over stdio gets edits of one instruction, no two alike, each after the hints of the one before.
+Resident memory is read from /proc (Linux), that of the server and of all its worker processes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+from pathlib import Path
+
+from editor_latency import EXAMPLES, Editor, edits
+from measuring import describe, print_table
+
+SAMPLES = 10
+
+
+async def measure(path: Path, count: int) -> list[list[str]]:
+    """Edits so far, and MiB of the server and of its workers."""
+    editor = Editor(path.read_text(encoding="utf-8"), 1, ["SKL"])
+    await editor.open()
+    (server,) = children(os.getpid())
+    rows = []
+    _, line, texts = next(iter(edits(editor.lines, count)))
+    for number, text in enumerate(texts):
+        if number % (count // SAMPLES) == 0:
+            rows.append(row(number, server))
+        await editor.edit(line, text)
+    rows.append(row(count, server))
+    await editor.close()
+    return rows
+
+
+def row(edits_so_far: int, server: int) -> list[str]:
+    workers = [process for process in descendants(server) if process != server]
+    return [
+        f"{edits_so_far:,}",
+        f"{resident(server):.1f}",
+        f"{sum(map(resident, workers)):.1f}",
+        str(len(workers)),
+    ]
+
+
+def children(process: int) -> list[int]:
+    names = Path(f"/proc/{process}/task").glob("*/children")
+    return [int(child) for name in names for child in name.read_text().split()]
+
+
+def descendants(process: int) -> list[int]:
+    return [process, *(below for child in children(process) for below in descendants(child))]
+
+
+def resident(process: int) -> float:
+    """MiB."""
+    lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS:")) / 1024
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Memory of the server while somebody edits.")
+    parser.add_argument("file", nargs="?", type=Path, default=EXAMPLES / "dot_product.s")
+    parser.add_argument("--edits", type=int, default=1000, metavar="N")
+    options = parser.parse_args()
+    describe()
+    rows = asyncio.run(measure(options.file, max(options.edits, SAMPLES)))
+    print_table(["edits", "server, MiB", "workers, MiB", "worker processes"], rows)
+
+
+if __name__ == "__main__":
+    main()
