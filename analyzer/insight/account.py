@@ -19,7 +19,7 @@ from cyclelens.analyzer.bounds.dependencies import dependency_graph
 from cyclelens.analyzer.model.account import Account, Area, Cause
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.result import Simulation, TraceRow
-from cyclelens.analyzer.model.uops import Block
+from cyclelens.analyzer.model.uops import Block, InstructionTemplate
 from cyclelens.analyzer.simulator.pipeline import simulate
 
 _BUFFERS_FILLED = 4
@@ -257,12 +257,19 @@ class _History:
             template = self.block.instructions[row.instruction]
             if template.load_serializing or template.store_serializing or template.serializing:
                 return "fence", row.instruction
-            waited = self._time(row.dispatched) - self._time(row.ready)
+            ready = self._time(row.ready)
+            waited = self._time(row.dispatched) - ready
             latency = self._time(row.executed) - self._time(row.dispatched)
-            if waited > latency or (waited > 0 and row.port in self._saturated):
-                return "divider" if template.divider_cycles else "port", row.instruction
+            # How long it was in the scheduler before it was ready.
+            blocked = ready - self._time(row.issued) - self.model.issue_to_dispatch_delay
+            if waited > max(latency, blocked) or (waited > 0 and row.port in self._saturated):
+                return "divider" if _divides(template, row) else "port", row.instruction
             slowest = max(slowest, (latency, row.instruction))
             producer = self._producer(row)
+            last = self._never if producer is None else self._time(producer.executed)
+            if template.tp is not None and blocked > 0 and last != ready:
+                # Its inputs were there: the unit was still busy with the same instruction of before.
+                return "divider" if template.divider_cycles else "unit", row.instruction
             if producer is None:
                 return "dependency", slowest[1]
             if producer[:2] != row[:2]:
@@ -286,6 +293,14 @@ class _History:
             key=lambda other: (self._time(other.executed), other.round, other.instruction),
             default=None,
         )
+
+
+def _divides(template: InstructionTemplate, row: TraceRow) -> bool:
+    """Whether it is the uop that occupies the divider."""
+    if row.kind != "uop":
+        return False
+    fused = sum(template.idq_uops[: row.idq_uop]) + row.fused_uop
+    return template.uops[sum(template.fused_uops[:fused]) + row.uop].divider_cycles > 0
 
 
 def _tally(history: _History, begin: int, end: int, rounds: int) -> Account:

@@ -24,7 +24,7 @@ class Cause(NamedTuple):
     """Front end: ``predecoder LCP decoder MS switch MS DSB switch DSB LSD JCC erratum``; renamer: ``issue
     group register merge serialization``; back end: the full buffer, ``ROB`` or ``RS``."""
     why: str = ""
-    """Back end only, what the oldest uop in that buffer waited for: ``dependency port divider fence
+    """Back end only, what the oldest uop in that buffer waited for: ``dependency port divider unit fence
     retirement``."""
 
     @property
