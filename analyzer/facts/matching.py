@@ -46,10 +46,12 @@ def _high_bytes(instruction: Instruction) -> str:
 
 _TEXTS: Mapping[str, Callable[[Instruction], str]] = {
     "agen": _address_form,
+    "bcast": lambda instruction: "1" if instruction.broadcast else "0",
     "eosz": lambda instruction: str(instruction.effective_operand_size),
     "high8": _high_bytes,
     "immzero": lambda instruction: "1" if instruction.immediate == 0 else "0",
     "mask": lambda instruction: "1" if instruction.mask else "0",
+    "rm": lambda instruction: str(instruction.rm),
     "rep": lambda instruction: str(instruction.repeat),
     "sae": lambda instruction: str(int(instruction.suppress_exceptions)),
     "zeroing": lambda instruction: str(int(instruction.zeroing)),
@@ -60,7 +62,7 @@ def _matches(instruction: Instruction, facts: InstructionFacts) -> bool:
     for name, wanted in facts.attributes.items():
         if name == "rm":
             # The record lists the digits it stands for: "4,5,6,7".
-            fits = str(instruction.rm) in wanted
+            fits = _TEXTS[name](instruction) in wanted
         elif name == "bcast":
             # The record names the kind of broadcast; a form has at most one, so present or not decides.
             fits = instruction.broadcast == (wanted != "0")
@@ -79,12 +81,40 @@ def find_facts(
     The first record under the instruction's form whose attributes all agree wins. Attributes that a
     record does not have do not restrict it.
     """
-    if not instruction.iform:
-        return None
-    candidates = store.candidates(microarchitecture, instruction.iform)
-    if not candidates and instruction.iform in _OLDER_MEANING:
-        candidates = store.candidates(microarchitecture, _OLDER_MEANING[instruction.iform])
-    for facts in candidates:
+    for facts in _candidates(instruction.iform, microarchitecture, store):
         if _matches(instruction, facts):
             return facts
     return None
+
+
+def _candidates(iform: str, microarchitecture: str, store: CandidateSource) -> tuple[InstructionFacts, ...]:
+    if not iform:
+        return ()
+    candidates = store.candidates(microarchitecture, iform)
+    if not candidates and iform in _OLDER_MEANING:
+        candidates = store.candidates(microarchitecture, _OLDER_MEANING[iform])
+    return candidates
+
+
+class Matcher:
+    """``find_facts`` for one microarchitecture, with a memory: instructions of one form that agree in what
+    tells its records apart have the same record."""
+
+    def __init__(self, microarchitecture: str) -> None:
+        self._microarchitecture = microarchitecture
+        self._forms: dict[
+            str, tuple[list[Callable[[Instruction], str]], dict[tuple[str, ...], InstructionFacts | None]]
+        ] = {}
+
+    def find(self, instruction: Instruction, store: CandidateSource) -> InstructionFacts | None:
+        """The record that describes the instruction, None if the tables have none."""
+        form = self._forms.get(instruction.iform)
+        if form is None:
+            candidates = _candidates(instruction.iform, self._microarchitecture, store)
+            names = sorted({name for facts in candidates for name in facts.attributes})
+            form = self._forms[instruction.iform] = ([_TEXTS[name] for name in names], {})
+        texts, known = form
+        key = tuple([text(instruction) for text in texts])
+        if key not in known:
+            known[key] = find_facts(instruction, self._microarchitecture, store)
+        return known[key]

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
-from cyclelens.analyzer.facts.matching import find_facts
+from cyclelens.analyzer.facts.matching import Matcher
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.model.facts import InstructionFacts, PortUse
 from cyclelens.analyzer.model.instruction import Instruction
@@ -60,6 +60,7 @@ class _Cache:
     def __init__(self, microarchitecture: Microarchitecture, options: ModelOptions) -> None:
         self.microarchitecture = microarchitecture
         self.options = options
+        self.matcher = Matcher(microarchitecture.facts_name)
         self.prepared: dict[bytes, _Known | None] = {}
         self.siblings: dict[tuple[object, ...], Prepared] = {}
         self.records: list[InstructionFacts] = []
@@ -142,7 +143,7 @@ def build_block(
 def _known(instruction: Instruction, cache: _Cache, store: FactsStore) -> _Known | None:
     code = instruction.code
     if code not in cache.prepared:
-        facts = find_facts(instruction, cache.microarchitecture.facts_name, store)
+        facts = cache.matcher.find(instruction, store)
         cache.prepared[code] = None if facts is None else _identify(instruction, facts, cache)
     return cache.prepared[code]
 
