@@ -123,6 +123,7 @@ def _timelines(region: RegionAnalysis) -> Iterator[TimelineResult]:
                 microarchitecture=prediction.microarchitecture,
                 cycles_per_iteration=prediction.cycles_per_iteration,
                 text=timeline.render(prediction, TIMELINE_ROUNDS),
+                instructions=tuple(template.instruction.text for template in prediction.instructions),
                 columns=TraceRow._fields,
                 rows=tuple(tuple(row) for row in trace.rows if row.round < TIMELINE_ROUNDS),
             )

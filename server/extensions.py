@@ -90,6 +90,7 @@ def _timelines(region: ShownRegion) -> list[dict[str, Any]]:
             "microarchitecture": timeline.microarchitecture,
             "cyclesPerIteration": timeline.cycles_per_iteration,
             "text": timeline.text,
+            "instructions": list(timeline.instructions),
             "columns": list(timeline.columns),
             "rows": [list(row) for row in timeline.rows],
         }

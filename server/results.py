@@ -22,6 +22,8 @@ class TimelineResult:
     cycles_per_iteration: float
     text: str
     """Drawn with characters, for hovers and plain windows."""
+    instructions: tuple[str, ...] = ()
+    """By the number that a row gives."""
     columns: tuple[str, ...] = ()
     rows: tuple[tuple[Any, ...], ...] = ()
     """The events of every uop, one row each; ``columns`` names the fields, times are in cycles."""

@@ -1,0 +1,60 @@
+"""Writes the settings into package.json from the server's one list: ``python editors/vscode/generate.py``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.server.settings import SECTION, SETTINGS, Setting
+
+PACKAGE = Path(__file__).with_name("package.json")
+
+OWN: dict[str, dict[str, Any]] = {
+    f"{SECTION}.server.path": {
+        "type": "string",
+        "default": "",
+        "scope": "machine",
+        "description": "The program cyclelens; if empty, the one that the extension installed, or the one on PATH.",
+    },
+    f"{SECTION}.trace.server": {
+        "type": "string",
+        "enum": ["off", "messages", "verbose"],
+        "default": "off",
+        "description": "What is written to the log of what the editor and the server say to each other.",
+    },
+}
+"""Settings of the extension itself, which the server does not know."""
+
+
+def properties() -> dict[str, dict[str, Any]]:
+    """``contributes.configuration.properties`` of package.json."""
+    return {f"{SECTION}.{setting.name}": _property(setting) for setting in SETTINGS} | OWN
+
+
+def _property(setting: Setting) -> dict[str, Any]:
+    kind: dict[str, Any] = {
+        "names": {
+            "type": "array",
+            "items": {"type": "string", "enum": list(registry.names())},
+            "uniqueItems": True,
+            "minItems": 1,
+        },
+        "choice": {"type": "string", "enum": list(setting.choices)},
+        "integer": {"type": "integer", "minimum": setting.minimum, "maximum": setting.maximum},
+        "boolean": {"type": "boolean"},
+        "text": {"type": "string"},
+    }[setting.type]
+    default = list(setting.default) if isinstance(setting.default, tuple) else setting.default
+    return {**kind, "default": default, "scope": "resource", "description": setting.doc}
+
+
+def main() -> None:
+    package = json.loads(PACKAGE.read_text(encoding="utf-8"))
+    package["contributes"]["configuration"]["properties"] = properties()
+    PACKAGE.write_text(json.dumps(package, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
