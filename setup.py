@@ -44,17 +44,14 @@ def extensions() -> list[Extension]:
             f"cyclelens.analyzer.simulator.{path.stem}",
             [str(path.with_suffix(".py").relative_to(ROOT))],
             extra_compile_args=FLAGS,
-            optional=True,
         )
         for path in sorted(simulator.glob("*.pxd"))
     ]
     # Cython's own support code once instead of in every module: a quarter of the size and build time.
     shared = ROOT / "build" / "cython" / "_cython_support.c"
     shared.parent.mkdir(parents=True, exist_ok=True)
-    modules.append(
-        Extension(SUPPORT, [str(shared.relative_to(ROOT))], extra_compile_args=FLAGS, optional=True)
-    )
-    return cythonize(
+    modules.append(Extension(SUPPORT, [str(shared.relative_to(ROOT))], extra_compile_args=FLAGS))
+    built: list[Extension] = cythonize(
         modules,
         include_path=[str(MIRROR.parent.relative_to(ROOT))],
         build_dir="build/cython",
@@ -71,6 +68,9 @@ def extensions() -> list[Extension]:
             "embedsignature": True,
         },
     )
+    for module in built:
+        module.optional = True  # set here, because Cython drops it: without a compiler the build goes on
+    return built
 
 
 setup(ext_modules=extensions())
