@@ -17,10 +17,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.assembly.decoder import decode, used_registers
+from cyclelens.analyzer.bounds.registry import predict_analytically
 from cyclelens.analyzer.facts.store import FactsStore, TablesUnavailable, open_store
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.microarchitectures.variants import variant
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.result import (
     Analysis,
     AnalysisOptions,
@@ -122,7 +125,7 @@ class Analyzer:
         """
         self._store = open_store() if store is None else store
         self._capacity = cached_predictions
-        self._answers: OrderedDict[tuple[bytes, str, bool, int, bool, bool], _Answer] = OrderedDict()
+        self._answers: OrderedDict[tuple[object, ...], _Answer] = OrderedDict()
 
     def close(self) -> None:
         """Close the tables."""
@@ -164,14 +167,20 @@ class Analyzer:
         return Analysis(regions=tuple(regions), problems=tuple(problems), dialect=assembled.dialect)
 
     def predict(
-        self, code: bytes, microarchitecture: str, mode: str = "unroll", alignment: int = 0
+        self,
+        code: bytes,
+        microarchitecture: str,
+        mode: str = "unroll",
+        alignment: int = 0,
+        options: ModelOptions = PUBLISHED,
     ) -> PredictResult:
         """Cycles per iteration of one block: ``unroll`` repeats it end to end, ``loop`` appends a counter.
+        ``options`` choose a variant of the model.
 
         Bytes that cannot be predicted give a result without a figure. Raises ``UnknownMicroarchitecture``
         for an unknown name and ``TablesUnavailable`` if the tables cannot be read.
         """
-        model = registry.get(microarchitecture)
+        model = variant(registry.get(microarchitecture), options)
         if len(code) > MAX_BLOCK_BYTES:
             return PredictResult(None, f"the block has {len(code)} bytes; the limit is {MAX_BLOCK_BYTES}")
         instructions = decode(code)
@@ -185,15 +194,20 @@ class Analyzer:
                 return PredictResult(None, "the block uses every register: none is left for the loop counter")
             instructions += decode(end)
         try:
-            block = build_block(instructions, model, self._store, loop=loop, alignment=alignment)
-            simulation = simulate(block, model, details=False)
+            block = build_block(
+                instructions, model, self._store, loop=loop, alignment=alignment, options=options
+            )
+            if options.model == "bounds":
+                cycles = predict_analytically(block, model)
+            else:
+                cycles = simulate(block, model, details=False, options=options).cycles_per_iteration
         except TablesUnavailable:
             raise
         except Exception as error:  # one block that fails must not end a run of many thousands
             return PredictResult(None, _internal_error(error))
         unknown = dict.fromkeys(item.instruction.text for item in block.instructions if item.facts is None)
         problem = f"unknown instruction: {'; '.join(unknown)}" if unknown else ""
-        return PredictResult(simulation.cycles_per_iteration, problem)
+        return PredictResult(cycles, problem)
 
     def _region(
         self,
@@ -260,14 +274,18 @@ class Analyzer:
         from cyclelens.analyzer.insight.explain import explain
         from cyclelens.analyzer.insight.findings import find
 
-        key = (code, model.name, loop, alignment, options.trace, options.account)
+        key = (code, model.name, loop, alignment, options.trace, options.account, options.model)
         answer = self._answers.get(key)
         if answer is None:
-            block = build_block(decode(code), model, self._store, loop=loop, alignment=alignment)
-            simulation = simulate(block, model, trace=options.trace, cancel=cancel)
+            chosen = options.model
+            model = variant(model, chosen)
+            block = build_block(
+                decode(code), model, self._store, loop=loop, alignment=alignment, options=chosen
+            )
+            simulation = simulate(block, model, trace=options.trace, options=chosen, cancel=cancel)
             prediction = explain(block, model, simulation)
             if options.account:
-                prediction = replace(prediction, account=account(block, model, cancel=cancel))
+                prediction = replace(prediction, account=account(block, model, options=chosen, cancel=cancel))
             answer = self._answers[key] = _Answer(prediction, find(prediction))
             if len(self._answers) > self._capacity:
                 self._answers.popitem(last=False)
@@ -377,6 +395,7 @@ class _Task:
     mode: str
     alignment: int
     tables: Path | None
+    options: ModelOptions
 
 
 def predict_many(
@@ -387,6 +406,7 @@ def predict_many(
     alignment: int = 0,
     jobs: int = 1,
     tables: Path | None = None,
+    options: ModelOptions = PUBLISHED,
 ) -> Iterator[PredictResult]:
     """Figures of blocks in hexadecimal, in their order, as soon as they are known.
 
@@ -394,7 +414,7 @@ def predict_many(
     and ``TablesUnavailable`` when the first result is asked for.
     """
     registry.get(microarchitecture)
-    task = _Task(microarchitecture, mode, alignment, tables)
+    task = _Task(microarchitecture, mode, alignment, tables, options)
     if jobs <= 1:
         analyzer = Analyzer(open_store(tables))
         for block in blocks:
@@ -430,7 +450,7 @@ def _predict_hex(analyzer: Analyzer, block: str, task: _Task) -> PredictResult:
         code = bytes.fromhex(text)
     except ValueError:
         return PredictResult(None, "not hexadecimal")
-    return analyzer.predict(code, task.microarchitecture, task.mode, task.alignment)
+    return analyzer.predict(code, task.microarchitecture, task.mode, task.alignment, task.options)
 
 
 def collect_rarely() -> None:

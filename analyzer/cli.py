@@ -151,7 +151,12 @@ def _predict(arguments: list[str]) -> int:
     )
     parser.add_argument("--jobs", type=_jobs, default=1, metavar="N", help="processes (default: 1)")
     parser.add_argument("--alignment", type=alignment, default=0, metavar="N")
+
+    from cyclelens.analyzer.evaluation.arguments import add_model_arguments, model_options
+
+    add_model_arguments(parser)
     options = parser.parse_args(arguments)
+    chosen = model_options(parser, options)
 
     import csv
     from collections import deque
@@ -171,7 +176,12 @@ def _predict(arguments: list[str]) -> int:
     collect_rarely()
     writer = csv.writer(sys.stdout, lineterminator="\n")
     results = predict_many(
-        blocks(), options.arch, options.mode, alignment=options.alignment, jobs=options.jobs
+        blocks(),
+        options.arch,
+        options.mode,
+        alignment=options.alignment,
+        jobs=options.jobs,
+        options=chosen,
     )
     with _progress() as advance:
         try:

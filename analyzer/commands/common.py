@@ -72,6 +72,12 @@ def add_analysis_arguments(parser: argparse.ArgumentParser, *, several: bool = F
         metavar="N",
         help="address of the region's first byte within a 64-byte line (default: 0)",
     )
+    parser.add_argument(
+        "--model",
+        choices=("reference", "hardware"),
+        default="reference",
+        help="reference: the published uiCA model (default); hardware: with failed store forwarding",
+    )
     parser.add_argument("--syntax", choices=("auto", "att", "intel"), default="auto")
     parser.add_argument(
         "--regions",
@@ -103,6 +109,7 @@ def analysis_options(
     options: argparse.Namespace, *, trace: bool = False, account: bool = False
 ) -> AnalysisOptions:
     """Explicit arguments win over a marker's options."""
+    from cyclelens.analyzer.model.options import ModelOptions
     from cyclelens.analyzer.model.result import AnalysisOptions
 
     given = {"arch": options.arch, "mode": options.mode, "alignment": options.alignment}
@@ -113,6 +120,7 @@ def analysis_options(
         alignment=options.alignment or 0,
         syntax=options.syntax,
         region=options.region,
+        model=ModelOptions(model=options.model),
         regions=options.regions,
         allow_external_programs=not options.no_external_programs,
         trace=trace,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cyclelens.analyzer.api import counted_loop
 from cyclelens.analyzer.assembly.decoder import decode
+from cyclelens.analyzer.bounds.registry import predict_analytically
 from cyclelens.analyzer.evaluation.datasets import Sample
 from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.microarchitectures import registry
@@ -41,6 +42,18 @@ class BlockBuilder:
         model = variant(registry.get(sample.microarchitecture), self._options)
         return build_block(
             instructions, model, self._store, loop=loop, alignment=sample.alignment, options=self._options
+        )
+
+    @property
+    def simulates(self) -> bool:
+        """Whether the chosen model is one that simulates."""
+        return self._options.model != "bounds"
+
+    def predict_analytically(self, sample: Sample) -> tuple[Block, float]:
+        """Block and cycles per iteration by the bounds alone. Raises ``Unpredictable``."""
+        block = self.build(sample)
+        return block, predict_analytically(
+            block, variant(registry.get(sample.microarchitecture), self._options)
         )
 
     def simulate(self, sample: Sample, *, trace: bool = False) -> tuple[Block, Simulation]:

@@ -10,6 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from cyclelens.analyzer.evaluation import report
+from cyclelens.analyzer.evaluation.arguments import add_model_arguments, model_options
 from cyclelens.analyzer.evaluation.datasets import MODES, Sample, Selection, read_kernels, read_samples
 from cyclelens.analyzer.evaluation.files import DatasetError
 from cyclelens.analyzer.evaluation.heatmap import check_possible, write_heatmap
@@ -18,6 +19,7 @@ from cyclelens.analyzer.evaluation.predictions import Cache, default_jobs, predi
 from cyclelens.analyzer.evaluation.summary import evaluate
 from cyclelens.analyzer.facts.store import TablesUnavailable
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.options import ModelOptions
 
 _PROBLEMS, _USAGE, _INTERRUPTED = 1, 2, 130
 
@@ -25,11 +27,13 @@ _PROBLEMS, _USAGE, _INTERRUPTED = 1, 2, 130
 def main(argv: Sequence[str]) -> int:
     """Runs the command; returns the exit code: 0 done, 1 traces differ or a file cannot be used, 2 wrong
     usage, 130 interrupted."""
-    arguments = _parser().parse_args(argv)
+    parser = _parser()
+    arguments = parser.parse_args(argv)
+    options = model_options(parser, arguments)
     try:
         if arguments.traces is not None:
             return _traces(arguments)
-        return _figures(arguments)
+        return _figures(arguments, options)
     except registry.UnknownMicroarchitecture as error:
         _complain(str(error))
         return _USAGE
@@ -76,6 +80,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--rounds", type=_count, default=TRACE_ROUNDS, metavar="N", help="rounds of the traces to compare"
     )
+    add_model_arguments(parser)
     return parser
 
 
@@ -104,7 +109,7 @@ def _kernels_beside(path: Path, given: Path | None) -> Path | None:
     return given or (beside if beside.exists() else None)
 
 
-def _figures(arguments: argparse.Namespace) -> int:
+def _figures(arguments: argparse.Namespace, options: ModelOptions) -> int:
     if arguments.heatmap is not None:
         check_possible(arguments.heatmap)
     kernels = _kernels_beside(arguments.against, arguments.kernels)
@@ -116,8 +121,8 @@ def _figures(arguments: argparse.Namespace) -> int:
     samples = _spread(samples, arguments.limit)
     if not samples:
         raise DatasetError(f"{arguments.against} has no figures for this choice")
-    cache = Cache(arguments.resume, version("cyclelens"))
-    predict_all(samples, cache, jobs=arguments.jobs, progress=sys.stderr.isatty())
+    cache = Cache(arguments.resume, version("cyclelens"), options)
+    predict_all(samples, cache, jobs=arguments.jobs, progress=sys.stderr.isatty(), options=options)
     pairs = [(sample, cache.outcomes[sample.key]) for sample in samples]
     evaluation = evaluate(str(arguments.against), pairs, worst=max(0, arguments.worst))
     text = report.as_text(evaluation) if arguments.format == "text" else report.as_json(evaluation) + "\n"

@@ -17,11 +17,12 @@ from cyclelens.analyzer.evaluation.blocks import BlockBuilder, Unpredictable
 from cyclelens.analyzer.evaluation.categories import category, front_end
 from cyclelens.analyzer.evaluation.datasets import Sample
 from cyclelens.analyzer.evaluation.files import DatasetError
+from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from tqdm import tqdm
 
 _CHUNK = 16
 """Samples that a worker process gets at once: little overhead, and Ctrl-C waits for no more than these."""
-_FORMAT = 1
+_FORMAT = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,9 @@ class Outcome:
 def predict(builder: BlockBuilder, sample: Sample) -> Outcome:
     """One prediction. A block that fails is an outcome too, so that one bad block never ends a long run."""
     try:
+        if not builder.simulates:
+            block, cycles = builder.predict_analytically(sample)
+            return Outcome(cycles, "", category(block.instructions))
         block, simulation = builder.simulate(sample)
     except Unpredictable as error:
         return Outcome(None, str(error))
@@ -56,9 +60,9 @@ class Cache:
     The first line says which version of what made the file; a file of anything else is refused.
     """
 
-    def __init__(self, path: Path | None, version: str) -> None:
+    def __init__(self, path: Path | None, version: str, options: ModelOptions = PUBLISHED) -> None:
         self._path = path
-        self._header = {"cyclelens": version, "format": _FORMAT}
+        self._header = {"cyclelens": version, "format": _FORMAT, "model": options.changed()}
         self.outcomes: dict[str, Outcome] = {}
         self._cut_off = False
         """The file ends in the middle of a line."""
@@ -76,7 +80,9 @@ class Cache:
         except json.JSONDecodeError:
             header = None
         if header != self._header:
-            raise DatasetError(f"{path} holds no predictions of this version; resume from another file")
+            raise DatasetError(
+                f"{path} holds no predictions of this version and model; resume from another file"
+            )
         for line in lines[1:]:
             with contextlib.suppress(json.JSONDecodeError):  # a line that was cut off
                 entry = json.loads(line)
@@ -100,7 +106,14 @@ class Cache:
                 stream.write(json.dumps({"key": key} | asdict(outcome)) + "\n")
 
 
-def predict_all(samples: Sequence[Sample], cache: Cache, *, jobs: int, progress: bool) -> None:
+def predict_all(
+    samples: Sequence[Sample],
+    cache: Cache,
+    *,
+    jobs: int,
+    progress: bool,
+    options: ModelOptions = PUBLISHED,
+) -> None:
     """Fills ``cache`` with an outcome for every sample. ``KeyboardInterrupt`` passes through after the
     chunks under way have been kept."""
     todo = {sample.key: sample for sample in samples if sample.key not in cache.outcomes}
@@ -108,7 +121,7 @@ def predict_all(samples: Sequence[Sample], cache: Cache, *, jobs: int, progress:
     chunks = [work[start : start + _CHUNK] for start in range(0, len(work), _CHUNK)]
     bar = tqdm(total=len(work), unit="block", disable=not progress)
     with bar:
-        for finished in _in_process(chunks) if jobs <= 1 else _in_pool(chunks, jobs):
+        for finished in _in_process(chunks, options) if jobs <= 1 else _in_pool(chunks, jobs, options):
             cache.add(finished)
             bar.update(len(finished))
 
@@ -116,15 +129,18 @@ def predict_all(samples: Sequence[Sample], cache: Cache, *, jobs: int, progress:
 _Finished = list[tuple[str, Outcome]]
 
 
-def _in_process(chunks: Iterable[Sequence[Sample]]) -> Iterator[_Finished]:
-    builder = BlockBuilder()
+def _in_process(chunks: Iterable[Sequence[Sample]], options: ModelOptions) -> Iterator[_Finished]:
+    builder = BlockBuilder(options)
     for chunk in chunks:
         yield _run(builder, chunk)
 
 
-def _in_pool(chunks: Sequence[Sequence[Sample]], jobs: int) -> Iterator[_Finished]:
+def _in_pool(chunks: Sequence[Sequence[Sample]], jobs: int, options: ModelOptions) -> Iterator[_Finished]:
     pool = ProcessPoolExecutor(
-        min(jobs, len(chunks)) or 1, mp_context=get_context("spawn"), initializer=_start_worker
+        min(jobs, len(chunks)) or 1,
+        mp_context=get_context("spawn"),
+        initializer=_start_worker,
+        initargs=(options,),
     )
     pending: set[Future[_Finished]] = set()
     try:
@@ -142,11 +158,11 @@ def _in_pool(chunks: Sequence[Sequence[Sample]], jobs: int) -> Iterator[_Finishe
 _worker: Callable[[Sequence[Sample]], _Finished] | None = None
 
 
-def _start_worker() -> None:
+def _start_worker(options: ModelOptions) -> None:
     """Ctrl-C reaches every process of the terminal; only the parent is to act on it."""
     global _worker
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    builder = BlockBuilder()
+    builder = BlockBuilder(options)
     _worker = lambda chunk: _run(builder, chunk)  # noqa: E731
 
 

@@ -79,9 +79,10 @@ def _block(sample: Sample, outcome: Outcome) -> list[str]:
     first = f"{outcome.cycles:.2f} instead of {sample.cycles:.2f} ({error:.0%})"
     if sample.reference is not None:
         first += f", reference {sample.reference:.2f}"
+    kinds = [first, where, outcome.category, *[outcome.front_end] * bool(outcome.front_end)]
     name = f" {sample.name}" if sample.name else ""
     return [
-        f"  {first}, {where}, {outcome.category}, {outcome.front_end}{name}",
+        f"  {', '.join(kinds)}{name}",
         f"    {sample.code}",
         f"    {_assembly(sample)}",
     ]

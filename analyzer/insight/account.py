@@ -18,6 +18,7 @@ from math import ceil
 from cyclelens.analyzer.bounds.dependencies import dependency_graph
 from cyclelens.analyzer.model.account import Account, Area, Cause
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.result import Simulation, TraceRow
 from cyclelens.analyzer.model.uops import Block, InstructionTemplate
 from cyclelens.analyzer.simulator.pipeline import simulate
@@ -30,14 +31,20 @@ _SATURATED = 0.95
 
 
 def account(
-    block: Block, microarchitecture: Microarchitecture, *, cancel: Callable[[], bool] | None = None
+    block: Block,
+    microarchitecture: Microarchitecture,
+    *,
+    options: ModelOptions = PUBLISHED,
+    cancel: Callable[[], bool] | None = None,
 ) -> Account:
     """Simulates a block for long enough that uops are issued as fast as they retire, and accounts for it.
 
     Raises ``Cancelled`` when ``cancel`` turns true.
     """
     rounds = rounds_to_settle(block, microarchitecture)
-    simulation = simulate(block, microarchitecture, min_rounds=rounds, trace=True, cancel=cancel)
+    simulation = simulate(
+        block, microarchitecture, min_rounds=rounds, trace=True, options=options, cancel=cancel
+    )
     return account_of(block, microarchitecture, simulation)
 
 

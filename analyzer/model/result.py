@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from cyclelens.analyzer.model.account import Account
+from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.source import Problem, Region, Severity
 from cyclelens.analyzer.model.uops import InstructionTemplate
 
@@ -172,6 +173,8 @@ class AnalysisOptions:
     """``auto att intel``."""
     region: str | None = None
     """Only the region of this name."""
+    model: ModelOptions = PUBLISHED
+    """Which variant of the model simulates; ``bounds`` does not, and is for batches only."""
     trace: bool = False
     account: bool = False
     """Also account for every issue slot; takes several times as long."""

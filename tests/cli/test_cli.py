@@ -68,6 +68,12 @@ def test_an_explicit_option_wins_over_the_marker(run):
     assert "on HSW (Haswell)" in run("analyze", "kernel.s", "--arch", "HSW", text=text)[1]
 
 
+def test_the_hardware_model_sees_failed_forwarding(run):
+    text = "# cyclelens-begin\nmovb %al, (%rsp)\nmovq (%rsp), %rbx\n# cyclelens-end\n"
+    assert "1.00 cycles/iter" in run("analyze", "kernel.s", text=text)[1]
+    assert "13.00 cycles/iter" in run("analyze", "kernel.s", "--model", "hardware", text=text)[1]
+
+
 def test_json_is_one_object(run):
     _, out, _ = run("analyze", "kernel.s", "--format", "json")
     figures = [region["predictions"][0]["cycles_per_iteration"] for region in json.loads(out)["regions"]]

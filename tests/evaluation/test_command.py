@@ -81,6 +81,21 @@ def test_finished_predictions_are_taken_up_again(evaluate, tmp_path, monkeypatch
     assert "2 blocks" in evaluate(two, "--resume", str(cache)).out
 
 
+def test_the_model_can_be_chosen(evaluate):
+    text = HEADER + f"{LCP},SKL,unroll,3.42\n"
+    assert "instead of" not in evaluate(text).out
+    assert "1.00 instead of 3.42" in evaluate(text, "--simple-front-end").out
+    assert "3.44 instead of 3.42 (1%), SKL unroll, scalar\n" in evaluate(text, "--model", "bounds").out
+
+
+def test_finished_predictions_of_another_model_are_not_taken_up(evaluate, tmp_path):
+    cache = str(tmp_path / "finished.jsonl")
+    text = HEADER + f"{LCP},SKL,unroll,3.42\n"
+    evaluate(text, "--resume", cache)
+    error = evaluate(text, "--resume", cache, "--model", "hardware", status=1).err
+    assert "no predictions of this version and model" in error
+
+
 def test_a_foreign_resume_file_is_left_alone(evaluate, tmp_path):
     cache = tmp_path / "notes.txt"
     cache.write_text("precious\n")

@@ -1,0 +1,55 @@
+"""Command-line arguments that choose a variant of the model, the same for every command that has them."""
+
+from __future__ import annotations
+
+import argparse
+
+from cyclelens.analyzer.model.options import ASSUMPTIONS, MODELS, MOVE_ELIMINATIONS, ModelOptions
+
+
+def add_model_arguments(parser: argparse.ArgumentParser) -> None:
+    """The model, the assumptions it makes, and the parts of it that can be switched off."""
+    parser.add_argument(
+        "--model",
+        choices=MODELS,
+        default="reference",
+        help="reference: as published (default); hardware: with failed store forwarding; "
+        "bounds: without simulation",
+    )
+    parser.add_argument(
+        "--assume",
+        choices=ASSUMPTIONS,
+        default="diff",
+        help="which registers hold the same address at the start (default: none; stack: all but RSP and RBP; "
+        "bhive: as in BHive's profiler, with --model hardware)",
+    )
+    parts = parser.add_argument_group("ablations", "the model without one of its parts")
+    parts.add_argument("--simple-front-end", action="store_true", help="a front end without limits")
+    parts.add_argument("--no-micro-fusion", action="store_true")
+    parts.add_argument("--no-macro-fusion", action="store_true")
+    parts.add_argument("--no-lsd-unrolling", action="store_true")
+    parts.add_argument("--move-elimination", choices=MOVE_ELIMINATIONS, default="model")
+    parts.add_argument("--random-ports", type=_seed, metavar="SEED", help="bind uops to ports at random")
+
+
+def _seed(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"'{text}' is no seed: a whole number is needed")
+    return int(text)
+
+
+def model_options(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> ModelOptions:
+    """The choice that the arguments make; one that makes no sense ends the program as wrong usage."""
+    try:
+        return ModelOptions(
+            model=arguments.model,
+            assume=arguments.assume,
+            simple_front_end=arguments.simple_front_end,
+            micro_fusion=not arguments.no_micro_fusion,
+            macro_fusion=not arguments.no_macro_fusion,
+            lsd_unrolling=not arguments.no_lsd_unrolling,
+            move_elimination=arguments.move_elimination,
+            port_seed=arguments.random_ports,
+        )
+    except ValueError as error:
+        parser.error(str(error))
