@@ -126,6 +126,13 @@ def _number(text: str) -> int:
     return int(text)
 
 
+def _cycles(text: str) -> int:
+    cycles = _number(text)
+    if cycles > 1000:
+        raise argparse.ArgumentTypeError(f"{cycles} cycles are too many to simulate")
+    return cycles
+
+
 def _pair(text: str, separator: str = "=") -> tuple[str, str]:
     left, found, right = text.partition(separator)
     if not (left and found and right):
@@ -152,7 +159,7 @@ def _swap(text: str) -> Change:
 
 def _latency(text: str) -> Change:
     left, right = _pair(text)
-    line, cycles = _number(left), _number(right)
+    line, cycles = _number(left), _cycles(right)
     return lambda subject: subject.experiment.with_latency(
         subject.at(line), cycles, f"latency {cycles} of {subject.places[subject.at(line)]}"
     )
@@ -187,7 +194,7 @@ def _align(text: str) -> Change:
 
 
 def _load_latency(text: str) -> Change:
-    cycles = _number(text)
+    cycles = _cycles(text)
     return lambda subject: subject.experiment.with_load_latency(cycles, f"load latency {cycles}")
 
 

@@ -15,7 +15,7 @@ from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.result import Prediction
 from cyclelens.analyzer.model.uops import Block, InstructionTemplate, UopKind, UopTemplate, Value, ValueKind
-from cyclelens.analyzer.simulator.pipeline import simulate
+from cyclelens.analyzer.simulator.pipeline import SimulationStuck, simulate
 from cyclelens.analyzer.uops.block import build_block
 from cyclelens.analyzer.uops.registers import canonical
 
@@ -144,7 +144,10 @@ class Experiment:
     ) -> Outcome:
         model = model or self.model
         rounds = rounds_to_settle(block, model) if self._settled else _ROUNDS
-        simulation = simulate(block, model, min_rounds=rounds, cancel=self._cancel)
+        try:
+            simulation = simulate(block, model, min_rounds=rounds, cancel=self._cancel)
+        except SimulationStuck:
+            raise ChangeError(f"with {change or 'this'} nothing would get through the pipeline") from None
         prediction = explain(block, model, simulation)
         return Outcome(change, prediction.cycles_per_iteration / iterations, prediction.bottlenecks)
 
@@ -183,12 +186,16 @@ def changed(model: Microarchitecture, name: str, value: str) -> Microarchitectur
         known = ", ".join(sorted(key for key, old in numbers.items() if isinstance(old, int)))
         raise ChangeError(f"'{name}' is no parameter that can be changed; those are {known}")
     least = model.issue_width if field.endswith("_size") else 1 if field.endswith("_width") else 0
-    if not value.isdecimal() or int(value) < least:
-        raise ChangeError(f"'{value}': {field} is a whole number of at least {least}")
+    # How uops are bound to ports is known for as many a cycle as the processor issues, and for no more.
+    most = current if field == "issue_width" else _MOST
+    if not value.isdecimal() or not least <= int(value) <= most:
+        raise ChangeError(f"'{value}': {field} is a whole number from {least} to {most}")
     new = {field: int(value)}
     return replace(model, **new)
 
 
+_MOST = 10_000
+"""Largest value of a parameter; time and memory grow with it."""
 _MOST_INSTRUCTIONS = 100
 """Instructions up to which each is removed in turn: every change is a simulation."""
 
@@ -220,7 +227,7 @@ def sensitivity(experiment: Experiment, places: Sequence[str]) -> Iterator[Outco
     for alignment in (0, 16, 32, 48):
         if alignment != experiment.prediction.alignment:
             yield experiment.aligned(alignment, f"alignment {alignment}")
-    for name in ("reservation_station_size", "reorder_buffer_size", "issue_width"):
+    for name in ("reservation_station_size", "reorder_buffer_size"):
         value = 2 * getattr(model, name)
         yield experiment.with_parameter(name, str(value), f"{name} {value} instead of {value // 2}")
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
-from cyclelens.analyzer.insight.dependencies import Dependencies, dependencies
+from cyclelens.analyzer.insight.dependencies import Dependencies, Dependency, dependencies
 from cyclelens.analyzer.model.result import Analysis, Prediction, RegionAnalysis
 from cyclelens.analyzer.reports.rows import rows
 
 _ROW, _LINE, _CHARACTER = 30, 20, 7.5
 """Pixels: distance of instructions, height of their boxes, width of a character."""
 _MARGIN = 14
-_LANE = 16
+_LANE, _MOST_LANES = 16, 24
 _CRITICAL, _PLAIN = "#c62828", "#78909c"
 
 
@@ -86,7 +86,7 @@ def _drawing(region: RegionAnalysis, prediction: Prediction) -> tuple[str, float
     """SVG elements, width and height."""
     graph = dependencies(prediction)
     texts = [" ".join(text.split()) for text in _texts(region, prediction)]
-    reach = max((abs(edge.consumer - edge.producer) for edge in graph.edges), default=0) + 2
+    reach = max((_lanes(edge) for edge in graph.edges), default=1) + 1
     left = _MARGIN + _LANE * reach
     box = max((len(text) for text in texts), default=1) * _CHARACTER + 12
     parts = list(_arcs(graph, left, box))
@@ -109,7 +109,7 @@ def _arcs(graph: Dependencies, left: float, box: float) -> Iterator[str]:
         # A value to the instruction itself leaves and arrives at different heights of its box.
         start = _MARGIN + edge.producer * _ROW + _LINE * 0.7
         end = _MARGIN + edge.consumer * _ROW + _LINE * 0.3
-        bulge = x + side * _LANE * (abs(edge.consumer - edge.producer) + 1) * 4 / 3
+        bulge = x + side * _LANE * _lanes(edge) * 4 / 3
         colour, width = (_CRITICAL, 2) if edge.critical else (_PLAIN, 1)
         dashes = ' stroke-dasharray="4 3"' if edge.carried else ""
         yield (
@@ -118,11 +118,16 @@ def _arcs(graph: Dependencies, left: float, box: float) -> Iterator[str]:
             f"<title>{escape(_sentence(edge.value, edge.latency, edge.carried))}</title></path>"
         )
         anchor = "end" if edge.carried else "start"
-        label = x + side * (_LANE * (abs(edge.consumer - edge.producer) + 1) + 3)
+        label = x + side * (_LANE * _lanes(edge) + 3)
         yield (
             f'<text x="{label:.0f}" y="{(start + end) / 2 + 4:.1f}" text-anchor="{anchor}" fill="{colour}" '
             f'font-size="10">{edge.latency}</text>'
         )
+
+
+def _lanes(edge: Dependency) -> int:
+    """How far out an arc goes; very long ones share the outermost lane."""
+    return min(abs(edge.consumer - edge.producer) + 1, _MOST_LANES)
 
 
 def _sentence(value: str, latency: int, carried: bool) -> str:

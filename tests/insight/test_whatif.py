@@ -85,11 +85,25 @@ def test_a_parameter_of_the_microarchitecture():
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("nonsense", "1"), ("rob", "x"), ("rob", "1"), ("jcc_erratum", "7"), ("ports", "01")]
+    ("name", "value"),
+    [
+        ("nonsense", "1"),
+        ("rob", "x"),
+        ("rob", "1"),
+        ("jcc_erratum", "7"),
+        ("ports", "01"),
+        ("issue_width", "5"),
+        ("rob", "1000000"),
+    ],
 )
 def test_parameters_that_make_no_sense(name, value):
     with pytest.raises(ChangeError):
         changed(registry.get("SKL"), name, value)
+
+
+def test_a_change_after_which_nothing_moves_is_an_error():
+    with pytest.raises(ChangeError, match="nothing"):
+        experiment(LCP, loop=False).with_parameter("predecode_width", "64")
 
 
 def test_short_names_are_capacities():
