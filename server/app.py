@@ -14,6 +14,7 @@ from cyclelens.server.features import (
     code_actions,
     code_lens,
     commands,
+    completion,
     configuration,
     diagnostics,
     document_symbols,
@@ -21,6 +22,7 @@ from cyclelens.server.features import (
     hover,
     inlay_hints,
     lifecycle,
+    navigation,
 )
 from cyclelens.server.language_server import CyclelensServer
 
@@ -34,6 +36,8 @@ FEATURES = (
     hover,
     code_lens,
     document_symbols,
+    navigation,
+    completion,
     commands,
     extensions,
 )

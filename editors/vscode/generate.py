@@ -16,7 +16,7 @@ OWN: dict[str, dict[str, Any]] = {
         "type": "string",
         "default": "",
         "scope": "machine",
-        "description": "The program cyclelens; if empty, the one that the extension installed, or the one on PATH.",
+        "description": "The program cyclelens; if empty, the extension's own or the one on PATH.",
     },
     f"{SECTION}.trace.server": {
         "type": "string",

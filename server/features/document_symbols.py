@@ -1,10 +1,12 @@
-"""textDocument/documentSymbol: the regions, by name."""
+"""textDocument/documentSymbol: the regions by name, and the labels inside of them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from cyclelens.server import labels
 from cyclelens.server.language_server import CyclelensServer
+from cyclelens.server.session import Snapshot
 from lsprotocol import types
 from pygls.capabilities import get_capability
 
@@ -34,6 +36,7 @@ def register(server: CyclelensServer) -> None:
                     range=types.Range(first, last),
                     selection_range=line,
                     detail=result.headline or None,
+                    children=_labels(server, snapshot, result.first_line, end),
                 )
             )
         path = "text_document.document_symbol.hierarchical_document_symbol_support"
@@ -47,3 +50,12 @@ def register(server: CyclelensServer) -> None:
             )
             for symbol in found
         ]
+
+
+def _labels(server: CyclelensServer, snapshot: Snapshot, first: int, last: int) -> list[types.DocumentSymbol]:
+    return [
+        types.DocumentSymbol(name.text, types.SymbolKind.Key, place, place)
+        for name in labels.definitions(snapshot.lines[first : last + 1])
+        if name.label
+        for place in [server.converter.range(snapshot.lines, first + name.line, name.column, name.end_column)]
+    ]

@@ -125,6 +125,34 @@ async def test_lenses_and_symbols_name_the_regions(editor: Editor) -> None:
 
 
 @pytest.mark.asyncio
+async def test_labels_are_found_and_completed_and_regions_fold(editor: Editor) -> None:
+    able = small_capabilities()
+    await editor.start(able)
+    await editor.open(TEXT)
+    client, document = editor.client, types.TextDocumentIdentifier(editor.uri)
+    jump = types.Position(DEC + 1, len("    jnz .L"))
+    label = types.Range(types.Position(CHAIN + 1, 0), types.Position(CHAIN + 1, 3))
+    found = await client.text_document_definition_async(types.DefinitionParams(document, jump))
+    assert found.range == label
+    request = types.ReferenceParams(types.ReferenceContext(True), document, label.start)
+    places = await client.text_document_references_async(request)
+    assert [place.range.start.line for place in places] == [CHAIN + 1, DEC + 1]
+    folds = await client.text_document_folding_range_async(types.FoldingRangeParams(document))
+    assert [(fold.start_line, fold.end_line) for fold in folds] == [(1, 6), (8, 11)]
+
+    async def completed(line: str) -> set[str]:
+        editor.replace_line(0, line)
+        request = types.CompletionParams(document, types.Position(0, len(line)))
+        answer = await client.text_document_completion_async(request)
+        return {item.label for item in answer}
+
+    assert await completed("# cyc") == {"cyclelens-begin", "cyclelens-end"}
+    assert ".p2align" in await completed("    .p2")
+    assert await completed("    jnz ") == {".L1"}
+    assert await completed("    mov ") == set()
+
+
+@pytest.mark.asyncio
 async def test_an_edit_is_compared_with_the_last_save_and_with_a_pinned_baseline(editor: Editor) -> None:
     await editor.start()
     await editor.open(TEXT)

@@ -1,0 +1,51 @@
+"""textDocument/definition, references and foldingRange: labels, symbols and macros; regions fold."""
+
+from __future__ import annotations
+
+from cyclelens.server import labels
+from cyclelens.server.language_server import CyclelensServer
+from cyclelens.server.session import Snapshot
+from lsprotocol import types
+
+
+def register(server: CyclelensServer) -> None:
+    """Register the requests."""
+
+    def location(snapshot: Snapshot, name: labels.Name) -> types.Location:
+        place = server.converter.range(snapshot.lines, name.line, name.column, name.end_column)
+        return types.Location(uri=snapshot.uri, range=place)
+
+    def defined(snapshot: Snapshot, position: types.Position) -> labels.Name | None:
+        line, column = server.converter.offset(snapshot.lines, position)
+        name = labels.name_at(snapshot.lines, line, column)
+        return labels.definition_of(snapshot.lines, name) if name else None
+
+    @server.feature(types.TEXT_DOCUMENT_DEFINITION)
+    def definition(params: types.DefinitionParams) -> types.Location | None:
+        snapshot = server.session.get(params.text_document.uri)
+        found = defined(snapshot, params.position) if snapshot else None
+        return location(snapshot, found) if snapshot and found else None
+
+    @server.feature(types.TEXT_DOCUMENT_REFERENCES)
+    def references(params: types.ReferenceParams) -> list[types.Location]:
+        snapshot = server.session.get(params.text_document.uri)
+        target = defined(snapshot, params.position) if snapshot else None
+        if snapshot is None or target is None:
+            return []
+        found = [target] if params.context.include_declaration else []
+        return [location(snapshot, name) for name in (*found, *labels.references_to(snapshot.lines, target))]
+
+    @server.feature(types.TEXT_DOCUMENT_FOLDING_RANGE)
+    def folding(params: types.FoldingRangeParams) -> list[types.FoldingRange]:
+        snapshot = server.session.get(params.text_document.uri)
+        if snapshot is None:
+            return []
+        return [
+            types.FoldingRange(
+                start_line=region.result.first_line,
+                end_line=region.result.last_line,
+                kind=types.FoldingRangeKind.Region,
+            )
+            for region in snapshot.regions
+            if region.result.last_line > region.result.first_line
+        ]

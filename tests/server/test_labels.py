@@ -1,0 +1,58 @@
+"""Names in a text: where they are defined and what means them."""
+
+from __future__ import annotations
+
+from cyclelens.server.labels import Name, definition_of, definitions, name_at, references_to
+
+TEXT = """\
+.set size, 64
+.macro step reg
+    add \\reg, \\reg     # 1: no label
+.endm
+1:  jmp 1f          /* jmp 1b */
+inner: outer: dec %rax
+1:  jne 1b
+    jmp inner
+    step %rax
+    mov size(%rdi), %rax
+    .ascii "inner"
+"""
+LINES = tuple(TEXT.split("\n"))
+
+
+def target(line: int, column: int) -> tuple[str, int] | None:
+    name = name_at(LINES, line, column)
+    found = definition_of(LINES, name) if name else None
+    return (found.text, found.line) if found else None
+
+
+def test_labels_symbols_and_macros_are_definitions() -> None:
+    found = [(name.text, name.line, name.label) for name in definitions(LINES)]
+    assert found == [
+        ("size", 0, False),
+        ("step", 1, False),
+        ("1", 4, True),
+        ("inner", 5, True),
+        ("outer", 5, True),
+        ("1", 6, True),
+    ]
+
+
+def test_numeric_labels_mean_the_nearest_one() -> None:
+    assert target(4, 9) == ("1", 6)
+    assert target(6, 9) == ("1", 6)
+    assert [name.line for name in references_to(LINES, Name("1", 6, 0, defined=True, label=True))] == [4, 6]
+    assert list(references_to(LINES, Name("1", 4, 0, defined=True, label=True))) == []
+
+
+def test_names_lead_to_their_definition() -> None:
+    assert target(7, 8) == ("inner", 5)
+    assert target(8, 5) == ("step", 1)
+    assert target(9, 8) == ("size", 0)
+    assert target(5, 1) == ("inner", 5)
+
+
+def test_registers_comments_and_texts_are_no_names() -> None:
+    assert name_at(LINES, 5, len("inner: outer: dec %r")) is None
+    assert name_at(LINES, 4, len("1:  jmp 1f          /* jmp 1")) is None
+    assert target(10, len('    .ascii "inn')) is None
