@@ -78,11 +78,13 @@ def _pieces_of_examples() -> list[str]:
 # Time
 
 
-def cpu_seconds(command: Sequence[str | Path], stdin: Path | None = None) -> float:
+def cpu_seconds(
+    command: Sequence[str | Path], stdin: Path | None = None, environment: dict[str, str] | None = None
+) -> float:
     """User and system time of a command and its children; its output goes nowhere."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with (stdin or Path(os.devnull)).open("rb") as source:
-        subprocess.run(command, stdin=source, stdout=subprocess.DEVNULL, check=True)
+        subprocess.run(command, stdin=source, stdout=subprocess.DEVNULL, check=True, env=environment)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
