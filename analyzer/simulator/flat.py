@@ -230,7 +230,7 @@ class FlatInstruction:
             access = template.memory_operands[uop.memory_operand]
             base, index = KEYS.register(access.base), KEYS.register(access.index)
             scale = NO_KEY if access.scale is None else access.scale
-            displacement = access.displacement or 0
+            displacement = _in_32_bits(access.displacement or 0)
             size = _access_bytes(template, access)
             if access.implicit_stack and access.written:
                 stack_offset = min(0, template.rsp_change)
@@ -292,6 +292,14 @@ def flatten(template: InstructionTemplate) -> FlatInstruction:
     flat = FlatInstruction(template)
     _FLAT[id(template)] = (template, flat)
     return flat
+
+
+def _in_32_bits(displacement: int) -> int:
+    """The displacement itself; the 64-bit address of a MOV folded, as all that counts of it is which others
+    are the same."""
+    if -(1 << 31) <= displacement < 1 << 31:
+        return displacement
+    return (displacement ^ displacement >> 32) & 0x7FFFFFFF
 
 
 def _triples(values: array[int]) -> list[array[int]]:

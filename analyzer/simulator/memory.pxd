@@ -6,10 +6,9 @@ from cyclelens.analyzer.simulator.program cimport Program
 
 cdef int NONE
 cdef int UNKNOWN
-cdef int LOADED
-cdef int SUM
-cdef int _IN_CACHE
+cdef int _FILL
 cdef int _FIRST_FREE
+cdef int _IN_CACHE
 cdef int _PAGE
 
 

@@ -9,14 +9,18 @@ cdef int NONE
 cdef int _ALU_SIX
 cdef int _IMBALANCE
 cdef int _IMBALANCE_TEN
-cdef int _LOADS
 cdef int _INCREMENT
+cdef int _LOADS
 cdef int _MAX_PORTS
-cdef long long _MODULUS
-cdef long long _MULTIPLIER
-cdef int _USED_BITS
+cdef int _MODULUS
+cdef int _MULTIPLIER
 cdef int _STORE_ADDRESSES
 cdef int _STORE_DATA
+cdef int _USED_BITS
+
+
+cdef long long _MODULUS
+cdef long long _MULTIPLIER
 
 
 @cython.final

@@ -2,6 +2,8 @@ cimport cython
 
 from cyclelens.analyzer.simulator.arrays cimport PairQueue
 
+cdef int CODE_LINE
+
 
 @cython.final
 cdef class Queues:

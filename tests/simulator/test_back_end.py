@@ -383,3 +383,12 @@ def test_reorder_buffer_size(name: str, size: int, width: int) -> None:
         sum(1 for row in fused if (row.issued or 0) <= cycle < (row.retired or 0)) for cycle in range(300)
     )
     assert size - width < held <= size
+
+
+def test_sixty_four_bit_addresses_are_addresses_too() -> None:
+    """A MOV with an absolute address forwards from a store to the same address, and from no other."""
+    store, load = "48a3{}", "48a1{}"
+    here, there = "8877665544332211", "9977665544332211"
+    same = cycles(store.format(here) + load.format(here), "SKL")
+    other = cycles(store.format(here) + load.format(there), "SKL")
+    assert same > other
