@@ -12,6 +12,7 @@ from cyclelens.analyzer.assembly.dialect import BY_NAME, Dialect, detect, semico
 from cyclelens.analyzer.assembly.directives import Alignment
 from cyclelens.analyzer.assembly.expressions import ExpressionError, evaluate
 from cyclelens.analyzer.assembly.gnu_backend import GnuClient, shared_gnu_client
+from cyclelens.analyzer.assembly.iaca import MARKER_BYTES, find_iaca
 from cyclelens.analyzer.assembly.instructions import (
     Encoded,
     Jump,
@@ -111,7 +112,7 @@ def assemble(
             return AssembledFile((), (refusal,), dialect.name)
         if syntax not in BY_NAME:
             dialect = detect(text)
-        if regions == "markers" and not MARKER_WORDS.search(text):
+        if regions == "markers" and not MARKER_WORDS.search(text) and not MARKER_BYTES.search(text):
             return AssembledFile((), (), dialect.name)
         gnu = shared_gnu_client() if allow_external_programs else None
         return _Assembly(text, dialect, client or shared_client(), gnu, stop, regions).run()
@@ -167,6 +168,12 @@ class _Assembly:
         if self.stop():
             return nothing
         places: list[FoundLoop] = [(span, *self.program.slice(span.start, span.end)) for span in spans]
+        if self.wanted != "loops" and MARKER_BYTES.search(self.text):
+            found_iaca, problems = find_iaca(self.program, self.lines)
+            self.problems += problems
+            places += found_iaca
+            places.sort(key=lambda place: place[0].start)
+            spans = [place[0] for place in places]
         if self.wanted != "markers":
             marked = coverage(spans)
             names = {span.name for span in spans}

@@ -236,6 +236,8 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Quest
         raise OperandError(f"'{mnemonic}' does not say its size: add a suffix.")
     if (code := _string(mnemonic, operands)) is not None:
         return Encoded(_prefixed(prefix, code))
+    if _STRING.fullmatch(mnemonic) or mnemonic in ("xlat", "xlatb"):
+        _check_implied_address(mnemonic, operands)
     for operand in operands:
         if isinstance(operand, Memory) and operand.segment is not None and not _default_segment(operand):
             prefix += bytes([_SEGMENT_BYTES[operand.segment]])
@@ -274,6 +276,18 @@ def _plain_request(
     ]
     statement = f"{mnemonic} {','.join(rendered)}".strip()
     return (dialect.name, statement) if len(statement) <= _MAXIMUM_REQUEST else None
+
+
+def _check_implied_address(mnemonic: str, operands: Sequence[Operand]) -> None:
+    """An address that is always the same says nothing in the bytes; one that is written otherwise would."""
+    if any(isinstance(operand, Register) and operand.name in registers.VECTORS for operand in operands):
+        return  # MOVSD and CMPSD of SSE2
+    for operand in operands:
+        if not isinstance(operand, Memory):
+            continue
+        is_other = operand.segment is not None and not _default_segment(operand)
+        if is_other or operand.base not in ("rsi", "rdi", "rbx"):
+            raise UnsupportedError(f"'{mnemonic}' with this address is not supported.")
 
 
 def _default_segment(memory: Memory) -> bool:
@@ -315,6 +329,10 @@ def _question(
     if not att and _TO_INTEGER.fullmatch(mnemonic) and isinstance(operands[-1], Memory):
         return _question(mnemonic, operands[::-1], prefix, ATT, False)
     asked = list(operands)
+    if mnemonic in ("mov", "movq") and any(_is_segment(operand) for operand in operands):
+        # The 64-bit form has a prefix that changes nothing; GNU as leaves it out.
+        mnemonic = "mov"
+        asked = [_narrowed(operand) for operand in operands]
     repair = Repair.NONE
     for number, operand in enumerate(operands):
         if isinstance(operand, Memory) and operand.is_absolute and mnemonic != "movabs":
@@ -324,10 +342,12 @@ def _question(
             repair = Repair.ABSOLUTE
     if att:
         rendered = [render_att(operand, indirect=indirect) for operand in asked]
-        name = _explicit_widths(mnemonic, operands)
+        name = _explicit_widths(mnemonic, asked)
     else:
         rendered = [render_intel(operand) for operand in asked]
         name = _INTEL_NAMES.get(mnemonic, mnemonic)
+        if mnemonic == "movsx" and _is_dword(operands[-1]):
+            name = "movsxd"
         if mnemonic in _NARROWING and isinstance(operands[-1], Memory):
             name += {"xmmword": "x", "ymmword": "y"}.get(operands[-1].size or "", "")
     statement = f"{name} {','.join(rendered)}".strip()
@@ -335,6 +355,23 @@ def _question(
         raise OperandError("The instruction is too long.")
     ordered = _intel_order(mnemonic, operands, att)
     return Question((dialect.name, statement), mnemonic, ordered, prefix, repair)
+
+
+def _is_dword(operand: Operand) -> bool:
+    if isinstance(operand, Memory):
+        return operand.size == "dword"
+    return isinstance(operand, Register) and registers.width(operand.name) == 32
+
+
+def _is_segment(operand: Operand) -> bool:
+    return isinstance(operand, Register) and operand.name in registers.SEGMENTS
+
+
+def _narrowed(operand: Operand) -> Operand:
+    """The 32-bit register of a 64-bit one."""
+    if not isinstance(operand, Register) or registers.width(operand.name) != 64:
+        return operand
+    return Register(f"{operand.name}d" if operand.name[1].isdigit() else f"e{operand.name[1:]}")
 
 
 def _scalar_vector(mnemonic: str, operands: Sequence[Operand], prefix: bytes) -> Question:

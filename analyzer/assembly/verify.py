@@ -93,6 +93,8 @@ def mnemonic_agrees(written: str, decoded: str, att: bool) -> bool:
     decoded = _with_condition(_DECODED_NAMES.get(decoded, decoded))
     if _normal(written) == decoded:
         return True
+    if written == "movsx":
+        return decoded in ("movsx", "movsxd")
     if written == "int":
         return decoded == "int3"
     if match := _PREDICATE.fullmatch(written):
@@ -145,6 +147,8 @@ def _decoration_mismatch(operands: Sequence[Operand], instruction: Instruction) 
     mask = next((word.upper() for word in words if word[0] == "k"), None)
     broadcast = any(word == "bcst" or word.startswith("1to") for word in words)
     rounding = next((word for word in words if word.endswith("sae")), None)
+    if rounding == "rn-sae":
+        rounding = "rne-sae"  # the decoder's spelling
     agrees = (
         mask == instruction.mask
         and ("z" in words) == instruction.zeroing

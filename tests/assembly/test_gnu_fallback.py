@@ -33,6 +33,7 @@ BOTH = [
     ),
     ("vaddpd 8(%rax){1to8}, %zmm1, %zmm2", "vaddpd zmm2, zmm1, qword bcst [rax + 8]", "62f1f558585001"),
     ("vaddps {rz-sae}, %zmm1, %zmm2, %zmm3", "vaddps zmm3, zmm2, zmm1, {rz-sae}", "62f16c7858d9"),
+    ("vdivps {rn-sae}, %zmm16, %zmm17, %zmm17", "vdivps zmm17, zmm17, zmm16, {rn-sae}", "62a174105ec8"),
     ("vmovups %zmm0, (%rdi,%rcx)", "vmovups [rdi + rcx], zmm0", "62f17c4811040f"),
     ("vpternlogd $3, %ymm0, %ymm1, %ymm2", "vpternlogd ymm2, ymm1, ymm0, 3", "62f3752825d003"),
     ("vpcmpltd %zmm1, %zmm2, %k3", "vpcmpltd k3, zmm2, zmm1", "62f36d481fd901"),

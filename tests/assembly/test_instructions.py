@@ -26,6 +26,12 @@ SAME = [
     ("mov $0x123456789a, %rax", "mov rax, 0x123456789a", "48b89a78563412000000"),
     ("movzx %al, %ecx", "movzx ecx, al", "0fb6c8"),
     ("movslq %eax, %rcx", "movsxd rcx, eax", "4863c8"),
+    ("movslq (%rsi), %rax", "movsx rax, dword ptr [rsi]", "486306"),
+    ("mov %fs, %rdx", "mov rdx, fs", "8ce2"),
+    ("mov %r9, %gs", "mov gs, r9", "418ee9"),
+    ("movsd 8(%rsp), %xmm0", "movsd xmm0, qword ptr [rsp + 8]", "f20f10442408"),
+    ("cmpsd $1, (%rax), %xmm0", "cmpsd xmm0, qword ptr [rax], 1", "f20fc20001"),
+    ("xlat %ds:(%rbx)", "xlat byte ptr ds:[rbx]", "d7"),
     ("cltq", "cdqe", "4898"),
     ("vfmadd231ps 32(%rdi), %ymm1, %ymm0", "vfmadd231ps ymm0, ymm1, [rdi + 32]", "c4e275b84720"),
     ("vmulsd 8(%rdx), %xmm3, %xmm2", "vmulsd xmm2, xmm3, qword ptr [rdx + 8]", "c5e3595208"),
@@ -106,6 +112,9 @@ def test_numbers_of_all_bases(code: Callable[..., str]) -> None:
         "vpdpbusd %ymm1, %ymm2, %ymm3",
         "frobnicate %rax",
         "mov %rax",
+        "movsl %gs:(%rsi), %es:(%rdi)",
+        "cmpsl %es:(%edi), %ds:(%esi)",
+        "xlat (%ebx)",
     ],
 )
 def test_what_cannot_be_encoded_is_said(region: Callable[..., AssembledFile], text: str) -> None:

@@ -89,6 +89,31 @@ def test_an_end_without_a_begin_an_unknown_marker_and_an_empty_region_are_report
     assert result.regions[0].lines == ()
 
 
+@pytest.mark.parametrize(
+    "data", [".byte 100, 103, 144", ".byte 0x64,0x67,0x90", ".byte 100\n.byte 103\n.byte 144"]
+)
+@pytest.mark.parametrize(("move", "syntax"), [("movl ${}, %ebx", "att"), ("mov ebx, {}", "intel")])
+def test_the_markers_of_iaca_are_code(data: str, move: str, syntax: str) -> None:
+    begin, end = (f"{move.format(number)}\n{data}\n" for number in (111, 222))
+    result = assemble(f"nop\n{begin}ret\n{end}{move.format(111)}\n{begin}nop\nnop\n{end}", syntax=syntax)
+    assert [(region.name, region.code.hex()) for region in result.regions] == [
+        ("iaca-1", "c3"),
+        ("iaca-2", "9090"),
+    ]
+    assert result.problems == ()
+
+
+def test_halves_of_iaca_markers_are_reported() -> None:
+    marker = "movl ${}, %ebx\n.byte 100, 103, 144\n"
+    result = assemble(marker.format(222) + "nop\n" + marker.format(111) * 2 + "nop\n")
+    assert [(problem.line, problem.code) for problem in result.problems] == [
+        (0, "region-end-without-begin"),
+        (3, "region-not-closed"),
+        (5, "region-not-closed"),
+    ]
+    assert result.regions == ()
+
+
 def test_prose_about_markers_is_not_a_marker() -> None:
     text = '# put cyclelens-begin before the loop\n.ascii "# cyclelens-begin"\n'
     result = assemble(text)

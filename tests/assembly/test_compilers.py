@@ -1,0 +1,90 @@
+"""What a compiler makes of twenty C kernels: every loop is found and encoded as GNU as does it."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from cyclelens.analyzer.assembly.frontend import assemble
+from cyclelens.analyzer.assembly.gnu_backend import shared_gnu_client
+
+KERNELS = r"""
+#include <math.h>
+typedef unsigned char byte;
+struct node { struct node *next; long value; };
+#define EACH for (long i = 0; i < n; i++)
+void axpy(float *x, float *y, float a, long n) { EACH y[i] += a * x[i]; }
+double dot(double *x, double *y, long n) { double s = 0; EACH s += x[i] * y[i]; return s; }
+int sum(int *x, long n) { int s = 0; EACH s += x[i]; return s; }
+int largest(int *x, long n) { int m = x[0]; EACH if (x[i] > m) m = x[i]; return m; }
+void reverse(byte *d, const byte *s, long n) { EACH d[i] = s[n - 1 - i]; }
+long length(const char *s) { const char *p = s; while (*p) p++; return p - s; }
+void multiply(float a[64][64], float b[64][64], float c[64][64]) {
+  for (int i = 0; i < 64; i++)
+    for (int j = 0; j < 64; j++) {
+      float s = 0;
+      for (int k = 0; k < 64; k++) s += a[i][k] * b[k][j];
+      c[i][j] = s;
+    }
+}
+void stencil(double *x, double *y, long n) {
+  for (long i = 1; i < n - 1; i++) y[i] = (x[i - 1] + x[i] + x[i + 1]) / 3;
+}
+void histogram(const byte *x, int *h, long n) { EACH h[x[i]]++; }
+unsigned crc(unsigned c, const byte *p, long n) {
+  while (n--) { c ^= *p++; for (int k = 0; k < 8; k++) c = c & 1 ? (c >> 1) ^ 0xEDB88320u : c >> 1; }
+  return c;
+}
+long population(unsigned long *x, long n) { long s = 0; EACH s += __builtin_popcountl(x[i]); return s; }
+unsigned long fibonacci(int n) {
+  unsigned long a = 0, b = 1;
+  while (n--) { unsigned long t = a + b; a = b; b = t; }
+  return a;
+}
+unsigned long divisor(unsigned long a, unsigned long b) {
+  while (b) { unsigned long t = a % b; a = b; b = t; }
+  return a;
+}
+long search(const int *x, long n, int v) {
+  long l = 0, h = n;
+  while (l < h) { long m = (l + h) / 2; if (x[m] < v) l = m + 1; else h = m; }
+  return l;
+}
+double polynomial(double x, const double *c, long n) { double r = 0; EACH r = r * x + c[i]; return r; }
+void clamp(short *d, const int *s, long n) {
+  EACH d[i] = s[i] > 32767 ? 32767 : s[i] < -32768 ? -32768 : s[i];
+}
+void mix(byte *a, const byte *b, const byte *c, long n) { EACH a[i] = b[i] ^ c[i]; }
+void roots(float *x, long n) { EACH x[i] = 1 / sqrtf(x[i]); }
+void gather(double *d, const double *s, const int *ix, long n) { EACH d[i] = s[ix[i]]; }
+long total(struct node *p) { long s = 0; for (; p; p = p->next) s += p->value; return s; }
+"""
+FUNCTIONS = 20
+
+
+@pytest.mark.parametrize("syntax", ["att", "intel"])
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("chip", ["x86-64", "haswell", "skylake-avx512"])
+def test_every_loop_of_a_compiler_is_encoded(
+    tmp_path: Path, gnu_code: Callable[[str], bytes], compiler: str, chip: str, syntax: str
+) -> None:
+    if shutil.which(compiler) is None:
+        pytest.skip(f"{compiler} is not installed")
+    if not shared_gnu_client().available:
+        pytest.skip("GNU as is not on PATH")
+    (tmp_path / "k.c").write_text(KERNELS)
+    command = [compiler, "-O3", "-ffast-math", f"-march={chip}", f"-masm={syntax}", "-S", "k.c", "-o", "k.s"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    text = (tmp_path / "k.s").read_text()
+    result = assemble(text, regions="loops")
+    assert [problem for problem in result.problems if problem.severity == "error"] == []
+    assert len({region.name.split(".")[1] for region in result.regions}) >= FUNCTIONS
+    assert not any(region.incomplete for region in result.regions)
+    # What depends on no address stands in the object byte for byte.
+    code = gnu_code(text)
+    for region in result.regions:
+        plain = [line for line in region.lines if "rip" not in line.text and line.backend != "cyclelens"]
+        assert all(line.code in code for line in plain), region.name
