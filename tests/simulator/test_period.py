@@ -1,0 +1,66 @@
+"""A run may stop when the pipeline's state repeats: nothing that is derived from the period differs from the
+full run."""
+
+from __future__ import annotations
+
+import pytest
+from simulated import simulated
+
+LOOPS = {
+    "two adds": "4801d84801c349ffcf75f5",
+    "move chain": "4889d84801c34889d94801cb49ffcf75ef",
+    "pointer chasing": "488b0049ffcf75f8",
+    "copy": "488b06488907 4883c608 4883c708 49ffcf75ed".replace(" ", ""),
+    "store forwarding": "48890424488b042449ffcf75f3",
+    "push and pop": "505b4801cb48ffca75f6",
+    "shift by cl": "48d3e049ffcf75f8",
+    "microcode": "48f726fc49ffcf75f7",
+    "fences": "4803060faee848031f0faef848ffc975ef",
+    "divider": "31d289f0f7f14d0fafc149ffca75f1",
+    "high bytes": "88dc01c80fb6d449ffc875f4",
+    "length-changing prefix": "6605341249ffcf75f7",
+}
+NAMES = ("SNB", "HSW", "SKL", "CLX", "ICL", "RKL")
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("code", LOOPS.values(), ids=LOOPS.keys())
+def test_the_window_is_the_same(code: str, name: str) -> None:
+    """The figure of the window, and the window itself, follow from the period."""
+    early = simulated(code, name, details=False)
+    full = simulated(code, name, details=True)
+    assert early.cycles_per_iteration == full.cycles_per_iteration
+    assert (early.first_round, early.last_round) == (full.first_round, full.last_round)
+    assert early.simulated_cycles <= full.simulated_cycles
+
+
+@pytest.mark.parametrize("code", LOOPS.values(), ids=LOOPS.keys())
+def test_the_period_is_what_a_long_run_tends_to(code: str) -> None:
+    """The exact figure is off from that of a long run by no more than the ends of its window can be.
+
+    Each of these loops repeats somewhere; where ports are bound in ever new ways a repetition may take
+    longer than the run.
+    """
+    found = 0
+    for name in NAMES:
+        period = simulated(code, name, details=False).period
+        if period is None:
+            continue
+        found += 1
+        cycles, rounds = period
+        long = simulated(code, name, details=True, min_cycles=4000)
+        window = long.last_round - long.first_round
+        assert abs(long.cycles_per_iteration - cycles / rounds) <= cycles / window + 0.005
+    assert found
+
+
+def test_a_repetition_ends_the_run() -> None:
+    """A loop that soon runs steadily is known after a fraction of the window."""
+    assert simulated(LOOPS["push and pop"], "SKL", details=False).simulated_cycles < 100
+
+
+def test_unrolled_code_repeats_with_its_alignment() -> None:
+    """Sixteen bytes of code lie the same in every fourth round: the period is a multiple of four rounds."""
+    period = simulated("0f1f8400000000000f1f840000000000", "SKL", details=False).period
+    assert period is not None
+    assert period[1] % 4 == 0
