@@ -13,6 +13,7 @@ from cyclelens.server import worker
 from cyclelens.server.baselines import Baselines
 from cyclelens.server.convert import Converter
 from cyclelens.server.jobs import Jobs, Trouble
+from cyclelens.server.progress import Progress
 from cyclelens.server.results import Comparison, FileResult, Job, Outcome
 from cyclelens.server.session import Session, Snapshot
 from cyclelens.server.settings import DEFAULTS, resolve
@@ -57,6 +58,7 @@ class CyclelensServer(LanguageServer):
         self.result_listeners: list[Callable[[Snapshot], None]] = []
         """Called with the new snapshot after every analysis, failed ones included."""
         self.jobs = Jobs(self._answered, self._in_trouble, factory=factory)
+        self.activity = Progress(self)
         self._tasks: dict[str, asyncio.Future[Comparison]] = {}
         self._task_number = 0
         self._last_answered = 0
@@ -85,7 +87,9 @@ class CyclelensServer(LanguageServer):
                 settings.hint_kinds,
             )
 
-        self.jobs.submit(snapshot.uri, job, settings["debounceMs"] / 1000 if delay is None else delay)
+        delay = settings["debounceMs"] / 1000 if delay is None else delay
+        self.jobs.submit(snapshot.uri, job, delay)
+        self.activity.started(snapshot.uri, delay)
 
     async def compare(self, snapshot: Snapshot, region: str, task: str) -> Comparison:
         """Have one region of a document simulated under other conditions; see ``Job.task``.
@@ -155,6 +159,7 @@ class CyclelensServer(LanguageServer):
                 self.notify(snapshot)
             return
         self.note(types.MessageType.Error, f"The analysis failed:\n{outcome.error}")
+        self.activity.ended(job.uri)
         self._report_trouble("The analysis failed because of a mistake in Cyclelens; its log says more.")
         self.notify(self.session.put(snapshot.unanswered()))
 
@@ -174,6 +179,8 @@ class CyclelensServer(LanguageServer):
         else:
             message = "The analysis process ended unexpectedly; the next edit tries again."
         self._report_trouble(message)
+        if job is not None:
+            self.activity.ended(job.uri)
         snapshot = self.session.get(job.uri) if job is not None else None
         if snapshot is not None:
             self.notify(self.session.put(snapshot.unanswered()))
@@ -188,6 +195,8 @@ class CyclelensServer(LanguageServer):
 
     def notify(self, snapshot: Snapshot) -> None:
         """Tell the features that what is to be shown of a document may have changed."""
+        if snapshot.analysed == snapshot.revision:
+            self.activity.ended(snapshot.uri)
         for listener in self.result_listeners:
             listener(snapshot)
 

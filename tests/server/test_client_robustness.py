@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import sys
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from editor import Editor, make_client
+from editor import Editor, make_client, small_capabilities
 from lsprotocol import types
 from pytest_lsp import ClientServerConfig
 
@@ -159,6 +160,34 @@ async def test_what_the_analysis_started_ends_with_the_server(politely: bool) ->
         await client._server.wait()
     await client.stop()
     assert _gone([int(problem.message)])
+
+
+@pytest.mark.asyncio
+async def test_a_long_analysis_is_shown_and_can_be_cancelled() -> None:
+    client = await ClientServerConfig(server_command=SERVER, client_factory=make_client).start()
+    editor = Editor(client)
+    able = small_capabilities()
+    able.window = types.WindowClientCapabilities(work_done_progress=True)
+    await editor.start(able)
+    await editor.open(GOOD)
+    known = set(client.progress_reports)  # on a slow machine the first one already took long
+    editor.replace_all("wait until cancelled")
+    while not (
+        new := [token for token, sent in client.progress_reports.items() if sent and token not in known]
+    ):
+        await asyncio.sleep(0.02)
+    (token,) = new
+    reports = client.progress_reports[token]
+    assert (reports[0].title, reports[0].cancellable) == ("Cyclelens", True)
+    client.window_work_done_progress_cancel(types.WorkDoneProgressCancelParams(token))
+    while len(client.progress_reports[token]) < 2:
+        await asyncio.sleep(0.02)
+    assert client.progress_reports[token][-1].kind == "end"
+    editor.replace_all(GOOD)
+    await editor.analysed()
+    assert client.messages == []
+    await client.shutdown_session()
+    await client.stop()
 
 
 @pytest.mark.asyncio
