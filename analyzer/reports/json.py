@@ -137,6 +137,7 @@ def _row(row: Row) -> dict[str, Any]:
             "source_text": row.statement.text,
             "text": template.instruction.text,
             "bytes": template.instruction.code.hex(),
+            "encoded_by": row.statement.backend,
             "variant": template.facts.name if template.facts is not None else None,
             "estimated": template.facts is not None and template.facts.constructed,
             "fused_with_previous": template.fused_with_previous,

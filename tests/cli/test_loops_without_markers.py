@@ -41,3 +41,11 @@ def test_without_external_programs_avx512_is_refused(
     path.write_text("# cyclelens-begin\nvaddps %zmm0, %zmm1, %zmm2\n# cyclelens-end\n")
     assert main(["analyze", str(path), "--no-external-programs"]) == 1
     assert "AVX-512" in capsys.readouterr().out
+
+
+def test_who_encoded_an_instruction_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "x.s"
+    path.write_text("# cyclelens-begin\nadd %rax, %rbx\nnop\n# cyclelens-end\n")
+    assert main(["analyze", str(path), "--format", "json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["regions"][0]["predictions"][0]["rows"]
+    assert [row["encoded_by"] for row in rows] == ["keystone", "cyclelens"]
