@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.assembly.decoder import decode, used_registers
-from cyclelens.analyzer.bounds.registry import predict_analytically
 from cyclelens.analyzer.facts.store import FactsStore, TablesUnavailable, open_store
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.variants import variant
@@ -198,6 +197,9 @@ class Analyzer:
                 instructions, model, self._store, loop=loop, alignment=alignment, options=options
             )
             if options.model == "bounds":
+                # Here, because simulations do without the bounds and start faster.
+                from cyclelens.analyzer.bounds.registry import predict_analytically
+
                 cycles = predict_analytically(block, model)
             else:
                 cycles = simulate(block, model, details=False, options=options).cycles_per_iteration
