@@ -101,11 +101,15 @@ def test_the_stages_are_compiled(distributions: Path) -> None:
     assert declared - compiled == set()
 
 
-def test_the_wheel_holds_only_the_packages(distributions: Path) -> None:
+def test_the_wheel_holds_only_the_packages_and_the_pages_about_diagnostics(distributions: Path) -> None:
     (wheel,) = distributions.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
-        tops = {name.split("/")[0] for name in archive.namelist()}
-    assert {top for top in tops if not top.endswith(".dist-info")} == {"cyclelens"}
+        names = archive.namelist()
+    tops = {name.split("/")[0] for name in names}
+    assert {top for top in tops if not top.endswith((".dist-info", ".data"))} == {"cyclelens"}
+    pages = {name.partition(".data/")[2] for name in names if ".data/" in name}
+    folder = "data/share/doc/cyclelens/diagnostics"
+    assert pages == {f"{folder}/{file.name}" for file in (ROOT / "docs" / "diagnostics").glob("*.md")}
 
 
 def test_the_source_distribution_holds_licence_and_readme(distributions: Path) -> None:
