@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from html import escape
 
 from cyclelens.analyzer.insight import wording
-from cyclelens.analyzer.insight.confidence import reservations
+from cyclelens.analyzer.insight.confidence import assumptions, reservations
 from cyclelens.analyzer.insight.dependencies import dependencies
 from cyclelens.analyzer.insight.static_ports import static_ports
 from cyclelens.analyzer.microarchitectures import registry
@@ -66,7 +66,7 @@ def _prediction(region: RegionAnalysis, prediction: Prediction) -> Iterator[str]
         f"bottleneck: <b>{escape(', '.join(prediction.bottlenecks))}</b>; "
         f"front end: {escape(wording.front_end(prediction))}</p>"
     )
-    notes = [*wording.explanations(prediction), *reservations(prediction)]
+    notes = [*wording.explanations(prediction), *reservations(prediction), *assumptions(prediction)]
     if region.note:
         notes.append(region.note)
     yield "<ul>" + "".join(f"<li>{escape(note)}</li>" for note in notes) + "</ul>"

@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from cyclelens.analyzer.insight.confidence import assumptions, reservations
 from cyclelens.analyzer.insight.dependencies import Dependencies, dependencies
 from cyclelens.analyzer.insight.static_ports import static_ports
 from cyclelens.analyzer.model.account import Account
@@ -74,6 +75,8 @@ def _prediction(analysis: RegionAnalysis, prediction: Prediction) -> dict[str, A
         "last_round": simulation.last_round,
         "rows": [_row(row) for row in rows(analysis, prediction)],
     }
+    result["reservations"] = list(reservations(prediction))
+    result["assumptions"] = list(assumptions(prediction))
     result["dependencies"] = _dependencies(dependencies(prediction))
     static = static_ports(prediction)
     result["static_ports"] = {"even": _figures(static.even), "best": _figures(static.best)}

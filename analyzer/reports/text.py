@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from cyclelens.analyzer.insight import wording
-from cyclelens.analyzer.insight.confidence import is_uncertain, reservations
+from cyclelens.analyzer.insight.confidence import assumptions, is_uncertain, reservations
 from cyclelens.analyzer.insight.dependencies import dependencies
 from cyclelens.analyzer.insight.pressure import port_pressure
 from cyclelens.analyzer.insight.static_ports import static_ports
@@ -74,6 +74,8 @@ def _prediction(region: RegionAnalysis, prediction: Prediction) -> Iterator[str]
     yield f"   Bounds:     {', '.join(bounds) if bounds else 'none'}"
     for sentence in reservations(prediction):
         yield f"   Note:       {sentence}"
+    for sentence in assumptions(prediction):
+        yield f"   Assumed:    {sentence}"
     yield ""
     yield from _table(region, prediction)
     if "Dependencies" in prediction.bottlenecks:

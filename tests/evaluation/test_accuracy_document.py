@@ -1,0 +1,40 @@
+"""The tables of docs/accuracy.md: all are there, and the script that makes them fills them in."""
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DOCUMENT = (ROOT / "docs" / "accuracy.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def script():
+    path = ROOT / "benchmarks" / "accuracy_tables.py"
+    spec = importlib.util.spec_from_file_location("accuracy_tables", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_model_and_ablation_has_its_row(script):
+    for title in (*script.MODELS, *script.ABLATIONS):
+        assert f"\n| {title} |" in DOCUMENT
+
+
+def test_a_table_replaces_what_stood_in_its_place(script):
+    names = re.findall(r"<!-- table (\w+) -->", DOCUMENT)
+    filled = script.fill(DOCUMENT, dict.fromkeys(names, "| new |"))
+    assert filled.count("| new |") == len(names) == 4
+    assert script.fill(filled, {}) == filled
+    with pytest.raises(SystemExit, match="no place"):
+        script.fill(DOCUMENT, {"other": ""})
+
+
+def test_tables_come_from_predictions(script):
+    sample = script.Sample("4801d8", "SKL", "unroll", 1.0, reference=1.25)
+    study = script.Study([sample], jobs=1)
+    assert script.agreement(study).splitlines()[2] == "| SKL | unroll | 1 | 100.00 | 100.00 |"
+    assert "| reference figures | 25.00 / - | 25.00 / - |" in script.measured(study)
