@@ -10,7 +10,16 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-BUILT_FROM = ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE", "analyzer", "server", "data")
+BUILT_FROM = (
+    "pyproject.toml",
+    "setup.py",
+    "MANIFEST.in",
+    "README.md",
+    "LICENSE",
+    "analyzer",
+    "server",
+    "data",
+)
 SCRIPT = """\
 from cyclelens.analyzer.api import Analyzer
 from cyclelens.analyzer.simulator.form import compiled
