@@ -1,10 +1,10 @@
 """Agreement with the published uiCA model: figures, alignments and every event of its traces.
 
 The reference's files are not part of the project. They lie in a folder ``shared`` beside the repository;
-where they are missing these tests are skipped. A fixed sample is compared; CYCLELENS_PARITY=all takes all.
+where they are missing these tests are skipped. All is compared; where the simulator is not compiled, a fixed
+sample.
 """
 
-import os
 import random
 from pathlib import Path
 
@@ -16,13 +16,14 @@ from cyclelens.analyzer.evaluation.kernels import TRACE_ROUNDS, trace_files
 from cyclelens.analyzer.evaluation.metrics import share_equal, share_within
 from cyclelens.analyzer.evaluation.traces import first_difference, read_traces
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.simulator.form import compiled
 from cyclelens.analyzer.simulator.pipeline import simulate as simulate_block
 
 REFERENCE = Path(__file__).resolve().parents[3] / "shared" / "reference"
 if not REFERENCE.is_dir():
     pytest.skip(f"the reference's figures are not here ({REFERENCE})", allow_module_level=True)
 
-EVERYTHING = os.environ.get("CYCLELENS_PARITY") == "all"
+EVERYTHING = compiled()
 BLOCKS = 20
 """For each microarchitecture and mode."""
 OFFSETS = 5
@@ -106,10 +107,21 @@ def test_traces_of_kernels_event_by_event(simulate, microarchitecture):
     assert not differing
 
 
+def true_bounds(block, model, simulation):
+    """The analytic bounds that nothing can beat. The published DSB bound rounds up where a round ends in its
+    first 32-byte block; on cores with 64-byte DSB blocks the pipeline goes on with the next round in the same
+    cycle, so there the plain quotient is the bound (docs/accuracy.md)."""
+    bounds = dict(compute_bounds(block, model, simulation))
+    if "DSB" in bounds and model.dsb_block_bytes > 32:
+        uops = sum(each.mite_uops for each in block.instructions if not each.fused_with_previous)
+        bounds["DSB"] = uops / model.dsb_width
+    return bounds
+
+
 def beats_a_bound(block, model, simulation):
     """Whether the pipeline does with less than some resource needs. In a short run it can seem so: queues are
     full when the measured window begins and may be empty when it ends."""
-    limit = max(compute_bounds(block, model, simulation).values())
+    limit = max(true_bounds(block, model, simulation).values())
     if simulation.cycles_per_iteration >= limit - 0.005:
         return False
     return simulate_block(block, model, min_cycles=LONG_RUN).cycles_per_iteration < 0.997 * limit - 0.005
