@@ -55,7 +55,8 @@ class Progress:
     async def _run(self, uri: str, token: str) -> None:
         """Show it until :meth:`ended` cancels this task, or the user cancels the analysis."""
         progress = self._server.work_done_progress
-        await progress.create_async(token)
+        # Shielded: the answer to a request that was given up on would be shown to the user as an error.
+        await asyncio.shield(progress.create_async(token))
         begin = types.WorkDoneProgressBegin(title="Cyclelens", message="analysing", cancellable=True)
         progress.begin(token, begin)
         try:

@@ -61,7 +61,8 @@ def register(server: CyclelensServer) -> None:
         answer: Any = None
         try:
             request = server.workspace_configuration_async(types.ConfigurationParams([item]))
-            answers = await asyncio.wait_for(request, ANSWER_TIMEOUT)
+            # Shielded: an answer that comes too late would be shown to the user as an error.
+            answers = await asyncio.wait_for(asyncio.shield(request), ANSWER_TIMEOUT)
             answer = answers[0] if answers else None
         except (TimeoutError, JsonRpcException):
             server.note(types.MessageType.Warning, "The editor did not tell its settings; defaults are used.")
