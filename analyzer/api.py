@@ -30,12 +30,14 @@ from cyclelens.analyzer.model.result import (
     Prediction,
     RegionAnalysis,
 )
-from cyclelens.analyzer.model.source import Problem, Region, Severity
+from cyclelens.analyzer.model.source import AssembledFile, Problem, Region, Severity
 from cyclelens.analyzer.simulator.pipeline import Cancelled, simulate
 from cyclelens.analyzer.uops.block import build_block
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
+
+    from cyclelens.analyzer.insight.whatif import Experiment
 
 __all__ = ["Analyzer", "Cancelled", "PredictResult", "collect_rarely", "counted_loop", "predict_many"]
 
@@ -137,19 +139,39 @@ class Analyzer:
         ``UnknownMicroarchitecture`` or ValueError for bad ``options`` (not for bad marker options) and
         ``TablesUnavailable`` if the tables cannot be read.
         """
+        return next(self.variants(text, (options,), cancel))
+
+    def variants(
+        self, text: str, variants: Sequence[AnalysisOptions], cancel: Cancel | None = None
+    ) -> Iterator[Analysis]:
+        """A text, assembled once, under several options that assemble it alike. Raises as ``analyze``."""
         # Here, because batches of machine code need no assembler and start faster without it.
         from cyclelens.analyzer.assembly.frontend import assemble
 
-        _check(options)
+        for options in variants:
+            _check(options)
+        first = variants[0]
         assembled = assemble(
             text,
-            syntax=options.syntax,
-            regions=options.regions,
+            syntax=first.syntax,
+            regions=first.regions,
             cancel=cancel,
-            allow_external_programs=options.allow_external_programs,
+            allow_external_programs=first.allow_external_programs,
         )
         if cancel is not None and cancel():
             raise Cancelled  # what was assembled may be only a part
+        for options in variants:
+            yield self._analysis(text, assembled, options, cancel)
+
+    def experiment(self, prediction: Prediction, cancel: Cancel | None = None) -> Experiment:
+        """What can be tried with a predicted block."""
+        from cyclelens.analyzer.insight.whatif import Experiment
+
+        return Experiment(prediction, self._store, cancel=cancel)
+
+    def _analysis(
+        self, text: str, assembled: AssembledFile, options: AnalysisOptions, cancel: Cancel | None
+    ) -> Analysis:
         problems = list(assembled.problems)
         regions = []
         chosen = [region for region in assembled.regions if _is_chosen(region.name, options.region)]

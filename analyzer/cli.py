@@ -266,6 +266,7 @@ def _command(module: str) -> Command:
 COMMANDS: dict[str, tuple[Command, str]] = {
     "analyze": (_command("analyze"), "analyse the marked regions of an assembly file"),
     "check": (_command("check"), "compare regions with limits and earlier figures"),
+    "compare": (_command("compare"), "set regions beside other CPUs, alignments, regions or versions"),
     "whatif": (_command("whatif"), "change one thing and simulate again"),
     "sweep": (_command("sweep"), "scale buffers or the latency of loads"),
     "predict": (_predict, "predict many blocks of machine code, hexadecimal in, CSV out"),

@@ -67,7 +67,7 @@ def run(tcp_port: int | None = None, server: CyclelensServer | None = None) -> i
         else:
             server.start_tcp("127.0.0.1", tcp_port)
     finally:
-        server.jobs.close()
+        server.close()
     return 0 if server.shutdown_requested else 1
 
 

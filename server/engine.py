@@ -6,6 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from cyclelens.analyzer.api import Analyzer
+from cyclelens.analyzer.comparisons.registry import COMPARISONS
+from cyclelens.analyzer.comparisons.request import Request
+from cyclelens.analyzer.comparisons.table import Step, Table
 from cyclelens.analyzer.facts.store import FactsStore, open_store
 from cyclelens.analyzer.fixes.proposal import Fix
 from cyclelens.analyzer.fixes.registry import fixes
@@ -15,8 +18,7 @@ from cyclelens.analyzer.model.result import Analysis, Finding, RegionAnalysis, T
 from cyclelens.analyzer.model.source import Problem
 from cyclelens.analyzer.reports import json, timeline
 from cyclelens.analyzer.reports.card import instruction_card, region_card
-from cyclelens.server.comparison import compare
-from cyclelens.server.results import Comparison, FileResult, Job, RegionResult, TimelineResult
+from cyclelens.server.results import ANALYSIS, FileResult, Job, RegionResult, TimelineResult
 
 TIMELINE_ROUNDS = 3
 """Iterations that a timeline shows; more do not fit into a hover."""
@@ -32,13 +34,16 @@ class AnalyzerEngine:
         self._store = store
         self._analyzer = Analyzer(store, cached_predictions=CACHED_PREDICTIONS)
 
-    def run(self, job: Job, cancel: Callable[[], bool]) -> Iterator[FileResult | Comparison]:
+    def run(self, job: Job, cancel: Callable[[], bool]) -> Iterator[FileResult | Step | Table]:
         """Analyse a text: first without the trace, because recording it takes several times as long as the
         simulation itself and hints do not need it; then with it; last with the rewrites that help. Raises
         whatever the analyzer raises, ``Cancelled`` among it."""
-        if job.task != "analysis":
+        if job.task != ANALYSIS:
             # An analyzer of its own on the same tables: many figures must not push out those of the text.
-            yield compare(Analyzer(self._store, cached_predictions=1), job, cancel)
+            analyzer = Analyzer(self._store, cached_predictions=1)
+            yield from COMPARISONS[job.task](
+                Request(analyzer, job.text, job.options, job.region, job.other, job.path, cancel=cancel)
+            )
             return
         for trace in (False, True):
             analysis = self._analyzer.analyze(job.text, replace(job.options, trace=trace), cancel)

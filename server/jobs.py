@@ -111,7 +111,7 @@ class Jobs:
         :param on_outcome: called with every result and every error of a job that was not overtaken.
         :param on_trouble: called when the worker had to be ended or ended itself, unless its job was
             cancelled already; the job is the one that was running, None if there was none.
-        :param timeout: seconds an analysis may take; may be changed at any time.
+        :param timeout: seconds an analysis may take without an answer; may be changed at any time.
         """
         self.timeout = timeout
         self._on_outcome = on_outcome
@@ -198,6 +198,8 @@ class Jobs:
             if message.last:
                 self._running = None
                 self._set_clock(None)
+            elif job is not None and job.uri:
+                self._set_clock(self.timeout)  # whoever answers piece by piece does not hang
             # A job without a document was cancelled; its answer may still be on the way.
             if job is not None and job.uri and (message.result is not None or message.error):
                 self._on_outcome(job, message)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Callable, Generator
 from importlib.metadata import PackageNotFoundError, version
+from inspect import isawaitable, signature
 from typing import Any
 
 from cyclelens.analyzer.microarchitectures import registry
@@ -14,10 +14,12 @@ from cyclelens.server.baselines import Baselines
 from cyclelens.server.convert import Converter
 from cyclelens.server.jobs import Jobs, Trouble
 from cyclelens.server.progress import Progress
-from cyclelens.server.results import Comparison, FileResult, Job, Outcome
+from cyclelens.server.results import FileResult, Job, Outcome
 from cyclelens.server.session import Session, Snapshot
 from cyclelens.server.settings import DEFAULTS, resolve
+from cyclelens.server.tasks import Tasks
 from lsprotocol import types
+from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
@@ -25,7 +27,7 @@ log = logging.getLogger(__name__)
 
 
 class Protocol(LanguageServerProtocol):
-    """pygls's protocol without its copy of the documents.
+    """pygls's protocol with commands that can be cancelled, and without its copy of the documents.
 
     Its copy breaks lines where LSP does not (form feeds, for one), which makes every later incremental change
     land elsewhere, and splits the whole text anew for every change. The session's snapshots take its place.
@@ -43,6 +45,21 @@ class Protocol(LanguageServerProtocol):
     def lsp_text_document__did_close(self, params: Any) -> Generator[Any, Any, None]:
         yield self.fm.features[types.TEXT_DOCUMENT_DID_CLOSE], (params,), None
 
+    @lsp_method(types.WORKSPACE_EXECUTE_COMMAND)
+    async def lsp_workspace__execute_command(  # type: ignore[override]
+        self, params: types.ExecuteCommandParams
+    ) -> Any:
+        """Unlike pygls's own, hands the cancellation of the request on to the command."""
+        command = self.fm.commands.get(params.command)
+        if command is None:
+            raise JsonRpcInvalidParams(f"there is no command {params.command}")
+        try:
+            signature(command).bind(*(params.arguments or ()))
+        except TypeError as error:
+            raise JsonRpcInvalidParams(f"{params.command}: {error}") from None
+        answer = command(*(params.arguments or ()))
+        return await answer if isawaitable(answer) else answer
+
 
 class CyclelensServer(LanguageServer):
     """A language server with stored results. Features register themselves and their reactions to results."""
@@ -58,9 +75,8 @@ class CyclelensServer(LanguageServer):
         self.result_listeners: list[Callable[[Snapshot], None]] = []
         """Called with the new snapshot after every analysis, failed ones included."""
         self.jobs = Jobs(self._answered, self._in_trouble, factory=factory)
+        self.tasks = Tasks(self, factory)
         self.activity = Progress(self)
-        self._tasks: dict[str, asyncio.Future[Comparison]] = {}
-        self._task_number = 0
         self._last_answered = 0
         self._trouble_reported = False
         self._setting_messages: tuple[str, ...] = ()
@@ -89,29 +105,7 @@ class CyclelensServer(LanguageServer):
 
         delay = settings["debounceMs"] / 1000 if delay is None else delay
         self.jobs.submit(snapshot.uri, job, delay)
-        self.activity.started(snapshot.uri, delay)
-
-    async def compare(self, snapshot: Snapshot, region: str, task: str) -> Comparison:
-        """Have one region of a document simulated under other conditions; see ``Job.task``.
-
-        Raises RuntimeError with a sentence for users if nothing came of it.
-        """
-        self._task_number += 1
-        # Waits beside the analyses of documents, under a name that no document has.
-        key = f"cyclelens-{task}:{self._task_number}"
-        future = self._tasks[key] = asyncio.get_running_loop().create_future()
-        options = self.settings.options
-
-        def job(identifier: int) -> Job:
-            return Job(identifier, key, snapshot.revision, snapshot.text, options, task=task, region=region)
-
-        try:
-            self.jobs.submit(key, job, 0)
-            comparison: Comparison = await future
-            return comparison
-        finally:
-            del self._tasks[key]
-            self.jobs.forget(key)
+        self.activity.started(snapshot.uri, "analysing", lambda: self.jobs.forget(snapshot.uri), delay)
 
     def configure(self, sent: object) -> None:
         """Take over settings as sent: complain once about each wrong one, analyse anew where it matters."""
@@ -123,12 +117,17 @@ class CyclelensServer(LanguageServer):
         known, self.settings_known = self.settings_known, True
         same = (settings.options, settings.hint_kinds) == (self.settings.options, self.settings.hint_kinds)
         self.settings = settings
-        self.jobs.timeout = settings["timeoutMs"] / 1000
+        self.jobs.timeout = self.tasks.jobs.timeout = settings["timeoutMs"] / 1000
         for snapshot in self.session:
             if known and same:
                 self.notify(snapshot)
             elif settings["analyse"] != "manual":
                 self.analyse(snapshot, delay=0)
+
+    def close(self) -> None:
+        """End the worker processes."""
+        self.jobs.close()
+        self.tasks.jobs.close()
 
     def tell(self, kind: types.MessageType, message: str) -> None:
         """Show a message to the user and keep it in the log."""
@@ -139,13 +138,6 @@ class CyclelensServer(LanguageServer):
         self.window_log_message(types.LogMessageParams(type=kind, message=message))
 
     def _answered(self, job: Job, outcome: Outcome) -> None:
-        if (future := self._tasks.get(job.uri)) is not None:
-            if isinstance(outcome.result, Comparison):
-                future.set_result(outcome.result)
-            else:
-                self.note(types.MessageType.Error, f"The comparison failed:\n{outcome.error}")
-                future.set_exception(RuntimeError("The comparison failed; the log says more."))
-            return
         snapshot = self.session.get(job.uri)
         if snapshot is None or snapshot.revision != job.revision:
             return
@@ -164,13 +156,6 @@ class CyclelensServer(LanguageServer):
         self.notify(self.session.put(snapshot.unanswered()))
 
     def _in_trouble(self, job: Job | None, trouble: Trouble) -> None:
-        if job is None:
-            # The worker did not even start: nothing that waits for it is answered any more.
-            for waiting in self._tasks.values():
-                waiting.set_exception(RuntimeError("The analysis process cannot be started."))
-        elif (future := self._tasks.get(job.uri)) is not None:
-            future.set_exception(RuntimeError(f"The comparison was given up ({trouble})."))
-            return
         if trouble is Trouble.TIMEOUT:
             seconds = self.settings["timeoutMs"] / 1000
             message = (

@@ -9,9 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from cyclelens.analyzer.comparisons.table import Step, Table
 from cyclelens.analyzer.fixes.proposal import Fix
 from cyclelens.analyzer.model.result import AnalysisOptions, Hint
 from cyclelens.analyzer.model.source import Problem
+
+ANALYSIS = "analysis"
+"""The task of a job that wants everything about a text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,16 +75,6 @@ class FileResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
-    """A table that somebody asked for, and the same as text."""
-
-    title: str
-    columns: tuple[str, ...] = ()
-    rows: tuple[tuple[Any, ...], ...] = ()
-    text: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Job:
     """One text to analyse. Identifiers ascend, so that "cancelled up to" is a single number."""
 
@@ -91,10 +85,14 @@ class Job:
     options: AnalysisOptions
     hint_kinds: tuple[str, ...] = ()
     """The kinds of hints that are wanted."""
-    task: str = "analysis"
-    """``analysis``; ``compare`` and ``alignment`` are answered with a comparison of one region."""
+    task: str = ANALYSIS
+    """Or the name of a comparison (``comparisons/registry.py``), which is answered with steps and a table."""
     region: str = ""
     """Name of the region to compare."""
+    other: str = ""
+    """Name of the region to compare it with, if it is a region."""
+    path: str = ""
+    """The file that the text belongs to, if it is compared with what is committed; empty if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +100,7 @@ class Outcome:
     """What is known of a job by now: a result, an error text, or neither."""
 
     identifier: int
-    result: FileResult | Comparison | None = None
+    result: FileResult | Table | Step | None = None
     error: str = ""
     last: bool = False
     """True: the job is done; False: a result with more in it may follow."""

@@ -19,7 +19,8 @@ from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 if TYPE_CHECKING:
-    from cyclelens.server.results import Comparison, FileResult, Job
+    from cyclelens.analyzer.comparisons.table import Step, Table
+    from cyclelens.server.results import FileResult, Job
 
 READY = "ready"
 """First message to the parent: everything is imported, jobs may come."""
@@ -30,7 +31,7 @@ REAL_ENGINE = "cyclelens.server.engine:create"
 class Engine(Protocol):
     """What a worker runs; tests put others in the place of the real one."""
 
-    def run(self, job: Job, cancel: Callable[[], bool]) -> Iterator[FileResult | Comparison]:
+    def run(self, job: Job, cancel: Callable[[], bool]) -> Iterator[FileResult | Step | Table]:
         """Do one job; each result replaces the one before. ``cancel`` turning true is the request to
         raise anything, soon."""
 

@@ -22,20 +22,16 @@ if TYPE_CHECKING:
 
 Change = Callable[["_Region"], "Outcome"]
 
-_NOTABLE = 0.005
-"""Cycles; figures have two decimals."""
-
 
 class _Region:
     """A region with the names that people use for its instructions."""
 
     def __init__(self, region: RegionAnalysis, prediction: Prediction, experiment: Experiment) -> None:
+        from cyclelens.analyzer.insight.whatif import places
+
         self.experiment = experiment
         self.lines = [region.region.lines[statement].line + 1 for statement in region.instruction_lines]
-        self.places = [
-            f"line {line}: {template.instruction.text}"
-            for line, template in zip(self.lines, prediction.instructions, strict=True)
-        ]
+        self.places = places(region, prediction)
 
     def at(self, line: int) -> int:
         """Position of the first instruction on a line."""
@@ -95,7 +91,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _report(subject: _Region, prediction: Prediction, changes: list[Change]) -> Iterator[str]:
-    from cyclelens.analyzer.insight.whatif import sensitivity
+    from cyclelens.analyzer.insight.whatif import helpful, sensitivity
 
     base = subject.experiment.baseline()
     yield (
@@ -105,12 +101,9 @@ def _report(subject: _Region, prediction: Prediction, changes: list[Change]) -> 
     if changes:
         outcomes = [change(subject) for change in changes]
     else:
-        tried = list(sensitivity(subject.experiment, subject.places))
-        outcomes = [
-            outcome
-            for outcome in sorted(tried, key=lambda outcome: outcome.cycles_per_iteration)
-            if base.cycles_per_iteration - outcome.cycles_per_iteration > _NOTABLE
-        ]
+        changed = [change() for change in sensitivity(subject.experiment, subject.places)]
+        tried = [outcome for outcome in changed if outcome is not None]
+        outcomes = helpful(base, tried)
         yield f"   {len(tried)} changes tried, {len(outcomes)} of them help:"
     if outcomes:
         yield "    saves  cycles/iter  change"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any
 
 from cyclelens.analyzer.facts.store import FactsStore
@@ -13,7 +14,7 @@ from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.model.result import Prediction
+from cyclelens.analyzer.model.result import Prediction, RegionAnalysis
 from cyclelens.analyzer.model.uops import Block, InstructionTemplate, UopKind, UopTemplate, Value, ValueKind
 from cyclelens.analyzer.simulator.pipeline import SimulationStuck, simulate
 from cyclelens.analyzer.uops.block import build_block
@@ -194,42 +195,69 @@ def changed(model: Microarchitecture, name: str, value: str) -> Microarchitectur
     return replace(model, **new)
 
 
+_NOTABLE = 0.005
+"""Cycles; figures have two decimals."""
 _MOST = 10_000
 """Largest value of a parameter; time and memory grow with it."""
 _MOST_INSTRUCTIONS = 100
 """Instructions up to which each is removed in turn: every change is a simulation."""
 
 
-def sensitivity(experiment: Experiment, places: Sequence[str]) -> Iterator[Outcome]:
-    """The outcomes of every change that is tried without being asked for. ``places``: what to call each
-    instruction."""
+def places(region: RegionAnalysis, prediction: Prediction) -> list[str]:
+    """What to call each instruction: ``line 16: add rsi, 32``, the line counted from one."""
+    lines = [region.region.lines[statement].line + 1 for statement in region.instruction_lines]
+    return [
+        f"line {line}: {template.instruction.text}"
+        for line, template in zip(lines, prediction.instructions, strict=True)
+    ]
+
+
+def sensitivity(experiment: Experiment, places: Sequence[str]) -> list[Callable[[], Outcome | None]]:
+    """Every change that is tried without being asked for: each is simulated when it is called, and gives
+    None if it makes no sense for this block. ``places``: what to call each instruction."""
     model = experiment.model
     count = len(experiment.block.instructions)
+    changes: list[Callable[[], Outcome]] = []
     if 1 < count <= _MOST_INSTRUCTIONS:
-        for number in range(count):
-            yield experiment.without(number, f"without {places[number]}")
+        changes += [
+            partial(experiment.without, number, f"without {places[number]}") for number in range(count)
+        ]
     tried = set()
     for edge in dependencies(experiment.prediction).edges:
         key = (edge.consumer, edge.value)
         if (edge.critical or edge.carried) and edge.value != "memory" and key not in tried:
             tried.add(key)
             change = f"{places[edge.consumer]} does not wait for {edge.value} of {places[edge.producer]}"
-            try:
-                yield experiment.without_input(edge.consumer, edge.value, change)
-            except ChangeError:  # the stack engine's RSP: no uop reads it
-                continue
+            # Makes no sense for the stack engine's RSP: no uop reads it.
+            changes.append(partial(experiment.without_input, edge.consumer, edge.value, change))
     if experiment.prediction.mode == "loop":
-        for times in (2, 4):
-            try:
-                yield experiment.unrolled(times, f"unrolled {times} times")
-            except ChangeError:
-                break
-    for alignment in (0, 16, 32, 48):
-        if alignment != experiment.prediction.alignment:
-            yield experiment.aligned(alignment, f"alignment {alignment}")
+        changes += [partial(experiment.unrolled, times, f"unrolled {times} times") for times in (2, 4)]
+    changes += [
+        partial(experiment.aligned, alignment, f"alignment {alignment}")
+        for alignment in (0, 16, 32, 48)
+        if alignment != experiment.prediction.alignment
+    ]
     for name in ("reservation_station_size", "reorder_buffer_size"):
         value = 2 * getattr(model, name)
-        yield experiment.with_parameter(name, str(value), f"{name} {value} instead of {value // 2}")
+        change = f"{name} {value} instead of {value // 2}"
+        changes.append(partial(experiment.with_parameter, name, str(value), change))
+    return [partial(_if_sensible, change) for change in changes]
+
+
+def _if_sensible(change: Callable[[], Outcome]) -> Outcome | None:
+    try:
+        return change()
+    except ChangeError:
+        return None
+
+
+def helpful(base: Outcome, tried: Sequence[Outcome]) -> list[Outcome]:
+    """The outcomes that save something that shows in two decimals, the best first."""
+    return [
+        outcome
+        for outcome in sorted(tried, key=lambda outcome: outcome.cycles_per_iteration)
+        if base.cycles_per_iteration - outcome.cycles_per_iteration > _NOTABLE
+    ]
 
 
 def _result_uops(template: InstructionTemplate) -> set[int]:

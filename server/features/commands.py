@@ -1,9 +1,10 @@
-"""workspace/executeCommand: what the lenses offer, and the baseline.
+"""workspace/executeCommand: what the lenses offer and more about one region, and the baseline.
 
-``cyclelens.timeline``, ``cyclelens.compare`` and ``cyclelens.alignment`` take a document's URI and a region's
-name and answer ``{"title", "text", "columns", "rows"}``. A client that has a window for it says so among its
-capabilities, as ``{"experimental": {"cyclelens": {"panels": true}}}``; others are sent a message.
-``cyclelens.pinBaseline``, ``cyclelens.unpinBaseline`` and ``cyclelens.analyse`` take the URI alone.
+Commands about a region take a document's URI and the region: its name, or a line (from zero) that it is
+around or above. They answer ``{"title", "text", "columns", "rows"}``, or null if the user cancelled them. A
+client that has a window for it says so among its capabilities, as
+``{"experimental": {"cyclelens": {"panels": true}}}``; others are sent a message. The other commands take the
+URI alone.
 """
 
 from __future__ import annotations
@@ -11,15 +12,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from cyclelens.analyzer.comparisons.table import Table
 from cyclelens.server.language_server import CyclelensServer
-from cyclelens.server.results import Comparison
-from cyclelens.server.session import Snapshot
+from cyclelens.server.session import ShownRegion, Snapshot
+from cyclelens.server.tasks import TaskCancelled, TaskFailed
 from lsprotocol import types
-from pygls.exceptions import JsonRpcInvalidParams
+from pygls.exceptions import JsonRpcInternalError, JsonRpcInvalidParams
+from pygls.uris import to_fs_path
 
 TIMELINE = "cyclelens.timeline"
 COMPARE = "cyclelens.compare"
 ALIGNMENT = "cyclelens.alignment"
+COMPARE_REGIONS = "cyclelens.compareRegions"
+COMPARE_HEAD = "cyclelens.compareHead"
+WHAT_IF = "cyclelens.whatif"
 PIN = "cyclelens.pinBaseline"
 UNPIN = "cyclelens.unpinBaseline"
 ANALYSE = "cyclelens.analyse"
@@ -27,6 +33,9 @@ ANALYSE = "cyclelens.analyse"
 LENSES = (("Timeline", TIMELINE), ("Compare CPUs", COMPARE), ("Alignment", ALIGNMENT))
 """Titles and commands that are offered above each region."""
 
+NO_REGION = (
+    "There is no region in this file: put '# cyclelens-begin NAME' and '# cyclelens-end' around a loop."
+)
 NO_TIMELINE = "The timeline is still being made; try again in a moment."
 
 
@@ -34,16 +43,37 @@ def register(server: CyclelensServer) -> None:
     """Register the commands above."""
 
     @server.command(TIMELINE)
-    def timeline(uri: str, region: str) -> dict[str, Any]:
-        return show(_timeline(known(uri), region))
+    def timeline(uri: str, where: str | int) -> dict[str, Any]:
+        return show(_timeline(known(uri), where))
 
     @server.command(COMPARE)
-    async def compare(uri: str, region: str) -> dict[str, Any]:
-        return show(await server.compare(known(uri), region, "compare"))
+    async def compare(uri: str, where: str | int) -> dict[str, Any] | None:
+        return await task(uri, where, "microarchitectures")
 
     @server.command(ALIGNMENT)
-    async def alignment(uri: str, region: str) -> dict[str, Any]:
-        return show(await server.compare(known(uri), region, "alignment"))
+    async def alignment(uri: str, where: str | int) -> dict[str, Any] | None:
+        return await task(uri, where, "alignments")
+
+    @server.command(COMPARE_REGIONS)
+    async def compare_regions(uri: str, where: str | int, other: str) -> dict[str, Any] | None:
+        return await task(uri, where, "region", other=other)
+
+    @server.command(COMPARE_HEAD)
+    async def compare_head(uri: str, where: str | int) -> dict[str, Any] | None:
+        return await task(uri, where, "version", path=to_fs_path(uri) or "")
+
+    @server.command(WHAT_IF)
+    async def what_if(uri: str, where: str | int) -> dict[str, Any] | None:
+        return await task(uri, where, "sensitivity")
+
+    async def task(uri: str, where: str | int, kind: str, **details: str) -> dict[str, Any] | None:
+        snapshot = known(uri)
+        try:
+            return show(await server.tasks.run(snapshot, _name(snapshot, where), kind, **details))
+        except TaskCancelled:
+            return None
+        except TaskFailed as error:
+            raise JsonRpcInternalError(str(error)) from None
 
     @server.command(PIN)
     def pin(uri: str) -> str:
@@ -65,19 +95,19 @@ def register(server: CyclelensServer) -> None:
         server.analyse(known(uri), delay=0)
 
     def known(uri: str) -> Snapshot:
-        snapshot = server.session.get(uri)
+        snapshot = server.session.get(uri) if isinstance(uri, str) else None
         if snapshot is None:
             raise JsonRpcInvalidParams(f"the document is not open: {uri}")
         return snapshot
 
-    def show(comparison: Comparison) -> dict[str, Any]:
+    def show(table: Table) -> dict[str, Any]:
         if not _has_panels(server.client_capabilities):
-            server.tell(types.MessageType.Info, f"{comparison.title}\n\n{comparison.text}")
+            server.tell(types.MessageType.Info, f"{table.title}\n\n{table.text}")
         return {
-            "title": comparison.title,
-            "text": comparison.text,
-            "columns": list(comparison.columns),
-            "rows": [list(row) for row in comparison.rows],
+            "title": table.title,
+            "text": table.text,
+            "columns": list(table.columns),
+            "rows": [list(row) for row in table.rows],
         }
 
 
@@ -91,10 +121,27 @@ def _member(value: Any, name: str) -> Any:
     return value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
 
 
-def _timeline(snapshot: Snapshot, region: str) -> Comparison:
-    for shown in snapshot.regions:
-        if shown.result.name == region:
-            drawn = shown.result.timelines
-            text = "\n\n".join(f"{timeline.microarchitecture}\n{timeline.text}" for timeline in drawn)
-            return Comparison(f"Timeline of {region}", text=text or shown.result.note or NO_TIMELINE)
-    return Comparison(f"Timeline of {region}", text=f"There is no region '{region}' in the text any more.")
+def _region(snapshot: Snapshot, where: str | int) -> ShownRegion | None:
+    """The region of a name; around a line the innermost one, else the next one below, else the last one."""
+    regions = snapshot.regions
+    if isinstance(where, str):
+        return next((region for region in regions if region.result.name == where), None)
+    below = [region for region in regions if region.result.first_line >= where]
+    return snapshot.region_at(where) or next(iter(below or regions[-1:]), None)
+
+
+def _name(snapshot: Snapshot, where: str | int) -> str:
+    """The name of a region; raises if there is none at all."""
+    region = _region(snapshot, where)
+    if region is None and not isinstance(where, str):
+        raise JsonRpcInvalidParams(NO_REGION)
+    return region.result.name if region else str(where)
+
+
+def _timeline(snapshot: Snapshot, where: str | int) -> Table:
+    name, region = _name(snapshot, where), _region(snapshot, where)
+    if region is None:
+        return Table(f"Timeline of {name}", text=f"There is no region '{name}' in the text any more.")
+    drawn = region.result.timelines
+    text = "\n\n".join(f"{timeline.microarchitecture}\n{timeline.text}" for timeline in drawn)
+    return Table(f"Timeline of {name}", text=text or region.result.note or NO_TIMELINE)

@@ -12,8 +12,8 @@ def register(server: CyclelensServer) -> None:
     @server.feature(types.SHUTDOWN)
     def shutdown(_params: None) -> None:
         server.shutdown_requested = True
-        server.jobs.close()
+        server.close()
 
     @server.feature(types.EXIT)
     def leave(_params: None) -> None:
-        server.jobs.close()
+        server.close()

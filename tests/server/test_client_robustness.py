@@ -13,6 +13,7 @@ import pytest
 import pytest_asyncio
 from editor import Editor, make_client, small_capabilities
 from lsprotocol import types
+from pygls.exceptions import JsonRpcInvalidParams, JsonRpcRequestCancelled
 from pytest_lsp import ClientServerConfig
 
 SERVER = [sys.executable, str(Path(__file__).parent / "support" / "serve_fake.py")]
@@ -188,6 +189,61 @@ async def test_a_long_analysis_is_shown_and_can_be_cancelled() -> None:
     assert client.messages == []
     await client.shutdown_session()
     await client.stop()
+
+
+@pytest.mark.asyncio
+async def test_a_long_comparison_shows_its_steps_and_no_edit_waits_for_it(editor: Editor) -> None:
+    able = small_capabilities()
+    able.window = types.WindowClientCapabilities(work_done_progress=True)
+    await editor.start(able)
+    await editor.open(GOOD)
+    comparison = asyncio.ensure_future(editor.run("cyclelens.compare", "long"))
+    editor.replace_line(1, "  sub")
+    await editor.analysed()
+    assert not comparison.done()
+    assert (await comparison)["text"] == "a table"
+    reports = [report for sent in editor.client.progress_reports.values() for report in sent]
+    assert "comparing long" in [report.message for report in reports if report.kind == "begin"]
+    assert any(report.kind == "report" and report.message.endswith("of 10") for report in reports)
+
+
+@pytest.mark.asyncio
+async def test_a_comparison_is_cancelled_as_progress_or_as_a_request(editor: Editor) -> None:
+    client = editor.client
+    able = small_capabilities()
+    able.window = types.WindowClientCapabilities(work_done_progress=True)
+    await editor.start(able)
+    await editor.open(GOOD)
+    endless = asyncio.ensure_future(editor.run("cyclelens.compare", "endless"))
+
+    def shown() -> list[str]:
+        sent = client.progress_reports.items()
+        return [t for t, reports in sent if reports and "comparing" in str(reports[0].message)]
+
+    while not shown():
+        await asyncio.sleep(0.02)
+    client.window_work_done_progress_cancel(types.WorkDoneProgressCancelParams(shown()[0]))
+    assert await endless is None
+    request = types.ExecuteCommandParams("cyclelens.compare", [editor.uri, "endless"])
+    sent = client.protocol.send_request_async(types.WORKSPACE_EXECUTE_COMMAND, request, msg_id="stop me")
+    endless = asyncio.ensure_future(sent)
+    await asyncio.sleep(0.1)
+    client.cancel_request(types.CancelParams("stop me"))
+    with pytest.raises(JsonRpcRequestCancelled):
+        await endless
+    # Neither keeps the process busy: the next one is answered.
+    assert (await editor.run("cyclelens.compare", "one"))["text"] == "a table"
+    assert client.messages == [] or all("a table" in message.message for message in client.messages)
+
+
+@pytest.mark.asyncio
+async def test_a_command_with_other_arguments_is_refused(editor: Editor) -> None:
+    await editor.start()
+    await editor.open(GOOD)
+    for arguments in ([], [7, "one"], [editor.uri], [editor.uri, "one", "more"]):
+        request = types.ExecuteCommandParams("cyclelens.compare", arguments)
+        with pytest.raises(JsonRpcInvalidParams):
+            await editor.client.workspace_execute_command_async(request)
 
 
 @pytest.mark.asyncio

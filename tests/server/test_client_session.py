@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import subprocess
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -187,6 +188,53 @@ async def test_a_lens_compares_processors_and_alignments(editor: Editor) -> None
     assert "no region 'gone'" in (await editor.run("cyclelens.compare", "gone"))["text"]
     while "imul" not in (await editor.run("cyclelens.timeline", "chain"))["text"]:
         await asyncio.sleep(0.01)
+
+
+@pytest.mark.asyncio
+async def test_a_region_is_compared_with_another_and_a_line_names_one(editor: Editor) -> None:
+    await editor.start()
+    await editor.open(TEXT)
+    answer = await editor.run("cyclelens.compareRegions", IMUL, "immediate")
+    assert answer["title"] == "chain against immediate"
+    assert ["SKL", 3.0, 3.42, "+14 %"] in [row[:4] for row in answer["rows"]]
+    below, last = [(await editor.run("cyclelens.compare", line))["title"] for line in (0, 99)]
+    assert below.startswith("chain on") and last.startswith("immediate on")
+
+
+@pytest.mark.asyncio
+async def test_a_region_is_compared_with_the_last_commit_where_programs_may_run(
+    editor: Editor, tmp_path: Path
+) -> None:
+    def git(*arguments: str) -> None:
+        identity = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+        subprocess.run(["git", *identity, *arguments], cwd=tmp_path, check=True, capture_output=True)
+
+    path = tmp_path / "kernel.s"
+    path.write_text(TEXT)
+    git("init", "--quiet")
+    git("add", ".")
+    git("commit", "--quiet", "--message", "first")
+    editor.uri = path.as_uri()
+    await editor.start()
+    await editor.open(TEXT.replace("$0x1234", "$0x12"))
+    answer = await editor.run("cyclelens.compareHead", "immediate")
+    assert answer["columns"][:4] == ["CPU", "HEAD", "now", "difference"]
+    assert ["SKL", 3.42, 1.01, "-70 %"] in [row[:4] for row in answer["rows"]]
+    path.rename(tmp_path / "other.s")
+    editor.uri = (tmp_path / "other.s").as_uri()
+    await editor.open(TEXT)
+    assert "no version HEAD of other.s" in (await editor.run("cyclelens.compareHead", "chain"))["text"]
+
+
+@pytest.mark.asyncio
+async def test_what_if_says_what_would_help(editor: Editor) -> None:
+    await editor.start()
+    await editor.open(TEXT)
+    answer = await editor.run("cyclelens.whatif", IMUL)
+    assert answer["columns"][0] == "saves"
+    assert answer["rows"][0][:2] == [2.0, 1.0]
+    assert "without line 4: imul" in answer["rows"][0][2]
+    assert "3.00 cycles/iter on SKL" in answer["text"]
 
 
 @pytest.mark.asyncio

@@ -102,7 +102,7 @@ class Editor:
         document = types.TextDocumentIdentifier(self.uri)
         self.client.text_document_did_save(types.DidSaveTextDocumentParams(document))
 
-    async def run(self, command: str, *arguments: str) -> Any:
+    async def run(self, command: str, *arguments: str | int) -> Any:
         """Run a command of the server on the document."""
         request = types.ExecuteCommandParams(command, [self.uri, *arguments])
         return await self.client.workspace_execute_command_async(request)

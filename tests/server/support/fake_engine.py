@@ -13,13 +13,17 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+from cyclelens.analyzer.comparisons.table import Step, Table
 from cyclelens.analyzer.model.result import Hint
 from cyclelens.analyzer.model.source import Problem
-from cyclelens.server.results import FileResult, Job, RegionResult
+from cyclelens.server.results import ANALYSIS, FileResult, Job, RegionResult
 
 
 class FakeEngine:
-    def run(self, job: Job, cancel: Callable[[], bool]) -> Iterator[FileResult]:
+    def run(self, job: Job, cancel: Callable[[], bool]) -> Iterator[FileResult | Step | Table]:
+        if job.task != ANALYSIS:
+            yield from self.compare(job, cancel)
+            return
         result = self.analyse(job, cancel)
         yield result
         if "slow timeline" in job.text:
@@ -27,6 +31,15 @@ class FakeEngine:
                 time.sleep(0.01)
         if "more" in job.text:
             yield replace(result, dialect="more")
+
+    def compare(self, job: Job, cancel: Callable[[], bool]) -> Iterator[Step | Table]:
+        """Takes its time for a region ``long``, and until it is cancelled for one called ``endless``."""
+        for step in range(10 if job.region == "long" else 0):
+            time.sleep(0.1)
+            yield Step(step + 1, 10)
+        while job.region == "endless" and not cancel():
+            time.sleep(0.01)
+        yield Table(f"{job.task} of {job.region}", ("figure",), ((1.0,),), "a table")
 
     def analyse(self, job: Job, cancel: Callable[[], bool]) -> FileResult:
         if "print" in job.text:

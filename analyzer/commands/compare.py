@@ -1,0 +1,120 @@
+"""``cyclelens compare``: regions beside other microarchitectures, alignments, regions or versions."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import TYPE_CHECKING
+
+from cyclelens.analyzer.commands.common import (
+    OK,
+    PROBLEMS,
+    InputError,
+    add_analysis_arguments,
+    analysis_options,
+    new_parser,
+    read_text,
+)
+
+if TYPE_CHECKING:
+    from cyclelens.analyzer.comparisons.table import Table
+
+
+def main(arguments: list[str]) -> int:
+    """Print one table for every region."""
+    parser = new_parser(
+        "compare",
+        "Set regions beside something else. Without a choice: on every microarchitecture "
+        "(or those of --arch).",
+    )
+    add_analysis_arguments(parser)
+    choice = parser.add_mutually_exclusive_group()
+    choice.add_argument(
+        "--alignments", action="store_true", help="at every offset within a 64-byte line, on --arch"
+    )
+    choice.add_argument("--with", dest="other", metavar="REGION", help="against another region of the file")
+    choice.add_argument(
+        "--git",
+        dest="revision",
+        metavar="REVISION",
+        nargs="?",
+        const="HEAD",
+        help="against the file as it was committed (default: HEAD)",
+    )
+    parser.add_argument("--format", choices=("text", "markdown", "json"), default="text")
+    options = parser.parse_args(arguments)
+    tables = _tables(options)
+    if options.format == "json":
+        print(json.dumps([_plain(table) for table in tables], indent=2, ensure_ascii=False))
+    else:
+        write = _markdown if options.format == "markdown" else _text
+        print("\n\n".join(write(table) for table in tables))
+    return OK if all(table.rows for table in tables) else PROBLEMS
+
+
+def _tables(options: argparse.Namespace) -> list[Table]:
+    if options.revision is not None and options.file == "-":
+        raise InputError("--git needs a file: standard input has no versions")
+    text = read_text(options.file)
+
+    from cyclelens.analyzer.api import Analyzer
+    from cyclelens.analyzer.comparisons.registry import table
+    from cyclelens.analyzer.comparisons.request import Request
+    from cyclelens.analyzer.facts.store import TablesUnavailable
+
+    kind = "microarchitectures"
+    if options.alignments:
+        kind = "alignments"
+    elif options.other is not None:
+        kind = "region"
+    elif options.revision is not None:
+        kind = "version"
+    analysis = analysis_options(options)
+    try:
+        analyzer = Analyzer()
+        names = [region.region.name for region in analyzer.analyze(text, analysis).regions]
+        tables = [
+            table(
+                kind,
+                Request(
+                    analyzer,
+                    text,
+                    analysis,
+                    name,
+                    other=options.other or "",
+                    path=options.file,
+                    revision=options.revision or "",
+                ),
+            )
+            for name in names
+            if name != options.other
+        ]
+    except TablesUnavailable as error:
+        raise InputError(error) from None
+    if not tables:
+        raise InputError(f"{options.file}: no region is marked, or none of this name")
+    return tables
+
+
+def _text(table: Table) -> str:
+    return f"== {table.title} ==\n{table.text}"
+
+
+def _markdown(table: Table) -> str:
+    from cyclelens.analyzer.comparisons.table import cell
+
+    if not table.rows:
+        return f"**{table.title}**\n\n{table.text}"
+    rule = "|".join("---:" if isinstance(value, int | float) else "---" for value in table.rows[0])
+    lines = [f"| {' | '.join(table.columns)} |", f"|{rule}|"]
+    lines += [f"| {' | '.join(map(cell, row))} |" for row in table.rows]
+    return "\n".join([f"**{table.title}**", "", *lines])
+
+
+def _plain(table: Table) -> dict[str, object]:
+    return {
+        "title": table.title,
+        "columns": table.columns,
+        "rows": table.rows,
+        "note": "" if table.rows else table.text,
+    }

@@ -1,0 +1,47 @@
+"""What comparisons share: the figures of one region under some options."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cyclelens.analyzer.comparisons.request import Request
+from cyclelens.analyzer.insight import wording
+from cyclelens.analyzer.insight.confidence import is_uncertain
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.result import AnalysisOptions, Prediction, RegionAnalysis
+
+
+def found(
+    request: Request, options: AnalysisOptions, *, text: str | None = None, name: str | None = None
+) -> RegionAnalysis | None:
+    """The region with its predictions; None if the text has none of this name."""
+    options = replace(options, region=request.region if name is None else name)
+    analysis = request.analyzer.analyze(request.text if text is None else text, options, request.cancel)
+    return analysis.regions[0] if analysis.regions else None
+
+
+def gone(name: str, where: str = "the text any more") -> str:
+    """What to say about a region that is not there."""
+    return f"There is no region '{name}' in {where}."
+
+
+def on_every_microarchitecture(options: AnalysisOptions) -> AnalysisOptions:
+    """All of them, oldest first, whatever the marker says, unless the user named some."""
+    if "arch" in options.forced:
+        return options
+    return replace(options, microarchitectures=registry.names(), forced=options.forced | {"arch"})
+
+
+def by_name(region: RegionAnalysis) -> dict[str, Prediction]:
+    """Microarchitecture -> prediction, in their order."""
+    return {prediction.microarchitecture: prediction for prediction in region.predictions}
+
+
+def limits(prediction: Prediction) -> str:
+    """What bounds the figure; a figure without all of its instructions says that it is a lower bound."""
+    if not is_uncertain(prediction):
+        return wording.bound_by(prediction.bottlenecks)
+    unknown = dict.fromkeys(
+        template.instruction.mnemonic for template in prediction.instructions if template.facts is None
+    )
+    return f"lower bound: no figures for {', '.join(unknown)}"

@@ -1,0 +1,26 @@
+"""The visible list of comparisons. A new one is a file beside this one and a line here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from cyclelens.analyzer.comparisons import alignments, microarchitectures, regions, sensitivity, versions
+from cyclelens.analyzer.comparisons.request import Request
+from cyclelens.analyzer.comparisons.table import Step, Table
+
+COMPARISONS: dict[str, Callable[[Request], Iterator[Step | Table]]] = {
+    "microarchitectures": microarchitectures.compare,
+    "alignments": alignments.compare,
+    "region": regions.compare,
+    "version": versions.compare,
+    "sensitivity": sensitivity.compare,
+}
+"""By the name that commands and the server use. Steps, if it takes long, and then the table; raises whatever
+the analyzer raises."""
+
+
+def table(kind: str, request: Request) -> Table:
+    """The table alone."""
+    *_, last = COMPARISONS[kind](request)
+    assert isinstance(last, Table), "a comparison ends with its table"
+    return last

@@ -1,0 +1,26 @@
+"""What a comparison is asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cyclelens.analyzer.api import Analyzer, Cancel
+from cyclelens.analyzer.model.result import AnalysisOptions
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is to be compared with something: the ``region`` of this name in ``text``."""
+
+    analyzer: Analyzer
+    text: str
+    options: AnalysisOptions
+    region: str
+    other: str = ""
+    """Name of the other region, where there is one."""
+    path: str = ""
+    """The file that holds the text; needed to find its versions."""
+    revision: str = "HEAD"
+    """The version to compare with."""
+    cancel: Cancel | None = None
+    """Asked now and then; once it returns True, ``Cancelled`` is raised."""

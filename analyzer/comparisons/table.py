@@ -1,0 +1,78 @@
+"""What comparisons answer, and how tables are drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cyclelens.analyzer.hints.change import percentage
+
+_BARS = "▁▂▃▄▅▆▇█"
+_BAR_LENGTH = 20
+LEAST_DIFFERENCE = 0.005
+"""Cycles per iteration below which figures are the same to two decimals."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """How far a comparison has come, in simulations."""
+
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows for programs, and the same as text for people."""
+
+    title: str
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[str | float | int | None, ...], ...] = ()
+    text: str = ""
+
+
+def cell(value: object) -> str:
+    """A value as people read it; figures have two decimals."""
+    if value is None:
+        return "-"
+    return f"{value:.2f}" if isinstance(value, float) else str(value)
+
+
+def grid(columns: Sequence[str], rows: Sequence[Sequence[object]], *, bars: int | None = None) -> str:
+    """A table in plain text, numbers on the right; ``bars``: a column that is drawn, too."""
+    if not rows:
+        return ""
+    written = [list(columns), *([cell(value) for value in row] for row in rows)]
+    widths = [max(len(line[column]) for line in written) for column in range(len(columns))]
+    numbers = [
+        all(value is None or isinstance(value, int | float) for value in column)
+        for column in zip(*rows, strict=True)
+    ]
+    lines = [
+        "  ".join(
+            text.rjust(width) if number else text.ljust(width)
+            for text, width, number in zip(line, widths, numbers, strict=True)
+        )
+        for line in written
+    ]
+    if bars is not None:
+        values = [value if isinstance(value := row[bars], int | float) else 0.0 for row in rows]
+        most = max(values) or 1.0
+        drawn = ["█" * max(round(value / most * _BAR_LENGTH), 1) if value else "" for value in values]
+        lines = [lines[0], *(f"{line}  {bar}" for line, bar in zip(lines[1:], drawn, strict=True))]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def picture(values: Sequence[float]) -> str:
+    """One bar a value, from the smallest to the largest: ``▁▁▁█▁▁``."""
+    low, high = min(values), max(values)
+    if high - low < LEAST_DIFFERENCE:
+        return _BARS[0] * len(values)
+    return "".join(_BARS[round((value - low) / (high - low) * (len(_BARS) - 1))] for value in values)
+
+
+def difference(before: float, after: float) -> str:
+    """``-71 %``; ``same`` if the figures show no difference."""
+    if abs(after - before) < LEAST_DIFFERENCE:
+        return "same"
+    return percentage(before, after) if before > 0 else "-"

@@ -1,0 +1,40 @@
+"""The region against the one of the same name in a committed version of the file.
+
+CPU  HEAD   now  difference  HEAD is        now is
+SKL  4.00  1.00       -75 %  latency-bound  port-bound
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cyclelens.analyzer.comparisons import pairs
+from cyclelens.analyzer.comparisons.history import NoVersion, committed
+from cyclelens.analyzer.comparisons.predictions import found, gone, on_every_microarchitecture
+from cyclelens.analyzer.comparisons.request import Request
+from cyclelens.analyzer.comparisons.table import Step, Table
+
+_NOW = "now"
+
+
+def compare(request: Request) -> Iterator[Step | Table]:
+    """Runs git, and therefore only for options that allow external programs."""
+    title = f"{request.region} against {request.revision}"
+    if not request.options.allow_external_programs:
+        text = "Git is not run here: external programs are not allowed for files that nobody trusts."
+        yield Table(title, text=text)
+        return
+    try:
+        before = committed(request.path, request.revision)
+    except NoVersion as error:
+        yield Table(title, text=str(error))
+        return
+    options = on_every_microarchitecture(request.options)
+    old, new = found(request, options, text=before), found(request, options)
+    if new is None:
+        yield Table(title, text=gone(request.region))
+        return
+    if old is None:
+        yield Table(title, text=gone(request.region, f"{request.revision}'s version of the file"))
+        return
+    yield pairs.table(title, (request.revision, old), (_NOW, new))

@@ -1,0 +1,99 @@
+"""What somebody asks for by command and waits for: comparisons of one region.
+
+They have a worker process of their own, started with the first one: no edit waits for a comparison.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from cyclelens.analyzer.comparisons.table import Step, Table
+from cyclelens.server.jobs import Jobs, Trouble
+from cyclelens.server.results import Job, Outcome
+from cyclelens.server.session import Snapshot
+from lsprotocol import types
+
+if TYPE_CHECKING:
+    from cyclelens.server.language_server import CyclelensServer
+
+
+class TaskFailed(Exception):
+    """There will be no answer; the message is for the user."""
+
+
+class TaskCancelled(Exception):
+    """The user wants no answer any more."""
+
+
+class Tasks:
+    """The comparisons that are under way."""
+
+    def __init__(self, server: CyclelensServer, factory: str) -> None:
+        self.jobs = Jobs(self._answered, self._in_trouble, factory=factory)
+        self._server = server
+        self._futures: dict[str, asyncio.Future[Table]] = {}
+        self._number = 0
+
+    async def run(
+        self, snapshot: Snapshot, region: str, task: str, *, other: str = "", path: str = ""
+    ) -> Table:
+        """Have one region of a document compared; the fields of ``Job`` say with what.
+
+        Raises TaskFailed if nothing came of it and TaskCancelled if the user cancelled it.
+        """
+        self._number += 1
+        key = f"{task} {self._number}"
+        future = self._futures[key] = asyncio.get_running_loop().create_future()
+        options = self._server.settings.options
+
+        def job(identifier: int) -> Job:
+            return Job(
+                identifier,
+                key,
+                snapshot.revision,
+                snapshot.text,
+                options,
+                task=task,
+                region=region,
+                other=other,
+                path=path,
+            )
+
+        def cancel() -> None:
+            if not future.done():
+                future.set_exception(TaskCancelled())
+
+        try:
+            self.jobs.submit(key, job, 0)
+            self._server.activity.started(key, f"comparing {region}", cancel)
+            table: Table = await future
+            return table
+        finally:
+            del self._futures[key]
+            self.jobs.forget(key)
+            self._server.activity.ended(key)
+
+    def _answered(self, job: Job, outcome: Outcome) -> None:
+        result, future = outcome.result, self._futures.get(job.uri)
+        if future is None or future.done():
+            return
+        if isinstance(result, Step):
+            self._server.activity.step(job.uri, result.done, result.total)
+        elif isinstance(result, Table):
+            future.set_result(result)
+        else:
+            self._server.note(types.MessageType.Error, f"The comparison failed:\n{outcome.error}")
+            future.set_exception(TaskFailed("The comparison failed; the log says more."))
+
+    def _in_trouble(self, job: Job | None, trouble: Trouble) -> None:
+        # Without a job the process did not even start, and nothing that waits for it is answered any more.
+        keys = tuple(self._futures) if job is None else (job.uri,)
+        message = (
+            "The process for comparisons cannot be started."
+            if job is None
+            else f"The comparison was given up ({trouble})."
+        )
+        for key in keys:
+            if (future := self._futures.get(key)) is not None and not future.done():
+                future.set_exception(TaskFailed(message))

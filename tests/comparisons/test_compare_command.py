@@ -1,0 +1,94 @@
+"""``cyclelens compare``: tables for people and programs, and what is said where there is nothing."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from cyclelens.analyzer.cli import main
+
+KERNEL = """# cyclelens-begin chain
+.loop:
+    imul %rax, %rax
+    dec %r15
+    jnz .loop
+# cyclelens-end
+# cyclelens-begin free
+    add %rbx, %rbx
+# cyclelens-end
+"""
+Run = Callable[..., tuple[int, str]]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
+    def run_(*arguments: str, text: str = KERNEL) -> tuple[int, str]:
+        (tmp_path / "kernel.s").write_text(text)
+        code = main(["compare", str(tmp_path / "kernel.s"), *arguments])
+        output = capsys.readouterr()
+        assert "Traceback" not in output.err
+        return code, output.out + output.err
+
+    return run_
+
+
+def test_without_a_choice_every_microarchitecture_is_shown(run: Run) -> None:
+    code, out = run("--region", "chain")
+    assert code == 0
+    lines = out.splitlines()
+    assert lines[0] == "== chain on every microarchitecture =="
+    assert lines[2].startswith("SNB         3.00  latency-bound") and "█" in lines[2]
+    assert lines[-1].startswith("RKL")
+
+
+def test_a_figure_without_all_instructions_says_so(run: Run) -> None:
+    text = KERNEL.replace("imul %rax, %rax", "vfmadd231ps %ymm0, %ymm1, %ymm2")
+    _, out = run("--region", "chain", "--arch", "SNB", text=text)
+    assert "lower bound: no figures for vfmadd231ps" in out
+
+
+def test_alignments_have_a_picture_for_each_microarchitecture(run: Run) -> None:
+    code, out = run("--alignments", "--region", "free", "--arch", "SKL,HSW")
+    assert code == 0
+    assert f"SKL  {'▁' * 64}" in out and f"HSW  {'▁' * 64}" in out
+    assert "offsets 0 to 63: 1.00 cycles/iter (best)" in out
+
+
+def test_another_region(run: Run) -> None:
+    code, out = run("--with", "free", "--arch", "SKL", "--format", "json")
+    assert code == 0
+    (table,) = json.loads(out)
+    assert table["title"] == "chain against free"
+    assert table["rows"][0][:4] == ["SKL", 3.0, 1.0, "-67 %"]
+    code, out = run("--with", "gone")
+    assert code == 1 and "no region 'gone'" in out
+
+
+def test_the_committed_file(run: Run, tmp_path: Path) -> None:
+    code, out = run("--git")
+    assert code == 1 and "no version HEAD of kernel.s" in out
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org"]
+    for arguments in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "--message", "first"]):
+        subprocess.run([*git, *arguments], cwd=tmp_path, check=True, capture_output=True)
+    code, out = run(
+        "--git", "--arch", "SKL", "--format", "markdown", text=KERNEL.replace("imul %rax, ", "add %rax, ")
+    )
+    assert code == 0
+    assert "| SKL | 3.00 | 1.00 | -67 % |" in out
+    new = KERNEL.replace("begin free", "begin new")
+    code, out = run("--git", "HEAD", "--region", "new", text=new)
+    assert code == 1 and "no region 'new' in HEAD's version" in out
+
+
+@pytest.mark.parametrize("revision", ["--upload-pack=x", "HEAD:other", "nowhere"])
+def test_a_strange_revision_is_refused(run: Run, revision: str) -> None:
+    code, out = run(f"--git={revision}")
+    assert code == 1 and "no version" in out
+
+
+def test_nothing_to_compare(run: Run) -> None:
+    code, out = run("--region", "gone")
+    assert code == 1 and "no region is marked" in out
