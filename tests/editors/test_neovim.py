@@ -93,6 +93,10 @@ def test_a_rewrite_is_applied_and_the_hints_show_what_it_brought(seen: dict[str,
 def test_the_commands_open_windows(seen: dict[str, Any]) -> None:
     assert "SKL" in seen["compare"]
     assert "(best)" in seen["alignment"]
+    assert "without line 3: add" in seen["whatif"]
+    assert "same" in seen["pair"]
+    assert "Git has no version HEAD of kernel.s" in seen["head"]
+    assert seen["names"] == ["immediate"]
     assert "add" in seen["timeline"]
     assert "retired" in seen["timeline"]
 
@@ -113,7 +117,7 @@ def test_the_help_names_every_command_and_only_these() -> None:
     plugin = (PLUGIN / "plugin" / "cyclelens.lua").read_text(encoding="utf-8")
     text = (PLUGIN / "doc" / "cyclelens.txt").read_text(encoding="utf-8")
     tags = {word.strip("*:") for word in text.split() if word.startswith("*:")}
-    named = [line.split(" = ")[0].strip() for line in plugin.splitlines() if line.strip().endswith("},")]
-    here = ("Timeline", "Compare", "Alignment")
-    assert tags == {f"Cyclelens{name}" for name in (*here, *named)}
-    assert all(f"{name} = " in plugin for name in here)
+    named = re.findall(r'^  (\w+) = (?:"\w+"|\{ "cyclelens)', plugin, re.MULTILINE)
+    named += re.findall(r'create_user_command\("Cyclelens(\w+)"', plugin)
+    assert len(named) > 8
+    assert tags == {f"Cyclelens{name}" for name in named}

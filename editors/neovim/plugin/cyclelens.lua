@@ -8,11 +8,19 @@ local function cyclelens()
   return require("cyclelens")
 end
 
-local here = { Timeline = "timeline", Compare = "compare", Alignment = "alignment" }
+local here = {
+  Timeline = "timeline",
+  Compare = "compare",
+  Alignment = "alignment",
+  CompareHead = "compareHead",
+  WhatIf = "whatif",
+}
 local descriptions = {
   Timeline = "The first iterations of the region, cycle by cycle",
   Compare = "The region on every microarchitecture",
   Alignment = "The region at every offset within a 64-byte line",
+  CompareHead = "The region against the committed version of the file",
+  WhatIf = "What would make the region faster",
 }
 for name, command in pairs(here) do
   vim.api.nvim_create_user_command("Cyclelens" .. name, function()
@@ -23,6 +31,21 @@ for name, command in pairs(here) do
     cyclelens().run(vim.uri_to_bufnr(lens.arguments[1]), lens.command, lens.arguments[2])
   end
 end
+
+vim.api.nvim_create_user_command("CyclelensCompareWith", function(command)
+  cyclelens().run_here(cyclelens().commands.compareRegions, command.args)
+end, {
+  desc = "The region against another one",
+  nargs = 1,
+  complete = function(start)
+    return vim.tbl_filter(function(name)
+      return vim.startswith(name, start)
+    end, cyclelens().regions())
+  end,
+})
+vim.api.nvim_create_user_command("CyclelensCancel", function()
+  cyclelens().cancel()
+end, { desc = "Cancel what takes too long" })
 
 local whole = {
   Pin = { "cyclelens.pinBaseline", "Compare with the present figures from now on" },

@@ -3,8 +3,21 @@ local M = {}
 
 local NAME = "cyclelens"
 
---- Commands that lenses run; the server answers each with { title, text }.
-M.commands = { timeline = "cyclelens.timeline", compare = "cyclelens.compare", alignment = "cyclelens.alignment" }
+--- Commands about one region; the server answers each with { title, text }, or nothing if it was cancelled.
+M.commands = {
+  timeline = "cyclelens.timeline",
+  compare = "cyclelens.compare",
+  alignment = "cyclelens.alignment",
+  compareRegions = "cyclelens.compareRegions",
+  compareHead = "cyclelens.compareHead",
+  whatif = "cyclelens.whatif",
+}
+
+local REQUEST_CANCELLED = -32800
+
+--- The requests that are under way: identifier -> client.
+---@type table<integer, vim.lsp.Client>
+local running = {}
 
 ---@param buffer? integer
 ---@return vim.lsp.Client?
@@ -28,31 +41,37 @@ local function request(buffer, method, params, done)
     warn("no server is attached to this buffer; :checkhealth cyclelens says why")
     return
   end
+  local id
   local function handler(err, result)
+    running[id or 0] = nil
     if err then
-      warn(err.message or tostring(err))
-    elseif result ~= nil then
+      if err.code ~= REQUEST_CANCELLED then
+        warn(err.message or tostring(err))
+      end
+    elseif result ~= nil and result ~= vim.NIL then
       done(result)
     end
   end
+  local sent
   if vim.fn.has("nvim-0.11") == 1 then
-    client:request(method, params, handler, buffer)
+    sent, id = client:request(method, params, handler, buffer)
   else
-    client.request(method, params, handler, buffer)
+    sent, id = client.request(method, params, handler, buffer)
+  end
+  if sent and id then
+    running[id] = client
   end
 end
 
---- The region around a line, or the first one below it.
----@param regions table[] as the server answers them
----@param line integer zero-based
----@return table?
-function M.region_at(regions, line)
-  for _, region in ipairs(regions) do
-    if line <= region.lastLine then
-      return region
+--- Cancel all commands that are not answered yet.
+function M.cancel()
+  for id, client in pairs(running) do
+    if vim.fn.has("nvim-0.11") == 1 then
+      client:cancel_request(id)
+    else
+      client.cancel_request(id)
     end
   end
-  return regions[#regions]
 end
 
 --- Show text in a split of its own; q closes it. A window that shows the same thing already is used again.
@@ -87,9 +106,10 @@ end
 --- Run a command of the server on a region and show the answer.
 ---@param buffer integer
 ---@param command string
----@param region string
-function M.run(buffer, command, region)
-  local params = { command = command, arguments = { vim.uri_from_bufnr(buffer), region } }
+---@param region string|integer its name, or a line (from zero) around which or below which it is
+---@param ... string further arguments of the command
+function M.run(buffer, command, region, ...)
+  local params = { command = command, arguments = { vim.uri_from_bufnr(buffer), region, ... } }
   request(buffer, "workspace/executeCommand", params, function(answer)
     M.show(answer.title, answer.text)
   end)
@@ -97,18 +117,23 @@ end
 
 --- Run a command on the region at the cursor.
 ---@param command string
-function M.run_here(command)
-  local buffer = vim.api.nvim_get_current_buf()
-  local line = vim.api.nvim_win_get_cursor(0)[1] - 1
-  local params = { textDocument = { uri = vim.uri_from_bufnr(buffer) } }
-  request(buffer, "cyclelens/analysis", params, function(answer)
-    local region = M.region_at(answer.regions or {}, line)
-    if region then
-      M.run(buffer, command, region.name)
-    else
-      warn("there is no region in this file: put '# cyclelens-begin NAME' and '# cyclelens-end' around a loop")
+---@param ... string further arguments of the command
+function M.run_here(command, ...)
+  M.run(vim.api.nvim_get_current_buf(), command, vim.api.nvim_win_get_cursor(0)[1] - 1, ...)
+end
+
+--- The names of the buffer's regions, for completion.
+---@return string[]
+function M.regions()
+  local params = { textDocument = { uri = vim.uri_from_bufnr(0) } }
+  for _, answer in pairs(vim.lsp.buf_request_sync(0, "cyclelens/analysis", params, 1000) or {}) do
+    if answer.result and answer.result.regions then
+      return vim.tbl_map(function(region)
+        return region.name
+      end, answer.result.regions)
     end
-  end)
+  end
+  return {}
 end
 
 --- Run a command that is about the whole document and answers with a sentence, or nothing.
