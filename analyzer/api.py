@@ -30,7 +30,7 @@ from cyclelens.analyzer.model.result import (
     Prediction,
     RegionAnalysis,
 )
-from cyclelens.analyzer.model.source import AssembledFile, Problem, Region, Severity
+from cyclelens.analyzer.model.source import UNKNOWN_LINE, AssembledFile, Problem, Region, Severity
 from cyclelens.analyzer.simulator.pipeline import Cancelled, simulate
 from cyclelens.analyzer.uops.block import build_block
 
@@ -161,7 +161,23 @@ class Analyzer:
         if cancel is not None and cancel():
             raise Cancelled  # what was assembled may be only a part
         for options in variants:
-            yield self._analysis(text, assembled, options, cancel)
+            yield self._analysis(text.splitlines(), assembled, options, cancel)
+
+    def analyze_object(
+        self, data: bytes, options: AnalysisOptions, function: str | None = None, cancel: Cancel | None = None
+    ) -> Analysis:
+        """Everything about the loops of a function in an ELF file (object, program or shared library), or of
+        all its functions if none is named; ``function`` is a symbol or an address (``0x1139``).
+
+        Raises what ``analyze`` raises, and ``ObjectFileError`` if the file or the function cannot be read.
+        """
+        # Here, because texts need no reader of object files.
+        from cyclelens.analyzer.assembly.elf import ObjectFile
+        from cyclelens.analyzer.assembly.machine_code import regions_of
+
+        _check(options)
+        found = regions_of(ObjectFile(data), function, options.regions)
+        return self._analysis((), found, options, cancel)
 
     def experiment(self, prediction: Prediction, cancel: Cancel | None = None) -> Experiment:
         """What can be tried with a predicted block."""
@@ -170,7 +186,11 @@ class Analyzer:
         return Experiment(prediction, self._store, cancel=cancel)
 
     def _analysis(
-        self, text: str, assembled: AssembledFile, options: AnalysisOptions, cancel: Cancel | None
+        self,
+        marker_lines: Sequence[str],
+        assembled: AssembledFile,
+        options: AnalysisOptions,
+        cancel: Cancel | None,
     ) -> Analysis:
         problems = list(assembled.problems)
         regions = []
@@ -178,8 +198,8 @@ class Analyzer:
         if options.region is not None and not chosen:
             names = ", ".join(region.name for region in assembled.regions if region.name) or "none"
             message = f"there is no region '{options.region}'; named regions: {names}"
-            problems.append(Problem(0, 0, 0, "no-such-region", message))
-        marker_lines = text.splitlines()
+            line = 0 if marker_lines else UNKNOWN_LINE
+            problems.append(Problem(line, 0, 0, "no-such-region", message))
         for region in chosen:
             plan, marker_problems = _plan(region, options, marker_lines)
             problems += marker_problems

@@ -424,7 +424,8 @@ class _Assembly:
         if not any(pieces[at].code for at in inside) and not incomplete:
             message = "There is no code in this region."
             self._report_region("empty-region", message, span)
-        runs = [inside] if incomplete else blocks.cut(pieces, inside)
+        targets = [blocks.target_of(piece) for piece in pieces]
+        runs = [inside] if incomplete else blocks.cut(targets, inside)
         if len(runs) == 1:
             lines = self._source_lines(layout, inside)
             loops = blocks.ends_in_jump_to_start(pieces, inside)

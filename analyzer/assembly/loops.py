@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 
 from cyclelens.analyzer.assembly.instructions import JUMPS
-from cyclelens.analyzer.assembly.program import Kind, Program
+from cyclelens.analyzer.assembly.program import Kind, Label, Program
 from cyclelens.analyzer.assembly.regions import MAXIMUM_REGIONS, Span
 from cyclelens.analyzer.assembly.scanner import Lines
 
@@ -16,14 +17,43 @@ FoundLoop = tuple[Span, int, int]
 """The loop as a region, and its first statement and the one behind its last."""
 
 
+def innermost(jumps: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """First and last place of the loops within which no other one begins and ends; ``jumps``: their places
+    and targets, in order."""
+    latest = -1
+    for jump, target in jumps:
+        # What goes back no further than the loop before ends later than that.
+        if latest < target <= jump:
+            latest = target
+            yield target, jump
+
+
 def find_loops(program: Program, lines: Lines) -> list[FoundLoop]:
     """The innermost loops in the order of the text: no other one begins and ends within them.
 
     They are called as their label; those at a numeric label, ``loop-LINE`` with the line counted from 1.
     """
     found: list[FoundLoop] = []
-    latest = -1
     taken: set[str] = set()
+    jumps = {index: (label, name) for index, label, name in _jumps_back(program)}
+    for first, index in innermost((index, label.index) for index, (label, _) in jumps.items()):
+        label, name = jumps[index]
+        statement = program.statements[index]
+        line, column, end_column = lines.span(label.start, label.end)
+        if name[0].isdigit() or name in taken or name in (".", "$"):
+            name = f"loop-{line + 1}"
+            name = name if name not in taken else f"{name}-{len(found)}"
+        taken.add(name)
+        last_line = max(lines.locate(statement.start)[0], line)
+        span = Span(name, label.start, max(statement.end, label.start), line, last_line, column, end_column)
+        found.append((span, first, index + 1))
+        if len(found) == MAXIMUM_REGIONS:
+            break
+    return found
+
+
+def _jumps_back(program: Program) -> Iterator[tuple[int, Label, str]]:
+    """Statement, target and its name of the jumps to what stands before them."""
     for index, statement in enumerate(program.statements):
         if statement.kind is not Kind.INSTRUCTION or statement.text[0] not in "jlJLbBnN":
             continue
@@ -31,21 +61,5 @@ def find_loops(program: Program, lines: Lines) -> list[FoundLoop]:
         if match is None or match[1].lower() not in _LOOPING:
             continue
         label = program.find_label(match[2], index)
-        if label is None or label.section != statement.section or label.index > index:
-            continue
-        if label.index <= latest:
-            # A loop that ends earlier begins at the same place or behind it.
-            continue
-        latest = label.index
-        line, column, end_column = lines.span(label.start, label.end)
-        name = match[2]
-        if name[0].isdigit() or name in taken or name in (".", "$"):
-            name = f"loop-{line + 1}"
-            name = name if name not in taken else f"{name}-{len(found)}"
-        taken.add(name)
-        last_line = max(lines.locate(statement.start)[0], line)
-        span = Span(name, label.start, max(statement.end, label.start), line, last_line, column, end_column)
-        found.append((span, label.index, index + 1))
-        if len(found) == MAXIMUM_REGIONS:
-            break
-    return found
+        if label is not None and label.section == statement.section and label.index <= index:
+            yield index, label, match[2]

@@ -1,4 +1,4 @@
-"""``cyclelens analyze``: the marked regions of an assembly file as a report."""
+"""``cyclelens analyze``: the regions of an assembly file, or of a function in an ELF file, as a report."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from cyclelens.analyzer.commands.common import (
     add_analysis_arguments,
     analyze_file,
     is_clean,
+    list_functions,
     new_parser,
 )
 
@@ -16,14 +17,26 @@ FORMATS = ("text", "json", "markdown", "html", "sarif", "dot", "svg")
 
 def main(arguments: list[str]) -> int:
     """Print the report; 1 if there are problems in the text."""
-    parser = new_parser("analyze", "Analyse the marked regions of an assembly file.")
+    parser = new_parser(
+        "analyze",
+        "Analyse the marked regions of an assembly file, or the loops of a function in an ELF file.",
+    )
     add_analysis_arguments(parser)
+    parser.add_argument(
+        "--list-functions",
+        action="store_true",
+        help="ELF files: only list address, size and name of functions",
+    )
     parser.add_argument("--format", choices=FORMATS, default="text")
     parser.add_argument("--trace", action="store_true", help="add the timeline of every uop")
     parser.add_argument(
         "--account", action="store_true", help="say of every issue slot who used it or why it was lost"
     )
     options = parser.parse_args(arguments)
+    if options.list_functions:
+        for line in list_functions(options.file):
+            print(line)
+        return OK
 
     from cyclelens.analyzer.reports.registry import render
 

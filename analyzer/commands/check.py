@@ -114,14 +114,17 @@ def _predictions(analysis: Analysis) -> Iterator[tuple[str, Prediction]]:
 
 def _report_problems(analysis: Analysis, file: str) -> bool:
     """Print what keeps regions from being checked; whether there is nothing."""
+    from cyclelens.analyzer.insight import wording
+
     for problem in analysis.problems:
         if problem.severity != "information":
-            print(f"{file}:{problem.line + 1}:{problem.column + 1}: {problem.severity}: {problem.message}")
+            print(f"{wording.problem_place(problem, file)}: {problem.severity}: {problem.message}")
     if not analysis.regions:
         print(f"{file}: no region is marked")
     for region in analysis.regions:
         if not region.predictions:
-            print(f"{file}:{region.region.first_line + 1}: {region.region.name}: {region.note}")
+            place = wording.region_place(region.region).removeprefix("line ")
+            print(f"{file}:{place}: {region.region.name}: {region.note}")
     return bool(analysis.regions)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,16 @@ if TYPE_CHECKING:
 
 OK, PROBLEMS = 0, 1
 """Exit codes; ``cyclelens.analyzer.cli`` lists all."""
+
+
+ELF_MAGIC = b"\x7fELF"
+_FOREIGN_FORMATS = {
+    b"!<arch>\n": "an archive: take an object out of it with ar x",
+    b"\xcf\xfa\xed\xfe": "a Mach-O file: only ELF files can be read",
+    b"\xca\xfe\xba\xbe": "a Mach-O file: only ELF files can be read",
+    b"MZ": "a Windows program: only ELF files can be read",
+    b"\x64\x86": "a COFF object: only ELF files can be read",
+}
 
 
 class InputError(Exception):
@@ -51,9 +62,18 @@ def alignment(text: str) -> int:
 def add_analysis_arguments(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
     """The arguments that say what to analyse and for what; ``several`` files or one."""
     if several:
-        parser.add_argument("files", metavar="FILE", nargs="+", help="assembly files")
+        parser.add_argument("files", metavar="FILE", nargs="+", help="assembly files or ELF files")
     else:
-        parser.add_argument("file", metavar="FILE", help="assembly file, - for standard input")
+        parser.add_argument(
+            "file",
+            metavar="FILE",
+            help="assembly file or ELF file (.o, program, library), - for standard input",
+        )
+    parser.add_argument(
+        "--function",
+        metavar="NAME",
+        help="ELF files: the function to analyse, by its symbol or an address (0x1139); default: all",
+    )
     parser.add_argument(
         "--arch",
         type=microarchitectures,
@@ -94,15 +114,42 @@ def add_analysis_arguments(parser: argparse.ArgumentParser, *, several: bool = F
 
 def analyze_file(options: argparse.Namespace, *, trace: bool = False, account: bool = False) -> Analysis:
     """The analysis that ``add_analysis_arguments`` describe. Raises InputError if it cannot be done."""
-    text = read_text(options.file)
+    data = read_bytes(options.file)
 
     from cyclelens.analyzer.api import Analyzer
     from cyclelens.analyzer.facts.store import TablesUnavailable
 
+    chosen = analysis_options(options, trace=trace, account=account)
     try:
-        return Analyzer().analyze(text, analysis_options(options, trace=trace, account=account))
+        if not data.startswith(ELF_MAGIC):
+            if options.function is not None:
+                raise InputError(f"{options.file}: --function is for ELF files, and this is none")
+            return Analyzer().analyze(to_text(data), chosen)
+
+        from cyclelens.analyzer.assembly.elf import ObjectFileError
+
+        try:
+            return Analyzer().analyze_object(data, chosen, options.function)
+        except ObjectFileError as error:
+            raise InputError(f"{options.file}: {error}") from None
     except TablesUnavailable as error:
         raise InputError(error) from None
+
+
+def list_functions(file: str) -> Iterator[str]:
+    """A line for every function of an ELF file. Raises InputError if it is none or cannot be read."""
+    data = read_bytes(file)
+    if not data.startswith(ELF_MAGIC):
+        raise InputError(f"{file}: --list-functions is for ELF files, and this is none")
+
+    from cyclelens.analyzer.assembly.elf import ObjectFile, ObjectFileError
+
+    try:
+        found = ObjectFile(data)
+        for function in (*found.functions, *found.unnamed()):
+            yield f"{function.address - function.origin:#12x} {function.size:8}  {function.name}"
+    except ObjectFileError as error:
+        raise InputError(f"{file}: {error}") from None
 
 
 def analysis_options(
@@ -137,10 +184,19 @@ def is_clean(analysis: Analysis) -> bool:
     return bool(analysis.regions) and all(region.predictions for region in analysis.regions)
 
 
-def read_text(name: str) -> str:
-    """A file's text; bytes that are no UTF-8 are replaced, so that any file can be looked at."""
+def read_bytes(name: str) -> bytes:
+    """A file's content, ``-`` for standard input. Raises InputError if it cannot be read or is of a format
+    of machine code that is not known here."""
     try:
         data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
     except OSError as error:
         raise InputError(f"{name} cannot be read: {error.strerror or error}") from None
+    for magic, what in _FOREIGN_FORMATS.items():
+        if data.startswith(magic) and b"\0" in data[:4096]:
+            raise InputError(f"{name} is {what}")
+    return data
+
+
+def to_text(data: bytes) -> str:
+    """A file's text; bytes that are no UTF-8 are replaced, so that any file can be looked at."""
     return data.decode("utf-8-sig", errors="replace")

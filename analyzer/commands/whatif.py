@@ -30,14 +30,20 @@ class _Region:
         from cyclelens.analyzer.insight.whatif import places
 
         self.experiment = experiment
-        self.lines = [region.region.lines[statement].line + 1 for statement in region.instruction_lines]
+        statements = [region.region.lines[statement] for statement in region.instruction_lines]
+        self.lines = [statement.line + 1 for statement in statements]
+        self.addresses = [statement.address for statement in statements]
         self.places = places(region, prediction)
 
-    def at(self, line: int) -> int:
-        """Position of the first instruction on a line."""
-        if line not in self.lines:
-            raise InputError(f"there is no instruction of the region on line {line}")
-        return self.lines.index(line)
+    def at(self, place: str) -> int:
+        """Position of the first instruction on a line, or of the one at an address (``0x1139``)."""
+        known: list[int] | list[int | None] = self.lines
+        what, number = "on line", int(place, 0)
+        if place.startswith("0x"):
+            known, what = self.addresses, "at"
+        if number not in known:
+            raise InputError(f"there is no instruction of the region {what} {place}")
+        return known.index(number)
 
 
 def main(arguments: list[str]) -> int:
@@ -45,7 +51,8 @@ def main(arguments: list[str]) -> int:
     parser = new_parser(
         "whatif",
         "Change one thing at a time and simulate again. Without a change, everything is tried that is likely "
-        "to matter, and what helps is listed. LINE is the number of a line in the file.",
+        "to matter, and what helps is listed. LINE is the number of a line in the file; of an "
+        "ELF file, an address such as 0x1139 or a line of the source.",
     )
     add_analysis_arguments(parser)
     changes = parser.add_argument_group("changes, each tried on its own; may be repeated")
@@ -134,7 +141,7 @@ def _pair(text: str, separator: str = "=") -> tuple[str, str]:
 
 
 def _remove(text: str) -> Change:
-    line = _number(text)
+    line = _place(text)
 
     def change(subject: _Region) -> Outcome:
         position = subject.at(line)
@@ -144,7 +151,7 @@ def _remove(text: str) -> Change:
 
 
 def _swap(text: str) -> Change:
-    one, other = map(_number, _pair(text, ","))
+    one, other = map(_place, _pair(text, ","))
     return lambda subject: subject.experiment.swapped(
         subject.at(one), subject.at(other), f"lines {one} and {other} exchanged"
     )
@@ -152,7 +159,7 @@ def _swap(text: str) -> Change:
 
 def _latency(text: str) -> Change:
     left, right = _pair(text)
-    line, cycles = _number(left), _cycles(right)
+    line, cycles = _place(left), _cycles(right)
     return lambda subject: subject.experiment.with_latency(
         subject.at(line), cycles, f"latency {cycles} of {subject.places[subject.at(line)]}"
     )
@@ -160,7 +167,7 @@ def _latency(text: str) -> Change:
 
 def _ports(text: str) -> Change:
     left, ports = _pair(text)
-    line = _number(left)
+    line = _place(left)
     return lambda subject: subject.experiment.with_ports(
         subject.at(line), ports.upper(), f"ports {ports} for {subject.places[subject.at(line)]}"
     )
@@ -168,10 +175,21 @@ def _ports(text: str) -> Change:
 
 def _no_wait(text: str) -> Change:
     left, register = _pair(text)
-    line = _number(left)
+    line = _place(left)
     return lambda subject: subject.experiment.without_input(
         subject.at(line), register.upper(), f"{subject.places[subject.at(line)]} does not wait for {register}"
     )
+
+
+def _place(text: str) -> str:
+    """The number of a line, or an address in hexadecimal."""
+    text = text.lower()
+    if not text.startswith("0x"):
+        return str(_number(text))
+    try:
+        return hex(int(text, 16))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is no address such as 0x1139") from None
 
 
 def _unroll(text: str) -> Change:

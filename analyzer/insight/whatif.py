@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from cyclelens.analyzer.facts.store import FactsStore
+from cyclelens.analyzer.insight import wording
 from cyclelens.analyzer.insight.account import rounds_to_settle
 from cyclelens.analyzer.insight.dependencies import dependencies
 from cyclelens.analyzer.insight.explain import explain
@@ -205,10 +206,9 @@ _MOST_INSTRUCTIONS = 100
 
 def places(region: RegionAnalysis, prediction: Prediction) -> list[str]:
     """What to call each instruction: ``line 16: add rsi, 32``, the line counted from one."""
-    lines = [region.region.lines[statement].line + 1 for statement in region.instruction_lines]
     return [
-        f"line {line}: {template.instruction.text}"
-        for line, template in zip(lines, prediction.instructions, strict=True)
+        f"{wording.place(region.region.lines[statement])}: {template.instruction.text}"
+        for statement, template in zip(region.instruction_lines, prediction.instructions, strict=True)
     ]
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from posixpath import basename
 
 from cyclelens.analyzer.insight.bottlenecks import UNKNOWN
 from cyclelens.analyzer.model.result import Prediction
+from cyclelens.analyzer.model.source import UNKNOWN_LINE, Problem, Region, SourceLine
 
 _SHORT = {
     "Predecoder": "predecoder",
@@ -85,3 +87,37 @@ def front_end(prediction: Prediction) -> str:
         return next(iter(prediction.front_end))
     shares = sorted(prediction.front_end.items(), key=lambda item: -item[1])
     return ", ".join(f"{source} {uops / total * 100:.0f} %" for source, uops in shares)
+
+
+def place(statement: SourceLine) -> str:
+    """Where a statement stands: ``line 12``; in an object file ``0x1139`` or ``0x1139 (dot.c:12)``."""
+    return short_place(statement) if statement.address is not None else f"line {short_place(statement)}"
+
+
+def short_place(statement: SourceLine) -> str:
+    """The same without the word: ``12``."""
+    source = source_line(statement)
+    if statement.address is None:
+        return source
+    return f"{statement.address:#x} ({source})" if source else f"{statement.address:#x}"
+
+
+def source_line(statement: SourceLine) -> str:
+    """The line alone: ``12``; with the file if it is not the analysed one: ``dot.c:12``; empty if unknown."""
+    if statement.line == UNKNOWN_LINE:
+        return ""
+    return f"{basename(statement.file)}:{statement.line + 1}" if statement.file else str(statement.line + 1)
+
+
+def region_place(region: Region) -> str:
+    """Where a region begins, as ``place``."""
+    if region.lines and region.lines[0].address is not None:
+        return place(region.lines[0])
+    return f"line {region.first_line + 1}"
+
+
+def problem_place(problem: Problem, file: str) -> str:
+    """``a.s:12:5``, or only the file if the problem is not about a line."""
+    if problem.line == UNKNOWN_LINE:
+        return file
+    return f"{file}:{problem.line + 1}:{problem.column + 1}"

@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+UNKNOWN_LINE = -1
+"""Stands for a line where there is none: in object files without line information."""
+
 
 class Severity(StrEnum):
     """How loudly a problem or finding is shown."""
@@ -20,6 +23,7 @@ class Problem:
     """Something wrong with the text itself; parsing and assembling return these and never raise."""
 
     line: int
+    """``UNKNOWN_LINE``: the file as a whole."""
     column: int
     end_column: int
     code: str
@@ -30,7 +34,8 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class SourceLine:
-    """One statement of a region with the bytes it became; a line may hold several statements."""
+    """One statement of a region with the bytes it became; a line may hold several statements. Of an object
+    file one instruction, with the line of the source that it was made from if that is known."""
 
     line: int
     column: int
@@ -39,7 +44,12 @@ class SourceLine:
     """The statement without comment and label, as written."""
     code: bytes
     backend: str
-    """Which encoder made the bytes: ``keystone``, ``gnu as``, ``cyclelens`` (branches, NOPs, data)."""
+    """Which encoder made the bytes: ``keystone``, ``gnu as``, ``cyclelens`` (branches, NOPs, data); or that
+    they are from an ``object file``."""
+    address: int | None = None
+    """In an object file, as other programs show it."""
+    file: str = ""
+    """The source that ``line`` is a line of; empty for the analysed text itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,4 +79,4 @@ class AssembledFile:
     regions: tuple[Region, ...]
     problems: tuple[Problem, ...]
     dialect: str
-    """``att`` or ``intel``: what the file's first statement was read as."""
+    """``att`` or ``intel``: what the file's first statement was read as; what machine code is shown in."""

@@ -12,6 +12,7 @@ from cyclelens.analyzer.insight.static_ports import static_ports
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.account import Account
 from cyclelens.analyzer.model.result import Analysis, Prediction, RegionAnalysis
+from cyclelens.analyzer.model.source import UNKNOWN_LINE
 from cyclelens.analyzer.reports import graph, timeline
 from cyclelens.analyzer.reports.rows import Row, rows, source_shares
 
@@ -52,14 +53,15 @@ def _body(analysis: Analysis, file: str) -> Iterator[str]:
     if analysis.problems:
         yield "<h2>Problems</h2><ul>"
         for problem in analysis.problems:
-            yield f"<li>line {problem.line + 1}: {escape(problem.message)} [{escape(problem.code)}]</li>"
+            place = "" if problem.line == UNKNOWN_LINE else f"line {problem.line + 1}: "
+            yield f"<li>{place}{escape(problem.message)} [{escape(problem.code)}]</li>"
         yield "</ul>"
 
 
 def _prediction(region: RegionAnalysis, prediction: Prediction) -> Iterator[str]:
     model = registry.get(prediction.microarchitecture)
     name = escape(region.region.name or "(unnamed)")
-    yield f"<h2>{name}, line {region.region.first_line + 1}</h2>"
+    yield f"<h2>{name}, {escape(wording.region_place(region.region))}</h2>"
     yield (
         f"<p><b>{prediction.cycles_per_iteration:.2f} cycles/iter</b> on {escape(model.name)} "
         f"({escape(model.title)}), {wording.mode(prediction.mode)}; "
@@ -75,8 +77,8 @@ def _prediction(region: RegionAnalysis, prediction: Prediction) -> Iterator[str]
     yield from _table(region, prediction, model.ports)
     for finding in region.findings:
         if finding.microarchitecture in ("", prediction.microarchitecture):
-            line = region.region.lines[region.instruction_lines[finding.instruction]].line + 1
-            yield f'<p class="warn">line {line}: {escape(finding.message)} [{escape(finding.code)}]</p>'
+            place = wording.place(region.region.lines[region.instruction_lines[finding.instruction]])
+            yield f'<p class="warn">{escape(place)}: {escape(finding.message)} [{escape(finding.code)}]</p>'
     yield "<h3>Dependencies</h3>"
     yield f'<div class="figure">{graph.picture(region, prediction)}</div>'
     if prediction.simulation.trace is not None:
@@ -120,7 +122,7 @@ def _table(region: RegionAnalysis, prediction: Prediction, ports: str) -> Iterat
         cells = "".join(f"<td>{value}</td>" for value in figures)
         mark = ' class="chain"' if on_chain else ""
         yield (
-            f"<tr{mark}><td>{row.statement.line + 1}</td>"
+            f"<tr{mark}><td>{escape(wording.short_place(row.statement))}</td>"
             f'<td>{source_shares(row.usage.sources)}</td>{cells}<td class="text">{escape(row.text)}</td>'
             f'<td class="text">{escape(", ".join(notes))}</td></tr>'
         )

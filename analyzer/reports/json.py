@@ -20,7 +20,7 @@ from cyclelens.analyzer.model.result import (
     Trace,
     TraceRow,
 )
-from cyclelens.analyzer.model.source import Problem
+from cyclelens.analyzer.model.source import UNKNOWN_LINE, Problem, SourceLine
 from cyclelens.analyzer.reports.rows import Row, rows
 
 SCHEMA = 1
@@ -49,8 +49,8 @@ def _region(analysis: RegionAnalysis) -> dict[str, Any]:
     region = analysis.region
     return {
         "name": region.name,
-        "first_line": region.first_line + 1,
-        "last_line": region.last_line + 1,
+        "first_line": _line(region.first_line),
+        "last_line": _line(region.last_line),
         "options": dict(region.options),
         "incomplete": region.incomplete,
         "note": analysis.note,
@@ -132,9 +132,9 @@ def _row(row: Row) -> dict[str, Any]:
     result: dict[str, Any] = {
         "kind": row.kind,
         "instruction": row.index,
-        "line": row.statement.line + 1,
+        "line": _line(row.statement.line),
         "column": row.statement.column + 1,
-    }
+    } | _origin(row.statement)
     if row.kind == "instruction":
         result |= {
             "source_text": row.statement.text,
@@ -174,18 +174,29 @@ def _finding(analysis: RegionAnalysis, finding: Finding) -> dict[str, Any]:
         "severity": str(finding.severity),
         "microarchitecture": finding.microarchitecture,
         "instruction": finding.instruction,
-        "line": statement.line + 1,
+        "line": _line(statement.line),
         "column": statement.column + 1,
         "end_column": statement.end_column + 1,
         "message": finding.message,
-    }
+    } | _origin(statement)
+
+
+def _line(line: int) -> int | None:
+    return None if line == UNKNOWN_LINE else line + 1
+
+
+def _origin(statement: SourceLine) -> dict[str, Any]:
+    """Only of object files: address, and the source file if it is known."""
+    if statement.address is None:
+        return {}
+    return {"address": statement.address, "file": statement.file or None}
 
 
 def _problem(problem: Problem) -> dict[str, Any]:
     return {
         "code": problem.code,
         "severity": str(problem.severity),
-        "line": problem.line + 1,
+        "line": _line(problem.line),
         "column": problem.column + 1,
         "end_column": problem.end_column + 1,
         "message": problem.message,

@@ -8,6 +8,7 @@ from cyclelens.analyzer.insight import wording
 from cyclelens.analyzer.insight.confidence import is_uncertain
 from cyclelens.analyzer.insight.dependencies import dependencies
 from cyclelens.analyzer.model.result import Analysis, Prediction, RegionAnalysis
+from cyclelens.analyzer.model.source import UNKNOWN_LINE
 from cyclelens.analyzer.reports.rows import rows
 
 
@@ -25,13 +26,14 @@ def _lines(analysis: Analysis, file: str) -> Iterator[str]:
         yield "| region | line | | cycles/iter | bottleneck |"
         yield "|---|---:|---|---:|---|"
     for region in analysis.regions:
-        name, line = cell(region.region.name or "(unnamed)"), region.region.first_line + 1
+        name = cell(region.region.name or "(unnamed)")
+        place = cell(wording.region_place(region.region).removeprefix("line "))
         if not region.predictions:
-            yield f"| {name} | {line} | | | {cell(region.note)} |"
+            yield f"| {name} | {place} | | | {cell(region.note)} |"
         for prediction in region.predictions:
             doubt = " (uncertain)" if is_uncertain(prediction) else ""
             yield (
-                f"| {name} | {line} | {prediction.microarchitecture} "
+                f"| {name} | {place} | {prediction.microarchitecture} "
                 f"| {prediction.cycles_per_iteration:.2f}{doubt} | {', '.join(prediction.bottlenecks)} |"
             )
     for region in analysis.regions:
@@ -43,7 +45,8 @@ def _lines(analysis: Analysis, file: str) -> Iterator[str]:
         yield "**Problems**"
         yield ""
         for problem in analysis.problems:
-            yield f"- line {problem.line + 1}: {problem.severity}: {cell(problem.message)} (`{problem.code}`)"
+            place = "" if problem.line == UNKNOWN_LINE else f"line {problem.line + 1}: "
+            yield f"- {place}{problem.severity}: {cell(problem.message)} (`{problem.code}`)"
 
 
 def _details(region: RegionAnalysis, prediction: Prediction) -> Iterator[str]:
@@ -58,8 +61,8 @@ def _details(region: RegionAnalysis, prediction: Prediction) -> Iterator[str]:
         if finding.microarchitecture in ("", prediction.microarchitecture)
     ]
     for finding in findings:
-        line = region.region.lines[region.instruction_lines[finding.instruction]].line + 1
-        yield f"- line {line}: {cell(finding.message)} (`{finding.code}`)"
+        place = wording.place(region.region.lines[region.instruction_lines[finding.instruction]])
+        yield f"- {cell(place)}: {cell(finding.message)} (`{finding.code}`)"
     if prediction.account is not None:
         account = prediction.account
         parts = [f"{account.used_share:.1%} used"]
@@ -75,7 +78,7 @@ def _details(region: RegionAnalysis, prediction: Prediction) -> Iterator[str]:
             notes.append(wording.on_chain(chain[row.index]))
         ports = " ".join(f"p{port} {uops:.2f}" for port, uops in row.usage.ports.items() if uops >= 0.005)
         yield (
-            f"| {row.statement.line + 1} | `{cell(' '.join(row.text.split()))}` "
+            f"| {cell(wording.short_place(row.statement))} | `{cell(' '.join(row.text.split()))}` "
             f"| {wording.figure(row.usage.issued)} | {ports} | {cell(', '.join(notes))} |"
         )
     yield ""

@@ -8,7 +8,7 @@ from typing import Any
 
 from cyclelens.analyzer.insight import wording
 from cyclelens.analyzer.model.result import Analysis
-from cyclelens.analyzer.model.source import Severity
+from cyclelens.analyzer.model.source import UNKNOWN_LINE, Severity, SourceLine
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFORMATION: "note"}
@@ -39,8 +39,8 @@ def _title(rule: str) -> str:
 
 def _results(analysis: Analysis, file: str) -> Iterator[dict[str, Any]]:
     for problem in analysis.problems:
-        place = (problem.line, problem.column, problem.end_column)
-        yield _result(problem.code, _LEVELS[problem.severity], problem.message, file, *place)
+        place = _location(file, problem.line, problem.column, problem.end_column)
+        yield _result(problem.code, _LEVELS[problem.severity], problem.message, place)
     for region in analysis.regions:
         for prediction in region.predictions:
             name = f"{region.region.name}: " if region.region.name else ""
@@ -48,21 +48,36 @@ def _results(analysis: Analysis, file: str) -> Iterator[dict[str, Any]]:
                 f"{name}{prediction.cycles_per_iteration:.2f} cycles per iteration on "
                 f"{prediction.microarchitecture}, {wording.bound_by(prediction.bottlenecks)}"
             )
-            yield _result(_FIGURE, "note", message, file, region.region.first_line, 0, 0)
+            first = region.region.lines[0]
+            place = _location(file, region.region.first_line)
+            if first.address is not None:
+                place = _location_of(first, file)
+            yield _result(_FIGURE, "note", message, place)
         for finding in region.findings:
             line = region.region.lines[region.instruction_lines[finding.instruction]]
             where = f" ({finding.microarchitecture})" if finding.microarchitecture else ""
-            place = (line.line, line.column, line.end_column)
-            yield _result(finding.code, _LEVELS[finding.severity], finding.message + where, file, *place)
+            yield _result(
+                finding.code, _LEVELS[finding.severity], finding.message + where, _location_of(line, file)
+            )
 
 
-def _result(
-    rule: str, level: str, message: str, file: str, line: int, column: int, end_column: int
-) -> dict[str, Any]:
-    region = {"startLine": line + 1, "startColumn": column + 1}
-    if end_column > column:
-        region["endColumn"] = end_column + 1
-    location = {"artifactLocation": {"uri": _uri(file)}, "region": region}
+def _location_of(statement: SourceLine, file: str) -> dict[str, Any]:
+    place = _location(statement.file or file, statement.line, statement.column, statement.end_column)
+    if statement.address is not None:
+        place["address"] = {"absoluteAddress": statement.address}
+    return place
+
+
+def _location(file: str, line: int, column: int = 0, end_column: int = 0) -> dict[str, Any]:
+    location: dict[str, Any] = {"artifactLocation": {"uri": _uri(file)}}
+    if line != UNKNOWN_LINE:
+        location["region"] = {"startLine": line + 1, "startColumn": column + 1}
+        if end_column > column:
+            location["region"]["endColumn"] = end_column + 1
+    return location
+
+
+def _result(rule: str, level: str, message: str, location: dict[str, Any]) -> dict[str, Any]:
     return {
         "ruleId": rule,
         "level": level,

@@ -13,6 +13,7 @@ from cyclelens.analyzer.insight.static_ports import static_ports
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.account import Account
 from cyclelens.analyzer.model.result import Analysis, Finding, Prediction, RegionAnalysis
+from cyclelens.analyzer.model.source import Region
 from cyclelens.analyzer.reports import timeline
 from cyclelens.analyzer.reports.rows import Row, rows, source_shares
 
@@ -31,9 +32,7 @@ def render(analysis: Analysis, file: str) -> str:
 
 
 def _region(region: RegionAnalysis, file: str) -> Iterator[str]:
-    place = f"{file}:{region.region.first_line + 1}"
-    name = region.region.name
-    yield f"== {place}{': ' + name if name else ''} =="
+    yield f"== {_title(region.region, file)} =="
     if not region.predictions:
         yield f"   No prediction: {region.note}"
         return
@@ -45,6 +44,12 @@ def _region(region: RegionAnalysis, file: str) -> Iterator[str]:
     for prediction in region.predictions:
         yield ""
         yield from _prediction(region, prediction)
+
+
+def _title(region: Region, file: str) -> str:
+    if any(line.address is not None for line in region.lines):
+        return f"{file}: {region.name}, {wording.region_place(region)}"
+    return f"{file}:{region.first_line + 1}{': ' + region.name if region.name else ''}"
 
 
 def _comparison(predictions: Sequence[Prediction]) -> Iterator[str]:
@@ -92,7 +97,7 @@ def _prediction(region: RegionAnalysis, prediction: Prediction) -> Iterator[str]
         for finding in findings:
             statement = region.region.lines[region.instruction_lines[finding.instruction]]
             yield from textwrap.wrap(
-                f"line {statement.line + 1}: {finding.message} [{finding.code}]",
+                f"{wording.place(statement)}: {finding.message} [{finding.code}]",
                 _WIDTH,
                 initial_indent="     ",
                 subsequent_indent="       ",
@@ -144,7 +149,7 @@ def _ports(prediction: Prediction) -> Iterator[str]:
 
 def _place(region: RegionAnalysis, instruction: int) -> str:
     statement = region.region.lines[region.instruction_lines[instruction]]
-    return f"line {statement.line + 1}: {' '.join(statement.text.split())}"
+    return f"{wording.place(statement)}: {' '.join(statement.text.split())}"
 
 
 def _findings_of(region: RegionAnalysis, prediction: Prediction) -> list[Finding]:
@@ -156,6 +161,7 @@ def _table(region: RegionAnalysis, prediction: Prediction) -> Iterator[str]:
     ports = registry.get(prediction.microarchitecture).ports
     listed = list(rows(region, prediction))
     has_divider = any(row.usage.divider for row in listed)
+    has_addresses = any(row.statement.address is not None for row in listed)
     header = ["line", "source", "issued", "exec.", *(f"p{port}" for port in ports)]
     if has_divider:
         header.append("div")
@@ -163,9 +169,15 @@ def _table(region: RegionAnalysis, prediction: Prediction) -> Iterator[str]:
     previous = None
     for row, line in zip(listed, cells, strict=True):
         # The number of a line that holds several rows stands at the first one.
-        line[0] = "" if row.statement.line == previous else str(row.statement.line + 1)
-        previous = row.statement.line
+        source = wording.source_line(row.statement)
+        line[0] = "" if source == previous else source
+        previous = source
     totals = _totals(listed, ports, has_divider)
+    if has_addresses:
+        header.insert(0, "address")
+        totals.insert(0, "")
+        for row, line in zip(listed, cells, strict=True):
+            line.insert(0, f"{row.statement.address:x}" if row.kind == "instruction" else "")
     widths = [
         max(len(header[i]), len(totals[i]), *(len(line[i]) for line in cells)) for i in range(len(header))
     ]
@@ -203,5 +215,5 @@ def _totals(listed: Sequence[Row], ports: str, has_divider: bool) -> list[str]:
 
 def _problems(analysis: Analysis, file: str) -> Iterator[str]:
     for problem in analysis.problems:
-        place = f"{file}:{problem.line + 1}:{problem.column + 1}"
+        place = wording.problem_place(problem, file)
         yield f"{place}: {problem.severity}: {problem.message} [{problem.code}]"

@@ -1,0 +1,523 @@
+"""ELF files for x86-64: functions, their code and source lines. The only place that knows pyelftools.
+
+A relocatable file (.o) is laid out as a linker would do it, one section behind the other, so that every byte
+of code has an address of its own; what is shown are the offsets within the section.
+
+pyelftools reads the line information and the tables for unwinding. Headers and symbols are read here: it
+gives a file up at its first bad section, and takes seconds for the symbols of a large program.
+"""
+
+from __future__ import annotations
+
+import struct
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cached_property
+from io import BytesIO
+from posixpath import join
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from elftools.elf.elffile import ELFFile
+
+if TYPE_CHECKING:
+    from elftools.dwarf.compileunit import CompileUnit
+    from elftools.dwarf.dwarfinfo import DWARFInfo
+    from elftools.dwarf.lineprogram import LineProgram
+
+MAGIC = b"\x7fELF"
+MAXIMUM_UNITS = 20_000
+"""Compilation units that are searched for a function's lines."""
+MAXIMUM_DEBUG_BYTES = 1 << 29
+"""Decompressed size of one section of line information."""
+
+_HEADER_SIZE = 64
+_ELF64, _X86_64 = 2, 62
+_OTHER_MACHINES = {3: "32-bit x86", 8: "MIPS", 20: "PowerPC", 21: "PowerPC", 40: "ARM", 183: "AArch64"} | {
+    243: "RISC-V"
+}
+_CODE, _SYMBOLS, _RELOCATIONS, _NO_BYTES, _EXPORTED = 1, 2, 4, 8, 11
+"""Types of sections: SHT_PROGBITS, SYMTAB, RELA, NOBITS, DYNSYM."""
+_ALLOCATED, _EXECUTABLE, _COMPRESSED = 0x2, 0x4, 0x800
+_NOTYPE, _FUNCTION, _INDIRECT = 0, 2, 10
+_LOCAL = 0
+_SECTION = struct.Struct("<IIQQQQIIQQ")
+_SYMBOL = struct.Struct("<IBBHQQ")
+_RELOCATION = struct.Struct("<QQq")
+_LINE_BYTES = 64
+_EXTERN_DISTANCE = 0x1000
+
+_RELATIVE_32 = frozenset([2, 4, 9, 19, 20, 22, 34, 41, 42])
+"""R_X86_64_PC32, PLT32, and the offsets to entries of the GOT, whose order nobody knows yet."""
+_ABSOLUTE_32 = frozenset([10, 11])
+_ABSOLUTE_64 = 1
+
+
+class ObjectFileError(ValueError):
+    """The file, or the function in it, cannot be analysed; the message is for the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A stretch of code with a name."""
+
+    name: str
+    """The symbol as it is in the file; the address where there is none."""
+    address: int
+    """Of the first byte, in the layout of this program."""
+    size: int
+    """Bytes."""
+    origin: int
+    """What to subtract for the address that other programs show."""
+
+    @property
+    def end(self) -> int:
+        """Behind the last byte."""
+        return self.address + self.size
+
+
+@dataclass(frozen=True, slots=True)
+class LinePlace:
+    """A line of a source file, both as the compiler wrote them down; line and column count from zero."""
+
+    file: str
+    line: int
+    column: int
+
+
+class _Header(NamedTuple):
+    """A section header."""
+
+    name: int
+    kind: int
+    flags: int
+    address: int
+    offset: int
+    size: int
+    link: int
+    info: int
+    alignment: int
+    entry_size: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Section:
+    index: int
+    address: int
+    origin: int
+    code: bytes
+
+    @property
+    def end(self) -> int:
+        return self.address + len(self.code)
+
+
+@dataclass(frozen=True, slots=True)
+class _Symbol:
+    name: str
+    kind: int
+    binding: int
+    section: int
+    value: int
+    size: int
+
+
+class ObjectFile:
+    """An object, a program or a shared library. Raises ``ObjectFileError`` if it is none for x86-64.
+
+    Everything else that is wrong raises ``ObjectFileError`` where it is needed: files may be damaged in any
+    way, and what one function needs may be whole.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        _check_header(data)
+        self._relocatable = int.from_bytes(data[16:18], "little") == 1
+        self._image = bytearray(data)
+        try:
+            self._headers = list(_section_headers(data))
+            self._symbols = list(self._read_symbols())
+            self._sections = {section.index: section for section in self._lay_out()}
+        except ObjectFileError:
+            raise
+        except Exception as error:  # pyelftools raises whatever Python raises when a file lies
+            raise _damaged(error) from None
+
+    @cached_property
+    def functions(self) -> tuple[Function, ...]:
+        """All functions with a name, by address; those with several names come once for each."""
+        found: list[Function] = []
+        for section in self._sections.values():
+            symbols = [symbol for symbol in self._symbols if symbol.section == section.index]
+            entries = [
+                symbol
+                for symbol in symbols
+                if symbol.kind in (_FUNCTION, _INDIRECT)
+                or (symbol.kind == _NOTYPE and symbol.binding != _LOCAL)
+            ]
+            # Assembly files whose author declared nothing: every label may be a function.
+            entries = entries or [symbol for symbol in symbols if symbol.kind == _NOTYPE]
+            starts = sorted({symbol.value for symbol in entries})
+            found += [_function(symbol, section, starts) for symbol in entries]
+        unique = {(function.address, function.name): function for function in found if function.size}
+        return tuple(unique[key] for key in sorted(unique))
+
+    def find(self, name: str) -> Function:
+        """The function of a name, or the one that an address (``0x1139``) lies in."""
+        same = [function for function in self.functions if function.name == name]
+        if len({function.address for function in same}) > 1:
+            places = ", ".join(f"{function.address - function.origin:#x}" for function in same)
+            raise ObjectFileError(
+                f"there are {len(same)} functions '{name}'; choose by the address: {places}"
+            )
+        if same:
+            return same[0]
+        if (address := _number(name)) is not None:
+            return self._at(address)
+        label = self._label(name)
+        if label is not None:
+            return label
+        raise ObjectFileError(self._missing(name))
+
+    def code(self, function: Function) -> bytes:
+        """The bytes of a function; addresses that only a linker knows are stand-ins."""
+        section = self._section_of(function.address)
+        if section is None:
+            raise ObjectFileError(f"the code of '{function.name}' is not in the file")
+        start = function.address - section.address
+        return section.code[start : start + function.size]
+
+    def places(self, function: Function, addresses: Sequence[int]) -> list[LinePlace | None]:
+        """Where in the sources the instructions at these addresses of a function come from; None where the
+        file does not say."""
+        try:
+            dwarf = self._dwarf
+            for unit in self._units(dwarf, function.address) if dwarf is not None else ():
+                program = dwarf.line_program_for_CU(unit) if dwarf is not None else None
+                ranges = [] if program is None else list(_ranges(program, function))
+                if ranges:
+                    return _look_up(ranges, addresses)
+        except Exception:  # damaged line information: the code itself can be analysed without
+            pass
+        return [None] * len(addresses)
+
+    # Sections and symbols
+
+    def _read_symbols(self) -> Iterator[_Symbol]:
+        for header in self._headers:
+            if header.kind not in (_SYMBOLS, _EXPORTED):
+                continue
+            names = self._content(self._headers[header.link])
+            content = self._content(header)
+            usable = content[: len(content) // _SYMBOL.size * _SYMBOL.size]
+            for name, info, _, section, value, size in _SYMBOL.iter_unpack(usable):
+                # Section 0: defined elsewhere. Mapping symbols and sections have no name.
+                yield _Symbol(_text(names, name), info & 15, info >> 4, section, value, size)
+
+    def _content(self, header: _Header) -> bytes:
+        """The bytes of a section; raises ObjectFileError if the file ends before."""
+        start, size = header.offset, header.size
+        if header.kind == _NO_BYTES:
+            return b""
+        if start + size > len(self._image):
+            raise ObjectFileError("the file is damaged: it ends within a section; is the copy complete?")
+        return bytes(self._image[start : start + size])
+
+    def _lay_out(self) -> Iterator[_Section]:
+        """The sections with code; those of a relocatable file get addresses, and so do all symbols."""
+        bases: dict[int, int] = {}
+        if self._relocatable:
+            next_address = 0
+            for number, header in enumerate(self._headers):
+                if header.flags & _ALLOCATED:
+                    step = max(min(header.alignment, 1 << 20), _LINE_BYTES)
+                    bases[number] = next_address = -(-next_address // step) * step
+                    next_address += header.size
+            self._move_symbols(bases, next_address)
+        for number, header in enumerate(self._headers):
+            if header.flags & _EXECUTABLE and header.kind == _CODE:
+                base = bases.get(number, 0)
+                address = base if self._relocatable else header.address
+                code = self._content(header)
+                if self._relocatable:
+                    code = self._relocated(number, base, code)
+                yield _Section(number, address, base, code)
+
+    def _move_symbols(self, bases: Mapping[int, int], end: int) -> None:
+        """Write the addresses of the layout into the image: what reads it, reads one address space."""
+        for header in self._headers:
+            if header.kind != _SYMBOLS:
+                continue
+            for number in range(header.size // _SYMBOL.size):
+                place = header.offset + number * _SYMBOL.size
+                name, info, other, section, value, size = _SYMBOL.unpack_from(self._image, place)
+                if section == 0:
+                    # Stand-ins for what other files define, far from each other.
+                    value = end + number * _EXTERN_DISTANCE
+                value = (value + bases.get(section, 0)) % (1 << 64)
+                _SYMBOL.pack_into(self._image, place, name, info, other, section, value, size)
+        self._symbols = list(self._read_symbols())
+
+    def _relocated(self, section: int, base: int, content: bytes) -> bytes:
+        """The code with the addresses of the layout filled in."""
+        code = bytearray(content)
+        for header in self._headers:
+            if header.kind != _RELOCATIONS or header.info != section:
+                continue
+            symbols = self._headers[header.link]
+            entries = self._content(header)
+            usable = entries[: len(entries) // _RELOCATION.size * _RELOCATION.size]
+            for offset, info, addend in _RELOCATION.iter_unpack(usable):
+                place = symbols.offset + (info >> 32) * _SYMBOL.size
+                target = _SYMBOL.unpack_from(self._image, place)[4] + addend
+                kind = info & 0xFFFFFFFF
+                width = 8 if kind == _ABSOLUTE_64 else 4
+                if kind in _RELATIVE_32:
+                    target -= base + offset
+                elif kind not in _ABSOLUTE_32 and kind != _ABSOLUTE_64:
+                    continue
+                if offset + width <= len(code):
+                    code[offset : offset + width] = (target % (1 << 8 * width)).to_bytes(width, "little")
+        return bytes(code)
+
+    def _section_of(self, address: int) -> _Section | None:
+        return next(
+            (section for section in self._sections.values() if section.address <= address < section.end), None
+        )
+
+    # Which function is meant
+
+    def _at(self, address: int) -> Function:
+        """The function around an address as other programs show it; without symbols, the stretch of code that
+        the tables for unwinding tell of."""
+        for function in (*self.functions, *self._unwound):
+            if function.address <= address + function.origin < function.end:
+                return function
+        raise ObjectFileError(f"no function is known at {address:#x}")
+
+    def _label(self, name: str) -> Function | None:
+        """From a label that is no function to the end of the function around it."""
+        for symbol in self._symbols:
+            section = self._sections.get(symbol.section)
+            if symbol.name == name and section is not None and section.address <= symbol.value < section.end:
+                starts = sorted(function.address for function in self.functions)
+                return _function(symbol, section, starts)
+        return None
+
+    def unnamed(self) -> tuple[Function, ...]:
+        """Functions that no symbol tells of, called as their addresses."""
+        ordered = sorted(self.functions, key=lambda function: function.address)
+        starts = [function.address for function in ordered]
+
+        def is_new(address: int) -> bool:
+            at = bisect_right(starts, address) - 1
+            return at < 0 or address >= ordered[at].end
+
+        return tuple(function for function in self._unwound if is_new(function.address))
+
+    @cached_property
+    def _unwound(self) -> tuple[Function, ...]:
+        """What `.eh_frame` tells of, which stripped programs have too; a section of which nothing tells is
+        taken for one function."""
+        found: dict[int, Function] = {}
+        try:
+            for address, size in self._unwinding_entries():
+                section = self._section_of(address)
+                if section is not None and size and address + size <= section.end:
+                    found[address] = _unnamed(address, size, section)
+        except Exception:  # damaged tables tell of nothing
+            found.clear()
+        for section in self._sections.values():
+            known = [*self.functions, *found.values()]
+            if section.code and not any(section.address <= one.address < section.end for one in known):
+                found[section.address] = _unnamed(section.address, len(section.code), section)
+        return tuple(found[address] for address in sorted(found))
+
+    def _unwinding_entries(self) -> Iterator[tuple[int, int]]:
+        from elftools.dwarf.callframe import FDE
+
+        dwarf = self._dwarf
+        # What a linker has yet to fill in cannot be told without relocations: `strip` takes those away too.
+        if dwarf is None or (self._relocatable and not self._is_there(_RELOCATIONS)):
+            return
+        for entry in dwarf.EH_CFI_entries() if dwarf.has_EH_CFI() else ():
+            if isinstance(entry, FDE):
+                yield entry["initial_location"], entry["address_range"]
+
+    def _is_there(self, kind: int) -> bool:
+        return any(header.kind == kind for header in self._headers)
+
+    def _missing(self, name: str) -> str:
+        names = sorted({function.name for function in self.functions})
+        if not names:
+            return (
+                f"there is no function '{name}': the file has no symbols (it is stripped); give an address "
+                "such as 0x1139, or a file with symbols"
+            )
+        # A mangled name has the plain one in it.
+        close = get_close_matches(name, names) + [other for other in names if name.lower() in other.lower()]
+        hint = (
+            f"; did you mean {' or '.join(list(dict.fromkeys(close))[:3])}?"
+            if close
+            else "; --list-functions lists all"
+        )
+        stripped = (
+            ""
+            if self._is_there(_SYMBOLS)
+            else " (the file is stripped: only functions that it exports have names)"
+        )
+        return f"there is no function '{name}'{stripped}{hint}"
+
+    # Line information
+
+    @cached_property
+    def _dwarf(self) -> DWARFInfo | None:
+        try:
+            return self._read_dwarf()
+        except Exception:  # damaged: the code itself can be analysed without
+            return None
+
+    def _read_dwarf(self) -> DWARFInfo | None:
+        for header in self._headers:
+            name = _text(
+                self._content(self._headers[int.from_bytes(self._image[0x3E:0x40], "little")]), header.name
+            )
+            if not name.startswith((".debug_", ".zdebug_", ".eh_frame")):
+                continue
+            size = header.size
+            if header.flags & _COMPRESSED:
+                size = int.from_bytes(self._content(header)[8:16], "little")
+            if size > MAXIMUM_DEBUG_BYTES:
+                return None
+        return ELFFile(BytesIO(bytes(self._image))).get_dwarf_info(follow_links=False)
+
+    def _units(self, dwarf: DWARFInfo, address: int) -> Iterator[CompileUnit]:
+        """The compilation units that may hold an address, the likeliest first."""
+        if not dwarf.has_debug_info:
+            return
+        ranges = dwarf.get_aranges()
+        offset = ranges.cu_offset_at_addr(address) if ranges is not None else None
+        if offset is not None:
+            yield dwarf.get_CU_at(offset)
+        for number, unit in enumerate(dwarf.iter_CUs()):
+            if number == MAXIMUM_UNITS:
+                return
+            attributes = unit.get_top_DIE().attributes
+            low, high = attributes.get("DW_AT_low_pc"), attributes.get("DW_AT_high_pc")
+            if low is not None and high is not None and isinstance(high.value, int):
+                end = high.value if high.form == "DW_FORM_addr" else low.value + high.value
+                if not low.value <= address < end:
+                    continue
+            yield unit
+
+
+def _check_header(data: bytes) -> None:
+    if not data.startswith(MAGIC):
+        raise ObjectFileError("this is no ELF file")
+    if len(data) < _HEADER_SIZE:
+        raise ObjectFileError("the file is damaged: it ends within its header; is the copy complete?")
+    machine = int.from_bytes(data[18:20], "little" if data[5] == 1 else "big")
+    if data[4] != _ELF64 or data[5] != 1 or machine != _X86_64:
+        other = _OTHER_MACHINES.get(machine)
+        if machine == _X86_64:
+            other = "x86-64 with 32-bit addresses (x32)"
+        raise ObjectFileError(
+            f"this is code for {other or 'another processor'}; only 64-bit x86 can be analysed"
+        )
+    table, size, count = (
+        int.from_bytes(data[at : at + width], "little") for at, width in ((0x28, 8), (0x3A, 2), (0x3C, 2))
+    )
+    if not table:
+        raise ObjectFileError("the file has no section headers: its functions cannot be found")
+    if size != _SECTION.size:
+        raise ObjectFileError("the file is damaged: its section headers have a wrong size")
+    if not count and table + size <= len(data):  # more than fit into the field
+        count = int.from_bytes(data[table + 0x20 : table + 0x28], "little")
+    if table + size * max(count, 1) > len(data):
+        raise ObjectFileError(
+            "the file is damaged: it ends before its section headers; is the copy complete?"
+        )
+
+
+def _section_headers(data: bytes) -> Iterator[_Header]:
+    """All of them; ``_check_header`` has seen that the table is whole."""
+    table, count = int.from_bytes(data[0x28:0x30], "little"), int.from_bytes(data[0x3C:0x3E], "little")
+    if not count:
+        count = _Header(*_SECTION.unpack_from(data, table)).size
+    for number in range(count):
+        yield _Header(*_SECTION.unpack_from(data, table + number * _SECTION.size))
+
+
+def _damaged(error: Exception) -> ObjectFileError:
+    detail = str(error).splitlines()[0][:80] if str(error) else ""
+    return ObjectFileError(f"the file is damaged ({type(error).__name__}{': ' if detail else ''}{detail})")
+
+
+def _text(names: bytes, offset: int) -> str:
+    end = names.find(b"\0", offset)
+    return names[offset : end if end >= 0 else len(names)].decode("utf-8", "replace")
+
+
+def _number(text: str) -> int | None:
+    try:
+        return int(text, 16) if text.lower().startswith("0x") else None
+    except ValueError:
+        return None
+
+
+def _function(symbol: _Symbol, section: _Section, starts: list[int]) -> Function:
+    """A symbol's stretch of code: without a size, up to the next function or the section's end."""
+    size = symbol.size
+    if not size:
+        after = bisect_right(starts, symbol.value)
+        size = (starts[after] if after < len(starts) else section.end) - symbol.value
+    inside = section.address <= symbol.value < section.end
+    size = min(size, section.end - symbol.value) if inside else 0
+    return Function(symbol.name, symbol.value, size, section.origin)
+
+
+def _unnamed(address: int, size: int, section: _Section) -> Function:
+    return Function(f"{address - section.origin:#x}", address, size, section.origin)
+
+
+def _ranges(program: LineProgram, function: Function) -> Iterator[tuple[int, int, LinePlace]]:
+    """First address, the one behind the last, and the place of every entry that meets a function."""
+    header = program.header
+    version = header["version"]
+    directories, files = header["include_directory"], header["file_entry"]
+
+    def name_of(number: int) -> str:
+        entry = files[number if version >= 5 else number - 1]
+        folder = entry["dir_index"]
+        parts = [entry["name"]]
+        # The first folder is the compiler's own: names are as short as they were given to it.
+        if folder > 0:
+            parts.insert(0, directories[folder if version >= 5 else folder - 1])
+        return str(join(*(part.decode("utf-8", "replace") for part in parts)))
+
+    names: dict[int, str] = {}
+    before: Any = None
+    for entry in program.get_entries():
+        state = entry.state
+        if state is None:
+            continue
+        if before is not None and before.address < function.end and state.address > function.address:
+            if before.file not in names:
+                names[before.file] = name_of(before.file)
+            # Line 0: the compiler's own doing.
+            if before.line:
+                place = LinePlace(names[before.file], before.line - 1, max(before.column - 1, 0))
+                yield before.address, state.address, place
+        before = None if state.end_sequence else state
+
+
+def _look_up(
+    ranges: Sequence[tuple[int, int, LinePlace]], addresses: Sequence[int]
+) -> list[LinePlace | None]:
+    ordered = sorted(ranges, key=lambda item: item[:2])
+    starts = [start for start, _, _ in ordered]
+    found: list[LinePlace | None] = []
+    for address in addresses:
+        at = bisect_right(starts, address) - 1
+        found.append(ordered[at][2] if at >= 0 and address < ordered[at][1] else None)
+    return found

@@ -1,0 +1,311 @@
+"""ELF files on the command line: functions, loops, source lines, and every way in which they can be wrong."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from cyclelens.analyzer import cli
+from cyclelens.analyzer.api import Analyzer
+from cyclelens.analyzer.assembly.elf import ObjectFileError
+from cyclelens.analyzer.model.result import AnalysisOptions
+from cyclelens.analyzer.reports.registry import FORMATS
+
+ROOT = Path(__file__).parents[2]
+SCHEMA = json.loads((ROOT / "docs/schema/report-1.schema.json").read_text())
+EXAMPLES = sorted((ROOT / "examples").glob("*.s"))
+
+SOURCE = """\
+.globl dot, table
+.type dot, @function
+dot:
+    .cfi_startproc
+    xor %eax, %eax
+.Ldot:
+    movss (%rdi,%rax,4), %xmm1
+    mulss (%rsi,%rax,4), %xmm1
+    addss %xmm1, %xmm0
+    inc %rax
+    cmp %rax, %rdx
+    jne .Ldot
+    ret
+    .cfi_endproc
+.size dot, .-dot
+.section .text.other, "ax"
+.globl branchy
+branchy:
+    .cfi_startproc
+.Lagain:
+    cmpl $0, (%rdi)
+    je .Lskip
+    add mask(%rip), %eax
+    add ext(%rip), %eax
+.Lskip:
+    add $4, %rdi
+    dec %rsi
+    jnz .Lagain
+    jmp dot
+    .cfi_endproc
+.globl straight
+straight:
+    lea 1(%rdi,%rdi,2), %eax
+    ret
+    nop
+"""
+
+pytestmark = pytest.mark.skipif(shutil.which("as") is None, reason="GNU as is not installed")
+
+
+def run(*command: str | Path) -> None:
+    subprocess.run(command, check=True, capture_output=True)
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the source as an object, without line information, as a library, and stripped."""
+    folder = tmp_path_factory.mktemp("objects")
+    (folder / "k.s").write_text(SOURCE)
+    run("as", "-g", "-o", folder / "k.o", folder / "k.s")
+    run("as", "-o", folder / "plain.o", folder / "k.s")
+    elsewhere = ("--defsym=mask=dot", "--defsym=ext=branchy")
+    run("ld", "-shared", "-Bsymbolic", *elsewhere, "-o", folder / "k.so", folder / "k.o")
+    run("strip", "-o", folder / "exports.so", folder / "k.so")
+    run("ld", "-e", "dot", *elsewhere, "-o", folder / "program", folder / "k.o")
+    run("strip", folder / "program")
+    run("strip", "-o", folder / "stripped.o", folder / "plain.o")
+    return folder
+
+
+def report(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> dict[str, Any]:
+    """The JSON report, which fits its schema."""
+    assert cli.main(["analyze", *map(str, arguments), "--format", "json"]) == 0
+    document: dict[str, Any] = json.loads(capsys.readouterr().out)
+    jsonschema.validate(document, SCHEMA)
+    return document
+
+
+def complaint(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
+    """The one line that bad input gets."""
+    assert cli.main(["analyze", *map(str, arguments)]) == 1
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    return error
+
+
+def test_a_loop_has_its_figure_address_and_source_line(
+    built: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (region,) = report(capsys, built / "k.o", "--function", "dot")["regions"]
+    (prediction,) = region["predictions"]
+    assert region["name"] == "dot.loop-1"
+    assert (region["first_line"], region["last_line"]) == (7, 12)
+    assert prediction["mode"] == "loop" and prediction["alignment"] == 2
+    assert prediction["cycles_per_iteration"] == 4.0
+    assert [(row["address"], row["line"]) for row in prediction["rows"]] == [
+        (0x2, 7),
+        (0x7, 8),
+        (0xC, 9),
+        (0x10, 10),
+        (0x13, 11),
+        (0x16, 12),
+    ]
+    assert prediction["rows"][0]["file"].endswith("k.s")
+    assert prediction["rows"][-1]["source_text"] == "jnz 0x2"
+
+
+def test_sections_of_an_object_keep_their_lines_apart(
+    built: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    regions = report(capsys, built / "k.o", "--function", "branchy")["regions"]
+    assert [region["name"] for region in regions] == [f"branchy.loop-1.{number}" for number in (1, 2, 3)]
+    assert [region["first_line"] for region in regions] == [21, 23, 26]
+    # Two symbols of other files are two places in memory.
+    texts = [row["text"] for row in regions[1]["predictions"][0]["rows"]]
+    assert len(set(texts)) == 2
+
+
+def test_a_library_keeps_its_addresses(built: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (region,) = report(capsys, built / "k.so", "--function", "dot")["regions"]
+    rows = region["predictions"][0]["rows"]
+    listing = subprocess.run(["objdump", "-d", built / "k.so"], capture_output=True, text=True).stdout
+    (line,) = (line for line in listing.splitlines() if "movss" in line)
+    assert rows[0]["address"] == int(line.split(":")[0], 16)
+    assert rows[0]["line"] == 7
+
+
+def test_without_line_information_addresses_stand_alone(
+    built: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (region,) = report(capsys, built / "plain.o", "--function", "dot")["regions"]
+    assert region["first_line"] is None
+    assert region["predictions"][0]["rows"][0]["line"] is None
+    assert cli.main(["analyze", str(built / "plain.o"), "--function", "dot"]) == 0
+    assert "plain.o: dot.loop-1, 0x2 ==" in capsys.readouterr().out
+
+
+def test_a_function_without_a_loop_comes_as_its_blocks(
+    built: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (region,) = report(capsys, built / "k.o", "--function", "straight")["regions"]
+    assert region["name"] == "straight"
+    assert [row["text"] for row in region["predictions"][0]["rows"] if row["kind"] == "instruction"][
+        -1
+    ] == "ret"
+
+
+def test_without_a_name_all_functions_with_loops_are_analysed(
+    built: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = {region["name"].split(".")[0] for region in report(capsys, built / "k.o")["regions"]}
+    assert names == {"dot", "branchy"}
+
+
+def test_functions_are_listed(built: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["analyze", str(built / "k.o"), "--list-functions"]) == 0
+    listed = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert listed == [["0x0", "25", "dot"], ["0x0", "31", "branchy"], ["0x1f", "6", "straight"]]
+
+
+@pytest.mark.parametrize("report_format", FORMATS)
+@pytest.mark.parametrize("name", ["k.o", "plain.o"])
+def test_every_format_works(
+    built: Path, capsys: pytest.CaptureFixture[str], name: str, report_format: str
+) -> None:
+    assert cli.main(["analyze", str(built / name), "--format", report_format]) == 0
+    shown = capsys.readouterr().out
+    assert "dot.loop-1" in shown
+    assert "line 0" not in shown and '"startLine": 0' not in shown
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_gets_the_figures_of_its_text(path: Path, tmp_path: Path) -> None:
+    run("as", "-o", tmp_path / "x.o", path)
+    analyzer = Analyzer()
+    aligned = {"alignment": 0, "forced": frozenset(["alignment"])}
+    loops = analyzer.analyze(path.read_text(), AnalysisOptions(regions="loops", **aligned)).regions
+    in_object = analyzer.analyze_object((tmp_path / "x.o").read_bytes(), AnalysisOptions(**aligned)).regions
+    for text, code in zip(loops, in_object, strict=True):
+        if not any("rip" in line.text for line in text.region.lines):
+            assert text.region.code == code.region.code
+        assert text.predictions[0].cycles_per_iteration == code.predictions[0].cycles_per_iteration
+
+
+def test_the_markers_of_iaca_win_over_loops(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    start, end = (f"movl ${number}, %ebx\n.byte 0x64, 0x67, 0x90\n" for number in (111, 222))
+    text = f".globl f\nf:\n1: dec %rdx\njnz 1b\n{start} 2: imul %rax, %rax\n jmp 2b\n {end} ret\n"
+    (tmp_path / "m.s").write_text(text)
+    run("as", "-o", tmp_path / "m.o", tmp_path / "m.s")
+    (region,) = report(capsys, tmp_path / "m.o")["regions"]
+    assert region["name"] == "f.iaca-1"
+    assert [row["text"].split()[0] for row in region["predictions"][0]["rows"]] == ["imul", "jmp"]
+    both = report(capsys, tmp_path / "m.o", "--regions", "both")["regions"]
+    assert [region["name"] for region in both] == ["f.iaca-1", "f.loop-1"]
+
+
+def test_check_whatif_and_sweep_take_objects_too(built: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    common = [str(built / "plain.o"), "--function", "dot"]
+    assert cli.main(["check", *common, "--max-cycles", "dot.loop-1=4"]) == 0
+    assert cli.main(["check", *common, "--max-cycles", "dot.loop-1=3"]) == 3
+    assert cli.main(["whatif", *common, "--remove", "0xc"]) == 0
+    assert "0xc: addss" in capsys.readouterr().out
+    assert cli.main(["whatif", *common, "--remove", "0xd"]) == 1
+    assert "no instruction of the region at 0xd" in capsys.readouterr().err
+    assert cli.main(["sweep", *common, "--load-latency", "4..8"]) == 0
+
+
+# What is wrong with a file is said in one line.
+
+
+def test_a_missing_function_is_answered_with_a_suggestion(
+    built: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "did you mean dot?" in complaint(capsys, built / "k.o", "--function", "dto")
+    assert "did you mean branchy?" in complaint(capsys, built / "k.o", "--function", "ranch")
+    assert "--list-functions" in complaint(capsys, built / "k.o", "--function", "something_else")
+
+
+def test_a_stripped_file_says_so_and_takes_an_address(
+    built: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "only functions that it exports" in complaint(
+        capsys, built / "exports.so", "--function", "private"
+    )
+    assert "stripped" in complaint(capsys, built / "stripped.o", "--function", "dot")
+    (region,) = report(capsys, built / "stripped.o", "--function", "0x7")["regions"]
+    assert region["name"] == "0x0.loop-1"
+    assert "no function is known at 0x999" in complaint(capsys, built / "k.so", "--function", "0x999")
+
+
+def test_tables_for_unwinding_tell_of_functions_without_names(
+    built: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["analyze", str(built / "program"), "--list-functions"]) == 0
+    address, size, name = capsys.readouterr().out.splitlines()[0].split()
+    assert (size, name) == ("25", address)
+    (region,) = report(capsys, built / "program", "--function", address)["regions"]
+    assert region["predictions"][0]["cycles_per_iteration"] == 4.0
+    assert len(report(capsys, built / "program")["regions"]) == 4
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda data: data[:40], "ends within its header"),
+        (lambda data: data[: len(data) - 100], "is the copy complete"),
+        (lambda data: data[:18] + b"\xb7\0" + data[20:], "AArch64"),
+        (lambda data: data[:4] + b"\1" + data[5:18] + b"\3\0" + data[20:], "32-bit x86"),
+        (lambda data: data[:0x28] + bytes(8) + data[0x30:], "no section headers"),
+        (lambda data: b"!<arch>\n" + data, "ar x"),
+        (lambda data: b"\xcf\xfa\xed\xfe" + data, "Mach-O"),
+        (lambda data: b"MZ" + data, "Windows"),
+        (lambda data: b"nop\n", "--function is for ELF files"),
+    ],
+)
+def test_what_is_no_whole_x86_object_is_said(
+    built: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], change: Any, said: str
+) -> None:
+    (tmp_path / "bad.o").write_bytes(change((built / "k.o").read_bytes()))
+    assert said in complaint(capsys, tmp_path / "bad.o", "--function", "dot")
+
+
+def test_a_name_with_two_places_needs_an_address(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("a", "b"):
+        text = ".type f, @function\nf: 1: dec %rax\njnz 1b\nret\n.size f, .-f\n"
+        (tmp_path / f"{name}.s").write_text(text)
+        run("as", "-o", tmp_path / f"{name}.o", tmp_path / f"{name}.s")
+    run("ld", "-r", "-o", tmp_path / "both.o", tmp_path / "a.o", tmp_path / "b.o")
+    assert "2 functions 'f'; choose by address" in complaint(capsys, tmp_path / "both.o", "--function", "f")
+
+
+def test_a_file_with_very_many_functions_wants_one_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    functions = "".join(f".globl f{number}\nf{number}: ret\n" for number in range(101))
+    (tmp_path / "many.s").write_text(functions)
+    run("as", "-o", tmp_path / "many.o", tmp_path / "many.s")
+    assert "101 functions: choose one" in complaint(capsys, tmp_path / "many.o")
+
+
+def test_damaged_files_never_break_anything(built: Path) -> None:
+    random_source = random.Random(5)
+    analyzer = Analyzer()
+    for name in ("k.o", "k.so", "stripped.o"):
+        whole = (built / name).read_bytes()
+        headers = int.from_bytes(whole[0x28:0x30], "little")
+        for _ in range(60):
+            data = bytearray(whole)
+            for _ in range(random_source.choice([1, 3, 10])):
+                # Half of the edits hit the section headers, where they do most harm.
+                at = random_source.randrange(random_source.choice([0x10, headers]), len(data))
+                value = random_source.choice([0, 1, 0xFF, 2**32, 2**63, 2**64 - 1])
+                data[at : at + 8] = value.to_bytes(8, "little")[: len(data) - at]
+            try:
+                analyzer.analyze_object(bytes(data), AnalysisOptions())
+            except ObjectFileError as error:
+                assert str(error)
