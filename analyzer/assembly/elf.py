@@ -168,7 +168,7 @@ class ObjectFile:
         if len({function.address for function in same}) > 1:
             places = ", ".join(f"{function.address - function.origin:#x}" for function in same)
             raise ObjectFileError(
-                f"there are {len(same)} functions '{name}'; choose by the address: {places}"
+                f"there are {len(same)} functions '{name}'; choose by address: {places}"
             )
         if same:
             return same[0]
