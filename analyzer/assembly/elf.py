@@ -167,9 +167,7 @@ class ObjectFile:
         same = [function for function in self.functions if function.name == name]
         if len({function.address for function in same}) > 1:
             places = ", ".join(f"{function.address - function.origin:#x}" for function in same)
-            raise ObjectFileError(
-                f"there are {len(same)} functions '{name}'; choose by address: {places}"
-            )
+            raise ObjectFileError(f"there are {len(same)} functions '{name}'; choose by address: {places}")
         if same:
             return same[0]
         if (address := _number(name)) is not None:

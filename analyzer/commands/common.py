@@ -59,8 +59,10 @@ def alignment(text: str) -> int:
     return int(text)
 
 
-def add_analysis_arguments(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
-    """The arguments that say what to analyse and for what; ``several`` files or one."""
+def add_analysis_arguments(
+    parser: argparse.ArgumentParser, *, several: bool = False, objects: bool = True
+) -> None:
+    """The arguments that say what to analyse and for what; ``several`` files or one, ELF ``objects`` too."""
     if several:
         parser.add_argument("files", metavar="FILE", nargs="+", help="assembly files or ELF files")
     else:
@@ -195,6 +197,14 @@ def read_bytes(name: str) -> bytes:
         if data.startswith(magic) and b"\0" in data[:4096]:
             raise InputError(f"{name} is {what}")
     return data
+
+
+def read_text(name: str) -> str:
+    """An assembly file's text. Raises InputError for machine code too."""
+    data = read_bytes(name)
+    if data.startswith(ELF_MAGIC):
+        raise InputError(f"{name} is an ELF file; this command compares assembly texts")
+    return to_text(data)
 
 
 def to_text(data: bytes) -> str:

@@ -27,7 +27,7 @@ def main(arguments: list[str]) -> int:
         "Set regions beside something else. Without a choice: on every microarchitecture "
         "(or those of --arch).",
     )
-    add_analysis_arguments(parser)
+    add_analysis_arguments(parser, objects=False)
     choice = parser.add_mutually_exclusive_group()
     choice.add_argument(
         "--alignments", action="store_true", help="at every offset within a 64-byte line, on --arch"

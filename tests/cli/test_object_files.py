@@ -217,6 +217,8 @@ def test_check_whatif_and_sweep_take_objects_too(built: Path, capsys: pytest.Cap
     assert cli.main(["whatif", *common, "--remove", "0xd"]) == 1
     assert "no instruction of the region at 0xd" in capsys.readouterr().err
     assert cli.main(["sweep", *common, "--load-latency", "4..8"]) == 0
+    assert cli.main(["compare", common[0]]) == 1
+    assert "is an ELF file; this command compares assembly texts" in capsys.readouterr().err
 
 
 # What is wrong with a file is said in one line.
