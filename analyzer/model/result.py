@@ -38,6 +38,18 @@ class TraceRow(NamedTuple):
     """Allowed ports."""
 
 
+class Input(NamedTuple):
+    """A value that a uop reads from another one."""
+
+    producer: int
+    """Row of the trace; those of ``later`` are counted on."""
+    value: str
+    """Register or flag group; ``memory`` for what a load gets from a store, which it waits for after it was
+    dispatched; empty between uops of one instruction."""
+    ready: int | None
+    """First cycle in which the value can be used."""
+
+
 @dataclass(frozen=True, slots=True)
 class Trace:
     """Rows in program order, round by round."""
@@ -45,6 +57,13 @@ class Trace:
     rows: tuple[TraceRow, ...]
     cycles: int
     """Simulated cycles."""
+    inputs: tuple[tuple[Input, ...], ...] = ()
+    """For every row the values that another uop made."""
+    held: tuple[str, ...] = ()
+    """For every row what kept it in the scheduler when its inputs were there: ``fence``, ``unit`` (busy with
+    the same instruction of before) or nothing."""
+    later: tuple[TraceRow, ...] = ()
+    """The uops of rounds behind the last one of ``rows``, as far as they got: they took room and ports."""
 
 
 @dataclass(frozen=True, slots=True)

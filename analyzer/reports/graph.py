@@ -95,7 +95,7 @@ def _drawing(region: RegionAnalysis, prediction: Prediction) -> tuple[str, float
         y = _MARGIN + index * _ROW
         parts.append(
             f'<rect x="{left}" y="{y}" width="{box:.0f}" height="{_LINE}" rx="3" fill="#fff" '
-            f'stroke="{colour}"/>'
+            f'stroke="{colour}"{_mark(index in graph.chain)}/>'
             f'<text x="{left + 6}" y="{y + 14}" fill="#000">{escape(text)}</text>'
         )
     width = left + box + _LANE * reach + 60
@@ -114,15 +114,20 @@ def _arcs(graph: Dependencies, left: float, box: float) -> Iterator[str]:
         dashes = ' stroke-dasharray="4 3"' if edge.carried else ""
         yield (
             f'<path d="M{x:.0f} {start:.1f}C{bulge:.1f} {start:.1f} {bulge:.1f} {end:.1f} {x:.0f} {end:.1f}" '
-            f'fill="none" stroke="{colour}" stroke-width="{width}"{dashes}>'
+            f'fill="none" stroke="{colour}" stroke-width="{width}"{dashes}{_mark(edge.critical)}>'
             f"<title>{escape(_sentence(edge.value, edge.latency, edge.carried))}</title></path>"
         )
         anchor = "end" if edge.carried else "start"
         label = x + side * (_LANE * _lanes(edge) + 3)
         yield (
             f'<text x="{label:.0f}" y="{(start + end) / 2 + 4:.1f}" text-anchor="{anchor}" fill="{colour}" '
-            f'font-size="10">{edge.latency}</text>'
+            f'font-size="10"{_mark(edge.critical)}>{edge.latency}</text>'
         )
+
+
+def _mark(critical: bool) -> str:
+    """For a page that colours the picture itself."""
+    return ' class="critical"' if critical else ""
 
 
 def _lanes(edge: Dependency) -> int:

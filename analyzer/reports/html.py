@@ -1,42 +1,128 @@
-"""The report as one HTML file that needs nothing else: figures, table, graph of dependencies, timeline."""
+"""The report as one HTML file that needs nothing else: figures, timeline, table, graph of dependencies.
+
+Editors show the same page in a panel: it takes their colours and tells them which line was clicked. The
+content security policy allows the page's own style and script and nothing else; both carry the digest of the
+page, which no text inside of it can know.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
 from html import escape
+from importlib.resources import files
 
 from cyclelens.analyzer.insight import wording
 from cyclelens.analyzer.insight.confidence import assumptions, reservations
 from cyclelens.analyzer.insight.dependencies import dependencies
 from cyclelens.analyzer.insight.static_ports import static_ports
 from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.analyzer.model.account import Account
 from cyclelens.analyzer.model.result import Analysis, Prediction, RegionAnalysis
 from cyclelens.analyzer.model.source import UNKNOWN_LINE
-from cyclelens.analyzer.reports import graph, timeline
+from cyclelens.analyzer.reports import bars, graph, timeline
+from cyclelens.analyzer.reports.interactive import script_data, source_line
 from cyclelens.analyzer.reports.rows import Row, rows, source_shares
 
-_STYLE = """
-body { font: 15px/1.45 system-ui, sans-serif; margin: 2em auto; max-width: 80em; padding: 0 1em; color: #222 }
-h1 { font-size: 1.4em } h2 { font-size: 1.15em; border-bottom: 1px solid #bbb; margin-top: 2em }
-table { border-collapse: collapse; font-size: 13px } td, th { padding: 2px 8px; text-align: right }
-th { background: #eee } td.text, th.text { text-align: left } td.text { font-family: monospace }
-tr.chain td.text { color: #c62828 } tr.total { border-top: 1px solid #888; font-weight: bold }
-pre { font-size: 12px; line-height: 1.25; overflow-x: auto; background: #f6f6f6; padding: 8px }
-.bar { display: flex; height: 22px; border: 1px solid #888; max-width: 50em } .bar div { height: 100% }
-.warn { color: #a04000 } .figure { overflow-x: auto }
-"""
-_COLOURS = ("#c62828", "#ef6c00", "#f9a825", "#6a1b9a", "#1565c0", "#00838f", "#5d4037", "#616161")
-_USED = "#2e7d32"
+_LIGHT = {
+    "background": "#ffffff",
+    "text": "#1f2328",
+    "muted": "#59636e",
+    "line": "#d5dae0",
+    "band": "#f4f6f8",
+    "select": "#dcebff",
+    "accent": "#0a5fd0",
+    "chain": "#c0222b",
+    "warn": "#8a4600",
+    "front": "#e3d8f5",
+    "queue": "#cfdff8",
+    "delay": "#f3efe2",
+    "inputs": "#f2d98c",
+    "port": "#f7bfa5",
+    "execution": "#9ddcae",
+    "done": "#e0e3e6",
+    "used": "#3f8f5a",
+    "used-other": "#6f9ed6",
+    "full": "#d98324",
+}
+_DARK = {
+    "background": "#14181d",
+    "text": "#e2e6ea",
+    "muted": "#9aa4af",
+    "line": "#363d46",
+    "band": "#1b2026",
+    "select": "#1d3a5f",
+    "accent": "#6cb2ff",
+    "chain": "#ff7b72",
+    "warn": "#f0a868",
+    "front": "#43345f",
+    "queue": "#233e66",
+    "delay": "#2e2b22",
+    "inputs": "#6b5610",
+    "port": "#7d3a20",
+    "execution": "#1e6b38",
+    "done": "#343a42",
+    "used": "#3fa45f",
+    "used-other": "#5486c4",
+    "full": "#c9731a",
+}
+_EDITOR = {
+    "background": "--vscode-editor-background",
+    "text": "--vscode-editor-foreground",
+    "muted": "--vscode-descriptionForeground",
+    "accent": "--vscode-textLink-foreground",
+    "mono": "--vscode-editor-font-family",
+    "sans": "--vscode-font-family",
+}
+"""What follows the theme of VS Code."""
+_FONTS = {
+    "sans": "system-ui, sans-serif",
+    "mono": "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace",
+}
 
 
 def render(analysis: Analysis, file: str) -> str:
     """The whole document. Timeline and account are there if the analysis has them."""
     body = "\n".join(_body(analysis, file))
-    title = escape(file)
+    page = files("cyclelens.analyzer.reports") / "page"
+    style = _colours() + (page / "page.css").read_text(encoding="utf-8")
+    script = (page / "timeline.js").read_text(encoding="utf-8")
+    nonce = sha256(body.encode()).hexdigest()[:32]
+    policy = f"default-src 'none'; style-src 'nonce-{nonce}'; script-src 'nonce-{nonce}'"
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width">
+<title>Cyclelens: {escape(file)}</title>
+<style nonce="{nonce}">
+{style}</style>
+</head>
+<body>
+{body}
+<script nonce="{nonce}">
+{script}</script>
+</body>
+</html>
+"""
+
+
+def _colours() -> str:
+    """Light or dark as the reader's system says, or as the editor does."""
+
+    def block(selector: str, values: Mapping[str, str]) -> str:
+        return f"{selector} {{ {' '.join(f'--{name}: {value};' for name, value in values.items())} }}\n"
+
+    editor = {name: f"var({variable})" for name, variable in _EDITOR.items()}
     return (
-        f'<!DOCTYPE html>\n<html lang="en">\n<head><meta charset="utf-8"><title>Cyclelens: {title}</title>'
-        f"<style>{_STYLE}</style></head>\n<body>\n{body}\n</body>\n</html>\n"
+        block(":root", {"color-scheme": "light dark"} | _LIGHT | _FONTS).replace(
+            "--color-scheme", "color-scheme"
+        )
+        + f"@media (prefers-color-scheme: dark) {{ {block(':root', _DARK)}}}\n"
+        + block("body.vscode-light, body.vscode-high-contrast-light", _LIGHT | editor)
+        + block(
+            "body.vscode-dark, body.vscode-high-contrast:not(.vscode-high-contrast-light)", _DARK | editor
+        )
     )
 
 
@@ -44,12 +130,27 @@ def _body(analysis: Analysis, file: str) -> Iterator[str]:
     yield f"<h1>{escape(file)}</h1>"
     if not analysis.regions:
         yield "<p>No region is marked.</p>"
-    for region in analysis.regions:
+    for number, region in enumerate(analysis.regions):
+        place = wording.region_place(region.region)
+        name = escape(f"{region.region.name or '(unnamed)'}, {place}")
         if not region.predictions:
-            yield f"<h2>{escape(region.region.name or '(unnamed)')}</h2>"
+            yield f"<h2>{name}</h2>"
             yield f"<p>No prediction: {escape(region.note)}</p>"
-        for prediction in region.predictions:
-            yield from _prediction(region, prediction)
+        elif len(region.predictions) > 1:
+            yield f"<h2>{name}, compared</h2>"
+            yield from bars.multiples(
+                [
+                    (prediction.microarchitecture, f"p{number}-{prediction.microarchitecture}", prediction)
+                    for prediction in region.predictions
+                ]
+            )
+        for position, prediction in enumerate(region.predictions):
+            identifier = f"{number}-{prediction.microarchitecture}"
+            opened = "" if position else " open"
+            yield f'<details class="prediction" id="p{identifier}"{opened}>'
+            yield f"<summary><h2>{name}, {prediction.microarchitecture}</h2></summary>"
+            yield from _prediction(region, prediction, f"t{identifier}")
+            yield "</details>"
     if analysis.problems:
         yield "<h2>Problems</h2><ul>"
         for problem in analysis.problems:
@@ -58,49 +159,50 @@ def _body(analysis: Analysis, file: str) -> Iterator[str]:
         yield "</ul>"
 
 
-def _prediction(region: RegionAnalysis, prediction: Prediction) -> Iterator[str]:
+def _prediction(region: RegionAnalysis, prediction: Prediction, identifier: str) -> Iterator[str]:
     model = registry.get(prediction.microarchitecture)
-    name = escape(region.region.name or "(unnamed)")
-    yield f"<h2>{name}, {escape(wording.region_place(region.region))}</h2>"
     yield (
-        f"<p><b>{prediction.cycles_per_iteration:.2f} cycles/iter</b> on {escape(model.name)} "
-        f"({escape(model.title)}), {wording.mode(prediction.mode)}; "
-        f"bottleneck: <b>{escape(', '.join(prediction.bottlenecks))}</b>; "
-        f"front end: {escape(wording.front_end(prediction))}</p>"
+        f'<p class="headline"><b>{prediction.cycles_per_iteration:.2f} cycles/iter</b> '
+        f"on {escape(model.name)} ({escape(model.title)}), {wording.mode(prediction.mode)}, "
+        f"<b>{escape(wording.bound_by(prediction.bottlenecks))}</b></p>"
     )
-    notes = [*wording.explanations(prediction), *reservations(prediction), *assumptions(prediction)]
+    notes = [*wording.explanations(prediction), f"Front end: {wording.front_end(prediction)}"]
+    if prediction.bounds:
+        bounds = sorted(prediction.bounds.items(), key=lambda bound: -bound[1])
+        notes.append("Bounds: " + ", ".join(f"{name} {cycles:.2f}" for name, cycles in bounds))
+    notes += [*reservations(prediction), *assumptions(prediction)]
     if region.note:
         notes.append(region.note)
-    yield "<ul>" + "".join(f"<li>{escape(note)}</li>" for note in notes) + "</ul>"
-    if prediction.account is not None:
-        yield from _account(prediction.account)
-    yield from _table(region, prediction, model.ports)
+    yield '<ul class="notes">' + "".join(f"<li>{escape(note)}</li>" for note in notes) + "</ul>"
     for finding in region.findings:
         if finding.microarchitecture in ("", prediction.microarchitecture):
             place = wording.place(region.region.lines[region.instruction_lines[finding.instruction]])
             yield f'<p class="warn">{escape(place)}: {escape(finding.message)} [{escape(finding.code)}]</p>'
-    yield "<h3>Dependencies</h3>"
-    yield f'<div class="figure">{graph.picture(region, prediction)}</div>'
+    if prediction.account is not None:
+        yield from _account(bars.slots([prediction])[0])
     if prediction.simulation.trace is not None:
         labels = {row.index: row.text for row in rows(region, prediction) if row.kind == "instruction"}
         yield "<h3>Timeline</h3>"
-        yield f"<pre>{escape(timeline.render(prediction, labels=labels))}</pre>"
+        data = script_data(region, prediction)
+        yield f'<script type="application/json" id="{identifier}">{data}</script>'
+        yield f'<div class="timeline" data-timeline="{identifier}"></div>'
+        yield "<details><summary>The first iterations as text</summary>"
+        yield f"<pre>{escape(timeline.render(prediction, labels=labels))}</pre></details>"
+    yield "<h3>Instructions</h3>"
+    yield '<div class="figure">'
+    yield from _table(region, prediction, model.ports)
+    yield "</div><h3>Dependencies</h3>"
+    yield f'<div class="figure graph">{graph.picture(region, prediction)}</div>'
 
 
-def _account(account: Account) -> Iterator[str]:
+def _account(parts: Sequence[bars.Part]) -> Iterator[str]:
     yield "<h3>Issue slots</h3>"
-    parts = [("used", account.used_share, _USED)]
-    parts += [
-        (cause.text, share, _COLOURS[number % len(_COLOURS)])
-        for number, (cause, share) in enumerate(account.causes())
-    ]
-    bar = "".join(
-        f'<div style="width:{share:.4%};background:{colour}" title="{escape(text)} {share:.1%}"></div>'
-        for text, share, colour in parts
-    )
-    yield f'<div class="bar">{bar}</div><ul>'
+    yield f'<div class="figure">{bars.stacked(parts, 800, 22)}</div><ul class="causes">'
     for text, share, colour in parts:
-        yield f'<li><span style="color:{colour}">&#9632;</span> {share:.1%} {escape(text)}</li>'
+        square = (
+            f'<svg width="10" height="10" aria-hidden="true"><rect width="10" height="10" fill="{colour}"/>'
+        )
+        yield f"<li>{square}</svg> {share:.1%} {escape(text)}</li>"
     yield "</ul>"
 
 
@@ -119,26 +221,39 @@ def _table(region: RegionAnalysis, prediction: Prediction, ports: str) -> Iterat
             figures.append(wording.figure(account.lost_cycles(row.index)) if own else "")
         on_chain = own and row.index in chain
         notes = [*row.notes, *([wording.on_chain(chain[row.index])] if on_chain else [])]
-        cells = "".join(f"<td>{value}</td>" for value in figures)
+        cells = _cells(figures, prediction.cycles_per_iteration, len(ports))
         mark = ' class="chain"' if on_chain else ""
+        line = source_line(row.statement)
+        mark += f' data-row="{row.index}"' if own else ""
+        mark += f' data-line="{line}"' if line is not None else ""
         yield (
             f"<tr{mark}><td>{escape(wording.short_place(row.statement))}</td>"
             f'<td>{source_shares(row.usage.sources)}</td>{cells}<td class="text">{escape(row.text)}</td>'
-            f'<td class="text">{escape(", ".join(notes))}</td></tr>'
+            f'<td class="text notes">{escape(", ".join(notes))}</td></tr>'
         )
     usages = [row.usage for row in listed]
     totals = [sum(usage.issued for usage in usages), sum(usage.executed for usage in usages)]
     totals += [sum(usage.ports.get(port, 0.0) for usage in usages) for port in ports]
     if account is not None:
         totals.append(sum(account.lost_cycles(index) for index in range(len(prediction.instructions))))
-    cells = "".join(f"<td>{wording.figure(value)}</td>" for value in totals)
+    cells = _cells([wording.figure(value) for value in totals], prediction.cycles_per_iteration, len(ports))
     yield f'<tr class="total"><td></td><td></td>{cells}<td class="text">total</td><td></td></tr>'
     static = static_ports(prediction)
     for name, load in (("spread at best", static.best), ("spread evenly", static.even)):
         cells = "".join(f"<td>{wording.figure(load.get(port, 0.0))}</td>" for port in ports)
         rest = "<td></td>" if account is not None else ""
-        yield f'<tr>{"<td></td>" * 4}{cells}{rest}<td class="text">{name}</td><td></td></tr>'
+        yield f'<tr class="spread">{"<td></td>" * 4}{cells}{rest}<td class="text">{name}</td><td></td></tr>'
     yield "</table>"
+
+
+def _cells(figures: Sequence[str], cycles: float, ports: int) -> str:
+    """Cells of a row; those of the ports, behind two others, show how much of the time the port is busy."""
+    cells = []
+    for position, figure in enumerate(figures):
+        busy = 2 <= position < 2 + ports and figure and cycles
+        level = min(10, round(10 * float(figure) / cycles)) if busy else 0
+        cells.append(f'<td class="load l{level}">{figure}</td>' if level else f"<td>{figure}</td>")
+    return "".join(cells)
 
 
 def _figures(row: Row, ports: str) -> list[str]:

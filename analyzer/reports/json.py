@@ -10,6 +10,7 @@ from typing import Any
 from cyclelens.analyzer.insight.confidence import assumptions, reservations
 from cyclelens.analyzer.insight.dependencies import Dependencies, dependencies
 from cyclelens.analyzer.insight.static_ports import static_ports
+from cyclelens.analyzer.insight.waits import timeline
 from cyclelens.analyzer.model.account import Account
 from cyclelens.analyzer.model.result import (
     Analysis,
@@ -83,7 +84,7 @@ def _prediction(analysis: RegionAnalysis, prediction: Prediction) -> dict[str, A
     if prediction.account is not None:
         result["account"] = _account(prediction.account)
     if simulation.trace is not None:
-        result["trace"] = _trace(simulation.trace)
+        result["trace"] = _trace(prediction, simulation.trace)
     return result
 
 
@@ -203,10 +204,19 @@ def _problem(problem: Problem) -> dict[str, Any]:
     }
 
 
-def _trace(trace: Trace) -> dict[str, Any]:
+def _trace(prediction: Prediction, trace: Trace) -> dict[str, Any]:
     """Rows as lists in the order of ``columns``: a trace has thousands of them."""
+    drawn = timeline(prediction)
+
+    def known(row: int | None) -> int | None:
+        return row if row is not None and row < len(trace.rows) else None
+
     return {
         "cycles": trace.cycles,
         "columns": list(TraceRow._fields),
         "rows": [list(row) for row in trace.rows],
+        "inputs": [[[known(one.producer), one.value, one.ready] for one in read] for read in drawn.inputs],
+        "waits": [[[*wait._replace(uop=known(wait.uop))] for wait in waits] for waits in drawn.waits],
+        "chain": [list(edge) for edge in sorted(drawn.chain)],
+        "occupancy": {one.name: {"size": one.size, "counts": list(one.counts)} for one in drawn.occupancy},
     }

@@ -39,6 +39,7 @@ cdef class Columns:
     cdef public int[::1] store
     cdef public int[::1] latency_bonus
     cdef public int[::1] blocked
+    cdef public int[::1] held
     cdef public int[::1] first_input
     cdef public int[::1] first_result
     cdef public int[::1] pending

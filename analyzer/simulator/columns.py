@@ -36,7 +36,7 @@ class Columns:
 
     def _start_columns(self, size: int, value_size: int) -> None:
         self._cut_instances(memoryview(ints(4 * size)), size)
-        self._cut_uops(memoryview(ints(18 * size)), size)
+        self._cut_uops(memoryview(ints(19 * size)), size)
         self._cut_inputs(memoryview(ints(3 * value_size)), value_size)
         self._cut_values(memoryview(ints(5 * value_size)), value_size)
         self._cut_stores(memoryview(ints(8 * value_size)), value_size)
@@ -69,6 +69,8 @@ class Columns:
         self.pending = table[15 * size : 16 * size]
         self.next_uop = table[16 * size : 17 * size]
         self.blocked = table[17 * size : 18 * size]
+        self.held = table[18 * size : 19 * size]
+        """What kept the uop in the scheduler at last though its inputs were there: 0, HELD_BY_..."""
 
     def _cut_inputs(self, table: Column, size: int) -> None:
         self.input_value = table[0 * size : 1 * size]
@@ -218,6 +220,7 @@ class Columns:
         self.store = grown(self.store, size)
         self.latency_bonus = grown(self.latency_bonus, size)
         self.blocked = grown(self.blocked, size)
+        self.held = grown(self.held, size)
         self.first_input = grown(self.first_input, size)
         self.first_result = grown(self.first_result, size)
         self.pending = grown(self.pending, size)

@@ -24,6 +24,10 @@ SYNC = int(UopKind.SYNC)
 MERGE = int(UopKind.MERGE)
 """Uop kinds; SYNC and MERGE are the ones that belong to no instruction's own list, and the largest."""
 
+HELD_BY_UNIT, HELD_BY_FENCE = 1, 2
+HELD_NAMES = ("", "unit", "fence")
+"""By the numbers above."""
+
 CODE_LINE = 64
 FETCH_BLOCK = 16
 """Bytes."""

@@ -104,6 +104,7 @@ class RenameKeys:
 
     def __init__(self) -> None:
         self._numbers: dict[tuple[ValueKind, str], int] = {}
+        self.names: list[str] = []
         self.classes: list[int] = []
         names = ["RAX", "RCX", "RDX", "RBX", "RSP", "RBP", "RSI", "RDI"]
         names += [f"R{n}" for n in range(8, 16)]
@@ -119,6 +120,7 @@ class RenameKeys:
             number = len(self.classes)
             self._numbers[value] = number
             kind, name = value
+            self.names.append(name)
             register_class = NO_CLASS
             if kind is ValueKind.REGISTER and is_general_purpose(name):
                 register_class = GPR_CLASS

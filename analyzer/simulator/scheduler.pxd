@@ -7,6 +7,8 @@ from cyclelens.analyzer.simulator.program cimport Program
 
 cdef int ELIMINATED
 cdef int FOREVER
+cdef int HELD_BY_FENCE
+cdef int HELD_BY_UNIT
 cdef int LOAD
 cdef int NONE
 cdef int STORE_ADDRESS

@@ -9,6 +9,8 @@ from cyclelens.analyzer.simulator.columns import Columns
 from cyclelens.analyzer.simulator.constants import (
     ELIMINATED,
     FOREVER,
+    HELD_BY_FENCE,
+    HELD_BY_UNIT,
     LOAD,
     NONE,
     STORE_ADDRESS,
@@ -322,6 +324,7 @@ class Scheduler:
             limited = program.i_tp[i] > 0 and program.u_first[columns.static[uop]]
             blocked = limited and self.tp_blocked[program.i_tp_name[i]] > 0
             if blocked or not self.fences.allow(uop, cycle):
+                columns.held[uop] = HELD_BY_UNIT if blocked else HELD_BY_FENCE
                 queues.push(_HELD, uop)
                 continue
             if limited:

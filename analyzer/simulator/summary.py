@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from cyclelens.analyzer.model.result import LineUsage, Simulation, Trace, TraceRow
+from collections.abc import Iterator
+
+from cyclelens.analyzer.model.result import Input, LineUsage, Simulation, Trace, TraceRow
 from cyclelens.analyzer.simulator.arrays import Column
 from cyclelens.analyzer.simulator.columns import Columns
 from cyclelens.analyzer.simulator.constants import (
     DSB,
     ELIMINATED,
+    HELD_NAMES,
+    LOAD,
     LSD,
     MERGE,
     MITE,
     MS,
     NONE,
     SOURCE_NAMES,
+    STORE_ADDRESS,
+    STORE_DATA,
     SYNC,
 )
+from cyclelens.analyzer.simulator.flat import KEYS
 
 _DELIVERING = (MITE, MS, DSB, LSD)
 _LONG_WINDOW = 10
@@ -66,7 +73,7 @@ def summarize(
         elimination=tuple(tally.not_eliminated) if tally else (),
         busiest_port=tally.busiest_port if tally else 0.0,
         lsd_unroll=lsd_unroll,
-        trace=Trace(tuple(_rows(columns, last)), cycles) if trace else None,
+        trace=_trace(columns, last, cycles) if trace else None,
     )
 
 
@@ -154,8 +161,53 @@ def _group_heads(columns: Columns) -> list[int]:
     return heads
 
 
-def _rows(columns: Columns, last_round: int) -> list[TraceRow]:
-    """One row per uop of the rounds up to the last relevant one, in program order."""
+def _trace(columns: Columns, last_round: int, cycles: int) -> Trace:
+    """Everything about the rounds up to the last relevant one."""
+    rows, uops = _rows(columns)
+    end = next((number for number, row in enumerate(rows) if row.round > last_round), len(rows))
+    return Trace(
+        rows=tuple(rows[:end]),
+        cycles=cycles,
+        inputs=tuple(_inputs(columns, uops, end)),
+        held=tuple(HELD_NAMES[columns.held[uop]] if uop != NONE else "" for uop in uops[:end]),
+        later=tuple(rows[end:]),
+    )
+
+
+def _inputs(columns: Columns, uops: list[int], end: int) -> Iterator[tuple[Input, ...]]:
+    """For the first rows what their uops read from others; ``uops`` are those of all rows."""
+    program = columns.program
+    rows = {uop: row for row, uop in enumerate(uops) if uop != NONE}
+    written: dict[int, int] = {}
+    for uop in rows:
+        if program.u_kind[columns.static[uop]] in (STORE_ADDRESS, STORE_DATA) and columns.store[uop] != NONE:
+            store = columns.store[uop]
+            known = written.setdefault(store, uop)
+            if columns.executed[uop] > columns.executed[known]:
+                written[store] = uop
+    for uop in uops[:end]:
+        if uop == NONE or columns.port[uop] < 0 or columns.issued[uop] < 0:
+            yield ()
+            continue
+        static = columns.static[uop]
+        inputs = []
+        for operand in range(program.u_in_count[static]):
+            value = columns.input_value[columns.first_input[uop] + operand]
+            producer = rows.get(columns.value_uop[value])
+            if producer is not None:
+                position = program.u_in0[static] + operand
+                name = "" if program.in_internal[position] else KEYS.names[program.in_key[position]]
+                inputs.append(Input(producer, name, _event(columns.value_ready[value])))
+        store = columns.store[uop]
+        if program.u_kind[static] == LOAD and store in written:
+            known = min(columns.store_address[store], columns.store_data[store])
+            ready = None if known < 0 else max(columns.store_address[store], columns.store_data[store])
+            inputs.append(Input(rows[written[store]], "memory", ready))
+        yield tuple(inputs)
+
+
+def _rows(columns: Columns) -> tuple[list[TraceRow], list[int]]:
+    """One row per uop in program order, and their uops: NONE for the second half of a macro-fused pair."""
     program = columns.program
     count = program.instructions
     extra: dict[int, list[int]] = {}
@@ -163,15 +215,18 @@ def _rows(columns: Columns, last_round: int) -> list[TraceRow]:
         if program.u_kind[columns.static[uop]] in (SYNC, MERGE) and columns.instance[uop] >= 0:
             extra.setdefault(columns.instance[uop], []).append(uop)
     rows = []
-    for instance in range(min((last_round + 1) * count, columns.instances)):
+    uops = []
+    for instance in range(columns.instances):
         i = instance % count
         before = extra.get(instance, [])
         for kind, name in ((MERGE, "merge"), (SYNC, "sync")):
             for uop in before:
                 if program.u_kind[columns.static[uop]] == kind:
                     rows.append(_row(columns, uop, name, 0, 0, 0))
+                    uops.append(uop)
         if program.i_second[i]:
             rows.append(_fused_row(columns, instance))
+            uops.append(NONE)
             continue
         uop = columns.instance_uop0[instance]
         for idq_number in range(program.i_idq_count[i]):
@@ -180,8 +235,9 @@ def _rows(columns: Columns, last_round: int) -> list[TraceRow]:
                 fused = program.q_fused0[idq_uop] + fused_number
                 for uop_number in range(program.f_uop_count[fused]):
                     rows.append(_row(columns, uop, "uop", idq_number, fused_number, uop_number))
+                    uops.append(uop)
                     uop += 1
-    return rows
+    return rows, uops
 
 
 def _event(cycle: int) -> int | None:

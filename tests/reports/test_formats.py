@@ -21,9 +21,9 @@ CHAIN = "480fafc04801c349ffcf75f4"
 NASTY = 'a|b<script>`&"\\'
 
 
-def chain_region(**fields):
-    block = block_of(CHAIN, "SKL")
-    model = registry.get("SKL")
+def chain_region(name="SKL", **fields):
+    block = block_of(CHAIN, name)
+    model = registry.get(name)
     return region_analysis(explain(block, model, simulate(block, model)), **fields)
 
 
@@ -61,17 +61,28 @@ class Balance(HTMLParser):
 
 
 def test_html_is_balanced_and_runs_no_foreign_script():
+    text = render(nasty(), NASTY, "html")
     parser = Balance()
-    parser.feed(render(nasty(), NASTY, "html"))
+    parser.feed(text)
     assert parser.open == []
-    assert "script" not in parser.seen
     assert {"table", "svg", "pre"} <= parser.seen
+    (nonce,) = re.findall(r"script-src 'nonce-(\w+)'", text)
+    allowed = (f'<script nonce="{nonce}">', '<script type="application/json" id="t0-SKL">')
+    assert set(re.findall(r"<script[^>]*>", text)) == set(allowed)
 
 
 def test_html_needs_nothing_else():
     text = render(analysis(chain_region()), "k.s", "html")
-    assert re.findall(r'(?:src|href)="', text) == []
+    assert "default-src 'none'" in text
+    assert re.findall(r'\ssrc=|href="(?!#)|url\(|@import|\sstyle="|\son\w+="', text) == []
     assert "3.00 cycles/iter" in text
+
+
+def test_html_compares_microarchitectures_side_by_side():
+    (one,), (other,) = chain_region().predictions, chain_region("HSW").predictions
+    text = render(analysis(region_analysis(one, other)), "k.s", "html")
+    assert [text.count(f'href="#p0-{name}"') for name in ("SKL", "HSW")] == [1, 1]
+    assert text.count('<details class="prediction"') == 2
 
 
 def test_a_markdown_row_has_as_many_cells_as_its_header():

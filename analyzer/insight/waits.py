@@ -1,0 +1,379 @@
+"""What every uop waited for, read off a trace: which input, which port, which full buffer.
+
+Nothing here is estimated. Who makes a value and what held a uop back is recorded by the simulation; who took
+a port, and how full a buffer was, follows from the events of all uops.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import NamedTuple
+
+from cyclelens.analyzer.insight.dependencies import dependencies
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.result import Input, Prediction, Trace, TraceRow
+
+CAUSES: Mapping[str, str] = {
+    "full": "for room: the {value} was full, its oldest uop is {uop}",
+    "slots": "for an issue slot, behind {uop}",
+    "renamer": "for the renamer, which issues it alone or after others are done",
+    "delay": "on the way into the scheduler",
+    "input": "for {value}, made by {uop}",
+    "unit": "for the unit, still busy with the same instruction",
+    "fence": "for a fence",
+    "port": "for port {value}, taken by {uop}",
+    "divider": "for the divider, busy with {uop}",
+    "pair": "for port {value}, which may not start it together with {uop}",
+    "execution": "executing",
+    "store": "for what {uop} stores",
+    "order": "to retire, behind {uop}",
+    "width": "to retire, which only so many can in a cycle",
+}
+"""Every cause in words; ``{uop}`` and ``{value}`` are those of the wait."""
+
+
+class Wait(NamedTuple):
+    """Cycles that a uop spent between two of its events."""
+
+    begin: int
+    end: int
+    """First cycle behind it."""
+    cause: str
+    """Key of ``CAUSES``."""
+    uop: int | None = None
+    """Row of the uop that it waited for; rows of ``Trace.later`` are counted on."""
+    value: str = ""
+    """Register, flag group, port or buffer."""
+
+
+class Edge(NamedTuple):
+    """A value on its way from one uop to another; numbers of rows."""
+
+    producer: int
+    consumer: int
+
+
+@dataclass(frozen=True, slots=True)
+class Occupancy:
+    """How full a buffer is at the start of every cycle."""
+
+    name: str
+    """``IQ`` (instructions), ``IDQ`` (front-end uops), ``RS`` (unfused uops), ``ROB`` (fused uops)."""
+    size: int
+    stalls_above: int
+    """With more in it, nothing more is taken in."""
+    counts: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """A trace with its explanations. Rows are those of the rounds that were asked for."""
+
+    rows: tuple[TraceRow, ...]
+    inputs: tuple[tuple[Input, ...], ...]
+    waits: tuple[tuple[Wait, ...], ...]
+    chain: frozenset[Edge]
+    """The critical chain as it was executed."""
+    ports: Mapping[str, Mapping[int, int]]
+    """Port -> cycle -> the row that was dispatched to it, ``later`` ones included."""
+    occupancy: tuple[Occupancy, ...]
+    later: Mapping[int, TraceRow]
+    """Rows that are not among ``rows`` but that one of them waited for or that a port took."""
+
+    @property
+    def cycles(self) -> int:
+        """Cycles until the last of the rows has retired."""
+        ends = (row.retired for row in self.rows if row.retired is not None)
+        return max(ends, default=-1) + 1
+
+    def row(self, number: int) -> TraceRow:
+        """A row by the number that waits and inputs give."""
+        return self.rows[number] if number < len(self.rows) else self.later[number]
+
+
+def timeline(prediction: Prediction, most_rows: int | None = None, *, least_rounds: int = 3) -> Timeline:
+    """The first rounds of a prediction with all that their uops waited for.
+
+    As many rounds as have ``most_rows`` together, but at least ``least_rounds``; by default all. Raises
+    ValueError if the simulation was run without a trace.
+    """
+    trace = prediction.simulation.trace
+    if trace is None:
+        raise ValueError("the simulation was run without a trace")
+    rows = trace.rows
+    if most_rows is not None and len(rows) > most_rows:
+        end = max(rows[most_rows].round, least_rounds)
+        rows = rows[: bisect_left(rows, end, key=lambda row: row.round)]
+    history = _History(prediction, trace)
+    inputs = trace.inputs[: len(rows)]
+    waits = tuple(tuple(history.waits(number)) for number in range(len(rows)))
+    last = max(
+        (cycle for row in rows for cycle in (row.retired, row.dispatched) if cycle is not None), default=-1
+    )
+    ports = {
+        port: {cycle: row for cycle, row in cycles.items() if cycle <= last}
+        for port, cycles in history.ports.items()
+    }
+    named = {wait.uop for group in waits for wait in group if wait.uop is not None}
+    named.update(row for cycles in ports.values() for row in cycles.values())
+    return Timeline(
+        rows=rows,
+        inputs=inputs,
+        waits=waits,
+        chain=_chain(prediction, rows, inputs),
+        ports=ports,
+        occupancy=tuple(history.occupancy(last + 1)),
+        later={number: history.rows[number] for number in sorted(named) if number >= len(rows)},
+    )
+
+
+def _chain(
+    prediction: Prediction, rows: Sequence[TraceRow], inputs: Sequence[Sequence[Input]]
+) -> frozenset[Edge]:
+    """The values that follow the critical chain, and those within its instructions that lead on to it."""
+    critical = {
+        (edge.producer, edge.consumer, edge.value, edge.carried)
+        for edge in dependencies(prediction).edges
+        if edge.critical
+    }
+    edges: set[Edge] = set()
+    on_chain: set[int] = set()
+    for number, read in enumerate(inputs):
+        row = rows[number]
+        for value in read:
+            if value.producer >= len(rows):
+                continue
+            other = rows[value.producer]
+            step = (other.instruction, row.instruction, value.value, other.round < row.round)
+            if step in critical or (not value.value and value.producer in on_chain):
+                edges.add(Edge(value.producer, number))
+                on_chain.add(number)
+    return frozenset(edges)
+
+
+class _History:
+    """All uops of a trace, and who was where at any time."""
+
+    def __init__(self, prediction: Prediction, trace: Trace) -> None:
+        self.model = registry.get(prediction.microarchitecture)
+        self.rows = trace.rows + trace.later
+        self.inputs = trace.inputs or ((),) * len(trace.rows)
+        self.held = trace.held or ("",) * len(trace.rows)
+        self.instructions = prediction.instructions
+        self.never = trace.cycles
+        """Stands for the cycle of events that never came."""
+        self.ports: dict[str, dict[int, int]] = {port: {} for port in self.model.ports}
+        self.groups: list[int] = []
+        """First row of every fused uop that was issued."""
+        self.group_of: list[int] = []
+        """Its number by row."""
+        self.dividers: list[tuple[int, int]] = []
+        """Cycle and row of what went to the divider."""
+        self._read()
+        self.issued = [self.rows[first].issued or 0 for first in self.groups]
+        self.retired = [self._time(self.rows[first].retired) for first in self.groups]
+        self.in_scheduler = [
+            number
+            for number, row in enumerate(self.rows)
+            if row.port and row.port != "elim" and row.issued is not None
+        ]
+        self.entered = [self.rows[number].issued or 0 for number in self.in_scheduler]
+        dispatched = [self._time(self.rows[number].dispatched) for number in self.in_scheduler]
+        self.left = sorted(dispatched)
+        self.last_left = list(accumulate(dispatched, max))
+        """For every uop of ``in_scheduler`` when it and all before it have left."""
+        self.slowest = self._slowest()
+
+    def _time(self, cycle: int | None) -> int:
+        return self.never if cycle is None else cycle
+
+    def _read(self) -> None:
+        previous: tuple[int, int, str, int, int] | None = None
+        for number, row in enumerate(self.rows):
+            key = (row.round, row.instruction, row.kind, row.idq_uop, row.fused_uop)
+            if row.issued is not None and row.kind != "fused" and (key != previous or row.kind != "uop"):
+                self.groups.append(number)
+                previous = key
+            self.group_of.append(len(self.groups) - 1)
+            if row.dispatched is not None and row.port in self.ports:
+                self.ports[row.port][row.dispatched] = number
+                if self._divides(row):
+                    self.dividers.append((row.dispatched, number))
+        self.dividers.sort()
+
+    def _divides(self, row: TraceRow) -> bool:
+        if row.kind != "uop":
+            return False
+        template = self.instructions[row.instruction]
+        fused = sum(template.idq_uops[: row.idq_uop]) + row.fused_uop
+        uop = sum(template.fused_uops[:fused]) + row.uop
+        return uop < len(template.uops) and template.uops[uop].divider_cycles > 0
+
+    def _slowest(self) -> list[int]:
+        """For every fused uop the row that was executed last among it and all before."""
+
+        def later(one: int, other: int) -> int:
+            return (
+                other if self._time(self.rows[other].executed) > self._time(self.rows[one].executed) else one
+            )
+
+        ends = [*self.groups[1:], len(self.rows)][: len(self.groups)]
+        own = []
+        for first, end in zip(self.groups, ends, strict=True):
+            members = [number for number in range(first, end) if self.rows[number].kind != "fused"]
+            own.append(max(members, key=lambda number: (self._time(self.rows[number].executed), -number)))
+        return list(accumulate(own, later))
+
+    # -- buffers ---------------------------------------------------------------------------------------------
+
+    def in_rob(self, cycle: int) -> int:
+        """Fused uops in the reorder buffer at the start of a cycle."""
+        return bisect_left(self.issued, cycle) - bisect_left(self.retired, cycle)
+
+    def in_rs(self, cycle: int) -> int:
+        """Uops in the scheduler at the start of a cycle."""
+        return bisect_left(self.entered, cycle) - bisect_left(self.left, cycle)
+
+    def occupancy(self, cycles: int) -> Iterator[Occupancy]:
+        """All buffers up to a cycle; queues that the code never passes through are left out."""
+        queue, idq = [0] * (cycles + 1), [0] * (cycles + 1)
+
+        def stay(counts: list[int], begin: int | None, end: int | None) -> None:
+            if begin is not None and begin + 1 <= cycles:
+                counts[begin + 1] += 1
+                counts[min(self._time(end) + 1, cycles)] -= 1
+
+        instance: tuple[int, int] | None = None
+        for row in self.rows:
+            if row.kind != "merge" and (row.round, row.instruction) != instance:
+                instance = (row.round, row.instruction)
+                stay(queue, row.predecoded, row.removed_from_iq)
+            if row.kind == "sync" or (row.kind == "uop" and row.fused_uop == 0 and row.uop == 0):
+                stay(idq, row.added_to_idq, row.issued)
+        model = self.model
+        span = range(cycles)
+        if any(queue):
+            size = model.instruction_queue_size
+            yield Occupancy("IQ", size, size - model.predecode_width, tuple(accumulate(queue[:cycles])))
+        if any(idq):
+            counts = tuple(accumulate(idq[:cycles]))
+            yield Occupancy("IDQ", model.idq_size, model.idq_size - model.dsb_width, counts)
+        for name, size, count in (
+            ("RS", model.reservation_station_size, self.in_rs),
+            ("ROB", model.reorder_buffer_size, self.in_rob),
+        ):
+            yield Occupancy(name, size, size - model.issue_width, tuple(count(cycle) for cycle in span))
+
+    # -- waiting ---------------------------------------------------------------------------------------------
+
+    def waits(self, number: int) -> Iterator[Wait]:
+        """What a row waited for, in the order of time. Cycles without a wait in between are not listed."""
+        row = self.rows[number]
+        if row.kind == "fused" or row.issued is None:
+            return
+        if row.added_to_idq is not None:
+            yield from self._before_issue(row.added_to_idq + 1, row.issued)
+        elif self.group_of[number]:
+            # The LSD leaves its uops in the IDQ: what counts is since when this one was the next.
+            since = self.issued[self.group_of[number] - 1] + 1
+            yield from (wait for wait in self._before_issue(since, row.issued) if wait.cause == "full")
+        if row.ready is not None:
+            yield from self._before_ready(number, row.issued, row.ready)
+            if row.dispatched is not None:
+                yield from self._before_dispatch(number, row.ready, row.dispatched)
+                if row.executed is not None:
+                    yield from self._in_execution(number, row.dispatched, row.executed)
+        if row.executed is not None and row.retired is not None:
+            yield from self._before_retirement(number, row.executed + 1, row.retired)
+
+    def _before_issue(self, begin: int, end: int) -> Iterator[Wait]:
+        """Cycles with the same cause are one wait, which names the uop that was in the way at its end."""
+        wait: Wait | None = None
+        for cycle in range(begin, end):
+            cause, uop, value = self._unissued(cycle)
+            if wait is not None and (wait.cause, wait.value) == (cause, value):
+                wait = wait._replace(end=cycle + 1, uop=uop)
+            else:
+                if wait is not None:
+                    yield wait
+                wait = Wait(cycle, cycle + 1, cause, uop, value)
+        if wait is not None:
+            yield wait
+
+    def _unissued(self, cycle: int) -> tuple[str, int | None, str]:
+        """Why a uop in the IDQ was not issued in a cycle."""
+        width = self.model.issue_width
+        if self.in_rs(cycle) + width > self.model.reservation_station_size:
+            return "full", self._oldest_in_scheduler(cycle), "RS"
+        if self.in_rob(cycle) + width > self.model.reorder_buffer_size:
+            return "full", self.slowest[bisect_left(self.retired, cycle)], "ROB"
+        before = bisect_left(self.issued, cycle + 1) - 1
+        if before >= 0 and self.issued[before] == cycle:
+            return "slots", self.groups[before], ""
+        return "renamer", None, ""
+
+    def _oldest_in_scheduler(self, cycle: int) -> int:
+        return self.in_scheduler[bisect_left(self.last_left, cycle)]
+
+    def _before_ready(self, number: int, issued: int, ready: int) -> Iterator[Wait]:
+        earliest = issued + self.model.issue_to_dispatch_delay
+        yield Wait(issued, min(earliest, ready), "delay")
+        inputs = [value for value in self.inputs[number] if value.value != "memory"]
+        begin = min(earliest, ready)
+        if inputs:
+            last = max(inputs, key=lambda value: self._time(value.ready))
+            known = self._time(last.ready)
+            # An input that arrives just when the uop could go costs it a cycle (docs/pipeline.md 3.11.4).
+            known = known + 1 if earliest <= known <= earliest + 1 else known
+            if known > begin:
+                yield Wait(begin, min(known, ready), "input", last.producer, last.value)
+                begin = min(known, ready)
+        if ready > begin and self.held[number]:
+            yield Wait(begin, ready, self.held[number])
+
+    def _before_dispatch(self, number: int, ready: int, dispatched: int) -> Iterator[Wait]:
+        """For its port: names who went last before it."""
+        if ready == dispatched:
+            return
+        port = self.rows[number].port
+        cycle = dispatched - 1
+        taker = self.ports[port].get(cycle)
+        if self._divides(self.rows[number]):
+            busy = bisect_left(self.dividers, (dispatched, 0)) - 1
+            if busy >= 0:
+                yield Wait(ready, dispatched, "divider", self.dividers[busy][1])
+                return
+        if taker is not None:
+            yield Wait(ready, dispatched, "port", taker, port)
+            return
+        # Neither a uop nor the divider: its port stood back for a sibling (docs/pipeline.md Z1 and Z2).
+        sibling = {"2": "3", "3": "2", "4": "9", "9": "4"}.get(port, port)
+        other = self.ports.get(sibling, {}).get(cycle)
+        yield Wait(
+            ready, dispatched, "pair", self.ports[port].get(cycle - 1) if other is None else other, port
+        )
+
+    def _in_execution(self, number: int, dispatched: int, executed: int) -> Iterator[Wait]:
+        stores = [value for value in self.inputs[number] if value.value == "memory"]
+        begin = dispatched
+        for store in stores:
+            known = min(self._time(store.ready), executed)
+            if known > dispatched:
+                yield Wait(dispatched, known, "store", store.producer, "memory")
+                begin = known
+        yield Wait(begin, executed, "execution")
+
+    def _before_retirement(self, number: int, begin: int, retired: int) -> Iterator[Wait]:
+        if retired <= begin:
+            return
+        slowest = self.slowest[self.group_of[number]]
+        if slowest == number or self._time(self.rows[slowest].executed) < begin:
+            yield Wait(begin, retired, "width")
+            return
+        end = min(self._time(self.rows[slowest].executed) + 1, retired)
+        yield Wait(begin, end, "order", slowest)
+        if end < retired:
+            yield Wait(end, retired, "width")

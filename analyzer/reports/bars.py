@@ -1,0 +1,100 @@
+"""Small charts as SVG, without styles: the page that they stand in colours them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from html import escape
+
+from cyclelens.analyzer.insight import wording
+from cyclelens.analyzer.model.account import Cause
+from cyclelens.analyzer.model.result import Prediction
+
+USED = "#2e8b57"
+_TIME = "#6f7f8f"
+LOST = ("#d1495b", "#edae49", "#7b5ea7", "#3d7ebf", "#00838f", "#8d6e63", "#c76b98", "#7d868f")
+
+_WIDTH = 190
+_COLUMNS = 44
+
+
+Part = tuple[str, float, str]
+"""Words, share of the whole, colour."""
+
+
+def slots(predictions: Sequence[Prediction]) -> list[list[Part]]:
+    """What became of the issue slots in each of the predictions, the used ones first. A cause has the same
+    colour in all of them; a prediction without an account has no parts."""
+    colours: dict[Cause, str] = {}
+    shown: list[list[Part]] = []
+    for prediction in predictions:
+        account = prediction.account
+        parts = [("used", account.used_share, USED)] if account is not None else []
+        for cause, share in account.causes() if account is not None else ():
+            colour = colours.setdefault(cause, LOST[len(colours) % len(LOST)])
+            parts.append((cause.text, share, colour))
+        shown.append(parts)
+    return shown
+
+
+def stacked(parts: Sequence[Part], width: int, height: int) -> str:
+    """Shares of a whole beside each other."""
+    pieces, left = [], 0.0
+    for text, share, colour in parts:
+        place = f'x="{left * width:.2f}" y="0" width="{share * width:.2f}" height="{height}"'
+        title = f"<title>{escape(text)} {share:.1%}</title>"
+        pieces.append(f'<rect {place} fill="{colour}">{title}</rect>')
+        left += share
+    label = "; ".join(f"{share:.0%} {text}" for text, share, _ in parts)
+    return _svg(width, height, label, "".join(pieces))
+
+
+def columns(values: Sequence[tuple[str, float]], largest: float, label: str, *, width: int = _WIDTH) -> str:
+    """A column a value with its name below; ``largest`` is as high as the chart."""
+    step = width / max(1, len(values))
+    pieces = [f'<rect class="frame" x="0.5" y="0.5" width="{width - 1}" height="{_COLUMNS - 1}"/>']
+    for number, (name, value) in enumerate(values):
+        high = min(1.0, value / largest) * (_COLUMNS - 2) if largest else 0.0
+        full = " strong" if largest and value >= 0.95 * largest else ""
+        pieces.append(
+            f'<rect class="used{full}" x="{number * step + 1:.1f}" y="{_COLUMNS - 1 - high:.1f}" '
+            f'width="{max(1.0, step - 2):.1f}" height="{high:.1f}">'
+            f"<title>{escape(name)}: {value:.2f}</title></rect>"
+        )
+        if step >= 12:
+            pieces.append(
+                f'<text class="muted" x="{(number + 0.5) * step:.1f}" y="{_COLUMNS + 11}" font-size="10" '
+                f'text-anchor="middle">{escape(name)}</text>'
+            )
+    return _svg(width, _COLUMNS + 14, label, "".join(pieces))
+
+
+def multiples(predictions: Sequence[tuple[str, str, Prediction]]) -> Iterator[str]:
+    """The same region under several conditions, a small picture for each: the figure, what became of the
+    issue slots, how busy the ports are. Given with the name of each and where more is said about it."""
+    figures = [prediction.cycles_per_iteration for _, _, prediction in predictions]
+    slowest, best = max(figures, default=0.0), min(figures, default=0.0)
+    accounts = slots([prediction for _, _, prediction in predictions])
+    yield '<ul class="multiples">'
+    for (name, link, prediction), account in zip(predictions, accounts, strict=True):
+        cycles = prediction.cycles_per_iteration
+        mark = ' class="best"' if cycles == best < slowest else ""
+        more = f'<a class="name" href="#{link}">{escape(name)}</a>'
+        yield f"<li{mark}><div>{more} {cycles:.2f} cycles/iter</div>"
+        share = cycles / slowest if slowest else 0.0
+        yield f"<div>{stacked([('of the slowest', share, _TIME)], _WIDTH, 8)}</div>"
+        yield f'<div class="muted">{escape(wording.bound_by(prediction.bottlenecks, 28))}</div>'
+        if account:
+            yield f'<div class="muted">issue slots<br>{stacked(account, _WIDTH, 10)}</div>'
+        usage = prediction.simulation.usage
+        ports = sorted({port for line in usage for port in line.ports})
+        loads = [(f"p{port}", sum(line.ports.get(port, 0.0) for line in usage)) for port in ports]
+        chart = columns(loads, cycles, "uops an iteration by port")
+        yield f'<div class="muted">busy ports<br>{chart}</div></li>'
+    yield "</ul>"
+
+
+def _svg(width: int, height: int, label: str, body: str) -> str:
+    return (
+        f'<svg role="img" aria-label="{escape(label)}" width="{width}" height="{height}" '
+        f'viewBox="0 0 {width} {height}">{body}</svg>'
+    )

@@ -1,0 +1,89 @@
+"""One prediction's timeline as data for the page's script (``page/timeline.js``), which draws it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from cyclelens.analyzer.insight import wording
+from cyclelens.analyzer.insight.waits import CAUSES, timeline
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.result import Prediction, RegionAnalysis, TraceRow
+from cyclelens.analyzer.model.source import UNKNOWN_LINE, SourceLine
+from cyclelens.analyzer.reports.rows import rows
+
+MOST_ROWS = 6000
+"""Uops that a page holds of one prediction: about a megabyte."""
+
+_KINDS = ("uop", "sync", "merge", "fused")
+
+
+def script_data(region: RegionAnalysis, prediction: Prediction) -> str:
+    """JSON that can stand inside of a script element. Raises ValueError without a trace."""
+    text = json.dumps(_data(region, prediction), separators=(",", ":"), ensure_ascii=False)
+    return text.replace("<", "\\u003c")
+
+
+def source_line(statement: SourceLine) -> int | None:
+    """Line of the analysed text, counted from one, if it has one."""
+    return None if statement.file or statement.line == UNKNOWN_LINE else statement.line + 1
+
+
+def _data(region: RegionAnalysis, prediction: Prediction) -> dict[str, Any]:
+    drawn = timeline(prediction, MOST_ROWS)
+    model = registry.get(prediction.microarchitecture)
+    causes = {cause: number for number, cause in enumerate(CAUSES)}
+    strings: dict[str, int] = {}
+
+    def string(text: str) -> int:
+        return strings.setdefault(text, len(strings))
+
+    return {
+        "cycles": drawn.cycles,
+        "instructions": [
+            {
+                "text": row.text,
+                "place": wording.place(row.statement),
+                "line": source_line(row.statement),
+            }
+            for row in rows(region, prediction)
+            if row.kind == "instruction"
+        ],
+        "rows": [_row(row) for row in drawn.rows],
+        "later": {number: _row(row)[:3] for number, row in drawn.later.items()},
+        "inputs": [
+            [[value.producer, string(value.value), value.ready] for value in inputs]
+            for inputs in drawn.inputs
+        ],
+        "waits": [
+            [
+                [
+                    wait.begin,
+                    wait.end,
+                    causes[wait.cause],
+                    -1 if wait.uop is None else wait.uop,
+                    string(wait.value),
+                ]
+                for wait in waits
+                if wait.end > wait.begin
+            ]
+            for waits in drawn.waits
+        ],
+        "causes": list(CAUSES.values()),
+        "delay": causes["delay"],
+        "strings": list(strings),
+        "chain": sorted(drawn.chain),
+        "chainLimits": "Dependencies" in prediction.bottlenecks,
+        "ports": list(model.ports),
+        "lanes": [sorted(drawn.ports[port].items()) for port in model.ports],
+        "occupancy": [
+            {"name": one.name, "size": one.size, "full": one.stalls_above, "counts": one.counts}
+            for one in drawn.occupancy
+        ],
+    }
+
+
+def _row(row: TraceRow) -> list[Any]:
+    place = [row.round, row.instruction, _KINDS.index(row.kind), row.port, row.ports, row.source]
+    issue = [row.predecoded, row.added_to_idq, row.issued]
+    return [*place, *issue, row.ready, row.dispatched, row.executed, row.retired]

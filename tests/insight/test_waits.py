@@ -1,0 +1,164 @@
+"""What uops waited for: every cycle of their way has a cause, and the cause is what the code is about."""
+
+from __future__ import annotations
+
+import pytest
+from blocks import block_of
+from cyclelens.analyzer.insight.explain import explain
+from cyclelens.analyzer.insight.waits import CAUSES, Timeline, Wait, timeline
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
+from cyclelens.analyzer.simulator.pipeline import simulate
+
+LOOP = "49ffcf"
+BLOCKS = {
+    "chain: imul rax, rax; add rbx, rax": "480fafc04801c3",
+    "one port: four imul": "480fafc1" + "480fafd1" + "480faff1" + "480faff9",
+    "divider: div ecx": "f7f1",
+    "stores: mov [rsi], rax; mov rbx, [rsi]": "488906488b1e",
+    "memory operand: add rax, [rsi + rdi]": "4803043e",
+    "fences: lfence; mov rdi, [rsi]; mfence": "0faee8488b3e0faef0",
+    "stack: push rax; pop rcx; mov rbx, [rsp + 8]": "5059488b5c2408",
+    "prefix: add ax, 0x1234": "66053412",
+    "eliminated and idioms: mov rax, rbx; xor eax, eax; nop": "4889d831c090",
+    "halves: mov ah, bl; add rax, rbx": "88dc4801d8",
+    "microcode: cld": "fc",
+    "vectors: addps xmm0, xmm1; divps xmm0, xmm1": "0f58c10f5ec1",
+    "two stores: mov [rsi], rax; mov [rdi], rax": "488906488907",
+}
+
+
+def drawn(code: str, name: str = "SKL", options: ModelOptions = PUBLISHED) -> Timeline:
+    block = block_of(code, name)
+    model = registry.get(name)
+    return timeline(explain(block, model, simulate(block, model, trace=True, options=options)))
+
+
+def looped(code: str) -> str:
+    body = code + LOOP
+    return body + f"75{0x100 - len(body) // 2 - 2:02x}"
+
+
+def causes(shown: Timeline, instruction: int, round_number: int = 5) -> dict[str, Wait]:
+    """The waits of all uops of an instruction in one round."""
+    return {
+        wait.cause: wait
+        for row, waits in zip(shown.rows, shown.waits, strict=True)
+        if (row.round, row.instruction) == (round_number, instruction)
+        for wait in waits
+    }
+
+
+@pytest.mark.parametrize("name", ["SNB", "SKL", "ICL"])
+@pytest.mark.parametrize("block", BLOCKS)
+def test_every_cycle_of_a_uop_has_a_cause(block, name):
+    for code in (BLOCKS[block], looped(BLOCKS[block])):
+        shown = drawn(code, name)
+        for row, waits in zip(shown.rows, shown.waits, strict=True):
+            if row.kind == "fused":
+                assert waits == ()
+                continue
+            assert {wait.cause for wait in waits} <= CAUSES.keys()
+            own = [wait for wait in waits if wait.begin >= row.issued]
+            if row.ready is not None:
+                # Issue to dispatch to execution without a gap; a uop retires a cycle after that at the earliest.
+                assert own[0].begin == row.issued
+                ends = {wait.end for wait in own}
+                assert {row.dispatched, row.executed} <= ends
+                assert all(wait.begin in {row.issued, row.executed + 1, *ends} for wait in own)
+            assert max((wait.end for wait in own), default=row.retired) in (row.retired, row.executed)
+            before = [wait for wait in waits if wait.begin < row.issued]
+            assert not before or before[-1].end == row.issued
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_who_is_named_was_there(block):
+    shown = drawn(looped(BLOCKS[block]))
+    for number, (row, waits) in enumerate(zip(shown.rows, shown.waits, strict=True)):
+        for wait in waits:
+            if wait.uop is None:
+                continue
+            other = shown.row(wait.uop)
+            if wait.cause == "port":
+                assert (other.port, other.dispatched) == (row.port, row.dispatched - 1)
+            elif wait.cause in ("input", "slots", "order"):
+                assert wait.uop < number or wait.cause == "order"
+            elif wait.cause == "full":
+                assert other.issued < wait.end
+
+
+def test_a_chain_waits_for_its_inputs_and_is_the_critical_one():
+    shown = drawn(looped(BLOCKS["chain: imul rax, rax; add rbx, rax"]))
+    wait = causes(shown, 1)["input"]
+    assert wait.value == "RAX"
+    assert (shown.row(wait.uop).instruction, shown.row(wait.uop).round) == (0, 5)
+    on_chain = {shown.row(edge.consumer).instruction for edge in shown.chain}
+    assert on_chain == {0}
+
+
+def test_uops_for_one_port_wait_for_it():
+    shown = drawn(looped(BLOCKS["one port: four imul"]))
+    assert causes(shown, 3)["port"].value == "1"
+
+
+def test_a_division_waits_for_the_divider():
+    # sqrtps xmm0, xmm1, which does not read what the one before wrote
+    wait = causes(drawn(looped("0f51c1")), 0)["divider"]
+    assert wait.end - wait.begin > 3
+
+
+def test_a_load_waits_for_what_is_stored():
+    shown = drawn(looped(BLOCKS["stores: mov [rsi], rax; mov rbx, [rsi]"]))
+    wait = causes(shown, 1)["store"]
+    assert shown.row(wait.uop).instruction == 0
+
+
+def test_fences_are_named():
+    shown = drawn(looped(BLOCKS["fences: lfence; mov rdi, [rsi]; mfence"]))
+    assert "fence" in {wait.cause for waits in shown.waits for wait in waits}
+
+
+def test_a_full_reorder_buffer_is_named_with_who_keeps_it_full():
+    # A chain of divpd, and NOPs, which never enter the scheduler.
+    shown = drawn(looped("660f5ec0" + "90" * 40))
+    full = [wait for waits in shown.waits for wait in waits if wait.cause == "full"]
+    assert {wait.value for wait in full} == {"ROB"}
+    assert {shown.row(wait.uop).instruction for wait in full} == {0}
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_the_buffers_hold_what_is_between_two_events(block):
+    shown = drawn(looped(BLOCKS[block]))
+    by_name = {one.name: one for one in shown.occupancy}
+    rob = by_name["ROB"]
+    assert max(rob.counts) <= rob.size
+    # Nothing is left out: as many uops are in the scheduler as have been issued and not dispatched.
+    cycle = 40
+    rows = [*shown.rows, *shown.later.values()]
+    inside = sum(
+        1 for row in rows if row.ready is not None and row.issued < cycle <= row.dispatched and row.port
+    )
+    assert by_name["RS"].counts[cycle] >= inside
+
+
+def test_ports_say_who_was_dispatched_when():
+    shown = drawn(looped(BLOCKS["one port: four imul"]))
+    for port, cycles in shown.ports.items():
+        for cycle, number in cycles.items():
+            assert (shown.row(number).port, shown.row(number).dispatched) == (port, cycle)
+
+
+def test_only_some_rounds_if_they_are_many():
+    block = block_of(looped(BLOCKS["one port: four imul"]), "SKL")
+    model = registry.get("SKL")
+    prediction = explain(block, model, simulate(block, model, trace=True))
+    shown = timeline(prediction, 60)
+    assert 40 < len(shown.rows) <= 60
+    assert shown.rows[-1].round == shown.rows[-2].round
+    assert timeline(prediction, 1).rows[-1].round == 2
+
+
+def test_without_a_trace_there_is_nothing_to_explain():
+    block = block_of("90", "SKL")
+    with pytest.raises(ValueError, match="without a trace"):
+        timeline(explain(block, registry.get("SKL"), simulate(block, registry.get("SKL"))))
