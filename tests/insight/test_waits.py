@@ -61,7 +61,7 @@ def test_every_cycle_of_a_uop_has_a_cause(block, name):
             assert {wait.cause for wait in waits} <= CAUSES.keys()
             own = [wait for wait in waits if wait.begin >= row.issued]
             if row.ready is not None:
-                # Issue to dispatch to execution without a gap; a uop retires a cycle after that at the earliest.
+                # Issue to dispatch to execution without a gap; a uop retires a cycle later at the earliest.
                 assert own[0].begin == row.issued
                 ends = {wait.end for wait in own}
                 assert {row.dispatched, row.executed} <= ends
