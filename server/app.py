@@ -23,6 +23,7 @@ from cyclelens.server.features import (
     inlay_hints,
     lifecycle,
     navigation,
+    semantic_tokens,
 )
 from cyclelens.server.language_server import CyclelensServer
 
@@ -37,6 +38,7 @@ FEATURES = (
     code_lens,
     document_symbols,
     navigation,
+    semantic_tokens,
     completion,
     commands,
     extensions,

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 _NAME = re.compile(r"(?<![\w.$%])(?:[A-Za-z_.$@][\w.$@]*|\d+[bf]\b)")
 _LABEL = re.compile(r"\s*(?P<name>[A-Za-z_.$@][\w.$@]*|\d+)\s*:")
@@ -36,6 +38,8 @@ def code(line: str) -> str:
 def definitions(lines: Sequence[str]) -> Iterator[Name]:
     """Labels (several on a line, too), symbols and macros, in the order of the text."""
     for number, line in enumerate(lines):
+        if ":" not in line and "." not in line:
+            continue
         text = code(line)
         start = 0
         while match := _LABEL.match(text, start):
@@ -54,26 +58,35 @@ def name_at(lines: Sequence[str], line: int, column: int) -> Name | None:
     return None
 
 
-def definition_of(lines: Sequence[str], name: Name) -> Name | None:
+@lru_cache(maxsize=4)
+def index(lines: tuple[str, ...]) -> Mapping[str, Sequence[Name]]:
+    """Name -> its definitions in the order of the text. Kept for the latest texts."""
+    found: dict[str, list[Name]] = {}
+    for name in definitions(lines):
+        found.setdefault(name.text, []).append(name)
+    return found
+
+
+def definition_of(lines: tuple[str, ...], name: Name) -> Name | None:
     """Where a name is defined; ``1b`` and ``1f`` mean the nearest ``1:`` before and after."""
-    found = [known for known in definitions(lines) if known.text == _plain(name)]
-    if not name.text[0].isdigit() or name.defined:
-        same = [known for known in found if (known.line, known.column) == (name.line, name.column)]
-        return next(iter(same or found), None)
+    found = index(lines).get(_plain(name), ())
     here = (name.line, name.column)
-    before = [known for known in found if (known.line, known.column) < here]
-    after = [known for known in found if (known.line, known.column) > here]
+    if not name.text[0].isdigit() or name.defined:
+        same = [known for known in found if (known.line, known.column) == here]
+        return next(iter((*same, *found)), None)
+    place = bisect_left(found, here, key=lambda known: (known.line, known.column))
     if name.text.endswith("b"):
-        return before[-1] if before else None
-    return after[0] if after else None
+        return found[place - 1] if place else None
+    return found[place] if place < len(found) else None
 
 
-def references_to(lines: Sequence[str], target: Name) -> Iterator[Name]:
+def references_to(lines: tuple[str, ...], target: Name) -> Iterator[Name]:
     """Every place that means a definition, the definition itself not among them."""
-    for number in range(len(lines)):
-        for name in _on_line(lines, number):
-            if not name.defined and _plain(name) == target.text and definition_of(lines, name) == target:
-                yield name
+    for number, line in enumerate(lines):
+        if target.text in line:
+            for name in _on_line(lines, number):
+                if not name.defined and _plain(name) == target.text and definition_of(lines, name) == target:
+                    yield name
 
 
 def _on_line(lines: Sequence[str], line: int) -> Iterator[Name]:
@@ -89,3 +102,24 @@ def _on_line(lines: Sequence[str], line: int) -> Iterator[Name]:
 def _plain(name: Name) -> str:
     """What is to be looked for: ``1`` for ``1b``."""
     return name.text[:-1] if name.text[0].isdigit() and not name.defined else name.text
+
+
+_OPENING = re.compile(r"\s*\.(macro|rept|irpc?|if\w*)\b")
+_CLOSING = re.compile(r"\s*\.(endm|endr|endif)\b")
+_ENDS = {"macro": "endm", "rept": "endr", "irp": "endr", "irpc": "endr"}
+
+
+def blocks(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """First and last lines of macros, repetitions and conditions; what is never closed is none."""
+    still_open: list[tuple[str, int]] = []
+    for number, line in enumerate(lines):
+        if "." not in line:
+            continue
+        if opening := _OPENING.match(line):
+            still_open.append((_ENDS.get(opening[1], "endif"), number))
+        elif (closing := _CLOSING.match(line)) and any(end == closing[1] for end, _ in still_open):
+            while still_open:
+                end, first = still_open.pop()
+                if end == closing[1]:
+                    yield first, number
+                    break

@@ -52,6 +52,14 @@ class FactsStore:
         """Names of the microarchitectures that the tables hold, in the order of the source."""
         return self._microarchitectures
 
+    def forms(self) -> tuple[str, ...]:
+        """The names of all encoding forms, in alphabetical order. Raises ``TablesUnavailable``."""
+        try:
+            rows = self._connection.execute("SELECT iform FROM forms ORDER BY iform").fetchall()
+        except sqlite3.Error as error:
+            raise TablesUnavailable(f"{self._path} cannot be read ({error}): {_REMAKE}") from error
+        return tuple(iform for (iform,) in rows)
+
     def candidates(self, microarchitecture: str, iform: str) -> tuple[InstructionFacts, ...]:
         """The records under one form in the order in which they must be tried; empty if there are none.
 

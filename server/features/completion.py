@@ -1,43 +1,147 @@
-"""textDocument/completion: markers behind a comment sign, directives behind a dot, labels behind a jump."""
+"""textDocument/completion: markers behind a comment sign and their options, directives behind a dot, labels
+behind a jump, and instructions with what they cost.
+
+vfma|     vfmadd231ps     1 uop p01 · latency 4 · 0.50 cycles · SKL
+"""
 
 from __future__ import annotations
 
+import asyncio
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 from cyclelens.analyzer.assembly.directives import ALIGNMENTS, SILENT
+from cyclelens.analyzer.facts.store import TablesUnavailable, open_store
+from cyclelens.analyzer.insight.costs import ATT_NAMES, Cost, costs
+from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.server import labels
 from cyclelens.server.language_server import CyclelensServer
 from cyclelens.server.session import Snapshot
+from cyclelens.server.tokens import Kind, line_tokens
 from lsprotocol import types
+from pygls.capabilities import get_capability
 
 _DIRECTIVES = tuple(
     sorted(SILENT | ALIGNMENTS | {"set", "equ", "rept", "endr", "macro", "endm", "byte", "quad"})
 )
 _MARKERS = ("cyclelens-begin", "cyclelens-end")
 
+Costs = Mapping[str, tuple[Cost, ...]]
+MAX_MNEMONICS = 100
+"""So many are offered; a client asks again when more was typed."""
+MAX_VARIANTS = 16
+_ATT_NAMES = frozenset(name.lower() for names in ATT_NAMES.values() for name in names)
+
+_OPTIONS: dict[str, Callable[[], Sequence[str]]] = {
+    "arch": registry.names,
+    "mode": lambda: ("loop", "unroll"),
+    "alignment": lambda: ("0", "16", "32", "48"),
+}
+"""Options of a marker and what they may be."""
+_OPTION = re.compile(
+    r"cyclelens-begin\s+(?:\S+\s+)+(?:(?P<key>arch|mode|alignment)=(?:\w+,)*)?(?P<word>\w*)$", re.IGNORECASE
+)
 _COMMENT = re.compile(r"(?:#|//|;)\s*(?P<word>[\w-]*)$")
 _DIRECTIVE = re.compile(r"(?:^|[\s:;])\.(?P<word>\w*)$")
 _JUMP = re.compile(r"(?:^|[\s:;])(?:j[a-z]+|loop[a-z]*|call[q]?)\s+(?P<word>[\w.$]*)$", re.IGNORECASE)
 
 
 def register(server: CyclelensServer) -> None:
-    """Register the request."""
+    """Register the requests."""
+    tables: dict[str, asyncio.Task[Costs]] = {}
+    """Microarchitecture -> what its instructions cost; reading that takes a moment, once."""
+
+    def costs_of(microarchitecture: str) -> asyncio.Task[Costs]:
+        if microarchitecture not in tables:
+            tables[microarchitecture] = asyncio.create_task(asyncio.to_thread(_read, microarchitecture))
+        return tables[microarchitecture]
 
     @server.feature(
-        types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=["#", ".", "-"])
+        types.TEXT_DOCUMENT_COMPLETION,
+        types.CompletionOptions(trigger_characters=["#", ".", "-", "="], resolve_provider=True),
     )
-    def complete(params: types.CompletionParams) -> list[types.CompletionItem]:
+    async def complete(params: types.CompletionParams) -> types.CompletionList | None:
         snapshot = server.session.get(params.text_document.uri)
         if snapshot is None:
-            return []
-        line, column = server.converter.offset(snapshot.lines, params.position)
-        items = []
-        for word, text, kind in _candidates(snapshot, line, snapshot.lines[line][:column]):
+            return None
+        converter = server.converter
+        line, column = converter.offset(snapshot.lines, params.position)
+        before = snapshot.lines[line][:column]
+
+        def item(
+            word: str, text: str, kind: types.CompletionItemKind, detail: str = "", data: Any = None
+        ) -> types.CompletionItem:
             # An edit of the very word: editors do not agree on whether a dot or a hyphen belongs to it.
-            place = server.converter.range(snapshot.lines, line, column - len(word), column)
-            items.append(types.CompletionItem(label=text, kind=kind, text_edit=types.TextEdit(place, text)))
-        return items
+            place = converter.range(snapshot.lines, line, column - len(word), column)
+            edit = types.TextEdit(place, text)
+            return types.CompletionItem(text, kind=kind, detail=detail or None, text_edit=edit, data=data)
+
+        items = [item(*candidate) for candidate in _candidates(snapshot, line, before)]
+        word = _mnemonic(before)
+        if items or not word:
+            return types.CompletionList(False, items)
+        name = server.settings["microarchitectures"][0]
+        unknown = _ATT_NAMES if snapshot.dialect == "intel" else frozenset()
+        for mnemonic, variants in (await costs_of(name)).items():
+            if mnemonic.startswith(word.lower()) and mnemonic not in unknown:
+                written = mnemonic.upper() if word.isupper() else mnemonic
+                kind = types.CompletionItemKind.Function
+                items.append(item(word, written, kind, f"{variants[0].short} · {name}", [name, mnemonic]))
+        return types.CompletionList(len(items) > MAX_MNEMONICS, items[:MAX_MNEMONICS])
+
+    @server.feature(types.COMPLETION_ITEM_RESOLVE)
+    async def resolve(item: types.CompletionItem) -> types.CompletionItem:
+        if isinstance(item.data, list | tuple) and len(item.data) == 2 and item.data[0] in tables:
+            name, mnemonic = item.data
+            text = _documentation(name, (await costs_of(name)).get(mnemonic, ()))
+            path = "text_document.completion.completion_item.documentation_format"
+            markdown = types.MarkupKind.Markdown in (
+                get_capability(server.client_capabilities, path, None) or ()
+            )
+            item.documentation = types.MarkupContent(types.MarkupKind.Markdown, text) if markdown else text
+        return item
+
+
+def _read(microarchitecture: str) -> Costs:
+    """In a thread of its own, with a connection of its own."""
+    try:
+        store = open_store()
+    except TablesUnavailable:
+        return {}
+    try:
+        return costs(store, microarchitecture)
+    finally:
+        store.close()
+
+
+def _mnemonic(before: str) -> str:
+    """What was typed of an instruction's name; empty in any other place."""
+    found, _ = line_tokens(before, False, False)
+    last = found[-1] if found else None
+    if last is None or last.kind is not Kind.INSTRUCTION or last.column + last.length != len(before):
+        return ""
+    return before[last.column :]
+
+
+def _documentation(microarchitecture: str, variants: Sequence[Cost]) -> str:
+    """A table of the variants, in Markdown."""
+    rows = [
+        f"| {cost.operands or '(none)'} | {'?' if cost.uops is None else cost.uops} | {cost.ports_text} "
+        f"| {cost.latency_text} | {cost.throughput:.2f}{' MS' if cost.microcoded else ''} |"
+        for cost in variants[:MAX_VARIANTS]
+    ]
+    more = len(variants) - MAX_VARIANTS
+    return "\n".join(
+        [
+            f"On {microarchitecture}, by itself; cycles from one to the next independent one:",
+            "",
+            "| operands | uops | ports | latency | cycles |",
+            "|---|---:|---|---:|---:|",
+            *rows,
+            *(["", f"and {more} more variants"] if more > 0 else []),
+        ]
+    )
 
 
 def _candidates(
@@ -45,15 +149,18 @@ def _candidates(
 ) -> Iterator[tuple[str, str, types.CompletionItemKind]]:
     """What was typed of it, the whole, and its kind."""
     if match := _JUMP.search(before):
-        names = {name.text for name in labels.definitions(snapshot.lines) if name.label}
-        for name in sorted(names):
+        for name, places in sorted(labels.index(snapshot.lines).items()):
+            if not places[0].label:
+                continue
             if name.isdigit():
-                earlier = any(
-                    known.text == name and known.line <= line for known in labels.definitions(snapshot.lines)
-                )
-                name += "b" if earlier else "f"
+                name += "b" if places[0].line <= line else "f"
             if name.startswith(match["word"]):
                 yield match["word"], name, types.CompletionItemKind.Reference
+    elif match := _OPTION.search(before):
+        choices = _OPTIONS[match["key"]]() if match["key"] else (f"{key}=" for key in _OPTIONS)
+        for choice in choices:
+            if choice.lower().startswith(match["word"].lower()):
+                yield match["word"], choice, types.CompletionItemKind.Property
     elif match := _COMMENT.search(before):
         for marker in _MARKERS:
             if marker.startswith(match["word"]):

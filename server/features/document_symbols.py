@@ -1,14 +1,18 @@
-"""textDocument/documentSymbol: the regions by name, and the labels inside of them."""
+"""textDocument/documentSymbol: the regions by name with their labels, and all other labels and macros."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Sequence
 
 from cyclelens.server import labels
 from cyclelens.server.language_server import CyclelensServer
 from cyclelens.server.session import Snapshot
 from lsprotocol import types
 from pygls.capabilities import get_capability
+
+MAX_SYMBOLS = 5_000
+"""Labels of a text that are listed, so that no list is too long for an editor."""
 
 
 def register(server: CyclelensServer) -> None:
@@ -21,6 +25,7 @@ def register(server: CyclelensServer) -> None:
         snapshot = server.session.get(params.text_document.uri)
         if snapshot is None:
             return []
+        outside = list(itertools.islice(_names(server, snapshot), MAX_SYMBOLS))
         found = []
         for region in snapshot.regions:
             result, end = region.result, min(region.result.last_line, len(snapshot.lines) - 1)
@@ -29,6 +34,8 @@ def register(server: CyclelensServer) -> None:
             line = server.converter.range(
                 snapshot.lines, result.first_line, 0, len(snapshot.lines[result.first_line])
             )
+            inside = [name for name in outside if result.first_line <= name.range.start.line <= end]
+            outside = [name for name in outside if not result.first_line <= name.range.start.line <= end]
             found.append(
                 types.DocumentSymbol(
                     name=result.name or "region",
@@ -36,9 +43,10 @@ def register(server: CyclelensServer) -> None:
                     range=types.Range(first, last),
                     selection_range=line,
                     detail=result.headline or None,
-                    children=_labels(server, snapshot, result.first_line, end),
+                    children=inside,
                 )
             )
+        found = sorted(found + outside, key=lambda symbol: symbol.range.start.line)
         path = "text_document.document_symbol.hierarchical_document_symbol_support"
         if get_capability(server.client_capabilities, path, False):
             return found
@@ -48,14 +56,13 @@ def register(server: CyclelensServer) -> None:
                 kind=symbol.kind,
                 location=types.Location(uri=snapshot.uri, range=symbol.range),
             )
-            for symbol in found
+            for top in found
+            for symbol in (top, *(top.children or ()))
         ]
 
 
-def _labels(server: CyclelensServer, snapshot: Snapshot, first: int, last: int) -> list[types.DocumentSymbol]:
-    return [
-        types.DocumentSymbol(name.text, types.SymbolKind.Key, place, place)
-        for name in labels.definitions(snapshot.lines[first : last + 1])
-        if name.label
-        for place in [server.converter.range(snapshot.lines, first + name.line, name.column, name.end_column)]
-    ]
+def _names(server: CyclelensServer, snapshot: Snapshot) -> Iterator[types.DocumentSymbol]:
+    for name in labels.definitions(snapshot.lines):
+        kind = types.SymbolKind.Key if name.label else types.SymbolKind.Constant
+        place = server.converter.range(snapshot.lines, name.line, name.column, name.end_column)
+        yield types.DocumentSymbol(name.text, kind, place, place)

@@ -1,4 +1,5 @@
-"""textDocument/definition, references and foldingRange: labels, symbols and macros; regions fold."""
+"""textDocument/definition, references and foldingRange: labels, symbols and macros; regions,
+macros, repetitions and conditions fold."""
 
 from __future__ import annotations
 
@@ -40,12 +41,12 @@ def register(server: CyclelensServer) -> None:
         snapshot = server.session.get(params.text_document.uri)
         if snapshot is None:
             return []
+        regions = [(region.result.first_line, region.result.last_line) for region in snapshot.regions]
+        kinds = dict.fromkeys(labels.blocks(snapshot.lines)) | dict.fromkeys(
+            regions, types.FoldingRangeKind.Region
+        )
         return [
-            types.FoldingRange(
-                start_line=region.result.first_line,
-                end_line=region.result.last_line,
-                kind=types.FoldingRangeKind.Region,
-            )
-            for region in snapshot.regions
-            if region.result.last_line > region.result.first_line
+            types.FoldingRange(start_line=first, end_line=last, kind=kind)
+            for (first, last), kind in sorted(kinds.items())
+            if last > first
         ]

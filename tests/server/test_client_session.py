@@ -8,16 +8,14 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 import pytest_asyncio
-from editor import Editor, capabilities, make_client, small_capabilities
+from editor import Editor, make_client, small_capabilities
 from lsprotocol import types
 from pytest_lsp import ClientServerConfig
 
 ROOT = Path(__file__).parents[2]
-CAPTURED = ROOT.parent / "shared" / "editors"
 SERVER = [sys.executable, "-m", "cyclelens.analyzer.cli", "lsp"]
 
 TEXT = """\
@@ -122,7 +120,7 @@ async def test_lenses_and_symbols_name_the_regions(editor: Editor) -> None:
     assert titles[0] == "3.00 cycles/iter · SKL · latency-bound"
     assert titles[4].startswith("3.42 cycles/iter · SKL")
     symbols = await editor.client.text_document_document_symbol_async(types.DocumentSymbolParams(document))
-    assert [symbol.name for symbol in symbols] == ["chain", "immediate"]
+    assert [symbol.name for symbol in symbols] == ["chain", ".L1", "immediate"]
 
 
 @pytest.mark.asyncio
@@ -145,12 +143,43 @@ async def test_labels_are_found_and_completed_and_regions_fold(editor: Editor) -
         editor.replace_line(0, line)
         request = types.CompletionParams(document, types.Position(0, len(line)))
         answer = await client.text_document_completion_async(request)
-        return {item.label for item in answer}
+        return {item.label for item in answer.items}
 
     assert await completed("# cyc") == {"cyclelens-begin", "cyclelens-end"}
     assert ".p2align" in await completed("    .p2")
     assert await completed("    jnz ") == {".L1"}
     assert await completed("    mov ") == set()
+    assert await completed("# cyclelens-begin x arch=HSW,sk") == {"SKL", "SKX"}
+    assert await completed("# cyclelens-begin x al") == {"alignment="}
+
+
+@pytest.mark.asyncio
+async def test_an_instruction_is_completed_with_its_cost_and_the_rest_comes_when_it_is_looked_at(
+    editor: Editor,
+) -> None:
+    editor.client.set_configuration({"microarchitectures": ["HSW"]}, section="cyclelens")
+    able = small_capabilities()
+    able.text_document.completion = types.CompletionClientCapabilities(
+        completion_item=types.ClientCompletionItemOptions(documentation_format=[types.MarkupKind.Markdown])
+    )
+    await editor.start(able)
+    await editor.open(TEXT)
+    client, line = editor.client, "1: lock  vfmadd231p"
+    editor.replace_line(0, line)
+    place = types.Position(0, len(line))
+    request = types.CompletionParams(types.TextDocumentIdentifier(editor.uri), place)
+    answer = await client.text_document_completion_async(request)
+    items = {item.label: item for item in answer.items}
+    assert set(items) == {"vfmadd231pd", "vfmadd231ps"}
+    item = items["vfmadd231ps"]
+    assert item.detail == "1 uop p01 · latency 5 · 0.50 cycles · HSW"
+    assert item.documentation is None
+    assert item.text_edit.range == types.Range(types.Position(0, 9), place)
+    resolved = await client.completion_item_resolve_async(item)
+    assert "| YMM, YMM, M256 | 2 | p01 p23 |" in resolved.documentation.value
+    editor.replace_line(0, "    # v")
+    request.position = types.Position(0, 7)
+    assert not (await client.text_document_completion_async(request)).items
 
 
 @pytest.mark.asyncio
@@ -335,49 +364,6 @@ async def test_stored_results_can_be_had_as_plain_json(editor: Editor) -> None:
     assert "imul" in timeline.text
     assert len(timeline.rows[0]) == len(timeline.columns)
     assert await ask("cyclelens/timeline", {"textDocument": {"uri": "file:///other.s"}}) is None
-
-
-def captured(name: str) -> Any:
-    """A test parameter that is skipped, before anything is started, where the capture is missing."""
-    path = CAPTURED / f"capabilities-{name}.json"
-    missing = pytest.mark.skipif(not path.exists(), reason=f"{path.name} is not beside the project")
-    return pytest.param(path, marks=missing, id=name)
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        captured("neovim-0.11.4"),
-        captured("neovim-0.12.4"),
-        captured("vscode-1.139.1"),
-        pytest.param(None, id="small"),
-    ],
-)
-@pytest.mark.asyncio
-async def test_no_real_editor_gets_what_it_cannot_take(editor: Editor, path: Path | None) -> None:
-    able = small_capabilities() if path is None else capabilities(path)
-    result = await editor.start(able)
-    preferred = able.general.position_encodings[0]
-    assert result.capabilities.position_encoding == preferred
-    await editor.open(TEXT)
-
-    hint = next(hint for hint in await editor.hints() if hint.position.line == IMUL)
-    statement = "    /* 🔥 */ imul %rax, %rbx"
-    units = len(statement.encode()) if preferred == "utf-8" else len(statement.encode("utf-16-le")) // 2
-    assert hint.position.character == units
-
-    editor.replace_line(ADD, "    add $0x12, %ax")
-    await editor.analysed()
-    await editor.labels()
-    workspace = able.workspace
-    allowed = set()
-    if workspace.inlay_hint and workspace.inlay_hint.refresh_support:
-        allowed.add(types.WORKSPACE_INLAY_HINT_REFRESH)
-    if workspace.code_lens and workspace.code_lens.refresh_support:
-        allowed.add(types.WORKSPACE_CODE_LENS_REFRESH)
-    if workspace.did_change_configuration and workspace.did_change_configuration.dynamic_registration:
-        allowed.add(types.CLIENT_REGISTER_CAPABILITY)
-    assert {method for method, _ in editor.client.requests} == allowed
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cyclelens.server.labels import Name, definition_of, definitions, name_at, references_to
+from cyclelens.server.labels import Name, blocks, definition_of, definitions, name_at, references_to
 
 TEXT = """\
 .set size, 64
@@ -56,3 +56,8 @@ def test_registers_comments_and_texts_are_no_names() -> None:
     assert name_at(LINES, 5, len("inner: outer: dec %r")) is None
     assert name_at(LINES, 4, len("1:  jmp 1f          /* jmp 1")) is None
     assert target(10, len('    .ascii "inn')) is None
+
+
+def test_macros_repetitions_and_conditions_are_blocks() -> None:
+    text = ".macro a\n.rept 2\nnop\n.endr\n.endm\n.if x\nnop\n.endif\n.endm\n.macro never_closed"
+    assert sorted(blocks(text.split("\n"))) == [(0, 4), (1, 3), (5, 7)]

@@ -1,0 +1,150 @@
+"""What instructions cost by themselves, straight from the tables: by mnemonic, for whoever chooses one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+
+from cyclelens.analyzer.facts.store import FactsStore
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.facts import InstructionFacts, PortUse
+
+_NAME = re.compile(r"(?P<mnemonic>[A-Z0-9]+)(?P<rest>\S*)(?: \((?P<operands>.*)\))?")
+_REPEATED = re.compile(r"_REP(E|NE|NZ|Z)?\b")
+_ALIASES = {"Z": "E", "NZ": "NE", "NBE": "A", "NB": "AE", "NL": "GE", "NLE": "G"}
+ATT_NAMES = {
+    "MOVZX": ("MOVZBL", "MOVZBQ", "MOVZWL", "MOVZWQ"),
+    "MOVSX": ("MOVSBL", "MOVSBQ", "MOVSWL", "MOVSWQ"),
+    "MOVSXD": ("MOVSLQ",),
+    "CDQ": ("CLTD",),
+    "CDQE": ("CLTQ",),
+    "CQO": ("CQTO",),
+    "CWDE": ("CWTL",),
+}
+"""What AT&T syntax calls some instructions, however else they can be written there."""
+_CONDITIONAL = re.compile(r"(J|SET|CMOV)(N?[ZLPOSB]E?)$")
+_MOST_SETS = 8
+"""Port sets of one instruction up to which all their unions are looked at."""
+_TYPICAL = ("R64", "YMM", "XMM", "R32", "ZMM")
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """One variant of an instruction on one microarchitecture."""
+
+    operands: str
+    """As uops.info writes them: ``R64, M64``; empty for none. Of an address its parts: ``[B+I+D8]``."""
+    uops: int | None
+    """Executed; None if the tables do not say."""
+    ports: tuple[PortUse, ...]
+    latency: tuple[int, int] | None
+    """Fewest and most cycles from an input to a result."""
+    throughput: float
+    """Cycles from one to the next independent one, if nothing but ports, divider and issue width limits."""
+    microcoded: bool = False
+
+    @property
+    def short(self) -> str:
+        """``1 uop p01 · latency 4 · 0.50 cycles``."""
+        parts = [self.uops_text]
+        if self.latency is not None:
+            parts.append(f"latency {self.latency_text}")
+        return " · ".join([*parts, f"{self.throughput:.2f} cycles"])
+
+    @property
+    def uops_text(self) -> str:
+        """``1 uop p01``, ``4 uops 2×p01 p23 p5``."""
+        count = "? uops" if self.uops is None else f"{self.uops} uop{'' if self.uops == 1 else 's'}"
+        return f"{count} {self.ports_text}".rstrip()
+
+    @property
+    def ports_text(self) -> str:
+        return " ".join(f"p{ports}" if uops == 1 else f"{uops}×p{ports}" for ports, uops in self.ports)
+
+    @property
+    def latency_text(self) -> str:
+        if self.latency is None:
+            return ""
+        low, high = self.latency
+        return str(low) if low == high else f"{low} to {high}"
+
+
+def costs(store: FactsStore, microarchitecture: str) -> Mapping[str, tuple[Cost, ...]]:
+    """Mnemonic in lower case -> its variants, the typical one first. Reads all tables: takes a moment.
+
+    Raises ``UnknownMicroarchitecture`` and ``TablesUnavailable``.
+    """
+    issue_width = registry.get(microarchitecture).issue_width
+    found: dict[str, dict[str, Cost]] = {}
+    for form in store.forms():
+        for facts in store.candidates(microarchitecture, form):
+            match = _NAME.match(facts.name)
+            if match is None or "LOCK" in match["rest"] or _REPEATED.search(match["rest"]):
+                continue
+            operands = match["operands"] or ""
+            if address := facts.attributes.get("agen"):
+                operands += f", [{address.replace('_', '+')}]"
+            cost = _cost(facts, operands, issue_width)
+            for name in _spellings(match["mnemonic"]):
+                found.setdefault(name.lower(), {}).setdefault(operands, cost)
+    return {
+        name: tuple(sorted(variants.values(), key=lambda cost: _rank(cost.operands)))
+        for name, variants in sorted(found.items())
+    }
+
+
+def _spellings(mnemonic: str) -> tuple[str, ...]:
+    match = _CONDITIONAL.fullmatch(mnemonic)
+    if match and match[2] in _ALIASES:
+        return mnemonic, match[1] + _ALIASES[match[2]]
+    return mnemonic, *ATT_NAMES.get(mnemonic, ())
+
+
+def _rank(operands: str) -> tuple[bool, int, int, bool, int, int]:
+    """Registers before memory and immediates, plain ones before others, the usual widths and counts first."""
+    kinds = operands.split(", ")
+    memory = any(re.match(r"M\d|Moffs|MEM|VSIB", kind) for kind in kinds)
+    special = sum(kind not in _TYPICAL and not re.fullmatch(r"I\d+|", kind) for kind in kinds)
+    width = next((number for number, kind in enumerate(_TYPICAL) if kind in kinds), len(_TYPICAL))
+    immediate = re.search(r"\bI\d", operands) is not None
+    return memory, special, width, immediate, abs(len(kinds) - 2), len(operands)
+
+
+def _cost(facts: InstructionFacts, operands: str, issue_width: int) -> Cost:
+    base = facts.base
+    ports = base.ports or ()
+    cycles = [
+        value
+        for latency in facts.latencies.values()
+        for value in (latency.cycles, latency.address, latency.memory)
+        if value is not None
+    ]
+    slots = base.retire_slots if base.retire_slots is not None else base.uops or 0
+    throughput = max(
+        _port_cycles(ports), slots / issue_width, base.divider_cycles or 0, base.tp or 0, 1 / issue_width
+    )
+    return Cost(
+        operands,
+        base.uops,
+        ports,
+        (min(cycles), max(cycles)) if cycles else None,
+        float(throughput),
+        bool(base.ms_uops),
+    )
+
+
+def _port_cycles(ports: tuple[PortUse, ...]) -> float:
+    """Cycles of the busiest group of ports if uops are spread at best (uops.info paper, section 5.3)."""
+    sets = {frozenset(names) for names, _ in ports if names}
+    if not sets:
+        return 0.0
+    most = len(sets) if len(sets) <= _MOST_SETS else 1
+    groups = {
+        frozenset().union(*chosen) for size in range(1, most + 1) for chosen in combinations(sets, size)
+    } | {frozenset().union(*sets)}
+    return max(
+        sum(uops for names, uops in ports if names and group.issuperset(names)) / len(group)
+        for group in groups
+    )

@@ -1,0 +1,113 @@
+"""textDocument/semanticTokens/full, full/delta and range: colours for instructions, registers, labels ..."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from cyclelens.analyzer.assembly.dialect import BY_NAME, detect, semicolon_starts_comment
+from cyclelens.server import tokens
+from cyclelens.server.convert import Converter, to_client
+from cyclelens.server.language_server import CyclelensServer
+from cyclelens.server.session import Snapshot
+from cyclelens.server.tokens import Kind
+from lsprotocol import types
+
+MAX_LINES = 20_000
+"""Longest text that is coloured as a whole; of longer ones a client gets the part that it shows."""
+
+_LINES_AT_ONCE = 1_000
+"""After so many lines other messages have their turn."""
+
+_TYPES = {
+    Kind.INSTRUCTION: types.SemanticTokenTypes.Keyword,
+    Kind.REGISTER: types.SemanticTokenTypes.Variable,
+    # "label" is newer than the clients that are in use.
+    Kind.LABEL: types.SemanticTokenTypes.Function,
+    Kind.DIRECTIVE: types.SemanticTokenTypes.Macro,
+    Kind.NUMBER: types.SemanticTokenTypes.Number,
+    Kind.COMMENT: types.SemanticTokenTypes.Comment,
+    Kind.STRING: types.SemanticTokenTypes.String,
+    Kind.SIZE: types.SemanticTokenTypes.Type,
+    Kind.SYMBOL: types.SemanticTokenTypes.EnumMember,
+}
+LEGEND = types.SemanticTokensLegend(
+    token_types=[_TYPES[kind].value for kind in sorted(_TYPES)],
+    token_modifiers=[
+        types.SemanticTokenModifiers.Definition.value,
+        types.SemanticTokenModifiers.Documentation.value,
+    ],
+)
+_DEFINED, _MARKER = 1, 2
+"""Bits of the modifiers above."""
+
+
+def register(server: CyclelensServer) -> None:
+    """Register the requests."""
+    sent: dict[str, tuple[str, list[int]]] = {}
+    """Document -> identifier and numbers of what its client has."""
+
+    async def whole(uri: str) -> types.SemanticTokens | None:
+        snapshot = server.session.get(uri)
+        if snapshot is None or len(snapshot.lines) > MAX_LINES:
+            return None
+        data = await _data(snapshot, server.converter, 0, len(snapshot.lines) - 1)
+        sent[uri] = (str(snapshot.revision), data)
+        for closed in sent.keys() - {known.uri for known in server.session}:
+            del sent[closed]
+        return types.SemanticTokens(data=data, result_id=str(snapshot.revision))
+
+    @server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, LEGEND)
+    async def full(params: types.SemanticTokensParams) -> types.SemanticTokens | None:
+        return await whole(params.text_document.uri)
+
+    @server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL_DELTA, LEGEND)
+    async def delta(
+        params: types.SemanticTokensDeltaParams,
+    ) -> types.SemanticTokens | types.SemanticTokensDelta | None:
+        identifier, before = sent.get(params.text_document.uri, ("", []))
+        answer = await whole(params.text_document.uri)
+        if answer is None or identifier != params.previous_result_id:
+            return answer
+        return types.SemanticTokensDelta(edits=_edits(before, answer.data), result_id=answer.result_id)
+
+    @server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE, LEGEND)
+    async def part(params: types.SemanticTokensRangeParams) -> types.SemanticTokens | None:
+        snapshot = server.session.get(params.text_document.uri)
+        if snapshot is None:
+            return None
+        first, last = params.range.start.line, params.range.end.line
+        return types.SemanticTokens(data=await _data(snapshot, server.converter, first, last))
+
+
+async def _data(snapshot: Snapshot, converter: Converter, first: int, last: int) -> list[int]:
+    """Five numbers a word: lines and characters since the word before, length, type, modifiers."""
+    dialect = BY_NAME.get(snapshot.dialect) or detect("\n".join(snapshot.lines[:_LINES_AT_ONCE]))
+    comments = semicolon_starts_comment("\n".join(snapshot.lines), dialect)
+    data: list[int] = []
+    previous_line = 0
+    for line, found in tokens.tokens(snapshot.lines, first, last, semicolon_comments=comments):
+        text, encoding = snapshot.lines[line], converter.encoding
+        plain = text.isascii()
+        previous = 0
+        for token in found:
+            start, end = token.column, token.column + token.length
+            if not plain:
+                start, end = to_client(text, start, encoding), to_client(text, end, encoding)
+            modifiers = _DEFINED * token.defined + _MARKER * token.marker
+            data += (line - previous_line, start - previous, end - start, token.kind, modifiers)
+            previous, previous_line = start, line
+        if line % _LINES_AT_ONCE == 0:
+            await asyncio.sleep(0)
+    return data
+
+
+def _edits(before: Sequence[int], after: Sequence[int]) -> list[types.SemanticTokensEdit]:
+    """One edit from the first difference to the last."""
+    limit = min(len(before), len(after))
+    head = next((i for i in range(limit) if before[i] != after[i]), limit)
+    tail = next((i for i in range(limit - head) if before[-1 - i] != after[-1 - i]), limit - head)
+    removed, added = len(before) - head - tail, list(after[head : len(after) - tail])
+    if not removed and not added:
+        return []
+    return [types.SemanticTokensEdit(start=head, delete_count=removed, data=added)]
