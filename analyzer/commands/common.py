@@ -63,6 +63,8 @@ def add_analysis_arguments(
     parser: argparse.ArgumentParser, *, several: bool = False, objects: bool = True
 ) -> None:
     """The arguments that say what to analyse and for what; ``several`` files or one, ELF ``objects`` too."""
+    from cyclelens.analyzer.evaluation.arguments import add_resources_argument
+
     if several:
         parser.add_argument("files", metavar="FILE", nargs="+", help="assembly files or ELF files")
     else:
@@ -100,6 +102,7 @@ def add_analysis_arguments(
         default="reference",
         help="reference: the published uiCA model (default); hardware: with failed store forwarding",
     )
+    add_resources_argument(parser)
     parser.add_argument("--syntax", choices=("auto", "att", "intel"), default="auto")
     parser.add_argument(
         "--regions",
@@ -158,6 +161,7 @@ def analysis_options(
     options: argparse.Namespace, *, trace: bool = False, account: bool = False
 ) -> AnalysisOptions:
     """Explicit arguments win over a marker's options."""
+    from cyclelens.analyzer.evaluation.arguments import resources_option
     from cyclelens.analyzer.model.options import ModelOptions
     from cyclelens.analyzer.model.result import AnalysisOptions
 
@@ -169,7 +173,7 @@ def analysis_options(
         alignment=options.alignment or 0,
         syntax=options.syntax,
         region=options.region,
-        model=ModelOptions(model=options.model),
+        model=ModelOptions(model=options.model, resources=resources_option(options)),
         regions=options.regions,
         allow_external_programs=not options.no_external_programs,
         trace=trace,

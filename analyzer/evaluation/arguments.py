@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from cyclelens.analyzer.model.options import ASSUMPTIONS, MODELS, MOVE_ELIMINATIONS, ModelOptions
+from cyclelens.analyzer.model.options import (
+    ASSUMPTIONS,
+    MODELS,
+    MOVE_ELIMINATIONS,
+    ModelOptions,
+)
 
 
 def add_model_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,6 +28,7 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
         help="which registers hold the same address at the start (default: none; stack: all but RSP and RBP; "
         "bhive: as in BHive's profiler, with --model hardware)",
     )
+    add_resources_argument(parser)
     parts = parser.add_argument_group("ablations", "the model without one of its parts")
     parts.add_argument("--simple-front-end", action="store_true", help="a front end without limits")
     parts.add_argument("--no-micro-fusion", action="store_true")
@@ -30,6 +36,21 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
     parts.add_argument("--no-lsd-unrolling", action="store_true")
     parts.add_argument("--move-elimination", choices=MOVE_ELIMINATIONS, default="model")
     parts.add_argument("--random-ports", type=_seed, metavar="SEED", help="bind uops to ports at random")
+
+
+def add_resources_argument(parser: argparse.ArgumentParser) -> None:
+    """Whether the buffers and register files beside ROB and RS are limited."""
+    parser.add_argument(
+        "--resources",
+        choices=("on", "off"),
+        help="whether load, store and branch buffers and register files are limited too (default: on with "
+        "--model hardware, off with the published model, which knows no such limits)",
+    )
+
+
+def resources_option(arguments: argparse.Namespace) -> bool | None:
+    """The choice of ``--resources`` as ``ModelOptions`` has it."""
+    return None if arguments.resources is None else arguments.resources == "on"
 
 
 def _seed(text: str) -> int:
@@ -50,6 +71,7 @@ def model_options(parser: argparse.ArgumentParser, arguments: argparse.Namespace
             lsd_unrolling=not arguments.no_lsd_unrolling,
             move_elimination=arguments.move_elimination,
             port_seed=arguments.random_ports,
+            resources=resources_option(arguments),
         )
     except ValueError as error:
         parser.error(str(error))

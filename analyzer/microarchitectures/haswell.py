@@ -1,6 +1,8 @@
 """Haswell and Broadwell: eight ports, LSD with unrolling.
 
-Source of all figures: the uiCA paper (Abel, Reineke, ICS 2022) and the parameter set published with it.
+Source of all other figures: the uiCA paper (Abel, Reineke, ICS 2022) and the parameter set published with it.
+Out-of-order resources: table 3 of the UFS paper (Palomares, Wong, Kuck, Jalby), measured effective sizes.
+None are published for Broadwell, a shrink of Haswell, that differ.
 """
 
 from __future__ import annotations
@@ -43,6 +45,13 @@ _HASWELL = Microarchitecture(
     fast_pointer_chasing=True,
     slow_256_bit_memory=False,
     failed_forwarding_cycles=13,
+    load_buffer_size=72,
+    load_matrix_size=32,
+    store_buffer_size=42,
+    branch_buffer_size=48,
+    integer_registers=144,
+    vector_registers=138,
+    all_registers=177,
 )
 
 MODELS = (_HASWELL, replace(_HASWELL, name="BDW", title="Broadwell", facts_name="BDW"))

@@ -1,13 +1,19 @@
 """Ice Lake, Tiger Lake and Rocket Lake: ten ports, five-wide rename, 64-byte DSB blocks.
 
-Source of all figures: the uiCA paper (Abel, Reineke, ICS 2022) and the parameter set published with it.
+Source of all other figures: the uiCA paper (Abel, Reineke, ICS 2022) and the parameter set published with it.
+Load and store buffer: Intel's optimization manual, on the Ice Lake client microarchitecture. The sizes of the
+register files are published; how many registers are free in them is an estimate (``tables``).
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from cyclelens.analyzer.microarchitectures.tables import unroll_table
+from cyclelens.analyzer.microarchitectures.tables import (
+    free_integer_registers,
+    free_vector_registers,
+    unroll_table,
+)
 from cyclelens.analyzer.model.microarchitecture import UNLIMITED, Microarchitecture, PortPolicy
 
 _ICE_LAKE = Microarchitecture(
@@ -44,6 +50,10 @@ _ICE_LAKE = Microarchitecture(
     fast_pointer_chasing=False,
     slow_256_bit_memory=False,
     failed_forwarding_cycles=12,
+    load_buffer_size=128,
+    store_buffer_size=72,
+    integer_registers=free_integer_registers(280),
+    vector_registers=free_vector_registers(224),
 )
 
 MODELS = (

@@ -1,6 +1,7 @@
 """Sandy Bridge and Ivy Bridge: six ports, 32-byte DSB blocks, slow 256-bit memory accesses.
 
-Source of all figures: the uiCA paper (Abel, Reineke, ICS 2022) and the parameter set published with it.
+Source of all other figures: the uiCA paper (Abel, Reineke, ICS 2022) and the parameter set published with it.
+Out-of-order resources: table 3 of the UFS paper (Palomares, Wong, Kuck, Jalby), measured effective sizes.
 """
 
 from __future__ import annotations
@@ -42,9 +43,25 @@ _SANDY_BRIDGE = Microarchitecture(
     fast_pointer_chasing=True,
     slow_256_bit_memory=True,
     failed_forwarding_cycles=13,
+    load_buffer_size=64,
+    load_matrix_size=32,
+    store_buffer_size=36,
+    branch_buffer_size=48,
+    integer_registers=128,
+    vector_registers=112,
+    all_registers=141,
 )
 
 MODELS = (
     _SANDY_BRIDGE,
-    replace(_SANDY_BRIDGE, name="IVB", title="Ivy Bridge", facts_name="IVB", idq_size=56),
+    replace(
+        _SANDY_BRIDGE,
+        name="IVB",
+        title="Ivy Bridge",
+        facts_name="IVB",
+        idq_size=56,
+        integer_registers=130,
+        vector_registers=113,
+        all_registers=165,
+    ),
 )

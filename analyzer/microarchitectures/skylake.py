@@ -1,14 +1,20 @@
 """Skylake and its descendants: eight ports, six-wide DSB, the JCC erratum, the LSD switched off by microcode
 except on Cascade Lake.
 
-Source of all figures: the uiCA paper (Abel, Reineke, ICS 2022) and the parameter set published with it.
+Source of all other figures: the uiCA paper (Abel, Reineke, ICS 2022) and the parameter set published with it.
+Load and store buffer: Intel's optimization manual, on the Skylake client microarchitecture. The sizes of the
+register files are published; how many registers are free in them is an estimate (``tables``).
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from cyclelens.analyzer.microarchitectures.tables import unroll_table
+from cyclelens.analyzer.microarchitectures.tables import (
+    free_integer_registers,
+    free_vector_registers,
+    unroll_table,
+)
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture, PortPolicy
 
 _SKYLAKE = Microarchitecture(
@@ -43,6 +49,10 @@ _SKYLAKE = Microarchitecture(
     fast_pointer_chasing=True,
     slow_256_bit_memory=False,
     failed_forwarding_cycles=12,
+    load_buffer_size=72,
+    store_buffer_size=56,
+    integer_registers=free_integer_registers(180),
+    vector_registers=free_vector_registers(168),
 )
 
 MODELS = (

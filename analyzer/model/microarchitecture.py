@@ -75,3 +75,15 @@ class Microarchitecture:
     failed_forwarding_cycles: int
     """Hardware model only: from the cycle in which a store leaves the store buffer to the result of a load
     that could not forward from it. Fitted to measured blocks (docs/accuracy.md)."""
+    # Out-of-order resources, an optional part of the model (docs/pipeline.md 7): what instructions in flight
+    # can hold. None: no figure is known, and there is no limit.
+    load_buffer_size: int | None = None
+    load_matrix_size: int | None = None
+    """Loads that have issued and not yet executed."""
+    store_buffer_size: int | None = None
+    branch_buffer_size: int | None = None
+    integer_registers: int | None = None
+    """Physical registers beyond those that hold architectural state; the same for the next two."""
+    vector_registers: int | None = None
+    all_registers: int | None = None
+    """Integer and vector registers together."""

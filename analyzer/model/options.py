@@ -33,6 +33,9 @@ class ModelOptions:
     move_elimination: str = "model"
     port_seed: int | None = None
     """Bind uops to ports at random, beginning with this seed."""
+    resources: bool | None = None
+    """Whether load, store and branch buffers and register files are limited too (docs/pipeline.md 7). None:
+    as it suits the model; the published one knows no such limits, hardware has them."""
 
     def __post_init__(self) -> None:
         for value, known in (
@@ -49,6 +52,11 @@ class ModelOptions:
     def hardware(self) -> bool:
         """Whether the rules beyond the published model apply."""
         return self.model == "hardware"
+
+    @property
+    def limited(self) -> bool:
+        """Whether the resources are limited."""
+        return self.hardware if self.resources is None else self.resources
 
     def changed(self) -> dict[str, object]:
         """The options that differ from the published model, by name."""

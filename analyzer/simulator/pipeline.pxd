@@ -15,6 +15,7 @@ from cyclelens.analyzer.simulator.program cimport Program
 from cyclelens.analyzer.simulator.queues cimport MicrocodeQueue, Queues
 from cyclelens.analyzer.simulator.renamer cimport Renamer
 from cyclelens.analyzer.simulator.reorder_buffer cimport ReorderBuffer
+from cyclelens.analyzer.simulator.resources cimport Resources
 from cyclelens.analyzer.simulator.scheduler cimport Scheduler
 from cyclelens.analyzer.simulator.simple_front_end cimport SimpleFrontEnd
 from cyclelens.analyzer.simulator.stack_engine cimport StackEngine
@@ -49,6 +50,7 @@ cdef class Pipeline:
     cdef public Dsb dsb
     cdef public Lsd lsd
     cdef public StackEngine stack_engine
+    cdef public Resources resources
     cdef public Renamer renamer
     cdef public PortAssignment assignment
     cdef public Scheduler scheduler

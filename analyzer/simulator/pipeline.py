@@ -24,6 +24,7 @@ from cyclelens.analyzer.simulator.program import Program
 from cyclelens.analyzer.simulator.queues import MicrocodeQueue, Queues
 from cyclelens.analyzer.simulator.renamer import Renamer
 from cyclelens.analyzer.simulator.reorder_buffer import ReorderBuffer
+from cyclelens.analyzer.simulator.resources import Resources
 from cyclelens.analyzer.simulator.scheduler import Scheduler
 from cyclelens.analyzer.simulator.simple_front_end import SimpleFrontEnd
 from cyclelens.analyzer.simulator.stack_engine import StackEngine
@@ -73,7 +74,8 @@ class Pipeline:
         self.dsb = Dsb(columns, microarchitecture, layout, queues, microcode)
         self.lsd = Lsd(columns, microarchitecture, layout, queues)
         self.stack_engine = StackEngine(columns, queues)
-        self.renamer = Renamer(columns, microarchitecture, queues, memory)
+        self.resources = Resources(columns, microarchitecture, options)
+        self.renamer = Renamer(columns, microarchitecture, queues, memory, self.resources)
         self.assignment = PortAssignment(columns, microarchitecture, queues, options)
         self.scheduler = Scheduler(columns, microarchitecture, queues, self.assignment.usage)
         self.reorder_buffer = ReorderBuffer(columns, microarchitecture, queues)
@@ -201,6 +203,8 @@ class Pipeline:
         self.stack_engine.record(state)
         self.memory.record(state)
         self.renamer.record(state)
+        if self.resources.limited:
+            self.resources.record(state)
         self.assignment.record(state)
         self.scheduler.record(state)
         self.reorder_buffer.record(state)
@@ -236,6 +240,8 @@ class Pipeline:
         cycle = self.cycle
         self.columns.reserve()
         self.reorder_buffer.reserve()
+        if self.resources.limited:
+            self.resources.reserve(cycle)
         if self.reorder_buffer.full() or self.scheduler.full():
             self.queues.issued.clear()
         else:

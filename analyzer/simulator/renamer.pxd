@@ -5,6 +5,7 @@ from cyclelens.analyzer.simulator.columns cimport Columns
 from cyclelens.analyzer.simulator.memory cimport Memory
 from cyclelens.analyzer.simulator.move_elimination cimport MoveElimination
 from cyclelens.analyzer.simulator.program cimport Program
+from cyclelens.analyzer.simulator.resources cimport Resources
 
 cdef int ELIMINATED
 cdef int LOAD
@@ -23,6 +24,7 @@ cdef class Renamer:
     cdef PairQueue _idq
     cdef PairQueue _issued
     cdef Memory _memory
+    cdef Resources _resources
     cdef int _width
     cdef bint _fast_pointer_chasing
     cdef public MoveElimination elimination
@@ -39,7 +41,7 @@ cdef class Renamer:
     cdef public bint between_instructions
     cdef int record(self, Record state) except -1
     cdef void tick(self, int cycle, bint rob_empty) noexcept
-    cdef void _select(self, bint rob_empty) noexcept
+    cdef void _select(self, int cycle, bint rob_empty) noexcept
     cdef void _eliminate(self) noexcept
     cdef void _rename(self, int uop, int cycle) noexcept
     cdef int _current(self, int key) noexcept

@@ -18,6 +18,7 @@ from cyclelens.analyzer.simulator.constants import (
 from cyclelens.analyzer.simulator.memory import Memory
 from cyclelens.analyzer.simulator.move_elimination import MoveElimination
 from cyclelens.analyzer.simulator.queues import Queues
+from cyclelens.analyzer.simulator.resources import Resources
 
 _SETTLED = 5
 """A result that is ready this many cycles from now holds up nothing that issues from the next cycle on."""
@@ -27,7 +28,12 @@ class Renamer:
     """Up to ``issue_width`` fused uops a cycle, in order."""
 
     def __init__(
-        self, columns: Columns, microarchitecture: Microarchitecture, queues: Queues, memory: Memory
+        self,
+        columns: Columns,
+        microarchitecture: Microarchitecture,
+        queues: Queues,
+        memory: Memory,
+        resources: Resources,
     ) -> None:
         program = columns.program
         self._columns = columns
@@ -35,6 +41,7 @@ class Renamer:
         self._idq = queues.idq
         self._issued = queues.issued
         self._memory = memory
+        self._resources = resources
         self._width = microarchitecture.issue_width
         self._fast_pointer_chasing = microarchitecture.fast_pointer_chasing
         self.elimination = MoveElimination(program, microarchitecture)
@@ -60,7 +67,7 @@ class Renamer:
         """One cycle: fill the issue group and rename it."""
         columns = self._columns
         self._issued.clear()
-        self._select(rob_empty)
+        self._select(cycle, rob_empty)
         if self._program.has_moves:
             self.elimination.start_cycle()
             self._eliminate()
@@ -100,7 +107,7 @@ class Renamer:
             columns.record_value(state, value, -_SETTLED)
         self.elimination.record(state, self.value)
 
-    def _select(self, rob_empty: bool) -> None:
+    def _select(self, cycle: int, rob_empty: bool) -> None:
         program = self._program
         columns = self._columns
         queue = self._idq
@@ -124,6 +131,8 @@ class Renamer:
             count = program.q_fused_count[idq_uop]
             if issued.count + count > self._width:
                 return
+            if self._resources.limited and not self._resources.take(uop, cycle):
+                return
             queue.pop()
             first_fused = program.q_fused0[idq_uop]
             for fused in range(first_fused, first_fused + count):
@@ -143,6 +152,8 @@ class Renamer:
                     continue
                 if self.elimination.decide(program.key_class[program.i_move_source[i]]):
                     columns.port[uop] = ELIMINATED
+                    if self._resources.limited:
+                        self._resources.eliminate(i)
 
     def _rename(self, uop: int, cycle: int) -> None:
         columns = self._columns

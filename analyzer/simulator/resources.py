@@ -1,0 +1,173 @@
+"""The buffers and register files that an instruction needs beside reorder buffer and scheduler (optional;
+B1 to B6 of docs/pipeline.md 7).
+
+The rules are those of UFS (Palomares, Wong, Kuck, Jalby, "Evaluating Out-of-Order Engine Limitations Using
+Uop Flow Simulation"): an instruction takes all that it needs when its first uop issues, in order, and gives
+it back when its last uop has retired, a load its place in the load matrix as soon as it has executed.
+"""
+
+from __future__ import annotations
+
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.options import ModelOptions
+from cyclelens.analyzer.simulator.arrays import PairQueue, Record, grown, ints
+from cyclelens.analyzer.simulator.columns import Columns
+from cyclelens.analyzer.simulator.constants import ELIMINATED, LOAD, NONE, STORE_ADDRESS, UNKNOWN
+
+RESOURCES = (
+    "load buffer",
+    "store buffer",
+    "branch buffer",
+    "integer registers",
+    "vector registers",
+    "registers",
+    "load matrix",
+)
+"""By number. ``registers`` is the limit over both files."""
+_COUNT = 7
+_LOAD_BUFFER, _STORE_BUFFER, _BRANCH_BUFFER, _INTEGER_REGISTERS, _ALL_REGISTERS, _LOAD_MATRIX = (
+    0,
+    1,
+    2,
+    3,
+    5,
+    6,
+)
+_UNLIMITED = 1 << 20
+_STALLS = 1024
+
+
+class Resources:
+    """Who holds what. A helper of the renamer, which asks before it issues an instruction.
+
+    An instruction that needs more than there is gets all as soon as nobody holds any.
+    """
+
+    def __init__(self, columns: Columns, microarchitecture: Microarchitecture, options: ModelOptions) -> None:
+        self.limited = options.limited
+        """Whether anything here acts at all."""
+        self._columns = columns
+        self._program = columns.program
+        self.used = ints(_COUNT)
+        self.stalls = ints(_STALLS if self.limited else 0)
+        """By cycle: the number of the resource that issue waited for plus 1, or 0."""
+        if not self.limited:
+            return
+        self._sizes = ints(_COUNT)
+        sizes = (
+            microarchitecture.load_buffer_size,
+            microarchitecture.store_buffer_size,
+            microarchitecture.branch_buffer_size,
+            microarchitecture.integer_registers,
+            microarchitecture.vector_registers,
+            microarchitecture.all_registers,
+            microarchitecture.load_matrix_size,
+        )
+        for resource, size in enumerate(sizes):
+            self._sizes[resource] = _UNLIMITED if size is None else size
+        self._needs = ints(_COUNT * self._program.instructions)
+        for i in range(self._program.instructions):
+            self._count_needs(i)
+        self._holders = PairQueue(microarchitecture.reorder_buffer_size + 64)
+        """Instructions in flight, oldest first, as (first uop, last uop)."""
+        self._loads = ints((microarchitecture.load_matrix_size or 0) + self._program.uops)
+        """Loads that have an entry in the load matrix."""
+
+    def _count_needs(self, i: int) -> None:
+        """How many of each resource an instruction takes."""
+        program = self._program
+        first = _COUNT * i
+        for uop in range(program.i_uop0[i], program.i_uop0[i] + program.i_uop_count[i]):
+            if program.u_kind[uop] == LOAD:
+                self._needs[first + _LOAD_BUFFER] += 1
+            elif program.u_kind[uop] == STORE_ADDRESS:
+                self._needs[first + _STORE_BUFFER] += 1
+        # A macro-fused pair is the branch's entry too.
+        if program.i_branch[i] or program.i_first[i]:
+            self._needs[first + _BRANCH_BUFFER] = 1
+        outputs = program.i_outputs_count[i]
+        if program.i_no_uops[i]:
+            outputs = 0  # zero idioms and NOPs produce no value of their own
+        for output in range(program.i_outputs0[i], program.i_outputs0[i] + outputs):
+            register_class = program.key_class[program.output_key[output]]
+            if register_class >= 0:
+                self._needs[first + _INTEGER_REGISTERS + register_class] += 1
+                self._needs[first + _ALL_REGISTERS] += 1
+        if self._sizes[_LOAD_MATRIX] < _UNLIMITED:
+            self._needs[first + _LOAD_MATRIX] = self._needs[first + _LOAD_BUFFER]
+
+    def reserve(self, cycle: int) -> None:
+        """Make room for what this cycle can add."""
+        if cycle >= len(self.stalls):
+            self.stalls = grown(self.stalls, 2 * cycle)
+
+    def take(self, first: int, cycle: int) -> bool:
+        """Take everything for the instruction that begins with this uop; False if something is missing."""
+        columns = self._columns
+        if columns.instance_uop0[columns.instance[first]] != first:
+            return True  # what the renamer itself puts in front of an instruction
+        i = columns.position[first]
+        last = first + self._program.i_uop_count[i] - 1
+        self._release()
+        if self._missing(i) == _LOAD_MATRIX:
+            self._release_loads(cycle)
+        missing = self._missing(i)
+        if missing != NONE:
+            self.stalls[cycle] = missing + 1
+            return False
+        for resource in range(_LOAD_MATRIX):
+            self.used[resource] += self._needs[_COUNT * i + resource]
+        if self._needs[_COUNT * i + _LOAD_MATRIX]:
+            for uop in range(first, last + 1):
+                if self._program.u_kind[columns.static[uop]] == LOAD:
+                    self._loads[self.used[_LOAD_MATRIX]] = uop
+                    self.used[_LOAD_MATRIX] += 1
+        self._holders.push(first, last)
+        return True
+
+    def eliminate(self, i: int) -> None:
+        """A move that has just been issued is carried out by the renamer: it shares its source's register."""
+        self._give_back(i)
+
+    def record(self, state: Record) -> None:
+        """Its part of the pipeline's state: what does not follow from the uops in flight."""
+        self._release()
+        for resource in range(_LOAD_MATRIX):
+            state.add(self.used[resource])
+        holders = self._holders
+        for position in range(holders.count):
+            first = holders.firsts[(holders.head + position) & holders.mask]
+            state.add(1 if self._columns.port[first] == ELIMINATED else 0)
+
+    def _missing(self, i: int) -> int:
+        """The first resource that an instruction has to wait for, NONE if there is none."""
+        for resource in range(_COUNT):
+            need = self._needs[_COUNT * i + resource]
+            if need and self.used[resource] and self.used[resource] + need > self._sizes[resource]:
+                return resource
+        return NONE
+
+    def _release(self) -> None:
+        """What instructions held that have retired."""
+        columns = self._columns
+        holders = self._holders
+        while holders.count > 0 and columns.retired[holders.seconds[holders.head]] != UNKNOWN:
+            first = holders.firsts[holders.head]
+            if columns.port[first] != ELIMINATED:
+                self._give_back(columns.position[first])
+            holders.pop()
+
+    def _give_back(self, i: int) -> None:
+        for resource in range(_LOAD_MATRIX):
+            self.used[resource] -= self._needs[_COUNT * i + resource]
+
+    def _release_loads(self, cycle: int) -> None:
+        """Entries of loads that had executed before this cycle."""
+        columns = self._columns
+        kept = 0
+        for position in range(self.used[_LOAD_MATRIX]):
+            uop = self._loads[position]
+            if columns.executed[uop] == UNKNOWN or columns.executed[uop] >= cycle:
+                self._loads[kept] = uop
+                kept += 1
+        self.used[_LOAD_MATRIX] = kept

@@ -1,0 +1,138 @@
+"""Out-of-order resources: how many instructions fit into each, counted as one counts them on hardware
+(H. Wong, "Measuring Reorder Buffer Capacity"): a chain of square roots keeps everything behind it from
+retiring, and what issues until it is through is what there is room for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from blocks import block_of
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.options import ModelOptions
+from cyclelens.analyzer.simulator.pipeline import simulate
+from simulated import cycles, rows_of, simulated
+
+ON = ModelOptions(resources=True)
+OFF = ModelOptions(resources=False)
+
+ROOT = "f20f51c0"  # sqrtsd xmm0, xmm0
+ROOTS = 12
+FILLERS = 400
+LOAD = "488b06"  # mov rax, [rsi]
+STORE = "488907"  # mov [rdi], rax
+BRANCH = "7400"  # jz to the next instruction
+INTEGER = "8d4101"  # lea eax, [rcx+1]
+VECTOR = "660ffeca"  # paddd xmm1, xmm2
+NOP = "90"
+POINTER = "66480f7ec3"  # movq rbx, xmm0
+LOAD_THROUGH_POINTER = "488b03"  # mov rax, [rbx]
+ROOM_IN_ROB = {"SNB": 168, "IVB": 168, "HSW": 192, "SKL": 224, "ICL": 352}
+
+
+def fits(filler: str, name: str, options: ModelOptions = ON, *, start: str = "", count: int = FILLERS) -> int:
+    """How many instructions behind the square roots (and ``start``) issue before those have retired."""
+    rows = rows_of(ROOTS * ROOT + start + count * filler, name, options=options)
+    behind = ROOTS + len(start) // 10
+    end = next(row.retired for row in rows if row.instruction == ROOTS - 1)
+    return len({row.instruction for row in rows if row.instruction >= behind and row.issued <= end})
+
+
+@pytest.mark.parametrize(
+    ("name", "loads", "stores", "branches", "integers", "vectors"),
+    [
+        ("SNB", 64, 36, 48, 128, 111),
+        ("IVB", 64, 36, 48, 130, 112),
+        ("HSW", 72, 42, 48, 144, 137),
+        ("SKL", 72, 56, None, 156, 137),
+        ("ICL", 128, 72, None, 256, 193),
+    ],
+)
+def test_what_fits(
+    name: str, loads: int, stores: int, branches: int | None, integers: int, vectors: int
+) -> None:
+    """The published sizes come out again; the last square root holds one of the vector registers."""
+    assert fits(LOAD, name) == loads
+    assert fits(STORE, name) == stores
+    assert fits(INTEGER, name) == integers
+    assert fits(VECTOR, name) == vectors
+    if branches is not None:
+        assert fits(BRANCH, name) == branches
+
+
+@pytest.mark.parametrize(("name", "registers"), [("SNB", 141), ("HSW", 177)])
+def test_both_register_files_have_a_common_limit(name: str, registers: int) -> None:
+    """Integer and vector results in turn: more fit than into one file, but not as many as into both."""
+    assert fits(INTEGER + VECTOR, name) == registers - 1
+
+
+def test_loads_that_cannot_execute_fill_the_load_matrix() -> None:
+    """Loads through a pointer that the square roots compute wait for it; the others leave when they have
+    executed. No size is known for Skylake: there the scheduler is the limit."""
+    assert fits(LOAD_THROUGH_POINTER, "HSW", start=POINTER) == 32
+    assert 32 < fits(LOAD_THROUGH_POINTER, "SKL", start=POINTER) < 97
+    assert fits(LOAD, "HSW") > 32
+
+
+@pytest.mark.parametrize("name", ROOM_IN_ROB)
+@pytest.mark.parametrize("filler", [NOP, "31c0", "85c9"], ids=["nop", "xor eax, eax", "test ecx, ecx"])
+def test_what_has_no_result_in_a_register_takes_none(name: str, filler: str) -> None:
+    """Only the reorder buffer ends it, which issues whole groups."""
+    room = ROOM_IN_ROB[name]
+    assert room - 5 <= fits(filler, name) + 1 <= room
+
+
+def test_an_eliminated_move_takes_no_register() -> None:
+    """mov eax, ecx: it shares the register of its source."""
+    move = "89c8"
+    assert fits(move, "SKL", ModelOptions(resources=True, move_elimination="none")) == 156
+    assert fits(move, "SKL", ModelOptions(resources=True, move_elimination="full")) > 200
+
+
+@pytest.mark.parametrize("filler", [LOAD, STORE, BRANCH, INTEGER, VECTOR])
+def test_without_resources_only_rob_and_rs_are_limited(filler: str) -> None:
+    assert fits(filler, "HSW", OFF) > 144
+    assert fits(filler, "HSW", ModelOptions()) == fits(filler, "HSW", OFF)
+
+
+@pytest.mark.parametrize(("stores", "published", "limited"), [(56, 56.0, 56.0), (57, 57.0, 87.0)])
+def test_what_does_not_fit_costs_the_overlap(stores: int, published: float, limited: float) -> None:
+    """A chain of twenty multiplications (80 cycles) that starts anew in every iteration, with stores behind
+    it: up to 56 of them, the store buffer of Skylake, the next chain begins while this one is under way."""
+    code = "0f57c0" + 20 * "f20f59c0" + stores * STORE
+    assert cycles(code, "SKL", min_rounds=60, options=OFF) == published
+    assert cycles(code, "SKL", min_rounds=60, options=ON) == limited
+
+
+def test_the_hardware_model_has_the_limits_of_hardware() -> None:
+    """Unless told otherwise, they come with the hardware model."""
+    code = "0f57c0" + 20 * "f20f59c0" + 57 * STORE
+    hardware = ModelOptions(model="hardware")
+    assert cycles(code, "SKL", min_rounds=60, options=hardware) == 87.0
+    assert cycles(code, "SKL", min_rounds=60, options=replace(hardware, resources=False)) == 57.0
+
+
+def test_an_instruction_that_needs_more_than_there_is_gets_it_alone() -> None:
+    """cmpsb loads twice, and the load buffer has one entry."""
+    code = "a6"
+    small = replace(registry.get("HSW"), load_buffer_size=1)
+    limited = simulate(block_of(code, "HSW"), small, options=ON).cycles_per_iteration
+    assert limited > cycles(code, "HSW", options=ON)
+
+
+@pytest.mark.parametrize("name", ["SNB", "HSW", "SKL", "ICL"])
+@pytest.mark.parametrize(
+    "code",
+    [
+        "488b0049ffcf75f8",  # a chain of loads
+        "4889d84801c34889d94801cb49ffcf75ef",  # moves that may be eliminated
+        "488b068948084889074883c6084883c70849ffcf75ea",  # loads and stores
+        "f20f51c049ffcf75f7",  # a chain of square roots
+    ],
+)
+def test_a_run_that_ends_when_its_state_repeats_has_the_same_figure(code: str, name: str) -> None:
+    """The state covers what is held."""
+    early = simulated(code, name, details=False, options=ON)
+    full = simulated(code, name, details=True, options=ON)
+    assert early.cycles_per_iteration == full.cycles_per_iteration
+    assert early.simulated_cycles <= full.simulated_cycles
