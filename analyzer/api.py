@@ -179,11 +179,13 @@ class Analyzer:
         found = regions_of(ObjectFile(data), function, options.regions)
         return self._analysis((), found, options, cancel)
 
-    def experiment(self, prediction: Prediction, cancel: Cancel | None = None) -> Experiment:
-        """What can be tried with a predicted block."""
+    def experiment(
+        self, prediction: Prediction, options: ModelOptions = PUBLISHED, cancel: Cancel | None = None
+    ) -> Experiment:
+        """What can be tried with a block that was predicted with these ``options``."""
         from cyclelens.analyzer.insight.whatif import Experiment
 
-        return Experiment(prediction, self._store, cancel=cancel)
+        return Experiment(prediction, self._store, options=options, cancel=cancel)
 
     def _analysis(
         self,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from cyclelens.analyzer.model.result import Analysis, AnalysisOptions
+    from cyclelens.analyzer.insight.whatif import Experiment
+    from cyclelens.analyzer.model.result import Analysis, AnalysisOptions, Prediction, RegionAnalysis
 
 OK, PROBLEMS = 0, 1
 """Exit codes; ``cyclelens.analyzer.cli`` lists all."""
@@ -180,6 +181,42 @@ def analysis_options(
         account=account,
         forced=frozenset(forced | ({"align"} if "alignment" in forced else set())),
     )
+
+
+def report_each(
+    options: argparse.Namespace,
+    report: Callable[[RegionAnalysis, Prediction, Experiment], Iterable[str]],
+    *,
+    settled: bool = False,
+) -> int:
+    """Print the lines of a report on every prediction of the file, given what can be tried with it
+    (``settled``: as ``Experiment`` has it); returns the exit code. Raises InputError."""
+    from cyclelens.analyzer.facts.store import open_store
+    from cyclelens.analyzer.insight.whatif import ChangeError, Experiment
+
+    analysis = analyze_file(options)
+    if not analysis.regions:
+        raise InputError(f"{options.file}: no region is marked, or none of this name")
+    model = analysis_options(options).model
+    store = open_store()
+    code = OK
+    for region in analysis.regions:
+        if not region.predictions:
+            print(f"== {title_of(region)} ==\n   No prediction: {region.note}")
+            code = PROBLEMS
+        for prediction in region.predictions:
+            experiment = Experiment(prediction, store, options=model, settled=settled)
+            try:
+                for line in report(region, prediction, experiment):
+                    print(line)
+            except ChangeError as error:
+                raise InputError(error) from None
+    return code
+
+
+def title_of(region: RegionAnalysis) -> str:
+    """The name of a region for a heading."""
+    return region.region.name or "(unnamed)"
 
 
 def is_clean(analysis: Analysis) -> bool:

@@ -7,13 +7,12 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.commands.common import (
-    OK,
-    PROBLEMS,
     InputError,
     add_analysis_arguments,
     alignment,
-    analyze_file,
     new_parser,
+    report_each,
+    title_of,
 )
 
 if TYPE_CHECKING:
@@ -73,28 +72,11 @@ def main(arguments: list[str]) -> int:
     add("--set", "NAME=VALUE", _set, "another parameter of the microarchitecture, such as rs=200")
     options = parser.parse_args(arguments)
 
-    from cyclelens.analyzer.facts.store import open_store
-    from cyclelens.analyzer.insight.whatif import ChangeError, Experiment
+    def report(region: RegionAnalysis, prediction: Prediction, experiment: Experiment) -> Iterator[str]:
+        yield f"== {title_of(region)} =="
+        yield from _report(_Region(region, prediction, experiment), prediction, options.changes)
 
-    analysis = analyze_file(options)
-    store = open_store()
-    code = OK
-    for region in analysis.regions:
-        name = region.region.name or "(unnamed)"
-        if not region.predictions:
-            print(f"== {name} ==\n   No prediction: {region.note}")
-            code = PROBLEMS
-        for prediction in region.predictions:
-            subject = _Region(region, prediction, Experiment(prediction, store))
-            print(f"== {name} ==")
-            try:
-                for line in _report(subject, prediction, options.changes):
-                    print(line)
-            except ChangeError as error:
-                raise InputError(error) from None
-    if not analysis.regions:
-        raise InputError(f"{options.file}: no region is marked, or none of this name")
-    return code
+    return report_each(options, report)
 
 
 def _report(subject: _Region, prediction: Prediction, changes: list[Change]) -> Iterator[str]:

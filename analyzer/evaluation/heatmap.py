@@ -6,22 +6,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from cyclelens.analyzer.evaluation.files import DatasetError
+from cyclelens.analyzer.reports.figures import drawing, why_impossible
 
-FORMATS = (".svg", ".png")
 _BINS_PER_DECADE = 25
 _INCHES = 6.0
 
 
 def check_possible(path: Path) -> None:
-    """Raises ``DatasetError`` if no heat map can be written to ``path``: better before hours of work."""
-    if path.suffix.lower() not in FORMATS:
-        raise DatasetError(f"{path}: a heat map is written as {' or '.join(FORMATS)}")
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        raise DatasetError(
-            "a heat map needs matplotlib; install it with: pip install 'cyclelens[plots]'"
-        ) from None
+    """Raises ``DatasetError`` if no heat map can be written to ``path``."""
+    problem = why_impossible(path)
+    if problem:
+        raise DatasetError(problem)
 
 
 def write_heatmap(path: Path, pairs: Sequence[tuple[float, float]], title: str) -> None:
@@ -31,10 +26,7 @@ def write_heatmap(path: Path, pairs: Sequence[tuple[float, float]], title: str) 
     file: no date is written.  Raises ``DatasetError`` if there is nothing to draw and ``OSError`` if the file
     cannot be written.
     """
-    import matplotlib
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.colors import LogNorm
-    from matplotlib.figure import Figure
 
     drawn = [(predicted, truth) for predicted, truth in pairs if predicted > 0 and truth > 0]
     if not drawn:
@@ -44,9 +36,7 @@ def write_heatmap(path: Path, pairs: Sequence[tuple[float, float]], title: str) 
     edges = [low]
     while edges[-1] < high:
         edges.append(edges[-1] * 10 ** (1 / _BINS_PER_DECADE))
-    with matplotlib.rc_context({"svg.hashsalt": "cyclelens"}):
-        figure = Figure(figsize=(_INCHES, _INCHES), layout="constrained")
-        FigureCanvasAgg(figure)
+    with drawing(path, _INCHES, _INCHES) as figure:
         axes = figure.add_subplot(
             xscale="log",
             yscale="log",
@@ -66,5 +56,3 @@ def write_heatmap(path: Path, pairs: Sequence[tuple[float, float]], title: str) 
         )
         axes.axline((low, low), (high, high), color="grey", linewidth=0.5)
         figure.colorbar(counts[3], ax=axes, label="blocks", shrink=0.8)
-        kind = path.suffix.lower()[1:]
-        figure.savefig(path, format=kind, metadata={"Date": None} if kind == "svg" else {"Software": None})

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from cyclelens.analyzer.insight.whatif import SIZES, ChangeError, Experiment
+from cyclelens.analyzer.insight.whatif import OPTIONAL, SIZES, ChangeError, Experiment, least_value
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +24,8 @@ class LatencySweep:
 
     @property
     def knee(self) -> int | None:
-        """Latency up to which loads are hidden: the last one whose figure is within 5 % of the first. None if
-        all are."""
+        """Latency up to which loads are hidden: the last one whose figure is within 5 % of the first; the
+        first one if none is. None if all are."""
         most = 1.05 * self.cycles[0]
         hidden = [cycles <= most for cycles in self.cycles]
         if all(hidden):
@@ -51,32 +51,36 @@ class SizeSweep:
 
     names: tuple[str, ...]
     scales: tuple[float, ...]
+    sizes: tuple[tuple[int, ...], ...]
+    """For each name the capacities that the factors make."""
     cycles: tuple[tuple[float, ...], ...]
     """By the second capacity's factor (a single row if there is only one), then by the first one's."""
 
 
 def sizes(experiment: Experiment, names: Sequence[str], scales: Sequence[float]) -> SizeSweep:
-    """The figure for one or two capacities (``rob rs idq iq``) times every factor. Raises ChangeError for
-    other names."""
+    """The figure for one or two capacities (short names of ``whatif.SIZES``) times every factor. Raises
+    ChangeError for other names, and for capacities that are no limit in this model."""
     unknown = [name for name in names if name not in SIZES]
     if unknown or not 1 <= len(names) <= 2:
         raise ChangeError(f"one or two of {', '.join(SIZES)} can be scaled")
-    return SizeSweep(
-        tuple(names),
-        tuple(scales),
-        tuple(
-            tuple(_scaled(experiment, names, (first, second)) for first in scales)
-            for second in (scales if len(names) == 2 else scales[:1])
-        ),
-    )
+    columns = [tuple(_capacity(experiment, name, factor) for factor in scales) for name in names]
+
+    def cycles(*chosen: int) -> float:
+        values: dict[str, Any] = {SIZES[name]: size for name, size in zip(names, chosen, strict=True)}
+        return experiment.with_model(replace(experiment.model, **values)).cycles_per_iteration
+
+    if len(names) == 1:
+        grid: tuple[tuple[float, ...], ...] = (tuple(cycles(size) for size in columns[0]),)
+    else:
+        grid = tuple(tuple(cycles(first, second) for first in columns[0]) for second in columns[1])
+    return SizeSweep(tuple(names), tuple(scales), tuple(columns), grid)
 
 
-def _scaled(experiment: Experiment, names: Sequence[str], factors: Sequence[float]) -> float:
+def _capacity(experiment: Experiment, name: str, factor: float) -> int:
     model = experiment.model
-    least = {"idq": model.dsb_width + model.issue_width, "iq": model.predecode_width}
-    values: dict[str, Any] = {
-        # Below these nothing moves any more.
-        SIZES[name]: max(round(getattr(model, SIZES[name]) * factor), least.get(name, model.issue_width))
-        for name, factor in zip(names, factors, strict=False)
-    }
-    return experiment.with_model(replace(model, **values)).cycles_per_iteration
+    size: int | None = getattr(model, SIZES[name])
+    if size is None:
+        raise ChangeError(f"'{name}': no size is known for {model.name}")
+    if name in OPTIONAL and not experiment.options.limited:
+        raise ChangeError(f"{name} is a limit only with --resources on")
+    return max(round(size * factor), least_value(model, SIZES[name]))

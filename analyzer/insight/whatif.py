@@ -13,8 +13,10 @@ from cyclelens.analyzer.insight.account import rounds_to_settle
 from cyclelens.analyzer.insight.dependencies import dependencies
 from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.microarchitectures.variants import variant
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.result import Prediction, RegionAnalysis
 from cyclelens.analyzer.model.uops import Block, InstructionTemplate, UopKind, UopTemplate, Value, ValueKind
 from cyclelens.analyzer.simulator.pipeline import SimulationStuck, simulate
@@ -48,13 +50,15 @@ class Experiment:
         prediction: Prediction,
         store: FactsStore,
         *,
+        options: ModelOptions = PUBLISHED,
         settled: bool = False,
         cancel: Callable[[], bool] | None = None,
     ) -> None:
-        """``settled``: simulate until even buffers much larger than today's have filled up. Takes longer, and
-        the figure may differ a little from the prediction."""
+        """``options``: those of the prediction. ``settled``: simulate until even buffers much larger than
+        today's have filled up. Takes longer, and the figure may differ a little from the prediction."""
         self.prediction = prediction
-        self.model = registry.get(prediction.microarchitecture)
+        self.options = options
+        self.model = variant(registry.get(prediction.microarchitecture), options)
         self._store = store
         self._settled = settled
         self._cancel = cancel
@@ -124,6 +128,8 @@ class Experiment:
 
     def with_parameter(self, name: str, value: str, change: str = "") -> Outcome:
         """A microarchitecture with another parameter. Raises ChangeError for one that cannot be changed."""
+        if SIZES.get(name, name) in OPTIONAL.values() and not self.options.limited:
+            raise ChangeError(f"{name} is a limit only with --resources on")
         return self._run(change, self.block, model=changed(self.model, name, value))
 
     def with_model(self, model: Microarchitecture, change: str = "") -> Outcome:
@@ -132,7 +138,14 @@ class Experiment:
 
     def _build(self, instructions: Sequence[Instruction], alignment: int | None = None) -> Block:
         place = self.prediction.alignment if alignment is None else alignment
-        return build_block(instructions, self.model, self._store, loop=self._loop, alignment=place)
+        return build_block(
+            instructions,
+            self.model,
+            self._store,
+            loop=self._loop,
+            alignment=place,
+            options=self.options,
+        )
 
     def _replaced(
         self, instruction: int, change: Callable[[InstructionTemplate], InstructionTemplate]
@@ -147,7 +160,7 @@ class Experiment:
         model = model or self.model
         rounds = rounds_to_settle(block, model) if self._settled else _ROUNDS
         try:
-            simulation = simulate(block, model, min_rounds=rounds, cancel=self._cancel)
+            simulation = simulate(block, model, min_rounds=rounds, options=self.options, cancel=self._cancel)
         except SimulationStuck:
             raise ChangeError(f"with {change or 'this'} nothing would get through the pipeline") from None
         prediction = explain(block, model, simulation)
@@ -163,13 +176,25 @@ class Experiment:
         return end
 
 
+OPTIONAL = {
+    "lb": "load_buffer_size",
+    "lm": "load_matrix_size",
+    "sb": "store_buffer_size",
+    "bb": "branch_buffer_size",
+    "int": "integer_registers",
+    "vec": "vector_registers",
+    "regs": "all_registers",
+}
+"""Short names of capacities that are limits only where the model has them (``ModelOptions.limited``)."""
+
 SIZES = {
     "rob": "reorder_buffer_size",
     "rs": "reservation_station_size",
     "idq": "idq_size",
     "iq": "instruction_queue_size",
+    **OPTIONAL,
 }
-"""Short names of capacities."""
+"""Short names of all capacities."""
 
 
 def changed(model: Microarchitecture, name: str, value: str) -> Microarchitecture:
@@ -184,10 +209,12 @@ def changed(model: Microarchitecture, name: str, value: str) -> Microarchitectur
             raise ChangeError(f"'{value}': {field} is yes or no")
         new = {field: words[value.lower()]}
         return replace(model, **new)
+    if field in OPTIONAL.values() and current is None:
+        raise ChangeError(f"'{name}': no size is known for {model.name}")
     if not isinstance(current, int):
         known = ", ".join(sorted(key for key, old in numbers.items() if isinstance(old, int)))
         raise ChangeError(f"'{name}' is no parameter that can be changed; those are {known}")
-    least = model.issue_width if field.endswith("_size") else 1 if field.endswith("_width") else 0
+    least = least_value(model, field)
     # How uops are bound to ports is known for as many a cycle as the processor issues, and for no more.
     most = current if field == "issue_width" else _MOST
     if not value.isdecimal() or not least <= int(value) <= most:
@@ -198,6 +225,24 @@ def changed(model: Microarchitecture, name: str, value: str) -> Microarchitectur
 
 _NOTABLE = 0.005
 """Cycles; figures have two decimals."""
+
+
+def least_value(model: Microarchitecture, field: str) -> int:
+    """Below this a parameter makes no sense: nothing would move any more."""
+    if field in OPTIONAL.values():
+        return 1
+    if field == "idq_size":
+        # Of a smaller one the DSB would ask for more room than there is, and the LSD place more than fits.
+        return max(model.dsb_width + model.issue_width, _LSD_BATCH // 4)
+    if field == "instruction_queue_size":
+        return model.predecode_width
+    if field.endswith("_size"):
+        return model.issue_width
+    return 1 if field.endswith(("_width", "_bytes")) else 0
+
+
+_LSD_BATCH = 64
+"""IDQ uops; the LSD never places more at once."""
 _MOST = 10_000
 """Largest value of a parameter; time and memory grow with it."""
 _MOST_INSTRUCTIONS = 100
@@ -237,9 +282,12 @@ def sensitivity(experiment: Experiment, places: Sequence[str]) -> list[Callable[
         for alignment in (0, 16, 32, 48)
         if alignment != experiment.prediction.alignment
     ]
-    for name in ("reservation_station_size", "reorder_buffer_size"):
-        value = 2 * getattr(model, name)
-        change = f"{name} {value} instead of {value // 2}"
+    for name in ("rs", "rob", *(OPTIONAL if experiment.options.limited else ())):
+        size = getattr(model, SIZES[name])
+        if size is None:
+            continue
+        value = 2 * size
+        change = f"{SIZES[name]} {value} instead of {size}"
         changes.append(partial(experiment.with_parameter, name, str(value), change))
     return [partial(_if_sensible, change) for change in changes]
 

@@ -24,6 +24,8 @@ _MULTIPLIER = 1103515245
 _INCREMENT = 12345
 _USED_BITS = 15
 _SIX_BY_SLOT = {0: (0, 5, 1, 0), 1: (1, 5, 0, 1), 5: (5, 1, 0, 5)}
+_WIDEST = {PortPolicy.SIX_PORTS: 4, PortPolicy.EIGHT_PORTS: 8, PortPolicy.TEN_PORTS: 8}
+"""Issue slots for which the rules say something."""
 _POLICY_NUMBERS = {PortPolicy.SIX_PORTS: 6, PortPolicy.EIGHT_PORTS: 8, PortPolicy.TEN_PORTS: 10}
 
 
@@ -33,6 +35,9 @@ class PortAssignment:
     def __init__(
         self, columns: Columns, microarchitecture: Microarchitecture, queues: Queues, options: ModelOptions
     ) -> None:
+        widest = _WIDEST[microarchitecture.port_policy]
+        if microarchitecture.issue_width > widest:
+            raise ValueError(f"{microarchitecture.name}: at most {widest} uops a cycle can be bound to ports")
         self._columns = columns
         self._program = columns.program
         self._issued = queues.issued

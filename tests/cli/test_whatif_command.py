@@ -69,7 +69,48 @@ def test_a_change_that_cannot_be_read(run, change):
 def test_a_sweep_of_two_sizes_is_a_table(run):
     code, out = run("sweep", "--resource", "rs,rob", "--scale", "0.5..1.5")
     assert code == 0
-    assert "rob x1.50" in out
+    assert "x1.50   336" in out
+
+
+def test_a_sweep_of_one_size_lists_what_was_simulated(run):
+    """Naming a buffer that only some models have switches it on."""
+    code, out = run("sweep", "--resource", "lb", "--scale", "1.0..2.0")
+    assert code == 0
+    assert "x1.00     72         3.00" in out
+
+
+def test_buffers_without_a_known_size_cannot_be_scaled(run):
+    code, out = run("sweep", "--resource", "lm")
+    assert code == 1
+    assert "no size is known for SKL" in out
+
+
+def test_resources_change_what_is_analysed(run):
+    """57 stores behind a long chain: one more than the store buffer of Skylake holds."""
+    body = "xorps %xmm0, %xmm0\n" + 20 * "mulsd %xmm0, %xmm0\n" + 57 * "mov %rax, (%rdi)\n"
+    text = f"# cyclelens-begin\n{body}# cyclelens-end\n"
+    assert " 57.00 cycles/iter" in run("analyze", text=text)[1]
+    assert " 87.00 cycles/iter" in run("analyze", "--resources", "on", text=text)[1]
+
+
+@pytest.mark.parametrize(
+    "arguments", [("--resource", "rs,rob"), ("--resource", "rs"), ("--load-latency", "4..40")]
+)
+def test_a_sweep_is_drawn(run, tmp_path, arguments):
+    pytest.importorskip("matplotlib", reason="the optional extra 'plots' is not installed")
+    drawing = tmp_path / "sweep.svg"
+    assert run("sweep", *arguments, "--plot", str(drawing))[0] == 0
+    first = drawing.read_text()
+    assert "a on SKL" in first
+    assert "cycles per iteration" in first
+    run("sweep", *arguments, "--plot", str(drawing))
+    assert drawing.read_text() == first
+
+
+def test_a_drawing_is_svg_or_png(run, tmp_path):
+    code, out = run("sweep", "--resource", "rs", "--plot", str(tmp_path / "sweep.pdf"))
+    assert code == 1
+    assert ".svg or .png" in out
 
 
 def test_a_sweep_of_latencies_names_slope_and_knee(run):

@@ -1,11 +1,14 @@
 """Changing one thing and simulating again."""
 
+from dataclasses import replace
+
 import pytest
 from blocks import block_of, store
 from cyclelens.analyzer.insight import sweeps
 from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.insight.whatif import ChangeError, Experiment, changed, sensitivity
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.simulator.pipeline import simulate
 
 MULTIPLY = "480fafc04801db49ffcf75f4"  # imul rax, rax; add rbx, rbx; dec r15; jnz
@@ -16,10 +19,11 @@ LCP = "6605341249ffcf"  # add ax, 0x1234; dec r15
 PORT = "480fafc6480fafde49ffcf75f4"  # two imul that do not depend on each other
 
 
-def experiment(code, name="SKL", *, settled=False, **options):
-    block = block_of(code, name, **options)
-    model = registry.get(name)
-    return Experiment(explain(block, model, simulate(block, model)), store(), settled=settled)
+def experiment(code, name="SKL", *, settled=False, model=PUBLISHED, **options):
+    block = block_of(code, name, options=model, **options)
+    parameters = registry.get(name)
+    prediction = explain(block, parameters, simulate(block, parameters, options=model))
+    return Experiment(prediction, store(), settled=settled, options=model)
 
 
 def cycles(outcome):
@@ -94,11 +98,33 @@ def test_a_parameter_of_the_microarchitecture():
         ("ports", "01"),
         ("issue_width", "5"),
         ("rob", "1000000"),
+        ("lm", "20"),
+        ("dsb_block_bytes", "0"),
+        ("idq", "8"),
     ],
 )
 def test_parameters_that_make_no_sense(name, value):
     with pytest.raises(ChangeError):
         changed(registry.get("SKL"), name, value)
+
+
+def test_the_smallest_idq_holds_what_the_lsd_places():
+    """Six rounds of six uops on Ice Lake."""
+    code = "90" * 5 + "49ffcf75f6"
+    smallest = changed(registry.get("ICL"), "idq", "16")
+    assert simulate(block_of(code, "ICL"), smallest).lsd_unroll == 6
+    with pytest.raises(ChangeError):
+        changed(registry.get("ICL"), "idq", "15")
+
+
+@pytest.mark.parametrize(("name", "widest"), [("SNB", 4), ("SKL", 8), ("ICL", 8)])
+def test_wider_groups_than_there_are_port_rules_for_are_refused(name, widest):
+    def figure(width):
+        return simulate(block_of("90" * 32, name), replace(registry.get(name), issue_width=width))
+
+    assert figure(widest).cycles_per_iteration > 0
+    with pytest.raises(ValueError, match="at most"):
+        figure(widest + 1)
 
 
 def test_a_change_after_which_nothing_moves_is_an_error():
@@ -156,3 +182,34 @@ def test_two_capacities_make_a_grid():
 def test_other_resources_cannot_be_scaled(names):
     with pytest.raises(ChangeError):
         sweeps.sizes(experiment(MULTIPLY), names, (1.0,))
+
+
+# Eight stores and a chain of multiplications that starts anew every time.
+STORES = "0f57c0" + 4 * "f20f59c0" + 8 * "488907" + "49ffcf75cc"
+
+
+def test_a_resource_can_be_scaled_where_it_is_a_limit():
+    subject = experiment(STORES, settled=True, model=ModelOptions(resources=True))
+    sweep = sweeps.sizes(subject, ("sb",), (0.25, 0.5, 1.0, 2.0))
+    assert sweep.sizes == ((14, 28, 56, 112),)
+    (row,) = sweep.cycles
+    assert row[0] > 1.3 * 8 and row[-1] == 8
+
+
+@pytest.mark.parametrize(("name", "model"), [("sb", PUBLISHED), ("lm", ModelOptions(resources=True))])
+def test_a_resource_that_is_no_limit_cannot_be_scaled(name, model):
+    with pytest.raises(ChangeError, match=r"--resources on|no size is known"):
+        sweeps.sizes(experiment(STORES, model=model), (name,), (1.0,))
+
+
+def test_experiments_are_made_with_the_options_of_the_prediction():
+    """mov [rsp], al; mov rbx, [rsp]: failed forwarding exists in the hardware model only."""
+    code = "880424488b1c24"
+    assert cycles(experiment(code, loop=False).baseline()) == 1
+    assert cycles(experiment(code, loop=False, model=ModelOptions(model="hardware")).baseline()) == 13
+
+
+def test_with_resources_larger_ones_are_tried_too():
+    subject = experiment(MULTIPLY, model=ModelOptions(resources=True))
+    tried = [change() for change in sensitivity(subject, ["mul", "add", "dec", "jnz"])]
+    assert "store_buffer_size 112 instead of 56" in [outcome.change for outcome in tried if outcome]

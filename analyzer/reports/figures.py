@@ -1,0 +1,41 @@
+"""Drawings as SVG or PNG files: the only place that knows how matplotlib is set up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+FORMATS = (".svg", ".png")
+
+
+def why_impossible(path: Path) -> str:
+    """Why no drawing can be written to ``path``, for the user; empty if it can: better asked before hours of
+    work."""
+    if path.suffix.lower() not in FORMATS:
+        return f"{path}: a drawing is written as {' or '.join(FORMATS)}"
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        return "a drawing needs matplotlib; install it with: pip install 'cyclelens[plots]'"
+    return ""
+
+
+@contextmanager
+def drawing(path: Path, width: float, height: float) -> Iterator[Any]:
+    """An empty matplotlib figure, in inches, that is written to ``path`` in the end.
+
+    Same content, same file: no date is written, and text stays text. Raises ``OSError`` if the file cannot be
+    written.
+    """
+    import matplotlib
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context({"svg.hashsalt": "cyclelens", "svg.fonttype": "none"}):
+        figure = Figure(figsize=(width, height), layout="constrained")
+        FigureCanvasAgg(figure)
+        yield figure
+        kind = path.suffix.lower()[1:]
+        figure.savefig(path, format=kind, metadata={"Date": None} if kind == "svg" else {"Software": None})
