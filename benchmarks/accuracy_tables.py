@@ -23,9 +23,7 @@ DOCUMENT = Path(__file__).parents[1] / "docs" / "accuracy.md"
 MODELS = {
     "the published model (default)": ModelOptions(),
     "the same, `--assume stack`": ModelOptions(assume="stack"),
-    "the same, `--resources on`": ModelOptions(resources=True),
     "`--model hardware`": ModelOptions(model="hardware"),
-    "`--model hardware --resources off`": ModelOptions(model="hardware", resources=False),
     "`--model hardware --assume stack`": ModelOptions(model="hardware", assume="stack"),
     "`--model hardware --assume bhive`": ModelOptions(model="hardware", assume="bhive"),
     "`--model bounds`": ModelOptions(model="bounds"),
@@ -33,7 +31,6 @@ MODELS = {
 ABLATIONS = {
     "complete": ModelOptions(),
     "simple front end": ModelOptions(simple_front_end=True),
-    "with the resources of UFS": ModelOptions(resources=True),
     "no micro-fusion": ModelOptions(micro_fusion=False),
     "no macro-fusion": ModelOptions(macro_fusion=False),
     "no LSD unrolling": ModelOptions(lsd_unrolling=False),
