@@ -320,7 +320,8 @@ class Analyzer:
         from cyclelens.analyzer.insight.explain import explain
         from cyclelens.analyzer.insight.findings import find
 
-        key = (code, model.name, loop, alignment, options.trace, options.account, options.model)
+        recorded = (options.trace, options.trace_rounds, options.account)
+        key = (code, model.name, loop, alignment, recorded, options.model)
         answer = self._answers.get(key)
         if answer is None:
             chosen = options.model
@@ -332,11 +333,21 @@ class Analyzer:
             prediction = explain(block, model, simulation)
             if options.account:
                 prediction = replace(prediction, account=account(block, model, options=chosen, cancel=cancel))
-            answer = self._answers[key] = _Answer(prediction, find(prediction))
+            findings = find(prediction)
+            answer = self._answers[key] = _Answer(_shortened(prediction, options.trace_rounds), findings)
             if len(self._answers) > self._capacity:
                 self._answers.popitem(last=False)
         self._answers.move_to_end(key)
         return answer
+
+
+def _shortened(prediction: Prediction, rounds: int | None) -> Prediction:
+    """The prediction with a trace of its first rounds only."""
+    trace = prediction.simulation.trace
+    if rounds is None or trace is None:
+        return prediction
+    trace = replace(trace, rows=tuple(row for row in trace.rows if row.round < rounds))
+    return replace(prediction, simulation=replace(prediction.simulation, trace=trace))
 
 
 def _is_chosen(name: str, wanted: str | None) -> bool:

@@ -23,8 +23,13 @@ from cyclelens.server.results import ANALYSIS, FileResult, Job, RegionResult, Ti
 TIMELINE_ROUNDS = 3
 """Iterations that a timeline shows; more do not fit into a hover."""
 
-CACHED_PREDICTIONS = 64
-"""They hold traces, which are large."""
+CACHED_PREDICTIONS = 2_000
+"""Two for every region and microarchitecture of a large file, or each edit would simulate all of them again.
+Some 40 kB each: of a trace only the rounds that a timeline shows are kept."""
+
+
+_Shown = dict[tuple[object, ...], tuple[RegionAnalysis, RegionResult]]
+"""Regions by document, name and all else that their results depend on."""
 
 
 class AnalyzerEngine:
@@ -33,6 +38,8 @@ class AnalyzerEngine:
     def __init__(self, store: FactsStore) -> None:
         self._store = store
         self._analyzer = Analyzer(store, cached_predictions=CACHED_PREDICTIONS)
+        self._shown: _Shown = {}
+        """Of the last text: what an edit leaves alone is not put into words again."""
 
     def run(self, job: Job, cancel: Callable[[], bool]) -> Iterator[FileResult | Step | Table]:
         """Analyse a text: first without the trace, because recording it takes several times as long as the
@@ -45,24 +52,49 @@ class AnalyzerEngine:
                 Request(analyzer, job.text, job.options, job.region, job.other, job.path, cancel=cancel)
             )
             return
-        for trace in (False, True):
-            analysis = self._analyzer.analyze(job.text, replace(job.options, trace=trace), cancel)
+        variants = [
+            replace(job.options, trace=trace, trace_rounds=TIMELINE_ROUNDS) for trace in (False, True)
+        ]
+        shown: _Shown = {}
+        for options, analysis in zip(
+            variants, self._analyzer.variants(job.text, variants, cancel), strict=True
+        ):
             answer = FileResult(
-                regions=tuple(_region(analysis, region, job) for region in analysis.regions),
+                regions=tuple(self._region(analysis, region, job, shown) for region in analysis.regions),
                 problems=analysis.problems,
                 dialect=analysis.dialect,
-                detailed=trace,
+                detailed=options.trace,
             )
             yield answer
+        self._shown = shown
         # An analyzer of its own: what is tried and thrown away must not push out what is shown.
         found = tuple(fixes(Analyzer(self._store), job.text, job.options, analysis, cancel))
         if found:
             yield replace(answer, regions=tuple(_with_fixes(region, found) for region in answer.regions))
 
+    def _region(self, analysis: Analysis, region: RegionAnalysis, job: Job, shown: _Shown) -> RegionResult:
+        """The region's result, the one of last time if nothing has changed; noted in ``shown``."""
+        traced = any(prediction.simulation.trace is not None for prediction in region.predictions)
+        key = (job.uri, job.hint_kinds, analysis.dialect, region.region.name, traced)
+        known = self._shown.get(key)
+        same = known is not None and _is_same(known[0], region)
+        shown[key] = known if known is not None and same else (region, _region(analysis, region, job))
+        return shown[key][1]
+
 
 def create() -> AnalyzerEngine:
     """The engine on the tables that ship with the program. Raises ``TablesUnavailable``."""
     return AnalyzerEngine(open_store())
+
+
+def _is_same(known: RegionAnalysis, region: RegionAnalysis) -> bool:
+    """Nothing has changed: neither text nor place nor, which the analyzer remembers, any prediction."""
+    return (
+        known.region == region.region
+        and known.note == region.note
+        and len(known.predictions) == len(region.predictions)
+        and all(old is new for old, new in zip(known.predictions, region.predictions, strict=True))
+    )
 
 
 def _region(analysis: Analysis, region: RegionAnalysis, job: Job) -> RegionResult:

@@ -16,8 +16,7 @@ def split_lines(text: str) -> tuple[str, ...]:
     return tuple(_LINE_END.split(text))
 
 
-def clean_line(line: str) -> str:
-    """The line with everything replaced that would break it elsewhere or cannot be encoded; same length."""
-    if line.isascii() and line.isprintable():
-        return line
-    return _SURROGATES.sub("\ufffd", _ODD_BREAKS.sub(" ", line))
+def clean(text: str) -> str:
+    """The text with all replaced that would break lines elsewhere or cannot be encoded; same length."""
+    text = _ODD_BREAKS.sub(" ", text)
+    return text if text.isascii() else _SURROGATES.sub("\ufffd", text)

@@ -11,7 +11,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import lru_cache
 from itertools import accumulate
+from typing import NamedTuple
 
 from cyclelens.analyzer.assembly import macros
 from cyclelens.analyzer.assembly.dialect import Dialect, of_directive
@@ -223,19 +225,19 @@ def build(raw: list[RawStatement], dialect: Dialect, cancel: Callable[[], bool])
 def _read(
     program: Program, raw: list[RawStatement], state: _State, cancel: Callable[[], bool], depth: int
 ) -> None:
-    ends = _block_ends(raw)
+    ends: dict[int, int] | None = None
     position = 0
     while position < len(raw) and not state.left:
         if position % _POLL_EVERY == 0 and cancel():
             return
         item = raw[position]
-        end = ends.get(position)
         position += 1
         if state.conditions and not state.conditions[-1].active and not _IF_EDGE.match(item.text):
             # What is skipped may hold a macro with conditions of its own.
             edge = _BLOCK_EDGE.match(item.text)
-            if edge and edge[1].lower() == "macro" and end is not None:
-                position = end + 1
+            if edge and edge[1].lower() == "macro":
+                ends = _block_ends(raw) if ends is None else ends
+                position = ends.get(position - 1, position - 1) + 1
             continue
         statement = _statement(program, item, state)
         program.statements.append(statement)
@@ -246,6 +248,10 @@ def _read(
         if statement.kind is not Kind.DIRECTIVE:
             continue
         name = statement.name
+        end = None
+        if name == "macro" or name in _REPETITIONS:
+            ends = _block_ends(raw) if ends is None else ends
+            end = ends.get(position - 1)
         if name == "macro":
             if end is None:
                 statement.refusal = "This macro is never closed by .endm."
@@ -436,45 +442,64 @@ def _comparands(text: str) -> tuple[str, str, str]:
     return plain(first), comma, plain(second)
 
 
+class _Parsed(NamedTuple):
+    """What a raw statement is, whatever stands around it; offsets count from its start."""
+
+    labels: tuple[tuple[str, int, int], ...]
+    offset: int
+    """Of the text without labels and blanks."""
+    text: str
+    kind: Kind
+    name: str = ""
+    arguments: str = ""
+    assignment: tuple[str, str] | None = None
+    """Symbol and expression."""
+
+
 def _statement(program: Program, raw: RawStatement, state: _State) -> Statement:
     """Take the labels off, tell what the rest is, note assignments."""
-    text = raw.text
+    parsed = _parse(raw.text, state.dialect.is_att)
+    for name, begin, end in parsed.labels:
+        span = raw.place or (raw.start + begin, raw.start + end)
+        program.labels.setdefault(name, []).append(Label(len(program.statements), state.section, *span))
+    start, stop = raw.place or (raw.start + parsed.offset, -1)
+    if parsed.assignment is not None:
+        _assign(program, *parsed.assignment)
+    return Statement(
+        parsed.kind, start, parsed.text, state.dialect, state.section, parsed.name, parsed.arguments, stop
+    )
+
+
+@lru_cache(maxsize=1 << 16)
+def _parse(text: str, is_att: bool) -> _Parsed:
+    """Remembered: when a text is read again, most of its statements are the same."""
+    labels = []
     position = 0
     while ":" in text and (match := _LABEL.match(text, position)):
         name = match[1].strip('"')
-        span = raw.place or (raw.start + match.start(1), raw.start + match.end(1))
-        label = Label(len(program.statements), state.section, *span)
-        program.labels.setdefault(name.lstrip("0") or "0" if name.isdigit() else name, []).append(label)
+        labels.append((name.lstrip("0") or "0" if name.isdigit() else name, match.start(1), match.end(1)))
         position = match.end()
     rest = text[position:].rstrip()
     stripped = rest.lstrip()
-    start = raw.start + position + len(rest) - len(stripped)
-    stop = -1
-    if raw.place is not None:
-        start, stop = raw.place
-    statement = Statement(Kind.NOTHING, start, stripped, state.dialect, state.section, stop=stop)
+    found = (tuple(labels), position + len(rest) - len(stripped), stripped)
     if not stripped or stripped[0] == "/":
-        return statement
+        return _Parsed(*found, Kind.NOTHING)
     if "=" in stripped and (match := _ASSIGNMENT.fullmatch(stripped)):
-        _assign(program, match[1], match[2])
-    elif stripped[0] == "." and (match := _DIRECTIVE.fullmatch(stripped)):
-        statement.kind = Kind.DIRECTIVE
-        statement.name, statement.arguments = match[1].lower(), match[2]
-        if statement.name in _STORED:
-            name, _, expression = statement.arguments.partition(",")
-            _assign(program, name.strip(), expression)
-    elif not state.dialect.is_att and (match := _NASM_DIRECTIVE.fullmatch(stripped)):
-        statement.kind = Kind.DIRECTIVE
+        return _Parsed(*found, Kind.NOTHING, assignment=(match[1], match[2]))
+    if stripped[0] == "." and (match := _DIRECTIVE.fullmatch(stripped)):
+        name, arguments = match[1].lower(), match[2]
+        symbol, _, expression = arguments.partition(",")
+        assignment = (symbol.strip(), expression) if name in _STORED else None
+        return _Parsed(*found, Kind.DIRECTIVE, name, arguments, assignment)
+    if not is_att and (match := _NASM_DIRECTIVE.fullmatch(stripped)):
         word = match[1].lower()
-        statement.name = {"align": "balign", "global": "globl", "extern": "extern"}.get(word, "section")
-        if word not in ("section", "segment", "global", "extern", "align"):
-            statement.kind = Kind.NOTHING
-        statement.arguments = match[2].rstrip("] \t")
-    elif not state.dialect.is_att and (match := _EQU.fullmatch(stripped)):
-        _assign(program, match[1], match[2])
-    else:
-        statement.kind = Kind.INSTRUCTION
-    return statement
+        name = {"align": "balign", "global": "globl", "extern": "extern"}.get(word, "section")
+        is_followed = word in ("section", "segment", "global", "extern", "align")
+        kind = Kind.DIRECTIVE if is_followed else Kind.NOTHING
+        return _Parsed(*found, kind, name, match[2].rstrip("] \t"))
+    if not is_att and (match := _EQU.fullmatch(stripped)):
+        return _Parsed(*found, Kind.NOTHING, assignment=(match[1], match[2]))
+    return _Parsed(*found, Kind.INSTRUCTION)
 
 
 def _assign(program: Program, name: str, expression: str) -> None:

@@ -9,6 +9,9 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate
+from typing import NamedTuple
 
 MARKER_WORDS = re.compile(r"(?:cyclelens|osaca|llvm-mca)-\w", re.IGNORECASE)
 """What every region marker begins with."""
@@ -35,7 +38,10 @@ class Lines:
     """Offsets to zero-based lines and columns. Lines end as editors see it: LF, CR LF or CR."""
 
     def __init__(self, text: str) -> None:
-        self.starts = [0, *(match.end() for match in _LINE_END.finditer(text))]
+        if "\r" in text:
+            self.starts = [0, *(match.end() for match in _LINE_END.finditer(text))]
+        else:
+            self.starts = list(accumulate((len(line) + 1 for line in text.split("\n")[:-1]), initial=0))
 
     def locate(self, offset: int) -> tuple[int, int]:
         """Line and column of an offset."""
@@ -50,8 +56,7 @@ class Lines:
         return line, column, max(end - self.starts[line], column)
 
 
-@dataclass(frozen=True, slots=True)
-class RawStatement:
+class RawStatement(NamedTuple):
     """A statement with its labels, comments blanked out, not stripped."""
 
     start: int
@@ -85,30 +90,61 @@ class Scan:
 def scan(text: str, semicolon_comments: bool, cancel: Callable[[], bool]) -> Scan:
     """One pass over the text; stops early when ``cancel()`` turns true."""
     found = Scan([], [], [])
-    pieces: list[str] = []
-    start = position = 0
-    pattern = _TOKENS[semicolon_comments]
-    count = 0
+    statements = found.statements
+    position = scanned = 0
+    for number, line in enumerate(text.split("\n")):
+        if number % _POLL_EVERY == 0 and cancel():
+            return found
+        start, position = position, position + len(line) + 1
+        if start < scanned:
+            continue  # within a block comment, or behind one
+        known = _scan_line(line, semicolon_comments)
+        if known is None:
+            scanned = start
+            while scanned < min(position, len(text)):
+                scanned = _scan_lines(found, text, scanned, semicolon_comments)
+            continue
+        for offset, statement, _ in known.statements:
+            statements.append(RawStatement(start + offset, statement))
+        if known.markers or known.preprocessor:
+            found.markers += [Comment(start + one.start, start + one.end, one.text) for one in known.markers]
+            found.preprocessor += [(start + begin, start + end) for begin, end in known.preprocessor]
+    return found
 
-    def flush(end: int, next_start: int) -> None:
-        nonlocal start, pieces
+
+@lru_cache(maxsize=1 << 16)
+def _scan_line(line: str, semicolon_comments: bool) -> Scan | None:
+    """What stands on a line, None if that cannot be told of the line alone. Remembered: when a text is read
+    again, most of its lines are the same."""
+    if "/*" in line or "\r" in line:
+        return None
+    found = Scan([], [], [])
+    _scan_lines(found, line, 0, semicolon_comments)
+    return found
+
+
+def _scan_lines(found: Scan, text: str, start: int, semicolon_comments: bool) -> int:
+    """Scan up to the first line end outside of a block comment; returns where the next line begins."""
+    pieces: list[str] = []
+    position = start
+    pattern = _TOKENS[semicolon_comments]
+
+    def flush(end: int) -> None:
         pieces.append(text[position:end])
-        statement = "".join(pieces) if len(pieces) > 1 else pieces[0]
+        statement = "".join(pieces)
         if statement and not statement.isspace():
             found.statements.append(RawStatement(start, statement))
-        pieces = []
-        start = next_start
+        pieces.clear()
 
-    match = pattern.search(text)
+    match = pattern.search(text, start)
     while match is not None:
-        count += 1
-        if count % _POLL_EVERY == 0 and cancel():
-            return found
         kind = match.lastgroup
         begin, end = match.span()
         if kind in ("newline", "separator"):
-            flush(begin, end)
-            position = end
+            flush(begin)
+            start = position = end
+            if kind == "newline":
+                return end
         elif kind in ("comment", "block"):
             if kind == "block":
                 close = text.find("*/", end)
@@ -125,8 +161,8 @@ def scan(text: str, semicolon_comments: bool, cancel: Callable[[], bool]) -> Sca
             pieces.append(" " * (end - begin))
             position = end
         match = pattern.search(text, end)
-    flush(len(text), len(text))
-    return found
+    flush(len(text))
+    return len(text)
 
 
 def _note_markers(found: Scan, begin: int, comment: str) -> None:

@@ -195,6 +195,8 @@ class AnalysisOptions:
     model: ModelOptions = PUBLISHED
     """Which variant of the model simulates; ``bounds`` does not, and is for batches only."""
     trace: bool = False
+    trace_rounds: int | None = None
+    """Iterations at the beginning of the trace that are kept; all by default."""
     account: bool = False
     """Also account for every issue slot; takes several times as long."""
     forced: frozenset[str] = frozenset()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from cyclelens.server.convert import Converter, from_client, to_client
-from cyclelens.server.text import clean_line, split_lines
+from cyclelens.server.text import clean, split_lines
 from hypothesis import given
 from hypothesis import strategies as st
 from lsprotocol import types
@@ -59,9 +59,9 @@ def test_what_only_python_takes_for_a_line_end_does_not_end_one() -> None:
 
 
 @given(st.text())
-def test_a_clean_line_has_the_same_length_and_one_line_for_everybody(text: str) -> None:
-    for line in split_lines(text):
-        clean = clean_line(line)
-        assert len(clean) == len(line)
-        assert len(clean.splitlines()) <= 1
-        clean.encode("utf-8")
+def test_a_clean_text_has_the_same_lines_for_everybody(text: str) -> None:
+    lines = split_lines(text)
+    cleaned = clean("\n".join(lines))
+    assert [len(line) for line in cleaned.split("\n")] == [len(line) for line in lines]
+    assert len(cleaned.splitlines()) <= len(lines)
+    cleaned.encode("utf-8")

@@ -1,0 +1,67 @@
+"""The worker's engine: what an edit leaves alone costs nothing."""
+
+from __future__ import annotations
+
+import pytest
+from cyclelens.analyzer import api
+from cyclelens.server import engine
+from cyclelens.server.results import FileResult, Job, RegionResult
+from cyclelens.server.settings import DEFAULTS
+
+
+def kernels(count: int) -> str:
+    return "".join(
+        f"# cyclelens-begin r{number}\n.L{number}:\n add ${number}, %rax\n dec %rcx\n jnz .L{number}\n"
+        "# cyclelens-end\n"
+        for number in range(count)
+    )
+
+
+TEXT = kernels(5)
+
+
+def answers(subject: engine.AnalyzerEngine, text: str) -> list[FileResult]:
+    job = Job(1, "file:///a.s", 0, text, DEFAULTS.options, DEFAULTS.hint_kinds)
+    found = list(subject.run(job, lambda: False))
+    assert all(isinstance(result, FileResult) for result in found)
+    return found  # type: ignore[return-value]
+
+
+def regions(result: FileResult) -> dict[str, RegionResult]:
+    return {region.name: region for region in result.regions}
+
+
+def test_regions_that_an_edit_leaves_alone_are_the_ones_of_before() -> None:
+    subject = engine.create()
+    before = answers(subject, TEXT)
+    after = answers(subject, TEXT.replace("add $3", "sub $3"))
+    for earlier, later in zip(before[:2], after[:2], strict=True):
+        for name, region in regions(later).items():
+            assert (region is regions(earlier)[name]) == (name != "r3")
+    assert regions(after[0])["r3"].cards != regions(before[0])["r3"].cards
+
+
+def test_lines_that_move_are_seen() -> None:
+    subject = engine.create()
+    answers(subject, TEXT)
+    moved = regions(answers(subject, "\n" + TEXT)[0])
+    assert moved["r0"].first_line == 1
+    assert moved["r4"].data["predictions"][0]["rows"][0]["line"] == 4 * 6 + 4
+
+
+def test_the_regions_of_a_large_file_are_simulated_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = kernels(100)
+    subject = engine.create()
+    answers(subject, text)
+    simulated = []
+    monkeypatch.setattr(api, "simulate", lambda *args, **options: simulated.append(args))
+    answers(subject, text + "# a comment")
+    assert simulated == []
+
+
+def test_a_timeline_keeps_its_first_rounds() -> None:
+    quick, detailed = answers(engine.create(), TEXT)[:2]
+    assert quick.regions[0].timelines == ()
+    (timeline,) = detailed.regions[0].timelines
+    rounds = {row[timeline.columns.index("round")] for row in timeline.rows}
+    assert rounds == set(range(engine.TIMELINE_ROUNDS))
