@@ -45,6 +45,7 @@ Cancel = Callable[[], bool]
 
 MODES = ("auto", "loop", "unroll")
 REGIONS = ("markers", "loops", "both")
+ASSEMBLERS = ("auto", "gas", "nasm")
 ALIGNMENTS = range(64)
 """Offsets that differ: the widest structure of the front end is a 64-byte line."""
 
@@ -157,6 +158,8 @@ class Analyzer:
             regions=first.regions,
             cancel=cancel,
             allow_external_programs=first.allow_external_programs,
+            assembler=first.assembler,
+            origin=first.origin,
         )
         if cancel is not None and cancel():
             raise Cancelled  # what was assembled may be only a part
@@ -365,6 +368,8 @@ def _check(options: AnalysisOptions) -> None:
         raise ValueError(f"unknown mode '{options.mode}'; known are {', '.join(MODES)}")
     if options.regions not in REGIONS:
         raise ValueError(f"unknown regions '{options.regions}'; known are {', '.join(REGIONS)}")
+    if options.assembler not in ASSEMBLERS:
+        raise ValueError(f"unknown assembler '{options.assembler}'; known are {', '.join(ASSEMBLERS)}")
     if options.alignment not in ALIGNMENTS:
         raise ValueError(f"alignment {options.alignment} is not within 0 and {ALIGNMENTS[-1]}")
 

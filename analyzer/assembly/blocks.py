@@ -6,16 +6,21 @@ to. Jumps out of the region are taken to fall through, as everywhere, and cut no
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from cyclelens.analyzer.assembly.layout import Piece
+from cyclelens.analyzer.assembly.regions import Span
+from cyclelens.analyzer.model.source import Region, SourceLine
 
 FALLING_BACK = frozenset(["call", "callq", "xbegin"])
 """Jumps that come back, or that only an abort takes."""
+_LINE_BYTES = 64
 
 
 def cut(
-    targets: Sequence[int | None], inside: Sequence[int], leaving: Collection[int] = ()
+    targets: Sequence[int | None] | Mapping[int, int | None],
+    inside: Sequence[int],
+    leaving: Collection[int] = (),
 ) -> list[Sequence[int]]:
     """The region's pieces (``inside``, rising indices) in runs without a branch to within the region; one run
     if it is straight-line code, or a loop around such code. ``targets``: for every piece the one that it
@@ -52,3 +57,32 @@ def ends_in_jump_to_start(pieces: Sequence[Piece], run: Sequence[int]) -> bool:
     if target is None or target >= len(pieces):
         return False
     return pieces[target].offset == emitted[0].offset
+
+
+def to_regions(
+    span: Span,
+    pieces: Sequence[Piece],
+    inside: Sequence[int],
+    source_line: Callable[[int], SourceLine],
+    incomplete: bool,
+) -> list[Region]:
+    """A stretch of code as a region, or as its basic blocks if it branches within itself. Incomplete code is
+    not cut. ``source_line`` of a piece that has code."""
+    targets = {at: target_of(pieces[at]) for at in inside}
+    runs = [inside] if incomplete else cut(targets, inside)
+    regions = []
+    for number, run in enumerate(runs, 1):
+        lines = tuple(source_line(at) for at in run if pieces[at].code)
+        loops = ends_in_jump_to_start(pieces, run)
+        if len(runs) == 1:
+            return [
+                Region(span.name, span.first_line, span.last_line, span.options, lines, loops, incomplete)
+            ]
+        # A block has the alignment that it has within the region.
+        given = span.options.get("alignment", span.options.get("align", "0"))
+        start = pieces[run[0]].offset - pieces[inside[0]].offset
+        options = {key: value for key, value in span.options.items() if key not in ("align", "alignment")}
+        options["alignment"] = str((start + (int(given) if given.isdecimal() else 0)) % _LINE_BYTES)
+        numbers = [line.line for line in lines] or [span.first_line]
+        regions.append(Region(f"{span.name}.{number}", min(numbers), max(numbers), options, lines, loops))
+    return regions

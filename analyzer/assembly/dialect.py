@@ -57,6 +57,8 @@ def detect(text: str) -> Dialect:
     """The dialect of a file's first statements: by majority of evidence, where there is none by the first
     syntax directive, and without one AT&T, GNU as's default. Later directives switch while reading.
     """
+    if style(text) != "gas":
+        return INTEL
     directive = _SYNTAX_DIRECTIVE.search(text)
     head = text[: directive.start()] if directive else text
     att, intel = _evidence(head)
@@ -94,7 +96,11 @@ def semicolon_starts_comment(text: str, dialect: Dialect) -> bool:
     """GNU as separates statements by ``;``, NASM and its relatives start a comment with it. It is taken as a
     comment only in an Intel text without GNU directives where some tail cannot be a statement.
     """
-    if dialect.is_att or ";" not in text or _GNU_DIRECTIVE.search(text):
+    if dialect.is_att or ";" not in text:
+        return False
+    if style(text) != "gas":
+        return True
+    if _GNU_DIRECTIVE.search(text):
         return False
     for number, line in enumerate(text.split("\n")):
         if number > _MAXIMUM_EVIDENCE_LINES:
@@ -105,3 +111,50 @@ def semicolon_starts_comment(text: str, dialect: Dialect) -> bool:
         if not head.strip() or not _INTEL_STATEMENT.match(tail):
             return True
     return False
+
+
+_NASM_SURE = re.compile(
+    r"^[ \t]*%(?:i?macro|i?define|x?define|i?assign|include|if\w*|elif\w*|else|endif|rep|endrep|use|undef|"
+    r"push|pop|rotate|arg|local|error|warning|unmacro|endmacro|exitrep|strlen|substr|deftok|defstr|depend|pathsearch)\b",
+    re.MULTILINE | re.IGNORECASE,
+)
+_NASM_LIKELY = re.compile(
+    r"^[ \t]*(?:\[?(?:bits|default[ \t]+(?:rel|abs))\b|(?:[\w.$?@]+:?[ \t]+)?(?:times[ \t]+\S|"
+    r"res[bwdqtoyz][ \t]+\S|istruc\b|struc[ \t])|global[ \t]+\w|extern[ \t]+\w|\[?section[ \t]+\.)",
+    re.MULTILINE | re.IGNORECASE,
+)
+_NASM_MACROS = re.compile(
+    r"^[ \t]*(?:%(?!%)[a-z{]|(?:[\w.$?@]+:?[ \t]+)?(?:times[ \t]+\S|(?:d|res)[bwdqtoyz][ \t]+\S|istruc\b|"
+    r"struc[ \t]|incbin\b))",
+    re.MULTILINE | re.IGNORECASE,
+)
+"""What the plain subset that is read without NASM does not have."""
+_MASM_ONLY = re.compile(
+    r"^[ \t]*(?:\.code\b|\.model\b|\.data\?|option[ \t]+\w+[ \t]*:|include(?:lib)?[ \t]+\w|"
+    r"[\w@?$]+[ \t]+(?:proc|endp|segment|ends|macro)\b|(?:public|extern|extrn|externdef)[ \t]+\w|"
+    r"end[ \t]*(?:\w+[ \t]*)?$)",
+    re.MULTILINE | re.IGNORECASE,
+)
+_MASM_SURE = re.compile(
+    r"^[ \t]*(?:[\w@?$]+[ \t]+(?:proc|endp|segment)\b|\.code\b|\.model\b|option[ \t]+casemap)",
+    re.MULTILINE | re.IGNORECASE,
+)
+
+
+def style(text: str) -> str:
+    """Whose language the file is in: ``nasm``, ``masm``, or ``gas`` for everything else."""
+    if _MASM_SURE.search(text):
+        return "masm"
+    if _NASM_SURE.search(text) or (_NASM_LIKELY.search(text) and not _GNU_DIRECTIVE.search(text)):
+        return "nasm"
+    return "gas"
+
+
+def needs_nasm(text: str) -> bool:
+    """Is there anything of NASM's that only NASM can follow: macros, repetitions, data?"""
+    return bool(_NASM_MACROS.search(text))
+
+
+def masm_directive(text: str) -> bool:
+    """Is a statement one of MASM's that makes no code?"""
+    return bool(_MASM_ONLY.match(text))

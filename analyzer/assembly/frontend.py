@@ -6,10 +6,29 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, TypeVar
 
-from cyclelens.analyzer.assembly import blocks, directives
-from cyclelens.analyzer.assembly.dialect import BY_NAME, Dialect, detect, semicolon_starts_comment
+from cyclelens.analyzer.assembly import blocks, directives, machine
+from cyclelens.analyzer.assembly.dialect import (
+    BY_NAME,
+    Dialect,
+    detect,
+    needs_nasm,
+    semicolon_starts_comment,
+    style,
+)
 from cyclelens.analyzer.assembly.directives import Alignment
+from cyclelens.analyzer.assembly.expansion import (
+    Expanded,
+    Note,
+    inline_includes,
+    not_preprocessed,
+    place_statements,
+    plain,
+    preprocess,
+    wants_preprocessor,
+)
 from cyclelens.analyzer.assembly.expressions import ExpressionError, evaluate
 from cyclelens.analyzer.assembly.gnu_backend import GnuClient, shared_gnu_client
 from cyclelens.analyzer.assembly.iaca import MARKER_BYTES, find_iaca
@@ -34,8 +53,17 @@ from cyclelens.analyzer.assembly.operands import OperandError, UnsupportedError
 from cyclelens.analyzer.assembly.problems import make_problem
 from cyclelens.analyzer.assembly.program import Kind, Program, Statement, StatementScope, build
 from cyclelens.analyzer.assembly.regions import Span, coverage, find_regions
-from cyclelens.analyzer.assembly.scanner import MARKER_WORDS, Lines, scan
-from cyclelens.analyzer.model.source import AssembledFile, Problem, Region, Severity, SourceLine
+from cyclelens.analyzer.assembly.scanner import MARKER_WORDS, Lines, Scan, scan
+from cyclelens.analyzer.assembly.whole_file import ASSEMBLERS, BACKENDS, Assembled, assemble_file
+from cyclelens.analyzer.model.source import (
+    NOWHERE,
+    AssembledFile,
+    Origin,
+    Problem,
+    Region,
+    Severity,
+    SourceLine,
+)
 
 MAXIMUM_CHARACTERS = 5 * 1024 * 1024
 MAXIMUM_LINES = 300_000
@@ -59,6 +87,11 @@ _LEAVING = frozenset(["jmp", "jmpq", "call", "callq", "xbegin"])
 """Jumps that often go to another file."""
 _PLAIN_SYMBOL = re.compile(r"[A-Za-z_.?][\w.$?]*")
 
+_MARKERS = (MARKER_WORDS, MARKER_BYTES, re.compile(r"\biaca\w*", re.IGNORECASE))
+"""What a text with marked regions holds somewhere; IACA's markers may be a macro of an included file."""
+_NO_PROGRAMS = "Other programs may not be run here."
+
+_Place = TypeVar("_Place", bound=tuple[Any, ...])
 _Content = Encoded | Question | Jump | Alignment
 
 
@@ -92,6 +125,8 @@ def assemble(
     cancel: Callable[[], bool] | None = None,
     client: KeystoneClient | None = None,
     allow_external_programs: bool = True,
+    assembler: str = "auto",
+    origin: Origin = NOWHERE,
 ) -> AssembledFile:
     """Find the regions of a text and encode them: the marked ones (``regions="markers"``), the innermost
     loops (``loops``), or ``both``, without the loops in marked regions. A region that branches within itself
@@ -101,8 +136,10 @@ def assemble(
     and for the markers themselves. A region that could not be encoded wholly is ``incomplete``; the others
     are not affected. ``syntax`` is the dialect at the file's beginning (``auto att intel``); directives
     in the file always switch. When ``cancel()`` turns true, an answer without regions is returned. ``client``
-    replaces the process's own assembler child. ``allow_external_programs``: GNU as may be asked for what the
-    built-in assembler cannot encode, if it is on PATH.
+    replaces the process's own assembler child. ``allow_external_programs``: the C preprocessor, GNU as and
+    NASM may be run, if they are on PATH. ``assembler``: ``gas`` or ``nasm`` leave the whole file to that
+    program; ``auto`` does so only for NASM files with macros. ``origin``: the text's file, and what may be
+    read for it.
     """
     stop = cancel or (lambda: False)
     dialect = BY_NAME.get(syntax) or BY_NAME["att"]
@@ -112,10 +149,11 @@ def assemble(
             return AssembledFile((), (refusal,), dialect.name)
         if syntax not in BY_NAME:
             dialect = detect(text)
-        if regions == "markers" and not MARKER_WORDS.search(text) and not MARKER_BYTES.search(text):
+        if regions == "markers" and not any(word.search(text) for word in _MARKERS):
             return AssembledFile((), (), dialect.name)
         gnu = shared_gnu_client() if allow_external_programs else None
-        return _Assembly(text, dialect, client or shared_client(), gnu, stop, regions).run()
+        state = _Assembly(text, dialect, client or shared_client(), gnu, stop, regions, assembler, origin)
+        return state.run()
     except Exception as error:
         # The promise of this function: an editor must survive any text. Tests check that this never happens.
         message = f"The front end failed ({type(error).__name__}: {error}). Please report this file."
@@ -147,6 +185,8 @@ class _Assembly:
     stop: Callable[[], bool]
     wanted: str = "markers"
     """``markers``, ``loops`` or ``both``."""
+    assembler: str = "auto"
+    origin: Origin = NOWHERE
     lines: Lines = field(init=False)
     program: Program = field(init=False)
     problems: list[Problem] = field(default_factory=list)
@@ -164,30 +204,41 @@ class _Assembly:
         spans: list[Span] = []
         if self.wanted != "loops":
             spans, self.problems = find_regions(found.markers, self.lines, len(self.text))
-        self.program = build(found.statements, self.dialect, self.stop)
+        self._report_open_comment(found.open_comment, spans)
+        regions = self._by_another_program(spans)
+        if regions is None:
+            regions = self._by_ourselves(found, spans)
         if self.stop():
             return nothing
+        ordered = sorted(dict.fromkeys(self.problems), key=lambda problem: (problem.line, problem.column))
+        return AssembledFile(tuple(regions), tuple(ordered[:MAXIMUM_PROBLEMS]), self.dialect.name)
+
+    def _by_ourselves(self, found: Scan, spans: list[Span]) -> list[Region]:
+        """Regions of the text as the front end reads and encodes it."""
+        expanded = self._expanded()
+        statements = found.statements
+        if expanded.text != self.text:
+            again = scan(expanded.text, semicolon_starts_comment(expanded.text, self.dialect), self.stop)
+            statements = place_statements(again.statements, expanded, self.lines, self.text)
+        self.program = build(statements, self.dialect, self.stop)
+        if self.stop():
+            return []
         places: list[FoundLoop] = [(span, *self.program.slice(span.start, span.end)) for span in spans]
-        if self.wanted != "loops" and MARKER_BYTES.search(self.text):
+        if self.wanted != "loops" and MARKER_BYTES.search(expanded.text):
             found_iaca, problems = find_iaca(self.program, self.lines)
             self.problems += problems
             places += found_iaca
-            places.sort(key=lambda place: place[0].start)
-            spans = [place[0] for place in places]
         if self.wanted != "markers":
-            marked = coverage(spans)
-            names = {span.name for span in spans}
-            for span, first, last in find_loops(self.program, self.lines):
-                if not marked(span.start):
-                    span.name = f"{span.name}-loop" if span.name in names else span.name
-                    places.append((span, first, last))
-            places.sort(key=lambda place: place[0].start)
-            spans = [place[0] for place in places]
-        self._report_open_comment(found.open_comment, spans)
-        covers = coverage(spans)
-        for start, end in found.preprocessor:
+            places += self._without_marked(
+                [place[0] for place in places], find_loops(self.program, self.lines)
+            )
+        places.sort(key=lambda place: place[0].start)
+        covers = coverage([place[0] for place in places])
+        for start, end in () if expanded.preprocessed else found.preprocessor:
             if covers(start):
-                message = "C preprocessor lines are not followed yet: this line is read as a comment."
+                message = (
+                    "C preprocessor lines are followed in files called .S; here this is read as a comment."
+                )
                 self._report("not-supported", message, start, end, Severity.WARNING)
         self._report_duplicate_labels(covers)
         windows = self._windows(places)
@@ -195,10 +246,80 @@ class _Assembly:
         regions: list[Region] = []
         for window in windows:
             if self.stop():
-                return nothing
+                break
             regions += self._regions(window)
-        ordered = sorted(dict.fromkeys(self.problems), key=lambda problem: (problem.line, problem.column))
-        return AssembledFile(tuple(regions), tuple(ordered[:MAXIMUM_PROBLEMS]), self.dialect.name)
+        return regions
+
+    def _without_marked(self, spans: Iterable[Span], found: Iterable[_Place]) -> list[_Place]:
+        """The loops outside of marked regions, under names that these do not have."""
+        spans = list(spans)
+        marked, names = coverage(spans), {span.name for span in spans}
+        left = [place for place in found if not marked(place[0].start)]
+        for span, *_ in left:
+            span.name = f"{span.name}-loop" if span.name in names else span.name
+        return left
+
+    def _expanded(self) -> Expanded:
+        """The text behind the C preprocessor, if it is for that, and with the files that it includes."""
+        expanded = plain(self.text)
+        if style(self.text) == "gas" and wants_preprocessor(self.text, self.origin):
+            if self.gnu is None:
+                expanded = not_preprocessed(self.text, _NO_PROGRAMS)
+            else:
+                expanded = preprocess(self.text, self.origin, self.stop)
+        expanded = inline_includes(expanded, self.origin)
+        self._report_notes(expanded.notes)
+        return expanded
+
+    # Whole files through another program
+
+    def _by_another_program(self, spans: list[Span]) -> list[Region] | None:
+        """Regions of what the user's assembler makes of the file; None if it is not wanted, or not there."""
+        wanted = self.assembler
+        if wanted == "auto" and style(self.text) == "nasm" and needs_nasm(self.text):
+            wanted = "nasm"
+        if wanted not in ASSEMBLERS:
+            return None
+        expanded = plain(self.text) if wanted == "nasm" else self._expanded()
+        assembled = Assembled(BACKENDS[wanted], failure=_NO_PROGRAMS)
+        if self.gnu is not None:
+            assembled = assemble_file(wanted, expanded.text, self.origin, self.stop)
+        self._report_notes(assembled.notes)
+        if assembled.failure:
+            message = f"The file is read without {assembled.backend}. {assembled.failure}"
+            self._report_notes([Note(0, "assembler-unavailable", message)])
+            return None
+
+        def user_line(line: int) -> int:
+            return expanded.lines[min(line, len(expanded.lines) - 1)]
+
+        found = machine.sections(assembled.listing, user_line, assembled.backend)
+        refused = {user_line(line): message for line, message in assembled.refused.items()}
+        places: list[machine.FoundCode] = [
+            (span, *(machine.within(found, span, self.lines, self.text) or (machine.EMPTY, [])))
+            for span in spans
+        ]
+        if self.wanted != "loops":
+            places += machine.iaca(found, self.lines, self.text)
+        if self.wanted != "markers":
+            looped = machine.loops(assembled.listing, found, user_line, self.lines, self.text)
+            places += self._without_marked([place[0] for place in places], looped)
+        places.sort(key=lambda place: place[0].start)
+        covers = coverage([place[0] for place in places])
+        for line, message in refused.items():
+            start, end = self.lines.content(line, self.text)
+            severity = Severity.ERROR if covers(start) else Severity.WARNING
+            self._report("assembler-error", f"{assembled.backend} says: {message}", start, end, severity)
+        regions: list[Region] = []
+        for span, section, inside in places:
+            incomplete = any(span.first_line <= line <= span.last_line for line in refused)
+            if len(inside) > MAXIMUM_REGION:
+                message = f"Regions of more than {MAXIMUM_REGION:,} statements are not analysed."
+                self._report_region("region-too-large", message, span, Severity.ERROR)
+                inside, incomplete = [], True
+            source_line = partial(section.source_line, lines=self.lines, text=self.text)
+            regions += self._cut(span, section.pieces, inside, source_line, incomplete)
+        return regions
 
     # Problems
 
@@ -206,6 +327,10 @@ class _Assembly:
         self, code: str, message: str, start: int, end: int, severity: Severity = Severity.ERROR
     ) -> None:
         self.problems.append(make_problem(code, message, *self.lines.span(start, end), severity))
+
+    def _report_notes(self, notes: Iterable[Note]) -> None:
+        for note in notes:
+            self._report(note.code, note.message, *self.lines.content(note.line, self.text), Severity.WARNING)
 
     def _report_open_comment(self, offset: int | None, spans: Iterable[Span]) -> None:
         if offset is not None and any(span.start <= offset for span in spans):
@@ -420,43 +545,33 @@ class _Assembly:
                 statement = self.program.statements[layout.indices[at]]
                 message = "This jump only has a short form, and its target is out of its reach."
                 self._report("branch-out-of-range", message, statement.start, statement.end)
-        span = window.span
+
+        def source_line(at: int) -> SourceLine:
+            piece, statement = pieces[at], self.program.statements[layout.indices[at]]
+            place = self.lines.span(statement.start, statement.end)
+            return SourceLine(*place, statement.text, piece.code, piece.backend)
+
+        return self._cut(window.span, pieces, inside, source_line, incomplete)
+
+    def _cut(
+        self,
+        span: Span,
+        pieces: Sequence[Piece],
+        inside: Sequence[int],
+        source_line: Callable[[int], SourceLine],
+        incomplete: bool,
+    ) -> list[Region]:
+        """The region of a stretch of code, or its basic blocks, and what there is to say about that."""
         if not any(pieces[at].code for at in inside) and not incomplete:
-            message = "There is no code in this region."
-            self._report_region("empty-region", message, span)
-        targets = [blocks.target_of(piece) for piece in pieces]
-        runs = [inside] if incomplete else blocks.cut(targets, inside)
-        if len(runs) == 1:
-            lines = self._source_lines(layout, inside)
-            loops = blocks.ends_in_jump_to_start(pieces, inside)
-            return [
-                Region(span.name, span.first_line, span.last_line, span.options, lines, loops, incomplete)
-            ]
-        message = (
-            f"'{span.name}' branches within itself: its {len(runs)} basic blocks are analysed one by one."
-        )
-        self._report_region("inner-branch", message, span, Severity.INFORMATION)
-        return [self._block(span, layout, run, number) for number, run in enumerate(runs, 1)]
-
-    def _block(self, span: Span, layout: _Layout, run: Sequence[int], number: int) -> Region:
-        """One basic block of a region, called ``REGION.NUMBER``, with the alignment that it has there."""
-        lines = self._source_lines(layout, run)
-        given = span.options.get("alignment", span.options.get("align", "0"))
-        start = layout.pieces[run[0]].offset - layout.pieces[layout.inside[0]].offset
-        options = {key: value for key, value in span.options.items() if key not in ("align", "alignment")}
-        options["alignment"] = str((start + (int(given) if given.isdecimal() else 0)) % _LINE_BYTES)
-        numbers = [line.line for line in lines] or [span.first_line]
-        is_loop = blocks.ends_in_jump_to_start(layout.pieces, run)
-        return Region(f"{span.name}.{number}", min(numbers), max(numbers), options, lines, is_loop)
-
-    def _source_lines(self, layout: _Layout, run: Iterable[int]) -> tuple[SourceLine, ...]:
-        emitted = []
-        for at in run:
-            piece, statement = layout.pieces[at], self.program.statements[layout.indices[at]]
-            if piece.code:
-                place = self.lines.span(statement.start, statement.end)
-                emitted.append(SourceLine(*place, statement.text, piece.code, piece.backend))
-        return tuple(emitted)
+            self._report_region("empty-region", "There is no code in this region.", span)
+        regions = blocks.to_regions(span, pieces, inside, source_line, incomplete)
+        if len(regions) > 1:
+            count = len(regions)
+            message = (
+                f"'{span.name}' branches within itself: its {count} basic blocks are analysed one by one."
+            )
+            self._report_region("inner-branch", message, span, Severity.INFORMATION)
+        return regions
 
     def _report_region(
         self, code: str, message: str, span: Span, severity: Severity = Severity.WARNING

@@ -7,25 +7,18 @@ line became; what it refuses has none.
 
 from __future__ import annotations
 
-import contextlib
-import os
 import re
-import shutil
-import subprocess
-import tempfile
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
 
+from cyclelens.analyzer.assembly import external
 from cyclelens.analyzer.assembly.keystone_client import Failure, Reply, Request
 
 BATCH = 512
 """Statements of one run."""
 TIMEOUT = 3.0
 """Seconds for one run, which usually takes some milliseconds."""
-MEMORY_LIMIT = 1 << 30
-"""Bytes of address space, where the system can limit a running process."""
 CACHE_SIZE = 100_000
 _HEADERS = {"att": ".att_syntax prefix", "intel": ".intel_syntax noprefix"}
 _OPTIONS = ("--64", "-aln", "--listing-lhs-width=8", "--listing-cont-lines=20", "-o", "out.o", "-")
@@ -37,15 +30,6 @@ _LISTED = re.compile(r"\s*(\d+) (?:[0-9a-f]{4,}|\?{4,}) ([0-9A-F]+(?: [0-9A-F]+)
 _CONTINUED = re.compile(r"\s*(\d+)\s+([0-9A-F]{2,})\s*$")
 _UNAVAILABLE = Reply(failure=Failure.UNAVAILABLE, reason="GNU as is not on PATH")
 _NEVER_ASKED = Reply(failure=Failure.CANCELLED)
-
-
-def find_program(name: str) -> str | None:
-    """The absolute path of a program on PATH; None if it is only found relative to the current folder, which
-    may be a workspace that nobody has looked at."""
-    found = shutil.which(name)
-    if found is None or not os.path.isabs(found) or Path(found).parent == Path.cwd():
-        return None
-    return found
 
 
 class GnuClient:
@@ -62,7 +46,7 @@ class GnuClient:
     def available(self) -> bool:
         """Is there a GNU as that passes the self-test? Looked for once."""
         if self._works is None:
-            self._program = self._program or find_program("as")
+            self._program = self._program or external.find_program("as")
             if self._program is None:
                 self._works = False
             else:
@@ -99,7 +83,7 @@ class GnuClient:
         """Replies of one run; a batch that it cannot cope with is halved until the culprit stands alone."""
         try:
             lines = self._run(dialect, statements)
-        except subprocess.TimeoutExpired:
+        except external.HungError:
             if len(statements) == 1:
                 return {statements[0]: Reply(failure=Failure.TIMEOUT, reason="GNU as hung on it")}
             half = len(statements) // 2
@@ -114,26 +98,11 @@ class GnuClient:
         }
 
     def _run(self, dialect: str, statements: list[str]) -> dict[int, bytes]:
-        """Bytes by line of the listing. Raises OSError, subprocess.TimeoutExpired."""
+        """Bytes by line of the listing. Raises OSError, external.HungError."""
         assert self._program is not None
         text = "\n".join([_HEADERS[dialect], *statements, ""])
-        with tempfile.TemporaryDirectory(prefix="cyclelens-") as folder:
-            process = subprocess.Popen(
-                [self._program, *_OPTIONS],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                cwd=folder,
-                env={**os.environ, "LC_ALL": "C"},
-            )
-            _limit_memory(process.pid)
-            try:
-                listing, _ = process.communicate(text.encode("ascii", "replace"), timeout=TIMEOUT)
-            finally:
-                if process.poll() is None:
-                    process.kill()
-                    process.communicate()
-        return parse_listing(listing.decode("ascii", "replace"))
+        done = external.run([self._program, *_OPTIONS], text, timeout=TIMEOUT)
+        return parse_listing(done.output.decode("ascii", "replace"))
 
 
 def parse_listing(listing: str) -> dict[int, bytes]:
@@ -144,17 +113,6 @@ def parse_listing(listing: str) -> dict[int, bytes]:
         if match:
             digits[int(match[1])] += match[2].replace(" ", "")
     return {line: bytes.fromhex(text) for line, text in digits.items()}
-
-
-def _limit_memory(process: int) -> None:
-    """Where the system can do that from outside (Linux)."""
-    try:
-        import resource
-    except ImportError:
-        return
-    if hasattr(resource, "prlimit"):
-        with contextlib.suppress(OSError, ValueError):
-            resource.prlimit(process, resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
 
 
 _shared = GnuClient()

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from cyclelens.analyzer.model.source import Problem, Severity
 
 CODES: Mapping[str, str] = {
+    "assembler-error": "the user's assembler refuses this line of a file that is left to it",
     "assembler-mismatch": "the assembler's bytes do not say what the text says; they were thrown away",
     "assembler-timeout": "the assembler hung or died on this statement and was restarted",
     "assembler-unavailable": "the assembler cannot be started here",
@@ -17,10 +18,13 @@ CODES: Mapping[str, str] = {
     "duplicate-region": "two regions have the same name; the later one was given another",
     "empty-region": "nothing between the markers of a region becomes bytes",
     "file-too-large": "more characters or lines than the front end reads",
+    "include-not-read": "an included file is not there, or may not be read",
     "inner-branch": "a region branches within itself; its basic blocks are analysed one by one",
     "internal-error": "a defect of the front end itself; please report it",
     "invalid-marker": "a marker that is not understood, or not wholly",
+    "not-preprocessed": "the C preprocessor could not be run over the file",
     "not-supported": "a construct that cannot be followed (a condition on an address, .include ...)",
+    "preprocessor-error": "the C preprocessor complains about this line",
     "region-end-without-begin": "a closing marker without an opening one",
     "region-not-closed": "an opening marker without a closing one; read up to the next one or the end",
     "region-too-large": "more statements than one region may have",

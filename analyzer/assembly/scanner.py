@@ -55,6 +55,15 @@ class Lines:
             end = min(end, self.starts[line + 1] - 1)
         return line, column, max(end - self.starts[line], column)
 
+    def content(self, line: int, text: str) -> tuple[int, int]:
+        """Offsets of what stands on a line of the text, without the blanks around it."""
+        if line >= len(self.starts):
+            return len(text), len(text)
+        start = self.starts[line]
+        content = text[start : self.starts[line + 1] if line + 1 < len(self.starts) else len(text)]
+        first = start + len(content) - len(content.lstrip())
+        return first, max(start + len(content.rstrip()), first)
+
 
 class RawStatement(NamedTuple):
     """A statement with its labels, comments blanked out, not stripped."""

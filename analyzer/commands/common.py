@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -114,7 +116,30 @@ def add_analysis_arguments(
     parser.add_argument(
         "--no-external-programs",
         action="store_true",
-        help="never run GNU as for what the built-in assembler cannot encode",
+        help="never run an assembler or a C compiler of this machine",
+    )
+    parser.add_argument(
+        "--assembler",
+        choices=("auto", "gas", "nasm"),
+        default="auto",
+        help="gas, nasm: leave the whole file to GNU as or NASM; auto: only NASM files with macros (default)",
+    )
+    parser.add_argument(
+        "-I",
+        dest="include_paths",
+        action="append",
+        default=[],
+        metavar="FOLDER",
+        help="look for included files there, too: others are read only beside the text and below the current "
+        "folder",
+    )
+    parser.add_argument(
+        "-D",
+        dest="defines",
+        action="append",
+        default=[],
+        metavar="NAME[=VALUE]",
+        help="define a name for the C preprocessor or NASM",
     )
 
 
@@ -165,7 +190,16 @@ def analysis_options(
     from cyclelens.analyzer.evaluation.arguments import resources_option
     from cyclelens.analyzer.model.options import ModelOptions
     from cyclelens.analyzer.model.result import AnalysisOptions
+    from cyclelens.analyzer.model.source import Origin
 
+    origin = Origin(include_paths=tuple(os.path.abspath(folder) for folder in options.include_paths))
+    origin = replace(origin, defines=tuple(options.defines))
+    if getattr(options, "file", "-") != "-":
+        path = os.path.abspath(options.file)
+        here = os.getcwd()
+        # Whoever works in a folder knows what is in it.
+        folders = {os.path.dirname(path), *([here] if path.startswith(os.path.join(here, "")) else [])}
+        origin = replace(origin, path=path, folders=tuple(sorted(folders)))
     given = {"arch": options.arch, "mode": options.mode, "alignment": options.alignment}
     forced = {key for key, value in given.items() if value is not None}
     return AnalysisOptions(
@@ -177,6 +211,8 @@ def analysis_options(
         model=ModelOptions(model=options.model, resources=resources_option(options)),
         regions=options.regions,
         allow_external_programs=not options.no_external_programs,
+        assembler=options.assembler,
+        origin=origin,
         trace=trace,
         account=account,
         forced=frozenset(forced | ({"align"} if "alignment" in forced else set())),

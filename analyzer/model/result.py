@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from cyclelens.analyzer.model.account import Account
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
-from cyclelens.analyzer.model.source import Problem, Region, Severity
+from cyclelens.analyzer.model.source import NOWHERE, Origin, Problem, Region, Severity
 from cyclelens.analyzer.model.uops import InstructionTemplate
 
 
@@ -204,5 +204,9 @@ class AnalysisOptions:
     regions: str = "markers"
     """``markers``, ``loops`` (the innermost loops, without markers) or ``both``."""
     allow_external_programs: bool = True
-    """GNU as may be run for what the built-in assembler cannot encode; false for texts nobody trusts."""
+    """Assemblers and the C compiler of the machine may be run; false for texts nobody trusts."""
+    assembler: str = "auto"
+    """``auto``: as little as possible is asked of other programs; ``gas``, ``nasm``: everything."""
+    origin: Origin = NOWHERE
+    """The text's file and what may be read for it."""
     extra: Mapping[str, str] = field(default_factory=dict)

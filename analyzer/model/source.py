@@ -33,6 +33,24 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a text comes from, and what may be read to understand it. All paths are absolute."""
+
+    path: str = ""
+    """The file; empty for a text that is in none."""
+    folders: tuple[str, ...] = ()
+    """The workspace: files in these folders may be read, no others."""
+    include_paths: tuple[str, ...] = ()
+    """Folders that included files are looked for in; the user named them, so they may be read, too."""
+    defines: tuple[str, ...] = ()
+    """``NAME`` or ``NAME=VALUE`` for the C preprocessor and NASM."""
+
+
+NOWHERE = Origin()
+"""A text without a file: nothing may be read for it."""
+
+
+@dataclass(frozen=True, slots=True)
 class SourceLine:
     """One statement of a region with the bytes it became; a line may hold several statements. Of an object
     file one instruction, with the line of the source that it was made from if that is known."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from cyclelens.analyzer.assembly import frontend, gnu_backend
+from cyclelens.analyzer.assembly import external, frontend, gnu_backend
 from cyclelens.analyzer.assembly.dialect import ATT
 from cyclelens.analyzer.assembly.gnu_backend import GnuClient, parse_listing, shared_gnu_client
 from cyclelens.analyzer.assembly.instructions import (
@@ -75,7 +75,7 @@ def test_without_leave_no_program_is_run(
     def fail(*_: object, **__: object) -> None:
         raise AssertionError("a program was started")
 
-    monkeypatch.setattr(gnu_backend.subprocess, "Popen", fail)
+    monkeypatch.setattr(external.subprocess, "Popen", fail)
     monkeypatch.setattr(frontend, "shared_gnu_client", fail)
     result = region("vaddps %zmm0, %zmm1, %zmm2\nadd %rax, %rbx")
     assert [(p.line, p.code) for p in result.problems] == [(1, "unsupported-instruction")]
@@ -91,7 +91,7 @@ def test_a_program_in_the_current_folder_is_never_run(
     monkeypatch.chdir(tmp_path)
     for path in (".", "", str(tmp_path)):
         monkeypatch.setenv("PATH", path)
-        assert gnu_backend.find_program("as") is None
+        assert external.find_program("as") is None
         assert not GnuClient().available
 
 

@@ -1,0 +1,273 @@
+"""A text as the assembler proper sees it: behind the C preprocessor, with `.include`d files in their place.
+
+Every line of the result knows the line of the user's text that it comes from.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from cyclelens.analyzer.assembly import external, includes
+from cyclelens.analyzer.assembly.includes import Refusal
+from cyclelens.analyzer.assembly.scanner import Lines, RawStatement
+from cyclelens.analyzer.model.source import Origin
+
+TIMEOUT = 5.0
+"""Seconds for one run of the C preprocessor, which usually takes 20 milliseconds."""
+MAXIMUM_LINES = 300_000
+_COMPILERS = ("cc", "gcc", "clang")
+_MAXIMUM_STUBS = 16
+"""Missing headers that are taken as empty."""
+_MAXIMUM_NESTING = 20
+_MAIN = "<stdin>"
+_PREPROCESSED_FILE = re.compile(r"\.(?:S|sx|spp)$")
+_DIRECTIVES = re.compile(
+    r"^[ \t]*#[ \t]*(?:include|define|ifdef|ifndef|if|elif|else|endif|undef)\b", re.MULTILINE
+)
+_MARKER = re.compile(r'#(?:line)? (\d+) "((?:[^"\\]|\\.)*)"((?: \d)*)\s*')
+_MISSING = re.compile(r"fatal error: '?([^':\n]+?)'?(?: file not found|: No such file or directory)")
+_MESSAGE = re.compile(rf"{_MAIN}:(\d+):(?:\d+:)? (?:fatal )?(error|warning): (.*)")
+_INCLUDE = re.compile(r'\s*\.include\s*"([^"]+)"\s*(?:[#;].*)?', re.IGNORECASE)
+_LINE_END = re.compile(r"\r\n|\n|\r")
+_SAFE_STUB = re.compile(r"(?!.*(?:^|/)\.\.(?:/|$))[\w+-][\w./+-]{0,200}")
+_DEFINE = re.compile(r"[A-Za-z_]\w*(?:=.*)?", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something to tell about the text: a code of ``problems.py`` and a sentence. ``line``: zero-based."""
+
+    line: int
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Expanded:
+    """The text, and for each line the user's; ``own`` ones stand there as they are or nearly so."""
+
+    text: str
+    lines: tuple[int, ...]
+    own: tuple[bool, ...]
+    notes: tuple[Note, ...] = ()
+    preprocessed: bool = False
+
+
+def wants_preprocessor(text: str, origin: Origin) -> bool:
+    """Is this for the C preprocessor: by its file's name, or, where there is none, by its directives?"""
+    if origin.path:
+        return bool(_PREPROCESSED_FILE.search(origin.path))
+    return bool(_DIRECTIVES.search(text))
+
+
+def plain(text: str) -> Expanded:
+    """A text as it is."""
+    count = len(_LINE_END.findall(text)) + 1
+    return Expanded(text, tuple(range(count)), (True,) * count)
+
+
+def preprocess(text: str, origin: Origin, cancel: Callable[[], bool]) -> Expanded:
+    """The text behind the user's C preprocessor; as it is, with a note that says why, if that cannot be."""
+    found = includes.look(text, "c", origin)
+    if found.refusals:
+        notes = [_not_run(refusal.line, refusal.message) for refusal in found.refusals]
+        return _unchanged(text, notes)
+    bad = next((define for define in origin.defines if not _DEFINE.fullmatch(define)), None)
+    if bad is not None:
+        return not_preprocessed(text, f"'{bad}' defines no name.")
+    compiler = next(filter(None, map(external.find_program, _COMPILERS)), None)
+    if compiler is None:
+        return not_preprocessed(text, "There is no C compiler on PATH.")
+    try:
+        return _preprocess(_LINE_END.sub("\n", text), compiler, origin, tuple(found.state), cancel)
+    except external.HungError:
+        reason = "It took too long, or died."
+    except OSError as error:
+        reason = f"{compiler} cannot be run: {error.strerror or error}."
+    return not_preprocessed(text, reason)
+
+
+def not_preprocessed(text: str, reason: str) -> Expanded:
+    """The text as it is, with a note that says why."""
+    return _unchanged(text, [_not_run(_first_line(text), reason)])
+
+
+def _not_run(line: int, reason: str) -> Note:
+    message = f"The C preprocessor was not run, its lines are read as comments. {reason}"
+    return Note(line, "not-preprocessed", message)
+
+
+def _unchanged(text: str, notes: Iterable[Note]) -> Expanded:
+    unchanged = plain(text)
+    return Expanded(text, unchanged.lines, unchanged.own, tuple(notes))
+
+
+def _first_line(text: str) -> int:
+    match = _DIRECTIVES.search(text)
+    return len(_LINE_END.findall(text, 0, match.start())) if match else 0
+
+
+_cache: dict[tuple[object, ...], Expanded] = {}
+_CACHE_SIZE = 16
+
+
+def _preprocess(
+    text: str, compiler: str, origin: Origin, state: tuple[object, ...], cancel: Callable[[], bool]
+) -> Expanded:
+    """Remembers the latest: one text is asked for several times in a row. Raises OSError, HungError."""
+    key = (text, compiler, origin, state)
+    if key not in _cache:
+        expanded = _run(text, compiler, origin, cancel)
+        if len(_cache) >= _CACHE_SIZE:
+            _cache.clear()
+        _cache[key] = expanded
+    return _cache[key]
+
+
+def _run(text: str, compiler: str, origin: Origin, cancel: Callable[[], bool]) -> Expanded:
+    stubs: dict[str, str] = {}
+    while True:
+        command = [compiler, "-E", "-x", "assembler-with-cpp", *(f"-D{name}" for name in origin.defines)]
+        for folder in includes.search_path(origin):
+            # The workspace's own folders are no place for <...>: they must not hide the compiler's headers.
+            named = folder in origin.include_paths
+            command += ["-I", folder] if named else ["-iquote", folder]
+        command += ["-idirafter", "stubs", "-o", "-", "-"]
+        given = {f"stubs/{name}": content for name, content in stubs.items()}
+        done = external.run(
+            command, text, timeout=TIMEOUT, given={"stubs/.empty": "", **given}, cancel=cancel
+        )
+        missing = _MISSING.search(done.errors)
+        if missing is None or missing[1] in stubs or len(stubs) >= _MAXIMUM_STUBS:
+            break
+        if not _SAFE_STUB.fullmatch(missing[1]):
+            break
+        stubs[missing[1]] = ""
+    notes = [
+        Note(int(match[1]) - 1, "preprocessor-error", f"The C preprocessor says: {match[3]}")
+        for match in _MESSAGE.finditer(done.errors)
+        if match[2] == "error"
+    ]
+    produced = done.output.decode("utf-8", "replace")
+    lines, user_lines, own, files = _follow_markers(produced)
+    for name in stubs:
+        place = next(
+            (
+                line
+                for line, content in enumerate(text.split("\n"))
+                if name in content and "include" in content
+            ),
+            _first_line(text),
+        )
+        message = f"'{name}' is not found and taken as empty; name its folder as an include path."
+        notes.append(Note(place, "include-not-read", message))
+    if any(not includes.may_read(file, origin) for file in files):
+        return not_preprocessed(text, "A file outside of the workspace is included.")
+    if len(lines) > MAXIMUM_LINES:
+        return not_preprocessed(text, "The result is too long.")
+    if not produced:
+        return _unchanged(text, notes or [_not_run(_first_line(text), "It gave no text.")])
+    return Expanded("\n".join(lines), tuple(user_lines), tuple(own), tuple(notes), preprocessed=True)
+
+
+def _follow_markers(produced: str) -> tuple[list[str], list[int], list[bool], set[str]]:
+    """Lines, the user's line of each, whether it is the user's own; files that are no system headers."""
+    lines: list[str] = []
+    user_lines: list[int] = []
+    own: list[bool] = []
+    files: set[str] = set()
+    current, in_main, included_from = 0, False, 0
+    for line in produced.split("\n"):
+        match = _MARKER.fullmatch(line)
+        if match is None:
+            lines.append(line)
+            user_lines.append(current if in_main else included_from)
+            own.append(in_main)
+            current += in_main
+            continue
+        name, flags = match[2], match[3].split()
+        if name == _MAIN:
+            number = int(match[1]) - 1
+            if not in_main and "2" in flags:
+                # What was included stands at the line before the one that goes on.
+                at = len(user_lines)
+                while at and not own[at - 1]:
+                    at -= 1
+                    user_lines[at] = max(number - 1, 0)
+            current, in_main = number, True
+            continue
+        if in_main:
+            included_from = current
+        in_main = False
+        if not name.startswith("<") and "3" not in flags:
+            files.add(name)
+    return lines, user_lines, own, files
+
+
+def inline_includes(expanded: Expanded, origin: Origin) -> Expanded:
+    """The text with the files of `.include` in their place; what cannot be read stays, with a note."""
+    if ".include" not in expanded.text.lower():
+        return expanded
+    lines: list[str] = []
+    user_lines: list[int] = []
+    own: list[bool] = []
+    notes = list(expanded.notes)
+
+    def take(text: Sequence[str], depth: int, at: int | None) -> None:
+        for number, line in enumerate(text):
+            user_line = expanded.lines[number] if at is None else at
+            match = _INCLUDE.fullmatch(line)
+            if match is None or len(lines) > MAXIMUM_LINES:
+                lines.append(line)
+                user_lines.append(user_line)
+                own.append(at is None and expanded.own[number])
+                continue
+            content = _read_included(match[1], origin, depth)
+            if isinstance(content, str):
+                # The place stays, for columns and for labels in front of it.
+                take(_LINE_END.split(content), depth + 1, user_line)
+            else:
+                notes.append(Note(user_line, "include-not-read", content.message))
+
+    take(_LINE_END.split(expanded.text), 0, None)
+    return Expanded("\n".join(lines), tuple(user_lines), tuple(own), tuple(notes), expanded.preprocessed)
+
+
+def _read_included(name: str, origin: Origin, depth: int) -> str | Refusal:
+    if depth >= _MAXIMUM_NESTING:
+        return Refusal(0, f"Included files are followed {_MAXIMUM_NESTING} levels deep.")
+    path = includes.find(name, includes.search_path(origin))
+    if path is None:
+        return Refusal(0, f"'{name}' is not found; name its folder as an include path.")
+    if not includes.may_read(path, origin):
+        message = (
+            f"'{name}' lies outside of the workspace and is not read; name its folder as an include path."
+        )
+        return Refusal(0, message)
+    try:
+        return includes.read(path)
+    except OSError as error:
+        return Refusal(0, f"'{name}' cannot be read: {error.strerror}.")
+
+
+def place_statements(
+    statements: Iterable[RawStatement], expanded: Expanded, lines: Lines, text: str
+) -> list[RawStatement]:
+    """Statements of an expanded text with their places in the user's: where the same words stand on the line,
+    else the line as a whole."""
+    starts = Lines(expanded.text)
+    ends: dict[int, int] = {}
+    result = []
+    for raw in statements:
+        stripped = raw.text.strip()
+        number = starts.locate(raw.start + len(raw.text) - len(raw.text.lstrip()))[0]
+        user_line = min(expanded.lines[number], len(lines.starts) - 1)
+        start, end = lines.content(user_line, text)
+        found = text.find(stripped, ends.get(user_line, start), end) if expanded.own[number] else -1
+        if found >= 0:
+            start, end = found, found + len(stripped)
+            ends[user_line] = end
+        result.append(RawStatement(raw.start, raw.text, (start, end)))
+    return result

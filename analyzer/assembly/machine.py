@@ -1,0 +1,179 @@
+"""A listing as instructions: where its jumps go, which statements are a region's, and where loops are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from cyclelens.analyzer.assembly.decoder import decode
+from cyclelens.analyzer.assembly.instructions import JUMPS, Jump
+from cyclelens.analyzer.assembly.layout import Piece
+from cyclelens.analyzer.assembly.listings import Listed, Listing
+from cyclelens.analyzer.assembly.loops import LOOPING
+from cyclelens.analyzer.assembly.operands import Target
+from cyclelens.analyzer.assembly.regions import MAXIMUM_REGIONS, Span
+from cyclelens.analyzer.assembly.scanner import Lines
+from cyclelens.analyzer.model.source import SourceLine
+
+_LABEL = re.compile(r'^(?:\s*(?:"[^"\n]+"|[\w.$?@%~#]+)\s*:(?![:=]))+')
+_PLAIN_NAME = re.compile(r"[A-Za-z_.$][\w.$]*")
+_IACA_BEGIN, _IACA_END = bytes.fromhex("bb6f000000"), bytes.fromhex("bbde000000")
+_IACA_BYTES = bytes.fromhex("646790")
+
+
+@dataclass(slots=True)
+class Section:
+    """One section's code: a piece for each instruction (or directive), and what the listing says of it."""
+
+    name: str
+    pieces: list[Piece]
+    listed: list[Listed]
+    texts: list[str]
+
+    def source_line(self, at: int, lines: Lines, text: str) -> SourceLine:
+        """The statement that a piece comes from, at its line."""
+        piece = self.pieces[at]
+        place = lines.span(*lines.content(self.listed[at].line, text))
+        return SourceLine(*place, self.texts[at], piece.code, piece.backend)
+
+
+EMPTY = Section("", [], [], [])
+FoundCode = tuple[Span, Section, list[int]]
+"""A region, the section that its code is in, and the places of its pieces."""
+
+
+def sections(listing: Listing, user_lines: Callable[[int], int], backend: str) -> dict[str, Section]:
+    """The sections with their jumps resolved. ``user_lines``: the file's lines by the listing's."""
+    found: dict[str, Section] = {}
+    for listed in listing.statements:
+        listed = replace(listed, line=user_lines(listed.line))
+        section = found.setdefault(listed.section, Section(listed.section, [], [], []))
+        if listed.is_data or listed.is_alignment:
+            parts: list[Piece] = [Piece(listed.code, backend, offset=listed.address)]
+        else:
+            parts = list(_instructions(listed, backend))
+        section.pieces += parts
+        section.listed += [listed] * len(parts)
+        section.texts += _texts(listed, parts)
+    for section in found.values():
+        _resolve(section)
+    return found
+
+
+def _instructions(listed: Listed, backend: str) -> Iterator[Piece]:
+    offset = listed.address
+    for instruction in decode(listed.code):
+        piece = Piece(instruction.code, backend, offset=offset)
+        # A distance of nothing in the long form: the linker will fill it in.
+        is_open = not instruction.branch_displacement and instruction.length > 2
+        if instruction.mnemonic in JUMPS and instruction.branch_displacement is not None and not is_open:
+            target = str(offset + instruction.length + instruction.branch_displacement)
+            piece.jump = Jump(instruction.mnemonic, JUMPS[instruction.mnemonic], b"", Target(target))
+        offset += instruction.length
+        yield piece
+
+
+def _texts(listed: Listed, parts: Sequence[Piece]) -> list[str]:
+    """What is written, where it can be told which instruction that is; else the decoded text."""
+    written = [] if listed.unlike else [text.strip() for text in _LABEL.sub("", listed.text).split(";")]
+    if len(parts) == 1 and not listed.unlike:
+        return [_LABEL.sub("", listed.text).strip()]
+    if len(written) == len(parts):
+        return written
+    decoded = (decode(part.code) for part in parts)
+    return ["; ".join(each.text or each.code.hex() for each in instructions) for instructions in decoded]
+
+
+def _resolve(section: Section) -> None:
+    places: dict[int, int] = {}
+    for at, piece in enumerate(section.pieces):
+        if piece.code:
+            places.setdefault(piece.offset, at)
+    for piece in section.pieces:
+        if piece.jump is not None:
+            piece.target = places.get(int(piece.jump.target.text))
+
+
+def within(
+    found: dict[str, Section], span: Span, lines: Lines, text: str
+) -> tuple[Section, list[int]] | None:
+    """The pieces whose statements stand in a region, in the section of the first that is no data."""
+    chosen: list[tuple[Section, list[int]]] = []
+    for section in found.values():
+        inside = [
+            at
+            for at, listed in enumerate(section.listed)
+            if span.first_line <= listed.line <= span.last_line
+            and span.start <= lines.content(listed.line, text)[0] < span.end
+        ]
+        while inside and section.listed[inside[0]].is_alignment:
+            # What is aligned before the first instruction lies in front of the region.
+            del inside[0]
+        if inside:
+            chosen.append((section, inside))
+    code = [item for item in chosen if any(not item[0].listed[at].is_data for at in item[1])]
+    return next(iter(code or chosen), None)
+
+
+def loops(
+    listing: Listing, found: dict[str, Section], user_lines: Callable[[int], int], lines: Lines, text: str
+) -> list[FoundCode]:
+    """The innermost loops of the code: from the target of a jump back to the jump, none within another."""
+    result: list[FoundCode] = []
+    taken: set[str] = set()
+    for section in found.values():
+        if section.name not in listing.code_sections:
+            continue
+        latest = -1
+        for at, piece in enumerate(section.pieces):
+            target = piece.target
+            if piece.jump is None or piece.jump.mnemonic not in LOOPING or target is None:
+                continue
+            if not latest < target <= at or len(result) == MAXIMUM_REGIONS:
+                continue
+            latest = target
+            name, line = listing.labels.get((section.name, section.pieces[target].offset), ("", -1))
+            line = user_lines(line) if line >= 0 else section.listed[target].line
+            if not _PLAIN_NAME.fullmatch(name) or name in taken:
+                name = f"loop-{line + 1}"
+                name = name if name not in taken else f"{name}-{len(result)}"
+            taken.add(name)
+            start, end = lines.content(line, text)
+            _, column, end_column = lines.span(start, end)
+            last_line = max(section.listed[at].line, line)
+            span = Span(name, start, lines.content(last_line, text)[1], line, last_line, column, end_column)
+            result.append((span, section, list(range(target, at + 1))))
+    return result
+
+
+def iaca(found: dict[str, Section], lines: Lines, text: str) -> Iterator[FoundCode]:
+    """The regions between IACA's markers."""
+    number = 0
+    for section in found.values():
+        first = -1
+        for at, piece in enumerate(section.pieces):
+            if piece.code not in (_IACA_BEGIN, _IACA_END) or not (
+                end := _behind_bytes(section.pieces, at + 1)
+            ):
+                continue
+            if piece.code == _IACA_BEGIN:
+                first = end
+            elif first >= 0 and number < MAXIMUM_REGIONS:
+                number += 1
+                opening, last_line = section.listed[first - 1].line, section.listed[at].line
+                start, stop = lines.content(opening, text)
+                line, column, end_column = lines.span(start, stop)
+                last = max(line, last_line)
+                span = Span(f"iaca-{number}", start, stop, line, last, column, end_column)
+                yield span, section, list(range(first, at))
+                first = -1
+
+
+def _behind_bytes(pieces: Sequence[Piece], at: int) -> int:
+    """The place behind the three bytes of a marker; 0 if they are not there."""
+    code = b""
+    while len(code) < len(_IACA_BYTES) and at < len(pieces):
+        code += pieces[at].code
+        at += 1
+    return at if code == _IACA_BYTES else 0

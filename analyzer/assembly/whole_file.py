@@ -1,0 +1,184 @@
+"""Whole files through the user's assembler: everything is its own, macros, layout and encoding.
+
+Lines that it refuses are taken out and the rest is tried again: one mistake must not hide all figures.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from cyclelens.analyzer.assembly import external, includes, listings
+from cyclelens.analyzer.assembly.expansion import Note
+from cyclelens.analyzer.assembly.listings import Listing
+from cyclelens.analyzer.model.source import Origin
+
+TIMEOUT = 10.0
+"""Seconds for one run, which takes some milliseconds, with macro packages up to some seconds."""
+_MAXIMUM_RUNS = 6
+_MAXIMUM_STUBS = 16
+_CACHE_SIZE = 8
+_SAFE_STUB = re.compile(r"(?!.*(?:^|/)\.\.(?:/|$))[\w+-][\w./+-]{0,200}")
+_GNU_MESSAGE = re.compile(r"(?:\S+?):(\d+): (Error|Fatal error): (.*)")
+_GNU_USE = re.compile(r"(?:\S+?):(\d+): +Info: macro invoked from here")
+_NASM_MESSAGE = re.compile(r"(\S+?):(\d+): (?:error|fatal): (.*)")
+_NASM_MISSING = re.compile(r"unable to open include file `([^']+)'")
+_LINE_END = re.compile(r"\r\n|\n|\r")
+
+
+@dataclass(slots=True)
+class Assembled:
+    """What became of a file. ``refused``: a message for every line that has no bytes because of a mistake."""
+
+    backend: str
+    listing: Listing = field(default_factory=Listing)
+    refused: dict[int, str] = field(default_factory=dict)
+    notes: list[Note] = field(default_factory=list)
+    failure: str = ""
+    """Why there is nothing at all."""
+
+
+Run = Callable[[str, Origin, Callable[[], bool]], Assembled]
+_cache: dict[tuple[object, ...], Assembled] = {}
+
+
+def assemble_file(name: str, text: str, origin: Origin, cancel: Callable[[], bool]) -> Assembled:
+    """Assemble a text with the assembler of this name. Never raises; remembers the latest answers."""
+    language = "nasm" if name == "nasm" else "gas"
+    found = includes.look(text, language, origin)
+    if found.refusals:
+        notes = [Note(refusal.line, "include-not-read", refusal.message) for refusal in found.refusals]
+        return Assembled(BACKENDS[name], notes=notes, failure="An included file may not be read.")
+    key = (name, text, origin, tuple(found.state))
+    if key not in _cache:
+        try:
+            assembled = ASSEMBLERS[name](text, origin, cancel)
+        except external.HungError:
+            assembled = Assembled(BACKENDS[name], failure=f"{name} took too long, or died.")
+            if cancel():
+                return assembled
+        except OSError as error:
+            return Assembled(BACKENDS[name], failure=f"{name} cannot be run: {error.strerror or error}.")
+        if len(_cache) >= _CACHE_SIZE:
+            del _cache[next(iter(_cache))]
+        _cache[key] = assembled
+    # The caller may change it.
+    return replace(_cache[key], notes=list(_cache[key].notes))
+
+
+def _gas(text: str, origin: Origin, cancel: Callable[[], bool]) -> Assembled:
+    program = external.find_program("as")
+    if program is None:
+        return Assembled("gnu as", failure="GNU as is not on PATH.")
+    result = Assembled("gnu as")
+    options = ["--64", "-alcmn=listing", "--listing-lhs-width=8", "--listing-rhs-width=4000"]
+    options += ["--listing-cont-lines=200", "--MD", "read", "-o", "out.o"]
+    folders = [part for folder in includes.search_path(origin) for part in ("-I", folder)]
+    lines = _LINE_END.split(text)
+    for _ in range(_MAXIMUM_RUNS):
+        done = external.run(
+            [program, *options, *folders, "input.s"],
+            timeout=TIMEOUT,
+            given={"input.s": "\n".join([*lines, ""])},
+            wanted=("listing", "read"),
+            cancel=cancel,
+        )
+        if not _only_allowed(done.files.get("read", b""), origin):
+            result.failure = "A file outside of the workspace is included."
+            return result
+        if done.status == 0:
+            break
+        mistakes = _gnu_mistakes(done.errors)
+        if not mistakes.keys() - result.refused.keys():
+            result.failure = f"GNU as gave up: {next(iter(mistakes.values()), done.errors.strip()[:200])}"
+            return result
+        result.refused.update(mistakes)
+        for line in mistakes:
+            lines[line] = ""
+    else:
+        result.failure = "GNU as finds more and more mistakes."
+        return result
+    result.listing = listings.read_gnu(done.files.get("listing", b"").decode("utf-8", "replace"))
+    listings.lines_of_repetitions(result.listing, lines)
+    return result
+
+
+def _gnu_mistakes(errors: str) -> dict[int, str]:
+    """Message by line; what is wrong within a macro is put down to the line that uses it."""
+    found: dict[int, str] = {}
+    line, message = -1, ""
+    for text in errors.splitlines():
+        if match := _GNU_MESSAGE.match(text):
+            if line >= 0:
+                found.setdefault(line, message)
+            line, message = int(match[1]) - 1, match[3]
+        elif match := _GNU_USE.match(text):
+            line = int(match[1]) - 1
+    if line >= 0:
+        found.setdefault(line, message)
+    return found
+
+
+def _nasm(text: str, origin: Origin, cancel: Callable[[], bool]) -> Assembled:
+    program = external.find_program("nasm")
+    if program is None:
+        return Assembled("nasm", failure="NASM is not on PATH.")
+    result = Assembled("nasm")
+    # A slash at the end: old versions put folder and name together as they are.
+    folders = [part for folder in includes.search_path(origin) for part in ("-I", f"{folder}/")]
+    defines = [part for define in origin.defines for part in ("-D", define)]
+    options = ["-f", "elf64", "-l", "listing", "-o", "out.o", "-w-all"]
+    lines = _LINE_END.split(text)
+    stubs: dict[str, str] = {}
+    for _ in range(_MAXIMUM_RUNS + _MAXIMUM_STUBS):
+        done = external.run(
+            [program, *options, *folders, "-I", "stubs/", *defines, "input.asm"],
+            timeout=TIMEOUT,
+            given={"input.asm": "\n".join([*lines, ""]), "stubs/.empty": "", **stubs},
+            wanted=("listing",),
+            cancel=cancel,
+        )
+        if done.status == 0:
+            break
+        missing = _NASM_MISSING.search(done.errors)
+        if missing and f"stubs/{missing[1]}" not in stubs and _SAFE_STUB.fullmatch(missing[1]):
+            stubs[f"stubs/{missing[1]}"] = ""
+            line = next((number for number, content in enumerate(lines) if missing[1] in content), 0)
+            message = f"'{missing[1]}' is not found and taken as empty; name its folder as an include path."
+            result.notes.append(Note(line, "include-not-read", message))
+            continue
+        mistakes: dict[int, str] = {}
+        for match in _NASM_MESSAGE.finditer(done.errors):
+            if match[1] == "input.asm":
+                mistakes.setdefault(int(match[2]) - 1, match[3])
+        if not mistakes.keys() - result.refused.keys():
+            first = _NASM_MESSAGE.search(done.errors)
+            result.failure = f"NASM gave up: {first[0] if first else done.errors.strip()[:200]}"
+            return result
+        result.refused.update(mistakes)
+        for line in mistakes:
+            lines[line] = ""
+    else:
+        result.failure = "NASM finds more and more mistakes."
+        return result
+    listing = done.files.get("listing", b"").decode("utf-8", "replace")
+    if "<bin " in listing and "incbin" not in text.lower():
+        # Put together by macros, so that nobody could see which file it is.
+        result.failure = "A file is included in a way that cannot be checked."
+        return result
+    result.listing = listings.read_nasm(listing)
+    return result
+
+
+def _only_allowed(read: bytes, origin: Origin) -> bool:
+    """Are all files that GNU as says it read its input, or files it may read?"""
+    text = read.decode("utf-8", "replace").replace("\\\n", " ").partition(":")[2]
+    names = (name.replace("\\ ", " ") for name in re.findall(r"(?:\\ |\S)+", text))
+    return all(name == "input.s" or includes.may_read(name, origin) for name in names)
+
+
+ASSEMBLERS: Mapping[str, Run] = {"gas": _gas, "nasm": _nasm}
+"""By the name that users choose."""
+BACKENDS = {"gas": "gnu as", "nasm": "nasm"}
+"""What a line's encoder is called."""
