@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Generator
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from inspect import isawaitable, signature
 from typing import Any
 
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.server import worker
 from cyclelens.server.baselines import Baselines
 from cyclelens.server.convert import Converter
 from cyclelens.server.jobs import Jobs, Trouble
+from cyclelens.server.origins import origin_of
 from cyclelens.server.progress import Progress
 from cyclelens.server.results import FileResult, Job, Outcome
 from cyclelens.server.session import Session, Snapshot
@@ -99,13 +102,20 @@ class CyclelensServer(LanguageServer):
                 snapshot.uri,
                 snapshot.revision,
                 snapshot.text,
-                settings.options,
+                self.options(snapshot),
                 settings.hint_kinds,
             )
 
         delay = settings["debounceMs"] / 1000 if delay is None else delay
         self.jobs.submit(snapshot.uri, job, delay)
         self.activity.started(snapshot.uri, "analysing", lambda: self.jobs.forget(snapshot.uri), delay)
+
+    def options(self, snapshot: Snapshot) -> AnalysisOptions:
+        """What the settings ask for, with the place of this document."""
+        settings = self.settings
+        folders = list(self.workspace.folders) or [self.workspace.root_uri]
+        origin = origin_of(snapshot.uri, folders, settings["includePaths"], settings["defines"])
+        return replace(settings.options, origin=origin)
 
     def configure(self, sent: object) -> None:
         """Take over settings as sent: complain once about each wrong one, analyse anew where it matters."""
@@ -115,7 +125,7 @@ class CyclelensServer(LanguageServer):
                 self.tell(types.MessageType.Warning, message)
         self._setting_messages = messages
         known, self.settings_known = self.settings_known, True
-        same = (settings.options, settings.hint_kinds) == (self.settings.options, self.settings.hint_kinds)
+        same = settings.analysis == self.settings.analysis
         self.settings = settings
         self.jobs.timeout = self.tasks.jobs.timeout = settings["timeoutMs"] / 1000
         for snapshot in self.session:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.model.result import AnalysisOptions
 
 SECTION = "cyclelens"
@@ -25,7 +26,7 @@ class Setting:
     name: str
     """Dots stand for nesting: ``hints.ports``."""
     type: str
-    """``names``, ``choice``, ``integer``, ``boolean`` or ``text``."""
+    """``names`` (of microarchitectures), ``texts``, ``choice``, ``integer``, ``boolean`` or ``text``."""
     default: Any
     doc: str
     choices: tuple[str, ...] = ()
@@ -61,6 +62,42 @@ SETTINGS: tuple[Setting, ...] = (
         0,
         "Where a region starts within a 64-byte cache line, in bytes.",
         maximum=63,
+    ),
+    Setting(
+        "regions",
+        "choice",
+        "markers",
+        "What to analyse: marked regions, the innermost loops (no markers needed), or both.",
+        choices=("markers", "loops", "both"),
+    ),
+    Setting(
+        "model",
+        "choice",
+        "reference",
+        "The published model of the pipeline, or the one with better rules for memory.",
+        choices=("reference", "hardware"),
+    ),
+    Setting(
+        "assembler",
+        "choice",
+        "auto",
+        "gas or nasm leave the whole file to GNU as or NASM; auto does so only for NASM files with macros.",
+        choices=("auto", "gas", "nasm"),
+    ),
+    Setting(
+        "includePaths",
+        "texts",
+        (),
+        "Folders to look for included files in besides the file's own and the workspace's; relative ones are "
+        "those of the workspace. No other files are read.",
+    ),
+    Setting("defines", "texts", (), "NAME or NAME=VALUE for the C preprocessor and NASM."),
+    Setting(
+        "allowExternalPrograms",
+        "boolean",
+        True,
+        "Run the C compiler's preprocessor, GNU as and NASM where they are needed. In workspaces that are "
+        "not trusted they never run.",
     ),
     Setting("hints.enabled", "boolean", True, "Show hints inside the text."),
     Setting("hints.region", "boolean", True, "Show cycles per iteration on the line that opens a region."),
@@ -118,7 +155,16 @@ class Settings:
             mode=self["mode"],
             alignment=self["alignment"],
             syntax=self["syntax"],
+            regions=self["regions"],
+            model=ModelOptions(model=self["model"]),
+            assembler=self["assembler"],
+            allow_external_programs=self["allowExternalPrograms"],
         )
+
+    @property
+    def analysis(self) -> tuple[object, ...]:
+        """All that a result depends on: where it differs, documents are analysed anew."""
+        return self.options, self.hint_kinds, self["includePaths"], self["defines"]
 
     @property
     def hint_kinds(self) -> tuple[str, ...]:
@@ -190,6 +236,10 @@ def _checked(setting: Setting, value: object, microarchitectures: Sequence[str])
         if isinstance(value, str):
             return value.strip()
         raise ValueError(f"{value!r} is not a text.")
+    if setting.type == "texts":
+        if isinstance(value, list | tuple) and all(isinstance(text, str) for text in value):
+            return tuple(dict.fromkeys(text.strip() for text in value if text.strip()))
+        raise ValueError(f"{value!r} is not a list of texts.")
     return _names(value, microarchitectures)
 
 
@@ -207,5 +257,5 @@ def _names(value: object, known: Sequence[str]) -> tuple[str, ...]:
 def _shown(setting: Setting) -> str:
     default = setting.default
     if isinstance(default, tuple):
-        return ", ".join(default)
+        return ", ".join(default) or "an empty list"
     return str(default).lower() if isinstance(default, bool) else str(default)

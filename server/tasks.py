@@ -45,7 +45,7 @@ class Tasks:
         self._number += 1
         key = f"{task} {self._number}"
         future = self._futures[key] = asyncio.get_running_loop().create_future()
-        options = self._server.settings.options
+        options = self._server.options(snapshot)
 
         def job(identifier: int) -> Job:
             return Job(

@@ -23,9 +23,7 @@ _MAXIMUM_STUBS = 16
 _MAXIMUM_NESTING = 20
 _MAIN = "<stdin>"
 _PREPROCESSED_FILE = re.compile(r"\.(?:S|sx|spp)$")
-_DIRECTIVES = re.compile(
-    r"^[ \t]*#[ \t]*(?:include|define|ifdef|ifndef|if|elif|else|endif|undef)\b", re.MULTILINE
-)
+_DIRECTIVES = re.compile(r"^#(?:include|define|ifdef|ifndef|if|elif|else|endif|undef)\b", re.MULTILINE)
 _MARKER = re.compile(r'#(?:line)? (\d+) "((?:[^"\\]|\\.)*)"((?: \d)*)\s*')
 _MISSING = re.compile(r"fatal error: '?([^':\n]+?)'?(?: file not found|: No such file or directory)")
 _MESSAGE = re.compile(rf"{_MAIN}:(\d+):(?:\d+:)? (?:fatal )?(error|warning): (.*)")

@@ -234,8 +234,8 @@ class _Assembly:
             )
         places.sort(key=lambda place: place[0].start)
         covers = coverage([place[0] for place in places])
-        for start, end in () if expanded.preprocessed else found.preprocessor:
-            if covers(start):
+        for start, end in found.preprocessor:
+            if covers(start) and not wants_preprocessor(self.text, self.origin):
                 message = (
                     "C preprocessor lines are followed in files called .S; here this is read as a comment."
                 )

@@ -270,10 +270,12 @@ def _plain_request(
     mnemonic: str, operands: Sequence[Operand], dialect: Dialect, indirect: bool
 ) -> Request | None:
     """The statement as GNU as reads it; None if it is too long."""
-    rendered = [
-        render_att(operand, indirect=indirect) if dialect.is_att else render_intel(operand)
-        for operand in operands
-    ]
+    rendered = []
+    for operand in operands:
+        if isinstance(operand, Memory) and operand.index in registers.VECTOR_INDEXES:
+            # LLVM writes the size of all elements of a gather together, GNU as that of one; none will do.
+            operand = replace(operand, size=None)
+        rendered.append(render_att(operand, indirect=indirect) if dialect.is_att else render_intel(operand))
     statement = f"{mnemonic} {','.join(rendered)}".strip()
     return (dialect.name, statement) if len(statement) <= _MAXIMUM_REQUEST else None
 

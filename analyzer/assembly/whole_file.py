@@ -24,6 +24,8 @@ _GNU_MESSAGE = re.compile(r"(?:\S+?):(\d+): (Error|Fatal error): (.*)")
 _GNU_USE = re.compile(r"(?:\S+?):(\d+): +Info: macro invoked from here")
 _NASM_MESSAGE = re.compile(r"(\S+?):(\d+): (?:error|fatal): (.*)")
 _NASM_MISSING = re.compile(r"unable to open include file `([^']+)'")
+_LLVM_ONLY = re.compile(r"\s*\.addrsig(?:_sym)?\b")
+"""What Clang writes at the end of a file; GNU as does not know it."""
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
@@ -75,7 +77,7 @@ def _gas(text: str, origin: Origin, cancel: Callable[[], bool]) -> Assembled:
     options = ["--64", "-alcmn=listing", "--listing-lhs-width=8", "--listing-rhs-width=4000"]
     options += ["--listing-cont-lines=200", "--MD", "read", "-o", "out.o"]
     folders = [part for folder in includes.search_path(origin) for part in ("-I", folder)]
-    lines = _LINE_END.split(text)
+    lines = ["" if _LLVM_ONLY.match(line) else line for line in _LINE_END.split(text)]
     for _ in range(_MAXIMUM_RUNS):
         done = external.run(
             [program, *options, *folders, "input.s"],

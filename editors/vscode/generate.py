@@ -41,6 +41,7 @@ def _property(setting: Setting) -> dict[str, Any]:
             "uniqueItems": True,
             "minItems": 1,
         },
+        "texts": {"type": "array", "items": {"type": "string"}, "uniqueItems": True},
         "choice": {"type": "string", "enum": list(setting.choices)},
         "integer": {"type": "integer", "minimum": setting.minimum, "maximum": setting.maximum},
         "boolean": {"type": "boolean"},

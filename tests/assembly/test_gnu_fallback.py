@@ -38,6 +38,11 @@ BOTH = [
     ("vpternlogd $3, %ymm0, %ymm1, %ymm2", "vpternlogd ymm2, ymm1, ymm0, 3", "62f3752825d003"),
     ("vpcmpltd %zmm1, %zmm2, %k3", "vpcmpltd k3, zmm2, zmm1", "62f36d481fd901"),
     ("vgatherdps (%rax,%zmm1,4), %zmm2{%k1}", "vgatherdps zmm2{k1}, [rax + zmm1*4]", "62f27d49921488"),
+    (
+        "vgatherqps (,%ymm19), %xmm1{%k1}",
+        "vgatherqps xmm1 {k1}, xmmword ptr [ymm19]",
+        "62f27d21930c1d00000000",
+    ),
     ("kmovw %k1, %eax", "kmovw eax, k1", "c5f893c1"),
     ("{vex} vpdpbusd %ymm1, %ymm2, %ymm3", "{vex} vpdpbusd ymm3, ymm2, ymm1", "c4e26d50d9"),
     ("{evex} vaddps %ymm1, %ymm2, %ymm3", "{evex} vaddps ymm3, ymm2, ymm1", "62f16c2858d9"),

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from cyclelens.analyzer.assembly import frontend
 from cyclelens.analyzer.assembly.frontend import assemble
 from cyclelens.analyzer.assembly.problems import CODES, make_problem
-from cyclelens.analyzer.model.source import AssembledFile, Severity
+from cyclelens.analyzer.model.source import AssembledFile, Origin, Severity
 
 IN_A_REGION = [
     ("frobnicate %rax", "unsupported-instruction", True),
@@ -51,8 +49,9 @@ def test_a_mistake_is_reported_at_its_line_and_leaves_the_rest_alone(
     assert (second.incomplete, second.code) == (False, b"\x90")
 
 
-def test_preprocessor_lines_are_pointed_out(region: Callable[..., AssembledFile]) -> None:
-    result = region("#ifdef FAST\nnop\n#endif\n# if that is a comment\n")
+def test_preprocessor_lines_are_pointed_out_where_they_are_comments() -> None:
+    text = "# cyclelens-begin\n#ifdef FAST\nnop\n#endif\n# if that is a comment\n# cyclelens-end\n"
+    result = assemble(text, origin=Origin("/k.s"), allow_external_programs=False)
     assert [(p.line, p.code, p.severity) for p in result.problems] == [
         (1, "not-supported", Severity.WARNING),
         (3, "not-supported", Severity.WARNING),

@@ -36,10 +36,13 @@ def test_the_settings_are_the_servers_and_the_extensions_own() -> None:
     assert PACKAGE["contributes"]["configuration"]["properties"] == generator().properties()
 
 
-def test_the_program_to_start_is_not_taken_from_a_folder_that_is_not_trusted() -> None:
+def test_a_folder_that_is_not_trusted_chooses_no_program_and_no_file() -> None:
     untrusted = PACKAGE["capabilities"]["untrustedWorkspaces"]
     assert untrusted["supported"] == "limited"
-    assert untrusted["restrictedConfigurations"] == ["cyclelens.server.path"]
+    assert set(untrusted["restrictedConfigurations"]) == {
+        f"cyclelens.{name}"
+        for name in ("server.path", "allowExternalPrograms", "assembler", "includePaths", "defines")
+    }
 
 
 def test_every_command_is_registered_and_none_clashes_with_the_servers() -> None:

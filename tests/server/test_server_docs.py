@@ -25,6 +25,7 @@ def row(setting: Setting) -> str:
         "boolean": "true or false",
         "names": "list of names",
         "text": "text",
+        "texts": "list of texts",
     }[setting.type]
     default = setting.default
     if isinstance(default, tuple):

@@ -44,6 +44,7 @@ def test_names_are_normalised_and_nesting_may_be_dotted(sent: Any) -> None:
         ("alignment", True, "not a whole number"),
         ("debounceMs", -1, "not a whole number from 0 to 5000"),
         ("timeoutMs", "10 s", "not a whole number from 100 to 600000"),
+        ("includePaths", "include", "not a list of texts"),
         ("hints.enabled", "yes", "neither true nor false"),
     ],
 )

@@ -8,6 +8,7 @@ import {
   State,
 } from "vscode-languageclient/node";
 import { createEnvironment, findServer } from "./environment";
+import * as trust from "./trust";
 import { showTable, showTimeline, Table } from "./panel";
 
 /** Every identifier in use for assembly, and the files that have none. */
@@ -77,7 +78,8 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     const options: LanguageClientOptions = {
       documentSelector: SELECTOR,
       outputChannel: log,
-      middleware: { executeCommand: execute },
+      initializationOptions: trust.initializationOptions(),
+      middleware: { executeCommand: execute, workspace: trust.configuration },
     };
     client = new LanguageClient("cyclelens", "Cyclelens", serverOptions, options);
     client.registerFeature({
@@ -143,6 +145,9 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
       }
     }),
   );
+  // The server asks for the settings again, and is told.
+  const trusted = () => client?.sendNotification("workspace/didChangeConfiguration", { settings: null });
+  context.subscriptions.push(vscode.workspace.onDidGrantWorkspaceTrust(() => void trusted()));
   await start();
 }
 
