@@ -1,7 +1,11 @@
 """``cyclelens whatif`` and ``cyclelens sweep``: changes are given by line."""
 
+from pathlib import Path
+
 import pytest
 from cyclelens.analyzer.cli import main
+
+ROOT = Path(__file__).parents[2]
 
 KERNEL = """# cyclelens-begin a
 .loop:
@@ -129,3 +133,18 @@ def test_a_sweep_of_nothing(run, arguments):
 
 def test_a_resource_that_does_not_exist(run):
     assert run("sweep", "--resource", "branches")[0] == 1
+
+
+def test_the_sweeps_of_the_documentation(capsys):
+    """The claims of docs/insight.md about its two figures."""
+    assert main(["sweep", str(ROOT / "docs" / "figures" / "loads.s"), "--load-latency", "4..80"]) == 0
+    chase, parallel = capsys.readouterr().out.split("== parallel")
+    assert "slope at the end: 1.00" in chase
+    assert "no latency is hidden" in chase
+    assert "latencies up to 12 cycles are hidden" in parallel
+    example = str(ROOT / "examples" / "polynomial.s")
+    arguments = ["--region", "horner", "--arch", "HSW", "--resource", "rs", "--scale", "1.0..1.4"]
+    assert main(["sweep", example, *arguments]) == 0
+    out = capsys.readouterr().out
+    assert "x1.00     60         3.65" in out
+    assert "x1.40     84         3.00" in out
