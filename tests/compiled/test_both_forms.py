@@ -46,7 +46,8 @@ def examples() -> list[Task]:
 
 
 def generated() -> list[Task]:
-    """Blocks of one to eight of the instructions, as loops and unrolled, at any alignment."""
+    """Blocks of one to eight of the instructions, as loops and unrolled, at any alignment, every second with
+    limited resources."""
     choose = random.Random(4)
     tasks = []
     for number in range(35):
@@ -54,9 +55,10 @@ def generated() -> list[Task]:
         name = MICROARCHITECTURES[number % len(MICROARCHITECTURES)]
         alignment = choose.choice((0, 0, 13, 32, 57))
         end = loop_end(decode(bytes.fromhex(code)))
-        tasks.append(Task(code, name, False, alignment))
+        resources = number % 2 == 1
+        tasks.append(Task(code, name, False, alignment, resources))
         if end is not None:
-            tasks.append(Task(code + end.hex(), name, True, alignment))
+            tasks.append(Task(code + end.hex(), name, True, alignment, resources))
     return tasks
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from blocks import block_of
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.model.result import Simulation
 from cyclelens.analyzer.simulator import pipeline
 
@@ -19,6 +20,7 @@ class Task(NamedTuple):
     microarchitecture: str
     loop: bool
     alignment: int = 0
+    resources: bool = False
 
 
 def simulation_lines(task: Task) -> list[str]:
@@ -26,10 +28,11 @@ def simulation_lines(task: Task) -> list[str]:
     as its state repeats."""
     block = block_of(task.code, task.microarchitecture, loop=task.loop, alignment=task.alignment)
     model = registry.get(task.microarchitecture)
-    quick = pipeline.simulate(block, model, details=False)
+    options = ModelOptions(resources=task.resources)
+    quick = pipeline.simulate(block, model, details=False, options=options)
     return [
         f"quick {quick.cycles_per_iteration} {quick.period}",
-        *_lines(pipeline.simulate(block, model, trace=True)),
+        *_lines(pipeline.simulate(block, model, trace=True, options=options)),
     ]
 
 
