@@ -48,9 +48,17 @@ class AnalyzerEngine:
         if job.task != ANALYSIS:
             # An analyzer of its own on the same tables: many figures must not push out those of the text.
             analyzer = Analyzer(self._store, cached_predictions=1)
-            yield from COMPARISONS[job.task](
-                Request(analyzer, job.text, job.options, job.region, job.other, job.path, cancel=cancel)
+            request = Request(
+                analyzer,
+                job.text,
+                job.options,
+                job.region,
+                job.other,
+                job.path,
+                html=job.html,
+                cancel=cancel,
             )
+            yield from COMPARISONS[job.task](request)
             return
         variants = [
             replace(job.options, trace=trace, trace_rounds=TIMELINE_ROUNDS) for trace in (False, True)

@@ -93,6 +93,8 @@ class Job:
     """Name of the region to compare it with, if it is a region."""
     path: str = ""
     """The file that the text belongs to, if it is compared with what is committed; empty if there is none."""
+    html: bool = False
+    """The client shows pages."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,14 @@ class Tasks:
         self._number = 0
 
     async def run(
-        self, snapshot: Snapshot, region: str, task: str, *, other: str = "", path: str = ""
+        self,
+        snapshot: Snapshot,
+        region: str,
+        task: str,
+        *,
+        other: str = "",
+        path: str = "",
+        html: bool = False,
     ) -> Table:
         """Have one region of a document compared; the fields of ``Job`` say with what.
 
@@ -58,6 +65,7 @@ class Tasks:
                 region=region,
                 other=other,
                 path=path,
+                html=html,
             )
 
         def cancel() -> None:

@@ -14,6 +14,7 @@ from cyclelens.analyzer.api import ALIGNMENTS
 from cyclelens.analyzer.comparisons.predictions import found, gone
 from cyclelens.analyzer.comparisons.request import Request
 from cyclelens.analyzer.comparisons.table import LEAST_DIFFERENCE, Step, Table, picture
+from cyclelens.analyzer.reports import html
 
 
 def compare(request: Request) -> Iterator[Step | Table]:
@@ -44,7 +45,12 @@ def compare(request: Request) -> Iterator[Step | Table]:
     ]
     text = "\n".join([*lines, *([first.note] if first.note else [])])
     columns = names if len(names) > 1 else ("cycles/iter",)
-    yield Table(f"{title}, {', '.join(names)}", ("offset", *columns), tuple(rows), text)
+    title = f"{title}, {', '.join(names)}"
+    extra = {}
+    if request.html:
+        figures = {name: [(str(row[0]), row[column]) for row in rows] for column, name in enumerate(names, 1)}
+        extra["html"] = html.render_columns(title, "offset within a 64-byte line", figures, text)
+    yield Table(title, ("offset", *columns), tuple(rows), text, extra)
 
 
 def _picture(name: str, figures: Sequence[float]) -> Iterator[str]:

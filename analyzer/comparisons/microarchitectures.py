@@ -8,6 +8,7 @@ SKL         4.00  latency-bound  LSD        ████████████
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from cyclelens.analyzer.comparisons.predictions import (
     found,
@@ -18,13 +19,16 @@ from cyclelens.analyzer.comparisons.predictions import (
 from cyclelens.analyzer.comparisons.request import Request
 from cyclelens.analyzer.comparisons.table import Step, Table, grid
 from cyclelens.analyzer.insight import wording
+from cyclelens.analyzer.model.result import Analysis
+from cyclelens.analyzer.reports import html
 
 COLUMNS = ("CPU", "cycles/iter", "bottleneck", "front end")
 
 
 def compare(request: Request) -> Iterator[Step | Table]:
     title = f"{request.region} on every microarchitecture"
-    region = found(request, on_every_microarchitecture(request.options))
+    options = replace(on_every_microarchitecture(request.options), account=request.html)
+    region = found(request, options)
     if region is None:
         yield Table(title, COLUMNS, text=gone(request.region))
         return
@@ -38,4 +42,5 @@ def compare(request: Request) -> Iterator[Step | Table]:
         for prediction in region.predictions
     )
     text = "\n".join(part for part in (grid(COLUMNS, rows, bars=1), region.note) if part)
-    yield Table(title, COLUMNS, rows, text)
+    extra = {"html": html.render(Analysis((region,), ()), title)} if request.html and rows else {}
+    yield Table(title, COLUMNS, rows, text, extra)

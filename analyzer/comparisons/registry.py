@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from cyclelens.analyzer.comparisons import alignments, microarchitectures, regions, sensitivity, versions
+from cyclelens.analyzer.comparisons import (
+    alignments,
+    microarchitectures,
+    regions,
+    sensitivity,
+    timelines,
+    versions,
+)
 from cyclelens.analyzer.comparisons.request import Request
 from cyclelens.analyzer.comparisons.table import Step, Table
 
@@ -14,6 +21,7 @@ COMPARISONS: dict[str, Callable[[Request], Iterator[Step | Table]]] = {
     "region": regions.compare,
     "version": versions.compare,
     "sensitivity": sensitivity.compare,
+    "timeline": timelines.compare,
 }
 """By the name that commands and the server use. Steps, if it takes long, and then the table; raises whatever
 the analyzer raises."""

@@ -22,5 +22,7 @@ class Request:
     """The file that holds the text; needed to find its versions."""
     revision: str = "HEAD"
     """The version to compare with."""
+    html: bool = False
+    """Also as a page, which is for editors that can show one."""
     cancel: Cancel | None = None
     """Asked now and then; once it returns True, ``Cancelled`` is raised."""

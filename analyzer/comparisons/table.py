@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from cyclelens.analyzer.hints.change import percentage
 
@@ -29,6 +29,8 @@ class Table:
     columns: tuple[str, ...] = ()
     rows: tuple[tuple[str | float | int | None, ...], ...] = ()
     text: str = ""
+    extra: Mapping[str, object] = field(default_factory=dict)
+    """What programs can do more with, as plain JSON values: ``docs/server.md`` names it."""
 
 
 def cell(value: object) -> str:

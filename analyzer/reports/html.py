@@ -82,7 +82,30 @@ _FONTS = {
 
 def render(analysis: Analysis, file: str) -> str:
     """The whole document. Timeline and account are there if the analysis has them."""
-    body = "\n".join(_body(analysis, file))
+    return _page(file, "\n".join(_body(analysis, file)))
+
+
+def render_columns(
+    title: str, what: str, figures: Mapping[str, Sequence[tuple[str, float]]], text: str
+) -> str:
+    """A page with cycles per iteration under many conditions, a chart for each of the names in ``figures``.
+
+    ``what``: what the conditions are. ``text``: the same in words, below.
+    """
+    most = max((cycles for row in figures.values() for _, cycles in row), default=0.0)
+    body = [f"<h1>{escape(title)}</h1>"]
+    for name, row in figures.items():
+        best = min((cycles for _, cycles in row), default=0.0)
+        worst = max((cycles for _, cycles in row), default=0.0)
+        label = f"cycles per iteration by {what}"
+        body.append(f"<h3>{escape(name)}: {best:.2f} to {worst:.2f} cycles/iter</h3>")
+        body.append(f'<div class="figure">{bars.columns(row, most, label, width=14 * len(row))}</div>')
+        body.append(f'<p class="muted">{escape(label)}</p>')
+    body.append(f"<pre>{escape(text)}</pre>")
+    return _page(title, "\n".join(body))
+
+
+def _page(title: str, body: str) -> str:
     page = files("cyclelens.analyzer.reports") / "page"
     style = _colours() + (page / "page.css").read_text(encoding="utf-8")
     script = (page / "timeline.js").read_text(encoding="utf-8")
@@ -94,7 +117,7 @@ def render(analysis: Analysis, file: str) -> str:
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="{policy}">
 <meta name="viewport" content="width=device-width">
-<title>Cyclelens: {escape(file)}</title>
+<title>Cyclelens: {escape(title)}</title>
 <style nonce="{nonce}">
 {style}</style>
 </head>

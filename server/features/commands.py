@@ -1,10 +1,10 @@
 """workspace/executeCommand: what the lenses offer and more about one region, and the baseline.
 
 Commands about a region take a document's URI and the region: its name, or a line (from zero) that it is
-around or above. They answer ``{"title", "text", "columns", "rows"}``, or null if the user cancelled them. A
-client that has a window for it says so among its capabilities, as
-``{"experimental": {"cyclelens": {"panels": true}}}``; others are sent a message. The other commands take the
-URI alone.
+around or above. They answer ``{"title", "text", "columns", "rows"}``, some with more that
+``docs/server.md`` names, or null if the user cancelled them. A client that has a window for it says so among
+its capabilities, as ``{"experimental": {"cyclelens": {"panels": true}}}``, and with ``"html": true`` that it
+can show pages; clients without panels are sent a message. The other commands take the URI alone.
 """
 
 from __future__ import annotations
@@ -36,15 +36,14 @@ LENSES = (("Timeline", TIMELINE), ("Compare CPUs", COMPARE), ("Alignment", ALIGN
 NO_REGION = (
     "There is no region in this file: put '# cyclelens-begin NAME' and '# cyclelens-end' around a loop."
 )
-NO_TIMELINE = "The timeline is still being made; try again in a moment."
 
 
 def register(server: CyclelensServer) -> None:
     """Register the commands above."""
 
     @server.command(TIMELINE)
-    def timeline(uri: str, where: str | int) -> dict[str, Any]:
-        return show(_timeline(known(uri), where))
+    async def timeline(uri: str, where: str | int) -> dict[str, Any] | None:
+        return await task(uri, where, "timeline")
 
     @server.command(COMPARE)
     async def compare(uri: str, where: str | int) -> dict[str, Any] | None:
@@ -69,7 +68,8 @@ def register(server: CyclelensServer) -> None:
     async def task(uri: str, where: str | int, kind: str, **details: str) -> dict[str, Any] | None:
         snapshot = known(uri)
         try:
-            return show(await server.tasks.run(snapshot, _name(snapshot, where), kind, **details))
+            name, html = _name(snapshot, where), _shows(server.client_capabilities, "html")
+            return show(await server.tasks.run(snapshot, name, kind, html=html, **details))
         except TaskCancelled:
             return None
         except TaskFailed as error:
@@ -101,19 +101,20 @@ def register(server: CyclelensServer) -> None:
         return snapshot
 
     def show(table: Table) -> dict[str, Any]:
-        if not _has_panels(server.client_capabilities):
+        if not _shows(server.client_capabilities, "panels"):
             server.tell(types.MessageType.Info, f"{table.title}\n\n{table.text}")
         return {
             "title": table.title,
             "text": table.text,
             "columns": list(table.columns),
             "rows": [list(row) for row in table.rows],
+            **table.extra,
         }
 
 
-def _has_panels(capabilities: types.ClientCapabilities) -> bool:
+def _shows(capabilities: types.ClientCapabilities, what: str) -> bool:
     own = _member(capabilities.experimental, "cyclelens")
-    return _member(own, "panels") is True
+    return _member(own, what) is True
 
 
 def _member(value: Any, name: str) -> Any:
@@ -136,12 +137,3 @@ def _name(snapshot: Snapshot, where: str | int) -> str:
     if region is None and not isinstance(where, str):
         raise JsonRpcInvalidParams(NO_REGION)
     return region.result.name if region else str(where)
-
-
-def _timeline(snapshot: Snapshot, where: str | int) -> Table:
-    name, region = _name(snapshot, where), _region(snapshot, where)
-    if region is None:
-        return Table(f"Timeline of {name}", text=f"There is no region '{name}' in the text any more.")
-    drawn = region.result.timelines
-    text = "\n\n".join(f"{timeline.microarchitecture}\n{timeline.text}" for timeline in drawn)
-    return Table(f"Timeline of {name}", text=text or region.result.note or NO_TIMELINE)

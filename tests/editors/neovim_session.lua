@@ -105,10 +105,30 @@ local function run()
   vim.cmd("CyclelensCompareHead")
   seen.head = content("immediate against HEAD")
   seen.names = vim.fn.getcompletion("CyclelensCompareWith ", "cmdline")
-  repeat
-    vim.cmd("CyclelensTimeline")
-    seen.timeline = content("Timeline of immediate")
-  until not seen.timeline:find("still being made", 1, true)
+  vim.cmd("CyclelensTimeline")
+  wait("the timeline", function()
+    return window("Timeline of immediate") ~= -1
+  end)
+  vim.api.nvim_set_current_win(window("Timeline of immediate"))
+  local function press(keys)
+    vim.api.nvim_feedkeys(vim.keycode(keys), "xt", false)
+    vim.api.nvim_exec_autocmds("CursorMoved", { buffer = 0 })
+  end
+  press("]]]]j")
+  for _, other in ipairs(vim.api.nvim_list_wins()) do
+    if vim.api.nvim_win_get_config(other).relative ~= "" then
+      local note = vim.api.nvim_win_get_buf(other)
+      seen.waits = table.concat(vim.api.nvim_buf_get_lines(note, 0, -1, false), "\n")
+    end
+  end
+  local marks = vim.api.nvim_create_namespace("cyclelens.timeline")
+  seen.marks = {}
+  for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(0, marks, 0, -1, { details = true })) do
+    seen.marks[mark[4].hl_group] = true
+  end
+  press("<CR>")
+  seen.source = vim.api.nvim_get_current_line()
+  seen.timeline = content("Timeline of immediate")
 
   -- A lens, as if it was clicked.
   vim.lsp.codelens.refresh({ bufnr = 0 })

@@ -98,7 +98,16 @@ def test_the_commands_open_windows(seen: dict[str, Any]) -> None:
     assert "Git has no version HEAD of kernel.s" in seen["head"]
     assert seen["names"] == ["immediate"]
     assert "add" in seen["timeline"]
-    assert "retired" in seen["timeline"]
+    assert "port 6" in seen["timeline"]
+    assert "ROB" in seen["timeline"]
+
+
+def test_the_timeline_tells_what_the_uop_at_the_cursor_waited_for(seen: dict[str, Any]) -> None:
+    lines = seen["waits"].splitlines()
+    assert lines[0] == "iteration 2: dec %r14"
+    assert any("made by dec %r14 (iteration before)" in line for line in lines)
+    assert seen["source"] == "    /* 🔥 */ dec %r14"
+    assert {"CyclelensExecution", "CyclelensInputs", "CyclelensHeading"} <= seen["marks"].keys()
 
 
 def test_a_lens_opens_the_same_window(seen: dict[str, Any]) -> None:

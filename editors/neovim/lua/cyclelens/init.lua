@@ -111,7 +111,7 @@ end
 function M.run(buffer, command, region, ...)
   local params = { command = command, arguments = { vim.uri_from_bufnr(buffer), region, ... } }
   request(buffer, "workspace/executeCommand", params, function(answer)
-    M.show(answer.title, answer.text)
+    require("cyclelens.timeline").show(buffer, answer, M.show)
   end)
 end
 

@@ -1,0 +1,72 @@
+"""The region with itself: one iteration after the other, every uop by cycle, on each microarchitecture.
+
+SKL (Skylake): 4.00 cycles/iter, latency-bound
+round  instruction                ports  0123456789
+    0  vmovups (%rsi), %ymm1   p2 of 23  QI....D....ER
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from cyclelens.analyzer.comparisons.predictions import found, gone
+from cyclelens.analyzer.comparisons.request import Request
+from cyclelens.analyzer.comparisons.table import Step, Table
+from cyclelens.analyzer.insight import wording
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.result import Analysis, RegionAnalysis
+from cyclelens.analyzer.reports import html, timeline
+from cyclelens.analyzer.reports.rows import rows
+
+
+def compare(request: Request) -> Iterator[Step | Table]:
+    """A drawing instead of rows: ``extra`` says what its parts mean."""
+    title = f"Timeline of {request.region}"
+    region = found(request, replace(request.options, trace=True, account=request.html))
+    if region is None or not region.predictions:
+        yield Table(title, text=region.note if region else gone(request.region))
+        return
+    text, extra = _drawing(region)
+    if request.html:
+        extra["html"] = html.render(Analysis((region,), ()), title)
+    yield Table(title, text=text, extra=extra)
+
+
+def _drawing(region: RegionAnalysis) -> tuple[str, dict[str, object]]:
+    """All lines, and for each of them what an editor needs to move about in it."""
+    lines: list[str] = []
+    marks: list[tuple[int, int, int, str]] = []
+    about: list[dict[str, object]] = []
+    for prediction in region.predictions:
+        model = registry.get(prediction.microarchitecture)
+        labels, statements = {}, {}
+        for row in rows(region, prediction):
+            if row.kind == "instruction":
+                labels[row.index], statements[row.index] = row.text, row.statement
+        drawn = timeline.draw(prediction, labels=labels)
+        heading = (
+            f"{model.name} ({model.title}): {prediction.cycles_per_iteration:.2f} cycles/iter, "
+            f"{wording.bound_by(prediction.bottlenecks)}"
+        )
+        lines += ["", heading] if lines else [heading]
+        marks.append((len(lines) - 1, 0, len(heading), "heading"))
+        about += [{}] * (len(lines) - len(about))
+        marks += [(mark.line + len(lines), mark.begin, mark.end, mark.kind) for mark in drawn.marks]
+        lines += drawn.lines
+        for number, round_, column, note in zip(
+            drawn.instructions, drawn.rounds, drawn.columns, drawn.notes, strict=True
+        ):
+            if number is None:
+                about.append({})
+                continue
+            about.append(
+                {
+                    "iteration": round_,
+                    "column": column,
+                    "name": labels[number],
+                    "waits": note,
+                    "source": statements[number].line,
+                }
+            )
+    return "\n".join(lines), {"marks": [list(mark) for mark in marks], "lines": about}

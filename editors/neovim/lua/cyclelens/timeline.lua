@@ -1,0 +1,221 @@
+--- The window with the timeline: colours, keys, and what the uop at the cursor waited for.
+local M = {}
+
+local namespace = vim.api.nvim_create_namespace("cyclelens.timeline")
+
+--- What a part of the picture means, by background. The same as in the HTML report.
+local colours = {
+  light = {
+    Queue = { bg = "#cfdff8" },
+    Delay = { bg = "#f3efe2" },
+    Inputs = { bg = "#f2d98c" },
+    Port = { bg = "#f7bfa5" },
+    Execution = { bg = "#9ddcae" },
+    Done = { bg = "#e0e3e6" },
+    Chain = { fg = "#c0222b", bold = true },
+    Full = { fg = "#b05f00" },
+  },
+  dark = {
+    Queue = { bg = "#233e66" },
+    Delay = { bg = "#2e2b22" },
+    Inputs = { bg = "#6b5610" },
+    Port = { bg = "#7d3a20" },
+    Execution = { bg = "#1e6b38" },
+    Done = { bg = "#343a42" },
+    Chain = { fg = "#ff7b72", bold = true },
+    Full = { fg = "#f0a050" },
+  },
+}
+
+--- Groups that a colour scheme or the user can set; these are the defaults.
+local function highlights()
+  for name, value in pairs(colours[vim.o.background] or colours.dark) do
+    vim.api.nvim_set_hl(0, "Cyclelens" .. name, vim.tbl_extend("force", { default = true }, value))
+  end
+  vim.api.nvim_set_hl(0, "CyclelensHeading", { default = true, link = "Title" })
+end
+
+---@param buffer integer
+---@param marks table[] line, begin, end (in characters), kind
+local function paint(buffer, marks)
+  vim.api.nvim_buf_clear_namespace(buffer, namespace, 0, -1)
+  local lines = vim.api.nvim_buf_get_lines(buffer, 0, -1, false)
+  for _, mark in ipairs(marks) do
+    local line, first, last, kind = mark[1], mark[2], mark[3], mark[4]
+    local text = lines[line + 1]
+    local from, to = vim.fn.byteidx(text, first), vim.fn.byteidx(text, last)
+    if from >= 0 then
+      vim.api.nvim_buf_set_extmark(buffer, namespace, line, from, {
+        end_col = to >= 0 and to or #text,
+        hl_group = "Cyclelens" .. kind:sub(1, 1):upper() .. kind:sub(2),
+      })
+    end
+  end
+end
+
+--- What the uop at the cursor waited for, in a small window in the corner.
+---@param state table
+local function explain(state)
+  local row = vim.api.nvim_win_get_cursor(state.window)[1]
+  local about = state.lines[row]
+  local lines = about and about.waits and about.waits ~= "" and vim.split(about.waits, "\n") or {}
+  if #lines == 0 then
+    if state.float and vim.api.nvim_win_is_valid(state.float) then
+      vim.api.nvim_win_close(state.float, true)
+    end
+    state.float = nil
+    return
+  end
+  table.insert(lines, 1, ("iteration %d: %s"):format(about.iteration, about.name))
+  local width = 0
+  for _, line in ipairs(lines) do
+    width = math.max(width, vim.fn.strdisplaywidth(line))
+  end
+  if not (state.note and vim.api.nvim_buf_is_valid(state.note)) then
+    state.note = vim.api.nvim_create_buf(false, true)
+    vim.bo[state.note].bufhidden = "hide"
+  end
+  vim.api.nvim_buf_set_lines(state.note, 0, -1, false, lines)
+  -- In the corner that the cursor is not near to.
+  local height = vim.api.nvim_win_get_height(state.window)
+  local above = vim.api.nvim_win_call(state.window, vim.fn.winline) > height / 2
+  local config = {
+    relative = "win",
+    win = state.window,
+    anchor = above and "NE" or "SE",
+    row = above and 0 or height,
+    col = vim.api.nvim_win_get_width(state.window),
+    width = math.min(width, math.max(20, vim.api.nvim_win_get_width(state.window) - 4)),
+    height = #lines,
+    focusable = false,
+    style = "minimal",
+    border = "rounded",
+  }
+  if state.float and vim.api.nvim_win_is_valid(state.float) then
+    vim.api.nvim_win_set_config(state.float, config)
+  else
+    state.float = vim.api.nvim_open_win(state.note, false, vim.tbl_extend("force", config, { noautocmd = true }))
+  end
+end
+
+--- To the next or previous line for which the condition holds.
+---@param state table
+---@param step integer
+---@param condition fun(about: table): boolean
+local function go(state, step, condition)
+  local row = vim.api.nvim_win_get_cursor(state.window)[1] + step
+  while state.lines[row] do
+    if condition(state.lines[row]) then
+      vim.cmd("normal! m'")
+      vim.api.nvim_win_set_cursor(state.window, { row, 0 })
+      return
+    end
+    row = row + step
+  end
+end
+
+--- The first uop of the next or previous iteration.
+---@param state table
+---@param step integer
+local function iteration(state, step)
+  local row = vim.api.nvim_win_get_cursor(state.window)[1]
+  local now = (state.lines[row] or {}).iteration
+  local wanted
+  go(state, step, function(about)
+    wanted = wanted or (about.iteration ~= now and about.iteration or nil)
+    return wanted ~= nil and about.iteration == wanted
+  end)
+  -- Backwards it is met at its end.
+  row = vim.api.nvim_win_get_cursor(state.window)[1]
+  while wanted and state.lines[row - 1] and state.lines[row - 1].iteration == wanted do
+    row = row - 1
+  end
+  vim.api.nvim_win_set_cursor(state.window, { row, 0 })
+end
+
+--- To the statement of the uop at the cursor.
+---@param state table
+local function source(state)
+  local about = state.lines[vim.api.nvim_win_get_cursor(state.window)[1]]
+  local window = vim.fn.bufwinid(state.source)
+  if about and about.source and window ~= -1 then
+    vim.api.nvim_set_current_win(window)
+    local last = vim.api.nvim_buf_line_count(state.source)
+    vim.api.nvim_win_set_cursor(window, { math.min(about.source + 1, last), 0 })
+  end
+end
+
+--- The cursor goes where something happens to the uop, and stays in its column while it moves sideways.
+---@param state table
+local function moved(state)
+  local row = vim.api.nvim_win_get_cursor(state.window)[1]
+  local about = state.lines[row]
+  if row ~= state.row and about and about.column then
+    local text = vim.api.nvim_buf_get_lines(state.buffer, row - 1, row, false)[1]
+    vim.api.nvim_win_set_cursor(state.window, { row, math.max(0, vim.fn.byteidx(text, about.column)) })
+  end
+  state.row = row
+  explain(state)
+end
+
+--- Show the answer of `cyclelens.timeline`.
+---@param origin integer the buffer with the kernel
+---@param answer table title, text, marks, lines
+---@param show fun(title: string, text: string): integer
+function M.show(origin, answer, show)
+  local window = show(answer.title, answer.text)
+  if not answer.lines then
+    return
+  end
+  local buffer = vim.api.nvim_win_get_buf(window)
+  highlights()
+  paint(buffer, answer.marks)
+  vim.wo[window].cursorline = true
+  vim.wo[window].cursorcolumn = true
+  vim.wo[window].sidescrolloff = 20
+  local state = { window = window, buffer = buffer, source = origin, lines = answer.lines }
+  local function map(keys, action, description)
+    vim.keymap.set("n", keys, action, { buffer = buffer, desc = description })
+  end
+  map("]]", function()
+    iteration(state, 1)
+  end, "Next iteration")
+  map("[[", function()
+    iteration(state, -1)
+  end, "Previous iteration")
+  map("<CR>", function()
+    source(state)
+  end, "Go to the statement")
+  map("gp", function()
+    vim.fn.search("^port: ", "w")
+  end, "Go to the ports and buffers")
+  local group = vim.api.nvim_create_augroup("cyclelens.timeline." .. buffer, { clear = true })
+  vim.api.nvim_create_autocmd("CursorMoved", {
+    group = group,
+    buffer = buffer,
+    callback = function()
+      moved(state)
+    end,
+  })
+  vim.api.nvim_create_autocmd({ "BufWinLeave", "WinClosed" }, {
+    group = group,
+    buffer = buffer,
+    callback = function()
+      if state.float and vim.api.nvim_win_is_valid(state.float) then
+        vim.api.nvim_win_close(state.float, true)
+      end
+      state.float = nil
+    end,
+  })
+  vim.api.nvim_create_autocmd("ColorScheme", { group = group, callback = highlights })
+  -- The first uop.
+  for row, about in ipairs(answer.lines) do
+    if about.iteration then
+      vim.api.nvim_win_set_cursor(window, { row, 0 })
+      moved(state)
+      break
+    end
+  end
+end
+
+return M
