@@ -48,16 +48,24 @@ def stacked(parts: Sequence[Part], width: int, height: int) -> str:
     return _svg(width, height, label, "".join(pieces))
 
 
-def columns(values: Sequence[tuple[str, float]], largest: float, label: str, *, width: int = _WIDTH) -> str:
-    """A column a value with its name below; ``largest`` is as high as the chart."""
+def columns(
+    values: Sequence[tuple[str, float]],
+    largest: float,
+    label: str,
+    *,
+    width: int = _WIDTH,
+    high: str = "busy",
+) -> str:
+    """A column a value with its name below; ``largest`` is as high as the chart. ``high``: the class of columns
+    that are (nearly) so high."""
     step = width / max(1, len(values))
     pieces = [f'<rect class="frame" x="0.5" y="0.5" width="{width - 1}" height="{_COLUMNS - 1}"/>']
     for number, (name, value) in enumerate(values):
-        high = min(1.0, value / largest) * (_COLUMNS - 2) if largest else 0.0
-        full = " strong" if largest and value >= 0.95 * largest else ""
+        height = min(1.0, value / largest) * (_COLUMNS - 2) if largest else 0.0
+        mark = f" {high}" if largest and value >= 0.95 * largest else ""
         pieces.append(
-            f'<rect class="used{full}" x="{number * step + 1:.1f}" y="{_COLUMNS - 1 - high:.1f}" '
-            f'width="{max(1.0, step - 2):.1f}" height="{high:.1f}">'
+            f'<rect class="used{mark}" x="{number * step + 1:.1f}" y="{_COLUMNS - 1 - height:.1f}" '
+            f'width="{max(1.0, step - 2):.1f}" height="{height:.1f}">'
             f"<title>{escape(name)}: {value:.2f}</title></rect>"
         )
         if step >= 12:
@@ -91,6 +99,16 @@ def multiples(predictions: Sequence[tuple[str, str, Prediction]]) -> Iterator[st
         chart = columns(loads, cycles, "uops an iteration by port")
         yield f'<div class="muted">busy ports<br>{chart}</div></li>'
     yield "</ul>"
+    colours = {text: colour for account in accounts for text, _, colour in account}
+    if colours:
+        named = " ".join(f"{square(colour)} {escape(text)}" for text, colour in colours.items())
+        yield f'<p class="muted">Issue slots: {named}</p>'
+
+
+def square(colour: str) -> str:
+    """What stands before a name in a legend."""
+    body = f'<rect width="10" height="10" fill="{colour}"/>'
+    return f'<svg width="10" height="10" aria-hidden="true">{body}</svg>'
 
 
 def _svg(width: int, height: int, label: str, body: str) -> str:
