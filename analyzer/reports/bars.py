@@ -56,8 +56,10 @@ def columns(
     width: int = _WIDTH,
     high: str = "busy",
 ) -> str:
-    """A column a value with its name below; ``largest`` is as high as the chart. ``high``: the class of columns
-    that are (nearly) so high."""
+    """A column a value with its name below; ``largest`` is as high as the chart.
+
+    ``high``: the class of columns that are (nearly) so high.
+    """
     step = width / max(1, len(values))
     pieces = [f'<rect class="frame" x="0.5" y="0.5" width="{width - 1}" height="{_COLUMNS - 1}"/>']
     for number, (name, value) in enumerate(values):

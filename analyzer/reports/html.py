@@ -99,7 +99,9 @@ def render_columns(
         worst = max((cycles for _, cycles in row), default=0.0)
         label = f"cycles per iteration by {what}"
         body.append(f"<h3>{escape(name)}: {best:.2f} to {worst:.2f} cycles/iter</h3>")
-        body.append(f'<div class="figure">{bars.columns(row, most, label, width=14 * len(row))}</div>')
+        high = "slow" if worst > best else ""
+        chart = bars.columns(row, most, label, width=14 * len(row), high=high)
+        body.append(f'<div class="figure">{chart}</div>')
         body.append(f'<p class="muted">{escape(label)}</p>')
     body.append(f"<pre>{escape(text)}</pre>")
     return _page(title, "\n".join(body))
@@ -222,10 +224,7 @@ def _account(parts: Sequence[bars.Part]) -> Iterator[str]:
     yield "<h3>Issue slots</h3>"
     yield f'<div class="figure">{bars.stacked(parts, 800, 22)}</div><ul class="causes">'
     for text, share, colour in parts:
-        square = (
-            f'<svg width="10" height="10" aria-hidden="true"><rect width="10" height="10" fill="{colour}"/>'
-        )
-        yield f"<li>{square}</svg> {share:.1%} {escape(text)}</li>"
+        yield f"<li>{bars.square(colour)} {share:.1%} {escape(text)}</li>"
     yield "</ul>"
 
 

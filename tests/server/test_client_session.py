@@ -215,8 +215,10 @@ async def test_a_lens_compares_processors_and_alignments(editor: Editor) -> None
     assert [row[0] for row in answer["rows"]] == list(range(64))
     assert "3.00 cycles/iter (best)" in answer["text"]
     assert "no region 'gone'" in (await editor.run("cyclelens.compare", "gone"))["text"]
-    while "imul" not in (await editor.run("cyclelens.timeline", "chain"))["text"]:
-        await asyncio.sleep(0.01)
+    answer = await editor.run("cyclelens.timeline", "chain")
+    assert "imul" in answer["text"]
+    assert len(answer["lines"]) == len(answer["text"].split("\n"))
+    assert "html" not in answer
 
 
 @pytest.mark.asyncio
@@ -274,6 +276,16 @@ async def test_a_client_with_panels_gets_no_messages(editor: Editor) -> None:
     await editor.open(TEXT)
     assert (await editor.run("cyclelens.compare", "chain"))["rows"]
     assert editor.client.messages == []
+
+
+@pytest.mark.asyncio
+async def test_a_client_that_shows_pages_is_sent_them(editor: Editor) -> None:
+    able = small_capabilities()
+    able.experimental = {"cyclelens": {"panels": True, "html": True}}
+    await editor.start(able)
+    await editor.open(TEXT)
+    assert "data-timeline=" in (await editor.run("cyclelens.timeline", "chain"))["html"]
+    assert "multiples" in (await editor.run("cyclelens.compare", "chain"))["html"]
 
 
 @pytest.mark.asyncio

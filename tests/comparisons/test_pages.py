@@ -1,0 +1,90 @@
+"""What editors that show pages are answered, and the timeline for those that colour text."""
+
+from __future__ import annotations
+
+import pytest
+from blocks import store
+from cyclelens.analyzer.api import Analyzer
+from cyclelens.analyzer.comparisons.registry import table
+from cyclelens.analyzer.comparisons.request import Request
+from cyclelens.analyzer.comparisons.table import Table
+from cyclelens.analyzer.model.result import AnalysisOptions
+
+KERNEL = """# cyclelens-begin chain
+.loop:
+    imul %rax, %rax
+    add  %rax, %rbx
+    dec %r15
+    jnz .loop
+# cyclelens-end
+"""
+
+
+def asked(
+    kind: str, *, html: bool = False, region: str = "chain", names: tuple[str, ...] = ("SKL",)
+) -> Table:
+    return table(kind, Request(Analyzer(store()), KERNEL, AnalysisOptions(names), region, html=html))
+
+
+def test_every_uop_of_a_timeline_says_where_it_stands_and_what_it_waited_for() -> None:
+    answer = asked("timeline")
+    texts, about = answer.text.split("\n"), answer.extra["lines"]
+    assert len(texts) == len(about)
+    assert texts[0] == "SKL (Skylake): 3.00 cycles/iter, latency-bound"
+    iteration = [line for line in about if line.get("iteration") == 7]
+    assert [line["name"] for line in iteration] == [
+        "imul %rax, %rax",
+        "add %rax, %rbx",
+        "dec %r15",
+        "jnz .loop",
+    ]
+    assert [line["source"] for line in iteration] == [2, 3, 4, 5]
+    assert "for RAX, made by imul %rax, %rax (iteration before)" in iteration[0]["waits"]
+    for text, line in zip(texts, about, strict=True):
+        if line.get("waits"):
+            assert text[line["column"]] in "PQI"
+
+
+def test_marks_lie_within_their_lines_and_name_the_chain() -> None:
+    answer = asked("timeline")
+    texts = answer.text.split("\n")
+    kinds = set()
+    for line, begin, end, kind in answer.extra["marks"]:
+        kinds.add(kind)
+        assert 0 <= begin < end
+        assert begin < len(texts[line])
+        if kind == "execution":
+            assert texts[line][begin] == "D"
+    assert kinds >= {"heading", "inputs", "execution", "done", "chain"}
+
+
+def test_ports_and_buffers_stand_below() -> None:
+    text = asked("timeline").text
+    (port,) = [line for line in text.split("\n") if line.split()[:2] == ["port", "1"]]
+    assert "0  1  2  3" in port
+    assert "ROB" in text and "RS" in text
+
+
+def test_a_timeline_of_several_microarchitectures_draws_each() -> None:
+    answer = asked("timeline", names=("SKL", "HSW"))
+    assert "SKL (Skylake)" in answer.text and "HSW (Haswell)" in answer.text
+    assert len(answer.text.split("\n")) == len(answer.extra["lines"])
+
+
+def test_a_region_that_is_gone_is_no_error() -> None:
+    assert "no region 'other'" in asked("timeline", region="other").text
+
+
+@pytest.mark.parametrize("kind", ["timeline", "microarchitectures", "alignments"])
+def test_pages_are_made_only_for_who_shows_them(kind: str) -> None:
+    assert "html" not in asked(kind).extra
+    page = str(asked(kind, html=True).extra["html"])
+    assert page.startswith("<!DOCTYPE html>")
+    assert "Content-Security-Policy" in page
+
+
+def test_pictures_of_all_microarchitectures_stand_side_by_side() -> None:
+    page = str(asked("microarchitectures", html=True).extra["html"])
+    assert page.count('class="name"') == page.count('<details class="prediction"') > 10
+    charts = str(asked("alignments", html=True, names=("SKL", "ICL")).extra["html"])
+    assert charts.count('aria-label="cycles per iteration') == 2
