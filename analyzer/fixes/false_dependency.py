@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from cyclelens.analyzer.fixes import liveness
+from cyclelens.analyzer.fixes.liveness import Need
 from cyclelens.analyzer.fixes.proposal import Proposal
 from cyclelens.analyzer.fixes.site import Site, resized
 from cyclelens.analyzer.model.instruction import Instruction, OperandKind
@@ -50,6 +52,8 @@ def propose(site: Site) -> Iterator[Proposal]:
         name = site.register(target)
         clear, note = site.write("vxorps", name, name, name), " (its upper part becomes zero)"
     else:
+        return
+    if note and liveness.upper_elements(site, f"XMM{target[3:]}") is Need.READ:
         return
     title = f"Clear {name.lstrip('%')} first: {instruction.mnemonic} waits for its old value{note}"
     yield Proposal(title, site.statement.line, (site.insert_before(clear),), "false-dependency")

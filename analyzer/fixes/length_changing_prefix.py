@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from cyclelens.analyzer.fixes import liveness
+from cyclelens.analyzer.fixes.liveness import Need
 from cyclelens.analyzer.fixes.proposal import Proposal
 from cyclelens.analyzer.fixes.site import Site, resized
 from cyclelens.analyzer.model.instruction import OperandKind
@@ -41,7 +43,12 @@ def propose(site: Site) -> Iterator[Proposal]:
     target = instruction.operands[0]
     if target.kind is OperandKind.REGISTER and target.register and instruction.mnemonic in _SAME_LOW_HALF:
         wide = resized(target.register, 32)
-        changes = "its upper half" if instruction.mnemonic == "mov" else "its upper half and the flags"
+        flags_stay = instruction.mnemonic == "mov"
+        if liveness.upper_part(site, resized(wide, 64), 16) is Need.READ:
+            return
+        if not flags_stay and liveness.flags(site) is Need.READ:
+            return
+        changes = "its upper half" if flags_stay else "its upper half and the flags"
         yield Proposal(
             f"Use {wide.lower()} ({changes} may differ)",
             line,

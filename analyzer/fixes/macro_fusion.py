@@ -1,5 +1,10 @@
-"""A compare that is not next to its jump: moved down to it, both are one uop.
+"""A compare that does not fuse with its jump: where it could, both are one uop.
 
+cmpq $3, (%rdi)    ->   mov (%rdi), %r11       (memory and immediate do not fuse)
+jb .loop                cmp $3, %r11
+                        jb .loop
+cmp $0, %rax       ->   test %rax, %rax        (the same flags, and fuses with every jump)
+js .loop                js .loop
 dec %rsi                add $8, ... is no candidate: it changes the flags
 lea 8(%rdi), %rdi  ->   lea 8(%rdi), %rdi
 jnz .loop               dec %rsi
@@ -12,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from cyclelens.analyzer.fixes.proposal import Edit, Proposal
-from cyclelens.analyzer.fixes.site import Site
+from cyclelens.analyzer.fixes.site import Site, resized
 from cyclelens.analyzer.model.uops import InstructionTemplate
 
 CODE = "unfused-branch"
@@ -26,6 +31,8 @@ def propose(site: Site) -> Iterator[Proposal]:
     jump = site.template
     if not jump.is_branch or jump.fused_with_previous or not jump.flag_inputs:
         return
+    if site.index:
+        yield from _closer_form(site, replace(site, index=site.index - 1))
     between: list[InstructionTemplate] = []
     for index in range(site.index - 1, max(site.index - 2 - _FARTHEST, -1), -1):
         compare = replace(site, index=index)
@@ -66,3 +73,38 @@ def _moved(compare: Site, jump: Site) -> Proposal:
     return Proposal(
         f"Move {names[0]} down to {names[1]}, so that they fuse", jump.statement.line, edits, CODE
     )
+
+
+def _closer_form(jump: Site, compare: Site) -> Iterator[Proposal]:
+    """The instruction in front of the jump in a form that fuses."""
+    if not compare.usable or set(jump.template.flag_inputs) - set(compare.template.flag_outputs):
+        return
+    instruction = compare.template.instruction
+    operands, line = instruction.operands, jump.statement.line
+    if len(operands) != 2 or len(compare.operands) != 2:
+        return
+    first, second = compare.operands
+    names = f"{instruction.mnemonic} and {jump.template.instruction.mnemonic}"
+    scratch, memory = compare.scratch(), compare.memory()
+    if instruction.mnemonic in ("cmp", "test") and memory and instruction.immediate is not None and scratch:
+        bits = _access_bits(compare)
+        if bits not in (8, 16, 32, 64):
+            return
+        register = compare.register(resized(scratch, bits))
+        comparison = compare.write(instruction.mnemonic, register, second)
+        edits = (compare.replace(compare.load(scratch, bits, memory[0]), comparison),)
+        title = f"Load into {scratch.lower()} (which the region does not use), so that {names} fuse"
+        yield Proposal(title, line, edits, CODE)
+    elif operands[0].register and (
+        (instruction.mnemonic == "cmp" and instruction.immediate == 0)
+        or (instruction.mnemonic == "or" and operands[1].register == operands[0].register)
+    ):
+        test = compare.write("test", first, first)
+        title = f"Use test, which sets the same flags and fuses with {jump.template.instruction.mnemonic}"
+        yield Proposal(title, line, (compare.replace(test),), CODE)
+
+
+def _access_bits(site: Site) -> int:
+    """Width of the memory operand, 0 if the tables do not say."""
+    operands = site.template.facts.operands if site.template.facts else ()
+    return next((operand.width for operand in operands if operand.kind == "mem"), 0)

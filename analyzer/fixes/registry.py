@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from cyclelens.analyzer.api import Analyzer, Cancel, Cancelled
@@ -14,10 +14,12 @@ from cyclelens.analyzer.fixes import (
     loop_alignment,
     macro_fusion,
     microcoded,
+    partial_register,
     three_component_lea,
 )
 from cyclelens.analyzer.fixes.proposal import Fix, Proposal, apply
 from cyclelens.analyzer.fixes.site import Site
+from cyclelens.analyzer.insight.confidence import is_uncertain
 from cyclelens.analyzer.model.result import Analysis, AnalysisOptions, RegionAnalysis
 
 PROPOSERS: tuple[Callable[[Site], Iterator[Proposal]], ...] = (
@@ -28,10 +30,11 @@ PROPOSERS: tuple[Callable[[Site], Iterator[Proposal]], ...] = (
     three_component_lea.propose,
     indexed_address.propose,
     microcoded.propose,
+    partial_register.propose,
     loop_alignment.propose,
 )
 
-MAX_PROPOSALS = 24
+MAX_PROPOSALS = 40
 """Rewrites of one region that are tried; each is a simulation."""
 
 MAX_LINES = 5_000
@@ -66,8 +69,9 @@ def fixes(
                 yield fix
 
 
-def proposals(lines: list[str], dialect: str, region: RegionAnalysis) -> Iterator[Proposal]:
+def proposals(lines: Sequence[str], dialect: str, region: RegionAnalysis) -> Iterator[Proposal]:
     """Everything that might help."""
+    lines = tuple(lines)
     own = len(region.predictions[0].instructions)
     for index in range(own):
         site = Site(lines, dialect, region, index)
@@ -99,6 +103,8 @@ def judge(
         return None
     prediction = changed.regions[0].predictions[0]
     after = prediction.cycles_per_iteration
+    if is_uncertain(prediction) and not is_uncertain(primary):
+        return None  # the processor does not have what was put in
     if prediction.mode != primary.mode or after > primary.cycles_per_iteration - LEAST_GAIN:
         return None
     return Fix(proposal, name, primary.microarchitecture, primary.cycles_per_iteration, after)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from cyclelens.analyzer.assembly.decoder import used_registers
 from cyclelens.analyzer.fixes.proposal import Edit
@@ -16,18 +17,36 @@ from cyclelens.analyzer.model.uops import InstructionTemplate
 _SCRATCH = ("R11", "R10", "R9", "R8", "RSI", "RDI", "RCX", "RDX", "RAX")
 """Registers that a function need not preserve (System V ABI), the least used first."""
 
+_BOUNDARY = re.compile(r"\s*\.(?:globl|global|type|size|cfi_startproc|cfi_endproc|section|text)\b")
 _LEGACY = ("AX", "BX", "CX", "DX", "SI", "DI", "BP", "SP")
 
 
 def resized(register: str, bits: int) -> str:
-    """A general-purpose register by its name of 16, 32 or 64 bits: ``AX``, ``EAX``, ``RAX``."""
+    """A general-purpose register (not AH .. DH) by its name of 8, 16, 32 or 64 bits: ``AL``, ``AX`` ..."""
     match = re.fullmatch(r"R(\d+)[DWB]?", register)
     if match:
-        return f"R{match[1]}" + {16: "W", 32: "D", 64: ""}[bits]
+        return f"R{match[1]}" + {8: "B", 16: "W", 32: "D", 64: ""}[bits]
     for name in _LEGACY:
-        if register in (name, f"E{name}", f"R{name}"):
-            return {16: "", 32: "E", 64: "R"}[bits] + name
-    raise ValueError(f"{register} is no general-purpose register of 16, 32 or 64 bits")
+        byte = f"{name[0]}L" if name.endswith("X") else f"{name}L"
+        if register in (name, f"E{name}", f"R{name}", byte):
+            return {8: byte, 16: name, 32: f"E{name}", 64: f"R{name}"}[bits]
+    raise ValueError(f"{register} is no general-purpose register")
+
+
+@lru_cache(maxsize=16)
+def _named_around(lines: tuple[str, ...], first: int, last: int) -> frozenset[str]:
+    """The scratch registers that stand in the function around some lines, but not in these. What tells the
+    functions of a file apart are their directives; without any, the whole text counts."""
+    start = next((number for number in range(first - 1, -1, -1) if _BOUNDARY.match(lines[number])), 0)
+    end = next((number for number in range(last + 1, len(lines)) if _BOUNDARY.match(lines[number])), None)
+    code = (re.split("#|//", line)[0] for line in (*lines[start:first], *lines[last + 1 : end]))
+    words = set(re.findall(r"[a-z]\w*", " ".join(code).lower()))
+    return frozenset(
+        name
+        for name in _SCRATCH
+        if words.intersection(resized(name, bits).lower() for bits in (8, 16, 32, 64))
+        or f"{name[1]}h".lower() in words
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +116,16 @@ class Site:
     def att(self) -> bool:
         return self.dialect == "att"
 
+    @property
+    def is_piece(self) -> bool:
+        """Whether the region is one of the basic blocks that a marked one was cut into (``name.2``)."""
+        stem, dot, number = self.analysis.region.name.rpartition(".")
+        return bool(stem and dot) and number.isdecimal()
+
     def scratch(self) -> str | None:
-        """A register that no instruction of the region uses, by its 64-bit name."""
-        used: set[str] = set()
+        """A register that neither the region nor the function around it uses, by its 64-bit name."""
+        region = self.analysis.region
+        used = set(_named_around(tuple(self.lines), region.first_line, region.last_line))
         for template in self.prediction.instructions:
             used |= used_registers(template.instruction.code)
         return next((name for name in _SCRATCH if name not in used), None)
@@ -131,6 +157,18 @@ class Site:
         """A statement of operands in Intel order."""
         ordered = reversed(operands) if self.att else operands
         return f"{mnemonic} {', '.join(ordered)}".rstrip()
+
+    def load(self, whole: str, bits: int, source: str) -> str:
+        """A move of 8 to 64 bits, as ``source`` is written, into a register; the rest is zero."""
+        if bits >= 32:
+            return self.write("mov", self.register(resized(whole, bits)), source)
+        if self.att:
+            mnemonic = "movzbl" if bits == 8 else "movzwl"
+        else:
+            mnemonic = "movzx"
+            if "[" in source:
+                source = f"{'byte' if bits == 8 else 'word'} ptr {source[source.index('[') :]}"
+        return self.write(mnemonic, self.register(resized(whole, 32)), source)
 
     def insert_before(self, *statements: str) -> Edit:
         """Statements on lines of their own in front of this one."""

@@ -13,6 +13,8 @@ from dataclasses import replace
 from cyclelens.analyzer.fixes.proposal import Proposal
 from cyclelens.analyzer.fixes.site import Site, resized
 
+_WITH_DISPLACEMENT = frozenset(["RBP", "R13", "EBP", "R13D"])
+"""As base they cannot be encoded without a displacement."""
 _NAME = re.compile(r"[A-Za-z_.][\w.]*")
 
 
@@ -22,7 +24,14 @@ def propose(site: Site) -> Iterator[Proposal]:
     if instruction.mnemonic != "lea" or instruction.effective_operand_size == 1:
         return
     target, address = instruction.operands[0].register, instruction.operands[1]
-    if target is None or address.base in (None, "RIP") or not address.index or not address.displacement:
+    if target is None or address.base in (None, "RIP") or not address.index:
+        return
+    if not address.displacement:
+        if address.displacement_bits and address.scale == 1 and address.index not in _WITH_DISPLACEMENT:
+            swapped = replace(address, base=address.index, index=address.base)
+            better = site.write("lea", site.register(target), site.address(swapped, 0))
+            title = f"Exchange base and index: {address.base.lower()} as base costs a displacement"
+            yield Proposal(title, site.statement.line, (site.replace(better),))
         return
     if len(_NAME.findall(site.operands[1])) > 2:
         return  # besides base and index there is a symbol, whose name must not become a number

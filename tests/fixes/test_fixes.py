@@ -81,6 +81,60 @@ CASES = {
         "instead of loop",
         [".L1:", "add %rax, %rbx", "dec %rcx", "jnz .L1"],
     ),
+    "jrcxz": (
+        [".L1:", "jrcxz .L2", "add %rax, %rbx", "sub %rsi, %rcx", "jmp .L1", ".L2:"],
+        False,
+        "Use test and jz",
+        [".L1:", "test %rcx, %rcx", "jz .L2", "add %rax, %rbx", "sub %rsi, %rcx", "jmp .L1", ".L2:"],
+    ),
+    "shifts by cl": (
+        [INTEL[0], "shl edx, cl", "shr rax, cl", *INTEL[1:]],
+        True,
+        "Use shrx",
+        [INTEL[0], "shl edx, cl", "shrx rax, rax, rcx", *INTEL[1:]],
+    ),
+    "a string instruction": (
+        [INTEL[0], "lodsb", "stosb", *INTEL[1:]],
+        True,
+        "instead of stosb",
+        [INTEL[0], "lodsb", "mov [rdi], al", "lea rdi, [rdi + 1]", *INTEL[1:]],
+    ),
+    "bsf waits for its destination": (
+        [LOOP[0], "bsf %rax, %rcx", "add %rcx, %rbx", *LOOP[1:]],
+        False,
+        "Use tzcnt",
+        [LOOP[0], "tzcnt %rax, %rcx", "add %rcx, %rbx", *LOOP[1:]],
+    ),
+    "a byte is loaded and merged": (
+        [LOOP[0], "mov (%rdi), %al", "add %al, %bl", "inc %rdi", *LOOP[1:]],
+        False,
+        "Write the whole of eax",
+        [LOOP[0], "movzbl (%rdi), %eax", "add %al, %bl", "inc %rdi", *LOOP[1:]],
+    ),
+    "a word is loaded and merged in Intel syntax": (
+        [INTEL[0], "mov cx, [rdi]", "add bx, cx", "inc rdi", *INTEL[1:]],
+        True,
+        "Write the whole of ecx",
+        [INTEL[0], "movzx ecx, word ptr [rdi]", "add bx, cx", "inc rdi", *INTEL[1:]],
+    ),
+    "memory and a constant do not fuse": (
+        [".L1:", "add $8, %rdi", "cmpb $3, (%rdi)", "jb .L1"],
+        False,
+        "so that cmp and jb fuse",
+        [".L1:", "add $8, %rdi", "movzbl (%rdi), %r11d", "cmp $3, %r11b", "jb .L1"],
+    ),
+    "a compare with zero": (
+        [".L1:", "add $8, %rdi", "add $8, %rsi", "cmp $0, %rdi", "js .L1"],
+        False,
+        "Use test",
+        [".L1:", "add $8, %rdi", "add $8, %rsi", "test %rdi, %rdi", "js .L1"],
+    ),
+    "a lea whose base needs a displacement": (
+        [LOOP[0], "lea (%rbp,%rax), %rax", *LOOP[1:]],
+        False,
+        "Exchange base and index",
+        [LOOP[0], "lea (%rax,%rbp,1), %rax", *LOOP[1:]],
+    ),
     "a compare far from its jump": (
         [".L1:", "add %rax, %rax", "dec %r15", *INDEPENDENT, "jnz .L1"],
         False,
@@ -126,6 +180,15 @@ def test_padding_keeps_a_jump_off_a_boundary(analyzer: Analyzer) -> None:
         [".L1:", "sqrtsd %xmm0, %xmm0", *LOOP[1:]],
         # The load between uses what the compare changes.
         [".L1:", "dec %r15", "mov (%r15), %rax", "jnz .L1"],
+        # The whole of the register is read.
+        [".L1:", "mov (%rdi), %al", "add %rax, %rbx", *LOOP[1:]],
+        # Its high byte is read.
+        [".L1:", "mov (%rdi), %bl", "add %bh, %dl", *LOOP[1:]],
+        # The flags of the shift are read, or those that loop hands on.
+        [".L1:", "shl %cl, %rdx", "adc %rax, %rbx", *LOOP[1:]],
+        [".L1:", "adc (%rdi), %rax", "lea 8(%rdi), %rdi", "loop .L1"],
+        # The upper part of the vector is read.
+        [".L1:", "cvtsi2sd %rax, %xmm0", "addpd %xmm0, %xmm1", *LOOP[1:]],
         # The flags are read in between.
         [".L1:", "dec %r15", "setz %al", "jnz .L1"],
         # A symbol's value is not known here.
@@ -139,6 +202,35 @@ def test_what_would_change_the_meaning_is_not_proposed(analyzer: Analyzer, state
     analysis = analyzer.analyze(text, OPTIONS)
     assert analysis.regions[0].predictions
     assert list(proposals(text.split("\n"), analysis.dialect, analysis.regions[0])) == []
+
+
+def test_a_register_is_cleared_before_the_flags_are_set(analyzer: Analyzer) -> None:
+    statements = [".L1:", "cmp %rsi, %rdi", "setb %al", "movzbl %al, %edx"]
+    text = kernel(*statements, *LOOP[1:])
+    analysis = analyzer.analyze(text, OPTIONS)
+    (proposal,) = [
+        proposal
+        for proposal in proposals(text.split("\n"), analysis.dialect, analysis.regions[0])
+        if "Clear eax before" in proposal.title
+    ]
+    assert apply(text, proposal.edits).split("\n")[2:5] == ["xor %eax, %eax", "cmp %rsi, %rdi", "setb %al"]
+
+
+def test_a_register_is_borrowed_only_where_the_function_does_not_use_it(analyzer: Analyzer) -> None:
+    body_ = kernel(".L1:", "add $8, %rdi", "cmpq $3, (%rdi)", "jb .L1")
+    for around, borrowed in (
+        ("mov $1, %r11d\n", "r10"),
+        ("mov $1, %r11d\n.globl next\n", "r11"),
+        ("# r11 is free\n", "r11"),
+    ):
+        (fix,) = [fix for fix in found(analyzer, around + body_) if "so that" in fix.proposal.title]
+        assert f"Load into {borrowed} " in fix.proposal.title
+
+
+def test_what_the_processor_does_not_have_is_not_offered(analyzer: Analyzer) -> None:
+    statements = [".L1:", "shl %cl, %rdx", "shl %cl, %rax", *LOOP[1:]]
+    assert found(analyzer, kernel(*statements))
+    assert found(analyzer, kernel(*statements, options="arch=SNB")) == []
 
 
 def test_what_does_not_help_is_not_offered(analyzer: Analyzer) -> None:
