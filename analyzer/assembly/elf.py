@@ -104,6 +104,7 @@ class _Header(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class _Section:
     index: int
+    name: str
     address: int
     origin: int
     code: bytes
@@ -185,6 +186,12 @@ class ObjectFile:
         start = function.address - section.address
         return section.code[start : start + function.size]
 
+    def section(self, name: str) -> bytes:
+        """The bytes of the section with code of this name, as ``code`` gives them; empty if there is none, or
+        more than one."""
+        found = [section for section in self._sections.values() if section.name == name]
+        return found[0].code if len(found) == 1 else b""
+
     def places(self, function: Function, addresses: Sequence[int]) -> list[LinePlace | None]:
         """Where in the sources the instructions at these addresses of a function come from; None where the
         file does not say."""
@@ -211,6 +218,10 @@ class ObjectFile:
             for name, info, _, section, value, size in _SYMBOL.iter_unpack(usable):
                 # Section 0: defined elsewhere. Mapping symbols and sections have no name.
                 yield _Symbol(_text(names, name), info & 15, info >> 4, section, value, size)
+
+    def _name(self, header: _Header) -> str:
+        names = self._headers[int.from_bytes(self._image[0x3E:0x40], "little")]
+        return _text(self._content(names), header.name)
 
     def _content(self, header: _Header) -> bytes:
         """The bytes of a section; raises ObjectFileError if the file ends before."""
@@ -239,7 +250,7 @@ class ObjectFile:
                 code = self._content(header)
                 if self._relocatable:
                     code = self._relocated(number, base, code)
-                yield _Section(number, address, base, code)
+                yield _Section(number, self._name(header), address, base, code)
 
     def _move_symbols(self, bases: Mapping[int, int], end: int) -> None:
         """Write the addresses of the layout into the image: what reads it, reads one address space."""
@@ -377,10 +388,7 @@ class ObjectFile:
 
     def _read_dwarf(self) -> DWARFInfo | None:
         for header in self._headers:
-            name = _text(
-                self._content(self._headers[int.from_bytes(self._image[0x3E:0x40], "little")]), header.name
-            )
-            if not name.startswith((".debug_", ".zdebug_", ".eh_frame")):
+            if not self._name(header).startswith((".debug_", ".zdebug_", ".eh_frame")):
                 continue
             size = header.size
             if header.flags & _COMPRESSED:

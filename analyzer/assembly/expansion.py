@@ -176,7 +176,7 @@ def _follow_markers(produced: str) -> tuple[list[str], list[int], list[bool], se
     user_lines: list[int] = []
     own: list[bool] = []
     files: set[str] = set()
-    current, in_main, included_from = 0, False, 0
+    current, in_main, included_from, begin = 0, False, 0, 0
     for line in produced.split("\n"):
         match = _MARKER.fullmatch(line)
         if match is None:
@@ -190,14 +190,11 @@ def _follow_markers(produced: str) -> tuple[list[str], list[int], list[bool], se
             number = int(match[1]) - 1
             if not in_main and "2" in flags:
                 # What was included stands at the line before the one that goes on.
-                at = len(user_lines)
-                while at and not own[at - 1]:
-                    at -= 1
-                    user_lines[at] = max(number - 1, 0)
+                user_lines[begin:] = [max(number - 1, 0)] * (len(user_lines) - begin)
             current, in_main = number, True
             continue
         if in_main:
-            included_from = current
+            included_from, begin = current, len(user_lines)
         in_main = False
         if not name.startswith("<") and "3" not in flags:
             files.add(name)
@@ -216,18 +213,16 @@ def inline_includes(expanded: Expanded, origin: Origin) -> Expanded:
     def take(text: Sequence[str], depth: int, at: int | None) -> None:
         for number, line in enumerate(text):
             user_line = expanded.lines[number] if at is None else at
-            match = _INCLUDE.fullmatch(line)
-            if match is None or len(lines) > MAXIMUM_LINES:
-                lines.append(line)
-                user_lines.append(user_line)
-                own.append(at is None and expanded.own[number])
-                continue
-            content = _read_included(match[1], origin, depth)
+            match = _INCLUDE.fullmatch(line) if len(lines) < MAXIMUM_LINES else None
+            content = _read_included(match[1], origin, depth) if match else None
             if isinstance(content, str):
-                # The place stays, for columns and for labels in front of it.
                 take(_LINE_END.split(content), depth + 1, user_line)
-            else:
+                continue
+            if content is not None:
                 notes.append(Note(user_line, "include-not-read", content.message))
+            lines.append(line)
+            user_lines.append(user_line)
+            own.append(at is None and expanded.own[number])
 
     take(_LINE_END.split(expanded.text), 0, None)
     return Expanded("\n".join(lines), tuple(user_lines), tuple(own), tuple(notes), expanded.preprocessed)

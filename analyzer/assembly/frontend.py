@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
 
-from cyclelens.analyzer.assembly import blocks, directives, machine
+from cyclelens.analyzer.assembly import blocks, directives, listed
 from cyclelens.analyzer.assembly.dialect import (
     BY_NAME,
     Dialect,
@@ -17,6 +17,7 @@ from cyclelens.analyzer.assembly.dialect import (
     needs_nasm,
     semicolon_starts_comment,
     style,
+    without_masm,
 )
 from cyclelens.analyzer.assembly.directives import Alignment
 from cyclelens.analyzer.assembly.expansion import (
@@ -53,7 +54,7 @@ from cyclelens.analyzer.assembly.operands import OperandError, UnsupportedError
 from cyclelens.analyzer.assembly.problems import make_problem
 from cyclelens.analyzer.assembly.program import Kind, Program, Statement, StatementScope, build
 from cyclelens.analyzer.assembly.regions import Span, coverage, find_regions
-from cyclelens.analyzer.assembly.scanner import MARKER_WORDS, Lines, Scan, scan
+from cyclelens.analyzer.assembly.scanner import MARKER_WORDS, Lines, RawStatement, Scan, scan
 from cyclelens.analyzer.assembly.whole_file import ASSEMBLERS, BACKENDS, Assembled, assemble_file
 from cyclelens.analyzer.model.source import (
     NOWHERE,
@@ -204,7 +205,6 @@ class _Assembly:
         spans: list[Span] = []
         if self.wanted != "loops":
             spans, self.problems = find_regions(found.markers, self.lines, len(self.text))
-        self._report_open_comment(found.open_comment, spans)
         regions = self._by_another_program(spans)
         if regions is None:
             regions = self._by_ourselves(found, spans)
@@ -220,6 +220,14 @@ class _Assembly:
         if expanded.text != self.text:
             again = scan(expanded.text, semicolon_starts_comment(expanded.text, self.dialect), self.stop)
             statements = place_statements(again.statements, expanded, self.lines, self.text)
+        if style(self.text) == "masm":
+            message = (
+                "This looks like MASM: instructions and labels are read, its directives and macros are not."
+            )
+            place = self.lines.content(0, self.text)
+            self._report("not-supported", message, *place, Severity.INFORMATION)
+            kept = ((raw, without_masm(raw.text)) for raw in statements)
+            statements = [RawStatement(raw.start, text, raw.place) for raw, text in kept if text is not None]
         self.program = build(statements, self.dialect, self.stop)
         if self.stop():
             return []
@@ -233,7 +241,9 @@ class _Assembly:
                 [place[0] for place in places], find_loops(self.program, self.lines)
             )
         places.sort(key=lambda place: place[0].start)
-        covers = coverage([place[0] for place in places])
+        spans = [place[0] for place in places]
+        self._report_open_comment(found.open_comment, spans)
+        covers = coverage(spans)
         for start, end in found.preprocessor:
             if covers(start) and not wants_preprocessor(self.text, self.origin):
                 message = (
@@ -293,16 +303,16 @@ class _Assembly:
         def user_line(line: int) -> int:
             return expanded.lines[min(line, len(expanded.lines) - 1)]
 
-        found = machine.sections(assembled.listing, user_line, assembled.backend)
+        found = listed.sections(assembled.listing, user_line, assembled.backend)
         refused = {user_line(line): message for line, message in assembled.refused.items()}
-        places: list[machine.FoundCode] = [
-            (span, *(machine.within(found, span, self.lines, self.text) or (machine.EMPTY, [])))
+        places: list[listed.FoundCode] = [
+            (span, *(listed.within(found, span, self.lines, self.text) or (listed.EMPTY, [])))
             for span in spans
         ]
         if self.wanted != "loops":
-            places += machine.iaca(found, self.lines, self.text)
+            places += listed.iaca(found, self.lines, self.text)
         if self.wanted != "markers":
-            looped = machine.loops(assembled.listing, found, user_line, self.lines, self.text)
+            looped = listed.loops(assembled.listing, found, user_line, self.lines, self.text)
             places += self._without_marked([place[0] for place in places], looped)
         places.sort(key=lambda place: place[0].start)
         covers = coverage([place[0] for place in places])

@@ -11,7 +11,7 @@ from cyclelens.analyzer.assembly.regions import MAXIMUM_REGIONS, Span
 from cyclelens.analyzer.assembly.scanner import Lines
 
 _JUMP = re.compile(r"(?:(?:bnd|notrack)\s+)?([a-z]+)\s+(?:short\s+)?([\w.$?@]+)\s*$", re.IGNORECASE)
-LOOPING = frozenset(JUMPS) - {"call", "callq", "xbegin"}
+_LOOPING = frozenset(JUMPS) - {"call", "callq", "xbegin"}
 
 FoundLoop = tuple[Span, int, int]
 """The loop as a region, and its first statement and the one behind its last."""
@@ -58,7 +58,7 @@ def _jumps_back(program: Program) -> Iterator[tuple[int, Label, str]]:
         if statement.kind is not Kind.INSTRUCTION or statement.text[0] not in "jlJLbBnN":
             continue
         match = _JUMP.match(statement.text)
-        if match is None or match[1].lower() not in LOOPING:
+        if match is None or match[1].lower() not in _LOOPING:
             continue
         label = program.find_label(match[2], index)
         if label is not None and label.section == statement.section and label.index <= index:

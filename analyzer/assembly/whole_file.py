@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from cyclelens.analyzer.assembly import external, includes, listings
+from cyclelens.analyzer.assembly.elf import ObjectFile, ObjectFileError
 from cyclelens.analyzer.assembly.expansion import Note
 from cyclelens.analyzer.assembly.listings import Listing
 from cyclelens.analyzer.model.source import Origin
@@ -24,8 +25,8 @@ _GNU_MESSAGE = re.compile(r"(?:\S+?):(\d+): (Error|Fatal error): (.*)")
 _GNU_USE = re.compile(r"(?:\S+?):(\d+): +Info: macro invoked from here")
 _NASM_MESSAGE = re.compile(r"(\S+?):(\d+): (?:error|fatal): (.*)")
 _NASM_MISSING = re.compile(r"unable to open include file `([^']+)'")
-_LLVM_ONLY = re.compile(r"\s*\.addrsig(?:_sym)?\b")
-"""What Clang writes at the end of a file; GNU as does not know it."""
+_UNWANTED = re.compile(r"\s*\.(?:addrsig(?:_sym)?|file|loc)\b")
+"""Without bytes: what GNU as does not know, and names of sources, which it would count as files it read."""
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
@@ -77,13 +78,13 @@ def _gas(text: str, origin: Origin, cancel: Callable[[], bool]) -> Assembled:
     options = ["--64", "-alcmn=listing", "--listing-lhs-width=8", "--listing-rhs-width=4000"]
     options += ["--listing-cont-lines=200", "--MD", "read", "-o", "out.o"]
     folders = [part for folder in includes.search_path(origin) for part in ("-I", folder)]
-    lines = ["" if _LLVM_ONLY.match(line) else line for line in _LINE_END.split(text)]
+    lines = ["" if _UNWANTED.match(line) else line for line in _LINE_END.split(text)]
     for _ in range(_MAXIMUM_RUNS):
         done = external.run(
             [program, *options, *folders, "input.s"],
             timeout=TIMEOUT,
             given={"input.s": "\n".join([*lines, ""])},
-            wanted=("listing", "read"),
+            wanted=("listing", "read", "out.o"),
             cancel=cancel,
         )
         if not _only_allowed(done.files.get("read", b""), origin):
@@ -103,6 +104,7 @@ def _gas(text: str, origin: Origin, cancel: Callable[[], bool]) -> Assembled:
         return result
     result.listing = listings.read_gnu(done.files.get("listing", b"").decode("utf-8", "replace"))
     listings.lines_of_repetitions(result.listing, lines)
+    _fill_in_addresses(result.listing, done.files.get("out.o", b""))
     return result
 
 
@@ -138,7 +140,7 @@ def _nasm(text: str, origin: Origin, cancel: Callable[[], bool]) -> Assembled:
             [program, *options, *folders, "-I", "stubs/", *defines, "input.asm"],
             timeout=TIMEOUT,
             given={"input.asm": "\n".join([*lines, ""]), "stubs/.empty": "", **stubs},
-            wanted=("listing",),
+            wanted=("listing", "out.o"),
             cancel=cancel,
         )
         if done.status == 0:
@@ -170,7 +172,21 @@ def _nasm(text: str, origin: Origin, cancel: Callable[[], bool]) -> Assembled:
         result.failure = "A file is included in a way that cannot be checked."
         return result
     result.listing = listings.read_nasm(listing)
+    _fill_in_addresses(result.listing, done.files.get("out.o", b""))
     return result
+
+
+def _fill_in_addresses(listing: Listing, data: bytes) -> None:
+    """Take the code from the object: every symbol has an address of its own there, and none in a listing."""
+    try:
+        file = ObjectFile(data)
+    except ObjectFileError:
+        return
+    sections = {name: file.section(name) for name in listing.code_sections}
+    for listed in listing.statements:
+        code = sections.get(listed.section, b"")[listed.address : listed.address + len(listed.code)]
+        if len(code) == len(listed.code):
+            listed.code = code
 
 
 def _only_allowed(read: bytes, origin: Origin) -> bool:

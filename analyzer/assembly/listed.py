@@ -6,11 +6,12 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from cyclelens.analyzer.assembly.blocks import target_of
 from cyclelens.analyzer.assembly.decoder import decode
 from cyclelens.analyzer.assembly.instructions import JUMPS, Jump
 from cyclelens.analyzer.assembly.layout import Piece
 from cyclelens.analyzer.assembly.listings import Listed, Listing
-from cyclelens.analyzer.assembly.loops import LOOPING
+from cyclelens.analyzer.assembly.loops import innermost
 from cyclelens.analyzer.assembly.operands import Target
 from cyclelens.analyzer.assembly.regions import MAXIMUM_REGIONS, Span
 from cyclelens.analyzer.assembly.scanner import Lines
@@ -125,14 +126,10 @@ def loops(
     for section in found.values():
         if section.name not in listing.code_sections:
             continue
-        latest = -1
-        for at, piece in enumerate(section.pieces):
-            target = piece.target
-            if piece.jump is None or piece.jump.mnemonic not in LOOPING or target is None:
-                continue
-            if not latest < target <= at or len(result) == MAXIMUM_REGIONS:
-                continue
-            latest = target
+        targets = ((at, target_of(piece)) for at, piece in enumerate(section.pieces))
+        for target, at in innermost((at, target) for at, target in targets if target is not None):
+            if len(result) == MAXIMUM_REGIONS:
+                return result
             name, line = listing.labels.get((section.name, section.pieces[target].offset), ("", -1))
             line = user_lines(line) if line >= 0 else section.listed[target].line
             if not _PLAIN_NAME.fullmatch(name) or name in taken:

@@ -1,0 +1,271 @@
+"""Whole files through GNU as and NASM: lines, loops, mistakes, and what may be read. And MASM."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from cyclelens.analyzer.assembly import external, whole_file
+from cyclelens.analyzer.assembly.frontend import assemble
+from cyclelens.analyzer.assembly.gnu_backend import shared_gnu_client
+from cyclelens.analyzer.model.source import AssembledFile, Origin
+
+needs_nasm = pytest.mark.skipif(shutil.which("nasm") is None, reason="NASM is not on PATH")
+needs_gnu_as = pytest.mark.skipif(not shared_gnu_client().available, reason="GNU as is not on PATH")
+LAYOUT = frozenset(["inner-branch"])
+
+
+def lines(result: AssembledFile) -> list[tuple[int, str]]:
+    """Line, counted from one, and bytes of every statement."""
+    return [(line.line + 1, line.code.hex()) for region in result.regions for line in region.lines]
+
+
+def problems(result: AssembledFile) -> list[tuple[int, str, str]]:
+    return [(p.line + 1, p.code, str(p.severity)) for p in result.problems if p.code not in LAYOUT]
+
+
+NASM = """\
+%include "macros.inc"
+SECTION_RODATA 32
+table: dd 1.0, 2.0, 3.0, 4.0
+SECTION .text
+INIT_YMM
+cglobal scale
+    xor ecx, ecx
+; cyclelens-begin scale
+align 32
+.loop:
+    LOADMUL 2
+%rep 2
+    add rdi, 16
+    add rsi, 16
+%endrep
+%if WIDE
+    mova [rdi - 32], m0
+%else
+    movlps [rdi - 32], xmm0
+%endif
+    dec rdx
+    jg .loop
+; cyclelens-end
+    ret
+"""
+MACROS = """\
+%define WIDE 1
+%macro SECTION_RODATA 0-1 16
+    SECTION .rodata align=%1
+%endmacro
+%macro INIT_YMM 0
+    %xdefine m0 ymm0
+    %xdefine m1 ymm1
+    %define mova vmovaps
+%endmacro
+%macro cglobal 1
+    global %1
+    align 16
+    %1:
+%endmacro
+%macro LOADMUL 1
+%assign i 0
+%rep %1
+    vmulps m %+ i, m %+ i, [rel table]
+%assign i i+1
+%endrep
+%endmacro
+"""
+
+
+@needs_nasm
+@pytest.mark.parametrize("regions", ["markers", "loops"])
+def test_macros_of_nasm_stand_at_the_line_of_their_use(tmp_path: Path, regions: str) -> None:
+    (tmp_path / "macros.inc").write_text(MACROS)
+    (tmp_path / "k.asm").write_text(NASM)
+    result = assemble(NASM, origin=Origin(str(tmp_path / "k.asm"), (str(tmp_path),)), regions=regions)
+    assert (result.problems, result.dialect) == ((), "intel")
+    (region,) = result.regions
+    assert region.name == ("scale" if regions == "markers" else ".loop")
+    assert region.ends_in_jump_to_start
+    assert {line.backend for line in region.lines} == {"nasm"}
+    # What depends on no address is as NASM makes it.
+    expected = [(13, "4883c710"), (14, "4883c610")] * 2
+    expected += [(17, "c5fc2947e0"), (21, "48ffca"), (22, "7fd6")]
+    assert lines(result)[2:] == expected
+    assert [(line, code[:8]) for line, code in lines(result)[:2]] == [(11, "c5fc5905"), (11, "c5f4590d")]
+    object_file = tmp_path / "k.o"
+    subprocess.run(["nasm", "-f", "elf64", "-o", object_file, "k.asm"], cwd=tmp_path, check=True)
+    assert bytes.fromhex("".join(code for _, code in expected)) in object_file.read_bytes()
+
+
+@needs_nasm
+def test_a_mistake_costs_the_figure_of_its_region_only() -> None:
+    text = "%define X rax\n; cyclelens-begin a\ninc X\nfrob X, 1, 2\n; cyclelens-end\n"
+    text += "; cyclelens-begin b\ndec X\n; cyclelens-end\n  mov [nowhere], 1, 2\n"
+    result = assemble(text)
+    assert problems(result) == [(4, "assembler-error", "error"), (9, "assembler-error", "warning")]
+    assert [(region.name, region.incomplete) for region in result.regions] == [("a", True), ("b", False)]
+    assert lines(result)[-1] == (7, "48ffc8")
+
+
+def test_without_nasm_the_plain_part_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "%define X 1\nsection .text\n; cyclelens-begin\nadd rax, [rdi] ; sum\n; cyclelens-end\n"
+    monkeypatch.setattr(external, "run", lambda *_, **__: pytest.fail("a program was run"))
+    forbidden = assemble(text, allow_external_programs=False)
+    monkeypatch.setattr(external, "find_program", lambda _: None)
+    for result in (forbidden, assemble(text)):
+        assert problems(result) == [(1, "assembler-unavailable", "warning")]
+        assert lines(result) == [(4, "480307")]
+
+
+@needs_nasm
+def test_nasm_reads_no_file_outside_of_the_workspace(tmp_path: Path) -> None:
+    folder = tmp_path / "workspace"
+    folder.mkdir()
+    (tmp_path / "secret").write_bytes(b"\x90\x90")
+    origin = Origin(str(folder / "k.asm"), (str(folder),))
+    region = "section .text\n; cyclelens-begin\n{}\n; cyclelens-end\n"
+    for text in (
+        '%include "../secret"\n' + region.format("nop"),
+        region.format('incbin "../secret"'),
+        '%define f "../secret"\n' + region.format("incbin f"),
+        "%define put inc %+ bin\n" + region.format(f'put "{tmp_path}/secret"'),
+    ):
+        result = assemble(text, origin=origin)
+        assert "assembler-unavailable" in {p.code for p in result.problems}
+        assert "9090" not in [code for _, code in lines(result)]
+
+
+GAS = """\
+.macro step r, n=1
+    add $\\n, \\r
+    .if \\n > 1
+    nop
+    .endif
+.endm
+.section .rodata
+table: .long 1, 2
+.text
+kernel:
+    xor %ecx, %ecx
+# cyclelens-begin x
+    .p2align 4
+1:  step %rax
+    step %rbx, 2
+.rept 2
+    inc %rdx; dec %rdx
+    inc %rsi
+.endr
+    mov table(%rip), %edi
+    mov other(%rip), %edi
+    vaddps %zmm0, %zmm1, %zmm2
+    .pushsection .data
+    .quad 1b
+    .popsection
+    jnz 1b
+# cyclelens-end
+    ret
+"""
+
+
+@needs_gnu_as
+def test_everything_by_gnu_as(gnu_code: Callable[[str], bytes]) -> None:
+    result = assemble(GAS, assembler="gas")
+    assert result.problems == ()
+    (region,) = result.regions
+    assert {line.backend for line in region.lines} == {"gnu as"}
+    assert region.ends_in_jump_to_start
+    assert [line for line, _ in lines(result)] == [14, 15, 15, *[17, 17, 18] * 2, 20, 21, 22, 26]
+    assert [line.text for line in region.lines][:4] == ["add $1,%rax", "add $2,%rbx", "nop", "inc %rdx"]
+    # Only the addresses that a linker fills in are others, and no two symbols have the same.
+    code = gnu_code(GAS)
+    start = code.index(bytes.fromhex("4883c001"))
+    differing = [at for at, byte in enumerate(region.code) if byte != code[start + at]]
+    addresses = [at for at in range(len(region.code)) if code[start + at : start + at + 1] == b"\0"]
+    assert set(differing) <= set(addresses)
+    assert region.lines[9].code != region.lines[10].code
+
+
+@needs_gnu_as
+def test_gnu_as_and_the_front_end_agree_but_for_addresses() -> None:
+    own, whole = (assemble(GAS, assembler=assembler).regions[0] for assembler in ("auto", "gas"))
+    addresses = {20, 21}
+    assert [(line.line, line.code) for line in own.lines if line.line + 1 not in addresses] == [
+        (line.line, line.code) for line in whole.lines if line.line + 1 not in addresses
+    ]
+
+
+@needs_gnu_as
+def test_a_mistake_in_a_macro_is_put_down_to_its_use() -> None:
+    text = ".macro bad r\n inc \\r\n.endm\n# cyclelens-begin a\nbad %rax\nbad $5\n# cyclelens-end\n"
+    text += "# cyclelens-begin b\nbad %rbx\n# cyclelens-end\n"
+    result = assemble(text, assembler="gas")
+    assert problems(result) == [(6, "assembler-error", "error")]
+    assert [region.incomplete for region in result.regions] == [True, False]
+    assert lines(result) == [(5, "48ffc0"), (9, "48ffc3")]
+
+
+@needs_gnu_as
+def test_gnu_as_reads_no_file_outside_of_the_workspace(tmp_path: Path) -> None:
+    folder = tmp_path / "workspace"
+    folder.mkdir()
+    (tmp_path / "secret").write_bytes(b"\x90\x90")
+    (folder / "own").write_bytes(b"\x90\x90")
+    os.symlink(tmp_path / "secret", folder / "link")
+    origin = Origin(str(folder / "k.s"), (str(folder),))
+    secret = tmp_path / "secret"
+    built = (
+        f'.macro put word\n.in\\word "{secret}"\n.endm\n# cyclelens-begin\nret\nput cbin\n# cyclelens-end\n'
+    )
+    named = '# cyclelens-begin\nret\n.incbin "{}"\n# cyclelens-end\n'
+    for text in (built, *map(named.format, ("../secret", "link", secret))):
+        result = assemble(text, assembler="gas", origin=origin)
+        assert (1, "assembler-unavailable", "warning") in problems(result)
+        assert "9090" not in [code for _, code in lines(result)]
+    allowed = assemble(named.format("own"), assembler="gas", origin=origin)
+    assert (allowed.problems, lines(allowed)) == ((), [(2, "c3"), (3, "9090")])
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the stand-ins are shell scripts")
+def test_an_assembler_that_hangs_or_dies_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "as"
+    program.write_text("#!/bin/sh\nexec sleep 60\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(external, "find_program", lambda _: str(program))
+    monkeypatch.setattr(whole_file, "TIMEOUT", 0.1)
+    for number, script in enumerate(
+        ("exec sleep 60", "kill -9 $$", "exit 1", "echo x:1: Error: y >&2; exit 1")
+    ):
+        program.write_text(f"#!/bin/sh\n{script}\n")
+        result = assemble(f"# cyclelens-begin a{number}\nret\n# cyclelens-end\n", assembler="gas")
+        assert problems(result) == [(1, "assembler-unavailable", "warning")]
+        assert lines(result) == [(2, "c3")]
+
+
+MASM = """\
+option casemap:none
+_TEXT SEGMENT
+PUBLIC scale
+scale PROC
+    xor ecx, ecx            ; counter
+; cyclelens-begin
+next: add rax, QWORD PTR [rdx + rcx*8]
+    inc rcx
+    cmp rcx, 0FFh
+    jne next
+; cyclelens-end
+    ret
+scale ENDP
+_TEXT ENDS
+END
+"""
+
+
+def test_masm_is_read_as_far_as_it_is_plain() -> None:
+    result = assemble(MASM)
+    assert lines(result) == [(7, "480304ca"), (8, "48ffc1"), (9, "4881f9ff000000"), (10, "75f0")]
+    assert problems(result) == [(1, "not-supported", "information")]
+    inside = assemble(MASM.replace("    inc rcx", "helper PROC\n    inc rcx\nhelper ENDP"))
+    assert problems(inside) == [(1, "not-supported", "information")]
