@@ -95,5 +95,5 @@ def test_one_command_packs_it(tmp_path: Path) -> None:
     (file,) = tmp_path.glob("*.vsix")
     assert file.name == f"cyclelens-{PACKAGE['version']}.vsix"
     names = set(zipfile.ZipFile(file).namelist())
-    assert {"extension/dist/extension.js", "extension/dist/timeline.js", "extension/media/panel.css"} <= names
+    assert {"extension/dist/extension.js", "extension/media/panel.css"} <= names
     assert not any("node_modules" in name or name.endswith(".ts") for name in names)

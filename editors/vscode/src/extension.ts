@@ -9,7 +9,8 @@ import {
 } from "vscode-languageclient/node";
 import { createEnvironment, findServer } from "./environment";
 import * as trust from "./trust";
-import { showTable, showTimeline, Table } from "./panel";
+import { showTable, Table } from "./panel";
+import { Report, showReport } from "./report";
 
 /** Every identifier in use for assembly, and the files that have none. */
 const LANGUAGES = ["asm", "gas", "nasm", "asm-intel-x86-generic", "asm-collection", "x86", "masm"];
@@ -28,20 +29,13 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   context.subscriptions.push(log, status);
 
   const execute = async (command: string, args: unknown[], next: ExecuteCommandSignature) => {
-    const [uri, region] = args as [string, string];
-    if (command === "cyclelens.timeline" && client) {
-      const answer = await client.sendRequest<{ regions: { timelines: unknown[] }[] } | null>(
-        "cyclelens/timeline",
-        { textDocument: { uri }, region },
-      );
-      showTimeline(context, region, answer?.regions[0]?.timelines ?? []);
-      return answer;
-    }
-    const answer = await next(command, args);
-    if (command === "cyclelens.compare" || command === "cyclelens.alignment") {
-      showTable(context, answer as Table);
-    } else if (typeof answer === "string") {
+    const answer = (await next(command, args)) as (Table & Partial<Report>) | string | null;
+    if (typeof answer === "string") {
       vscode.window.setStatusBarMessage(answer, 5000);
+    } else if (answer?.html) {
+      showReport(context, args[0] as string, { title: answer.title, html: answer.html });
+    } else if (answer) {
+      showTable(context, answer);
     }
     return answer;
   };
@@ -84,7 +78,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     client = new LanguageClient("cyclelens", "Cyclelens", serverOptions, options);
     client.registerFeature({
       fillClientCapabilities: (capabilities) => {
-        capabilities.experimental = { ...(capabilities.experimental as object), cyclelens: { panels: true } };
+        capabilities.experimental = { ...(capabilities.experimental as object), cyclelens: { panels: true, html: true } };
       },
       initialize: () => undefined,
       getState: () => ({ kind: "static" }),
