@@ -11,7 +11,7 @@ import signal
 from bisect import bisect_right
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -210,7 +210,12 @@ class Analyzer:
             problems += marker_problems
             regions.append(self._region(region, plan, options, problems, cancel))
         problems.sort(key=lambda problem: (problem.line, problem.column))
-        return Analysis(regions=tuple(regions), problems=tuple(problems), dialect=assembled.dialect)
+        return Analysis(
+            regions=tuple(regions),
+            problems=tuple(problems),
+            dialect=assembled.dialect,
+            account=options.account,
+        )
 
     def predict(
         self,
@@ -319,11 +324,10 @@ class Analyzer:
         cancel: Cancel | None,
     ) -> _Answer:
         # Here, because batches of machine code need no causes and start faster without them.
-        from cyclelens.analyzer.insight.account import account
         from cyclelens.analyzer.insight.explain import explain
         from cyclelens.analyzer.insight.findings import find
 
-        recorded = (options.trace, options.trace_rounds, options.account)
+        recorded = (options.trace, options.trace_rounds)
         key = (code, model.name, loop, alignment, recorded, options.model)
         answer = self._answers.get(key)
         if answer is None:
@@ -332,10 +336,10 @@ class Analyzer:
             block = build_block(
                 decode(code), model, self._store, loop=loop, alignment=alignment, options=chosen
             )
-            simulation = simulate(block, model, trace=options.trace, options=chosen, cancel=cancel)
+            simulation = simulate(
+                block, model, trace=options.trace, account=True, options=chosen, cancel=cancel
+            )
             prediction = explain(block, model, simulation)
-            if options.account:
-                prediction = replace(prediction, account=account(block, model, options=chosen, cancel=cancel))
             findings = find(prediction)
             answer = self._answers[key] = _Answer(_shortened(prediction, options.trace_rounds), findings)
             if len(self._answers) > self._capacity:

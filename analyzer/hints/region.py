@@ -57,6 +57,8 @@ def _tooltip(region: RegionAnalysis) -> Iterator[str]:
     bounds = [f"{name} {value:.2f}" for name, value in sorted(prediction.bounds.items()) if value > 0]
     if bounds:
         yield f"Bounds: {', '.join(bounds)}."
+    if prediction.account is not None:
+        yield f"Issue slots: {wording.slots(prediction.account)}."
     yield from reservations(prediction)
     if region.note:
         yield region.note

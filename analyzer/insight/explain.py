@@ -24,6 +24,7 @@ def explain(block: Block, microarchitecture: Microarchitecture, simulation: Simu
         front_end=front_end_shares(simulation),
         instructions=block.instructions,
         simulation=simulation,
+        account=simulation.account,
     )
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.insight import wording
-from cyclelens.analyzer.insight.account import rounds_to_settle
 from cyclelens.analyzer.insight.dependencies import dependencies
 from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.microarchitectures import registry
@@ -19,7 +18,7 @@ from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.result import Prediction, RegionAnalysis
 from cyclelens.analyzer.model.uops import Block, InstructionTemplate, UopKind, UopTemplate, Value, ValueKind
-from cyclelens.analyzer.simulator.pipeline import SimulationStuck, simulate
+from cyclelens.analyzer.simulator.pipeline import SimulationStuck, rounds_to_settle, simulate
 from cyclelens.analyzer.uops.block import build_block
 from cyclelens.analyzer.uops.registers import canonical
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from posixpath import basename
 
 from cyclelens.analyzer.insight.bottlenecks import UNKNOWN
+from cyclelens.analyzer.model.account import Account
 from cyclelens.analyzer.model.result import Prediction
 from cyclelens.analyzer.model.source import UNKNOWN_LINE, Problem, Region, SourceLine
 
@@ -34,6 +35,9 @@ _EXPLANATIONS = {
     UNKNOWN: "No single limit explains the figure: several effects add up.",
 }
 
+_MOST_CAUSES = 3
+_LEAST_SHARE = 0.01
+
 
 def bound_by(bottlenecks: Sequence[str], limit: int | None = None) -> str:
     """The bottlenecks as an adjective: ``latency-bound``, ``decoder- and issue-bound``.
@@ -56,6 +60,25 @@ def explanations(prediction: Prediction) -> Iterator[str]:
     if prediction.bottlenecks == (UNKNOWN,) and prediction.bounds:
         closest, cycles = max(prediction.bounds.items(), key=lambda bound: bound[1])
         yield f"The closest bound is {closest} with {cycles:.2f} cycles."
+
+
+def slots(account: Account) -> str:
+    """What became of the issue slots: ``38 % used, 62 % lost to back end: RS full, dependency``."""
+    causes = [
+        (cause.text, share) for cause, share in account.causes()[:_MOST_CAUSES] if share >= _LEAST_SHARE
+    ]
+    if not causes:
+        return f"{account.used_share:.0%} used"
+    parts = "; ".join(f"{share:.0%} to {text}" for text, share in causes)
+    return f"{account.used_share:.0%} used; lost: {parts}"
+
+
+def lost(account: Account, instruction: int) -> str:
+    """The cycles that an instruction costs and why; empty if they are too few to mention."""
+    cycles_lost, cause = account.lost_cycles(instruction), account.main_cause(instruction)
+    if cause is None or cycles_lost < 0.005:
+        return ""
+    return f"{cycles_lost:.2f} cycles an iteration are lost because of it ({cause.text})"
 
 
 def figure(value: float) -> str:

@@ -106,6 +106,8 @@ class Simulation:
     """Cycles and rounds after which the pipeline's state came again; their ratio is the exact asymptotic
     throughput. None if no repetition was seen within the run."""
     trace: Trace | None = None
+    account: Account | None = None
+    """What became of every issue slot, if it was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +128,7 @@ class Prediction:
     instructions: tuple[InstructionTemplate, ...]
     simulation: Simulation
     account: Account | None = None
-    """What became of every issue slot; only if asked for."""
+    """What became of every issue slot, if the simulation was asked for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +167,8 @@ class Analysis:
     regions: tuple[RegionAnalysis, ...]
     problems: tuple[Problem, ...]
     dialect: str = "att"
+    account: bool = False
+    """The account of issue slots was asked for in full."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +202,7 @@ class AnalysisOptions:
     trace_rounds: int | None = None
     """Iterations at the beginning of the trace that are kept; all by default."""
     account: bool = False
-    """Also account for every issue slot; takes several times as long."""
+    """The report is to have the account of issue slots in full."""
     forced: frozenset[str] = frozenset()
     """Marker options (``arch mode alignment align``) that do not win: the user gave them explicitly."""
     regions: str = "markers"

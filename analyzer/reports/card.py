@@ -79,6 +79,10 @@ def _items(prediction: Prediction, index: int, template: InstructionTemplate) ->
     source = source_shares(usage.sources)
     if source:
         yield f"delivered by: {source}"
+    if prediction.account is not None:
+        lost = wording.lost(prediction.account, index)
+        if lost:
+            yield lost
 
 
 def _span(cycles: list[int]) -> str:
@@ -104,6 +108,9 @@ def region_card(region: RegionAnalysis) -> str:
         f"| {wording.front_end(prediction)} |"
         for prediction in region.predictions
     ]
+    account = region.predictions[0].account
+    if account is not None:
+        lines += ["", f"Issue slots: {wording.slots(account)}."]
     if region.note:
         lines += ["", region.note]
     return "\n".join(lines)

@@ -23,7 +23,7 @@ _MARKERS = "Mark one with `# cyclelens-begin NAME` and `# cyclelens-end` in comm
 
 def render(analysis: Analysis, file: str) -> str:
     """The whole report. Lines and columns are one-based; timelines are added where there is a trace."""
-    parts = ["\n".join(_region(region, file)) for region in analysis.regions]
+    parts = ["\n".join(_region(region, file, analysis.account)) for region in analysis.regions]
     if not analysis.regions:
         parts.append(f"{file}: no region to analyse. {_MARKERS}")
     if analysis.problems:
@@ -31,7 +31,7 @@ def render(analysis: Analysis, file: str) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _region(region: RegionAnalysis, file: str) -> Iterator[str]:
+def _region(region: RegionAnalysis, file: str, full: bool) -> Iterator[str]:
     yield f"== {_title(region.region, file)} =="
     if not region.predictions:
         yield f"   No prediction: {region.note}"
@@ -43,7 +43,7 @@ def _region(region: RegionAnalysis, file: str) -> Iterator[str]:
         yield from _comparison(region.predictions)
     for prediction in region.predictions:
         yield ""
-        yield from _prediction(region, prediction)
+        yield from _prediction(region, prediction, full)
 
 
 def _title(region: Region, file: str) -> str:
@@ -62,7 +62,7 @@ def _comparison(predictions: Sequence[Prediction]) -> Iterator[str]:
         )
 
 
-def _prediction(region: RegionAnalysis, prediction: Prediction) -> Iterator[str]:
+def _prediction(region: RegionAnalysis, prediction: Prediction, full: bool) -> Iterator[str]:
     microarchitecture = registry.get(prediction.microarchitecture)
     findings = _findings_of(region, prediction)
     yield (
@@ -77,6 +77,8 @@ def _prediction(region: RegionAnalysis, prediction: Prediction) -> Iterator[str]
     yield f"   Front end:  {wording.front_end(prediction)}"
     bounds = [f"{name} {value:.2f}" for name, value in sorted(prediction.bounds.items()) if value > 0]
     yield f"   Bounds:     {', '.join(bounds) if bounds else 'none'}"
+    if prediction.account is not None:
+        yield f"   Slots:      {wording.slots(prediction.account)}"
     for sentence in reservations(prediction):
         yield f"   Note:       {sentence}"
     for sentence in assumptions(prediction):
@@ -86,7 +88,7 @@ def _prediction(region: RegionAnalysis, prediction: Prediction) -> Iterator[str]
     if "Dependencies" in prediction.bottlenecks:
         yield ""
         yield from _chain(region, prediction)
-    if prediction.account is not None:
+    if full and prediction.account is not None:
         yield ""
         yield from _account(region, prediction, prediction.account)
         yield ""
@@ -166,13 +168,20 @@ def _table(region: RegionAnalysis, prediction: Prediction) -> Iterator[str]:
     if has_divider:
         header.append("div")
     cells = [_cells(row, ports, has_divider) for row in listed]
+    totals = _totals(listed, ports, has_divider)
+    account = prediction.account
+    if account is not None:
+        header.append("lost")
+        for row, line in zip(listed, cells, strict=True):
+            own = row.kind == "instruction"
+            line.append(wording.figure(account.lost_cycles(row.index)) if own else "")
+        totals.append(wording.figure(sum(account.lost_cycles(i) for i in range(len(account.used)))))
     previous = None
     for row, line in zip(listed, cells, strict=True):
         # The number of a line that holds several rows stands at the first one.
         source = wording.source_line(row.statement)
         line[0] = "" if source == previous else source
         previous = source
-    totals = _totals(listed, ports, has_divider)
     if has_addresses:
         header.insert(0, "address")
         totals.insert(0, "")

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from math import ceil
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.result import Simulation
 from cyclelens.analyzer.model.uops import Block
+from cyclelens.analyzer.simulator.accounting import account_of
 from cyclelens.analyzer.simulator.arrays import Record, ints
 from cyclelens.analyzer.simulator.code_fetch import CodeFetch
 from cyclelens.analyzer.simulator.columns import Columns
@@ -32,6 +35,7 @@ from cyclelens.analyzer.simulator.store_buffer import StoreBuffer
 from cyclelens.analyzer.simulator.summary import summarize
 
 _CANCEL_INTERVAL = 64
+_BUFFERS_FILLED = 4
 _STUCK_CYCLES = 100_000
 _FIRST_ANCHOR = 24
 _OUTLINE = 7
@@ -209,6 +213,37 @@ class Pipeline:
         self.scheduler.record(state)
         self.reorder_buffer.record(state)
 
+    def settle(self, rounds: int, *, cancel: Callable[[], bool] | None = None) -> tuple[int, int, int]:
+        """Clock on until uops are issued as fast as they retire.
+
+        Returns the cycle behind which they are, a later cycle, and how many rounds are issued between them:
+        the first period of the states that repeat, or the second half of ``rounds`` if they do not. All that
+        was issued by then has retired.
+        """
+        if self.period_cycles == 0 and self.reorder_buffer.last_round < rounds:
+            self.cycle += 1
+            self.run(rounds, 0, stop_at_period=True, cancel=cancel)
+        if self.period_cycles:
+            begin = self._anchor.cycle
+            end = begin + self.period_cycles
+            rounds = self.period_rounds
+        else:
+            last = self.reorder_buffer.last_round
+            first = last // 2
+            begin = self._issue_of_round(first) - 1
+            end = self._issue_of_round(last) - 1
+            rounds = last - first
+        entries = self.reorder_buffer.entries
+        while entries.count > 0 and self.columns.issued[entries.firsts[entries.head]] <= end:
+            self.cycle += 1
+            self.tick()
+        return begin, end, rounds
+
+    def _issue_of_round(self, round_number: int) -> int:
+        """The cycle in which the first uop of a round was issued."""
+        columns = self.columns
+        return columns.issued[columns.instance_uop0[round_number * self.program.instructions]]
+
     def rounds_retired(self, min_rounds: int, min_cycles: int) -> int:
         """Rounds of which a uop has retired when the full run ends (5.1). Where the run stopped because its
         state repeated, the times of the rounds to come are filled in."""
@@ -314,21 +349,23 @@ def simulate(
     options: ModelOptions = PUBLISHED,
     trace: bool = False,
     details: bool = True,
+    account: bool = False,
     cancel: Callable[[], bool] | None = None,
 ) -> Simulation:
     """Run the block for at least ``min_rounds`` iterations and ``min_cycles`` cycles.
 
     ``options`` says which variant of the model runs (``variant`` applies its part of them to the
-    microarchitecture). ``details`` adds the figures per instruction, ``trace`` every event. Raises Cancelled
-    when ``cancel`` turns true, SimulationStuck when nothing retires any more, ValueError for an empty block.
+    microarchitecture). ``details`` adds the figures per instruction, ``trace`` every event, ``account`` what
+    became of every issue slot, for which the run may go on. Raises Cancelled when ``cancel`` turns true,
+    SimulationStuck when nothing retires any more, ValueError for an empty block.
     """
     pipeline = Pipeline(block, microarchitecture, options)
-    full = trace or details
+    full = trace or details or account
     pipeline.run(min_rounds, min_cycles, stop_at_period=not full, cancel=cancel)
     rounds = pipeline.reorder_buffer.last_round + 1
     if not full:
         rounds = pipeline.rounds_retired(min_rounds, min_cycles)
-    return summarize(
+    simulation = summarize(
         pipeline.columns,
         pipeline.reorder_buffer.key_cycle,
         pipeline.reorder_buffer.key_position,
@@ -339,3 +376,17 @@ def simulate(
         trace=trace,
         details=details,
     )
+    if not account:
+        return simulation
+    begin, end, iterations = pipeline.settle(rounds_to_settle(block, microarchitecture), cancel=cancel)
+    slots = account_of(
+        pipeline.columns, microarchitecture, begin, end, rounds=iterations, cycles=pipeline.cycle + 1
+    )
+    return replace(simulation, account=slots)
+
+
+def rounds_to_settle(block: Block, microarchitecture: Microarchitecture) -> int:
+    """Iterations after which uops are issued as fast as they retire, in the second half of them: enough to
+    fill the reorder buffer four times."""
+    uops = sum(len(template.fused_uops) for template in block.instructions)
+    return max(10, ceil(_BUFFERS_FILLED * microarchitecture.reorder_buffer_size / max(1, uops)))

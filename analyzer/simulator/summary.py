@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cyclelens.analyzer.model.result import Input, LineUsage, Simulation, Trace, TraceRow
+from cyclelens.analyzer.model.result import Input, Simulation, Trace, TraceRow
 from cyclelens.analyzer.simulator.arrays import Column
 from cyclelens.analyzer.simulator.columns import Columns
 from cyclelens.analyzer.simulator.constants import (
-    DSB,
     ELIMINATED,
     HELD_NAMES,
     LOAD,
-    LSD,
     MERGE,
-    MITE,
-    MS,
     NONE,
     SOURCE_NAMES,
     STORE_ADDRESS,
@@ -23,8 +19,8 @@ from cyclelens.analyzer.simulator.constants import (
     SYNC,
 )
 from cyclelens.analyzer.simulator.flat import KEYS
+from cyclelens.analyzer.simulator.tally import Tally
 
-_DELIVERING = (MITE, MS, DSB, LSD)
 _LONG_WINDOW = 10
 _POSITION_TRIES = 5
 
@@ -59,106 +55,22 @@ def summarize(
         throughput = float(key_cycle[last])
     else:
         throughput = round((key_cycle[last] - key_cycle[first]) / (last - first), 2)
-    tally = _Tally(columns, first, last) if details else None
+    tally = Tally(columns, first, last) if details else None
     return Simulation(
         cycles_per_iteration=throughput,
         simulated_cycles=cycles,
         period=period,
         first_round=first,
         last_round=last,
-        usage=tuple(tally.usage) if tally else (),
-        merge_usage=tuple(tally.merges) if tally else (),
-        sync_usage=tuple(tally.syncs) if tally else (),
-        first_sources=tuple(tally.first_sources) if tally else (),
-        elimination=tuple(tally.not_eliminated) if tally else (),
-        busiest_port=tally.busiest_port if tally else 0.0,
+        usage=tally.usage() if tally else (),
+        merge_usage=tally.merge_usage() if tally else (),
+        sync_usage=tally.sync_usage() if tally else (),
+        first_sources=tally.first_sources() if tally else (),
+        elimination=tally.not_eliminated() if tally else (),
+        busiest_port=tally.busiest_port() if tally else 0.0,
         lsd_unroll=lsd_unroll,
         trace=_trace(columns, last, cycles) if trace else None,
     )
-
-
-class _Counter:
-    """Sums over instances of one instruction, or of its merge or sync uops."""
-
-    def __init__(self) -> None:
-        self.sources: dict[int, int] = {}
-        self.issued = 0
-        self.executed = 0
-        self.ports: dict[int, int] = {}
-        self.divider = 0
-        self.any = False
-
-    def usage(self, rounds: int) -> LineUsage:
-        return LineUsage(
-            sources={SOURCE_NAMES[s]: n / rounds for s, n in sorted(self.sources.items())},
-            issued=self.issued / rounds,
-            executed=self.executed / rounds,
-            ports={f"{port:X}": n / rounds for port, n in sorted(self.ports.items())},
-            divider=self.divider / rounds,
-        )
-
-
-class _Tally:
-    """Averages over the relevant rounds (5.3, 5.4)."""
-
-    def __init__(self, columns: Columns, first: int, last: int) -> None:
-        program = columns.program
-        count = program.instructions
-        rounds = last - first + 1
-        own = [_Counter() for _ in range(count)]
-        merges = [_Counter() for _ in range(count)]
-        syncs = [_Counter() for _ in range(count)]
-        eliminated = [0] * count
-        self.first_sources = [""] * count
-        totals: dict[int, int] = {}
-        heads = _group_heads(columns)
-        # Sync and merge uops are numbered behind their instruction, hence the look beyond the last round.
-        for uop in range(columns.instance_uop0[first * count], columns.uops):
-            instance = columns.instance[uop]
-            if not first * count <= instance < (last + 1) * count or columns.issued[uop] < 0:
-                continue
-            i = instance % count
-            static = columns.static[uop]
-            kind = program.u_kind[static]
-            counter = merges[i] if kind == MERGE else syncs[i] if kind == SYNC else own[i]
-            counter.any = True
-            head = heads[static]
-            source = columns.source[uop]
-            if head & _IDQ_HEAD and source in _DELIVERING:
-                counter.sources[source] = counter.sources.get(source, 0) + 1
-            if head & _FUSED_HEAD:
-                counter.issued += 1
-            port = columns.port[uop]
-            if port >= 0:
-                counter.executed += 1
-                counter.ports[port] = counter.ports.get(port, 0) + 1
-                counter.divider += program.u_divider[static]
-                totals[port] = totals.get(port, 0) + 1
-            elif port == ELIMINATED:
-                eliminated[i] += 1
-            if program.u_first[static] and kind not in (MERGE, SYNC) and not self.first_sources[i]:
-                self.first_sources[i] = SOURCE_NAMES[source]
-        self.usage = [counter.usage(rounds) for counter in own]
-        self.merges = [counter.usage(rounds) if counter.any else None for counter in merges]
-        self.syncs = [counter.usage(rounds) if counter.any else None for counter in syncs]
-        self.not_eliminated = [1.0 - n / rounds for n in eliminated]
-        self.busiest_port = max(totals.values(), default=0) / rounds
-
-
-_IDQ_HEAD = 1
-_FUSED_HEAD = 2
-
-
-def _group_heads(columns: Columns) -> list[int]:
-    """For every static uop whether it is the first of a fused uop and of an IDQ uop."""
-    program = columns.program
-    heads = [0] * len(program.u_kind)
-    for uop in program.f_uop0:
-        if uop < len(heads):
-            heads[uop] |= _FUSED_HEAD
-    for fused in program.q_fused0:
-        heads[program.f_uop0[fused]] |= _IDQ_HEAD
-    return heads
 
 
 def _trace(columns: Columns, last_round: int, cycles: int) -> Trace:

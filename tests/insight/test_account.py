@@ -1,9 +1,10 @@
 """The account of issue slots adds up and names what a kernel is about."""
 
+from dataclasses import replace
+
 import pytest
 from blocks import block_of, store
 from cyclelens.analyzer.assembly.decoder import decode
-from cyclelens.analyzer.insight.account import account, account_of
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.account import Area
 from cyclelens.analyzer.simulator.pipeline import simulate
@@ -25,6 +26,12 @@ KERNELS = {
     "high byte": ("88dc01c80fb6d449ffc875f4", "mov ah, bl; add eax, ecx; movzx edx, ah"),
     "read-modify-write": ("48830601", "add qword ptr [rsi], 1"),
 }
+
+
+def account(block, model, **options):
+    result = simulate(block, model, account=True, **options).account
+    assert result is not None
+    return result
 
 
 def of(kernel, name):
@@ -60,8 +67,9 @@ def test_used_slots_are_the_uops_that_were_issued(kernel):
     """The simulation counts them too, in its own window."""
     model = registry.get("SKL")
     block = block_of(KERNELS[kernel][0], "SKL")
-    simulation = simulate(block, model, trace=True)
-    result = account_of(block, model, simulation)
+    simulation = simulate(block, model, account=True)
+    result = simulation.account
+    assert result is not None
     extra = [usage for usage in (*simulation.merge_usage, *simulation.sync_usage) if usage is not None]
     issued = sum(usage.issued for usage in (*simulation.usage, *extra))
     assert sum(result.used) / result.rounds == pytest.approx(issued, rel=0.02)
@@ -98,7 +106,7 @@ def test_any_block_adds_up(pieces, name, alignment, loop):
         code += bytes.fromhex("49ffcf75") + (256 - len(code) - 5).to_bytes(1, "little")
     model = registry.get(name)
     block = build_block(decode(code), model, store(), loop=loop, alignment=alignment)
-    result = account_of(block, model, simulate(block, model, trace=True))
+    result = account(block, model)
     assert sum(result.used) + sum(result.lost.values()) == result.slots
     assert result.slots > 0
     assert min(result.used) >= 0
@@ -142,8 +150,6 @@ def test_lost_cycles_and_used_slots_make_the_figure():
 
 
 def test_a_larger_scheduler_moves_the_blame_to_the_reorder_buffer():
-    from dataclasses import replace
-
     model = replace(registry.get("SKL"), reservation_station_size=4000)
     result = account(block_of(KERNELS["multiply"][0], "SKL"), model)
     cause = result.main_cause()
@@ -151,7 +157,31 @@ def test_a_larger_scheduler_moves_the_blame_to_the_reorder_buffer():
     assert (cause.area, cause.what) == (Area.BACK_END, "ROB")
 
 
-def test_without_a_trace_there_is_no_account():
-    block = block_of("90", "SKL", loop=False)
-    with pytest.raises(ValueError, match="trace"):
-        account_of(block, registry.get("SKL"), simulate(block, registry.get("SKL")))
+def test_only_who_asks_for_the_account_gets_it():
+    assert simulate(block_of("90", "SKL", loop=False), registry.get("SKL")).account is None
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_the_account_changes_nothing_else(kernel):
+    """The run may go on for it, but figures, averages and trace are those of the run without it."""
+    model = registry.get("SKL")
+    block = block_of(KERNELS[kernel][0], "SKL")
+    with_account = simulate(block, model, trace=True, account=True)
+    assert replace(with_account, account=None) == simulate(block, model, trace=True)
+
+
+def test_a_run_whose_state_repeats_is_accounted_for_exactly():
+    """Two equal states of the pipeline have whole iterations between them."""
+    simulation = simulate(block_of(KERNELS["chase"][0], "SKL"), registry.get("SKL"), account=True)
+    assert simulation.account is not None and simulation.period is not None
+    cycles, rounds = simulation.period
+    assert (simulation.account.slots, simulation.account.rounds) == (4 * cycles, rounds)
+    assert sum(simulation.account.used) == 2 * rounds
+
+
+def test_a_load_that_waits_for_a_store_blames_what_the_store_waits_for():
+    """``imul rax, rax; mov [rsi], rax; mov rax, [rsi]``: the multiplication, not the store or the load."""
+    code = "480fafc0488906488b0649ffcf75f1"
+    result = account(block_of(code, "SKL"), registry.get("SKL"))
+    cause = result.main_cause()
+    assert cause is not None and cause.why == "dependency"

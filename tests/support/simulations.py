@@ -32,7 +32,7 @@ def simulation_lines(task: Task) -> list[str]:
     quick = pipeline.simulate(block, model, details=False, options=options)
     return [
         f"quick {quick.cycles_per_iteration} {quick.period}",
-        *_lines(pipeline.simulate(block, model, trace=True, options=options)),
+        *_lines(pipeline.simulate(block, model, trace=True, account=True, options=options)),
     ]
 
 
