@@ -170,13 +170,12 @@ def test_the_account_changes_nothing_else(kernel):
     assert replace(with_account, account=None) == simulate(block, model, trace=True)
 
 
-def test_a_run_whose_state_repeats_is_accounted_for_exactly():
-    """Two equal states of the pipeline have whole iterations between them."""
-    simulation = simulate(block_of(KERNELS["chase"][0], "SKL"), registry.get("SKL"), account=True)
-    assert simulation.account is not None and simulation.period is not None
-    cycles, rounds = simulation.period
-    assert (simulation.account.slots, simulation.account.rounds) == (4 * cycles, rounds)
-    assert sum(simulation.account.used) == 2 * rounds
+@pytest.mark.parametrize(("kernel", "cycles", "uops"), [("chase", 4, 2), ("multiply", 3, 2), ("nops", 1, 4)])
+def test_whole_iterations_are_accounted_for_exactly(kernel, cycles, uops):
+    """There are whole iterations between two equal states of the pipeline."""
+    result = of(kernel, "SKL")
+    assert result.slots == 4 * cycles * result.rounds
+    assert sum(result.used) == uops * result.rounds
 
 
 def test_a_load_that_waits_for_a_store_blames_what_the_store_waits_for():
