@@ -22,9 +22,10 @@ class Cause(NamedTuple):
     area: Area
     what: str
     """Front end: ``predecoder LCP decoder MS switch MS DSB switch DSB LSD JCC erratum``; renamer: ``issue
-    group register merge serialization``; back end: the full buffer, ``ROB`` or ``RS``."""
+    group register merge serialization``; back end: what was full, ``ROB``, ``RS``, or a resource such as
+    ``load buffer`` (docs/pipeline.md 7)."""
     why: str = ""
-    """Back end only, what the oldest uop in that buffer waited for: ``dependency port divider unit fence
+    """Back end only, what the oldest uop that held it up waited for: ``dependency port divider unit fence
     retirement``."""
 
     @property

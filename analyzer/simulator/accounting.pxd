@@ -27,6 +27,8 @@ cdef int _PORT
 cdef int _PORTS
 cdef int _PREDECODER
 cdef int _REGISTER_MERGE
+cdef int _REASON_COUNT
+cdef int _RESOURCE_FULL
 cdef int _RETIREMENT
 cdef int _ROB_FULL
 cdef int _RS_FULL
@@ -39,6 +41,7 @@ cdef int _UNIT
 cdef class Accounting:
     cdef Columns _columns
     cdef Program _program
+    cdef int[::1] _stalls
     cdef int _width
     cdef int _retire_width
     cdef int _rob_size
@@ -81,7 +84,7 @@ cdef class Accounting:
     cdef int _nearest_jcc(self, int own) noexcept
     cdef int _prefix_near(self, int instance) noexcept
     cdef int _waiting(self, int cycle) noexcept
-    cdef int _unretired(self, int cycle) noexcept
+    cdef int _unretired(self, int buffer, int cycle) noexcept
     cdef int _reason(self, int buffer, int uop) noexcept
     cdef void _trace_back(self, int origin) noexcept
     cdef bint _divides(self, int i) noexcept

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from cyclelens.analyzer.model.account import Account, Area, Cause
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.simulator.arrays import ints, minus_ones
+from cyclelens.analyzer.simulator.arrays import Column, ints, minus_ones
 from cyclelens.analyzer.simulator.columns import Columns
-from cyclelens.analyzer.simulator.constants import DSB, LOAD, LSD, MERGE, MITE, MS, NONE, SYNC
+from cyclelens.analyzer.simulator.constants import DSB, LOAD, LSD, MERGE, MITE, MS, NONE, RESOURCES, SYNC
 
 _FRONT_END = ("predecoder", "LCP", "decoder", "MS", "MS switch", "DSB", "DSB switch", "LSD", "JCC erratum")
 _RENAMER = ("issue group", "register merge", "serialization")
-_BUFFERS = ("RS", "ROB")
+_BUFFERS = ("RS", "ROB", *RESOURCES)
 _REASONS = ("dependency", "port", "divider", "unit", "fence", "retirement")
 CAUSES = (
     *(Cause(Area.FRONT_END, what) for what in _FRONT_END),
@@ -25,8 +25,9 @@ CAUSES = (
 )
 """All causes; the numbers below are their places."""
 _PREDECODER, _LCP, _DECODER, _MS, _MS_SWITCH, _DSB, _DSB_SWITCH, _LSD, _JCC = range(9)
-_ISSUE_GROUP, _REGISTER_MERGE, _SERIALIZATION, _RS_FULL, _ROB_FULL = 9, 10, 11, 12, 18
+_ISSUE_GROUP, _REGISTER_MERGE, _SERIALIZATION, _RS_FULL, _ROB_FULL, _RESOURCE_FULL = 9, 10, 11, 12, 18, 24
 _DEPENDENCY, _PORT, _DIVIDER, _UNIT, _FENCE, _RETIREMENT = range(6)
+_REASON_COUNT = 6
 
 _PORTS = 16
 _SATURATED = 95
@@ -36,10 +37,14 @@ _SATURATED = 95
 class Accounting:
     """The events of one run, fused uop by fused uop in the order of issue."""
 
-    def __init__(self, columns: Columns, microarchitecture: Microarchitecture, cycles: int) -> None:
-        """``cycles``: how many were simulated."""
+    def __init__(
+        self, columns: Columns, stalls: Column, microarchitecture: Microarchitecture, cycles: int
+    ) -> None:
+        """``stalls``: by cycle the number of the resource that issue waited for plus 1, or 0; ``cycles``: how
+        many were simulated."""
         self._columns = columns
         self._program = columns.program
+        self._stalls = stalls
         self._width = microarchitecture.issue_width
         self._retire_width = microarchitecture.retire_width
         self._rob_size = microarchitecture.reorder_buffer_size
@@ -177,16 +182,19 @@ class Accounting:
         columns = self._columns
         if self.available[number] > cycle:
             return self._front_end(number, cycle)
-        if taken == 0:
+        resource = self._stalls[cycle] if cycle < len(self._stalls) else 0
+        if taken == 0 or resource:
             while self._retired < self.count:
                 retired = columns.retired[self.head[self._retired]]
                 if retired < 0 or retired >= cycle:
                     break
                 self._retired += 1
+            if resource:
+                return self._unretired(_RESOURCE_FULL + (resource - 1) * _REASON_COUNT, cycle)
             if self.entered[number] - self.left[cycle] + self._width > self._rs_size:
                 return self._reason(_RS_FULL, self._waiting(cycle))
             if number - self._retired + self._width > self._rob_size:
-                return self._unretired(cycle)
+                return self._unretired(_ROB_FULL, cycle)
         return self._lost(self._held_back(number, cycle), columns.position[self.head[number]])
 
     def _lost(self, cause: int, instruction: int) -> int:
@@ -281,7 +289,7 @@ class Accounting:
             self._oldest_waiting += 1
         return self.scheduled[self._oldest_waiting]
 
-    def _unretired(self, cycle: int) -> int:
+    def _unretired(self, buffer: int, cycle: int) -> int:
         """What the oldest fused uop of the reorder buffer waits for."""
         columns = self._columns
         number = self._retired
@@ -296,8 +304,8 @@ class Accounting:
         while just_retired < number and columns.retired[self.head[number - 1 - just_retired]] == cycle - 1:
             just_retired += 1
         if last == NONE or (just_retired == self._retire_width and latest < cycle):
-            return self._lost(_ROB_FULL + _RETIREMENT, columns.position[uop])
-        return self._reason(_ROB_FULL, last)
+            return self._lost(buffer + _RETIREMENT, columns.position[uop])
+        return self._reason(buffer, last)
 
     def _reason(self, buffer: int, uop: int) -> int:
         """Why a uop is late, and because of which instruction: goes from the uop to the one that it waited
@@ -390,11 +398,18 @@ class Accounting:
 
 
 def account_of(
-    columns: Columns, microarchitecture: Microarchitecture, begin: int, end: int, *, rounds: int, cycles: int
+    columns: Columns,
+    stalls: Column,
+    microarchitecture: Microarchitecture,
+    begin: int,
+    end: int,
+    *,
+    rounds: int,
+    cycles: int,
 ) -> Account:
     """The account of the cycles behind ``begin`` up to ``end``, which issue ``rounds`` iterations; ``cycles``
     were simulated."""
-    accounting = Accounting(columns, microarchitecture, cycles)
+    accounting = Accounting(columns, stalls, microarchitecture, cycles)
     slots = accounting.tally(begin, end)
     count = columns.program.instructions
     lost = {

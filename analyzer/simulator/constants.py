@@ -28,6 +28,17 @@ HELD_BY_UNIT, HELD_BY_FENCE = 1, 2
 HELD_NAMES = ("", "unit", "fence")
 """By the numbers above."""
 
+RESOURCES = (
+    "load buffer",
+    "store buffer",
+    "branch buffer",
+    "integer registers",
+    "vector registers",
+    "registers",
+    "load matrix",
+)
+"""The resources that are optional in the model, by number. ``registers`` is the limit over both files."""
+
 CODE_LINE = 64
 FETCH_BLOCK = 16
 """Bytes."""

@@ -380,7 +380,13 @@ def simulate(
         return simulation
     begin, end, iterations = pipeline.settle(rounds_to_settle(block, microarchitecture), cancel=cancel)
     slots = account_of(
-        pipeline.columns, microarchitecture, begin, end, rounds=iterations, cycles=pipeline.cycle + 1
+        pipeline.columns,
+        pipeline.resources.stalls,
+        microarchitecture,
+        begin,
+        end,
+        rounds=iterations,
+        cycles=pipeline.cycle + 1,
     )
     return replace(simulation, account=slots)
 

@@ -14,16 +14,6 @@ from cyclelens.analyzer.simulator.arrays import PairQueue, Record, grown, ints
 from cyclelens.analyzer.simulator.columns import Columns
 from cyclelens.analyzer.simulator.constants import ELIMINATED, LOAD, NONE, STORE_ADDRESS, UNKNOWN
 
-RESOURCES = (
-    "load buffer",
-    "store buffer",
-    "branch buffer",
-    "integer registers",
-    "vector registers",
-    "registers",
-    "load matrix",
-)
-"""By number. ``registers`` is the limit over both files."""
 _COUNT = 7
 _LOAD_BUFFER, _STORE_BUFFER, _BRANCH_BUFFER, _INTEGER_REGISTERS, _ALL_REGISTERS, _LOAD_MATRIX = (
     0,

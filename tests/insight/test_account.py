@@ -7,6 +7,7 @@ from blocks import block_of, store
 from cyclelens.analyzer.assembly.decoder import decode
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.account import Area
+from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.simulator.pipeline import simulate
 from cyclelens.analyzer.uops.block import build_block
 from hypothesis import given, settings
@@ -130,6 +131,19 @@ def test_a_block_at_full_width_loses_nothing():
 )
 def test_the_main_cause_is_what_the_kernel_is_about(kernel, cause):
     assert first_cause(kernel) == cause
+
+
+@pytest.mark.parametrize(
+    ("filler", "what"),
+    [("488b06", "load buffer"), ("488907", "store buffer"), ("8d4101", "integer registers")],
+)
+def test_a_resource_that_is_full_is_named(filler, what):
+    """As many as fit behind a chain of square roots, and more."""
+    options = ModelOptions(resources=True)
+    block = block_of(12 * "f20f51c0" + 300 * filler, "SKL", loop=False, options=options)
+    result = account(block, registry.get("SKL"), options=options)
+    assert any(cause.what == what and cause.why == "dependency" for cause, _ in result.causes())
+    assert sum(result.used) + sum(result.lost.values()) == result.slots
 
 
 def test_merge_uops_issue_alone():
