@@ -74,7 +74,7 @@ SETTINGS: tuple[Setting, ...] = (
         "model",
         "choice",
         "reference",
-        "The published model of the pipeline, or the one with better rules for memory.",
+        "The published model of the pipeline, or the one with better rules for memory and limited buffers.",
         choices=("reference", "hardware"),
     ),
     Setting(

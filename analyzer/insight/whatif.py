@@ -208,14 +208,12 @@ def changed(model: Microarchitecture, name: str, value: str) -> Microarchitectur
             raise ChangeError(f"'{value}': {field} is yes or no")
         new = {field: words[value.lower()]}
         return replace(model, **new)
-    if field in OPTIONAL.values() and current is None:
-        raise ChangeError(f"'{name}': no size is known for {model.name}")
-    if not isinstance(current, int):
+    if not isinstance(current, int) and field not in OPTIONAL.values():
         known = ", ".join(sorted(key for key, old in numbers.items() if isinstance(old, int)))
         raise ChangeError(f"'{name}' is no parameter that can be changed; those are {known}")
     least = least_value(model, field)
     # How uops are bound to ports is known for as many a cycle as the processor issues, and for no more.
-    most = current if field == "issue_width" else _MOST
+    most = model.issue_width if field == "issue_width" else _MOST
     if not value.isdecimal() or not least <= int(value) <= most:
         raise ChangeError(f"'{value}': {field} is a whole number from {least} to {most}")
     new = {field: int(value)}

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 MODELS = ("reference", "hardware", "bounds")
-"""The published uiCA model; the same with better rules for memory; the analytic bounds alone."""
+"""The published uiCA model; the same with better rules for memory and limited buffers; the analytic bounds
+alone."""
 
 ASSUMPTIONS = ("diff", "same", "stack", "bhive")
 """Where the registers point at the start: all to different memory, all to the same, all but RSP and RBP to

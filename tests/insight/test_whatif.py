@@ -98,7 +98,6 @@ def test_a_parameter_of_the_microarchitecture():
         ("ports", "01"),
         ("issue_width", "5"),
         ("rob", "1000000"),
-        ("lm", "20"),
         ("dsb_block_bytes", "0"),
         ("idq", "8"),
     ],
@@ -135,6 +134,13 @@ def test_a_change_after_which_nothing_moves_is_an_error():
 def test_short_names_are_capacities():
     assert changed(registry.get("SKL"), "rs", "50").reservation_station_size == 50
     assert changed(registry.get("SKL"), "jcc_erratum", "no").jcc_erratum is False
+
+
+def test_a_size_that_is_not_known_can_be_tried():
+    """Five loads that wait for each other: with a load matrix like Haswell's, Skylake has to wait too."""
+    code = "4883c301488b7424404c8b4618498b3cd84c8b4f0841f681aa00000080"
+    subject = experiment(code, loop=False, model=ModelOptions(resources=True))
+    assert cycles(subject.with_parameter("lm", "32")) > 1.1 * cycles(subject.baseline())
 
 
 def test_an_exchange_and_an_alignment_are_simulated():
