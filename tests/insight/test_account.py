@@ -134,15 +134,25 @@ def test_the_main_cause_is_what_the_kernel_is_about(kernel, cause):
 
 
 @pytest.mark.parametrize(
-    ("filler", "what"),
-    [("488b06", "load buffer"), ("488907", "store buffer"), ("8d4101", "integer registers")],
+    ("name", "fillers", "what"),
+    [
+        ("SKL", "488b06", "load buffer"),
+        ("SKL", "488907", "store buffer"),
+        ("HSW", "7400", "branch buffer"),
+        ("SKL", "8d4101", "integer registers"),
+        ("SKL", "660ffeca", "vector registers"),
+        ("SNB", "8d4101660ffeca", "registers"),
+        ("HSW", "488b03", "load matrix"),
+    ],
+    ids=lambda value: value if " " in value else None,
 )
-def test_a_resource_that_is_full_is_named(filler, what):
-    """As many as fit behind a chain of square roots, and more."""
+def test_a_resource_that_is_full_is_named(name, fillers, what):
+    """More than fit behind a chain of square roots and what waits for its result (movq rbx, xmm0)."""
     options = ModelOptions(resources=True)
-    block = block_of(12 * "f20f51c0" + 300 * filler, "SKL", loop=False, options=options)
-    result = account(block, registry.get("SKL"), options=options)
-    assert any(cause.what == what and cause.why == "dependency" for cause, _ in result.causes())
+    block = block_of(12 * "f20f51c0" + "66480f7ec3" + 100 * fillers, name, loop=False, options=options)
+    result = account(block, registry.get(name), options=options)
+    cause = result.main_cause()
+    assert (cause.what, cause.why) == (what, "dependency")
     assert sum(result.used) + sum(result.lost.values()) == result.slots
 
 
