@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from cyclelens.server.results import RegionResult
@@ -11,10 +13,21 @@ Key = tuple[str, str]
 """Region and microarchitecture: figures of different processors are not compared."""
 
 
+_NUMBERED = re.compile(r".*[-.]\d+")
+"""A name that was made from a count, ``region-2`` or ``dot.3``: another region may bear it after an edit."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Figures:
+    names: tuple[str, ...] = ()
+    """Of all regions of the text, in its order."""
+    cycles: Mapping[Key, float] = field(default_factory=dict)
+
+
 @dataclass(slots=True)
 class _Document:
-    saved: dict[Key, float] = field(default_factory=dict)
-    pinned: dict[Key, float] | None = None
+    saved: _Figures = _Figures()
+    pinned: _Figures | None = None
     due: int | None = None
     """Revision whose analysis, still to come, is the saved one."""
 
@@ -25,13 +38,15 @@ class Baselines:
     def __init__(self) -> None:
         self._documents: dict[str, _Document] = {}
 
-    def before(self, uri: str, region: RegionResult) -> float | None:
-        """The figure that a region is compared with; None if there is none."""
-        document = self._documents.get(uri)
+    def before(self, snapshot: Snapshot, region: RegionResult) -> float | None:
+        """The figure that a region is compared with; None if there is none, or it may be another region's."""
+        document = self._documents.get(snapshot.uri)
         if document is None:
             return None
         figures = document.saved if document.pinned is None else document.pinned
-        return figures.get(_key(region))
+        if _NUMBERED.fullmatch(region.name) and figures.names != _names(snapshot):
+            return None
+        return figures.cycles.get(_key(region))
 
     def saved(self, snapshot: Snapshot, *, wait: bool = True) -> None:
         """The text was saved (or opened). Its analysis counts as soon as it is there.
@@ -54,7 +69,7 @@ class Baselines:
         """Compare with the present figures until they are unpinned. Returns how many regions have one."""
         document = self._documents.setdefault(snapshot.uri, _Document())
         document.pinned = _figures(snapshot)
-        return len(document.pinned)
+        return len(document.pinned.cycles)
 
     def unpin(self, uri: str) -> None:
         """Compare with the last save again."""
@@ -70,10 +85,15 @@ def _key(region: RegionResult) -> Key:
     return region.name, region.microarchitecture
 
 
-def _figures(snapshot: Snapshot, *, stale: bool = False) -> dict[Key, float]:
+def _names(snapshot: Snapshot) -> tuple[str, ...]:
+    return tuple(region.result.name for region in snapshot.regions)
+
+
+def _figures(snapshot: Snapshot, *, stale: bool = False) -> _Figures:
     """What is known; ``stale``: also of regions that were edited since."""
-    return {
+    cycles = {
         _key(region.result): region.result.cycles
         for region in snapshot.regions
         if region.result.cycles is not None and (stale or not region.stale)
     }
+    return _Figures(_names(snapshot), cycles)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
+from itertools import pairwise
 
 from cyclelens.analyzer.model.source import Problem
 from cyclelens.server.results import FileResult, RegionResult
@@ -189,6 +190,12 @@ class Snapshot:
     def unanswered(self) -> Snapshot:
         """The snapshot after an analysis failed: what is shown stays, marked."""
         return replace(self, regions=tuple(replace(region, stale=True) for region in self.regions))
+
+    @property
+    def has_nested_regions(self) -> bool:
+        """Whether some line belongs to more than one region."""
+        spans = sorted((region.result.first_line, region.result.last_line) for region in self.regions)
+        return any(first[1] >= second[0] for first, second in pairwise(spans))
 
     def region_at(self, line: int) -> ShownRegion | None:
         """The innermost region around a line."""

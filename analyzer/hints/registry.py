@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator
 from typing import NamedTuple
 
-from cyclelens.analyzer.hints import fusion, ports, region, stalls
+from cyclelens.analyzer.hints import chain, fusion, ports, region, stalls
 from cyclelens.analyzer.hints.layout import fit
 from cyclelens.analyzer.model.result import Analysis, Hint, RegionAnalysis
 
@@ -21,8 +21,9 @@ class Kind(NamedTuple):
 
 KINDS: tuple[Kind, ...] = (
     Kind(region.KIND, 0, region.hints),
-    Kind(ports.KIND, 3, ports.hints),
-    Kind(fusion.KIND, 2, fusion.hints),
+    Kind(ports.KIND, 4, ports.hints),
+    Kind(chain.KIND, 2, chain.hints),
+    Kind(fusion.KIND, 3, fusion.hints),
     Kind(stalls.KIND, 1, stalls.hints),
 )
 

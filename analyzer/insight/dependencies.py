@@ -67,13 +67,25 @@ class Dependencies:
 
 def dependencies(prediction: Prediction) -> Dependencies:
     """The dependencies of a predicted block."""
-    block = Block(
+    return dependencies_of(_block(prediction), registry.get(prediction.microarchitecture))
+
+
+def _block(prediction: Prediction) -> Block:
+    return Block(
         prediction.instructions,
         prediction.microarchitecture,
         loop=prediction.mode == "loop",
         alignment=prediction.alignment,
     )
-    return dependencies_of(block, registry.get(prediction.microarchitecture))
+
+
+def critical_chain(prediction: Prediction) -> dict[int, int]:
+    """For every instruction of the critical chain the cycles that it adds to it."""
+    graph = dependency_graph(_block(prediction), registry.get(prediction.microarchitecture))
+    cycles: defaultdict[int, int] = defaultdict(int)
+    for edge in maximum_cycle_ratio(len(graph.nodes), graph.edges).edges:
+        cycles[graph.nodes[edge.start].instruction] += edge.latency
+    return dict(cycles)
 
 
 def dependencies_of(block: Block, microarchitecture: Microarchitecture) -> Dependencies:

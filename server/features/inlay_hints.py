@@ -35,17 +35,22 @@ def register(server: CyclelensServer) -> None:
         if snapshot is None:
             return []
         first, last = params.range.start.line, params.range.end.line
+        nested = snapshot.has_nested_regions
         return [
             _inlay_hint(snapshot, server.converter, region, with_change(snapshot, region, hint))
             for region in snapshot.regions
             for hint in region.result.hints
-            if first <= hint.line <= last
+            if first <= hint.line <= last and (not nested or is_shown(snapshot, region, hint))
         ]
+
+    def is_shown(snapshot: Snapshot, region: ShownRegion, hint: Hint) -> bool:
+        """Within nested regions a line says what the innermost has to say: two would not fit."""
+        return hint.kind == region_hint.KIND or snapshot.region_at(hint.line) is region
 
     def with_change(snapshot: Snapshot, region: ShownRegion, hint: Hint) -> Hint:
         """The hint on the opening line compares with the last save or the pinned baseline."""
         result = region.result
-        before = server.baselines.before(snapshot.uri, result)
+        before = server.baselines.before(snapshot, result)
         if (
             hint.kind != region_hint.KIND
             or before is None

@@ -1,8 +1,9 @@
 """What is shown at the end of a line."""
 
+from cyclelens.analyzer.api import Analyzer
 from cyclelens.analyzer.hints.layout import LINE_BUDGET
 from cyclelens.analyzer.hints.registry import hints
-from cyclelens.analyzer.model.result import Finding
+from cyclelens.analyzer.model.result import AnalysisOptions, Finding
 from cyclelens.analyzer.model.source import Severity
 from factories import analysis, prediction, region_analysis, template, usage
 from hypothesis import given
@@ -118,3 +119,25 @@ def test_the_labels_of_a_line_never_exceed_the_budget(labels):
     assert sum(len(hint.label) for hint in found) + len(found) - 1 <= LINE_BUDGET
     told = " ".join(hint.label + hint.tooltip for hint in found)
     assert all(f"why {label}" in told for label in labels)
+
+
+KERNEL = """# cyclelens-begin
+.L:
+    imul %rax, %rax
+    add %rbx, %rcx
+    dec %r15
+    jnz .L
+# cyclelens-end
+"""
+
+
+def test_the_chain_is_marked_where_it_limits_and_nowhere_else():
+    analyzer = Analyzer()
+
+    def chain(text):
+        return [
+            (hint.line, hint.label) for hint in hints(analyzer.analyze(text, AnalysisOptions()), {"chain"})
+        ]
+
+    assert chain(KERNEL) == [(2, "chain +3")]
+    assert chain(KERNEL.replace("imul %rax, %rax", "xor %eax, %eax")) == []

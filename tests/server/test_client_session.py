@@ -204,6 +204,50 @@ async def test_an_edit_is_compared_with_the_last_save_and_with_a_pinned_baseline
 
 
 @pytest.mark.asyncio
+async def test_regions_without_a_name_are_compared_only_while_their_numbers_stay(editor: Editor) -> None:
+    text = "# cyclelens-begin\n    imul %rax, %rax\n# cyclelens-end\n"
+    await editor.start()
+    await editor.open(text)
+    editor.replace_line(1, "    add %rax, %rax")
+    await editor.analysed()
+    assert (await editor.labels())[0].startswith("3.00 -> 1.00")
+    editor.replace_all("# cyclelens-begin\n    nop\n# cyclelens-end\n" + editor.text)
+    await editor.analysed()
+    labels = await editor.labels()
+    assert labels[0].startswith("0.25 cycles/iter") and labels[3].startswith("1.00 cycles/iter")
+
+
+@pytest.mark.asyncio
+async def test_every_kind_of_hint_can_be_switched_off(editor: Editor) -> None:
+    kinds = ("region", "ports", "chain", "fusion", "stalls")
+    texts = {"region": "cycles/iter", "ports": "p1", "chain": "chain +3", "fusion": "fused", "stalls": "LCP"}
+    await editor.start()
+    await editor.open(TEXT)
+    shown = " ".join((await editor.labels()).values())
+    assert all(text in shown for text in texts.values())
+    for kind in kinds:
+        editor.client.set_configuration({"hints": {kind: False}}, section="cyclelens")
+        editor.client.workspace_did_change_configuration(types.DidChangeConfigurationParams(settings=None))
+        while texts[kind] in (shown := " ".join((await editor.labels()).values())):
+            await asyncio.sleep(0.02)
+        if kind == "region":
+            assert "(stale)" not in shown
+
+
+@pytest.mark.asyncio
+async def test_a_line_of_two_regions_shows_the_inner_ones_hints(editor: Editor) -> None:
+    text = (
+        "# LLVM-MCA-BEGIN outer\n# LLVM-MCA-BEGIN inner\n    add $0x1234, %ax\n"
+        "# LLVM-MCA-END inner\n    dec %r14\n# LLVM-MCA-END outer\n"
+    )
+    await editor.start()
+    await editor.open(text)
+    hints = await editor.hints()
+    assert [hint.label for hint in hints if hint.position.line == 2] == ["LCP stall"]
+    assert {hint.position.line for hint in hints} >= {0, 1}
+
+
+@pytest.mark.asyncio
 async def test_a_lens_compares_processors_and_alignments(editor: Editor) -> None:
     await editor.start()
     await editor.open(TEXT)

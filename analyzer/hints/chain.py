@@ -1,0 +1,34 @@
+"""The instructions that a latency-bound region waits for, with the cycles that each adds.
+
+vfmadd231ps (%rdi), %ymm1, %ymm0     chain +4
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cyclelens.analyzer.hints.layout import statement_of
+from cyclelens.analyzer.insight import wording
+from cyclelens.analyzer.insight.dependencies import critical_chain
+from cyclelens.analyzer.model.result import Hint, RegionAnalysis
+
+KIND = "chain"
+
+
+def hints(region: RegionAnalysis) -> Iterator[Hint]:
+    """A hint for every instruction of the critical chain, only where that chain is what limits the region."""
+    if not region.predictions or "Dependencies" not in region.predictions[0].bottlenecks:
+        return
+    for index, cycles in sorted(critical_chain(region.predictions[0]).items()):
+        if cycles:
+            statement = statement_of(region, index)
+            yield Hint(
+                line=statement.line,
+                column=statement.end_column,
+                label=f"chain +{cycles}",
+                tooltip=(
+                    f"This instruction is {wording.on_chain(cycles)}. Iterations cannot overlap there: "
+                    "it pays to make it faster, or to take it out of the chain."
+                ),
+                kind=KIND,
+            )
