@@ -49,7 +49,7 @@ prepare() {
         echo "installing the project and its packages into .venv" >&2
         rm -f "$root"/analyzer/simulator/*.so
         "$root/.venv/bin/python" -m pip install --quiet --disable-pip-version-check \
-            --editable "$root[test,dev,plots]" >&2
+            --editable "$root[test,dev,plots,llvm]" >&2
         # As pip does for what it copies: commands start in half the time where Python may not write bytecode.
         "$root/.venv/bin/python" -m compileall -q "$root/analyzer" "$root/server" "$root/data" || true
         echo "$wanted" >"$stamp"

@@ -10,6 +10,12 @@ from functools import partial
 from typing import Any, TypeVar
 
 from cyclelens.analyzer.assembly import blocks, directives, listed
+from cyclelens.analyzer.assembly.assembler_client import (
+    AssemblerClient,
+    Failure,
+    Reply,
+    shared_client,
+)
 from cyclelens.analyzer.assembly.dialect import (
     BY_NAME,
     Dialect,
@@ -31,7 +37,7 @@ from cyclelens.analyzer.assembly.expansion import (
     wants_preprocessor,
 )
 from cyclelens.analyzer.assembly.expressions import ExpressionError, evaluate
-from cyclelens.analyzer.assembly.gnu_backend import GnuClient, shared_gnu_client
+from cyclelens.analyzer.assembly.fallbacks import FALLBACKS
 from cyclelens.analyzer.assembly.iaca import MARKER_BYTES, find_iaca
 from cyclelens.analyzer.assembly.instructions import (
     Encoded,
@@ -41,12 +47,6 @@ from cyclelens.analyzer.assembly.instructions import (
     finish,
     finish_fallback,
     prepare,
-)
-from cyclelens.analyzer.assembly.keystone_client import (
-    Failure,
-    KeystoneClient,
-    Reply,
-    shared_client,
 )
 from cyclelens.analyzer.assembly.layout import Piece, lay_out
 from cyclelens.analyzer.assembly.loops import FoundLoop, find_loops
@@ -124,7 +124,7 @@ def assemble(
     syntax: str = "auto",
     regions: str = "markers",
     cancel: Callable[[], bool] | None = None,
-    client: KeystoneClient | None = None,
+    client: AssemblerClient | None = None,
     allow_external_programs: bool = True,
     assembler: str = "auto",
     origin: Origin = NOWHERE,
@@ -152,9 +152,9 @@ def assemble(
             dialect = detect(text)
         if regions == "markers" and not any(word.search(text) for word in _MARKERS):
             return AssembledFile((), (), dialect.name)
-        gnu = shared_gnu_client() if allow_external_programs else None
-        state = _Assembly(text, dialect, client or shared_client(), gnu, stop, regions, assembler, origin)
-        return state.run()
+        asked = client or shared_client()
+        may_run = allow_external_programs
+        return _Assembly(text, dialect, asked, may_run, stop, regions, assembler, origin).run()
     except Exception as error:
         # The promise of this function: an editor must survive any text. Tests check that this never happens.
         message = f"The front end failed ({type(error).__name__}: {error}). Please report this file."
@@ -180,9 +180,9 @@ class _Assembly:
 
     text: str
     dialect: Dialect
-    client: KeystoneClient
-    gnu: GnuClient | None
-    """None if no program may be run."""
+    client: AssemblerClient
+    may_run: bool
+    """Other programs."""
     stop: Callable[[], bool]
     wanted: str = "markers"
     """``markers``, ``loops`` or ``both``."""
@@ -273,7 +273,7 @@ class _Assembly:
         """The text behind the C preprocessor, if it is for that, and with the files that it includes."""
         expanded = plain(self.text)
         if style(self.text) == "gas" and wants_preprocessor(self.text, self.origin):
-            if self.gnu is None:
+            if not self.may_run:
                 expanded = not_preprocessed(self.text, _NO_PROGRAMS)
             else:
                 expanded = preprocess(self.text, self.origin, self.stop)
@@ -292,7 +292,7 @@ class _Assembly:
             return None
         expanded = plain(self.text) if wanted == "nasm" else self._expanded()
         assembled = Assembled(BACKENDS[wanted], failure=_NO_PROGRAMS)
-        if self.gnu is not None:
+        if self.may_run:
             assembled = assemble_file(wanted, expanded.text, self.origin, self.stop)
         self._report_notes(assembled.notes)
         if assembled.failure:
@@ -508,26 +508,41 @@ class _Assembly:
             except _Refused as refused:
                 self.encoded[index] = refused
                 left[index] = question
-        if left and self.gnu is not None:
-            self._ask_gnu(left, self.gnu)
+        if left:
+            self._ask_fallbacks(left)
 
-    def _ask_gnu(self, questions: Mapping[int, Question], gnu: GnuClient) -> None:
-        asked = {index: question for index, question in questions.items() if question.fallback is not None}
-        replies = gnu.encode([q.fallback for q in asked.values() if q.fallback is not None], self.stop)
-        for index, question in asked.items():
-            assert question.fallback is not None
-            reply = replies[question.fallback]
-            if reply.failure is None:
-                try:
-                    self.encoded[index] = finish_fallback(question, reply.code), "gnu as"
-                except MismatchError as error:
-                    self.encoded[index] = _Refused("assembler-mismatch", str(error))
-            elif question.request is None:
+    def _ask_fallbacks(self, questions: Mapping[int, Question]) -> None:
+        """Ask one assembler after the other for what none before it had bytes for."""
+        left = {index: question for index, question in questions.items() if question.fallback is not None}
+        refusing: dict[int, list[str]] = {index: [] for index in left}
+        for fallback in FALLBACKS:
+            if fallback.is_program and not self.may_run:
+                continue
+            asked = [question.fallback for question in left.values() if question.fallback is not None]
+            replies = fallback.client().encode(asked, self.stop) if asked else {}
+            for index, question in list(left.items()):
+                assert question.fallback is not None
+                reply = replies[question.fallback]
+                if reply.failure is None:
+                    try:
+                        self.encoded[index] = finish_fallback(question, reply.code), fallback.name
+                        del left[index]
+                    except MismatchError as error:
+                        self.encoded[index] = _Refused("assembler-mismatch", str(error))
+                elif reply.failure is Failure.TIMEOUT:
+                    message = f"{fallback.title} could not cope with this statement and was killed."
+                    self.encoded[index] = _Refused("assembler-timeout", message)
+                elif reply.failure is Failure.REFUSED:
+                    refusing[index].append(fallback.title)
+        for index, question in left.items():
+            refused = self.encoded[index]
+            if question.request is None and getattr(refused, "code", "") == "unsupported-instruction":
                 message = question.reason
-                if reply.failure is Failure.REFUSED:
-                    message = f"GNU as knows no '{question.mnemonic}' with such operands."
-                elif reply.failure is Failure.UNAVAILABLE:
-                    message += " GNU as could, but it is not on PATH."
+                if names := " and ".join(refusing[index]):
+                    verb = "knows" if len(refusing[index]) == 1 else "know"
+                    message = f"{names} {verb} no '{question.mnemonic}' with such operands."
+                elif self.may_run:
+                    message += " GNU as (binutils) or LLVM (pip install cyclelens[llvm]) could."
                 self.encoded[index] = _Refused("unsupported-instruction", message)
 
     def _code(self, index: int, content: _Content | None) -> tuple[bytes, str]:

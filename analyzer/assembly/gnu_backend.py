@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 
 from cyclelens.analyzer.assembly import external
-from cyclelens.analyzer.assembly.keystone_client import Failure, Reply, Request
+from cyclelens.analyzer.assembly.assembler_client import Failure, Reply, Request
 
 BATCH = 512
 """Statements of one run."""

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from cyclelens.analyzer.assembly import registers
+from cyclelens.analyzer.assembly.assembler_client import Request
 from cyclelens.analyzer.assembly.dialect import ATT, INTEL, Dialect
-from cyclelens.analyzer.assembly.keystone_client import Request
 from cyclelens.analyzer.assembly.operands import (
     Immediate,
     Memory,

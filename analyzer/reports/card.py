@@ -11,6 +11,14 @@ from cyclelens.analyzer.model.result import Prediction, RegionAnalysis
 from cyclelens.analyzer.model.uops import InstructionTemplate
 from cyclelens.analyzer.reports.rows import source_shares
 
+_ENCODERS = {
+    "cyclelens": "Cyclelens",
+    "keystone": "Keystone",
+    "gnu as": "GNU as",
+    "nasm": "NASM",
+    "llvm": "LLVM",
+} | {"object file": "whoever made the object file"}
+
 
 def instruction_card(region: RegionAnalysis, instruction: int) -> str:
     """Markdown for the instruction with this index on the primary microarchitecture.
@@ -27,7 +35,8 @@ def _card(region: RegionAnalysis, prediction: Prediction, index: int) -> Iterato
     name = prediction.microarchitecture
     yield f"**`{template.instruction.text or template.instruction.code.hex()}`** on {name}"
     yield ""
-    yield from (f"- {item}" for item in _items(prediction, index, template))
+    encoder = region.region.lines[region.instruction_lines[index]].backend
+    yield from (f"- {item}" for item in _items(prediction, index, template, encoder))
     findings = [
         finding
         for finding in region.findings
@@ -41,9 +50,9 @@ def _card(region: RegionAnalysis, prediction: Prediction, index: int) -> Iterato
         yield f"[{template.facts.name} on uops.info]({_link(template.facts.name)})"
 
 
-def _items(prediction: Prediction, index: int, template: InstructionTemplate) -> Iterator[str]:
+def _items(prediction: Prediction, index: int, template: InstructionTemplate, encoder: str) -> Iterator[str]:
     code = template.instruction.code
-    yield f"{len(code)} bytes: `{code.hex(' ')}`"
+    yield f"{len(code)} bytes: `{code.hex(' ')}`, encoded by {_ENCODERS.get(encoder, encoder)}"
     if template.fused_with_previous:
         partner = prediction.instructions[index - 1].instruction.text
         yield f"macro-fused: one uop together with `{partner}` before it"

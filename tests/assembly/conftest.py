@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from cyclelens.analyzer.assembly import frontend
 from cyclelens.analyzer.assembly.frontend import assemble
 from cyclelens.analyzer.model.source import AssembledFile
 
@@ -18,10 +19,18 @@ _CONTINUATION = re.compile(r"\s*(\d+)\s+([0-9A-F]{2,})\s*$")
 
 
 @pytest.fixture
-def region() -> Callable[..., AssembledFile]:
+def alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No assembler but the built-in one is asked."""
+    monkeypatch.setattr(frontend, "FALLBACKS", ())
+
+
+@pytest.fixture
+def region(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AssembledFile]:
     """Assemble a text as one region whose first line is line 1, without help unless asked for."""
 
     def run(text: str, syntax: str = "att", external: bool = False) -> AssembledFile:
+        if not external:
+            monkeypatch.setattr(frontend, "FALLBACKS", ())
         marked = f"# cyclelens-begin\n{text}\n# cyclelens-end\n"
         return assemble(marked, syntax=syntax, allow_external_programs=external)
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 
 import pytest
-from cyclelens.analyzer.assembly import external, frontend, gnu_backend
+from cyclelens.analyzer.assembly import external, frontend, llvm_backend
+from cyclelens.analyzer.assembly.assembler_client import Failure, Reply, Request
 from cyclelens.analyzer.assembly.dialect import ATT
+from cyclelens.analyzer.assembly.fallbacks import FALLBACKS, Fallback
 from cyclelens.analyzer.assembly.gnu_backend import GnuClient, parse_listing, shared_gnu_client
 from cyclelens.analyzer.assembly.instructions import (
     MismatchError,
@@ -16,7 +19,6 @@ from cyclelens.analyzer.assembly.instructions import (
     finish_fallback,
     prepare,
 )
-from cyclelens.analyzer.assembly.keystone_client import Failure
 from cyclelens.analyzer.assembly.program import Program, StatementScope
 from cyclelens.analyzer.model.source import AssembledFile
 
@@ -74,6 +76,67 @@ def test_which_assembler_made_a_line_is_told(region: Callable[..., AssembledFile
     assert [line.backend for line in result.regions[0].lines] == ["keystone", "gnu as", "cyclelens"]
 
 
+needs_llvm = pytest.mark.skipif(not llvm_backend.is_installed(), reason="llvmlite is not installed")
+LLVM = tuple(fallback for fallback in FALLBACKS if fallback.name == "llvm")
+
+
+@needs_llvm
+@pytest.mark.parametrize(("att", "intel", "expected"), BOTH, ids=[case[0] for case in BOTH])
+def test_llvm_encodes_it_too(
+    region: Callable[..., AssembledFile], monkeypatch: pytest.MonkeyPatch, att: str, intel: str, expected: str
+) -> None:
+    monkeypatch.setattr(frontend, "FALLBACKS", LLVM)
+    for text, syntax in ((att, "att"), (intel, "intel")):
+        result = region(f"nop\n{text}\nnop", syntax, external=True)
+        if not expected or "bcst" in text:  # GNU as's own word
+            assert [(p.line, p.code) for p in result.problems] == [(2, "unsupported-instruction")]
+            continue
+        assert result.problems == (), text
+        assert [(line.code.hex(), line.backend) for line in result.regions[0].lines][1] == (expected, "llvm")
+
+
+@needs_llvm
+def test_a_statement_that_ends_llvm_costs_no_other() -> None:
+    client = llvm_backend.new_client()
+    try:
+        asked = [
+            ("att", "frobnicate %eax"),
+            ("att", "vaddps %zmm0,%zmm1,%zmm2"),
+            ("intel", "vmovups zmm1,zmm2"),
+        ]
+        replies = client.encode(asked)
+        assert [replies[request].code.hex() for request in asked] == ["", "62f1744858d0", "62f17c4810ca"]
+        assert replies[asked[0]].failure is Failure.REFUSED
+    finally:
+        client.close()
+
+
+def test_what_nobody_encodes_names_those_who_refused(
+    region: Callable[..., AssembledFile], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Client:
+        def __init__(self, failure: Failure) -> None:
+            self.failure = failure
+
+        def encode(self, requests: Iterable[Request], _cancel: object = None) -> dict[Request, Reply]:
+            return dict.fromkeys(requests, Reply(failure=self.failure))
+
+    def message(*failures: Failure) -> tuple[str, str]:
+        made = [Fallback("x", f"Number {n}", True, partial(Client, f)) for n, f in enumerate(failures)]
+        monkeypatch.setattr(frontend, "FALLBACKS", tuple(made))
+        (problem,) = region("vaddps %zmm0, %zmm1, %zmm2", external=True).problems
+        return problem.code, problem.message
+
+    unsupported = "unsupported-instruction"
+    assert message(Failure.REFUSED, Failure.REFUSED) == (
+        unsupported,
+        "Number 0 and Number 1 know no 'vaddps' with such operands.",
+    )
+    code, text = message(Failure.UNAVAILABLE)
+    assert (code, "cyclelens[llvm]" in text) == (unsupported, True)
+    assert message(Failure.TIMEOUT)[0] == "assembler-timeout"
+
+
 def test_without_leave_no_program_is_run(
     region: Callable[..., AssembledFile], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -81,7 +144,6 @@ def test_without_leave_no_program_is_run(
         raise AssertionError("a program was started")
 
     monkeypatch.setattr(external.subprocess, "Popen", fail)
-    monkeypatch.setattr(frontend, "shared_gnu_client", fail)
     result = region("vaddps %zmm0, %zmm1, %zmm2\nadd %rax, %rbx")
     assert [(p.line, p.code) for p in result.problems] == [(1, "unsupported-instruction")]
     assert result.regions[0].code.hex() == "4801c3"
@@ -102,7 +164,7 @@ def test_a_program_in_the_current_folder_is_never_run(
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the stand-ins are shell scripts")
 def test_a_program_that_hangs_or_lies_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gnu_backend, "TIMEOUT", 0.2)
+    monkeypatch.setattr("cyclelens.analyzer.assembly.gnu_backend.TIMEOUT", 0.2)
     for number, script in enumerate(("exec sleep 60", "echo 1 0000 90", "exit 1")):
         program = tmp_path / f"as{number}"
         program.write_text(f"#!/bin/sh\n{script}\n")

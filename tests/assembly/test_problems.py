@@ -30,6 +30,7 @@ IN_A_REGION = [
 ]
 
 
+@pytest.mark.usefixtures("alone")
 @pytest.mark.parametrize(
     ("line", "problem_code", "incomplete"), IN_A_REGION, ids=[c[0][:30] for c in IN_A_REGION]
 )

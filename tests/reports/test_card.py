@@ -48,3 +48,8 @@ def test_the_region_card_compares_microarchitectures():
     card = region_card(region_analysis(first, second))
     assert "| SKL | 4.00 |" in card
     assert "| HSW | 5.00 |" in card
+
+
+def test_a_card_says_who_encoded_the_instruction() -> None:
+    region = region_analysis(prediction([template()]))
+    assert ", encoded by Keystone\n" in instruction_card(region, 0)

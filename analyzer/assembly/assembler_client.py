@@ -115,7 +115,7 @@ class _Child:
         self.kill()
 
 
-class KeystoneClient:
+class AssemblerClient:
     """Encodes batches of statements. Safe to use from several threads and after a fork."""
 
     WINDOW = 64
@@ -260,13 +260,13 @@ def _reply(result: str) -> Reply:
         return Reply(failure=Failure.REFUSED, reason="the assembler's answer is not understood")
 
 
-_shared: KeystoneClient | None = None
+_shared: AssemblerClient | None = None
 
 
-def shared_client() -> KeystoneClient:
+def shared_client() -> AssemblerClient:
     """The client of this process; its child is started by the first statement and ended at exit."""
     global _shared
     if _shared is None:
-        _shared = KeystoneClient()
+        _shared = AssemblerClient()
         atexit.register(_shared.close)
     return _shared

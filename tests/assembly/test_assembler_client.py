@@ -7,9 +7,9 @@ import sys
 from collections.abc import Iterator
 
 import pytest
-from cyclelens.analyzer.assembly import keystone_backend
+from cyclelens.analyzer.assembly import child, keystone_backend
+from cyclelens.analyzer.assembly.assembler_client import AssemblerClient, Failure, Reply
 from cyclelens.analyzer.assembly.frontend import assemble
-from cyclelens.analyzer.assembly.keystone_client import Failure, KeystoneClient, Reply
 
 SCRIPT = """
 import os, sys, time
@@ -31,58 +31,59 @@ def expected(text: str) -> Reply:
 
 
 @pytest.fixture
-def client() -> Iterator[KeystoneClient]:
-    made = KeystoneClient((sys.executable, "-c", SCRIPT), timeout=0.25)
+def client() -> Iterator[AssemblerClient]:
+    made = AssemblerClient((sys.executable, "-c", SCRIPT), timeout=0.25)
     yield made
     made.close()
 
 
 @pytest.fixture
-def real() -> Iterator[KeystoneClient]:
-    made = KeystoneClient()
+def real() -> Iterator[AssemblerClient]:
+    made = AssemblerClient()
     yield made
     made.close()
 
 
-def replies(client: KeystoneClient, *texts: str) -> dict[str, Reply]:
+def replies(client: AssemblerClient, *texts: str) -> dict[str, Reply]:
     return {text: reply for (_, text), reply in client.encode(("att", text) for text in texts).items()}
 
 
-def test_every_request_gets_its_own_answer(client: KeystoneClient) -> None:
-    texts = [f"t{n}" for n in range(5 * KeystoneClient.WINDOW + 3)]
+def test_every_request_gets_its_own_answer(client: AssemblerClient) -> None:
+    texts = [f"t{n}" for n in range(5 * AssemblerClient.WINDOW + 3)]
     assert replies(client, *texts, "t0") == {text: expected(text) for text in texts}
     assert replies(client, "no")["no"].failure is Failure.REFUSED
 
 
 @pytest.mark.parametrize("bad", ["hang", "die", "garbage"])
-def test_a_statement_that_kills_the_child_is_blamed(client: KeystoneClient, bad: str) -> None:
+def test_a_statement_that_kills_the_child_is_blamed(client: AssemblerClient, bad: str) -> None:
     found = replies(client, "a", bad, "b", "c")
     assert found[bad].failure is Failure.TIMEOUT
     assert [found[text] for text in "abc"] == [expected(text) for text in "abc"]
 
 
-def test_a_bad_statement_is_never_sent_again(client: KeystoneClient) -> None:
+def test_a_bad_statement_is_never_sent_again(client: AssemblerClient) -> None:
     replies(client, "hang", "a")
     child = client._child
     assert replies(client, "hang", "b")["hang"].failure is Failure.TIMEOUT
     assert client._child is child
 
 
-def test_too_many_deaths_end_a_batch_but_not_the_client(client: KeystoneClient) -> None:
+def test_too_many_deaths_end_a_batch_but_not_the_client(client: AssemblerClient) -> None:
     script = SCRIPT.replace('text == "die"', 'text.startswith("die")')
     client._command = (sys.executable, "-c", script)
-    texts = [f"die{n}" for n in range(KeystoneClient.MAXIMUM_RESTARTS + 5)]
+    texts = [f"die{n}" for n in range(AssemblerClient.MAXIMUM_RESTARTS + 5)]
     assert all(reply.failure is Failure.TIMEOUT for reply in replies(client, *texts, "after").values())
     assert replies(client, "after")["after"] == expected("after")
 
 
+@pytest.mark.usefixtures("alone")
 def test_a_child_that_cannot_start_is_reported() -> None:
     for command in (
         ["/nonexistent"],
         [sys.executable, "-c", "pass"],
         [sys.executable, "-c", "print('failed\\tx')"],
     ):
-        broken = KeystoneClient(command)
+        broken = AssemblerClient(command)
         assert replies(broken, "a")["a"].failure is Failure.UNAVAILABLE
         result = assemble(
             "# cyclelens-begin\nadd %rax, %rax\nsub %rax, %rax\nnop\n# cyclelens-end\n",
@@ -93,6 +94,7 @@ def test_a_child_that_cannot_start_is_reported() -> None:
         assert result.regions[0].incomplete
 
 
+@pytest.mark.usefixtures("alone")
 def test_a_hang_is_a_problem_at_its_line_and_other_regions_are_encoded() -> None:
     # The stand-in hangs on one instruction and asks the real engine for the others.
     script = (
@@ -102,7 +104,7 @@ def test_a_hang_is_a_problem_at_its_line_and_other_regions_are_encoded() -> None
         "    return real(self, dialect, text)\n"
         "backend.Engine.encode = encode\nbackend.main()\n"
     )
-    client = KeystoneClient((sys.executable, "-c", script), timeout=0.5)
+    client = AssemblerClient((sys.executable, "-c", script), timeout=0.5)
     regions = ("inc %eax\ninc %ebx\ninc %ecx", "inc %edx")
     text = "".join(f"# cyclelens-begin\n{region}\n# cyclelens-end\n" for region in regions)
     result = assemble(text, client=client, allow_external_programs=False)
@@ -111,13 +113,13 @@ def test_a_hang_is_a_problem_at_its_line_and_other_regions_are_encoded() -> None
     assert [(r.incomplete, r.code.hex()) for r in result.regions] == [(True, "ffc0ffc1"), (False, "ffc2")]
 
 
-def test_cancelling_stops_asking(client: KeystoneClient) -> None:
+def test_cancelling_stops_asking(client: AssemblerClient) -> None:
     found = client.encode([("att", "a")], cancel=lambda: True)
     assert found["att", "a"].failure is Failure.CANCELLED
     assert replies(client, "a")["a"] == expected("a")
 
 
-def test_closing_leaves_no_process(client: KeystoneClient) -> None:
+def test_closing_leaves_no_process(client: AssemblerClient) -> None:
     replies(client, "a")
     assert client._child is not None
     process = client._child.process
@@ -126,7 +128,7 @@ def test_closing_leaves_no_process(client: KeystoneClient) -> None:
     assert replies(client, "b")["b"] == expected("b")
 
 
-def test_the_real_engine_survives_what_hangs_it(real: KeystoneClient) -> None:
+def test_the_real_engine_survives_what_hangs_it(real: AssemblerClient) -> None:
     # One of the lines on which this release of Keystone does not return; the gate would not let it pass.
     empty = "vpternlogd $0x3,%ymm0,%ymm1,%ymm2"
     found = replies(real, "incl %eax", "[cmp    $031,%si", "incl %ecx", "frobnicate", empty)
@@ -142,7 +144,7 @@ def test_the_front_end_does_not_let_the_hanging_line_pass() -> None:
     def never(*_: object) -> None:
         raise AssertionError
 
-    class Unused(KeystoneClient):
+    class Unused(AssemblerClient):
         _exchange = never  # type: ignore[assignment]
 
     result = assemble("# cyclelens-begin\n[cmp    $031,%si\n# cyclelens-end\n", syntax="att", client=Unused())
@@ -154,12 +156,12 @@ def test_the_self_test_notices_a_wrong_engine() -> None:
         def encode(self, dialect: str, statement: str) -> str:
             return "90"
 
-    assert "self-test" in keystone_backend.self_test(Wrong())  # type: ignore[arg-type]
-    assert keystone_backend.self_test(keystone_backend.Engine()) == ""
+    assert "self-test" in child.self_test(Wrong(), keystone_backend.SELF_TEST)
+    assert child.self_test(keystone_backend.Engine(), keystone_backend.SELF_TEST) == ""
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
-def test_a_forked_process_starts_a_child_of_its_own(client: KeystoneClient) -> None:
+def test_a_forked_process_starts_a_child_of_its_own(client: AssemblerClient) -> None:
     replies(client, "a")
     read_end, write_end = os.pipe()
     pid = os.fork()
@@ -175,7 +177,7 @@ def test_a_forked_process_starts_a_child_of_its_own(client: KeystoneClient) -> N
     assert replies(client, "c")["c"] == expected("c")
 
 
-def test_a_killed_child_is_replaced(real: KeystoneClient) -> None:
+def test_a_killed_child_is_replaced(real: AssemblerClient) -> None:
     assert replies(real, "incl %eax")["incl %eax"].code
     assert real._child is not None
     real._child.process.kill()
@@ -191,7 +193,7 @@ def test_prints_cannot_get_between_the_replies(capfd: pytest.CaptureFixture[str]
         "    return real(self, dialect, text)\n"
         "backend.Engine.encode = encode\nbackend.main()\n"
     )
-    noisy = KeystoneClient((sys.executable, "-c", script))
+    noisy = AssemblerClient((sys.executable, "-c", script))
     assert replies(noisy, "incl %eax", "incl %ecx")["incl %ecx"].code.hex() == "ffc1"
     noisy.close()
     assert capfd.readouterr().out == ""

@@ -1,0 +1,57 @@
+"""The assemblers that are asked for what Keystone cannot encode, the first one first: one line for each."""
+
+from __future__ import annotations
+
+import atexit
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Protocol
+
+from cyclelens.analyzer.assembly import llvm_backend
+from cyclelens.analyzer.assembly.assembler_client import Failure, Reply, Request
+from cyclelens.analyzer.assembly.gnu_backend import shared_gnu_client
+
+
+class Client(Protocol):
+    """Encodes batches of statements; never raises."""
+
+    def encode(
+        self, requests: Iterable[Request], cancel: Callable[[], bool] = ...
+    ) -> Mapping[Request, Reply]:
+        """A reply for every request."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fallback:
+    """``name``: what its lines are marked with. ``is_program``: it is a program of the machine, which may not
+    be run for texts that nobody trusts."""
+
+    name: str
+    title: str
+    is_program: bool
+    client: Callable[[], Client]
+
+
+class _Missing:
+    """A library that is not installed."""
+
+    def encode(
+        self, requests: Iterable[Request], cancel: Callable[[], bool] = lambda: False
+    ) -> Mapping[Request, Reply]:
+        return dict.fromkeys(requests, Reply(failure=Failure.UNAVAILABLE, reason="llvmlite is not installed"))
+
+
+@cache
+def _llvm_client() -> Client:
+    if not llvm_backend.is_installed():
+        return _Missing()
+    client = llvm_backend.new_client()
+    atexit.register(client.close)
+    return client
+
+
+FALLBACKS = (
+    Fallback("gnu as", "GNU as", True, shared_gnu_client),
+    Fallback("llvm", "LLVM", False, _llvm_client),
+)
