@@ -52,4 +52,4 @@ def test_the_region_card_compares_microarchitectures():
 
 def test_a_card_says_who_encoded_the_instruction() -> None:
     region = region_analysis(prediction([template()]))
-    assert ", encoded by Keystone\n" in instruction_card(region, 0)
+    assert ", encoded by Cyclelens\n" in instruction_card(region, 0)
