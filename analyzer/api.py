@@ -259,7 +259,7 @@ class Analyzer:
             raise
         except Exception as error:  # one block that fails must not end a run of many thousands
             return PredictResult(None, _internal_error(error))
-        unknown = dict.fromkeys(item.instruction.text for item in block.instructions if item.facts is None)
+        unknown = dict.fromkeys(item.instruction.text for item in block.entries if item.facts is None)
         problem = f"unknown instruction: {'; '.join(unknown)}" if unknown else ""
         return PredictResult(cycles, problem)
 

@@ -123,7 +123,7 @@ class Experiment:
     def with_load_latency(self, cycles: int, change: str = "") -> Outcome:
         """All loads take ``cycles``; fast pointer chasing still takes one less."""
         templates = tuple(_with_load_latency(template, cycles) for template in self.block.instructions)
-        return self._run(change, replace(self.block, instructions=templates))
+        return self._run(change, replace(self.block, entries=templates))
 
     def with_parameter(self, name: str, value: str, change: str = "") -> Outcome:
         """A microarchitecture with another parameter. Raises ChangeError for one that cannot be changed."""
@@ -151,7 +151,7 @@ class Experiment:
     ) -> Block:
         templates = list(self.block.instructions)
         templates[instruction] = change(templates[instruction])
-        return replace(self.block, instructions=tuple(templates))
+        return replace(self.block, entries=tuple(templates))
 
     def _run(
         self, change: str, block: Block, *, model: Microarchitecture | None = None, iterations: int = 1

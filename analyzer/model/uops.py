@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
+from functools import cached_property
+from typing import Protocol
 
 from cyclelens.analyzer.model.facts import InstructionFacts, PortUse
 from cyclelens.analyzer.model.instruction import Instruction
@@ -141,14 +143,41 @@ class InstructionTemplate:
     ``address_inputs``, ``flag_inputs``, ``memory_operands``; target kinds ``reg flag mem`` in
     ``register_outputs``, ``flag_outputs``, ``memory_operands``."""
 
+    def template(self) -> InstructionTemplate:
+        """Itself: a template is the simplest entry of a block."""
+        return self
 
-@dataclass(frozen=True, slots=True)
+
+class Entry(Protocol):
+    """An instruction of a block: a template, or something that makes one when asked."""
+
+    @property
+    def instruction(self) -> Instruction:
+        """The decoded instruction."""
+        ...
+
+    @property
+    def facts(self) -> InstructionFacts | None:
+        """Its record; None: unknown."""
+        ...
+
+    def template(self) -> InstructionTemplate:
+        """Always the same template."""
+        ...
+
+
+@dataclass(frozen=True)
 class Block:
-    """A basic block ready to simulate: templates, layout and mode."""
+    """A basic block ready to simulate: its instructions, layout and mode."""
 
-    instructions: tuple[InstructionTemplate, ...]
+    entries: tuple[Entry, ...]
     microarchitecture: str
     loop: bool
     """True: TP_L, every round starts at the alignment offset again; False: TP_U, laid end to end."""
     alignment: int = 0
     """Address of the first byte relative to a 64-byte line."""
+
+    @cached_property
+    def instructions(self) -> tuple[InstructionTemplate, ...]:
+        """The templates of the entries, made when they are first asked for."""
+        return tuple([entry.template() for entry in self.entries])

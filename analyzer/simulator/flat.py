@@ -6,8 +6,11 @@ Operands are rename keys: numbers of canonical registers and flag groups, the sa
 from __future__ import annotations
 
 from array import array
+from collections.abc import Mapping
 
+from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.uops import (
+    Entry,
     InstructionTemplate,
     MemoryAccess,
     UopKind,
@@ -16,6 +19,7 @@ from cyclelens.analyzer.model.uops import (
     ValueKind,
 )
 from cyclelens.analyzer.simulator.values import value_rule
+from cyclelens.analyzer.uops.rebinding import Sibling
 from cyclelens.analyzer.uops.registers import canonical, is_general_purpose, is_simd
 
 NO_CLASS, GPR_CLASS, SIMD_CLASS = -1, 0, 1
@@ -156,16 +160,18 @@ class FlatInstruction:
     )
 
     def __init__(self, template: InstructionTemplate) -> None:
-        source, self.symbol_delta = _symbol_rule(template)
-        value = value_rule(template)
+        instruction = template.instruction
+        inputs, outputs = template.register_inputs, template.register_outputs
+        continues, self.symbol_delta = _symbol_rule(template, instruction)
+        source = KEYS.register(inputs[0].canonical) if continues else NO_KEY
+        value = value_rule(template, instruction)
         self.value_delta = value.delta
         eliminable = template.eliminable_move
-        inputs, outputs = template.register_inputs, template.register_outputs
         self.head = array(
             "i",
             (
-                template.instruction.length,
-                template.instruction.opcode_offset,
+                instruction.length,
+                instruction.opcode_offset,
                 template.length_changing_prefix,
                 template.is_branch,
                 template.fused_with_previous,
@@ -175,7 +181,7 @@ class FlatInstruction:
                 template.available_simple_decoders,
                 template.mite_uops,
                 template.ms_uops,
-                _needs_extra_slot(template),
+                _needs_extra_slot(template, instruction),
                 template.jcc_erratum,
                 len(template.idq_uops),
                 min(template.mite_uops, len(template.idq_uops)),
@@ -236,11 +242,7 @@ class FlatInstruction:
             size = _access_bytes(template, access)
             if access.implicit_stack and access.written:
                 stack_offset = min(0, template.rsp_change)
-            chasing = (
-                uop.kind is UopKind.LOAD
-                and base >= 0
-                and 0 <= displacement <= _MAX_POINTER_CHASING_DISPLACEMENT
-            )
+            chasing = _may_chase(uop, base, displacement)
         self.uops.extend(
             (
                 int(uop.kind),
@@ -279,21 +281,94 @@ class FlatUop(FlatInstruction):
         self._add(uop, None, first=True, last=False)
 
 
-_FLAT: dict[int, tuple[InstructionTemplate, FlatInstruction]] = {}
-"""By the template's id; the template is kept along, so that no other can get the same id."""
+_FLAT: dict[int, tuple[Entry, FlatInstruction]] = {}
+"""By the entry's id; the entry is kept along, so that no other can get the same id."""
 _MOST_KEPT = 20_000
 
 
-def flatten(template: InstructionTemplate) -> FlatInstruction:
-    """The rows of a template, made once."""
-    known = _FLAT.get(id(template))
+def flatten(entry: Entry) -> FlatInstruction:
+    """The rows of an instruction of a block, made once."""
+    known = _FLAT.get(id(entry))
     if known is not None:
         return known[1]
+    if isinstance(entry, Sibling):
+        flat = _renamed(flatten(entry.like), entry)
+    else:
+        flat = FlatInstruction(entry.template())
     if len(_FLAT) >= _MOST_KEPT:
         _FLAT.clear()
-    flat = FlatInstruction(template)
-    _FLAT[id(template)] = (template, flat)
+    _FLAT[id(entry)] = (entry, flat)
     return flat
+
+
+_HEAD = {name: position for position, name in enumerate(INSTRUCTION_FIELDS)}
+_ROW = {name: position for position, name in enumerate(UOP_FIELDS)}
+_LENGTH, _OPCODE, _LCP, _EXTRA_SLOT = (_HEAD[name] for name in ("length", "opcode", "lcp", "extra_slot"))
+_REGISTER_FIELDS = tuple(_HEAD[name] for name in ("move_source", "move_target", "symbol_source"))
+_VALUE = _HEAD["value_kind"]
+_BASE, _INDEX, _SCALE, _DISPLACEMENT, _CHASING = (
+    _ROW[name] for name in ("base", "index", "scale", "displacement", "pointer_chasing")
+)
+
+
+def _renamed(flat: FlatInstruction, sibling: Sibling) -> FlatInstruction:
+    """The rows of a sibling: registers renamed, its own length, addresses and constants."""
+    template, instruction = sibling.like, sibling.instruction
+    keys = {KEYS.register(old): KEYS.register(new) for old, new in sibling.renamed.items()}
+    own = FlatInstruction.__new__(FlatInstruction)
+    own.tp_name, own.wait = flat.tp_name, flat.wait
+    own.idq_sizes, own.fused_sizes = flat.idq_sizes, flat.fused_sizes
+    _, own.symbol_delta = _symbol_rule(template, instruction)
+    value = value_rule(template, instruction)
+    own.value_delta = value.delta
+    head = own.head = flat.head[:]
+    head[_LENGTH] = instruction.length
+    head[_OPCODE] = instruction.opcode_offset
+    head[_LCP] = instruction.has_length_changing_prefix
+    head[_EXTRA_SLOT] = _needs_extra_slot(template, instruction)
+    for field in _REGISTER_FIELDS:
+        head[field] = keys.get(head[field], head[field])
+    head[_VALUE] = value.kind
+    head[_VALUE + 1] = KEYS.register(value.base)
+    head[_VALUE + 2] = KEYS.register(value.index)
+    head[_VALUE + 3] = value.scale
+
+    own.register_outputs, own.merges = flat.register_outputs, flat.merges
+    own.inputs, own.outputs = flat.inputs, flat.outputs
+    if keys:
+        own.register_outputs = array("i", [keys.get(key, key) for key in flat.register_outputs])
+        own.inputs = _with_keys(flat.inputs, 2, keys)
+        own.outputs = _with_keys(flat.outputs, 3, keys)
+    own.uops = flat.uops
+    addresses = sibling.addresses()
+    if addresses:
+        rows = own.uops = flat.uops[:]
+        for position, uop in enumerate(template.uops):
+            if uop.memory_operand < 0:
+                continue
+            row = position * len(UOP_FIELDS)
+            rows[row + _BASE] = keys.get(rows[row + _BASE], rows[row + _BASE])
+            rows[row + _INDEX] = keys.get(rows[row + _INDEX], rows[row + _INDEX])
+            if rows[row + _SCALE] != NO_KEY:
+                address = addresses[uop.memory_operand]
+                rows[row + _SCALE] = address.scale
+                rows[row + _DISPLACEMENT] = _in_32_bits(address.displacement)
+            rows[row + _CHASING] = _may_chase(uop, rows[row + _BASE], rows[row + _DISPLACEMENT])
+    return own
+
+
+def _with_keys(operands: array[int], width: int, keys: Mapping[int, int]) -> array[int]:
+    """Rows of operands with the keys replaced that do not stand for internal values."""
+    own = operands[:]
+    for start in range(0, len(own), width):
+        if not own[start]:
+            own[start + 1] = keys.get(own[start + 1], own[start + 1])
+    return own
+
+
+def _may_chase(uop: UopTemplate, base: int, displacement: int) -> bool:
+    """A load whose address may be a loaded pointer (uiCA model, 3.11.3)."""
+    return uop.kind is UopKind.LOAD and base >= 0 and 0 <= displacement <= _MAX_POINTER_CHASING_DISPLACEMENT
 
 
 def _in_32_bits(displacement: int) -> int:
@@ -313,24 +388,24 @@ def _operand(value: Value) -> int:
     return int(name) if kind is ValueKind.INTERNAL else KEYS.number(value)
 
 
-def _symbol_rule(template: InstructionTemplate) -> tuple[int, int]:
-    """Which earlier symbolic value the results continue (NO_KEY: none), and by how much (uiCA model, 4.2)."""
+def _symbol_rule(template: InstructionTemplate, instruction: Instruction) -> tuple[bool, int]:
+    """Whether the results continue the symbolic value of the first input, and by how much (uiCA model,
+    4.2)."""
     if not template.register_inputs:
-        return NO_KEY, 0
-    source = KEYS.register(template.register_inputs[0].canonical)
+        return False, 0
     name = template.name
-    immediate = template.instruction.immediate
+    immediate = instruction.immediate
     if "MOV" in name and "CMOV" not in name:
-        return source, 0
+        return True, 0
     if "ADD" in name and immediate is not None:
-        return source, immediate
+        return True, immediate
     if "SUB" in name and immediate is not None:
-        return source, -immediate
+        return True, -immediate
     if "INC" in name:
-        return source, 1
+        return True, 1
     if "DEC" in name:
-        return source, -1
-    return NO_KEY, 0
+        return True, -1
+    return False, 0
 
 
 def _access_bytes(template: InstructionTemplate, access: MemoryAccess) -> int:
@@ -339,9 +414,9 @@ def _access_bytes(template: InstructionTemplate, access: MemoryAccess) -> int:
     return next((operand.width // 8 for operand in operands if operand.name == access.name), 0)
 
 
-def _needs_extra_slot(template: InstructionTemplate) -> bool:
+def _needs_extra_slot(template: InstructionTemplate, instruction: Instruction) -> bool:
     """Immediates that take a second DSB slot (K1)."""
-    immediate = template.instruction.immediate
+    immediate = instruction.immediate
     if immediate is None or template.facts is None:
         return False
     return not -(1 << 31) <= immediate < 1 << 31 or (

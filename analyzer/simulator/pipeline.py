@@ -55,7 +55,7 @@ class Pipeline:
     def __init__(
         self, block: Block, microarchitecture: Microarchitecture, options: ModelOptions = PUBLISHED
     ) -> None:
-        if not block.instructions:
+        if not block.entries:
             raise ValueError("a block needs at least one instruction")
         self.microarchitecture = microarchitecture
         program = Program(block, microarchitecture, options)

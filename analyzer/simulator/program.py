@@ -31,7 +31,7 @@ class Program:
     def __init__(
         self, block: Block, microarchitecture: Microarchitecture, options: ModelOptions = PUBLISHED
     ) -> None:
-        flats = [flatten(template) for template in block.instructions]
+        flats = [flatten(entry) for entry in block.entries]
         self.exact_memory = options.hardware
         """Accesses are compared by the bytes they touch (``memory``)."""
         self.simple_front_end = options.simple_front_end

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cyclelens.analyzer.model.instruction import OperandKind
+from cyclelens.analyzer.model.instruction import Instruction, OperandKind
 from cyclelens.analyzer.model.uops import InstructionTemplate
 
 UNKNOWN_VALUE, SUM, LOADED = 0, 1, 2
@@ -32,11 +32,10 @@ class ValueRule:
 _UNKNOWN = ValueRule()
 
 
-def value_rule(template: InstructionTemplate) -> ValueRule:
-    """The rule for an instruction's register result."""
+def value_rule(template: InstructionTemplate, instruction: Instruction) -> ValueRule:
+    """The rule for the register result of an instruction with this template, or a sibling's."""
     if template.facts is None or len(template.register_outputs) != 1:
         return _UNKNOWN
-    instruction = template.instruction
     name = instruction.mnemonic
     if template.uop_count == 0 and not template.register_inputs:
         return ValueRule(SUM)  # a zero idiom
@@ -45,12 +44,11 @@ def value_rule(template: InstructionTemplate) -> ValueRule:
         size = template.register_outputs[0].width
         whole = name in ("mov", "movsxd", "movabs", "pop") and size >= _LOADED_BITS
         return ValueRule(LOADED) if whole else _UNKNOWN
-    rule = _sum(template, name)
+    rule = _sum(instruction, name)
     return rule if abs(rule.delta) < _LARGEST else _UNKNOWN
 
 
-def _sum(template: InstructionTemplate, name: str) -> ValueRule:
-    instruction = template.instruction
+def _sum(instruction: Instruction, name: str) -> ValueRule:
     immediate = instruction.immediate
     operands = instruction.operands
     first = operands[0].register if operands else None

@@ -19,6 +19,7 @@ from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.uops import (
     Block,
+    Entry,
     InstructionTemplate,
     UopKind,
     UopTemplate,
@@ -30,12 +31,12 @@ from cyclelens.analyzer.uops.expansion import expand
 from cyclelens.analyzer.uops.fusion import fuse, fuse_branch, laminate
 from cyclelens.analyzer.uops.high8 import high8_effects
 from cyclelens.analyzer.uops.operands import BoundOperand, Prepared, bind, prepare
-from cyclelens.analyzer.uops.rebinding import Names, rebind_prepared, rebind_template, shape_of
+from cyclelens.analyzer.uops.rebinding import Names, Sibling, rebind_prepared, shape_of
 
 _CODE_LINE = 64
 _JCC_BLOCK = 32
 _MOST_KEPT = 20_000
-"""Templates per microarchitecture; their siblings' shapes are few and stay."""
+"""Entries per microarchitecture; the templates that they share are few and stay."""
 
 
 class _Known(NamedTuple):
@@ -64,8 +65,8 @@ class _Cache:
         self.prepared: dict[bytes, _Known | None] = {}
         self.siblings: dict[tuple[object, ...], Prepared] = {}
         self.records: list[InstructionFacts] = []
-        self.templates: dict[tuple[object, ...], InstructionTemplate] = {}
-        self.sibling_templates: dict[tuple[object, ...], tuple[InstructionTemplate, Names]] = {}
+        self.entries: dict[tuple[object, ...], Entry] = {}
+        self.templates: dict[tuple[object, ...], tuple[InstructionTemplate, Names]] = {}
 
 
 _CACHES: WeakKeyDictionary[FactsStore, dict[tuple[object, ...], _Cache]] = WeakKeyDictionary()
@@ -89,9 +90,9 @@ def build_block(
 ) -> Block:
     """The block that the simulator runs. ``alignment`` is the address of the first byte modulo 64."""
     cache = _cache_of(store, microarchitecture, options)
-    if len(cache.templates) >= _MOST_KEPT:
+    if len(cache.entries) >= _MOST_KEPT:
         cache.prepared.clear()
-        cache.templates.clear()
+        cache.entries.clear()
     known = [_known(instruction, cache, store) for instruction in instructions]
     prepared = [each and each.sibling for each in known]
     wide = any(each is not None and each.has_zmm_operand for each in prepared)
@@ -106,10 +107,10 @@ def build_block(
         addresses.append(addresses[-1] + instruction.length)
     absorbed = _absorbed(prepared, addresses)
 
-    templates = []
+    entries: list[Entry] = []
     for position, (instruction, knowledge) in enumerate(zip(instructions, known, strict=True)):
         if knowledge is None:
-            templates.append(_unknown(instruction))
+            entries.append(_unknown(instruction))
             continue
         each, shape = knowledge.sibling, knowledge.shape
         branch = prepared[position + 1] if position + 1 in absorbed else None
@@ -123,21 +124,20 @@ def build_block(
         absorbs = branch and (branch.ports, branch.uop_count)
         context = (wide, absorbs, slower, merged, jcc, second)
         key = (instruction.code, context)
-        template = cache.templates.get(key)
-        if template is None:
-            sibling = cache.sibling_templates.get((shape, context))
+        entry = cache.entries.get(key)
+        if entry is None:
+            sibling = cache.templates.get((shape, context))
             if sibling is None:
                 template = _template(knowledge.prepared(), wide, branch, slower, merged, jcc, second)
                 if options.simple_front_end:
                     template = _unfused(template)
-                cache.sibling_templates[shape, context] = (template, knowledge.names)
+                cache.templates[shape, context] = (template, knowledge.names)
+                entry = template
             else:
-                template = rebind_template(
-                    sibling[0], instruction, knowledge.operands, sibling[1], knowledge.names
-                )
-            cache.templates[key] = template
-        templates.append(template)
-    return Block(tuple(templates), microarchitecture.name, loop, alignment)
+                entry = Sibling(sibling[0], instruction, knowledge.operands, sibling[1], knowledge.names)
+            cache.entries[key] = entry
+        entries.append(entry)
+    return Block(tuple(entries), microarchitecture.name, loop, alignment)
 
 
 def _known(instruction: Instruction, cache: _Cache, store: FactsStore) -> _Known | None:

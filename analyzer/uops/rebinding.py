@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from operator import attrgetter
 
-from cyclelens.analyzer.model.instruction import Instruction
+from cyclelens.analyzer.model.facts import InstructionFacts
+from cyclelens.analyzer.model.instruction import DecodedOperand, Instruction
 from cyclelens.analyzer.model.uops import (
     InstructionTemplate,
     MemoryAccess,
@@ -117,27 +118,58 @@ _INSTRUCTION, _UOPS, _LCP, _INPUTS, _OUTPUTS, _ADDRESS_INPUTS, _MEMORY = (
 )
 
 
-def rebind_template(
-    sibling: InstructionTemplate,
-    instruction: Instruction,
-    operands: Sequence[BoundOperand],
-    old: Names,
-    new: Names,
-) -> InstructionTemplate:
-    """The sibling's uops with this instruction's registers and addresses; ``old`` and ``new`` are the names
-    of the two. (``dataclasses.replace`` would take half of the time of a whole prediction.)"""
-    registers = _Registers(sibling.rsp_change, operands)
-    values = list(_ALL(sibling))
-    values[_INSTRUCTION] = instruction
-    values[_LCP] = instruction.has_length_changing_prefix
-    values[_ADDRESS_INPUTS] = tuple(registers.address_inputs)
-    values[_MEMORY] = tuple(registers.accesses)
-    if old != new:
-        mapping = dict(zip(old, new, strict=True))
-        values[_UOPS] = tuple(_rename(uop, mapping) for uop in sibling.uops)
-        values[_INPUTS] = registers.like(sibling.register_inputs)
-        values[_OUTPUTS] = registers.like(sibling.register_outputs)
-    return InstructionTemplate(*values)
+class Sibling:
+    """An instruction that differs from the one of a finished template in registers, displacement and
+    immediate only. Simulations get along without its own template, which is made when asked for."""
+
+    __slots__ = ("_own", "instruction", "like", "operands", "renamed")
+
+    def __init__(
+        self,
+        like: InstructionTemplate,
+        instruction: Instruction,
+        operands: Sequence[BoundOperand],
+        old: Names,
+        new: Names,
+    ) -> None:
+        """``like`` is the finished template; ``old`` and ``new`` are the names of its registers and of this
+        instruction's."""
+        self.like = like
+        self.instruction = instruction
+        self.operands = operands
+        self.renamed: Mapping[str, str] = {} if old == new else dict(zip(old, new, strict=True))
+        """This instruction's registers by those of the template."""
+        self._own: InstructionTemplate | None = None
+
+    @property
+    def facts(self) -> InstructionFacts | None:
+        """The record of both."""
+        return self.like.facts
+
+    def addresses(self) -> list[DecodedOperand]:
+        """This instruction's addresses in the order of the template's ``memory_operands``."""
+        return [
+            operand.memory
+            for operand in self.operands
+            if operand.memory is not None and operand.facts.kind != "agen"
+        ]
+
+    def template(self) -> InstructionTemplate:
+        """The template with this instruction's registers and addresses. (``dataclasses.replace`` would take
+        half of the time of a whole prediction.)"""
+        if self._own is None:
+            registers = _Registers(self.like.rsp_change, self.operands)
+            values = list(_ALL(self.like))
+            values[_INSTRUCTION] = self.instruction
+            values[_LCP] = self.instruction.has_length_changing_prefix
+            values[_ADDRESS_INPUTS] = tuple(registers.address_inputs)
+            values[_MEMORY] = tuple(registers.accesses)
+            if self.renamed:
+                values[_UOPS] = tuple(_rename(uop, self.renamed) for uop in self.like.uops)
+                values[_INPUTS] = registers.like(self.like.register_inputs)
+                values[_OUTPUTS] = registers.like(self.like.register_outputs)
+            self._own = InstructionTemplate(*values)
+        return self._own
 
 
 def _rename(uop: UopTemplate, mapping: Mapping[str, str]) -> UopTemplate:

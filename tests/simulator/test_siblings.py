@@ -1,0 +1,52 @@
+"""An instruction that differs from an earlier one in registers, addresses and constants only gets its rows from
+that one's; they must be the rows that its own template gives."""
+
+from __future__ import annotations
+
+import pytest
+from cyclelens.analyzer.assembly.decoder import decode
+from cyclelens.analyzer.facts.store import open_store
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.simulator.flat import FlatInstruction, flatten
+from cyclelens.analyzer.uops.block import build_block
+from cyclelens.analyzer.uops.rebinding import Sibling
+
+TAIL = bytes([0x24, 0x7F, 0xFF, 0x12, 0x34, 0x56, 0x78, 0x9A, 0xBC, 0x01])
+OPCODES = {
+    "add r64, r/m64": "4801",
+    "mov r64, r/m64": "488b",
+    "mov r/m64, r64": "4889",
+    "movzx r32, r/m8": "0fb6",
+    "lea r64, m": "488d",
+    "add r/m64, imm8": "4883",
+    "sub r/m32, imm32": "81",
+    "mov r/m32, imm32": "c7",
+    "push or inc": "ff",
+    "imul r64, r/m64": "480faf",
+    "movups x, x/m128": "0f10",
+    "movsd m64, x": "f20f11",
+    "vaddps y, y, y/m256": "c5fc58",
+    "vfmadd231pd x, x, x/m128": "c4e2f1b8",
+    "xchg r64, r/m64": "4887",
+    "cmpxchg r/m64, r64": "480fb1",
+}
+
+
+@pytest.mark.parametrize("opcode", OPCODES.values(), ids=OPCODES.keys())
+@pytest.mark.parametrize("name", ["SKL", "HSW", "ICL"])
+def test_a_sibling_has_the_rows_of_its_own_template(name: str, opcode: str) -> None:
+    siblings = 0
+    store = open_store()
+    for modrm in range(256):
+        code = bytes.fromhex(opcode) + bytes([modrm]) + TAIL
+        instruction = decode(code)[0]
+        if not instruction.mnemonic:
+            continue
+        (entry,) = build_block((instruction,), registry.get(name), store, loop=False).entries
+        if not isinstance(entry, Sibling):
+            continue
+        siblings += 1
+        own, expected = flatten(entry), FlatInstruction(entry.template())
+        for rows in FlatInstruction.__slots__:
+            assert getattr(own, rows) == getattr(expected, rows), (instruction.text, rows)
+    assert siblings > 20
