@@ -66,6 +66,7 @@ def extensions() -> list[Extension]:
             "cdivision": True,
             "nonecheck": False,
             "embedsignature": True,
+            "auto_pickle": False,
         },
     )
     for module in built:

@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, islice
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,6 +31,7 @@ from cyclelens.analyzer.model.result import (
     RegionAnalysis,
 )
 from cyclelens.analyzer.model.source import UNKNOWN_LINE, AssembledFile, Problem, Region, Severity
+from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.simulator.pipeline import Cancelled, simulate
 from cyclelens.analyzer.uops.block import build_block
 
@@ -231,37 +232,43 @@ class Analyzer:
         Bytes that cannot be predicted give a result without a figure. Raises ``UnknownMicroarchitecture``
         for an unknown name and ``TablesUnavailable`` if the tables cannot be read.
         """
+        return self.predict_batch([code], microarchitecture, mode, alignment, options)[0]
+
+    def predict_batch(
+        self,
+        codes: Sequence[bytes],
+        microarchitecture: str,
+        mode: str = "unroll",
+        alignment: int = 0,
+        options: ModelOptions = PUBLISHED,
+    ) -> list[PredictResult]:
+        """``predict`` for several blocks. All go through one phase before any enters the next: the code of a
+        phase then stays in the processor's caches, which saves a quarter of the time of short blocks."""
         model = variant(registry.get(microarchitecture), options)
-        if len(code) > MAX_BLOCK_BYTES:
-            return PredictResult(None, f"the block has {len(code)} bytes; the limit is {MAX_BLOCK_BYTES}")
-        instructions = decode(code)
-        problem = _unpredictable(instructions)
-        if problem:
-            return PredictResult(None, problem)
         loop = mode == "loop"
-        if loop:
-            end = loop_end(instructions)
-            if end is None:
-                return PredictResult(None, "the block uses every register: none is left for the loop counter")
-            instructions += decode(end)
+        listings = [_listing(code, loop) for code in codes]
+        built = [
+            each if isinstance(each, PredictResult) else self._built(each, model, loop, alignment, options)
+            for each in listings
+        ]
+        return [each if isinstance(each, PredictResult) else _figure(each, model, options) for each in built]
+
+    def _built(
+        self,
+        instructions: Sequence[Instruction],
+        model: Microarchitecture,
+        loop: bool,
+        alignment: int,
+        options: ModelOptions,
+    ) -> Block | PredictResult:
         try:
-            block = build_block(
+            return build_block(
                 instructions, model, self._store, loop=loop, alignment=alignment, options=options
             )
-            if options.model == "bounds":
-                # Here, because simulations do without the bounds and start faster.
-                from cyclelens.analyzer.bounds.registry import predict_analytically
-
-                cycles = predict_analytically(block, model)
-            else:
-                cycles = simulate(block, model, details=False, options=options).cycles_per_iteration
         except TablesUnavailable:
             raise
         except Exception as error:  # one block that fails must not end a run of many thousands
             return PredictResult(None, _internal_error(error))
-        unknown = dict.fromkeys(item.instruction.text for item in block.entries if item.facts is None)
-        problem = f"unknown instruction: {'; '.join(unknown)}" if unknown else ""
-        return PredictResult(cycles, problem)
 
     def _region(
         self,
@@ -357,6 +364,38 @@ def _shortened(prediction: Prediction, rounds: int | None) -> Prediction:
     return replace(prediction, simulation=replace(prediction.simulation, trace=trace))
 
 
+def _listing(code: bytes, loop: bool) -> tuple[Instruction, ...] | PredictResult:
+    """The instructions to predict, with the counter of a loop, or why there is no figure."""
+    if len(code) > MAX_BLOCK_BYTES:
+        return PredictResult(None, f"the block has {len(code)} bytes; the limit is {MAX_BLOCK_BYTES}")
+    instructions = decode(code)
+    problem = _unpredictable(instructions)
+    if problem:
+        return PredictResult(None, problem)
+    if loop:
+        end = loop_end(instructions)
+        if end is None:
+            return PredictResult(None, "the block uses every register: none is left for the loop counter")
+        instructions += decode(end)
+    return instructions
+
+
+def _figure(block: Block, model: Microarchitecture, options: ModelOptions) -> PredictResult:
+    try:
+        if options.model == "bounds":
+            # Here, because simulations do without the bounds and start faster.
+            from cyclelens.analyzer.bounds.registry import predict_analytically
+
+            cycles = predict_analytically(block, model)
+        else:
+            cycles = simulate(block, model, details=False, options=options).cycles_per_iteration
+    except Exception as error:  # one block that fails must not end a run of many thousands
+        return PredictResult(None, _internal_error(error))
+    unknown = dict.fromkeys(item.instruction.text for item in block.entries if item.facts is None)
+    problem = f"unknown instruction: {'; '.join(unknown)}" if unknown else ""
+    return PredictResult(cycles, problem)
+
+
 def _is_chosen(name: str, wanted: str | None) -> bool:
     """Is it the wanted region, or one of the basic blocks that it was cut into?"""
     stem, dot, number = name.rpartition(".")
@@ -450,9 +489,8 @@ def _internal_error(error: Exception) -> str:
 # ---------------------------------------------------------------------------------------------------------
 # Many blocks
 
-_CHUNK = 32
-_CHUNKS_AHEAD = 4
-"""Chunks in flight for each process: enough to keep it busy, few enough to read the input as it comes."""
+_AHEAD = 4
+"""Batches in flight for each process: enough to keep it busy, few enough to read the input as it comes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -465,7 +503,7 @@ class _Task:
 
 
 def predict_many(
-    blocks: Iterable[str],
+    batches: Iterable[Sequence[str]],
     microarchitecture: str,
     mode: str,
     *,
@@ -474,31 +512,32 @@ def predict_many(
     tables: Path | None = None,
     options: ModelOptions = PUBLISHED,
 ) -> Iterator[PredictResult]:
-    """Figures of blocks in hexadecimal, in their order, as soon as they are known.
+    """Figures of blocks in hexadecimal, in their order, those of a batch together.
 
-    ``jobs``: number of processes. The input is read only a little ahead. Raises ``UnknownMicroarchitecture``
+    Some dozen blocks make a good batch (``predict_batch``). ``jobs``: number of processes; with more than
+    one, the input is read a few batches ahead. Raises ``UnknownMicroarchitecture``
     and ``TablesUnavailable`` when the first result is asked for.
     """
     registry.get(microarchitecture)
     task = _Task(microarchitecture, mode, alignment, tables, options)
     if jobs <= 1:
         analyzer = Analyzer(open_store(tables))
-        for block in blocks:
-            yield _predict_hex(analyzer, block, task)
+        for batch in batches:
+            yield from _predict_hex(analyzer, batch, task)
         return
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
     open_store(tables).close()  # a clear error here instead of a dead process later
-    lines = iter(blocks)
+    remaining = iter(batches)
     pool = ProcessPoolExecutor(
         jobs, mp_context=get_context("spawn"), initializer=_start_worker, initargs=(task,)
     )
     waiting: deque[Future[list[PredictResult]]] = deque()
     try:
         while True:
-            while len(waiting) < jobs * _CHUNKS_AHEAD and (chunk := list(islice(lines, _CHUNK))):
-                waiting.append(pool.submit(_predict_chunk, chunk))
+            while len(waiting) < jobs * _AHEAD and (batch := next(remaining, ())):
+                waiting.append(pool.submit(_predict_in_worker, batch))
             if not waiting:
                 return
             yield from waiting.popleft().result()
@@ -506,17 +545,25 @@ def predict_many(
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _predict_hex(analyzer: Analyzer, block: str, task: _Task) -> PredictResult:
+def _predict_hex(analyzer: Analyzer, blocks: Sequence[str], task: _Task) -> list[PredictResult]:
+    read = [_from_hex(block) for block in blocks]
+    codes = [code for code in read if isinstance(code, bytes)]
+    results = iter(
+        analyzer.predict_batch(codes, task.microarchitecture, task.mode, task.alignment, task.options)
+    )
+    return [next(results) if isinstance(code, bytes) else code for code in read]
+
+
+def _from_hex(block: str) -> bytes | PredictResult:
     text = block.strip()
     if not text:
         return PredictResult(None, "empty line")
     if len(text) > 3 * MAX_BLOCK_BYTES:
         return PredictResult(None, f"the block is too long; the limit is {MAX_BLOCK_BYTES} bytes")
     try:
-        code = bytes.fromhex(text)
+        return bytes.fromhex(text)
     except ValueError:
         return PredictResult(None, "not hexadecimal")
-    return analyzer.predict(code, task.microarchitecture, task.mode, task.alignment, task.options)
 
 
 def collect_rarely() -> None:
@@ -539,7 +586,7 @@ def _start_worker(task: _Task) -> None:
     _worker = Analyzer(open_store(task.tables)), task
 
 
-def _predict_chunk(blocks: Sequence[str]) -> list[PredictResult]:
+def _predict_in_worker(blocks: Sequence[str]) -> list[PredictResult]:
     assert _worker is not None, "the pool runs its initializer first"
     analyzer, task = _worker
-    return [_predict_hex(analyzer, block, task) for block in blocks]
+    return _predict_hex(analyzer, blocks, task)

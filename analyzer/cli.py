@@ -13,7 +13,9 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
+from io import BufferedReader
 from pathlib import Path
+from typing import cast
 
 from cyclelens.analyzer.commands.common import (
     OK,
@@ -136,6 +138,10 @@ def _jobs(text: str) -> int:
 # predict
 
 
+_READ_BYTES = 1 << 14
+_BATCH = 64
+
+
 def _predict(arguments: list[str]) -> int:
     parser = new_parser(
         "predict",
@@ -166,17 +172,15 @@ def _predict(arguments: list[str]) -> int:
 
     waiting: deque[str] = deque()
 
-    def blocks() -> Iterator[str]:
-        for line in sys.stdin:
-            waiting.append(line.strip())
-            yield line
+    def batches() -> Iterator[list[str]]:
+        for batch in _batches_of_lines():
+            waiting.extend(batch)
+            yield batch
 
-    if hasattr(sys.stdin, "reconfigure"):
-        sys.stdin.reconfigure(errors="replace")
     collect_rarely()
     writer = csv.writer(sys.stdout, lineterminator="\n")
     results = predict_many(
-        blocks(),
+        batches(),
         options.arch,
         options.mode,
         alignment=options.alignment,
@@ -191,12 +195,29 @@ def _predict(arguments: list[str]) -> int:
                 writer.writerow(
                     (waiting.popleft(), "" if cycles is None else f"{cycles:.2f}", result.problem)
                 )
-                sys.stdout.flush()
+                if not waiting:
+                    sys.stdout.flush()
                 advance()
         except TablesUnavailable as error:
             raise InputError(error) from None
     # A block without a figure is an answer of its own: its row says why.
     return OK
+
+
+def _batches_of_lines() -> Iterator[list[str]]:
+    """The lines of standard input, as many at once as are there already: a program that writes one block and
+    waits for its figure gets it."""
+    pieces: list[bytes] = []
+    stream = cast(BufferedReader, sys.stdin.buffer)
+    while piece := stream.read1(_READ_BYTES):
+        pieces.append(piece)
+        if b"\n" in piece:
+            lines = b"".join(pieces).split(b"\n")
+            pieces = [lines.pop()]
+            for start in range(0, len(lines), _BATCH):
+                yield [line.decode(errors="replace").strip() for line in lines[start : start + _BATCH]]
+    if last := b"".join(pieces):
+        yield [last.decode(errors="replace").strip()]
 
 
 @contextlib.contextmanager

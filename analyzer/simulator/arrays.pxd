@@ -38,4 +38,7 @@ cdef class Record:
     cdef void start(self, int cycle, int round_number, int instance, int uop) noexcept
     cdef int add(self, long long item) except -1
     cdef int add_time(self, long long cycle, int oldest) except -1
-    cdef bint equals(self, Record other) noexcept
+    cdef public bint differs
+    cdef Record _other
+    cdef void compare_with(self, Record other)
+    cdef bint equals_other(self) noexcept

@@ -91,17 +91,16 @@ class SequenceHeaps:
 
     def push(self, heap: int, item: int) -> None:
         """Insert a sequence number."""
-        items = self.items
         base = heap * self.capacity
         place = self.counts[heap]
         self.counts[heap] = place + 1
         while place > 0:
             parent = (place - 1) >> 1
-            if items[base + parent] <= item:
+            if self.items[base + parent] <= item:
                 break
-            items[base + place] = items[base + parent]
+            self.items[base + place] = self.items[base + parent]
             place = parent
-        items[base + place] = item
+        self.items[base + place] = item
 
     def oldest(self, heap: int) -> int:
         """The smallest sequence number of a heap that is not empty."""
@@ -109,33 +108,37 @@ class SequenceHeaps:
 
     def pop(self, heap: int) -> int:
         """Remove and return the smallest sequence number of a heap that is not empty."""
-        items = self.items
         base = heap * self.capacity
-        top = items[base]
+        top = self.items[base]
         count = self.counts[heap] - 1
         self.counts[heap] = count
-        item = items[base + count]
+        item = self.items[base + count]
         place = 0
         while True:
             child = 2 * place + 1
             if child >= count:
                 break
-            if child + 1 < count and items[base + child + 1] < items[base + child]:
+            if child + 1 < count and self.items[base + child + 1] < self.items[base + child]:
                 child += 1
-            if items[base + child] >= item:
+            if self.items[base + child] >= item:
                 break
-            items[base + place] = items[base + child]
+            self.items[base + place] = self.items[base + child]
             place = child
-        items[base + place] = item
+        self.items[base + place] = item
         return top
 
 
 class Record:
-    """A list of integers that describes a state; two states are the same if their records are equal."""
+    """A list of integers that describes a state; two states are the same if their records are equal.
+
+    A record that is compared with another notes only whether it differs; whoever fills it may stop then.
+    """
 
     def __init__(self) -> None:
-        self.items = longs(2048)
+        self.items = longs(512)
         self.count = 0
+        self.differs = False
+        self._other: Record | None = None
         # What everything in the record is relative to, so that equal states at different times agree.
         self.cycle = 0
         self.round = 0
@@ -145,6 +148,7 @@ class Record:
     def start(self, cycle: int, round_number: int, instance: int, uop: int) -> None:
         """Begin a new state; times, rounds, instances and uops will be relative to these."""
         self.count = 0
+        self.differs = False
         self.cycle = cycle
         self.round = round_number
         self.instance = instance
@@ -152,10 +156,15 @@ class Record:
 
     def add(self, item: int) -> None:
         """Append an integer."""
-        if self.count == len(self.items):
-            self.items = grown(self.items, 2 * self.count)
-        self.items[self.count] = item
-        self.count += 1
+        if self._other is None:
+            if self.count == len(self.items):
+                self.items = grown(self.items, 2 * self.count)
+            self.items[self.count] = item
+            self.count += 1
+        elif self.count < self._other.count and self._other.items[self.count] == item:
+            self.count += 1
+        else:
+            self.differs = True
 
     def add_time(self, cycle: int, oldest: int) -> None:
         """Append a cycle; negative ones stand for themselves, and none counts as older than ``oldest``
@@ -165,11 +174,10 @@ class Record:
         else:
             self.add(cycle - self.cycle if cycle - self.cycle > -oldest else -oldest)
 
-    def equals(self, other: Record) -> bool:
-        """The same state."""
-        if self.count != other.count:
-            return False
-        for position in range(self.count):  # noqa: SIM110 - a generator would be slow compiled
-            if self.items[position] != other.items[position]:
-                return False
-        return True
+    def compare_with(self, other: Record) -> None:
+        """Compare all that is added from now on with a finished record."""
+        self._other = other
+
+    def equals_other(self) -> bool:
+        """The same state as that of the other record."""
+        return not self.differs and self._other is not None and self.count == self._other.count

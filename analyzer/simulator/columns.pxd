@@ -9,6 +9,7 @@ cdef int NONE
 cdef int NO_SOURCE
 cdef int UNKNOWN
 cdef int _INITIAL
+cdef int _MOST_KEPT
 
 
 @cython.final
@@ -62,6 +63,7 @@ cdef class Columns:
     cdef public int[::1] store_left
     cdef public long long[::1] store_base
     cdef public long long[::1] store_index
+    cpdef int start(self) except -1
     cdef int _start_columns(self, int size, int value_size) except -1
     cdef int _cut_instances(self, int[::1] table, int size) except -1
     cdef int _cut_uops(self, int[::1] table, int size) except -1

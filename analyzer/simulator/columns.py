@@ -10,7 +10,10 @@ from cyclelens.analyzer.simulator.arrays import Column, Record, grown, ints, lon
 from cyclelens.analyzer.simulator.constants import CODE_LINE, FOREVER, NO_SOURCE, NONE, UNKNOWN
 from cyclelens.analyzer.simulator.program import Program
 
-_INITIAL = 1024
+_INITIAL = 1040
+"""65 cache lines: were it a power of two, the same uop's place in all columns would be in one cache set."""
+_MOST_KEPT = 1 << 18
+"""Longer columns are not kept for the next run."""
 
 
 class Columns:
@@ -21,18 +24,27 @@ class Columns:
 
     def __init__(self, program: Program) -> None:
         self.program = program
+        self._margin = 0
+        self._value_margin = 0
+        self._start_columns(_INITIAL, _INITIAL)
+
+    def start(self) -> None:
+        """Empty for a run of the program, which may have been filled anew."""
+        program = self.program
         # What one cycle can add: code fetch takes up to five groups of 64 bytes or four rounds, the LSD up
         # to eight rounds; the renamer takes some instructions and every key that it meets for the first time.
         rounds = 10 if program.loop else 2 + 5 * CODE_LINE // program.size
         self._margin = 64 + rounds * max(program.uops, program.instructions)
         renamed = 2 + 8 // program.instructions
-        self._value_margin = 64 + renamed * (len(program.out_key) + len(program.in_key)) + program.keys
+        self._value_margin = 64 + renamed * (program.outputs + program.inputs) + program.keys
         self.instances = 0
         self.uops = 0
         self.inputs = 0
         self.values = 0
         self.stores = 0
-        self._start_columns(self._margin + _INITIAL, self._value_margin + _INITIAL)
+        if len(self.static) > _MOST_KEPT:
+            self._start_columns(_INITIAL, _INITIAL)
+        self.reserve()
 
     def _start_columns(self, size: int, value_size: int) -> None:
         self._cut_instances(memoryview(ints(4 * size)), size)
@@ -146,6 +158,13 @@ class Columns:
         self.retired[uop] = UNKNOWN
         self.port[uop] = NONE
         self.store[uop] = NONE
+        self.latency_bonus[uop] = 0
+        self.first_input[uop] = 0
+        self.first_result[uop] = 0
+        self.pending[uop] = 0
+        self.next_uop[uop] = NONE
+        self.blocked[uop] = 0
+        self.held[uop] = 0
         return uop
 
     def new_input(self, uop: int, value: int) -> int:

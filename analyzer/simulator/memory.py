@@ -161,7 +161,7 @@ class Memory:
         while self.first_live < columns.stores and self._finished(self.first_live, state.cycle):
             self.first_live += 1
         self._seen = 0
-        for position in range(len(self._program.used_key)):
+        for position in range(self._program.used_keys):
             self._record_symbol(state, self.symbol[self._program.used_key[position]])
         state.add(columns.stores - self.first_live)
         for store in range(self.first_live, columns.stores):

@@ -23,6 +23,7 @@ cdef class MoveElimination:
     cdef int record(self, Record state, int[::1] value) except -1
     cdef void start_cycle(self) noexcept
     cdef bint decide(self, int register_class) noexcept
+    @cython.locals(keeps=cython.bint)
     cdef void decided(self) noexcept
     cdef void _move(self, int entry, int target) noexcept
     cdef void share(self, int value, int source, int target) noexcept

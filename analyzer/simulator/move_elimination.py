@@ -39,7 +39,7 @@ class MoveElimination:
         for entry in range(self.entries):
             state.add(self.entry_class[entry])
             state.add(self.entry_mask[entry])
-            for position in range(len(self._program.used_key)):
+            for position in range(self._program.used_keys):
                 key = self._program.used_key[position]
                 if value[key] == self.entry_value[entry]:
                     state.add(key)

@@ -74,6 +74,7 @@ cdef class Pipeline:
     cdef bint _same_outline(self) noexcept
     cdef int _record(self, Record state) except -1
     cdef int _issue_of_round(self, int round_number) except? -1
+    cdef int _record_front_end(self, Record state) except -1
     cpdef int rounds_retired(self, int min_rounds, int min_cycles) except -1
     cdef void _front_end(self, int cycle) noexcept
     cdef void _after_decoder(self) noexcept

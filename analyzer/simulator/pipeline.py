@@ -8,7 +8,7 @@ from math import ceil
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
-from cyclelens.analyzer.model.result import Simulation
+from cyclelens.analyzer.model.result import Account, Simulation
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.simulator.accounting import account_of
 from cyclelens.analyzer.simulator.arrays import Record, ints
@@ -39,6 +39,8 @@ _BUFFERS_FILLED = 4
 _STUCK_CYCLES = 100_000
 _FIRST_ANCHOR = 24
 _OUTLINE = 7
+_SPARE: list[Columns] = []
+"""Columns (with their program) of runs that are over."""
 
 
 class Cancelled(Exception):
@@ -58,8 +60,11 @@ class Pipeline:
         if not block.entries:
             raise ValueError("a block needs at least one instruction")
         self.microarchitecture = microarchitecture
-        program = Program(block, microarchitecture, options)
-        columns = Columns(program)
+        # The columns of an earlier run, if there was one: making them takes a third of a short run.
+        columns = _SPARE.pop() if _SPARE else Columns(Program())
+        program = columns.program
+        program.fill(block, microarchitecture, options)
+        columns.start()
         layout = Layout(program, microarchitecture)
         queues = Queues(program, microarchitecture)
         microcode = MicrocodeQueue()
@@ -93,13 +98,13 @@ class Pipeline:
         """How long and how many rounds it takes until the same state comes again; 0 if not known."""
         self._state = Record()
         self._anchor = Record()
+        self._state.compare_with(self._anchor)
         self._anchor_round = NONE
         self._next_anchor = _FIRST_ANCHOR
         self._outline = ints(_OUTLINE)
         self.after_microcode = NONE
         """Instruction whose microcode interrupts the DSB."""
         self.cycle = 0
-        columns.reserve()
         if self.lsd.unroll:
             self.source = LSD
             self.lsd.tick()
@@ -156,7 +161,7 @@ class Pipeline:
             return False
         if self._anchor_round != NONE and self._same_outline():
             self._record(self._state)
-            if self._state.equals(self._anchor):
+            if self._state.equals_other():
                 return True
         if self.cycle >= self._next_anchor:
             self._anchor_round = self.reorder_buffer.key_rounds - 1
@@ -167,25 +172,23 @@ class Pipeline:
 
     def _draw_outline(self) -> None:
         """A few numbers that differ wherever the state as a whole is likely to."""
-        outline = self._outline
-        outline[0] = self.queues.idq.count
-        outline[1] = self.queues.instructions.count
-        outline[2] = self.reorder_buffer.entries.count
-        outline[3] = self.scheduler.occupancy
-        outline[4] = self.stack_engine.offset
-        outline[5] = self.assignment.toggles
-        outline[6] = self.assignment.usage_digest()
+        self._outline[0] = self.queues.idq.count
+        self._outline[1] = self.queues.instructions.count
+        self._outline[2] = self.reorder_buffer.entries.count
+        self._outline[3] = self.scheduler.occupancy
+        self._outline[4] = self.stack_engine.offset
+        self._outline[5] = self.assignment.toggles
+        self._outline[6] = self.assignment.usage_digest()
 
     def _same_outline(self) -> bool:
-        outline = self._outline
         return (
-            outline[0] == self.queues.idq.count
-            and outline[1] == self.queues.instructions.count
-            and outline[2] == self.reorder_buffer.entries.count
-            and outline[3] == self.scheduler.occupancy
-            and outline[4] == self.stack_engine.offset
-            and outline[5] == self.assignment.toggles
-            and outline[6] == self.assignment.usage_digest()
+            self._outline[0] == self.queues.idq.count
+            and self._outline[1] == self.queues.instructions.count
+            and self._outline[2] == self.reorder_buffer.entries.count
+            and self._outline[3] == self.scheduler.occupancy
+            and self._outline[4] == self.stack_engine.offset
+            and self._outline[5] == self.assignment.toggles
+            and self._outline[6] == self.assignment.usage_digest()
         )
 
     def _record(self, state: Record) -> None:
@@ -197,6 +200,20 @@ class Pipeline:
         state.add(self.reorder_buffer.last_round - round_number)
         state.add(self.source)
         state.add(self.after_microcode)
+        # What differs most often comes first: a comparison ends there.
+        self.reorder_buffer.record(state)
+        if not state.differs:
+            self.assignment.record(state)
+            self.scheduler.record(state)
+            self._record_front_end(state)
+        if not state.differs:
+            self.renamer.record(state)
+        if not state.differs:
+            self.memory.record(state)
+            if self.resources.limited:
+                self.resources.record(state)
+
+    def _record_front_end(self, state: Record) -> None:
         if self.source == LSD:
             self.lsd.record(state)
         else:
@@ -205,13 +222,6 @@ class Pipeline:
             self.sequencer.record(state)
             self.dsb.record(state)
         self.stack_engine.record(state)
-        self.memory.record(state)
-        self.renamer.record(state)
-        if self.resources.limited:
-            self.resources.record(state)
-        self.assignment.record(state)
-        self.scheduler.record(state)
-        self.reorder_buffer.record(state)
 
     def settle(self, rounds: int, *, cancel: Callable[[], bool] | None = None) -> tuple[int, int, int]:
         """Clock on until uops are issued as fast as they retire.
@@ -376,10 +386,20 @@ def simulate(
         trace=trace,
         details=details,
     )
-    if not account:
-        return simulation
+    if account:
+        simulation = replace(simulation, account=_account(pipeline, block, microarchitecture, cancel))
+    _SPARE.append(pipeline.columns)
+    return simulation
+
+
+def _account(
+    pipeline: Pipeline,
+    block: Block,
+    microarchitecture: Microarchitecture,
+    cancel: Callable[[], bool] | None,
+) -> Account:
     begin, end, iterations = pipeline.settle(rounds_to_settle(block, microarchitecture), cancel=cancel)
-    slots = account_of(
+    return account_of(
         pipeline.columns,
         pipeline.resources.stalls,
         microarchitecture,
@@ -388,7 +408,6 @@ def simulate(
         rounds=iterations,
         cycles=pipeline.cycle + 1,
     )
-    return replace(simulation, account=slots)
 
 
 def rounds_to_settle(block: Block, microarchitecture: Microarchitecture) -> int:

@@ -66,14 +66,13 @@ class PortAssignment:
         """Bind the issue group."""
         columns = self._columns
         program = self._program
-        seen = self.snapshot
         if self._policy == 10:
             for port in range(self._ports):
-                seen[port] = self.previous[port]
+                self.snapshot[port] = self.previous[port]
                 self.previous[port] = self.usage[port]
         else:
             for port in range(self._ports):
-                seen[port] = self.usage[port]
+                self.snapshot[port] = self.usage[port]
         self._sets_count = 0
         for slot in range(self._issued.count):
             first = self._issued.firsts[slot]

@@ -1,6 +1,7 @@
 cimport cython
 
-cdef int _EXTRA_UOPS
+cdef int _INSTRUCTION_FIELDS
+cdef int _UOP_FIELDS
 
 
 @cython.final
@@ -102,13 +103,35 @@ cdef class Program:
     cdef public int[::1] q_fused0
     cdef public int[::1] f_uop_count
     cdef public int[::1] f_uop0
-    cdef int _find_used_keys(self, int[::1] used) except -1
-    cdef void _mark(self, int[::1] used, int[::1] keys) noexcept
-    cdef int _cut_instruction_columns(self, int[::1] table, int count) except -1
-    cdef int _cut_uop_columns(self, int[::1] table, int count) except -1
-    cdef int _cut_operand_columns(self, int[::1] table, int[::1] inputs, int[::1] outputs, int in_count, int out_count) except -1
-    cdef int _instruction_columns(self, list flats) except -1
-    cdef int _uop_columns(self, list flats, object microarchitecture) except -1
+    cdef public int all_idq_uops
+    cdef public int all_fused_uops
+    cdef public int all_uops
+    cdef public int inputs
+    cdef public int outputs
+    cdef public int registers
+    cdef public int merges
+    cdef public int used_keys
+    cdef int _instruction_room
+    cdef int _uop_room
+    cdef int _input_room
+    cdef int _output_room
+    cdef int _register_room
+    cdef int _queue_room
+    cdef int[::1] _instruction_table
+    cdef int[::1] _uop_table
+    cdef int[::1] _input_table
+    cdef int[::1] _output_table
+    cdef int[::1] _used
+    cdef int _reserve_keys(self) except -1
+    cdef int _spread(self, int[::1] rows, int[::1] starts) except -1
+    cdef int _number(self) except -1
+    cdef int _sum_up(self, list flats) except -1
+    cdef int _find_used_keys(self) except -1
+    cdef void _mark(self, int[::1] keys, int count) noexcept
+    cdef int _reserve(self, int registers) except -1
+    cdef int _cut_instruction_columns(self, int room) except -1
+    cdef int _cut_uop_columns(self, int room) except -1
 
 
-cdef void _transpose(int[::1] rows, int[::1] table, int count, int fields)
+cdef void _transpose(int[::1] rows, int start, int[::1] table, int room, int count, int fields) noexcept
+cdef void _copy(int[::1] rows, int start, int[::1] column, int count) noexcept

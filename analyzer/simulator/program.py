@@ -19,19 +19,43 @@ from cyclelens.analyzer.simulator.flat import (
 from cyclelens.analyzer.uops.block import merge_uop, sync_uop
 
 _MERGED = ("RAX", "RBX", "RCX", "RDX")
-_EXTRA_UOPS = 1 + len(_MERGED)
+_SINGLE_SIZES = array("i", [1] * (1 + len(_MERGED)))
+_INSTRUCTION_FIELDS = len(INSTRUCTION_FIELDS)
+_UOP_FIELDS = len(UOP_FIELDS)
 _MERGE_UOPS = {KEYS.register(name): FlatUop(merge_uop(name)) for name in _MERGED}
+_MERGE_KEYS = list(_MERGE_UOPS)
 _SYNC_UOPS: dict[str, FlatUop] = {}
 
 
 class Program:
     """Columns over instructions (``i_``), IDQ uops (``q_``), fused uops (``f_``), uops (``u_``), uop
-    operands (``in_``, ``out_``) and rename keys (``key_``); all flags are 0 or 1."""
+    operands (``in_``, ``out_``) and rename keys (``key_``); all flags are 0 or 1.
 
-    def __init__(
+    A program can be filled again and again; columns are as long as the longest block needed them.
+    """
+
+    def __init__(self) -> None:
+        self.keys = 0
+        self._instruction_room = 0
+        self._uop_room = 0
+        self._input_room = 0
+        self._output_room = 0
+        self._register_room = 0
+        self._queue_room = 0
+        self._instruction_table = memoryview(ints(0))
+        self._uop_table = memoryview(ints(0))
+        self._input_table = memoryview(ints(0))
+        self._output_table = memoryview(ints(0))
+
+    def fill(
         self, block: Block, microarchitecture: Microarchitecture, options: ModelOptions = PUBLISHED
     ) -> None:
+        """Lay out a block; nothing of an earlier one remains."""
         flats = [flatten(entry) for entry in block.entries]
+        sync = _SYNC_UOPS.get(microarchitecture.alu_ports)
+        if sync is None:
+            sync = _SYNC_UOPS[microarchitecture.alu_ports] = FlatUop(sync_uop(microarchitecture))
+        singles = [sync, *_MERGE_UOPS.values()]
         self.exact_memory = options.hardware
         """Accesses are compared by the bytes they touch (``memory``)."""
         self.simple_front_end = options.simple_front_end
@@ -39,56 +63,50 @@ class Program:
         self.loop = block.loop and not options.simple_front_end
         self.alignment = block.alignment
         self.instructions = len(flats)
-        self.keys = len(KEYS.classes)
+        self._reserve_keys()
+        rows, starts = _gather(flats, singles)
+        self._spread(rows, starts)  # type: ignore[arg-type]
+        self._number()
+        self._find_used_keys()
+        self.key_instruction = self.instructions - 1 - self.i_second[self.instructions - 1]
+        self._sum_up(flats)
+
+    def _reserve_keys(self) -> None:
         self.rsp = KEYS.register("RSP")
         self.rbp = KEYS.register("RBP")
-        self.key_class, self.key_bit = _key_columns(self.keys)
-        self._instruction_columns(flats)
-        self._uop_columns(flats, microarchitecture)
-        self._find_used_keys(memoryview(ints(self.keys)))
-        self.key_instruction = self.instructions - 1 - self.i_second[self.instructions - 1]
-        self.has_fences = 0
-        self.has_moves = 0
-        """Some move may be eliminated."""
-        self.most_merges = 0
-        self.has_special = 0
-        self.longest_wait = 64
-        names: dict[str, int] = {}
-        for i in range(self.instructions):
-            flat = flats[i]
-            self.longest_wait = max(self.longest_wait, 64 + 2 * flat.wait)
-            self.i_symbol_delta[i] = flat.symbol_delta
-            self.i_value_delta[i] = flat.value_delta
-            if flat.tp_name:
-                self.i_tp_name[i] = names.setdefault(flat.tp_name, len(names))
-            if self.i_eliminable[i]:
-                self.has_moves = 1
-            if self.i_merge_count[i] > self.most_merges:
-                self.most_merges = self.i_merge_count[i]
-            if self.i_load_fence[i] or self.i_store_fence[i]:
-                self.has_fences = 1
-            if flat.tp_name or self.has_fences:
-                self.has_special = 1
-        self.tp_names = len(names)
+        keys = len(KEYS.classes)
+        if keys != self.keys:
+            self.keys = keys
+            self.key_class, self.key_bit = _key_columns(keys)
+            self.merge_uop = ints(keys)
+            self.used_key = ints(keys)
+            self._used = ints(keys)
 
-    def _instruction_columns(self, flats: list[FlatInstruction]) -> None:
-        count = self.instructions
-        table = memoryview(ints(count * len(INSTRUCTION_FIELDS)))
-        rows = array("i")
-        for flat in flats:
-            rows.extend(flat.head)
-        _transpose(rows, table, count, len(INSTRUCTION_FIELDS))
-        self._cut_instruction_columns(table, count)
-        self.i_offset = ints(count)
-        self.i_idq0 = ints(count)
-        self.i_uop0 = ints(count)
-        self.i_outputs0 = ints(count)
-        self.i_merge0 = ints(count)
-        self.i_tp_name = ints(count)
-        self.i_symbol_delta = longs(count)
-        self.i_value_delta = longs(count)
+    def _spread(self, rows: Column, starts: Column) -> None:
+        """Rows of numbers to columns; ``starts`` are the places of the parts in ``rows``."""
+        instructions = self.instructions
+        self.registers = starts[1] - starts[0]
+        self.merges = starts[2] - starts[1]
+        self.all_idq_uops = starts[3] - starts[2]
+        self.all_fused_uops = starts[4] - starts[3]
+        self.all_uops = (starts[5] - starts[4]) // _UOP_FIELDS
+        self.inputs = (starts[6] - starts[5]) // 2
+        self.outputs = (starts[7] - starts[6]) // 3
+        self._reserve(max(self.registers, self.merges))
+        room = self._instruction_room
+        _transpose(rows, 0, self._instruction_table, room, instructions, _INSTRUCTION_FIELDS)
+        _copy(rows, starts[0], self.output_key, self.registers)
+        _copy(rows, starts[1], self.merge_key, self.merges)
+        _copy(rows, starts[2], self.q_fused_count, self.all_idq_uops)
+        _copy(rows, starts[3], self.f_uop_count, self.all_fused_uops)
+        _transpose(rows, starts[4], self._uop_table, self._uop_room, self.all_uops, _UOP_FIELDS)
+        _transpose(rows, starts[5], self._input_table, self._input_room, self.inputs, 2)
+        _transpose(rows, starts[6], self._output_table, self._output_room, self.outputs, 3)
+
+    def _number(self) -> None:
+        """Where the parts of every instruction and uop begin."""
         offset = idq = uop = outputs = merges = 0
-        for i in range(count):
+        for i in range(self.instructions):
             self.i_offset[i] = offset
             self.i_idq0[i] = idq
             self.i_uop0[i] = uop
@@ -102,159 +120,223 @@ class Program:
         self.size = offset
         self.uops = uop
         self.idq_uops = idq
-        registers, merged = array("i"), array("i")
-        for flat in flats:
-            registers.extend(flat.register_outputs)
-            merged.extend(flat.merges)
-        self.output_key = memoryview(registers)
-        self.merge_key = memoryview(merged)
-
-    def _uop_columns(self, flats: list[FlatInstruction], microarchitecture: Microarchitecture) -> None:
-        sync = _SYNC_UOPS.get(microarchitecture.alu_ports)
-        if sync is None:
-            sync = _SYNC_UOPS[microarchitecture.alu_ports] = FlatUop(sync_uop(microarchitecture))
-        rows, inputs, outputs = array("i"), array("i"), array("i")
-        idq_sizes, fused_sizes = array("i"), array("i")
-        for flat in flats:
-            rows.extend(flat.uops)
-            inputs.extend(flat.inputs)
-            outputs.extend(flat.outputs)
-            idq_sizes.extend(flat.idq_sizes)
-            fused_sizes.extend(flat.fused_sizes)
-        for single in (sync, *_MERGE_UOPS.values()):
-            rows.extend(single.uops)
-            inputs.extend(single.inputs)
-            outputs.extend(single.outputs)
-            idq_sizes.append(1)
-            fused_sizes.append(1)
-
-        count = self.uops + _EXTRA_UOPS
-        table = memoryview(ints(count * len(UOP_FIELDS)))
-        _transpose(rows, table, count, len(UOP_FIELDS))
-        self._cut_uop_columns(table, count)
-        self.u_in0 = ints(count)
-        self.u_out0 = ints(count)
         first_input = first_output = 0
-        for uop in range(count):
-            self.u_in0[uop] = first_input
-            self.u_out0[uop] = first_output
-            first_input += self.u_in_count[uop]
-            first_output += self.u_out_count[uop]
-        operands = memoryview(ints(2 * first_input + 3 * first_output))
-        self._cut_operand_columns(operands, inputs, outputs, first_input, first_output)
-
-        self.q_fused_count = idq_sizes
-        self.f_uop_count = fused_sizes
-        self.q_fused0 = ints(len(idq_sizes))
-        self.f_uop0 = ints(len(fused_sizes))
+        for number in range(self.all_uops):
+            self.u_in0[number] = first_input
+            self.u_out0[number] = first_output
+            first_input += self.u_in_count[number]
+            first_output += self.u_out_count[number]
         fused = 0
-        for q in range(len(idq_sizes)):
+        for q in range(self.all_idq_uops):
             self.q_fused0[q] = fused
-            fused += idq_sizes[q]
+            fused += self.q_fused_count[q]
         uop = 0
-        for f in range(len(fused_sizes)):
+        for f in range(self.all_fused_uops):
             self.f_uop0[f] = uop
-            uop += fused_sizes[f]
+            uop += self.f_uop_count[f]
         self.sync_idq = self.idq_uops
-        self.merge_uop = ints(self.keys)
-        for number, key in enumerate(_MERGE_UOPS):
-            self.merge_uop[key] = self.uops + 1 + number
+        for number in range(len(_MERGE_KEYS)):
+            self.merge_uop[_MERGE_KEYS[number]] = self.uops + 1 + number
 
-    def _find_used_keys(self, used: Column) -> None:
-        """Every rename key that the block reads or writes, addresses included; ``used`` is all 0."""
-        self._mark(used, self.output_key)
-        self._mark(used, self.merge_key)
-        self._mark(used, self.u_base)
-        self._mark(used, self.u_index)
-        self._mark(used, self.i_move_source)
-        self._mark(used, self.i_move_target)
-        self._mark(used, self.i_symbol_source)
-        for operand in range(len(self.in_key)):
+    def _sum_up(self, flats: list[FlatInstruction]) -> None:
+        """What is true of the block as a whole."""
+        self.has_fences = 0
+        self.has_moves = 0
+        """Some move may be eliminated."""
+        self.most_merges = 0
+        self.has_special = 0
+        self.longest_wait = 64
+        names: dict[str, int] = {}
+        for i in range(self.instructions):
+            flat = flats[i]
+            self.longest_wait = max(self.longest_wait, 64 + 2 * flat.wait)
+            self.i_symbol_delta[i] = flat.symbol_delta
+            self.i_value_delta[i] = flat.value_delta
+            self.i_tp_name[i] = names.setdefault(flat.tp_name, len(names)) if flat.tp_name else 0
+            if self.i_eliminable[i]:
+                self.has_moves = 1
+            if self.i_merge_count[i] > self.most_merges:
+                self.most_merges = self.i_merge_count[i]
+            if self.i_load_fence[i] or self.i_store_fence[i]:
+                self.has_fences = 1
+            if flat.tp_name or self.has_fences:
+                self.has_special = 1
+        self.tp_names = len(names)
+
+    def _find_used_keys(self) -> None:
+        """Every rename key that the block reads or writes, addresses included."""
+        used = self._used
+        for key in range(self.keys):
+            used[key] = 0
+        self._mark(self.output_key, self.registers)
+        self._mark(self.merge_key, self.merges)
+        self._mark(self.u_base, self.all_uops)
+        self._mark(self.u_index, self.all_uops)
+        self._mark(self.i_move_source, self.instructions)
+        self._mark(self.i_move_target, self.instructions)
+        self._mark(self.i_symbol_source, self.instructions)
+        for operand in range(self.inputs):
             if not self.in_internal[operand]:
                 used[self.in_key[operand]] = 1
-        for operand in range(len(self.out_key)):
+        for operand in range(self.outputs):
             if not self.out_internal[operand]:
                 used[self.out_key[operand]] = 1
-        count = 0
+        self.used_keys = 0
         for key in range(self.keys):
             if used[key]:
-                used[count] = key
-                count += 1
-        self.used_key = used[:count]
+                self.used_key[self.used_keys] = key
+                self.used_keys += 1
 
-    def _mark(self, used: Column, keys: Column) -> None:
-        for position in range(len(keys)):
+    def _mark(self, keys: Column, count: int) -> None:
+        for position in range(count):
             if keys[position] >= 0:
-                used[keys[position]] = 1
+                self._used[keys[position]] = 1
 
-    def _cut_instruction_columns(self, table: Column, count: int) -> None:
-        self.i_length = table[:count]
-        self.i_opcode = table[1 * count : 2 * count]
-        self.i_lcp = table[2 * count : 3 * count]
-        self.i_branch = table[3 * count : 4 * count]
-        self.i_second = table[4 * count : 5 * count]
-        self.i_first = table[5 * count : 6 * count]
-        self.i_fusible = table[6 * count : 7 * count]
-        self.i_complex = table[7 * count : 8 * count]
-        self.i_simple_decoders = table[8 * count : 9 * count]
-        self.i_mite_uops = table[9 * count : 10 * count]
-        self.i_ms_uops = table[10 * count : 11 * count]
-        self.i_extra_slot = table[11 * count : 12 * count]
-        self.i_jcc = table[12 * count : 13 * count]
-        self.i_idq_count = table[13 * count : 14 * count]
-        self.i_decoded_count = table[14 * count : 15 * count]
-        self.i_uop_count = table[15 * count : 16 * count]
-        self.i_rsp_change = table[16 * count : 17 * count]
-        self.i_rsp_explicit = table[17 * count : 18 * count]
-        self.i_rsp_written = table[18 * count : 19 * count]
-        self.i_high8_written = table[19 * count : 20 * count]
-        self.i_no_uops = table[20 * count : 21 * count]
-        self.i_eliminable = table[21 * count : 22 * count]
-        self.i_move_source = table[22 * count : 23 * count]
-        self.i_move_target = table[23 * count : 24 * count]
-        self.i_move_32 = table[24 * count : 25 * count]
-        self.i_serializing = table[25 * count : 26 * count]
-        self.i_load_fence = table[26 * count : 27 * count]
-        self.i_store_fence = table[27 * count : 28 * count]
-        self.i_tp = table[28 * count : 29 * count]
-        self.i_symbol_source = table[29 * count : 30 * count]
-        self.i_pointer_load = table[30 * count : 31 * count]
-        self.i_outputs_count = table[31 * count : 32 * count]
-        self.i_merge_count = table[32 * count : 33 * count]
-        self.i_value_kind = table[33 * count : 34 * count]
-        self.i_value_base = table[34 * count : 35 * count]
-        self.i_value_index = table[35 * count : 36 * count]
-        self.i_value_scale = table[36 * count : 37 * count]
+    def _reserve(self, registers: int) -> None:
+        """Make every column long enough."""
+        if self.instructions > self._instruction_room:
+            self._instruction_room = _room(self.instructions)
+            self._cut_instruction_columns(self._instruction_room)
+        if self.all_uops > self._uop_room:
+            self._uop_room = _room(self.all_uops)
+            self._cut_uop_columns(self._uop_room)
+        if self.inputs > self._input_room:
+            self._input_room = _room(self.inputs)
+            table = self._input_table = memoryview(ints(2 * self._input_room))
+            self.in_internal = table[: self._input_room]
+            self.in_key = table[self._input_room :]
+        if self.outputs > self._output_room:
+            room = self._output_room = _room(self.outputs)
+            table = self._output_table = memoryview(ints(3 * room))
+            self.out_internal = table[:room]
+            self.out_key = table[room : 2 * room]
+            self.out_latency = table[2 * room :]
+        if registers > self._register_room:
+            self._register_room = _room(registers)
+            self.output_key = ints(self._register_room)
+            self.merge_key = ints(self._register_room)
+        queued = max(self.all_idq_uops, self.all_fused_uops)
+        if queued > self._queue_room:
+            self._queue_room = _room(queued)
+            self.q_fused_count = ints(self._queue_room)
+            self.f_uop_count = ints(self._queue_room)
+            self.q_fused0 = ints(self._queue_room)
+            self.f_uop0 = ints(self._queue_room)
 
-    def _cut_uop_columns(self, table: Column, count: int) -> None:
-        self.u_kind = table[:count]
-        self.u_port_mask = table[1 * count : 2 * count]
-        self.u_divider = table[2 * count : 3 * count]
-        self.u_first = table[3 * count : 4 * count]
-        self.u_last = table[4 * count : 5 * count]
-        self.u_in_count = table[5 * count : 6 * count]
-        self.u_out_count = table[6 * count : 7 * count]
-        self.u_has_address = table[7 * count : 8 * count]
-        self.u_base = table[8 * count : 9 * count]
-        self.u_index = table[9 * count : 10 * count]
-        self.u_scale = table[10 * count : 11 * count]
-        self.u_displacement = table[11 * count : 12 * count]
-        self.u_pointer_chasing = table[12 * count : 13 * count]
-        self.u_wide = table[13 * count : 14 * count]
-        self.u_bytes = table[14 * count : 15 * count]
-        self.u_stack_offset = table[15 * count : 16 * count]
+    def _cut_instruction_columns(self, room: int) -> None:
+        table = self._instruction_table = memoryview(ints(room * _INSTRUCTION_FIELDS))
+        self.i_length = table[0 * room : 1 * room]
+        self.i_opcode = table[1 * room : 2 * room]
+        self.i_lcp = table[2 * room : 3 * room]
+        self.i_branch = table[3 * room : 4 * room]
+        self.i_second = table[4 * room : 5 * room]
+        self.i_first = table[5 * room : 6 * room]
+        self.i_fusible = table[6 * room : 7 * room]
+        self.i_complex = table[7 * room : 8 * room]
+        self.i_simple_decoders = table[8 * room : 9 * room]
+        self.i_mite_uops = table[9 * room : 10 * room]
+        self.i_ms_uops = table[10 * room : 11 * room]
+        self.i_extra_slot = table[11 * room : 12 * room]
+        self.i_jcc = table[12 * room : 13 * room]
+        self.i_idq_count = table[13 * room : 14 * room]
+        self.i_decoded_count = table[14 * room : 15 * room]
+        self.i_uop_count = table[15 * room : 16 * room]
+        self.i_rsp_change = table[16 * room : 17 * room]
+        self.i_rsp_explicit = table[17 * room : 18 * room]
+        self.i_rsp_written = table[18 * room : 19 * room]
+        self.i_high8_written = table[19 * room : 20 * room]
+        self.i_no_uops = table[20 * room : 21 * room]
+        self.i_eliminable = table[21 * room : 22 * room]
+        self.i_move_source = table[22 * room : 23 * room]
+        self.i_move_target = table[23 * room : 24 * room]
+        self.i_move_32 = table[24 * room : 25 * room]
+        self.i_serializing = table[25 * room : 26 * room]
+        self.i_load_fence = table[26 * room : 27 * room]
+        self.i_store_fence = table[27 * room : 28 * room]
+        self.i_tp = table[28 * room : 29 * room]
+        self.i_symbol_source = table[29 * room : 30 * room]
+        self.i_pointer_load = table[30 * room : 31 * room]
+        self.i_outputs_count = table[31 * room : 32 * room]
+        self.i_merge_count = table[32 * room : 33 * room]
+        self.i_value_kind = table[33 * room : 34 * room]
+        self.i_value_base = table[34 * room : 35 * room]
+        self.i_value_index = table[35 * room : 36 * room]
+        self.i_value_scale = table[36 * room : 37 * room]
+        self.i_offset = ints(room)
+        self.i_idq0 = ints(room)
+        self.i_uop0 = ints(room)
+        self.i_outputs0 = ints(room)
+        self.i_merge0 = ints(room)
+        self.i_tp_name = ints(room)
+        self.i_symbol_delta = longs(room)
+        self.i_value_delta = longs(room)
 
-    def _cut_operand_columns(
-        self, table: Column, inputs: array[int], outputs: array[int], in_count: int, out_count: int
-    ) -> None:
-        _transpose(inputs, table, in_count, 2)
-        self.in_internal = table[:in_count]
-        self.in_key = table[in_count : 2 * in_count]
-        results = table[2 * in_count :]
-        _transpose(outputs, results, out_count, 3)
-        self.out_internal = results[:out_count]
-        self.out_key = results[out_count : 2 * out_count]
-        self.out_latency = results[2 * out_count :]
+    def _cut_uop_columns(self, room: int) -> None:
+        table = self._uop_table = memoryview(ints(room * _UOP_FIELDS))
+        self.u_kind = table[0 * room : 1 * room]
+        self.u_port_mask = table[1 * room : 2 * room]
+        self.u_divider = table[2 * room : 3 * room]
+        self.u_first = table[3 * room : 4 * room]
+        self.u_last = table[4 * room : 5 * room]
+        self.u_in_count = table[5 * room : 6 * room]
+        self.u_out_count = table[6 * room : 7 * room]
+        self.u_has_address = table[7 * room : 8 * room]
+        self.u_base = table[8 * room : 9 * room]
+        self.u_index = table[9 * room : 10 * room]
+        self.u_scale = table[10 * room : 11 * room]
+        self.u_displacement = table[11 * room : 12 * room]
+        self.u_pointer_chasing = table[12 * room : 13 * room]
+        self.u_wide = table[13 * room : 14 * room]
+        self.u_bytes = table[14 * room : 15 * room]
+        self.u_stack_offset = table[15 * room : 16 * room]
+        self.u_in0 = ints(room)
+        self.u_out0 = ints(room)
+
+
+def _gather(flats: list[FlatInstruction], singles: list[FlatUop]) -> tuple[array[int], array[int]]:
+    """All rows one behind the other, ``singles`` behind the uops of the block, and the place where each part
+    but the first begins, and the end: instructions, register outputs, merges, IDQ uops, fused uops, uops,
+    inputs, outputs."""
+    rows = array("i")
+    starts = array("i")
+    for flat in flats:
+        rows.extend(flat.head)
+    starts.append(len(rows))
+    for flat in flats:
+        rows.extend(flat.register_outputs)
+    starts.append(len(rows))
+    for flat in flats:
+        rows.extend(flat.merges)
+    starts.append(len(rows))
+    for flat in flats:
+        rows.extend(flat.idq_sizes)
+    rows.extend(_SINGLE_SIZES)
+    starts.append(len(rows))
+    for flat in flats:
+        rows.extend(flat.fused_sizes)
+    rows.extend(_SINGLE_SIZES)
+    starts.append(len(rows))
+    for flat in flats:
+        rows.extend(flat.uops)
+    for single in singles:
+        rows.extend(single.uops)
+    starts.append(len(rows))
+    for flat in flats:
+        rows.extend(flat.inputs)
+    for single in singles:
+        rows.extend(single.inputs)
+    starts.append(len(rows))
+    for flat in flats:
+        rows.extend(flat.outputs)
+    for single in singles:
+        rows.extend(single.outputs)
+    starts.append(len(rows))
+    return rows, starts
+
+
+def _room(count: int) -> int:
+    """Some more than what is needed, so that few blocks need new columns."""
+    return 64 + 2 * count
 
 
 _KEY_COLUMNS: dict[int, tuple[array[int], array[int]]] = {}
@@ -270,8 +352,13 @@ def _key_columns(keys: int) -> tuple[array[int], array[int]]:
     return columns
 
 
-def _transpose(rows: array[int], table: Column, count: int, fields: int) -> None:
-    """Rows one behind the other to columns one behind the other."""
+def _transpose(rows: Column, start: int, table: Column, room: int, count: int, fields: int) -> None:
+    """Rows one behind the other to columns of this room one behind the other."""
     for row in range(count):
         for field in range(fields):
-            table[field * count + row] = rows[row * fields + field]
+            table[field * room + row] = rows[start + row * fields + field]
+
+
+def _copy(rows: Column, start: int, column: Column, count: int) -> None:
+    for position in range(count):
+        column[position] = rows[start + position]

@@ -39,14 +39,17 @@ cdef class Renamer:
     cdef public int[::1] write_computed
     cdef public int writes_moved_32
     cdef public bint between_instructions
+    @cython.locals(waits=cython.bint)
     cdef int record(self, Record state) except -1
     cdef void tick(self, int cycle, bint rob_empty) noexcept
     cdef void _select(self, int cycle, bint rob_empty) noexcept
     cdef void _eliminate(self) noexcept
+    @cython.locals(eliminated=cython.bint)
     cdef void _rename(self, int uop, int cycle) noexcept
     cdef int _current(self, int key) noexcept
     cdef void _write(self, int key, int value, int computed) noexcept
     cdef void _rename_eliminated(self, int i) noexcept
+    @cython.locals(same=cython.bint)
     cdef void _connect(self, int uop, int static) noexcept
     cdef void _make_visible(self, int i, bint eliminated) noexcept
     cdef bint _chases_pointer(self, int static) noexcept

@@ -53,7 +53,7 @@ class Renamer:
         self.moved_32 = ints(program.keys)
         """Whether the key was set by an eliminated 32-bit move."""
         # Of the instruction being renamed: internal values, and writes that are not yet visible.
-        outputs = len(program.out_key) + len(program.output_key)
+        outputs = program.outputs + program.registers
         self.internal = ints(outputs + 1)
         self.writes = 0
         self.write_key = ints(outputs + 1)
@@ -86,7 +86,7 @@ class Renamer:
         program = self._program
         waits = self._idq.count > 0 and self._idq.firsts[self._idq.head] == self.merged_for
         state.add(1 if waits else 0)
-        for position in range(len(program.used_key)):
+        for position in range(program.used_keys):
             key = program.used_key[position]
             value = self.value[key]
             state.add(self.moved_32[key])

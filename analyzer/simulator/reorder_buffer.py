@@ -94,6 +94,8 @@ class ReorderBuffer:
             index = (entries.head + position) & entries.mask
             first = entries.firsts[index]
             state.add(first - state.uop)
+            if state.differs:
+                break
             for uop in range(first, first + entries.seconds[index]):
                 if columns.executed[uop] != UNKNOWN:
                     state.add_time(columns.executed[uop], 0)

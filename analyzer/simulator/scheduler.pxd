@@ -66,5 +66,6 @@ cdef class Scheduler:
     cdef int _forwarded(self, int store) noexcept
     cdef void _forward(self, int store) noexcept
     cdef void _finish(self, int uop, int dispatched, int earliest) noexcept
+    @cython.locals(limited=cython.bint, blocked=cython.bint)
     cdef void _check_special(self, int cycle) noexcept
     cdef void _fix(self, int uop, int cycle) noexcept

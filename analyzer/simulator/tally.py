@@ -40,17 +40,16 @@ class Tally:
         """(group * instructions + instruction) * _FIELDS + field."""
         self.first_source = ints(count)
         self.eliminated = ints(count)
-        self._heads = ints(len(columns.program.u_kind))
+        self._heads = ints(columns.program.all_uops)
         """For every static uop whether it is the first of a fused uop and of an IDQ uop."""
         self._find_heads()
         self._add_rounds(first, last)
 
     def _find_heads(self) -> None:
         program = self._program
-        for fused in range(len(program.f_uop0)):
-            if program.f_uop0[fused] < len(self._heads):
-                self._heads[program.f_uop0[fused]] |= _FUSED_HEAD
-        for idq_uop in range(len(program.q_fused0)):
+        for fused in range(program.all_fused_uops):
+            self._heads[program.f_uop0[fused]] |= _FUSED_HEAD
+        for idq_uop in range(program.all_idq_uops):
             self._heads[program.f_uop0[program.q_fused0[idq_uop]]] |= _IDQ_HEAD
 
     def _add_rounds(self, first: int, last: int) -> None:

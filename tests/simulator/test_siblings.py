@@ -1,5 +1,5 @@
-"""An instruction that differs from an earlier one in registers, addresses and constants only gets its rows from
-that one's; they must be the rows that its own template gives."""
+"""An instruction that differs from an earlier one in registers, addresses and constants only gets its rows
+from that one's; they must be the rows that its own template gives."""
 
 from __future__ import annotations
 
