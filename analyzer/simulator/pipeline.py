@@ -6,9 +6,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from math import ceil
 
+from cyclelens.analyzer.model.account import Account
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
-from cyclelens.analyzer.model.result import Account, Simulation
+from cyclelens.analyzer.model.result import Simulation
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.simulator.accounting import account_of
 from cyclelens.analyzer.simulator.arrays import Record, ints
