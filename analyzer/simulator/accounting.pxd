@@ -42,6 +42,7 @@ cdef class Accounting:
     cdef Columns _columns
     cdef Program _program
     cdef int[::1] _stalls
+    cdef int _lsd_batch
     cdef int _width
     cdef int _retire_width
     cdef int _rob_size
@@ -74,6 +75,7 @@ cdef class Accounting:
     cpdef int tally(self, int begin, int end) except -1
     cdef int _time(self, int cycle) noexcept
     cdef int _collect(self) except -1
+    cdef int _available_from_lsd(self, int number) noexcept
     cdef void _append(self, int uop, int size) noexcept
     cdef void _count_dispatched(self) noexcept
     cdef void _find_busy_ports(self, int begin, int end) noexcept

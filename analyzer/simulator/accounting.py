@@ -38,13 +38,20 @@ class Accounting:
     """The events of one run, fused uop by fused uop in the order of issue."""
 
     def __init__(
-        self, columns: Columns, stalls: Column, microarchitecture: Microarchitecture, cycles: int
+        self,
+        columns: Columns,
+        stalls: Column,
+        microarchitecture: Microarchitecture,
+        lsd_unroll: int,
+        cycles: int,
     ) -> None:
-        """``stalls``: by cycle the number of the resource that issue waited for plus 1, or 0; ``cycles``: how
-        many were simulated."""
+        """``stalls``: by cycle the number of the resource that issue waited for plus 1, or 0; ``lsd_unroll``:
+        rounds that the LSD places at once; ``cycles``: how many were simulated."""
         self._columns = columns
         self._program = columns.program
         self._stalls = stalls
+        self._lsd_batch = lsd_unroll * columns.program.instructions
+        """Instances that the LSD places at once."""
         self._width = microarchitecture.issue_width
         self._retire_width = microarchitecture.retire_width
         self._rob_size = microarchitecture.reorder_buffer_size
@@ -152,13 +159,27 @@ class Accounting:
         self.head[number] = uop
         self.size[number] = size
         self.source[number] = columns.source[uop]
-        self.available[number] = self._time(columns.added[uop]) + 1
+        if columns.source[uop] == LSD:
+            self.available[number] = self._available_from_lsd(number)
+        else:
+            self.available[number] = self._time(columns.added[uop]) + 1
         self.entered[number] = self.scheduled_count
         for part in range(uop, uop + size):
             if columns.port[part] >= 0:
                 self.scheduled[self.scheduled_count] = part
                 self.scheduled_count += 1
         self.count = number + 1
+
+    def _available_from_lsd(self, number: int) -> int:
+        """The LSD places a batch as soon as all of the one before have been issued (N3)."""
+        columns = self._columns
+        if number == 0:
+            return 0
+        before = self.head[number - 1]
+        batch = columns.instance[self.head[number]] // self._lsd_batch
+        if columns.instance[before] // self._lsd_batch == batch:
+            return self.available[number - 1]
+        return self._time(columns.issued[before]) + 1
 
     def _count_dispatched(self) -> None:
         columns = self._columns
@@ -404,12 +425,13 @@ def account_of(
     begin: int,
     end: int,
     *,
+    lsd_unroll: int,
     rounds: int,
     cycles: int,
 ) -> Account:
     """The account of the cycles behind ``begin`` up to ``end``, which issue ``rounds`` iterations; ``cycles``
     were simulated."""
-    accounting = Accounting(columns, stalls, microarchitecture, cycles)
+    accounting = Accounting(columns, stalls, microarchitecture, lsd_unroll, cycles)
     slots = accounting.tally(begin, end)
     count = columns.program.instructions
     lost = {

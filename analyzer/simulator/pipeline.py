@@ -406,6 +406,7 @@ def _account(
         microarchitecture,
         begin,
         end,
+        lsd_unroll=pipeline.lsd.unroll,
         rounds=iterations,
         cycles=pipeline.cycle + 1,
     )

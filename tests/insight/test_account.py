@@ -156,6 +156,18 @@ def test_a_resource_that_is_full_is_named(name, fillers, what):
     assert sum(result.used) + sum(result.lost.values()) == result.slots
 
 
+@pytest.mark.parametrize("name", ["SNB", "HSW", "CLX", "ICL"])
+def test_the_lsd_loses_only_the_ends_of_its_batches(name):
+    """imul rax, rax; add rbx, rbx; dec r15; jnz: the chain is the cause, although the LSD delivers."""
+    block = block_of("480fafc04801db49ffcf75f4", name)
+    assert simulate(block, registry.get(name)).lsd_unroll
+    cause = account(block, registry.get(name)).main_cause()
+    assert (cause.area, cause.why) == (Area.BACK_END, "dependency")
+    # Five uops, one iteration at a time: a cycle with four, and a cycle with one.
+    short = account(block_of("4801db4801d94801da4801de49ffcf75ef", "SNB"), registry.get("SNB"))
+    assert short.main_cause().what == "LSD"
+
+
 def test_merge_uops_issue_alone():
     what = {cause.what for cause, _ in of("high byte", "SKL").causes()}
     assert "register merge" in what
