@@ -17,9 +17,12 @@ KIND = "chain"
 
 def hints(region: RegionAnalysis) -> Iterator[Hint]:
     """A hint for every instruction of the critical chain, only where that chain is what limits the region."""
-    if not region.predictions or "Dependencies" not in region.predictions[0].bottlenecks:
+    prediction = region.predictions[0] if region.predictions else None
+    if prediction is None or "Dependencies" not in prediction.bottlenecks:
         return
-    for index, cycles in sorted(critical_chain(region.predictions[0]).items()):
+    if prediction.mode == "loop" and prediction.cycles_per_iteration <= 1:
+        return  # no loop is faster, and every one has its counter as a chain
+    for index, cycles in sorted(critical_chain(prediction).items()):
         if cycles:
             statement = statement_of(region, index)
             yield Hint(
