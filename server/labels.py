@@ -12,6 +12,7 @@ _NAME = re.compile(r"(?<![\w.$%])(?:[A-Za-z_.$@][\w.$@]*|\d+[bf]\b)")
 _LABEL = re.compile(r"\s*(?P<name>[A-Za-z_.$@][\w.$@]*|\d+)\s*:")
 _SET = re.compile(r"\s*\.(?:set|equ|equiv)\s+(?P<name>[A-Za-z_.$@][\w.$@]*)\s*,")
 _MACRO = re.compile(r"\s*\.macro\s+(?P<name>[A-Za-z_.$@][\w.$@]*)")
+_MAY_DEFINE = re.compile(r"\s*(?:[\w.$@]+\s*:|\.(?:set|equ|equiv|macro)\b|/\*)")
 _COMMENT = re.compile(r"/\*.*?(?:\*/|$)|//.*|#.*|\"(?:[^\"\\]|\\.)*\"")
 
 
@@ -38,7 +39,7 @@ def code(line: str) -> str:
 def definitions(lines: Sequence[str]) -> Iterator[Name]:
     """Labels (several on a line, too), symbols and macros, in the order of the text."""
     for number, line in enumerate(lines):
-        if ":" not in line and "." not in line:
+        if not _MAY_DEFINE.match(line):
             continue
         text = code(line)
         start = 0
@@ -69,23 +70,29 @@ def index(lines: tuple[str, ...]) -> Mapping[str, Sequence[Name]]:
 
 def definition_of(lines: tuple[str, ...], name: Name) -> Name | None:
     """Where a name is defined; ``1b`` and ``1f`` mean the nearest ``1:`` before and after."""
-    found = index(lines).get(_plain(name), ())
-    here = (name.line, name.column)
+    return _meant(index(lines).get(_plain(name), ()), name)
+
+
+def _meant(found: Sequence[Name], name: Name) -> Name | None:
+    """The one of all definitions of a name that is meant at its place."""
+    place = bisect_left(found, (name.line, name.column), key=lambda known: (known.line, known.column))
+    behind = found[place] if place < len(found) else None
+    if name.defined and behind and (behind.line, behind.column) == (name.line, name.column):
+        return behind
     if not name.text[0].isdigit() or name.defined:
-        same = [known for known in found if (known.line, known.column) == here]
-        return next(iter((*same, *found)), None)
-    place = bisect_left(found, here, key=lambda known: (known.line, known.column))
+        return found[0] if found else None
     if name.text.endswith("b"):
         return found[place - 1] if place else None
-    return found[place] if place < len(found) else None
+    return behind
 
 
 def references_to(lines: tuple[str, ...], target: Name) -> Iterator[Name]:
     """Every place that means a definition, the definition itself not among them."""
+    found = index(lines).get(target.text, ())
     for number, line in enumerate(lines):
         if target.text in line:
             for name in _on_line(lines, number):
-                if not name.defined and _plain(name) == target.text and definition_of(lines, name) == target:
+                if not name.defined and _plain(name) == target.text and _meant(found, name) == target:
                     yield name
 
 
