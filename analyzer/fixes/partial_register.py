@@ -18,6 +18,14 @@ from cyclelens.analyzer.model.instruction import Instruction
 
 _HIGH_BYTES = frozenset(["AH", "BH", "CH", "DH"])
 
+_SETTING_ALL_FLAGS = frozenset(
+    [
+        *("cmp", "test", "add", "sub", "and", "or", "xor", "neg", "ptest", "vptest"),
+        *("comiss", "comisd", "ucomiss", "ucomisd", "vcomiss", "vcomisd", "vucomiss", "vucomisd"),
+    ]
+)
+"""Others leave some as they were, or undefined."""
+
 
 def propose(site: Site) -> Iterator[Proposal]:
     instruction = site.template.instruction
@@ -70,7 +78,7 @@ def _cleared(site: Site, register: str) -> Iterator[Proposal]:
         or not before.alone
         or before.statement.line != site.statement.line - 1
         or template.flag_inputs
-        or {"C", "SPAZO"} - set(template.flag_outputs)
+        or template.instruction.mnemonic not in _SETTING_ALL_FLAGS
         or any(operand.canonical == register for operand in touched)
     ):
         return

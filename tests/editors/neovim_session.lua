@@ -62,6 +62,13 @@ local function run()
     return { diagnostic.lnum, diagnostic.code }
   end, vim.diagnostic.get(0))
 
+  wait("colours", function()
+    return #(vim.lsp.semantic_tokens.get_at_pos(0, 2, 4) or {}) > 0
+  end)
+  seen.colours = vim.tbl_map(function(column)
+    return vim.lsp.semantic_tokens.get_at_pos(0, 2, column)[1].type
+  end, { 4, 9, 17 })
+
   -- The rewrite with the cursor on the stall, as from the menu of code actions.
   vim.api.nvim_win_set_cursor(0, { 3, 4 })
   local client = require("cyclelens").client()

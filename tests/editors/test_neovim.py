@@ -82,6 +82,7 @@ def test_hints_and_diagnostics_are_where_they_belong(seen: dict[str, Any]) -> No
     assert labels[1].startswith("3.42 cycles/iter · SKL")
     assert labels[2] == "LCP stall"
     assert seen["diagnostics"] == [[2, "lcp-stall"]]
+    assert seen["colours"] == ["keyword", "number", "variable"]
 
 
 def test_a_rewrite_is_applied_and_the_hints_show_what_it_brought(seen: dict[str, Any]) -> None:
