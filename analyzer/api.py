@@ -177,10 +177,10 @@ class Analyzer:
         """
         # Here, because texts need no reader of object files.
         from cyclelens.analyzer.assembly.elf import ObjectFile
-        from cyclelens.analyzer.assembly.machine_code import regions_of
+        from cyclelens.analyzer.assembly.machine_code import named_regions
 
         _check(options)
-        found = regions_of(ObjectFile(data), function, options.regions)
+        found = named_regions(ObjectFile(data), function, options.regions)
         return self._analysis((), found, options, cancel)
 
     def experiment(

@@ -163,6 +163,15 @@ class ObjectFile:
         unique = {(function.address, function.name): function for function in found if function.size}
         return tuple(unique[key] for key in sorted(unique))
 
+    @property
+    def sections(self) -> tuple[Function, ...]:
+        """Every section with code as if it were one function."""
+        return tuple(
+            _unnamed(section.address, len(section.code), section)
+            for section in self._sections.values()
+            if section.code
+        )
+
     def find(self, name: str) -> Function:
         """The function of a name, or the one that an address (``0x1139``) lies in."""
         same = [function for function in self.functions if function.name == name]
@@ -336,10 +345,10 @@ class ObjectFile:
                     found[address] = _unnamed(address, size, section)
         except Exception:  # damaged tables tell of nothing
             found.clear()
-        for section in self._sections.values():
-            known = [*self.functions, *found.values()]
-            if section.code and not any(section.address <= one.address < section.end for one in known):
-                found[section.address] = _unnamed(section.address, len(section.code), section)
+        known = [*self.functions, *found.values()]
+        for section in self.sections:
+            if not any(section.address <= one.address < section.end for one in known):
+                found[section.address] = section
         return tuple(found[address] for address in sorted(found))
 
     def _unwinding_entries(self) -> Iterator[tuple[int, int]]:

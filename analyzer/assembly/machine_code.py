@@ -7,7 +7,7 @@ blocks. Every region has the alignment that it has in the file.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -53,24 +53,19 @@ class _Listing:
     places: Sequence[LinePlace | None]
 
 
-def regions_of(file: ObjectFile, name: str | None, regions: str = "markers") -> AssembledFile:
-    """The regions of a function, or of all functions with loops if none is named.
-
-    ``regions``: ``loops`` and ``both`` (with IACA's markers) as for texts; ``markers`` takes the loops of a
-    function that has no markers. Raises ``ObjectFileError`` if the function cannot be found or read.
+def regions_of(
+    file: ObjectFile, functions: Iterable[Function], regions: str = "markers", *, whole: bool = False
+) -> AssembledFile:
+    """The regions of functions. ``regions``: ``loops`` and ``both`` (with IACA's markers) as for texts;
+    ``markers`` takes the loops of a function that has no markers. ``whole``: a function without loops is a
+    region too. Raises ``ObjectFileError`` if code cannot be read.
     """
     found: list[Region] = []
     problems: list[Problem] = []
-    for function in _chosen(file, name):
+    for function in functions:
         listing = _read(file, function)
-        for run_name, run in _runs(file, listing, regions, whole=name is not None):
-            found += _regions(listing, run_name, run, problems)
-    if not found:
-        raise ObjectFileError(
-            "no function has a loop: choose one with --function NAME, and its basic blocks are analysed"
-            if name is None
-            else f"'{name}' has no code"
-        )
+        for name, run in _runs(file, listing, regions, whole=whole):
+            found += _regions(listing, name, run, problems)
     if len(found) > MAXIMUM_REGIONS:
         message = f"Only the first {MAXIMUM_REGIONS:,} regions are analysed: name a function."
         problems.append(make_problem("too-many-regions", message, UNKNOWN_LINE, 0, 0))
@@ -78,9 +73,23 @@ def regions_of(file: ObjectFile, name: str | None, regions: str = "markers") -> 
     return AssembledFile(tuple(found), tuple(problems), "intel")
 
 
-def _chosen(file: ObjectFile, name: str | None) -> Sequence[Function]:
+def named_regions(file: ObjectFile, name: str | None, regions: str) -> AssembledFile:
+    """The regions of one function, or of all functions with loops if none is named. Raises
+    ``ObjectFileError`` if there is nothing of that kind."""
     if name is not None:
-        return [file.find(name)]
+        found = regions_of(file, [file.find(name)], regions, whole=True)
+        message = f"'{name}' has no code"
+    else:
+        found = regions_of(file, _all_functions(file), regions)
+        message = (
+            "no function has a loop: choose one with --function NAME, and its basic blocks are analysed"
+        )
+    if not found.regions:
+        raise ObjectFileError(message)
+    return found
+
+
+def _all_functions(file: ObjectFile) -> Sequence[Function]:
     functions = file.functions or file.unnamed()
     if not functions:
         raise ObjectFileError("the file has no function: neither symbols nor tables for unwinding name one")
@@ -147,7 +156,12 @@ def _marked(code: bytes, listing: _Listing) -> Iterator[Sequence[int]]:
 
 def _regions(listing: _Listing, name: str, run: Sequence[int], problems: list[Problem]) -> Iterator[Region]:
     """The region, or its basic blocks if it branches within itself."""
-    leaving = {at for at in run if _LEAVING.fullmatch(listing.instructions[at].mnemonic)}
+    # Ways out of a loop are taken to fall through; those of a whole function end their block.
+    leaving = (
+        {at for at in run if _LEAVING.fullmatch(listing.instructions[at].mnemonic)}
+        if name == listing.function.name
+        else ()
+    )
     parts = blocks.cut(listing.targets, run, leaving)
     if len(parts) == 1:
         yield _region(listing, name, parts[0])
