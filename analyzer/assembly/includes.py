@@ -34,6 +34,10 @@ _PATTERNS: Mapping[str, re.Pattern[str]] = {
         re.IGNORECASE | re.MULTILINE,
     ),
 }
+_DEFINITION = re.compile(
+    rf"(?:^|\*/){_GAP}(?:\#|%:|\?\?=){_GAP}define\b{_GAP}(?P<name>\w+)(?P<rest>[^\n]*)", re.MULTILINE
+)
+_LITERAL = re.compile(r'\s+(?:"(?P<quoted>[^"\n]+)"|<(?P<angled>[^>\n]+)>)\s*(?:/[/*].*)?')
 _CONTINUATION = re.compile(r"\\[ \t]*(?:\r\n|\n|\r)")
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
@@ -53,15 +57,67 @@ class Included:
     refusals: list[Refusal] = field(default_factory=list)
     state: list[tuple[str, int, int]] = field(default_factory=list)
     total: int = 0
+    computed: list[tuple[int, str, str]] = field(default_factory=list)
+    """Line, macro and folder of includes that name a macro."""
+    definitions: dict[str, set[str]] = field(default_factory=dict)
+    """What the C preprocessor's macros are defined as, anywhere."""
 
 
 def look(text: str, language: str, origin: Origin) -> Included:
     """Follow the includes of a text in ``c``, ``gas`` or ``nasm``."""
     included = Included()
+    for define in origin.defines:
+        name, _, value = define.partition("=")
+        included.definitions.setdefault(name, set()).add(f" {value}")
     folder = os.path.dirname(origin.path) if origin.path else ""
-    for line, name, angled in _named(text, language):
-        _follow(name, angled, line, folder, language, origin, included)
+    _scan(text, folder, None, language, origin, included)
+    known = -1
+    while known != len(included.state) and not included.refusals:
+        # Files that are found may define more of what other includes name.
+        known = len(included.state)
+        for line, macro, beside in tuple(included.computed):
+            _follow_macro(macro, line, beside, language, origin, included)
     return included
+
+
+def _scan(
+    text: str, folder: str, line: int | None, language: str, origin: Origin, included: Included
+) -> None:
+    """Follow all that a text includes. ``line``: of the user's text, None if that is the text."""
+    joins: list[int] = []
+    if language == "c":
+        # Lines may be joined within a word; the words count, and the lines are counted afterwards.
+        pieces, length = [], 0
+        for piece in _CONTINUATION.split(text):
+            pieces.append(piece)
+            length += len(piece)
+            joins.append(length)
+        text = "".join(pieces)
+        for match in _DEFINITION.finditer(text):
+            included.definitions.setdefault(match["name"], set()).add(match["rest"])
+    for place, name, angled, computed in _named(text, language, joins):
+        place = place if line is None else line
+        if included.refusals and line is not None:
+            return
+        macro = re.match(r"[A-Za-z_]\w*", computed or "")
+        if language == "c" and name is None and macro:
+            included.computed.append((place, macro[0], folder))
+        elif not (language == "c" and name is None and (computed or "'")[0] == "'"):
+            # An apostrophe is prose in a comment ("#include's"): it begins no name of a file.
+            _follow(name, angled, place, folder, language, origin, included)
+
+
+def _follow_macro(
+    macro: str, line: int, folder: str, language: str, origin: Origin, included: Included
+) -> None:
+    """Follow whatever the macro is defined as; what is defined nowhere names no file."""
+    for value in sorted(included.definitions.get(macro, ())):
+        literal = _LITERAL.fullmatch(value)
+        if literal is None:
+            _follow(None, False, line, folder, language, origin, included)
+        else:
+            name = literal["quoted"] or literal["angled"]
+            _follow(name, bool(literal["angled"]), line, folder, language, origin, included)
 
 
 def search_path(origin: Origin) -> list[str]:
@@ -91,17 +147,11 @@ def read(path: str) -> str:
     return Path(path).read_bytes()[: MAXIMUM_BYTES + 1].decode("utf-8-sig", "replace")
 
 
-def _named(text: str, language: str) -> Iterator[tuple[int, str | None, bool]]:
-    """Line, name (None if it is computed) and whether it stands in angle brackets."""
-    joins: list[int] = []
-    if language == "c":
-        # Lines may be joined within a word; the words count, and the lines are counted afterwards.
-        pieces, length = [], 0
-        for piece in _CONTINUATION.split(text):
-            pieces.append(piece)
-            length += len(piece)
-            joins.append(length)
-        text = "".join(pieces)
+def _named(
+    text: str, language: str, joins: Sequence[int]
+) -> Iterator[tuple[int, str | None, bool, str | None]]:
+    """Line, name (None if it is computed), whether it stands in angle brackets, and what computes it.
+    ``joins``: offsets at which lines were joined."""
     line = counted = joined = 0
     for match in _PATTERNS[language].finditer(text):
         groups = match.groupdict()
@@ -111,7 +161,7 @@ def _named(text: str, language: str) -> Iterator[tuple[int, str | None, bool]]:
         while joined < len(joins) - 1 and joins[joined] <= place:
             joined += 1
         name = next((groups[key] for key in ("quoted", "single", "angled") if groups.get(key)), None)
-        yield line + joined, name, bool(groups.get("angled"))
+        yield line + joined, name, bool(groups.get("angled")), groups.get("computed")
 
 
 def _follow(
@@ -156,7 +206,4 @@ def _follow(
     except OSError as error:
         included.refusals.append(Refusal(line, f"'{name}' cannot be read: {error.strerror}."))
         return
-    for _, inner, inner_angled in _named(text, language):
-        if included.refusals:
-            return
-        _follow(inner, inner_angled, line, os.path.dirname(path), language, origin, included)
+    _scan(text, os.path.dirname(path), line, language, origin, included)
