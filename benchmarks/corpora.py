@@ -26,7 +26,7 @@ from cyclelens.analyzer.api import Analyzer
 from cyclelens.analyzer.assembly.decoder import decode
 from cyclelens.analyzer.assembly.elf import ObjectFile
 from cyclelens.analyzer.assembly.frontend import assemble
-from cyclelens.analyzer.assembly.machine_code import regions_of
+from cyclelens.analyzer.assembly.machine_code import outermost, regions_of
 from cyclelens.analyzer.model.source import Origin, Region
 
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "cyclelens-corpora"
@@ -319,7 +319,6 @@ def reference(source: Source) -> bytes | None:
     stubs = _work("stubs")
     for _ in range(_STUBS):
         done = subprocess.run([*command, f"-I{stubs}/"], capture_output=True, text=True, check=False)
-        if os.environ.get("CORPORA_VERBOSE"): print(done.stderr[:800])
         if done.returncode == 0:
             return target.read_bytes()
         missing = re.search(r"fatal error: (\S+): No such file", done.stderr)
@@ -405,8 +404,8 @@ def _count_lines(source: Source, result: Measured) -> None:
 def _object_loops(code: bytes) -> tuple[Region, ...]:
     """Of functions, because there are tables between them; of whole sections where nothing is declared."""
     file = ObjectFile(code)
-    functions = {function.address: function for function in file.functions}
-    return regions_of(file, functions.values() or file.sections, "loops").regions
+    functions = outermost(file.functions) or file.sections
+    return regions_of(file, functions, "loops").regions
 
 
 def _by_loop(regions: Iterable[Region]) -> list[list[Region]]:

@@ -82,6 +82,8 @@ _NEIGHBOURHOOD = 256
 _FARTHEST = 4096
 """The same for statements of any kind."""
 _WIDENINGS = 4
+_WHOLE_SECTION = 2_000
+"""Statements of a section that is laid out whole, for the fill of an alignment within a region."""
 _PLACEMENTS = 3
 _LINE_BYTES = 64
 _LEAVING = frozenset(["jmp", "jmpq", "call", "callq", "xbegin"])
@@ -116,6 +118,8 @@ class _Window:
     high: int
     section: str
     too_large: bool = False
+    whole: bool = False
+    """From the beginning of the section to its end."""
 
 
 def assemble(
@@ -193,6 +197,8 @@ class _Assembly:
     problems: list[Problem] = field(default_factory=list)
     contents: dict[int, _Content | _Refused | None] = field(default_factory=dict)
     """Per statement what it will become; None: no bytes."""
+    sections: dict[str, list[int]] = field(default_factory=dict)
+    """Statements by section, once somebody asks."""
     undefined: dict[int, str] = field(default_factory=dict)
     """Per statement a symbol that is probably a slip of the pen."""
     encoded: dict[int, tuple[bytes, str] | _Refused] = field(default_factory=dict)
@@ -380,6 +386,11 @@ class _Assembly:
             ".text",
         )
         window = _Window(span, first, last, first, last, section)
+        if any(isinstance(self._content(index), Alignment) for index in range(first, last)):
+            own = self._section(section)
+            if len(own) <= _WHOLE_SECTION:
+                window.low, window.high, window.whole = own[0], own[-1] + 1, True
+                return window
         checked: set[int] = set()
         for _ in range(_WIDENINGS):
             unchecked = [i for i in range(window.low, window.high) if i not in checked]
@@ -388,6 +399,13 @@ class _Assembly:
             if True not in widened:
                 break
         return window
+
+    def _section(self, name: str) -> list[int]:
+        """The statements of a section."""
+        if not self.sections:
+            for index, statement in enumerate(self.program.statements):
+                self.sections.setdefault(statement.section, []).append(index)
+        return self.sections[name]
 
     def _widen(self, window: _Window, index: int) -> bool:
         """Widen the window to the target of a jump that might reach it with a short form, and back to the
@@ -607,7 +625,7 @@ class _Assembly:
 
     def _pieces(self, window: _Window) -> _Layout:
         """The window's statements that become bytes, and those of the region that cannot."""
-        layout = _Layout(window.low, window.high)
+        layout = _Layout(window.low, window.high, anchored=window.whole)
         for index in range(window.low, window.high):
             statement = self.program.statements[index]
             if statement.section != window.section:
@@ -626,7 +644,7 @@ class _Assembly:
                     layout.high = index
                     break
                 # Nothing is known about distances across a statement without bytes.
-                layout = _Layout(index + 1, window.high)
+                layout = _Layout(index + 1, window.high, anchored=window.whole)
                 continue
             if inside:
                 self._remark(index, statement, content)
@@ -635,14 +653,14 @@ class _Assembly:
             piece = Piece(code, backend)
             if isinstance(content, Alignment):
                 piece.alignment = content
-                if inside and not layout.inside:
+                if inside and not layout.inside and not window.whole:
                     # What is aligned before the region's first instruction lies in front of the region.
                     layout.starts_aligned = True
                     continue
                 layout.anchored = layout.anchored or not inside
             elif isinstance(content, Jump):
                 piece.jump = content
-            if inside:
+            if inside and (layout.inside or piece.alignment is None):
                 layout.inside.append(len(layout.pieces))
             layout.indices.append(index)
             layout.pieces.append(piece)
@@ -704,7 +722,7 @@ class _Layout:
     """The region's own pieces."""
     refused: list[tuple[Statement, _Refused]] = field(default_factory=list)
     anchored: bool = False
-    """There is an alignment outside of the region."""
+    """It is known where a line starts: there is an alignment outside of the region, or all of the section."""
     starts_aligned: bool = False
     """The region begins with an alignment."""
 

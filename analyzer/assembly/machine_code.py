@@ -81,9 +81,7 @@ def named_regions(file: ObjectFile, name: str | None, regions: str) -> Assembled
         message = f"'{name}' has no code"
     else:
         found = regions_of(file, _all_functions(file), regions)
-        message = (
-            "no function has a loop: choose one with --function NAME, and its basic blocks are analysed"
-        )
+        message = "no function has a loop: choose one with --function NAME, and its basic blocks are analysed"
     if not found.regions:
         raise ObjectFileError(message)
     return found
@@ -93,13 +91,22 @@ def _all_functions(file: ObjectFile) -> Sequence[Function]:
     functions = file.functions or file.unnamed()
     if not functions:
         raise ObjectFileError("the file has no function: neither symbols nor tables for unwinding name one")
-    by_address = {function.address: function for function in functions}
-    if len(by_address) > MAXIMUM_FUNCTIONS:
+    functions = outermost(functions)
+    if len(functions) > MAXIMUM_FUNCTIONS:
         raise ObjectFileError(
-            f"the file has {len(by_address):,} functions: choose one with --function NAME; --list-functions "
+            f"the file has {len(functions):,} functions: choose one with --function NAME; --list-functions "
             "lists them"
         )
-    return list(by_address.values())
+    return functions
+
+
+def outermost(functions: Iterable[Function]) -> list[Function]:
+    """Without second names, and without those that lie within others."""
+    found: list[Function] = []
+    for function in sorted(functions, key=lambda function: (function.address, -function.size)):
+        if not found or function.end > found[-1].end:
+            found.append(function)
+    return found
 
 
 def _read(file: ObjectFile, function: Function) -> _Listing:

@@ -60,6 +60,11 @@ _SIGN_EXTENDING = frozenset(
     ["adc", "add", "and", "cmp", "imul", "mov", "or", "push", "sbb", "sub", "test", "xor"]
 )
 _EVEX = 0x62
+_ZERO_EXTENDING = frozenset(
+    ["pmovmskb", "movmskps", "movmskpd", "vpmovmskb", "vmovmskps", "vmovmskpd"]
+    + ["pextrb", "pextrw", "vpextrb", "vpextrw"]
+)
+"""Their 64-bit destination is the 32-bit one."""
 _COMMUTATIVE = frozenset(["xchg", "test"])
 
 
@@ -206,10 +211,17 @@ def _register_mismatch(operands: Sequence[Operand], instruction: Instruction) ->
     if instruction.mnemonic == "mov" and any(name in found for name in ("CS", "DS", "ES", "FS", "GS", "SS")):
         # Any width of the general-purpose register means the same.
         return ""
+    if instruction.mnemonic in _ZERO_EXTENDING and written and found:
+        written[0] = _half(written[0], found[0])
     remaining = iter(found)
     if all(name in remaining for name in written) or not instruction.operands:
         return ""
     return f"the bytes say '{instruction.text}'"
+
+
+def _half(wide: str, found: str) -> str:
+    """The lower half of a 64-bit register if it is what was found, else the register as it is."""
+    return found if found in (f"{wide}D", f"E{wide[1:]}") else wide
 
 
 def _immediate_mismatch(

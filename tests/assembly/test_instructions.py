@@ -28,6 +28,7 @@ SAME = [
     ("movslq %eax, %rcx", "movsxd rcx, eax", "4863c8"),
     ("movslq (%rsi), %rax", "movsx rax, dword ptr [rsi]", "486306"),
     ("mov %fs, %rdx", "mov rdx, fs", "8ce2"),
+    ("pmovmskb %xmm1, %rdx", "pmovmskb rdx, xmm1", "660fd7d1"),
     ("mov %r9, %gs", "mov gs, r9", "418ee9"),
     ("movsd 8(%rsp), %xmm0", "movsd xmm0, qword ptr [rsp + 8]", "f20f10442408"),
     ("cmpsd $1, (%rax), %xmm0", "cmpsd xmm0, qword ptr [rax], 1", "f20fc20001"),

@@ -138,3 +138,28 @@ def test_a_region_that_jumps_to_its_start_is_a_loop(text: str, expected: bool) -
     marked = text.replace("begin", "/* cyclelens-begin */").replace("end", "/* cyclelens-end */", -1)
     marked = marked.replace(".cfi_/* cyclelens-end */proc", ".cfi_endproc")
     assert assemble(marked).regions[0].ends_in_jump_to_start is expected
+
+
+def test_an_alignment_in_a_loop_is_filled_as_the_whole_section_asks(
+    gnu_code: Callable[[str], bytes],
+) -> None:
+    # Where the fill begins depends on jumps to places in front of the loop and behind it.
+    text = """
+    .p2align 4
+    f:  test %rdi, %rdi
+        jz .Lfar
+        jmp .Lnear
+    .Lloop:
+        dec %rdi
+        jz .Lnear
+        .p2align 4
+        add (%rsi), %rax
+        jnz .Lloop
+    .Lnear:
+        .fill 100, 1, 0x90
+    .Lfar:
+        ret
+    """
+    (region,) = assemble(text, regions="loops").regions
+    assert region.code in gnu_code(text)
+    assert len(region.code) > 12
