@@ -1,11 +1,11 @@
-"""Whole assembly files that other people wrote, through the front end, against the objects of GNU as and NASM.
+"""Whole assembly files that other people wrote, against the objects that GNU as and NASM make of them.
 
     python benchmarks/corpora.py [PACKAGE...] [--failures] [--limit N]
 
-Fetches Debian's source packages with apt-get into a cache folder (41 MB with all of them; nothing is kept in the
-project), assembles every file with the assembler it was written for, and compares the loops of that object with
-those that the front end finds in the text: their number, their code, and their figures. docs/dialects.md has the
-results.
+Fetches Debian's source packages with apt-get into a cache folder (41 MB with all of them; nothing is kept in
+the project), assembles every file with the assembler it was written for, and compares the loops of that
+object with those that the front end finds in the text: their number, their code, and their figures.
+docs/dialects.md has the results.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from cyclelens.analyzer.model.source import Origin, Region
 
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "cyclelens-corpora"
 ARCHITECTURE = "SKX"
-"""Microarchitecture of the figures that are compared: the newest one that knows AVX-512 of all these files."""
+"""Microarchitecture of the figures that are compared: it has the AVX-512 of all these files."""
 _STUBS = 24
 
 
@@ -46,8 +46,8 @@ class Unavailable(Exception):
 def fetch(package: str) -> Path:
     """The folder with the unpacked sources of a Debian package, from the cache if they are there.
 
-    ``apt-get source`` needs deb-src entries, which most machines do not have: they are made from the machine's
-    own entries, for this program alone.
+    ``apt-get source`` needs deb-src entries, which most machines do not have: they are made from the
+    machine's own entries, for this program alone.
     """
     folder = CACHE / "sources" / package
     if folder.is_dir():
@@ -191,9 +191,8 @@ def openblas() -> Iterator[Source]:
     root = fetch("openblas")
     made = _work("openblas")
     (made / "config.h").write_text(
-        "#define OS_LINUX 1\n#define ARCH_X86_64 1\n#define C_GCC 1\n#define __64BIT__ 1\n#define FUNDERSCORE _\n"
-        "#define BUNDERSCORE _\n#define HASWELL\n#define L1_DATA_LINESIZE 64\n#define DTB_DEFAULT_ENTRIES 64\n"
-        "#define NUM_CORES 1\n#define SIZEOF_FLOAT 4\n"
+        "#define OS_LINUX 1\n#define ARCH_X86_64 1\n#define C_GCC 1\n#define __64BIT__ 1\n#define HASWELL\n"
+        "#define L1_DATA_LINESIZE 64\n#define DTB_DEFAULT_ENTRIES 64\n"
     )
     for path in sorted((root / "kernel/x86_64").glob("*.S")):
         if re.search("haswell|skylakex", path.name):

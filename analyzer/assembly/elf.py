@@ -346,9 +346,9 @@ class ObjectFile:
         except Exception:  # damaged tables tell of nothing
             found.clear()
         known = [*self.functions, *found.values()]
-        for section in self.sections:
-            if not any(section.address <= one.address < section.end for one in known):
-                found[section.address] = section
+        for whole in self.sections:
+            if not any(whole.address <= one.address < whole.end for one in known):
+                found[whole.address] = whole
         return tuple(found[address] for address in sorted(found))
 
     def _unwinding_entries(self) -> Iterator[tuple[int, int]]:

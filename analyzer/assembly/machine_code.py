@@ -88,10 +88,9 @@ def named_regions(file: ObjectFile, name: str | None, regions: str) -> Assembled
 
 
 def _all_functions(file: ObjectFile) -> Sequence[Function]:
-    functions = file.functions or file.unnamed()
+    functions = outermost(file.functions or file.unnamed())
     if not functions:
         raise ObjectFileError("the file has no function: neither symbols nor tables for unwinding name one")
-    functions = outermost(functions)
     if len(functions) > MAXIMUM_FUNCTIONS:
         raise ObjectFileError(
             f"the file has {len(functions):,} functions: choose one with --function NAME; --list-functions "

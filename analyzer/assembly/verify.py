@@ -61,8 +61,7 @@ _SIGN_EXTENDING = frozenset(
 )
 _EVEX = 0x62
 _ZERO_EXTENDING = frozenset(
-    ["pmovmskb", "movmskps", "movmskpd", "vpmovmskb", "vmovmskps", "vmovmskpd"]
-    + ["pextrb", "pextrw", "vpextrb", "vpextrw"]
+    f"{vex}{name}" for vex in ("", "v") for name in ("movmskpd", "movmskps", "pextrb", "pextrw", "pmovmskb")
 )
 """Their 64-bit destination is the 32-bit one."""
 _COMMUTATIVE = frozenset(["xchg", "test"])
