@@ -62,6 +62,8 @@ def run(tcp_port: int | None = None, server: CyclelensServer | None = None) -> i
     logging.basicConfig(
         stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s"
     )
+    # Editors cancel requests that were answered a moment before: nothing that anybody has to know.
+    logging.getLogger("pygls.protocol.json_rpc").setLevel(logging.ERROR)
     server = server or create_server()
     try:
         if tcp_port is None:

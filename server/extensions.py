@@ -1,9 +1,10 @@
 """Requests of our own. Editor clients mirror them; ``docs/server.md`` describes them.
 
 ``cyclelens/analysis``  ``{"textDocument": {"uri": ...}}`` -> everything known about a document, as plain JSON
+``cyclelens/regions``   the same without the analysis of each: cheap enough for every movement of a cursor
 ``cyclelens/timeline``  the same, ``"region": name`` if wanted -> the first rounds of each region, by cycle
 
-Both answer null for a document that is not open.
+All answer null for a document that is not open.
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ from cyclelens.server.session import ShownRegion, Snapshot
 from pygls.exceptions import JsonRpcInvalidParams
 
 ANALYSIS = "cyclelens/analysis"
+REGIONS = "cyclelens/regions"
 TIMELINE = "cyclelens/timeline"
 
 
 def register(server: CyclelensServer) -> None:
-    """Register both requests."""
+    """Register the requests."""
 
     @server.feature(ANALYSIS)
     def analysis(params: Any) -> dict[str, Any] | None:
@@ -38,6 +40,15 @@ def register(server: CyclelensServer) -> None:
                 }
                 for problem in snapshot.problems
             ],
+        }
+
+    @server.feature(REGIONS)
+    def regions(params: Any) -> dict[str, Any] | None:
+        snapshot = server.session.get(_uri(params))
+        if snapshot is None:
+            return None
+        return _head(snapshot, snapshot.analysed) | {
+            "regions": [_region(region) for region in snapshot.regions]
         }
 
     @server.feature(TIMELINE)
@@ -80,6 +91,8 @@ def _region(region: ShownRegion) -> dict[str, Any]:
         "stale": region.stale,
         "complete": result.complete,
         "headline": result.headline,
+        "cyclesPerIteration": result.cycles,
+        "microarchitecture": result.microarchitecture,
         "note": result.note,
     }
 

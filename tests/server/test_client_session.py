@@ -199,7 +199,9 @@ async def test_an_edit_is_compared_with_the_last_save_and_with_a_pinned_baseline
     assert (await editor.labels())[IMMEDIATE].startswith("3.42 cycles/iter")
     editor.replace_line(ADD, "    add $0x12, %ax")
     await editor.analysed()
-    editor.save()
+    editor.save(types.TextDocumentSaveReason.AfterDelay)
+    assert (await editor.labels())[IMMEDIATE].startswith("3.42 -> 1.01, -70 %")
+    editor.save(types.TextDocumentSaveReason.Manual)
     assert (await editor.labels())[IMMEDIATE].startswith("1.01 cycles/iter")
 
 
@@ -413,6 +415,9 @@ async def test_stored_results_can_be_had_as_plain_json(editor: Editor) -> None:
     chain, immediate = analysis.regions
     assert (chain.name, chain.stale, analysis.upToDate) == ("chain", False, True)
     assert immediate.analysis.predictions[0].cycles_per_iteration == 3.42
+    region = (await ask("cyclelens/regions", document)).regions[1]
+    assert (region.cyclesPerIteration, region.microarchitecture) == (3.42, "SKL")
+    assert not hasattr(region, "analysis")
     while not (answer := await ask("cyclelens/timeline", document | {"region": "chain"})).upToDate:
         await asyncio.sleep(0.01)
     (region,) = answer.regions

@@ -42,7 +42,7 @@ def test_the_table_of_settings_is_the_list_of_settings() -> None:
 
 
 def test_every_request_of_our_own_is_described() -> None:
-    for name in (extensions.ANALYSIS, extensions.TIMELINE):
+    for name in (extensions.ANALYSIS, extensions.REGIONS, extensions.TIMELINE):
         assert f"`{name}`" in TEXT
 
 

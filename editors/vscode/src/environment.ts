@@ -1,6 +1,8 @@
-// Finds the server, or makes an environment with it.
-import { execFile } from "node:child_process";
-import { existsSync } from "node:fs";
+// Finds the server, or makes an environment with the one that came with the extension.
+import { execFile, spawn } from "node:child_process";
+import { accessSync, constants, readdirSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import * as os from "node:os";
 import * as path from "node:path";
 import { promisify } from "node:util";
 import * as vscode from "vscode";
@@ -12,9 +14,13 @@ const program = windows ? "cyclelens.exe" : "cyclelens";
 export interface Server {
   command: string;
   version: string;
+  /** Whether it is in the environment that the extension made. */
+  own: boolean;
 }
 
-/** The environment that the extension makes; it lives with the extension's own data. */
+/** Something that users can do something about, in a sentence for them. */
+export class Problem extends Error {}
+
 function ownEnvironment(context: vscode.ExtensionContext): string {
   return path.join(context.globalStorageUri.fsPath, "environment");
 }
@@ -23,41 +29,138 @@ function inEnvironment(environment: string, name: string): string {
   return path.join(environment, windows ? "Scripts" : "bin", name);
 }
 
-/** The first server that starts: the one in the settings, the extension's own, the one on PATH. */
-export async function findServer(context: vscode.ExtensionContext): Promise<Server | undefined> {
-  const configured = vscode.workspace.getConfiguration("cyclelens").get<string>("server.path", "").trim();
-  const own = inEnvironment(ownEnvironment(context), program);
-  const candidates = configured ? [configured] : [...(existsSync(own) ? [own] : []), program];
-  for (const command of candidates) {
-    try {
-      const { stdout } = await run(command, ["--version"], { timeout: 20_000 });
-      return { command, version: stdout.trim() };
-    } catch {
-      // The next one may work; what to do if none does is told in one place.
-    }
+function runnable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
   }
-  return undefined;
 }
 
-/** Make an environment with the server in it. Rejects with what went wrong, for people. */
+/** The file that a name on PATH stands for. Never one of the opened folder, where Windows would look first. */
+function onPath(name: string): string | undefined {
+  const folders = (process.env.PATH ?? "").split(path.delimiter).filter(path.isAbsolute);
+  return folders.map((folder) => path.join(folder, name)).find(runnable);
+}
+
+function configured(): string {
+  const text = vscode.workspace.getConfiguration("cyclelens").get<string>("server.path", "").trim();
+  return text.startsWith("~/") ? path.join(os.homedir(), text.slice(2)) : text;
+}
+
+/** The server of the settings, or the extension's own, or the one on PATH. Throws a Problem if none starts. */
+export async function findServer(
+  context: vscode.ExtensionContext,
+  log: vscode.LogOutputChannel,
+): Promise<Server> {
+  const wanted = configured();
+  const own = inEnvironment(ownEnvironment(context), program);
+  const candidates = wanted ? [wanted] : [own, onPath(program)].filter((file) => file && runnable(file));
+  let reason = "";
+  for (const command of candidates as string[]) {
+    try {
+      const { stdout } = await run(command, ["--version"], { timeout: 30_000 });
+      return { command, version: stdout.trim(), own: command === own };
+    } catch (error) {
+      reason = (error as { stderr?: string }).stderr?.trim().split("\n").at(-1) || String((error as Error).message);
+      log.error(`${command} does not start: ${reason}`);
+    }
+  }
+  if (wanted) {
+    throw new Problem(`The program of the setting cyclelens.server.path, ${wanted}, does not start: ${reason}`);
+  }
+  if (reason) {
+    throw new Problem(`The server is there but does not start: ${reason}`);
+  }
+  throw new Problem("The server is not installed yet.");
+}
+
+/** A Python that is new enough, or a Problem. */
+async function findPython(): Promise<string> {
+  const names = ["python3", "python", "python3.14", "python3.13", "python3.12", "python3.11"];
+  let found = "";
+  for (const name of names) {
+    const python = onPath(windows ? `${name}.exe` : name);
+    if (!python) {
+      continue;
+    }
+    try {
+      const question = "import sys; print(*sys.version_info[:2], sep='.'); sys.exit(sys.version_info < (3, 11))";
+      await run(python, ["-I", "-c", question]);
+      return python;
+    } catch (error) {
+      found ||= (error as { stdout?: string }).stdout?.trim() ?? "";
+    }
+  }
+  throw new Problem(
+    `The server needs Python 3.11 or newer; ${found ? `only ${found} was found` : "none was found"} on PATH.`,
+  );
+}
+
+/** Run a step, each line of what it prints into the log. Rejects with the last line it complained with. */
+function step(
+  log: vscode.LogOutputChannel,
+  token: vscode.CancellationToken,
+  command: string,
+  args: string[],
+): Promise<void> {
+  log.info(`${command} ${args.join(" ")}`);
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { cwd: os.homedir(), stdio: ["ignore", "pipe", "pipe"] });
+    const cancel = token.onCancellationRequested(() => child.kill());
+    let last = "";
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding("utf8").on("data", (text: string) => {
+        for (const line of text.split(/\r?\n/).filter(Boolean)) {
+          log.info(line);
+          last = /error|not/i.test(line) || !last ? line : last;
+        }
+      });
+    }
+    child.on("error", reject);
+    child.on("close", (code) => {
+      cancel.dispose();
+      if (token.isCancellationRequested) {
+        reject(new vscode.CancellationError());
+      } else if (code) {
+        reject(new Problem(last.trim() || `${path.basename(command)} ended with code ${code}`));
+      } else {
+        resolve();
+      }
+    });
+  });
+}
+
+/** Make an environment with the server in it. Throws a Problem, or a CancellationError. */
 export async function createEnvironment(
   context: vscode.ExtensionContext,
   log: vscode.LogOutputChannel,
 ): Promise<void> {
   const environment = ownEnvironment(context);
+  const folder = vscode.Uri.joinPath(context.extensionUri, "server").fsPath;
+  const source = readdirSync(folder).find((name) => name.endsWith(".tar.gz"));
+  if (!source) {
+    throw new Problem("This build of the extension carries no server.");
+  }
   await vscode.workspace.fs.createDirectory(context.globalStorageUri);
-  const options = { location: vscode.ProgressLocation.Notification, title: "Cyclelens: installing the server" };
-  await vscode.window.withProgress(options, async () => {
-    const python = windows ? "python" : "python3";
-    const { stdout } = await run(python, ["-c", "import sys; print(sys.version_info >= (3, 11))"]);
-    if (stdout.trim() !== "True") {
-      throw new Error(`${python} is older than 3.11.`);
+  const title = "Cyclelens: installing the server";
+  const options = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
+  await vscode.window.withProgress(options, async (progress, token) => {
+    const python = await findPython();
+    try {
+      progress.report({ message: "making a Python environment" });
+      await step(log, token, python, ["-I", "-m", "venv", "--clear", environment]);
+      progress.report({ message: "getting its packages; this takes a minute or two" });
+      const pip = ["-I", "-m", "pip", "install", "--disable-pip-version-check", path.join(folder, source)];
+      await step(log, token, inEnvironment(environment, windows ? "python.exe" : "python"), pip);
+    } catch (error) {
+      // Half an environment must not be taken for a server later.
+      await rm(environment, { recursive: true, force: true });
+      if (error instanceof Problem && /ensurepip/.test(error.message)) {
+        throw new Problem("Python cannot make environments here. On Debian and Ubuntu: apt install python3-venv");
+      }
+      throw error;
     }
-    log.info(`making ${environment}`);
-    await run(python, ["-m", "venv", "--clear", environment]);
-    const result = await run(inEnvironment(environment, windows ? "python.exe" : "python"), [
-      ...["-m", "pip", "install", "--disable-pip-version-check", "cyclelens"],
-    ]);
-    log.info(result.stdout);
   });
 }

@@ -1,33 +1,162 @@
 // The extension: starts the server, shows its answers, and says in one place what is wrong.
 import * as vscode from "vscode";
 import {
+  CloseAction,
+  ErrorAction,
   ExecuteCommandSignature,
   LanguageClient,
   LanguageClientOptions,
   ServerOptions,
-  State,
 } from "vscode-languageclient/node";
-import { createEnvironment, findServer } from "./environment";
-import * as trust from "./trust";
+import { createEnvironment, findServer, Server } from "./environment";
 import { showTable, Table } from "./panel";
 import { Report, showReport } from "./report";
+import { Region, regionAt, Status } from "./status";
+import * as trust from "./trust";
 
 /** Every identifier in use for assembly, and the files that have none. */
 const LANGUAGES = ["asm", "gas", "nasm", "asm-intel-x86-generic", "asm-collection", "x86", "masm"];
+const PATTERN = "**/*.{s,S,asm}";
 const SELECTOR = [
-  ...LANGUAGES.map((language) => ({ scheme: "file", language })),
-  { scheme: "file", pattern: "**/*.{s,S,asm}" },
+  ...["file", "untitled"].flatMap((scheme) => LANGUAGES.map((language) => ({ scheme, language }))),
+  { scheme: "file", pattern: PATTERN },
 ];
+
+/** A server that ends by itself this often within three minutes is not started again. */
+const MAX_CRASHES = 4;
 
 let client: LanguageClient | undefined;
 
-export async function activate(context: vscode.ExtensionContext): Promise<void> {
+export function activate(context: vscode.ExtensionContext): void {
   const log = vscode.window.createOutputChannel("Cyclelens", { log: true });
-  const status = vscode.languages.createLanguageStatusItem("cyclelens", SELECTOR);
-  status.name = "Cyclelens";
-  status.command = { title: "Change CPU", command: "cyclelens.chooseMicroarchitecture" };
+  const regions = async (document: vscode.TextDocument) => {
+    const params = { textDocument: { uri: document.uri.toString() } };
+    const answer = await client?.sendRequest<{ regions: Region[] } | null>("cyclelens/regions", params).catch(() => null);
+    return answer?.regions;
+  };
+  const status = new Status(SELECTOR, regions);
   context.subscriptions.push(log, status);
 
+  /** Whatever keeps the server from running is told here and nowhere else. */
+  let explanation = "";
+  const trouble = async (message: string) => {
+    explanation = message;
+    log.error(message);
+    status.trouble(message);
+    const install = "Install the Server";
+    const choice = await vscode.window.showErrorMessage(`Cyclelens: ${message}`, install, "Settings", "Log");
+    if (choice === install) {
+      await vscode.commands.executeCommand("cyclelens.installServer");
+    } else if (choice === "Settings") {
+      await vscode.commands.executeCommand("workbench.action.openSettings", "cyclelens.server.path");
+    } else if (choice === "Log") {
+      log.show();
+    }
+  };
+  const told = (error: unknown) => (error instanceof Error ? error.message : String(error));
+
+  const stop = async () => {
+    const running = client;
+    client = undefined;
+    await running?.dispose().catch((error) => log.warn(told(error)));
+  };
+
+  const connect = async (server: Server) => {
+    const serverOptions: ServerOptions = { command: server.command, args: ["lsp"] };
+    const crashes: number[] = [];
+    const options: LanguageClientOptions = {
+      documentSelector: SELECTOR,
+      outputChannel: log,
+      initializationOptions: trust.initializationOptions(),
+      initializationFailedHandler: () => false,
+      errorHandler: {
+        error: () => ({ action: ErrorAction.Continue, handled: true }),
+        closed: () => {
+          crashes.push(Date.now());
+          const recent = crashes.filter((at) => Date.now() - at < 3 * 60_000);
+          if (recent.length < MAX_CRASHES) {
+            return { action: CloseAction.Restart, handled: true };
+          }
+          void trouble(`The server ended ${recent.length} times within three minutes; the log says more.`);
+          return { action: CloseAction.DoNotRestart, handled: true };
+        },
+      },
+      middleware: {
+        executeCommand: execute,
+        workspace: trust.configuration,
+        // Both come with every new result.
+        handleDiagnostics: (uri, diagnostics, next) => {
+          next(uri, diagnostics);
+          status.refresh();
+        },
+        provideInlayHints: (document, range, token, next) => {
+          status.refresh();
+          return next(document, range, token);
+        },
+      },
+    };
+    client = new LanguageClient("cyclelens", "Cyclelens", serverOptions, options);
+    client.registerFeature({
+      fillClientCapabilities: (capabilities) => {
+        capabilities.experimental = { ...(capabilities.experimental as object), cyclelens: { panels: true, html: true } };
+      },
+      initialize: () => undefined,
+      getState: () => ({ kind: "static" }),
+      clear: () => undefined,
+    });
+    await client.start();
+  };
+
+  let started = false;
+  const start = async () => {
+    started = true;
+    await stop();
+    status.busy("Cyclelens");
+    try {
+      const server = await findServer(context, log);
+      log.info(`${server.version}: ${server.command}`);
+      await connect(server);
+      status.running();
+      const expected = `cyclelens ${context.extension.packageJSON.version}`;
+      if (server.version !== expected) {
+        log.warn(`the extension was made for ${expected}`);
+        if (server.own) {
+          void offerUpdate(server.version);
+        }
+      }
+    } catch (error) {
+      void trouble(told(error));
+    }
+  };
+  const offerUpdate = async (version: string) => {
+    const update = "Update";
+    const message = `Cyclelens: the installed server, ${version}, does not belong to this extension.`;
+    if ((await vscode.window.showInformationMessage(message, update)) === update) {
+      await vscode.commands.executeCommand("cyclelens.installServer");
+    }
+  };
+
+  /** One start, stop or installation after the other, whoever asks. */
+  let last: Promise<void> = Promise.resolve();
+  const inTurn = (action: () => Promise<void>) => (last = last.then(action));
+
+  const install = async () => {
+    await stop();
+    status.busy("Cyclelens: installing");
+    try {
+      await createEnvironment(context, log);
+    } catch (error) {
+      if (error instanceof vscode.CancellationError) {
+        void trouble("The installation was cancelled.");
+      } else {
+        void trouble(`The server could not be installed. ${told(error)}`);
+      }
+      return;
+    }
+    await start();
+  };
+
+  // What the server's commands answer is shown here: tables in panels, sentences in the status bar.
   const execute = async (command: string, args: unknown[], next: ExecuteCommandSignature) => {
     const answer = (await next(command, args)) as (Table & Partial<Report>) | string | null;
     if (typeof answer === "string") {
@@ -40,109 +169,117 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     return answer;
   };
 
-  const trouble = async (message: string) => {
-    status.severity = vscode.LanguageStatusSeverity.Error;
-    status.text = "Cyclelens is not running";
-    status.detail = message;
-    log.error(message);
-    const install = "Install the server";
-    const choice = await vscode.window.showErrorMessage(`Cyclelens: ${message}`, install, "Settings", "Log");
-    if (choice === install) {
-      await vscode.commands.executeCommand("cyclelens.installServer");
-    } else if (choice === "Settings") {
-      await vscode.commands.executeCommand("workbench.action.openSettings", "cyclelens.server.path");
-    } else if (choice === "Log") {
-      log.show();
-    }
-  };
-
-  const start = async () => {
-    await client?.dispose();
-    client = undefined;
-    status.severity = vscode.LanguageStatusSeverity.Information;
-    status.text = "Cyclelens is starting";
-    status.detail = undefined;
-    const server = await findServer(context);
-    if (!server) {
-      void trouble("no server was found. It needs Python 3.11 or newer and the package cyclelens.");
-      return;
-    }
-    log.info(`${server.version}: ${server.command}`);
-    const serverOptions: ServerOptions = { command: server.command, args: ["lsp"] };
-    const options: LanguageClientOptions = {
-      documentSelector: SELECTOR,
-      outputChannel: log,
-      initializationOptions: trust.initializationOptions(),
-      middleware: { executeCommand: execute, workspace: trust.configuration },
-    };
-    client = new LanguageClient("cyclelens", "Cyclelens", serverOptions, options);
-    client.registerFeature({
-      fillClientCapabilities: (capabilities) => {
-        capabilities.experimental = { ...(capabilities.experimental as object), cyclelens: { panels: true, html: true } };
-      },
-      initialize: () => undefined,
-      getState: () => ({ kind: "static" }),
-      clear: () => undefined,
-    });
-    client.onDidChangeState((change) => {
-      if (change.newState === State.Running) {
-        describe();
-      } else if (change.newState === State.Stopped) {
-        status.text = "Cyclelens has stopped";
-      }
-    });
-    try {
-      await client.start();
-    } catch (error) {
-      void trouble(error instanceof Error ? error.message : String(error));
-    }
-  };
-
-  const describe = () => {
-    const names = vscode.workspace.getConfiguration("cyclelens").get<string[]>("microarchitectures", ["SKL"]);
-    status.text = `Cyclelens: ${names.join(", ")}`;
-    status.detail = "microarchitectures";
-  };
-
   const command = (name: string, action: () => unknown) =>
     context.subscriptions.push(vscode.commands.registerCommand(name, action));
-  const here = () => vscode.window.activeTextEditor?.document.uri.toString();
-  command("cyclelens.restart", start);
+  /** Run a command of the server on the active document, or say why that cannot be. */
+  const onDocument = async (name: string, ...details: unknown[]) => {
+    const editor = vscode.window.activeTextEditor;
+    if (!editor || !vscode.languages.match(SELECTOR, editor.document)) {
+      void vscode.window.showInformationMessage("Cyclelens: open an assembly file first.");
+    } else if (!client?.isRunning()) {
+      void trouble(explanation || "The server is not running.");
+    } else {
+      await vscode.commands.executeCommand(name, editor.document.uri.toString(), ...details);
+    }
+  };
+  /** The same on the region at the cursor. */
+  const onRegion = async (name: string, other?: (own: string, all: string[]) => Promise<string | undefined>) => {
+    const editor = vscode.window.activeTextEditor;
+    const all = editor ? ((await regions(editor.document)) ?? []) : [];
+    const region = regionAt(all, editor?.selection.active.line ?? 0);
+    if (client?.isRunning() && editor && !region) {
+      const how = "put '# cyclelens-begin NAME' and '# cyclelens-end' around a loop.";
+      void vscode.window.showInformationMessage(`Cyclelens: no region is marked in this file; ${how}`);
+      return;
+    }
+    const second = await other?.(region?.name ?? "", all.map(({ name }) => name));
+    if (!other || second) {
+      await onDocument(name, region?.name, ...(second ? [second] : []));
+    }
+  };
+  const another = async (own: string, all: string[]) => {
+    const names = all.filter((name) => name !== own);
+    return vscode.window.showQuickPick(names, { title: `Compare ${own} with`, placeHolder: "a region of this file" });
+  };
+  command("cyclelens.restart", () => inTurn(start));
   command("cyclelens.showLog", () => log.show());
-  command("cyclelens.installServer", async () => {
-    try {
-      await createEnvironment(context, log);
-      await start();
-    } catch (error) {
-      void trouble(`the server could not be installed: ${error instanceof Error ? error.message : error}`);
+  command("cyclelens.installServer", () => inTurn(install));
+  command("cyclelens.explain", () => trouble(explanation));
+  command("cyclelens.chooseMicroarchitecture", () => chooseMicroarchitecture(context));
+  command("cyclelens.openExample", () => openExample(context));
+  command("cyclelens.showTimeline", () => onRegion("cyclelens.timeline"));
+  command("cyclelens.showCpus", () => onRegion("cyclelens.compare"));
+  command("cyclelens.showAlignments", () => onRegion("cyclelens.alignment"));
+  command("cyclelens.showOther", () => onRegion("cyclelens.compareRegions", another));
+  command("cyclelens.showCommitted", () => onRegion("cyclelens.compareHead"));
+  command("cyclelens.showWhatIf", () => onRegion("cyclelens.whatif"));
+  command("cyclelens.pin", () => onDocument("cyclelens.pinBaseline"));
+  command("cyclelens.unpin", () => onDocument("cyclelens.unpinBaseline"));
+  command("cyclelens.analyseNow", () => onDocument("cyclelens.analyse"));
+
+  const seen = new Set<string>();
+  const opened = (document: vscode.TextDocument) => {
+    if (!vscode.languages.match(SELECTOR, document)) {
+      return;
     }
-  });
-  command("cyclelens.chooseMicroarchitecture", async () => {
-    const configuration = vscode.workspace.getConfiguration("cyclelens");
-    // package.json lists the names; it is made from the server's own list.
-    const properties = context.extension.packageJSON.contributes.configuration.properties;
-    const known: string[] = properties["cyclelens.microarchitectures"].items.enum;
-    const chosen = await vscode.window.showQuickPick(known, { title: "Analyse for", canPickMany: true });
-    if (chosen?.length) {
-      await configuration.update("microarchitectures", chosen, vscode.ConfigurationTarget.Global);
+    // Without an extension for assembly these files are plain text, where no comment can be toggled. Once: who
+    // chooses plain text after that means it.
+    if (document.languageId === "plaintext" && !seen.has(document.uri.toString())) {
+      void vscode.languages.setTextDocumentLanguage(document, "asm");
     }
-  });
-  command("cyclelens.pin", () => vscode.commands.executeCommand("cyclelens.pinBaseline", here()));
-  command("cyclelens.unpin", () => vscode.commands.executeCommand("cyclelens.unpinBaseline", here()));
-  command("cyclelens.analyseNow", () => vscode.commands.executeCommand("cyclelens.analyse", here()));
+    seen.add(document.uri.toString());
+    if (!started) {
+      started = true;
+      void inTurn(start);
+    }
+  };
   context.subscriptions.push(
+    vscode.workspace.onDidOpenTextDocument(opened),
     vscode.workspace.onDidChangeConfiguration((change) => {
-      if (change.affectsConfiguration("cyclelens.server")) {
-        void start();
-      } else if (change.affectsConfiguration("cyclelens")) {
-        describe();
+      if (started && change.affectsConfiguration("cyclelens.server")) {
+        void inTurn(start);
       }
     }),
+    // The server asks for the settings again, and is told.
+    vscode.workspace.onDidGrantWorkspaceTrust(
+      () => void client?.sendNotification("workspace/didChangeConfiguration", { settings: null }),
+    ),
   );
-  // The server asks for the settings again, and is told.
-  const trusted = () => client?.sendNotification("workspace/didChangeConfiguration", { settings: null });
-  context.subscriptions.push(vscode.workspace.onDidGrantWorkspaceTrust(() => void trusted()));
-  await start();
+  vscode.workspace.textDocuments.forEach(opened);
+}
+
+/** Ask for the CPU whose figures are in the text; others of the setting stay, behind it. */
+async function chooseMicroarchitecture(context: vscode.ExtensionContext): Promise<void> {
+  const configuration = vscode.workspace.getConfiguration("cyclelens", vscode.window.activeTextEditor?.document);
+  const present = configuration.get<string[]>("microarchitectures", []);
+  // package.json lists the names; it is made from the server's own list.
+  const { items } = context.extension.packageJSON.contributes.configuration.properties["cyclelens.microarchitectures"];
+  const choices = (items.enum as string[]).map((label, index) => ({
+    label,
+    description: items.enumDescriptions[index] as string,
+    detail: label === present[0] ? "shown now" : undefined,
+  }));
+  const title = "CPU whose figures are shown in the text";
+  const chosen = await vscode.window.showQuickPick(choices, { title, matchOnDescription: true });
+  if (chosen) {
+    const others = present.slice(1).filter((name) => name !== chosen.label);
+    const { workspaceValue, workspaceFolderValue } = configuration.inspect("microarchitectures") ?? {};
+    const target =
+      workspaceFolderValue !== undefined
+        ? vscode.ConfigurationTarget.WorkspaceFolder
+        : workspaceValue !== undefined
+          ? vscode.ConfigurationTarget.Workspace
+          : vscode.ConfigurationTarget.Global;
+    await configuration.update("microarchitectures", [chosen.label, ...others], target);
+  }
+}
+
+/** A kernel to try everything on, in an editor of its own; nothing is written anywhere. */
+async function openExample(context: vscode.ExtensionContext): Promise<void> {
+  const file = vscode.Uri.joinPath(context.extensionUri, "walkthrough", "example.s");
+  const content = new TextDecoder().decode(await vscode.workspace.fs.readFile(file));
+  const document = await vscode.workspace.openTextDocument({ language: "asm", content });
+  await vscode.window.showTextDocument(document);
 }
 
 export async function deactivate(): Promise<void> {

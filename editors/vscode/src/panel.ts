@@ -5,7 +5,7 @@ export interface Table {
   title: string;
   text: string;
   columns: string[];
-  rows: (string | number)[][];
+  rows: (string | number | null)[][];
 }
 
 const open = new Map<string, vscode.WebviewPanel>();
@@ -49,11 +49,16 @@ function show(context: vscode.ExtensionContext, title: string, body: string): vo
   panel.reveal(undefined, true);
 }
 
-/** A comparison as a table, with the text below it where there is more to say. */
+/** A comparison: the text, which has all that matters, and every figure for who wants to see or copy it. */
 export function showTable(context: vscode.ExtensionContext, table: Table): void {
-  const cells = (values: (string | number)[], tag: string) =>
-    values.map((v) => `<${tag}>${escaped(typeof v === "number" && !Number.isInteger(v) ? v.toFixed(2) : String(v))}</${tag}>`).join("");
-  const rows = table.rows.map((row) => `<tr>${cells(row, "td")}</tr>`).join("\n");
-  const head = table.rows.length ? `<table><tr>${cells(table.columns, "th")}</tr>\n${rows}</table>` : "";
-  show(context, table.title, `<h1>${escaped(table.title)}</h1><pre>${escaped(table.text)}</pre>${head}`);
+  const cell = (value: string | number | null, column: number) => {
+    const fraction = table.rows.some((row) => typeof row[column] === "number" && !Number.isInteger(row[column]));
+    return typeof value === "number"
+      ? `<td class="number">${value.toFixed(fraction ? 2 : 0)}</td>`
+      : `<td>${escaped(value ?? "-")}</td>`;
+  };
+  const head = table.columns.map((name) => `<th>${escaped(name)}</th>`).join("");
+  const rows = table.rows.map((row) => `<tr>${row.map(cell).join("")}</tr>`).join("\n");
+  const figures = rows && `<details><summary>All figures</summary><table><tr>${head}</tr>\n${rows}</table></details>`;
+  show(context, table.title, `<h1>${escaped(table.title)}</h1><pre>${escaped(table.text)}</pre>${figures}`);
 }

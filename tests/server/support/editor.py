@@ -97,9 +97,11 @@ class Editor:
         document = types.TextDocumentItem(self.uri, "asm", self.version, text)
         self.client.text_document_did_open(types.DidOpenTextDocumentParams(document))
 
-    def save(self) -> None:
-        """Tell that the text was saved; does not wait."""
+    def save(self, reason: types.TextDocumentSaveReason | None = None) -> None:
+        """Tell that the text was saved, and why if the client is one that tells; does not wait."""
         document = types.TextDocumentIdentifier(self.uri)
+        if reason is not None:
+            self.client.text_document_will_save(types.WillSaveTextDocumentParams(document, reason))
         self.client.text_document_did_save(types.DidSaveTextDocumentParams(document))
 
     async def run(self, command: str, *arguments: str | int) -> Any:

@@ -1,0 +1,105 @@
+// The item in the status bar: the figure of the region at the cursor, or what is wrong.
+import * as vscode from "vscode";
+
+export interface Region {
+  name: string;
+  firstLine: number;
+  lastLine: number;
+  stale: boolean;
+  headline: string;
+  cyclesPerIteration: number | null;
+  microarchitecture: string;
+  note: string;
+}
+
+/** The region around a line, else the first one below, else the last one. */
+export function regionAt(regions: Region[], line: number): Region | undefined {
+  return regions.find((region) => line <= region.lastLine) ?? regions.at(-1);
+}
+
+export class Status implements vscode.Disposable {
+  private readonly item = vscode.window.createStatusBarItem("cyclelens", vscode.StatusBarAlignment.Right, 200);
+  private readonly listeners: vscode.Disposable[];
+  private timer: NodeJS.Timeout | undefined;
+  private general: string | undefined = "$(dashboard) Cyclelens";
+
+  /** `regions` asks the server; it answers undefined where there is nothing to ask. */
+  constructor(
+    private readonly selector: vscode.DocumentSelector,
+    private readonly regions: (document: vscode.TextDocument) => Promise<Region[] | undefined>,
+  ) {
+    this.item.name = "Cyclelens";
+    this.listeners = [
+      vscode.window.onDidChangeActiveTextEditor(() => this.refresh()),
+      vscode.window.onDidChangeTextEditorSelection(() => this.refresh()),
+      vscode.workspace.onDidChangeTextDocument(() => this.refresh()),
+    ];
+  }
+
+  /** The server works: figures from now on. */
+  running(): void {
+    this.general = undefined;
+    this.item.command = { title: "Choose the CPU", command: "cyclelens.chooseMicroarchitecture" };
+    this.item.backgroundColor = undefined;
+    this.refresh();
+  }
+
+  busy(text: string): void {
+    this.say(`$(loading~spin) ${text}`, "", undefined, "cyclelens.showLog");
+  }
+
+  trouble(message: string): void {
+    const colour = new vscode.ThemeColor("statusBarItem.errorBackground");
+    this.say("$(error) Cyclelens", message, colour, "cyclelens.explain");
+  }
+
+  private say(text: string, tooltip: string, colour: vscode.ThemeColor | undefined, command: string): void {
+    this.general = text;
+    this.item.tooltip = tooltip;
+    this.item.backgroundColor = colour;
+    this.item.command = command;
+    this.refresh();
+  }
+
+  /** Soon, and once for all that happens at the same time. */
+  refresh(): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => void this.show(), 50);
+  }
+
+  private async show(): Promise<void> {
+    const editor = vscode.window.activeTextEditor;
+    if (!editor || !vscode.languages.match(this.selector, editor.document)) {
+      this.item.hide();
+      return;
+    }
+    if (this.general !== undefined) {
+      this.item.text = this.general;
+      this.item.show();
+      return;
+    }
+    const regions = await this.regions(editor.document);
+    if (!regions || editor !== vscode.window.activeTextEditor || this.general !== undefined) {
+      return;
+    }
+    const region = regionAt(regions, editor.selection.active.line);
+    if (region && typeof region.cyclesPerIteration === "number") {
+      const stale = region.stale ? " (stale)" : "";
+      this.item.text = `$(dashboard) ${region.cyclesPerIteration.toFixed(2)} cycles/iter · ${region.microarchitecture}${stale}`;
+      this.item.tooltip = `${region.name}: ${region.headline}\nClick to choose another CPU.`;
+    } else {
+      const [name] = vscode.workspace.getConfiguration("cyclelens", editor.document).get("microarchitectures", ["SKL"]);
+      this.item.text = `$(dashboard) ${name}`;
+      this.item.tooltip = region
+        ? `${region.name}: ${region.note}`
+        : "No region is marked: put '# cyclelens-begin NAME' and '# cyclelens-end' around a loop.";
+    }
+    this.item.show();
+  }
+
+  dispose(): void {
+    clearTimeout(this.timer);
+    this.item.dispose();
+    this.listeners.forEach((listener) => listener.dispose());
+  }
+}

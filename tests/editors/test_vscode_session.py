@@ -1,0 +1,199 @@
+"""The real VS Code with the packed extension: reads hints, edits, applies a rewrite, opens the panels."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import real_editors
+import workbench
+from workbench import ROOT, Server, Workbench, wait
+
+EXTENSION = ROOT / "editors" / "vscode"
+PACKAGE: dict[str, Any] = json.loads((EXTENSION / "package.json").read_text(encoding="utf-8"))
+PROGRAM = Path(sys.executable).with_name("cyclelens")
+TIMEOUT = 300
+
+
+@pytest.fixture(scope="module")
+def vsix(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if shutil.which("npm") is None:
+        pytest.skip("npm is not installed")
+    if not (EXTENSION / "node_modules" / ".package-lock.json").exists():
+        command = ["npm", "ci", "--no-audit", "--no-fund", "--silent"]
+        run = subprocess.run(command, cwd=EXTENSION, capture_output=True, text=True, timeout=TIMEOUT)
+        if run.returncode:
+            pytest.skip(f"the packages of the extension cannot be installed here: {run.stderr[-200:]}")
+    folder = tmp_path_factory.mktemp("vsix")
+    command = [str(ROOT / "dev" / "vsix"), str(folder)]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT)
+    assert run.returncode == 0, run.stdout[-2000:] + run.stderr[-2000:]
+    (file,) = folder.glob("*.vsix")
+    return file
+
+
+@pytest.fixture(scope="module")
+def cache() -> Path:
+    return real_editors.installed("vscode")
+
+
+@pytest.fixture(scope="module")
+def chromium(cache: Path) -> Iterator[Any]:
+    with workbench.browser(cache) as program:
+        yield program
+
+
+@pytest.fixture(scope="module")
+def code(
+    cache: Path, vsix: Path, chromium: Any, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Workbench]:
+    """A window with the examples, in a trusted folder, with a server that works."""
+    home = tmp_path_factory.mktemp("code")
+    folder = home / "kernels"
+    shutil.copytree(ROOT / "examples", folder)
+    server = Server(cache, home)
+    server.configure(user={}, machine={"cyclelens.server.path": str(PROGRAM)})
+    server.install(vsix)
+    with server.running("--disable-workspace-trust") as address:
+        yield Workbench(chromium, address, server, folder)
+
+
+@pytest.fixture(autouse=True)
+def picture(request: pytest.FixtureRequest) -> Iterator[None]:
+    """What the window looked like at the end of each test, of failed ones too."""
+    yield
+    for window in {"code", "fresh"} & set(request.fixturenames):
+        request.getfixturevalue(window).screenshot(request.node.name)
+
+
+def test_one_command_packs_it(vsix: Path) -> None:
+    assert vsix.name == f"cyclelens-{PACKAGE['version']}.vsix"
+    names = set(zipfile.ZipFile(vsix).namelist())
+    parts = {"dist/extension.js", "media/panel.css", "walkthrough/example.s"}
+    assert {f"extension/{name}" for name in parts} <= names
+    assert any(name.startswith("extension/server/cyclelens-") for name in names)
+    assert not any("node_modules" in name or name.endswith(".ts") for name in names)
+
+
+def test_an_example_shows_hints_lenses_diagnostics_and_the_figure(code: Workbench) -> None:
+    code.open("lcp_stall.s")
+    wait("the region's hint", lambda: "3.42 cycles/iter · SKL · predecoder-bound" in code.line(17))
+    assert code.line(18).endswith("LCP stall")
+    titles = wait("lenses", code.lenses)[0].split(" | ")
+    assert titles == ["3.42 cycles/iter · SKL · predecoder-bound", "Timeline", "Compare CPUs", "Alignment"]
+    code.page.wait_for_selector(".squiggly-warning")
+    wait("the status item", lambda: code.status() == "3.42 cycles/iter · SKL")
+    code.go(25)
+    wait("the figure of the other region", lambda: code.status() == "1.00 cycles/iter · SKL")
+    code.screenshot("vscode-example")
+
+
+def test_hints_follow_what_is_typed(code: Workbench) -> None:
+    code.open("dot_product.s")
+    number = next(n for n, text in wait("the region", code.lines).items() if "cyclelens-begin" in text)
+    wait("the figure", lambda: "4.00 cycles/iter" in code.line(number))
+    code.go(number + 1)
+    code.press("End", "Enter")
+    code.type("        vaddps %ymm0, %ymm0, %ymm0")
+    wait("the change", lambda: "4.00 -> 8.00, +100 %" in code.line(number))
+    code.run("File: Revert File")
+    wait("the old figure", lambda: "4.00 cycles/iter" in code.line(number))
+
+
+def test_a_rewrite_is_chosen_from_the_menu_and_pays(code: Workbench) -> None:
+    code.open("lcp_stall.s")
+    code.go(18)
+    rows = ".action-widget .monaco-list-row"
+
+    def offered() -> list[str]:
+        code.press("Escape", "Control+.")
+        code.page.wait_for_timeout(500)
+        return [row for row in code.texts(rows) if row.startswith("Use eax")]
+
+    (title,) = wait("the rewrite", offered)
+    assert title == "Use eax (its upper half and the flags may differ): 3.42 -> 1.01, -70 %"
+    code.screenshot("vscode-rewrite")
+    code.click(rows, "Use eax")
+    wait("the rewritten line", lambda: "add     $0x1234, %eax" in code.line(18))
+    wait("what it brought", lambda: "3.42 -> 1.01, -70 %" in code.line(17))
+    assert "LCP stall" not in code.line(18)
+
+
+def test_lenses_and_commands_open_panels(code: Workbench) -> None:
+    code.open("lcp_stall.s")
+    wait("lenses", code.lenses)
+    code.click(".codelens-decoration a", "Compare CPUs")
+    wait("the comparison", lambda: "SKL" in code.panel("unrolled on every microarchitecture").inner_text())
+    code.press("Control+1")
+    code.go(25)
+    code.run("Cyclelens: Show the Timeline")
+    wait("the timeline", lambda: "1.00 cycles/iter" in code.panel("Timeline of loop").inner_text())
+
+
+def test_the_figure_in_the_status_bar_is_clicked_to_choose_another_cpu(code: Workbench) -> None:
+    code.open("dot_product.s")
+    wait("the figure", lambda: "SKL" in code.status())
+    code.click('.statusbar-item[id^="cyclelens"]', "SKL")
+    code.choose("SNB")
+    wait("the figure of the other CPU", lambda: code.status().endswith("SNB"))
+
+
+def test_the_server_is_restarted_by_command(code: Workbench) -> None:
+    code.open("polynomial.s")
+    wait("the figure", lambda: "cycles/iter" in code.status())
+    starts = code.log("Cyclelens").count(str(PROGRAM))
+    code.run("Cyclelens: Restart the Server")
+    wait("another start", lambda: code.log("Cyclelens").count(str(PROGRAM)) > starts)
+    code.go(1)
+    code.type("# another comment\n")
+    wait("the figure again", lambda: code.line(1).startswith("# another") and "cycles/iter" in code.status())
+
+
+def test_a_program_that_does_not_start_is_explained_in_one_place(code: Workbench) -> None:
+    code.open("polynomial.s")
+    code.server.configure(user={}, machine={"cyclelens.server.path": "/nowhere/cyclelens"})
+    (message,) = wait("the message", code.notifications)
+    assert message.startswith(
+        "Cyclelens: The program of the setting cyclelens.server.path, /nowhere/cyclelens,"
+    )
+    assert "does not start" in message
+    assert wait("the status item", code.status) == "Cyclelens"
+    code.page.wait_for_selector('.statusbar-item.error-kind[id^="cyclelens"]')
+    code.server.configure(user={}, machine={"cyclelens.server.path": str(PROGRAM)})
+    wait("the figure", lambda: "cycles/iter" in code.status())
+
+
+@pytest.fixture(scope="module")
+def fresh(
+    cache: Path, vsix: Path, chromium: Any, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Workbench]:
+    """A window on a machine without the server, with a folder that is not trusted."""
+    home = tmp_path_factory.mktemp("fresh")
+    folder = home / "kernels"
+    folder.mkdir()
+    shutil.copy(ROOT / "examples" / "lcp_stall.s", folder)
+    server = Server(cache, home)
+    quiet = {"security.workspace.trust.startupPrompt": "never", "security.workspace.trust.banner": "never"}
+    server.configure(user=quiet | {"workbench.colorTheme": "Dark 2026"}, machine={})
+    server.install(vsix)
+    # As a login shell would leave it; without a compiler the installation takes seconds, not minutes.
+    with server.running(CC="false", PATH=f"{home}/.venv/bin:/usr/local/bin:/usr/bin:/bin") as address:
+        yield Workbench(chromium, address, server, folder)
+
+
+def test_without_a_server_one_message_says_so_and_installs_it(fresh: Workbench) -> None:
+    fresh.open("lcp_stall.s")
+    (message,) = wait("the message", fresh.notifications)
+    assert message == "Cyclelens: The server is not installed yet."
+    assert fresh.status() == "Cyclelens"
+    fresh.click(".notification-toast .monaco-button", "Install the Server")
+    wait("the hints, after the installation", lambda: "3.42 cycles/iter" in fresh.line(17), patience=300)
+    assert fresh.notifications() == []
+    fresh.page.wait_for_selector(".statusbar-item:has-text('Restricted Mode')")

