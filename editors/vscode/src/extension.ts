@@ -6,6 +6,7 @@ import {
   ExecuteCommandSignature,
   LanguageClient,
   LanguageClientOptions,
+  RevealOutputChannelOn,
   ServerOptions,
 } from "vscode-languageclient/node";
 import { createEnvironment, findServer, Server } from "./environment";
@@ -67,6 +68,8 @@ export function activate(context: vscode.ExtensionContext): void {
     const options: LanguageClientOptions = {
       documentSelector: SELECTOR,
       outputChannel: log,
+      // What goes wrong inside of the protocol is for the log; what users should know is told in this file.
+      revealOutputChannelOn: RevealOutputChannelOn.Never,
       initializationOptions: trust.initializationOptions(),
       initializationFailedHandler: () => false,
       errorHandler: {
@@ -158,7 +161,13 @@ export function activate(context: vscode.ExtensionContext): void {
 
   // What the server's commands answer is shown here: tables in panels, sentences in the status bar.
   const execute = async (command: string, args: unknown[], next: ExecuteCommandSignature) => {
-    const answer = (await next(command, args)) as (Table & Partial<Report>) | string | null;
+    let answer: (Table & Partial<Report>) | string | null;
+    try {
+      answer = await next(command, args);
+    } catch (error) {
+      void vscode.window.showErrorMessage(`Cyclelens: ${told(error)}`);
+      return null;
+    }
     if (typeof answer === "string") {
       vscode.window.setStatusBarMessage(answer, 5000);
     } else if (answer?.html) {
