@@ -130,11 +130,11 @@ def test_lenses_and_commands_open_panels(code: Workbench) -> None:
     code.open("lcp_stall.s")
     wait("lenses", code.lenses)
     code.click(".codelens-decoration a", "Compare CPUs")
-    wait("the comparison", lambda: "SKL" in code.panel("unrolled on every microarchitecture").inner_text())
+    wait("the comparison", lambda: "SKL" in code.panel("unrolled on every microarchitecture"))
     code.press("Control+1")
     code.go(25)
     code.run("Cyclelens: Show the Timeline")
-    wait("the timeline", lambda: "1.00 cycles/iter" in code.panel("Timeline of loop").inner_text())
+    wait("the timeline", lambda: "1.00 cycles/iter" in code.panel("Timeline of loop"))
 
 
 def test_the_figure_in_the_status_bar_is_clicked_to_choose_another_cpu(code: Workbench) -> None:

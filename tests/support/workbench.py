@@ -224,12 +224,15 @@ class Workbench:
             file.read_text("utf-8") for file in self.server.home.rglob(f"exthost*/*/{channel}.log")
         )
 
-    def panel(self, title: str) -> Any:
-        """The page inside of the panel with this title, which is in front."""
+    def panel(self, title: str) -> str:
+        """The text inside of the panel with this title, which is in front; empty while it is not there."""
         self.page.wait_for_selector(f'.tab.active[aria-label^="{title}"]')
-        frames = self.page.locator("iframe.webview.ready")
-        (front,) = [frame for frame in frames.all() if frame.is_visible()]
-        return front.content_frame.frame_locator("#active-frame").locator("body")
+        frames = [frame for frame in self.page.locator("iframe.webview.ready").all() if frame.is_visible()]
+        return (
+            frames[-1].content_frame.frame_locator("#active-frame").locator("body").inner_text()
+            if frames
+            else ""
+        )
 
     def screenshot(self, name: str) -> None:
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)
