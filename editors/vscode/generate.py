@@ -16,7 +16,7 @@ OWN: dict[str, dict[str, Any]] = {
         "type": "string",
         "default": "",
         "scope": "machine",
-        "description": "The program cyclelens; if empty, the one that the extension installed, or that on PATH.",
+        "description": "The program cyclelens; if empty, the one that the extension installed or on PATH.",
     },
     f"{SECTION}.trace.server": {
         "type": "string",
