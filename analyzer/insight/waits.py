@@ -17,7 +17,7 @@ from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.result import Input, Prediction, Trace, TraceRow
 
 CAUSES: Mapping[str, str] = {
-    "full": "for room: the {value} was full, its oldest uop is {uop}",
+    "full": "for room in the {value}, whose oldest uop is {uop}",
     "slots": "for an issue slot, behind {uop}",
     "renamer": "for the renamer, which issues it alone or after others are done",
     "delay": "on the way into the scheduler",
@@ -46,7 +46,7 @@ class Wait(NamedTuple):
     uop: int | None = None
     """Row of the uop that it waited for; rows of ``Trace.later`` are counted on."""
     value: str = ""
-    """Register, flag group, port or buffer."""
+    """Register, flag group, port, buffer or register file."""
 
 
 class Edge(NamedTuple):
@@ -161,6 +161,7 @@ class _History:
         self.model = registry.get(prediction.microarchitecture)
         self.rows = trace.rows + trace.later
         self.inputs = trace.inputs or ((),) * len(trace.rows)
+        self.stalls = trace.stalls
         self.held = trace.held or ("",) * len(trace.rows)
         self.instructions = prediction.instructions
         self.never = trace.cycles
@@ -310,6 +311,8 @@ class _History:
             return "full", self._oldest_in_scheduler(cycle), "RS"
         if self.in_rob(cycle) + width > self.model.reorder_buffer_size:
             return "full", self.slowest[bisect_left(self.retired, cycle)], "ROB"
+        if cycle in self.stalls:
+            return "full", self.slowest[bisect_left(self.retired, cycle)], self.stalls[cycle]
         before = bisect_left(self.issued, cycle + 1) - 1
         if before >= 0 and self.issued[before] == cycle:
             return "slots", self.groups[before], ""

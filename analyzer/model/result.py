@@ -64,6 +64,8 @@ class Trace:
     the same instruction of before) or nothing."""
     later: tuple[TraceRow, ...] = ()
     """The uops of rounds behind the last one of ``rows``, as far as they got: they took room and ports."""
+    stalls: Mapping[int, str] = field(default_factory=dict)
+    """By cycle the buffer or register file that had no room for the next uop; only if these are limited."""
 
 
 @dataclass(frozen=True, slots=True)

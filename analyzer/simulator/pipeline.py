@@ -384,6 +384,7 @@ def simulate(
         period=(pipeline.period_cycles, pipeline.period_rounds) if pipeline.period_cycles else None,
         cycles=pipeline.cycle + 1,
         lsd_unroll=pipeline.lsd.unroll,
+        stalls=pipeline.resources.stalls,
         trace=trace,
         details=details,
     )

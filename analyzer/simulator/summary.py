@@ -13,6 +13,7 @@ from cyclelens.analyzer.simulator.constants import (
     LOAD,
     MERGE,
     NONE,
+    RESOURCES,
     SOURCE_NAMES,
     STORE_ADDRESS,
     STORE_DATA,
@@ -46,10 +47,12 @@ def summarize(
     cycles: int,
     period: tuple[int, int] | None,
     lsd_unroll: int,
+    stalls: Column,
     trace: bool,
     details: bool,
 ) -> Simulation:
-    """The figures of a finished run. ``rounds`` have at least one retired uop."""
+    """The figures of a finished run. ``rounds`` have at least one retired uop; ``stalls`` are those of
+    ``Resources``."""
     first, last = window(key_cycle, key_position, rounds)
     if first == last:
         throughput = float(key_cycle[last])
@@ -69,11 +72,11 @@ def summarize(
         elimination=tally.not_eliminated() if tally else (),
         busiest_port=tally.busiest_port() if tally else 0.0,
         lsd_unroll=lsd_unroll,
-        trace=_trace(columns, last, cycles) if trace else None,
+        trace=_trace(columns, stalls, last, cycles) if trace else None,
     )
 
 
-def _trace(columns: Columns, last_round: int, cycles: int) -> Trace:
+def _trace(columns: Columns, stalls: Column, last_round: int, cycles: int) -> Trace:
     """Everything about the rounds up to the last relevant one."""
     rows, uops = _rows(columns)
     end = next((number for number, row in enumerate(rows) if row.round > last_round), len(rows))
@@ -83,6 +86,7 @@ def _trace(columns: Columns, last_round: int, cycles: int) -> Trace:
         inputs=tuple(_inputs(columns, uops, end)),
         held=tuple(HELD_NAMES[columns.held[uop]] if uop != NONE else "" for uop in uops[:end]),
         later=tuple(rows[end:]),
+        stalls={cycle: RESOURCES[stalls[cycle] - 1] for cycle in range(len(stalls)) if stalls[cycle]},
     )
 
 

@@ -126,6 +126,13 @@ def test_a_full_reorder_buffer_is_named_with_who_keeps_it_full():
     assert {shown.row(wait.uop).instruction for wait in full} == {0}
 
 
+def test_a_full_load_buffer_is_named():
+    # A chain of divpd, and loads that do not wait for it.
+    limited = ModelOptions(resources=True)
+    shown = drawn(looped("660f5ec0" + "488b1e" * 20), options=limited)
+    assert "load buffer" in {wait.value for waits in shown.waits for wait in waits}
+
+
 @pytest.mark.parametrize("block", BLOCKS)
 def test_the_buffers_hold_what_is_between_two_events(block):
     shown = drawn(looped(BLOCKS[block]))
