@@ -10,7 +10,7 @@ import gc
 import signal
 from bisect import bisect_right
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path
@@ -303,10 +303,13 @@ class Analyzer:
             note = f"To make the region a loop, '{added[0].text}; {added[1].mnemonic}' was added to its end."
             lines += (lines[-1],) * len(added)
             code += end
+        latencies = {
+            index: region.latencies[line] for index, line in enumerate(lines) if line in region.latencies
+        }
         answers = []
         try:
             for model in plan.models:
-                answers.append(self._answer(code, model, loop, plan.alignment, options, cancel))
+                answers.append(self._answer(code, model, loop, plan.alignment, latencies, options, cancel))
         except (Cancelled, TablesUnavailable):
             raise
         except Exception as error:  # the other regions' results must survive, and the user must hear of it
@@ -327,6 +330,7 @@ class Analyzer:
         model: Microarchitecture,
         loop: bool,
         alignment: int,
+        latencies: Mapping[int, int],
         options: AnalysisOptions,
         cancel: Cancel | None,
     ) -> _Answer:
@@ -335,7 +339,7 @@ class Analyzer:
         from cyclelens.analyzer.insight.findings import find
 
         recorded = (options.trace, options.trace_rounds)
-        key = (code, model.name, loop, alignment, recorded, options.model)
+        key = (code, model.name, loop, alignment, tuple(latencies.items()), recorded, options.model)
         answer = self._answers.get(key)
         if answer is None:
             chosen = options.model
@@ -343,6 +347,10 @@ class Analyzer:
             block = build_block(
                 decode(code), model, self._store, loop=loop, alignment=alignment, options=chosen
             )
+            if latencies:
+                from cyclelens.analyzer.insight.whatif import with_latencies
+
+                block = with_latencies(block, latencies)
             simulation = simulate(
                 block, model, trace=options.trace, account=True, options=chosen, cancel=cancel
             )

@@ -53,7 +53,7 @@ from cyclelens.analyzer.assembly.loops import FoundLoop, find_loops
 from cyclelens.analyzer.assembly.operands import OperandError, UnsupportedError
 from cyclelens.analyzer.assembly.problems import make_problem
 from cyclelens.analyzer.assembly.program import Kind, Program, Statement, StatementScope, build
-from cyclelens.analyzer.assembly.regions import Span, coverage, find_regions
+from cyclelens.analyzer.assembly.regions import Span, coverage, find_latencies, find_regions, with_latencies
 from cyclelens.analyzer.assembly.scanner import MARKER_WORDS, Lines, RawStatement, Scan, scan
 from cyclelens.analyzer.assembly.whole_file import ASSEMBLERS, BACKENDS, Assembled, assemble_file
 from cyclelens.analyzer.model.source import (
@@ -195,6 +195,8 @@ class _Assembly:
     lines: Lines = field(init=False)
     program: Program = field(init=False)
     problems: list[Problem] = field(default_factory=list)
+    spans: list[Span] = field(default_factory=list)
+    """All regions, in the order of the text."""
     contents: dict[int, _Content | _Refused | None] = field(default_factory=dict)
     """Per statement what it will become; None: no bytes."""
     sections: dict[str, list[int]] = field(default_factory=dict)
@@ -216,6 +218,9 @@ class _Assembly:
             regions = self._by_ourselves(found, spans)
         if self.stop():
             return nothing
+        latencies, problems = find_latencies(found.markers, self.lines, coverage(self.spans))
+        self.problems += problems
+        regions = [with_latencies(region, latencies) for region in regions] if latencies else regions
         ordered = sorted(dict.fromkeys(self.problems), key=lambda problem: (problem.line, problem.column))
         return AssembledFile(tuple(regions), tuple(ordered[:MAXIMUM_PROBLEMS]), self.dialect.name)
 
@@ -247,7 +252,7 @@ class _Assembly:
                 [place[0] for place in places], find_loops(self.program, self.lines)
             )
         places.sort(key=lambda place: place[0].start)
-        spans = [place[0] for place in places]
+        self.spans = spans = [place[0] for place in places]
         self._report_open_comment(found.open_comment, spans)
         covers = coverage(spans)
         for start, end in found.preprocessor:
@@ -321,7 +326,8 @@ class _Assembly:
             looped = listed.loops(assembled.listing, found, user_line, self.lines, self.text)
             places += self._without_marked([place[0] for place in places], looped)
         places.sort(key=lambda place: place[0].start)
-        covers = coverage([place[0] for place in places])
+        self.spans = [place[0] for place in places]
+        covers = coverage(self.spans)
         for line, message in refused.items():
             start, end = self.lines.content(line, self.text)
             severity = Severity.ERROR if covers(start) else Severity.WARNING

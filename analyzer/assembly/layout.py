@@ -1,12 +1,14 @@
 """Addresses: which form every jump takes, how much every alignment fills, and the final bytes.
 
-Jumps start in their short form and grow until all of them reach, as GNU as does it.
+Jumps start in their short form and grow until all of them reach, in the order in which GNU as does it: an
+alignment that is longer for a while must not make a jump long for ever.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from cyclelens.analyzer.assembly.directives import Alignment
 from cyclelens.analyzer.assembly.instructions import Jump
@@ -40,10 +42,12 @@ def lay_out(pieces: Sequence[Piece], origin: int = 0) -> None:
             piece.near = forms.short is None or (
                 forms.near is not None and (piece.target is None or piece.jump.target.near)
             )
+    end = _place(pieces, origin)
     for number in range(MAXIMUM_PASSES):
-        end = _place(pieces, origin)
-        if not _grow(pieces, end, everything=number == MAXIMUM_PASSES - 2):
+        moved = _relax(pieces, end, everything=number == MAXIMUM_PASSES - 2)
+        if moved is None:
             break
+        end += moved
     for piece in pieces:
         if piece.jump is not None:
             piece.code = _encode(pieces, piece, end)
@@ -78,16 +82,37 @@ def _distance(pieces: Sequence[Piece], piece: Piece, jump: Jump, end: int) -> in
     return target - piece.offset - _size(piece, jump)
 
 
-def _grow(pieces: Sequence[Piece], end: int, *, everything: bool) -> bool:
-    """Make near what does not reach; tells whether anything changed."""
-    changed = False
-    for piece in pieces:
-        jump = piece.jump
-        if jump is None or piece.near or jump.forms.near is None:
+def _relax(pieces: Sequence[Piece], end: int, *, everything: bool) -> int | None:
+    """Make near what does not reach, and move what stands behind at once, as GNU as does it. Returns the
+    bytes by which the end moves; None if nothing changed.
+
+    A jump forward sees its target moved as it is itself, unless an alignment between may take that up.
+    """
+    stretch, changed = 0, False
+    alignments = list(accumulate(piece.alignment is not None for piece in pieces))
+    for at, piece in enumerate(pieces):
+        piece.offset += stretch
+        if piece.alignment is not None:
+            before = len(piece.code)
+            piece.code = piece.alignment.padding(piece.offset)
+            stretch += len(piece.code) - before
+            changed = changed or len(piece.code) != before
             continue
-        if everything or not -128 <= _distance(pieces, piece, jump, end) <= 127:
+        jump, target = piece.jump, piece.target
+        if jump is None or target is None or piece.near or jump.forms.near is None:
+            continue
+        distance = _distance(pieces, piece, jump, end)
+        if target > at and stretch:
+            last = min(target, len(pieces) - 1)
+            if stretch < 0 or alignments[last] == alignments[at]:
+                distance += stretch
+            elif distance < -_size(piece, jump):
+                continue
+        if everything or not -128 <= distance <= 127:
+            before = _size(piece, jump)
             piece.near = changed = True
-    return changed
+            stretch += _size(piece, jump) - before
+    return stretch if changed else None
 
 
 def _encode(pieces: Sequence[Piece], piece: Piece, end: int) -> bytes:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from cyclelens.analyzer.assembly.problems import make_problem
 from cyclelens.analyzer.assembly.scanner import Comment, Lines
-from cyclelens.analyzer.model.source import Problem, Severity
+from cyclelens.analyzer.model.source import Problem, Region, Severity
 
 _MARKER = re.compile(
     r"[\s#/*;!]*(?P<word>(?P<family>cyclelens|LLVM-MCA|OSACA)-(?P<edge>begin|end|[\w-]+))(?=$|[\s:*])"
@@ -17,6 +17,9 @@ _MARKER = re.compile(
     re.IGNORECASE,
 )
 MAXIMUM_REGIONS = 1_000
+MAXIMUM_LATENCY = 1_000
+"""Cycles that a comment may ask for."""
+_LATENCY = re.compile(r"[\s#/*;!]*(?P<word>LLVM-MCA-LATENCY)\b[\s:]*(?P<rest>[^\s*]*)", re.IGNORECASE)
 _OPTION = re.compile(r"[A-Za-z_][\w.-]*=\S*")
 
 
@@ -119,6 +122,39 @@ def find_regions(
         close(index, text_end, last_line)
     _name(spans, problems)
     return spans, problems
+
+
+def find_latencies(
+    comments: Sequence[Comment], lines: Lines, covers: Callable[[int], bool]
+) -> tuple[list[tuple[int, int]], list[Problem]]:
+    """Lines and the latencies in cycles that comments on them ask for, within regions."""
+    found: list[tuple[int, int]] = []
+    problems: list[Problem] = []
+    for comment in comments:
+        match = _LATENCY.match(comment.text)
+        if match is None or not covers(comment.start):
+            continue
+        text = match["rest"]
+        start = comment.start + match.start("word")
+        if text.isdecimal() and 1 <= int(text) <= MAXIMUM_LATENCY:
+            found.append((lines.locate(start)[0], int(text)))
+            continue
+        message = f"LLVM-MCA-LATENCY takes a number of cycles from 1 to {MAXIMUM_LATENCY:,}."
+        place = lines.span(start, comment.start + match.end())
+        problems.append(make_problem("invalid-marker", message, *place, Severity.WARNING))
+    return found, problems
+
+
+def with_latencies(region: Region, latencies: Sequence[tuple[int, int]]) -> Region:
+    """The region with what the comments ask for: of the statements on their line, else of the next one."""
+    asked: dict[int, int] = {}
+    for line, cycles in latencies:
+        if not region.first_line <= line <= region.last_line:
+            continue
+        places = [at for at, statement in enumerate(region.lines) if statement.line == line]
+        following = (at for at, statement in enumerate(region.lines) if statement.line > line)
+        asked.update(dict.fromkeys(places or list(following)[:1], cycles))
+    return replace(region, latencies=asked) if asked else region
 
 
 def coverage(spans: Sequence[Span]) -> Callable[[int], bool]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any
@@ -309,6 +309,15 @@ def _result_uops(template: InstructionTemplate) -> set[int]:
     """The computing uops; all that have results if none computes."""
     computing = {number for number, uop in enumerate(template.uops) if uop.kind == UopKind.COMPUTE}
     return computing or {number for number, uop in enumerate(template.uops) if uop.outputs}
+
+
+def with_latencies(block: Block, latencies: Mapping[int, int]) -> Block:
+    """A block in which some instructions, given by their index, have another latency in cycles."""
+    templates = tuple(
+        _with_latency(template, latencies[index]) if index in latencies else template
+        for index, template in enumerate(block.instructions)
+    )
+    return replace(block, instructions=templates)
 
 
 def _with_latency(template: InstructionTemplate, cycles: int) -> InstructionTemplate:

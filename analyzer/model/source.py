@@ -83,6 +83,8 @@ class Region:
     ends_in_jump_to_start: bool = False
     incomplete: bool = False
     """True if some statement could not be encoded: the region must not be simulated as if it were whole."""
+    latencies: Mapping[int, int] = field(default_factory=dict)
+    """Latencies in cycles that the text asks for (``LLVM-MCA-LATENCY``), by index into ``lines``."""
 
     @property
     def code(self) -> bytes:

@@ -119,3 +119,23 @@ def test_prose_about_markers_is_not_a_marker() -> None:
     result = assemble(text)
     assert result.regions == ()
     assert result.problems == ()
+
+
+def test_latencies_belong_to_their_line_or_to_the_next_statement() -> None:
+    text = """# LLVM-MCA-LATENCY : 7
+# LLVM-MCA-BEGIN outer
+mov (%rax), %rax  # LLVM-MCA-LATENCY : 100
+# LLVM-MCA-BEGIN inner
+// llvm-mca-latency 20
+
+add $1, %rbx
+# LLVM-MCA-END inner
+nop /* LLVM-MCA-LATENCY 0 */
+# LLVM-MCA-END outer
+"""
+    result = assemble(text, syntax="att")
+    assert [(region.name, dict(region.latencies)) for region in result.regions] == [
+        ("outer", {0: 100, 1: 20}),
+        ("inner", {0: 20}),
+    ]
+    assert [(p.line + 1, p.column, p.code) for p in result.problems] == [(9, 7, "invalid-marker")]

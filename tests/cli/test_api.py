@@ -169,3 +169,10 @@ def test_bad_options_of_the_caller_are_errors(analyzer, options):
 def test_the_same_input_gives_the_same_answer():
     options = AnalysisOptions(("SKL", "HSW"), trace=True)
     assert Analyzer().analyze(FIRST + SECOND, options) == Analyzer().analyze(FIRST + SECOND, options)
+
+
+def test_a_comment_gives_an_instruction_another_latency(analyzer):
+    text = "# cyclelens-begin{}\n1: imul %rax, %rax{}\n dec %rcx\n jnz 1b\n# cyclelens-end\n"
+    latency = "  # LLVM-MCA-LATENCY : 40"
+    assert figures(analyzer.analyze(text.format("", ""), AnalysisOptions())) == [[3.0]]
+    assert figures(analyzer.analyze(text.format("", latency), AnalysisOptions())) == [[40.0]]
