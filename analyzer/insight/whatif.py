@@ -317,7 +317,7 @@ def with_latencies(block: Block, latencies: Mapping[int, int]) -> Block:
         _with_latency(template, latencies[index]) if index in latencies else template
         for index, template in enumerate(block.instructions)
     )
-    return replace(block, instructions=templates)
+    return replace(block, entries=templates)
 
 
 def _with_latency(template: InstructionTemplate, cycles: int) -> InstructionTemplate:
