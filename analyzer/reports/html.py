@@ -191,6 +191,17 @@ def _prediction(region: RegionAnalysis, prediction: Prediction, identifier: str)
         f"on {escape(model.name)} ({escape(model.title)}), {wording.mode(prediction.mode)}, "
         f"<b>{escape(wording.bound_by(prediction.bottlenecks))}</b></p>"
     )
+    for finding in region.findings:
+        if finding.microarchitecture in ("", prediction.microarchitecture):
+            place = wording.place(region.region.lines[region.instruction_lines[finding.instruction]])
+            yield f'<p class="warn">{escape(place)}: {escape(finding.message)} [{escape(finding.code)}]</p>'
+    if prediction.simulation.trace is not None:
+        labels = {row.index: row.text for row in rows(region, prediction) if row.kind == "instruction"}
+        data = script_data(region, prediction)
+        yield f'<script type="application/json" id="{identifier}">{data}</script>'
+        yield f'<div class="timeline" data-timeline="{identifier}"></div>'
+        yield "<details><summary>The first iterations as text</summary>"
+        yield f"<pre>{escape(timeline.render(prediction, labels=labels))}</pre></details>"
     notes = [*wording.explanations(prediction), f"Front end: {wording.front_end(prediction)}"]
     if prediction.bounds:
         bounds = sorted(prediction.bounds.items(), key=lambda bound: -bound[1])
@@ -198,21 +209,10 @@ def _prediction(region: RegionAnalysis, prediction: Prediction, identifier: str)
     notes += [*reservations(prediction), *assumptions(prediction)]
     if region.note:
         notes.append(region.note)
+    yield "<h3>Why</h3>"
     yield '<ul class="notes">' + "".join(f"<li>{escape(note)}</li>" for note in notes) + "</ul>"
-    for finding in region.findings:
-        if finding.microarchitecture in ("", prediction.microarchitecture):
-            place = wording.place(region.region.lines[region.instruction_lines[finding.instruction]])
-            yield f'<p class="warn">{escape(place)}: {escape(finding.message)} [{escape(finding.code)}]</p>'
     if prediction.account is not None:
         yield from _account(bars.slots([prediction])[0])
-    if prediction.simulation.trace is not None:
-        labels = {row.index: row.text for row in rows(region, prediction) if row.kind == "instruction"}
-        yield "<h3>Timeline</h3>"
-        data = script_data(region, prediction)
-        yield f'<script type="application/json" id="{identifier}">{data}</script>'
-        yield f'<div class="timeline" data-timeline="{identifier}"></div>'
-        yield "<details><summary>The first iterations as text</summary>"
-        yield f"<pre>{escape(timeline.render(prediction, labels=labels))}</pre></details>"
     yield "<h3>Instructions</h3>"
     yield '<div class="figure">'
     yield from _table(region, prediction, model.ports)

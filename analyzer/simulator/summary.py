@@ -18,6 +18,7 @@ from cyclelens.analyzer.simulator.constants import (
     STORE_ADDRESS,
     STORE_DATA,
     SYNC,
+    UNKNOWN,
 )
 from cyclelens.analyzer.simulator.flat import KEYS
 from cyclelens.analyzer.simulator.tally import Tally
@@ -116,9 +117,12 @@ def _inputs(columns: Columns, uops: list[int], end: int) -> Iterator[tuple[Input
                 inputs.append(Input(producer, name, _event(columns.value_ready[value])))
         store = columns.store[uop]
         if program.u_kind[static] == LOAD and store in written:
-            known = min(columns.store_address[store], columns.store_data[store])
-            ready = None if known < 0 else max(columns.store_address[store], columns.store_data[store])
-            inputs.append(Input(rows[written[store]], "memory", ready))
+            known, data = columns.store_address[store], columns.store_data[store]
+            ready = max(known, data) if min(known, data) >= 0 else UNKNOWN
+            if columns.blocked[uop]:
+                # It cannot forward: the store has to leave the store buffer first.
+                ready = columns.store_left[store]
+            inputs.append(Input(rows[written[store]], "memory", _event(ready)))
         yield tuple(inputs)
 
 

@@ -163,6 +163,8 @@
       const longest = this.data.instructions.reduce((most, one) => (one.text.length > most.length ? one.text : most), "");
       this.labelWidth = 34 + 44 + Math.min(280, this.context.measureText(longest).width) + 12;
       this.measure();
+      // At once: a canvas that changes its size is empty.
+      this.paint();
     }
 
     /** The size of what can be scrolled over. */
