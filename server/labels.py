@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -12,7 +12,10 @@ _NAME = re.compile(r"(?<![\w.$%])(?:[A-Za-z_.$@][\w.$@]*|\d+[bf]\b)")
 _LABEL = re.compile(r"\s*(?P<name>[A-Za-z_.$@][\w.$@]*|\d+)\s*:")
 _SET = re.compile(r"\s*\.(?:set|equ|equiv)\s+(?P<name>[A-Za-z_.$@][\w.$@]*)\s*,")
 _MACRO = re.compile(r"\s*\.macro\s+(?P<name>[A-Za-z_.$@][\w.$@]*)")
-_MAY_DEFINE = re.compile(r"\s*(?:[\w.$@]+\s*:|\.(?:set|equ|equiv|macro)\b|/\*)")
+_NASM = re.compile(
+    r"\s*(?:%i?(?:macro|define|assign)\s+(?P<name>[\w.$@?]+)|(?P<constant>[A-Za-z_][\w.$@?]*)\s+equ\s)"
+)
+_MAY_DEFINE = re.compile(r"\s*(?:[\w.$@?]+\s*:|\.(?:set|equ|equiv|macro)\b|%i?[mda]|\w+\s+equ\s|/\*)")
 _COMMENT = re.compile(r"/\*.*?(?:\*/|$)|//.*|#.*|\"(?:[^\"\\]|\\.)*\"")
 
 
@@ -49,6 +52,9 @@ def definitions(lines: Sequence[str]) -> Iterator[Name]:
         for pattern in (_SET, _MACRO):
             if other := pattern.match(text, start):
                 yield Name(other["name"], number, other.start("name"), defined=True)
+        if other := _NASM.match(text, start):
+            group = "name" if other["name"] else "constant"
+            yield Name(other[group], number, other.start(group), defined=True)
 
 
 def name_at(lines: Sequence[str], line: int, column: int) -> Name | None:
@@ -70,7 +76,27 @@ def index(lines: tuple[str, ...]) -> Mapping[str, Sequence[Name]]:
 
 def definition_of(lines: tuple[str, ...], name: Name) -> Name | None:
     """Where a name is defined; ``1b`` and ``1f`` mean the nearest ``1:`` before and after."""
-    return _meant(index(lines).get(_plain(name), ()), name)
+    return _meant(_in_scope(lines, index(lines).get(_plain(name), ()), name.line), name)
+
+
+@lru_cache(maxsize=4)
+def _scopes(lines: tuple[str, ...]) -> Sequence[int]:
+    """The lines of the labels that are not local, in ascending order."""
+    return sorted(
+        name.line
+        for found in index(lines).values()
+        for name in found
+        if name.label and not (name.text.startswith(".") or name.text.isdigit())
+    )
+
+
+def _in_scope(lines: tuple[str, ...], found: Sequence[Name], line: int) -> Sequence[Name]:
+    """Of several local labels of one name, as NASM allows them, those behind the same other label."""
+    if len(found) < 2 or not found[0].text.startswith("."):
+        return found
+    scopes = _scopes(lines)
+    here = bisect_right(scopes, line)
+    return [name for name in found if bisect_right(scopes, name.line) == here] or found
 
 
 def _meant(found: Sequence[Name], name: Name) -> Name | None:
@@ -92,7 +118,9 @@ def references_to(lines: tuple[str, ...], target: Name) -> Iterator[Name]:
     for number, line in enumerate(lines):
         if target.text in line:
             for name in _on_line(lines, number):
-                if not name.defined and _plain(name) == target.text and _meant(found, name) == target:
+                if name.defined or _plain(name) != target.text:
+                    continue
+                if _meant(_in_scope(lines, found, number), name) == target:
                     yield name
 
 
@@ -111,16 +139,16 @@ def _plain(name: Name) -> str:
     return name.text[:-1] if name.text[0].isdigit() and not name.defined else name.text
 
 
-_OPENING = re.compile(r"\s*\.(macro|rept|irpc?|if\w*)\b")
-_CLOSING = re.compile(r"\s*\.(endm|endr|endif)\b")
-_ENDS = {"macro": "endm", "rept": "endr", "irp": "endr", "irpc": "endr"}
+_OPENING = re.compile(r"\s*(?:\.|%i?)(macro|rept?|irpc?|if\w*)\b")
+_CLOSING = re.compile(r"\s*[.%](endm|endr|endif)(?:acro|ep)?\b")
+_ENDS = {"macro": "endm", "rep": "endr", "rept": "endr", "irp": "endr", "irpc": "endr"}
 
 
 def blocks(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     """First and last lines of macros, repetitions and conditions; what is never closed is none."""
     still_open: list[tuple[str, int]] = []
     for number, line in enumerate(lines):
-        if "." not in line:
+        if "." not in line and "%" not in line:
             continue
         if opening := _OPENING.match(line):
             still_open.append((_ENDS.get(opening[1], "endif"), number))

@@ -61,3 +61,37 @@ def test_registers_comments_and_texts_are_no_names() -> None:
 def test_macros_repetitions_and_conditions_are_blocks() -> None:
     text = ".macro a\n.rept 2\nnop\n.endr\n.endm\n.if x\nnop\n.endif\n.endm\n.macro never_closed"
     assert sorted(blocks(text.split("\n"))) == [(0, 4), (1, 3), (5, 7)]
+
+
+NASM_TEXT = """\
+%macro step 1
+    add %1, %1
+%endmacro
+size equ 64
+one:
+.again:
+    step rax
+    jnz .again
+two:
+.again:
+    add rdi, size
+    jnz .again
+"""
+NASM = tuple(NASM_TEXT.split("\n"))
+
+
+def test_local_labels_of_nasm_belong_to_the_label_before_them() -> None:
+    def meant(line: int) -> int | None:
+        name = name_at(NASM, line, len(NASM[line]))
+        found = definition_of(NASM, name) if name else None
+        return found.line if found else None
+
+    assert (meant(7), meant(11)) == (5, 9)
+    first = Name(".again", 5, 0, defined=True, label=True)
+    assert [name.line for name in references_to(NASM, first)] == [7]
+
+
+def test_macros_and_constants_of_nasm_are_definitions() -> None:
+    found = [(name.text, name.line, name.label) for name in definitions(NASM)]
+    assert found[:3] == [("step", 0, False), ("size", 3, False), ("one", 4, True)]
+    assert list(blocks(NASM)) == [(0, 2)]
