@@ -18,7 +18,7 @@ def explain(block: Block, microarchitecture: Microarchitecture, simulation: Simu
         microarchitecture=microarchitecture.name,
         mode="loop" if block.loop else "unroll",
         alignment=block.alignment,
-        cycles_per_iteration=simulation.cycles_per_iteration,
+        cycles_per_iteration=steady_state(simulation),
         bottlenecks=bottlenecks(bounds, simulation),
         bounds=bounds,
         front_end=front_end_shares(simulation),
@@ -26,6 +26,15 @@ def explain(block: Block, microarchitecture: Microarchitecture, simulation: Simu
         simulation=simulation,
         account=simulation.account,
     )
+
+
+def steady_state(simulation: Simulation) -> float:
+    """Cycles per iteration for ever, rounded to 2 decimals: exact if the pipeline's state came again within
+    the run; else the figure of the run's window, as the published model (5.2) gives it."""
+    if simulation.period is None:
+        return simulation.cycles_per_iteration
+    cycles, rounds = simulation.period
+    return round(cycles / rounds, 2)
 
 
 def front_end_shares(simulation: Simulation) -> dict[str, float]:

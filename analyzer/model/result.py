@@ -121,6 +121,7 @@ class Prediction:
     """``loop`` or ``unroll``."""
     alignment: int
     cycles_per_iteration: float
+    """Of the steady state where it is known; ``simulation`` has the figure of the window (5.2)."""
     bottlenecks: tuple[str, ...]
     """Names of docs/pipeline.md 5.5, alphabetical; ("unknown",) if nothing bounds the figure."""
     bounds: Mapping[str, float]

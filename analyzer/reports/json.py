@@ -67,6 +67,8 @@ def _prediction(analysis: RegionAnalysis, prediction: Prediction) -> dict[str, A
         "mode": prediction.mode,
         "alignment": prediction.alignment,
         "cycles_per_iteration": prediction.cycles_per_iteration,
+        "window_cycles_per_iteration": simulation.cycles_per_iteration,
+        "period": simulation.period and dict(zip(("cycles", "iterations"), simulation.period, strict=True)),
         "bottlenecks": list(prediction.bottlenecks),
         "bounds": _figures(prediction.bounds),
         "front_end": _figures(prediction.front_end),

@@ -71,6 +71,13 @@ def _prediction(region: RegionAnalysis, prediction: Prediction, full: bool) -> I
         + (f", alignment {prediction.alignment}" if prediction.alignment else "")
         + (" (uncertain)" if is_uncertain(prediction) else "")
     )
+    simulation = prediction.simulation
+    if simulation.period and simulation.cycles_per_iteration != prediction.cycles_per_iteration:
+        cycles, rounds = simulation.period
+        yield (
+            f"   Window:     {simulation.cycles_per_iteration:.2f} in the published model's window; "
+            f"the pipeline repeats itself every {cycles} cycles = {rounds} iterations"
+        )
     yield f"   Bottleneck: {', '.join(prediction.bottlenecks)}"
     for sentence in wording.explanations(prediction):
         yield f"     {sentence}"
