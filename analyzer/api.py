@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -384,8 +385,14 @@ def _listing(code: bytes, loop: bool) -> tuple[Instruction, ...] | PredictResult
         end = loop_end(instructions)
         if end is None:
             return PredictResult(None, "the block uses every register: none is left for the loop counter")
-        instructions += decode(end)
+        instructions += _decoded_end(end)
     return instructions
+
+
+@lru_cache(maxsize=64)
+def _decoded_end(end: bytes) -> tuple[Instruction, ...]:
+    """Few ends of loops are different."""
+    return decode(end)
 
 
 def _figure(block: Block, model: Microarchitecture, options: ModelOptions) -> PredictResult:

@@ -215,7 +215,7 @@ def _invalid(code: bytes) -> Instruction:
     return Instruction(code=code, text=f"(bad) 0x{code[0]:02x}", mnemonic="", iform="")
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=8192)
 def _decode_one(code: bytes) -> Instruction:
     """The instruction that ``code`` consists of."""
     decoder = Decoder(64, code, _OPTIONS)
@@ -306,9 +306,16 @@ def decode(code: bytes) -> tuple[Instruction, ...]:
 
 
 _INFO = InstructionInfoFactory()
+_GENERAL_PURPOSE = {
+    register: name
+    for register in _REGISTERS
+    if RegisterExt.is_gpr(register)  # type: ignore[arg-type]
+    and (name := _REGISTERS[RegisterExt.full_register(register)])  # type: ignore[arg-type]
+}
+"""The 64-bit names of general-purpose registers of any width, by number."""
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=8192)
 def used_registers(code: bytes) -> frozenset[str]:
     """The general-purpose registers that the instructions read, write or address with, in any width and
     whether visible or implicit (RSP of PUSH, RAX of MUL), by their 64-bit names. Bytes that are no
@@ -319,7 +326,4 @@ def used_registers(code: bytes) -> frozenset[str]:
         used.update(item.register for item in _INFO.info(instruction).used_registers())
         # Addresses that are not accessed (multi-byte NOPs) are no use in the decoder's eyes.
         used.update((instruction.memory_base, instruction.memory_index))
-    full = {RegisterExt.full_register(register) for register in used}  # type: ignore[arg-type]
-    return frozenset(
-        name for register in full if RegisterExt.is_gpr64(register) and (name := _REGISTERS[register])
-    )
+    return frozenset([name for register in used if (name := _GENERAL_PURPOSE.get(register))])

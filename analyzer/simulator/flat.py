@@ -283,7 +283,7 @@ class FlatUop(FlatInstruction):
 
 _FLAT: dict[int, tuple[Entry, FlatInstruction]] = {}
 """By the entry's id; the entry is kept along, so that no other can get the same id."""
-_MOST_KEPT = 20_000
+_MOST_KEPT = 4096
 
 
 def flatten(entry: Entry) -> FlatInstruction:

@@ -35,7 +35,7 @@ from cyclelens.analyzer.uops.rebinding import Names, Sibling, rebind_prepared, s
 
 _CODE_LINE = 64
 _JCC_BLOCK = 32
-_MOST_KEPT = 20_000
+_MOST_KEPT = 4096
 """Entries per microarchitecture; the templates that they share are few and stay."""
 
 

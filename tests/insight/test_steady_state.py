@@ -37,7 +37,7 @@ def test_without_a_period_the_window_gives_the_figure() -> None:
     assert steady_state(simulation(cycles=1.98)) == 1.98
 
 
-@pytest.mark.parametrize("name", ["SNB", "HSW", "SKL", "ICL"])
+@pytest.mark.parametrize("name", ["SNB", "HSW", "SKL", "CLX"])
 def test_the_report_has_both_figures_and_the_period(name: str) -> None:
     analysis = Analyzer().analyze(KERNEL, AnalysisOptions(microarchitectures=(name,)))
     (found,) = analysis.regions[0].predictions

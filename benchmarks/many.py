@@ -1,0 +1,88 @@
+"""Many predictions at once: ``python benchmarks/many.py [--blocks N] [--jobs N]``.
+
+The same blocks at all 64 alignments and on all microarchitectures in one process, against as many processes
+that do one each: what does not depend on alignment or microarchitecture is then done again every time. And
+``cyclelens predict`` with one process and with several.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from cyclelens.analyzer.api import ALIGNMENTS, Analyzer, collect_rarely
+from cyclelens.analyzer.microarchitectures import registry
+from measuring import CYCLELENS, describe, print_table, real_blocks
+
+DEFAULT = "SKL"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Many predictions at once.")
+    parser.add_argument("--blocks", type=int, default=100, metavar="N")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N")
+    parser.add_argument("--child", metavar="CASES", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    _, blocks = real_blocks(options.blocks)
+    if options.child is not None:
+        cases = [case.split(":") for case in options.child.split(",")]
+        print(predict(blocks, [(name, int(alignment)) for name, alignment in cases]))
+        return
+    describe()
+    print(f"{len(blocks)} blocks as loops; processor time without start-up\n")
+    rows = []
+    for title, cases in (
+        ("64 alignments", [(DEFAULT, alignment) for alignment in ALIGNMENTS]),
+        ("all microarchitectures", [(name, 0) for name in registry.names()]),
+    ):
+        together = in_a_process(options.blocks, cases)
+        # Every fourth of many stands for the others.
+        sample = cases[:: max(1, len(cases) // 16)]
+        alone = sum(in_a_process(options.blocks, [case]) for case in sample) * len(cases) / len(sample)
+        rows.append([title, f"{alone:.2f}", f"{together:.2f}", f"{alone / together:.2f}"])
+    print_table(["", "s, one by one", "s, together", "ratio"], rows)
+    print()
+    rows = []
+    for jobs in (1, options.jobs):
+        seconds = predict_command(real_blocks(30 * options.blocks)[1], jobs)
+        rows.append([str(jobs), f"{seconds:.2f}"])
+    print_table(["--jobs", f"s of wall time, {30 * options.blocks} blocks"], rows)
+
+
+def in_a_process(blocks: int, cases: list[tuple[str, int]]) -> float:
+    """Processor seconds of a fresh process for these blocks in these cases."""
+    text = ",".join(f"{name}:{alignment}" for name, alignment in cases)
+    command = [sys.executable, __file__, "--blocks", str(blocks), "--child", text]
+    return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def predict(blocks: list[str], cases: list[tuple[str, int]]) -> float:
+    """Processor seconds of this process for all cases."""
+    codes = [bytes.fromhex(block) for block in blocks]
+    analyzer = Analyzer()
+    collect_rarely()
+    start = time.process_time()
+    for name, alignment in cases:
+        analyzer.predict_batch(codes, name, "loop", alignment)
+    return time.process_time() - start
+
+
+def predict_command(blocks: list[str], jobs: int) -> float:
+    """Seconds of wall time of ``cyclelens predict``, start-up included."""
+    command = [*CYCLELENS, "predict", "--arch", DEFAULT, "--mode", "loop", "--jobs", str(jobs)]
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "blocks"
+        file.write_text("\n".join(blocks))
+        start = time.perf_counter()
+        with file.open() as stream:
+            subprocess.run(command, check=True, stdin=stream, stdout=subprocess.DEVNULL)
+        return time.perf_counter() - start
+
+
+if __name__ == "__main__":
+    main()
