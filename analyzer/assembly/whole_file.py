@@ -92,7 +92,7 @@ def _gas(text: str, origin: Origin, cancel: Callable[[], bool]) -> Assembled:
             return result
         if done.status == 0:
             break
-        mistakes = _gnu_mistakes(done.errors)
+        mistakes = _gnu_mistakes(done.errors, len(lines))
         if not mistakes.keys() - result.refused.keys():
             result.failure = f"GNU as gave up: {next(iter(mistakes.values()), done.errors.strip()[:200])}"
             return result
@@ -108,19 +108,20 @@ def _gas(text: str, origin: Origin, cancel: Callable[[], bool]) -> Assembled:
     return result
 
 
-def _gnu_mistakes(errors: str) -> dict[int, str]:
-    """Message by line; what is wrong within a macro is put down to the line that uses it."""
+def _gnu_mistakes(errors: str, lines: int) -> dict[int, str]:
+    """Message by line; what is wrong within a macro is put down to the line that uses it, and what is wrong
+    behind the end (a block that is never closed) to the last line."""
     found: dict[int, str] = {}
     line, message = -1, ""
     for text in errors.splitlines():
         if match := _GNU_MESSAGE.match(text):
             if line >= 0:
-                found.setdefault(line, message)
+                found.setdefault(min(line, lines - 1), message)
             line, message = int(match[1]) - 1, match[3]
         elif match := _GNU_USE.match(text):
             line = int(match[1]) - 1
     if line >= 0:
-        found.setdefault(line, message)
+        found.setdefault(min(line, lines - 1), message)
     return found
 
 
@@ -155,7 +156,8 @@ def _nasm(text: str, origin: Origin, cancel: Callable[[], bool]) -> Assembled:
         mistakes: dict[int, str] = {}
         for match in _NASM_MESSAGE.finditer(done.errors):
             if match[1] == "input.asm":
-                mistakes.setdefault(int(match[2]) - 1, match[3])
+                # What is wrong behind the end is a block that is never closed.
+                mistakes.setdefault(min(int(match[2]), len(lines)) - 1, match[3])
         if not mistakes.keys() - result.refused.keys():
             first = _NASM_MESSAGE.search(done.errors)
             result.failure = f"NASM gave up: {first[0] if first else done.errors.strip()[:200]}"

@@ -1,0 +1,169 @@
+"""Random edits of real assembly through the front end: nothing may break it, and nothing may take it long.
+
+    python benchmarks/fuzzing.py lines [--count 100000] [--seed N]
+    python benchmarks/fuzzing.py files [--count 5000] [--seed N] [PACKAGE...]
+    python benchmarks/fuzzing.py guided [OPTIONS OF ATHERIS]      (pip install atheris)
+
+`lines` edits single statements, ten a text, between good ones; `files` edits whole files of examples/ and of the
+packages of corpora.py; `guided` lets Atheris look for texts that reach new code. What is found is printed and
+kept in build/fuzzing. Times are of the processor, the children's included, so that other programs do not count.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import resource
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+sys.path[:0] = [str(ROOT / "tests" / "support"), str(Path(__file__).parent)]
+
+from cyclelens.analyzer.assembly.frontend import assemble  # noqa: E402
+from cyclelens.analyzer.model.source import AssembledFile  # noqa: E402
+from mutations import PLAIN, mutate, mutate_file, violations  # noqa: E402
+
+EXAMPLES = sorted((ROOT / "examples").glob("*.s"))
+FOUND = ROOT / "build" / "fuzzing"
+SLOW = 1.0
+"""Seconds that no text may take."""
+LONGEST = 3_000
+"""Lines of a file that is taken: longer ones take their time without being edited."""
+GOOD = {"att": "add %rax, %rbx", "intel": "add rbx, rax"}
+
+
+def seconds() -> float:
+    """Processor time of this process and of those that ended or are waited for."""
+    own = resource.getrusage(resource.RUSAGE_SELF)
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
+
+
+class Log:
+    """Counts what was tried and keeps what went wrong."""
+
+    def __init__(self) -> None:
+        self.tried = 0
+        self.slowest = 0.0
+        self.failures: Counter[str] = Counter()
+        self.codes: Counter[str] = Counter()
+
+    def check(self, text: str, result: AssembledFile, taken: float, more: Sequence[str] = ()) -> None:
+        self.tried += 1
+        self.slowest = max(self.slowest, taken)
+        self.codes.update({problem.code for problem in result.problems})
+        found = [*violations(text, result), *more]
+        if taken > SLOW:
+            found.append(f"slow: {taken:.2f} s")
+        if found:
+            FOUND.mkdir(parents=True, exist_ok=True)
+            path = FOUND / f"{sum(self.failures.values()):04}.s"
+            path.write_text(text, encoding="utf-8", errors="surrogatepass")
+            print(f"{path.name}: {'; '.join(found[:3])}", flush=True)
+            self.failures[found[0].split(":")[0][:60]] += 1
+
+    def summary(self, what: str) -> None:
+        print(f"{self.tried:,} {what}, {sum(self.failures.values())} failures, slowest {self.slowest:.2f} s")
+        print(", ".join(f"{code} {count}" for code, count in self.codes.most_common()))
+
+
+def lines(count: int, source: random.Random) -> Log:
+    log = Log()
+    originals = {syntax: list(_statements(syntax)) for syntax in GOOD}
+    for _ in range(count // 10):
+        syntax = source.choice(tuple(GOOD))
+        edited = [mutate(source.choice(originals[syntax]), source) for _ in range(10)]
+        body = [line for one in edited for line in (one, GOOD[syntax])]
+        text = "\n".join(["# cyclelens-begin last", *body, "# cyclelens-end"])
+        started = seconds()
+        result = assemble(text, syntax=syntax)
+        taken = seconds() - started
+        more = []
+        if all(PLAIN.issuperset(line) for line in edited):
+            # The good lines are the even ones, and the last is the marker.
+            more = [
+                f"misplaced: {problem.line}: {problem.message}"
+                for problem in result.problems
+                if problem.line and problem.line % 2 == 0
+            ]
+            kept = sum(line.text == GOOD[syntax] for region in result.regions for line in region.lines)
+            if kept < 10:
+                more.append(f"lost: {10 - kept} good lines")
+        log.check(text, result, taken, more)
+    log.tried *= 10
+    return log
+
+
+def _statements(syntax: str) -> Iterator[str]:
+    for path in EXAMPLES:
+        if ("intel" in path.name) == (syntax == "intel"):
+            yield from (line for line in path.read_text().splitlines() if line.strip())
+
+
+def files(count: int, packages: Sequence[str], source: random.Random) -> Log:
+    import corpora
+
+    log = Log()
+    texts = [(path.name, path.read_text().splitlines(), corpora.Origin()) for path in EXAMPLES]
+    for package in packages:
+        for one in corpora.PACKAGES[package]():
+            found = one.text.splitlines()
+            if len(found) <= LONGEST:
+                texts.append((one.name, found, one.origin))
+    print(f"{len(texts)} files", flush=True)
+    for _ in range(count):
+        _, original, origin = source.choice(texts)
+        text = mutate_file(original, source.choice(texts)[1] or [""], source)
+        started = seconds()
+        external = source.random() < 0.1
+        options = {"origin": origin} if external else {}
+        result = assemble(
+            text, regions=source.choice(("both", "loops")), allow_external_programs=external, **options
+        )
+        log.check(text, result, seconds() - started)
+    return log
+
+
+def guided(arguments: Sequence[str]) -> None:
+    try:
+        import atheris
+    except ImportError:
+        sys.exit("atheris is not installed: pip install atheris")
+    with atheris.instrument_imports(include=["cyclelens.analyzer.assembly"], enable_loader_override=False):
+        from cyclelens.analyzer.assembly import directives, expressions, frontend, macros, program, scanner
+
+        del directives, expressions, macros, program, scanner
+
+    def one(data: bytes) -> None:
+        text = f"# cyclelens-begin\n{data.decode('utf-8', 'replace')}\n# cyclelens-end"
+        result = frontend.assemble(text, allow_external_programs=False)
+        found = list(violations(text, result))
+        if found:
+            raise AssertionError(found[0])
+
+    atheris.Setup([sys.argv[0], *arguments], one)
+    atheris.Fuzz()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("what", choices=("lines", "files", "guided"))
+    parser.add_argument("--count", type=int)
+    parser.add_argument("--seed", type=int, default=1)
+    options, rest = parser.parse_known_args()
+    source = random.Random(options.seed)
+    if options.what == "guided":
+        guided(rest)
+    elif options.what == "lines":
+        lines(options.count or 100_000, source).summary("lines")
+    else:
+        files(options.count or 5_000, rest, source).summary("files")
+
+
+if __name__ == "__main__":
+    main()
