@@ -14,9 +14,18 @@ WORDS = (
     *("/*", "*/", "\\@", "\\()", "%rax", "xmm1", "$-1", "0x", "0b2", "1f", "1b", "(,%rax,8)", "[rip+x]"),
     *("{%k1}{z}", "{1to16}", "rep ", "lock ", "notrack ", "ptr ", "dword ", "99999999999999999999", "1/0"),
     *(".macro m a", ".endm", ".rept 3", ".endr", ".irp r,a,b", ".if 1", ".else", ".endif", ".set x,x+1"),
-    *(".p2align 4", ".fill 9,9,9", ".org 99", ".include \"x\"", ".intel_syntax noprefix", ".att_syntax"),
-    *(".section .x", ".popsection", ".byte 'a", "%macro m 1", "%endmacro", "%rep 3", "%endrep", "times 3 nop"),
-    *("#define A B", "#include \"x\"", "#if", "#endif", "# cyclelens-begin x arch=?", "# cyclelens-end"),
+    *(".p2align 4", ".fill 9,9,9", ".org 99", '.include "x"', ".intel_syntax noprefix", ".att_syntax"),
+    *(
+        ".section .x",
+        ".popsection",
+        ".byte 'a",
+        "%macro m 1",
+        "%endmacro",
+        "%rep 3",
+        "%endrep",
+        "times 3 nop",
+    ),
+    *("#define A B", '#include "x"', "#if", "#endif", "# cyclelens-begin x arch=?", "# cyclelens-end"),
     *("# LLVM-MCA-BEGIN", "# LLVM-MCA-END", "# OSACA-BEGIN", "movl $111, %ebx", ".byte 100,103,144"),
 )
 PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789$%(), +-[]")
