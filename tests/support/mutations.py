@@ -87,7 +87,8 @@ def violations(text: str, result: AssembledFile) -> Iterator[str]:
         if not 0 <= problem.line < len(lines):
             yield f"line {problem.line} of {len(lines)}: {problem.message}"
         elif not 0 <= problem.column <= problem.end_column <= len(lines[problem.line]):
-            yield f"columns {problem.column}-{problem.end_column} of {lines[problem.line]!r}: {problem.message}"
+            place = f"columns {problem.column}-{problem.end_column} of {lines[problem.line]!r}"
+            yield f"{place}: {problem.message}"
     if len({region.name for region in result.regions}) != len(result.regions):
         yield "two regions have one name"
     if len(result.regions) > 20 * MAXIMUM_REGIONS:
