@@ -14,6 +14,7 @@ from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.server import worker
 from cyclelens.server.baselines import Baselines
 from cyclelens.server.convert import Converter
+from cyclelens.server.costs import InstructionCosts
 from cyclelens.server.jobs import Jobs, Trouble
 from cyclelens.server.origins import origin_of
 from cyclelens.server.progress import Progress
@@ -80,6 +81,7 @@ class CyclelensServer(LanguageServer):
         self.jobs = Jobs(self._answered, self._in_trouble, factory=factory)
         self.tasks = Tasks(self, factory)
         self.activity = Progress(self)
+        self.costs = InstructionCosts()
         self._last_answered = 0
         self._trouble_reported = False
         self._setting_messages: tuple[str, ...] = ()

@@ -6,16 +6,15 @@ vfma|     vfmadd231ps     1 uop p01 · latency 4 · 0.50 cycles · SKL
 
 from __future__ import annotations
 
-import asyncio
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from cyclelens.analyzer.assembly.directives import ALIGNMENTS, SILENT
-from cyclelens.analyzer.facts.store import TablesUnavailable, open_store
-from cyclelens.analyzer.insight.costs import ATT_NAMES, Cost, costs
+from cyclelens.analyzer.insight.costs import ATT_NAMES
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.server import labels
+from cyclelens.server.costs import documentation
 from cyclelens.server.language_server import CyclelensServer
 from cyclelens.server.session import Snapshot
 from cyclelens.server.tokens import Kind, line_tokens
@@ -27,10 +26,8 @@ _DIRECTIVES = tuple(
 )
 _MARKERS = ("cyclelens-begin", "cyclelens-end")
 
-Costs = Mapping[str, tuple[Cost, ...]]
 MAX_MNEMONICS = 100
 """So many are offered; a client asks again when more was typed."""
-MAX_VARIANTS = 16
 _ATT_NAMES = frozenset(name.lower() for names in ATT_NAMES.values() for name in names)
 
 _OPTIONS: dict[str, Callable[[], Sequence[str]]] = {
@@ -49,13 +46,6 @@ _JUMP = re.compile(r"(?:^|[\s:;])(?:j[a-z]+|loop[a-z]*|call[q]?)\s+(?P<word>[\w.
 
 def register(server: CyclelensServer) -> None:
     """Register the requests."""
-    tables: dict[str, asyncio.Task[Costs]] = {}
-    """Microarchitecture -> what its instructions cost; reading that takes a moment, once."""
-
-    def costs_of(microarchitecture: str) -> asyncio.Task[Costs]:
-        if microarchitecture not in tables:
-            tables[microarchitecture] = asyncio.create_task(asyncio.to_thread(_read, microarchitecture))
-        return tables[microarchitecture]
 
     @server.feature(
         types.TEXT_DOCUMENT_COMPLETION,
@@ -83,7 +73,7 @@ def register(server: CyclelensServer) -> None:
             return types.CompletionList(False, items)
         name = server.settings["microarchitectures"][0]
         unknown = _ATT_NAMES if snapshot.dialect == "intel" else frozenset()
-        for mnemonic, variants in (await costs_of(name)).items():
+        for mnemonic, variants in (await server.costs.of(name)).items():
             if mnemonic.startswith(word.lower()) and mnemonic not in unknown:
                 written = mnemonic.upper() if word.isupper() else mnemonic
                 kind = types.CompletionItemKind.Function
@@ -92,27 +82,15 @@ def register(server: CyclelensServer) -> None:
 
     @server.feature(types.COMPLETION_ITEM_RESOLVE)
     async def resolve(item: types.CompletionItem) -> types.CompletionItem:
-        if isinstance(item.data, list | tuple) and len(item.data) == 2 and item.data[0] in tables:
+        if isinstance(item.data, list | tuple) and len(item.data) == 2 and item.data[0] in registry.names():
             name, mnemonic = item.data
-            text = _documentation(name, (await costs_of(name)).get(mnemonic, ()))
+            text = documentation(name, (await server.costs.of(name)).get(mnemonic, ()))
             path = "text_document.completion.completion_item.documentation_format"
             markdown = types.MarkupKind.Markdown in (
                 get_capability(server.client_capabilities, path, None) or ()
             )
             item.documentation = types.MarkupContent(types.MarkupKind.Markdown, text) if markdown else text
         return item
-
-
-def _read(microarchitecture: str) -> Costs:
-    """In a thread of its own, with a connection of its own."""
-    try:
-        store = open_store()
-    except TablesUnavailable:
-        return {}
-    try:
-        return costs(store, microarchitecture)
-    finally:
-        store.close()
 
 
 def _mnemonic(before: str) -> str:
@@ -122,26 +100,6 @@ def _mnemonic(before: str) -> str:
     if last is None or last.kind is not Kind.INSTRUCTION or last.column + last.length != len(before):
         return ""
     return before[last.column :]
-
-
-def _documentation(microarchitecture: str, variants: Sequence[Cost]) -> str:
-    """A table of the variants, in Markdown."""
-    rows = [
-        f"| {cost.operands or '(none)'} | {'?' if cost.uops is None else cost.uops} | {cost.ports_text} "
-        f"| {cost.latency_text} | {cost.throughput:.2f}{' MS' if cost.microcoded else ''} |"
-        for cost in variants[:MAX_VARIANTS]
-    ]
-    more = len(variants) - MAX_VARIANTS
-    return "\n".join(
-        [
-            f"On {microarchitecture}, by itself; cycles from one to the next independent one:",
-            "",
-            "| operands | uops | ports | latency | cycles |",
-            "|---|---:|---|---:|---:|",
-            *rows,
-            *(["", f"and {more} more variants"] if more > 0 else []),
-        ]
-    )
 
 
 def _candidates(

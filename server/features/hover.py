@@ -1,10 +1,13 @@
-"""textDocument/hover: on an instruction its facts, on a region's opening marker the summary and timeline."""
+"""textDocument/hover: what an instruction costs, in a region where it stands and elsewhere by itself; on a
+region's first line the summary and timeline."""
 
 from __future__ import annotations
 
+from cyclelens.server.costs import documentation, variants
 from cyclelens.server.features.inlay_hints import STALE_SENTENCE
 from cyclelens.server.language_server import CyclelensServer
 from cyclelens.server.session import Snapshot
+from cyclelens.server.tokens import Kind, line_tokens
 from lsprotocol import types
 from pygls.capabilities import get_capability
 
@@ -13,15 +16,32 @@ def register(server: CyclelensServer) -> None:
     """Register the request."""
 
     @server.feature(types.TEXT_DOCUMENT_HOVER)
-    def hover(params: types.HoverParams) -> types.Hover | None:
+    async def hover(params: types.HoverParams) -> types.Hover | None:
         snapshot = server.session.get(params.text_document.uri)
-        text = hover_text(snapshot, params.position.line) if snapshot else ""
+        if snapshot is None:
+            return None
+        text = hover_text(snapshot, params.position.line) or await cost_text(snapshot, params.position)
         if not text:
             return None
         formats = get_capability(server.client_capabilities, "text_document.hover.content_format", None) or ()
         markdown = types.MarkupKind.Markdown in formats
         kind = types.MarkupKind.Markdown if markdown else types.MarkupKind.PlainText
         return types.Hover(types.MarkupContent(kind, text if markdown else plain(text)))
+
+    async def cost_text(snapshot: Snapshot, position: types.Position) -> str:
+        line, column = server.converter.offset(snapshot.lines, position)
+        mnemonic = instruction_at(snapshot.lines[line], column)
+        name = server.settings["microarchitectures"][0]
+        found = variants(await server.costs.of(name), mnemonic) if mnemonic else ()
+        return f"**`{mnemonic}`**\n\n{documentation(name, found)}" if found else ""
+
+
+def instruction_at(line: str, column: int) -> str:
+    """The instruction's name that a position touches; empty if it touches something else."""
+    for token in line_tokens(line, False, False)[0]:
+        if token.kind is Kind.INSTRUCTION and token.column <= column <= token.column + token.length:
+            return line[token.column : token.column + token.length]
+    return ""
 
 
 def hover_text(snapshot: Snapshot, line: int) -> str:
@@ -36,6 +56,8 @@ def hover_text(snapshot: Snapshot, line: int) -> str:
             f"{timeline.microarchitecture}, the first iterations:\n\n```text\n{timeline.text}\n```"
             for timeline in result.timelines
         ]
+        # A loop without markers may begin with an instruction behind its label.
+        parts.append(result.cards.get(line, ""))
         text = "\n\n".join(part for part in parts if part)
     else:
         text = result.cards.get(line, "")

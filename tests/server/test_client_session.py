@@ -183,6 +183,37 @@ async def test_an_instruction_is_completed_with_its_cost_and_the_rest_comes_when
 
 
 @pytest.mark.asyncio
+async def test_outside_of_regions_an_instruction_says_what_it_costs_by_itself(editor: Editor) -> None:
+    await editor.start()
+    await editor.open("top: addq %rax, %rbx\n    call top\n    unknown\n" + TEXT)
+    assert "| R64, R64 | 1 | p0156 | 1 | 0.25 |" in await editor.hover(0, len("top: ad"))
+    assert await editor.hover(0, len("top: addq %r")) == ""
+    assert await editor.hover(2, 5) == ""
+
+
+@pytest.mark.asyncio
+async def test_a_loop_that_begins_with_an_instruction_says_both(editor: Editor) -> None:
+    editor.client.set_configuration({"regions": "loops"}, section="cyclelens")
+    await editor.start()
+    await editor.open("top: imul %rax, %rax\n    dec %rdi\n    jnz top\n")
+    text = await editor.hover(0)
+    assert "3.00" in text and "imul" in text and "allowed ports" in text
+
+
+@pytest.mark.asyncio
+async def test_of_a_long_text_only_the_part_that_is_shown_has_colours(editor: Editor) -> None:
+    await editor.start()
+    await editor.open("/*\n*/ nop\n" + "    nop # one\n" * 30_000)
+    client, document = editor.client, types.TextDocumentIdentifier(editor.uri)
+    assert await client.text_document_semantic_tokens_full_async(types.SemanticTokensParams(document)) is None
+    shown = types.Range(types.Position(25_000, 0), types.Position(25_001, 0))
+    part = types.SemanticTokensRangeParams(document, shown)
+    answer = await client.text_document_semantic_tokens_range_async(part)
+    assert list(answer.data[:5]) == [25_000, 4, 3, 0, 0]
+    assert len(answer.data) == 2 * 2 * 5
+
+
+@pytest.mark.asyncio
 async def test_an_edit_is_compared_with_the_last_save_and_with_a_pinned_baseline(editor: Editor) -> None:
     await editor.start()
     await editor.open(TEXT)

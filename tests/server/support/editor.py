@@ -160,8 +160,8 @@ class Editor:
             found[line] = f"{found[line]} {hint.label}" if line in found else str(hint.label)
         return found
 
-    async def hover(self, line: int) -> str:
-        request = types.HoverParams(types.TextDocumentIdentifier(self.uri), types.Position(line, 0))
+    async def hover(self, line: int, character: int = 0) -> str:
+        request = types.HoverParams(types.TextDocumentIdentifier(self.uri), types.Position(line, character))
         answer = await self.client.text_document_hover_async(request)
         return "" if answer is None else str(answer.contents.value)
 

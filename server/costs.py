@@ -1,0 +1,68 @@
+"""What instructions cost by themselves, for completion and for hovers outside of regions."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+from cyclelens.analyzer.facts.store import TablesUnavailable, open_store
+from cyclelens.analyzer.insight.costs import Cost, costs
+
+Costs = Mapping[str, tuple[Cost, ...]]
+"""Mnemonic in lower case -> its variants, the typical one first."""
+
+MAX_VARIANTS = 16
+"""Variants of an instruction that are listed."""
+
+
+class InstructionCosts:
+    """The tables of the microarchitectures that somebody asked for; reading one takes a moment, once."""
+
+    def __init__(self) -> None:
+        self._tables: dict[str, asyncio.Task[Costs]] = {}
+
+    async def of(self, microarchitecture: str) -> Costs:
+        """What its instructions cost; empty if the tables cannot be read."""
+        if microarchitecture not in self._tables:
+            reading = asyncio.to_thread(_read, microarchitecture)
+            self._tables[microarchitecture] = asyncio.create_task(reading)
+        # Shielded: whoever else waits for it must not be cancelled along with one request.
+        return await asyncio.shield(self._tables[microarchitecture])
+
+
+def _read(microarchitecture: str) -> Costs:
+    """In a thread of its own, with a connection of its own."""
+    try:
+        store = open_store()
+    except TablesUnavailable:
+        return {}
+    try:
+        return costs(store, microarchitecture)
+    finally:
+        store.close()
+
+
+def variants(table: Costs, mnemonic: str) -> Sequence[Cost]:
+    """Of an instruction as it is written, AT&T's suffix of the size included; empty if it is not known."""
+    name = mnemonic.lower()
+    return table.get(name) or (table.get(name[:-1], ()) if name[-1:] in ("b", "w", "l", "q") else ())
+
+
+def documentation(microarchitecture: str, found: Sequence[Cost]) -> str:
+    """A table of the variants, in Markdown."""
+    rows = [
+        f"| {cost.operands or '(none)'} | {'?' if cost.uops is None else cost.uops} | {cost.ports_text} "
+        f"| {cost.latency_text} | {cost.throughput:.2f}{' MS' if cost.microcoded else ''} |"
+        for cost in found[:MAX_VARIANTS]
+    ]
+    more = len(found) - MAX_VARIANTS
+    return "\n".join(
+        [
+            f"On {microarchitecture}, by itself; cycles from one to the next independent one:",
+            "",
+            "| operands | uops | ports | latency | cycles |",
+            "|---|---:|---|---:|---:|",
+            *rows,
+            *(["", f"and {more} more variants"] if more > 0 else []),
+        ]
+    )
