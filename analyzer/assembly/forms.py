@@ -1,7 +1,7 @@
 """Names of encoding forms, in the fact tables' spelling, by decoder code.
 
-The table beside this module is made by ``forms_generator``; a code that is not in it has no form in the
-fact tables, so its instruction is unknown.
+The table beside this module is made by ``dev/forms_generator.py``; a code that is not in it has no form in
+the fact tables, so its instruction is unknown.
 """
 
 from __future__ import annotations

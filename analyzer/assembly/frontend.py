@@ -449,6 +449,8 @@ class _Assembly:
         if name in (".", "$"):
             return index
         label = self.program.find_label(name, index)
+        if label is None and (alias := self.program.lookup(name, index)) and alias.symbol:
+            label = None if alias.constant else self.program.find_label(alias.symbol, index)
         if label is None or label.section != section:
             return None
         return label.index

@@ -1,13 +1,13 @@
 """Macros and loops over text as GNU as has them: definitions, arguments, and the text of an expansion.
 
-Rules are those of the GNU as manual (.macro, .irp, .irpc) without `.altmacro`: arguments end at commas and at
+Rules are those of the GNU as manual (.macro, .irp, .irpc, .altmacro): arguments end at commas and at
 blanks outside of brackets, `\\name` is replaced, `\\@` is the number of the expansion, `\\()` is nothing.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from cyclelens.analyzer.assembly.scanner import RawStatement
@@ -23,6 +23,13 @@ _PARAMETER = re.compile(
     r"\s*,?\s*([A-Za-z_.$][\w.$]*)\s*(?::\s*(req|vararg)\b)?\s*(?:=\s*(\"[^\"]*\"|[^\s,]*))?", re.IGNORECASE
 )
 _KEYWORD = re.compile(r"([A-Za-z_.$][\w.$]*)=(?!=)(.*)", re.DOTALL)
+
+
+_ALTERNATE = re.compile(
+    r"""(?P<literal><(?:!.|[^!<>])*>)|(?P<value>%[^,<"]+)|"(?:[^"\\]|\\.)*"|[^<%"]+|[<%"]"""
+)
+_LOCAL = re.compile(r"\s*local\s+([\w.$]+(?:\s*,\s*[\w.$]+)*)\s*", re.IGNORECASE)
+_BARE_NAME = re.compile(r"&([A-Za-z_.$][\w.$]*)&?|(?<![\w.$])([A-Za-z_.$][\w.$]*)")
 
 
 class MacroError(ValueError):
@@ -97,6 +104,8 @@ def _spans(text: str) -> list[tuple[int, int]]:
     return spans
 
 
+_QUOTE = "\x02"
+"""Stands for a quote within a string until the arguments are told apart."""
 _BLANK = "\x01"
 """Stands for a blank inside of a string while blanks around operators are taken out."""
 
@@ -118,6 +127,28 @@ def _string_end(text: str, position: int) -> int:
 
 def _unquote(text: str) -> str:
     return text[1:-1] if len(text) >= 2 and text[0] == text[-1] == '"' else text
+
+
+def alternate_arguments(text: str, evaluate: Callable[[str], int]) -> str:
+    """The arguments of a use under `.altmacro`, as they would be written without: `%EXPRESSION` is its value,
+    `<text>` a string in which `!` takes the meaning from the character behind it. ``evaluate`` raises
+    ExpressionError."""
+    result: list[str] = []
+    for match in _ALTERNATE.finditer(text):
+        if match["literal"]:
+            content = re.sub(r"!(.)", r"\1", match["literal"][1:-1])
+            result.append('"{}"'.format(content.replace('"', _QUOTE)))
+        elif match["value"] and not "".join(result).rstrip().rpartition(",")[2].strip():
+            result.append(str(evaluate(match["value"][1:])))
+        else:
+            result.append(match[0])
+    return "".join(result)
+
+
+def local_names(statement: str) -> list[str] | None:
+    """The labels that a `LOCAL` statement makes the macro's own; None for any other statement."""
+    match = _LOCAL.fullmatch(statement)
+    return None if match is None else [name.strip() for name in match[1].split(",")]
 
 
 def bind(macro: Macro, text: str) -> dict[str, str]:
@@ -167,13 +198,32 @@ def replace_names(text: str, values: Mapping[str, str], number: int) -> str:
     return replaced
 
 
+def replace_bare_names(text: str, values: Mapping[str, str]) -> str:
+    """The same under `.altmacro`, where names are replaced without a backslash, and `&` joins."""
+
+    def value(match: re.Match[str]) -> str:
+        name = match[1] or match[2]
+        return values.get(name, match[0])
+
+    return _BARE_NAME.sub(value, text)
+
+
 def expand(
-    body: Sequence[RawStatement], values: Mapping[str, str], number: int, place: RawStatement | None
+    body: Sequence[RawStatement],
+    values: Mapping[str, str],
+    number: int,
+    place: RawStatement,
+    alternate: bool = False,
 ) -> list[RawStatement]:
-    """The statements of one expansion. They stand at ``place``, the use of a macro, or where they were
-    written (``.irp``). Raises MacroError."""
+    """The statements of one expansion. They stand at ``place``, the use of a macro. Raises MacroError."""
     result = []
+    known = {name: value.replace(_QUOTE, '"') for name, value in values.items()}
     for raw in body:
-        stand = place or raw
-        result.append(RawStatement(stand.start, replace_names(raw.text, values, number), stand.place))
+        if alternate and (names := local_names(raw.text)):
+            known |= {name: f".LL{number}.{name}" for name in names}
+            continue
+        text = replace_names(raw.text, known, number)
+        if alternate:
+            text = replace_bare_names(text, known)
+        result.append(RawStatement(place.start, text, place.place))
     return result

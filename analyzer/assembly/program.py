@@ -209,6 +209,8 @@ class _State:
     previous: str = _CODE_SECTION
     stack: list[tuple[str, str]] = field(default_factory=list)
     conditions: list[_Condition] = field(default_factory=list)
+    alternate: bool = False
+    """Between `.altmacro` and `.noaltmacro`."""
     left: bool = False
     """`.exitm`: the rest of this expansion is not read."""
 
@@ -309,10 +311,16 @@ def _expand_macro(
             raise MacroError(f"Macros may make {MAXIMUM_EXPANDED:,} statements in a file.")
         if program.expanded_text > MAXIMUM_EXPANDED_TEXT or len(statement.text) > macros.MAXIMUM_TEXT:
             raise MacroError("The text that macros make becomes too long.")
-        values = macros.bind(macro, statement.text[len(macro.name) :])
+        arguments = statement.text[len(macro.name) :]
+        if state.alternate:
+            index = len(program.statements)
+            arguments = macros.alternate_arguments(
+                arguments, lambda text: constant(text, lambda symbol: program.lookup(symbol, index))
+            )
+        values = macros.bind(macro, arguments)
         place = RawStatement(statement.start, "", item.place or (statement.start, statement.end))
-        expanded = macros.expand(macro.body, values, number, place)
-    except MacroError as error:
+        expanded = macros.expand(macro.body, values, number, place, state.alternate)
+    except (MacroError, ExpressionError) as error:
         statement.refusal = str(error)
         return
     statement.kind = Kind.NOTHING
@@ -511,7 +519,7 @@ def _assign(program: Program, name: str, expression: str) -> None:
         value = evaluate(expression, lambda symbol: program.lookup(symbol, index))
     except ExpressionError:
         return
-    if value.symbol is None or not value.symbol.startswith("."):
+    if value.symbol != ".":
         program.define(name, value)
 
 
@@ -545,6 +553,8 @@ def _follow(statement: Statement, state: _State) -> None:
     name, words = statement.name, statement.arguments.replace(",", " ").split()
     if dialect := of_directive(name, statement.arguments):
         state.dialect = dialect
+    elif name in ("altmacro", "noaltmacro"):
+        state.alternate = name == "altmacro"
     elif name == "pushsection":
         state.stack.append((state.section, state.previous))
         state.previous, state.section = state.section, words[0].strip('"') if words else state.section

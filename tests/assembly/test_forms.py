@@ -5,8 +5,8 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
+import forms_generator
 import pytest
-from cyclelens.analyzer.assembly import forms_generator
 from cyclelens.analyzer.assembly.forms import forms_of
 
 R64 = "RAX,RCX,RDX,RBX,RSP,RBP,RSI,RDI,R8,R9,R10,R11,R12,R13,R14,R15"

@@ -10,6 +10,67 @@ from cyclelens.analyzer.assembly.frontend import assemble
 from cyclelens.analyzer.model.source import AssembledFile
 
 TEXTS = {
+    "altmacro": r"""
+.set K, 3
+.macro step reg, n, op=add
+  LOCAL again
+again:
+  op $0x10, reg
+  dec %r&n
+  jnz again
+  .ascii "n op", "reg&n"
+.endm
+.altmacro
+step <%rax>, %K+5
+step <%rbx>, 9, <sub>
+.macro text t, u
+  .ascii t
+  .ascii "u"
+.endm
+text <"a, b">, <c!>d>
+.noaltmacro
+.macro plain a
+  mov $a, %eax
+  mov $\a, %eax
+.endm
+.set a, 9
+plain 5
+""",
+    "numeric labels": r"""
+1: jmp 1f
+10: dec %rcx
+1: jnz 1b
+jz 10b
+jmp 1f
+.rept 2
+2: dec %rax
+jnz 2b
+jmp 3f
+3:
+.endr
+1: jmp 2b
+.macro m
+1: dec %rdx
+jnz 1b
+jmp 1f
+.endm
+m
+1: m
+1: 01: jmp 1b
+""",
+    "local labels": r"""
+kernel:
+.Lloop: dec %rcx
+jnz .Lloop
+jmp .Lend
+.set here, .Lloop
+jmp here
+a$b: _c.d: jmp a$b
+"quoted": jmp quoted
+jmp .Lend
+.Lend: ret
+jmp .
+""",
     "arguments": r"""
 .macro m a, b=3, c
 .ascii "[\a][\b][\c]"

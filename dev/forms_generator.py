@@ -5,7 +5,7 @@ numbered codes. Neither names the other, but both describe the same instruction:
 encoding, opcode. Each variant of the tables and each code are turned into such a description and joined
 on it. Run once per decoder version or table file::
 
-    python -m cyclelens.analyzer.assembly.forms_generator instructions.xml.xz
+    python dev/forms_generator.py instructions.xml.xz
 """
 
 from __future__ import annotations
@@ -261,14 +261,14 @@ def join(forms: Mapping[Signature, Iterable[str]]) -> dict[str, dict[str, str]]:
 
 def write(table: Mapping[str, Mapping[str, str]], path: Path) -> None:
     """One line a code, sorted: name, then ``reg=FORM``, ``mem=FORM``, ``mem lock=FORM`` ... by tabs."""
-    lines = ["# Made by cyclelens.analyzer.assembly.forms_generator. Form names: uops.info."]
+    lines = ["# Made by dev/forms_generator.py. Form names: uops.info."]
     for name in sorted(table):
         lines.append("\t".join([name, *(f"{key}={form}" for key, form in table[name].items())]))
     path.write_text("\n".join(lines) + "\n", encoding="ascii")
 
 
 def main() -> None:
-    """Command line: read the XML, write the table beside this module."""
+    """Command line: read the XML, write the table of the package."""
     parser = argparse.ArgumentParser(description="Make the table of encoding forms.")
     parser.add_argument("xml", type=Path, help="instructions.xml or .xml.xz in uops.info's schema")
     parser.add_argument("--output", type=Path, default=FORMS_PATH)
@@ -277,7 +277,7 @@ def main() -> None:
     with opened(arguments.xml, "rb") as source:
         table = join(read_signatures(cast("IO[bytes]", source)))
     write(table, arguments.output)
-    print(f"{len(table)} codes written to {arguments.output}")  # noqa: T201
+    print(f"{len(table)} codes written to {arguments.output}")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,64 @@
+"""From the editor to the assembler: which programs may run and which files are read, for a file on disk."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from cyclelens.analyzer.model.source import Origin
+from cyclelens.server.origins import origin_of
+from editor import Editor, make_client
+from lsprotocol import types
+from pytest_lsp import ClientServerConfig
+
+SERVER = [sys.executable, "-m", "cyclelens.analyzer.cli", "lsp"]
+TEXT = """\
+#include "step.h"
+kernel:
+1:  STEP
+    dec %rcx
+    jnz 1b
+"""
+
+
+@pytest_asyncio.fixture
+async def editor(tmp_path: Path) -> AsyncIterator[Editor]:
+    client = await ClientServerConfig(server_command=SERVER, client_factory=make_client).start()
+    editor = Editor(client)
+    (tmp_path / "include").mkdir()
+    (tmp_path / "include" / "step.h").write_text("#define STEP imul %rax, %rax\n")
+    editor.uri = (tmp_path / "k.S").as_uri()
+    yield editor
+    await client.shutdown_session()
+    await client.stop()
+
+
+@pytest.mark.asyncio
+@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler on PATH")
+async def test_programs_run_and_files_are_read_only_with_leave(editor: Editor) -> None:
+    settings = {"regions": "loops", "includePaths": ["include"], "allowExternalPrograms": False}
+    editor.client.set_configuration(settings, section="cyclelens")
+    await editor.start()
+    await editor.open(TEXT)
+    assert (0, "not-preprocessed") in await editor.codes()
+    editor.client.set_configuration({**settings, "allowExternalPrograms": True}, section="cyclelens")
+    editor.client.workspace_did_change_configuration(types.DidChangeConfigurationParams(settings=None))
+    while (0, "not-preprocessed") in await editor.codes():
+        await asyncio.sleep(0.05)
+    assert await editor.codes() == []
+    assert "3.00 cycles/iter · SKL" in (await editor.labels())[2]
+
+
+def test_a_document_has_the_folders_of_its_workspace() -> None:
+    file, other = "file:///w/src/k.S", "file:///v"
+    paths = ("inc", "/usr/inc")
+    assert origin_of(file, ["file:///w", other], paths, ("X",)) == Origin(
+        "/w/src/k.S", ("/w", "/v"), ("/w/inc", "/v/inc", "/usr/inc"), ("X",)
+    )
+    assert origin_of(file, [None], paths, ()) == Origin("/w/src/k.S", ("/w/src",), ("/w/src/inc", "/usr/inc"))
+    assert origin_of("untitled:1", [], paths, ()) == Origin("", (), ("/usr/inc",))
