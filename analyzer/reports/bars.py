@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from cyclelens.analyzer.insight import wording
+from cyclelens.analyzer.insight.confidence import is_uncertain
 from cyclelens.analyzer.model.account import Cause
 from cyclelens.analyzer.model.result import Prediction
 
@@ -82,17 +83,22 @@ def multiples(predictions: Sequence[tuple[str, str, Prediction]]) -> Iterator[st
     """The same region under several conditions, a small picture for each: the figure, what became of the
     issue slots, how busy the ports are. Given with the name of each and where more is said about it."""
     figures = [prediction.cycles_per_iteration for _, _, prediction in predictions]
-    slowest, best = max(figures, default=0.0), min(figures, default=0.0)
+    known = [
+        prediction.cycles_per_iteration for _, _, prediction in predictions if not is_uncertain(prediction)
+    ]
+    slowest, best = max(figures, default=0.0), min(known, default=0.0)
     accounts = slots([prediction for _, _, prediction in predictions])
     yield '<ul class="multiples">'
     for (name, link, prediction), account in zip(predictions, accounts, strict=True):
         cycles = prediction.cycles_per_iteration
-        mark = ' class="best"' if cycles == best < slowest else ""
+        uncertain = is_uncertain(prediction)
+        mark = ' class="best"' if cycles == best < slowest and not uncertain else ""
         more = f'<a class="name" href="#{link}">{escape(name)}</a>'
-        yield f"<li{mark}><div>{more} {cycles:.2f} cycles/iter</div>"
+        yield f"<li{mark}><div>{more} {'at least ' if uncertain else ''}{cycles:.2f} cycles/iter</div>"
         share = cycles / slowest if slowest else 0.0
         yield f"<div>{stacked([('of the slowest', share, _TIME)], _WIDTH, 8)}</div>"
-        yield f'<div class="muted">{escape(wording.bound_by(prediction.bottlenecks, 28))}</div>'
+        limits = "some figures are missing" if uncertain else wording.bound_by(prediction.bottlenecks, 28)
+        yield f'<div class="muted">{escape(limits)}</div>'
         if account:
             yield f'<div class="muted">issue slots<br>{stacked(account, _WIDTH, 10)}</div>'
         usage = prediction.simulation.usage

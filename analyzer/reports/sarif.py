@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from cyclelens.analyzer.insight import wording
-from cyclelens.analyzer.model.result import Analysis
+from cyclelens.analyzer.model.result import Analysis, Prediction
 from cyclelens.analyzer.model.source import UNKNOWN_LINE, Severity, SourceLine
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -23,7 +23,7 @@ def render(analysis: Analysis, file: str) -> str:
         "tool": {
             "driver": {
                 "name": "Cyclelens",
-                "rules": [{"id": rule, "name": _title(rule)} for rule in rules],
+                "rules": [_rule(rule) for rule in rules],
             }
         },
         "columnKind": "unicodeCodePoints",
@@ -33,8 +33,10 @@ def render(analysis: Analysis, file: str) -> str:
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
-def _title(rule: str) -> str:
-    return "".join(word.capitalize() for word in rule.split("-"))
+def _rule(rule: str) -> dict[str, Any]:
+    words = rule.split("-")
+    title = "".join(word.capitalize() for word in words)
+    return {"id": rule, "name": title, "shortDescription": {"text": " ".join(words).capitalize()}}
 
 
 def _results(analysis: Analysis, file: str) -> Iterator[dict[str, Any]]:
@@ -52,13 +54,26 @@ def _results(analysis: Analysis, file: str) -> Iterator[dict[str, Any]]:
             place = _location(file, region.region.first_line)
             if first.address is not None:
                 place = _location_of(first, file)
-            yield _result(_FIGURE, "note", message, place)
+            yield _result(_FIGURE, "note", message, place) | {"properties": _figures(prediction)}
         for finding in region.findings:
             line = region.region.lines[region.instruction_lines[finding.instruction]]
             where = f" ({finding.microarchitecture})" if finding.microarchitecture else ""
             yield _result(
                 finding.code, _LEVELS[finding.severity], finding.message + where, _location_of(line, file)
             )
+
+
+def _figures(prediction: Prediction) -> dict[str, Any]:
+    """What programs want to read without taking the message apart."""
+    figures: dict[str, Any] = {
+        "microarchitecture": prediction.microarchitecture,
+        "cyclesPerIteration": prediction.cycles_per_iteration,
+        "bottlenecks": list(prediction.bottlenecks),
+    }
+    if prediction.account is not None:
+        shares = {cause.text: round(share, 4) for cause, share in prediction.account.causes()}
+        figures["lostIssueSlots"] = shares
+    return figures
 
 
 def _location_of(statement: SourceLine, file: str) -> dict[str, Any]:

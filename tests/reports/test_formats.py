@@ -106,6 +106,9 @@ def test_sarif_has_every_hazard_and_problem_at_its_place():
     assert place["region"] == {"startLine": 5, "startColumn": 3, "endColumn": 10}
     assert place["artifactLocation"]["uri"] == "a%20b.s"
     assert results["lcp-stall"]["level"] == "warning"
+    properties = results["cycles-per-iteration"]["properties"]
+    assert properties["cyclesPerIteration"] == 1.0
+    assert properties["microarchitecture"] == "SKL"
     rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
     assert all(rules[result["ruleIndex"]] == result["ruleId"] for result in run["results"])
 

@@ -74,7 +74,7 @@
       this.round.addEventListener("change", () => this.goToRound(Number(this.round.value)));
       const legend = element("span", { className: "legend" });
       for (const span of LEGEND) {
-        legend.append(element("span", { className: `swatch ${span}` }), SPAN_WORDS[span] + " ");
+        legend.append(element("span", {}, element("span", { className: `swatch ${span}` }), SPAN_WORDS[span]), " ");
       }
       const bar = element("div", { className: "bar" },
         button("−", "Zoom out (-)", () => this.zoom(1 / 1.3)),
