@@ -37,6 +37,10 @@ NO_REGION = (
     "There is no region in this file: put '# cyclelens-begin NAME' and '# cyclelens-end' around a loop."
 )
 
+NOT_ANALYSED = (
+    "The file has not been analysed yet: try again in a moment, or run the command cyclelens.analyse."
+)
+
 
 def register(server: CyclelensServer) -> None:
     """Register the commands above."""
@@ -133,7 +137,9 @@ def _region(snapshot: Snapshot, where: str | int) -> ShownRegion | None:
 
 def _name(snapshot: Snapshot, where: str | int) -> str:
     """The name of a region; raises if there is none at all."""
+    if not isinstance(where, str | int):
+        raise JsonRpcInvalidParams(f"neither the name of a region nor a line: {where}")
     region = _region(snapshot, where)
     if region is None and not isinstance(where, str):
-        raise JsonRpcInvalidParams(NO_REGION)
+        raise JsonRpcInvalidParams(NO_REGION if snapshot.analysed >= 0 else NOT_ANALYSED)
     return region.result.name if region else str(where)

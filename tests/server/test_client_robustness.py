@@ -240,7 +240,7 @@ async def test_a_comparison_is_cancelled_as_progress_or_as_a_request(editor: Edi
 async def test_a_command_with_other_arguments_is_refused(editor: Editor) -> None:
     await editor.start()
     await editor.open(GOOD)
-    for arguments in ([], [7, "one"], [editor.uri], [editor.uri, "one", "more"]):
+    for arguments in ([], [7, "one"], [editor.uri], [editor.uri, None], [editor.uri, "one", "more"]):
         request = types.ExecuteCommandParams("cyclelens.compare", arguments)
         with pytest.raises(JsonRpcInvalidParams):
             await editor.client.workspace_execute_command_async(request)
