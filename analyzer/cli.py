@@ -169,7 +169,11 @@ def _predict(arguments: list[str]) -> int:
 
     from cyclelens.analyzer.api import collect_rarely, predict_many
     from cyclelens.analyzer.facts.store import TablesUnavailable
+    from cyclelens.analyzer.microarchitectures import registry
 
+    confidence = registry.get(options.arch).confidence
+    if confidence:
+        print(f"note: {options.arch}: confidence: {confidence}", file=sys.stderr)
     waiting: deque[str] = deque()
 
     def batches() -> Iterator[list[str]]:
@@ -270,7 +274,8 @@ def _arch(arguments: list[str]) -> int:
     from cyclelens.analyzer.microarchitectures import registry
 
     for name in registry.names():
-        print(f"{name:<5} {registry.get(name).title}")
+        model = registry.get(name)
+        print(f"{name:<5} {model.title}{' (approximate)' if model.confidence else ''}")
     return OK
 
 

@@ -11,12 +11,12 @@ import lzma
 import os
 import sqlite3
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from cyclelens.analyzer.facts import encoding, rules
+from cyclelens.analyzer.facts import encoding, rules, zen
 from cyclelens.analyzer.facts.encoding import NO_RECORD, Profile, Record, Variant
 from lxml import etree
 
@@ -53,6 +53,12 @@ def _attributes(element: etree._Element) -> dict[str, str]:
     return {str(key): str(value) for key, value in element.items()}
 
 
+def _all_zero(measurement: etree._Element) -> bool:
+    """Whether the results do not wait for the inputs if all registers are the same."""
+    cycles = [node.get("cycles_same_reg") for node in measurement.iterchildren("latency")]
+    return any(cycles) and all(each in (None, "0") for each in cycles)
+
+
 class _Numbering:
     """Distinct texts, numbered from 1 in the order of their first use."""
 
@@ -85,6 +91,11 @@ class _Collector:
         locked = attributes.get("locked") == "1"
         records: dict[int, int] = {}
         constructed = 0
+        operands = [
+            rules.operand(_attributes(operand), operand.text)
+            for operand in instruction.iterchildren("operand")
+        ]
+        fusible = instruction.xpath("string(architecture/measurement/@macro_fusible)")
         for architecture in instruction.iterchildren("architecture"):
             measurement = architecture.find("measurement")
             if measurement is None:
@@ -97,9 +108,20 @@ class _Collector:
                 self.record_counts.append(0)
             if position in records:
                 continue  # the first measurement counts, as everywhere in the file
-            records[position] = self._record(measurement, name, category, locked, microarchitecture)
+            figures = _attributes(measurement)
+            if zen.is_zen(microarchitecture):
+                figures = zen.completed(
+                    figures,
+                    microarchitecture=microarchitecture,
+                    name=name,
+                    category=category,
+                    operands=operands,
+                    zero_latencies=_all_zero(measurement),
+                    fusible=str(fusible),
+                ) | {"provenance": "constructed"}
+            records[position] = self._record(measurement, figures, name, category, locked, microarchitecture)
             self.record_counts[position] += 1
-            if measurement.get("provenance") == "constructed":
+            if figures.get("provenance") == "constructed":
                 constructed |= 1 << position
         if not records:
             return
@@ -109,12 +131,7 @@ class _Collector:
             extension=attributes.get("extension", ""),
             locked=locked,
             attributes={key: attributes[key] for key in rules.MATCHING_ATTRIBUTES if key in attributes},
-            operands=tuple(
-                self.operands.number(
-                    encoding.encode_operand(rules.operand(_attributes(operand), operand.text))
-                )
-                for operand in instruction.iterchildren("operand")
-            ),
+            operands=tuple(self.operands.number(encoding.encode_operand(operand)) for operand in operands),
             profile=0,
         )
         self.variants.append((rules.form_name(name, iform), variant, records, constructed))
@@ -122,12 +139,12 @@ class _Collector:
     def _record(
         self,
         measurement: etree._Element,
+        attributes: Mapping[str, str],
         name: str,
         category: str,
         locked: bool,
         microarchitecture: str,
     ) -> int:
-        attributes = _attributes(measurement)
         base, same_register, indexed = (
             rules.figures(
                 attributes,

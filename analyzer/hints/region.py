@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from cyclelens.analyzer.hints.layout import END_OF_LINE, LINE_BUDGET
 from cyclelens.analyzer.insight import wording
-from cyclelens.analyzer.insight.confidence import is_uncertain, reservations
+from cyclelens.analyzer.insight.confidence import doubt, reservations
 from cyclelens.analyzer.model.result import Hint, Prediction, RegionAnalysis
 
 KIND = "region"
@@ -40,8 +40,8 @@ def _label(region: RegionAnalysis) -> str:
 
 
 def _cycles(prediction: Prediction) -> str:
-    """A figure that rests on an instruction without figures is marked as approximate."""
-    return f"{'~' if is_uncertain(prediction) else ''}{prediction.cycles_per_iteration:.2f}"
+    """A figure that is not to be taken at face value is marked as approximate."""
+    return f"{'~' if doubt(prediction) else ''}{prediction.cycles_per_iteration:.2f}"
 
 
 def _tooltip(region: RegionAnalysis) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.result import Prediction
 from cyclelens.analyzer.model.uops import InstructionTemplate
 
@@ -25,6 +26,14 @@ def is_uncertain(prediction: Prediction) -> bool:
     return any(template.facts is None for template in prediction.instructions)
 
 
+def doubt(prediction: Prediction) -> str:
+    """What to write behind a figure that is not to be taken at face value: `` (uncertain)`` without figures
+    of some instruction, `` (approximate)`` on a microarchitecture that is not known in detail; else empty."""
+    if is_uncertain(prediction):
+        return " (uncertain)"
+    return " (approximate)" if registry.get(prediction.microarchitecture).confidence else ""
+
+
 def reservations(prediction: Prediction) -> tuple[str, ...]:
     """Sentences on why to read the figure with care; empty for a prediction of full confidence."""
     total = len(prediction.instructions)
@@ -33,7 +42,8 @@ def reservations(prediction: Prediction) -> tuple[str, ...]:
     estimated = sum(
         template.facts is not None and template.facts.constructed for template in prediction.instructions
     )
-    sentences = []
+    confidence = registry.get(name).confidence
+    sentences = [f"Confidence: {confidence}."] if confidence else []
     if unknown:
         have = "instruction has" if unknown == 1 else "instructions have"
         sentences.append(f"{unknown} {have} no figures on {name}: the real loop may take longer.")

@@ -1,12 +1,20 @@
-"""All microarchitectures by name, in order of their appearance. A new family registers here."""
+"""All microarchitectures by name, Intel's in order of their appearance, then AMD's. A new family registers
+here."""
 
 from __future__ import annotations
 
-from cyclelens.analyzer.microarchitectures import haswell, icelake, sandybridge, skylake
+from cyclelens.analyzer.microarchitectures import haswell, icelake, sandybridge, skylake, zen
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 
 _MODELS = {
-    model.name: model for model in (*sandybridge.MODELS, *haswell.MODELS, *skylake.MODELS, *icelake.MODELS)
+    model.name: model
+    for model in (
+        *sandybridge.MODELS,
+        *haswell.MODELS,
+        *skylake.MODELS,
+        *icelake.MODELS,
+        *zen.MODELS,
+    )
 }
 
 
@@ -23,5 +31,5 @@ def get(name: str) -> Microarchitecture:
 
 
 def names() -> tuple[str, ...]:
-    """Names of all models, oldest first."""
+    """Names of all models, each maker's oldest first."""
     return tuple(_MODELS)

@@ -13,6 +13,8 @@ class PortPolicy(StrEnum):
     SIX_PORTS = "6"
     EIGHT_PORTS = "8"
     TEN_PORTS = "10"
+    LEAST_USED = "least"
+    """No rule is published: the port with the fewest uops that wait for it."""
 
 
 UNLIMITED = 1 << 20
@@ -27,6 +29,8 @@ class Microarchitecture:
     title: str
     facts_name: str
     """Microarchitecture whose instruction tables apply."""
+    confidence: str = ""
+    """What to say of every figure if the model is not compared with this microarchitecture in detail."""
     # front end
     instruction_queue_size: int
     predecode_width: int = 5
@@ -70,6 +74,9 @@ class Microarchitecture:
     """All ports as hexadecimal digits."""
     alu_ports: str
     """Ports of the stack-synchronisation uop."""
+    load_latency: int = 5
+    """From a load's dispatch to its result; the next is the same for vector registers."""
+    vector_load_latency: int = 5
     fast_pointer_chasing: bool
     slow_256_bit_memory: bool
     failed_forwarding_cycles: int

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
+from cyclelens.analyzer.insight.confidence import doubt
 from cyclelens.analyzer.insight.dependencies import Dependencies, Dependency, dependencies
 from cyclelens.analyzer.model.result import Analysis, Prediction, RegionAnalysis
 from cyclelens.analyzer.reports.rows import rows
@@ -37,7 +38,9 @@ def render_svg(analysis: Analysis, file: str) -> str:
     for region in analysis.regions:
         for prediction in region.predictions:
             body, own_width, height = _drawing(region, prediction)
-            title = escape(f"{file}: {region.region.name} ({prediction.microarchitecture})")
+            title = escape(
+                f"{file}: {region.region.name} ({prediction.microarchitecture}{doubt(prediction)})"
+            )
             parts.append(f'<text x="{_MARGIN}" y="{top + 20:.0f}" font-weight="bold">{title}</text>')
             parts.append(f'<g transform="translate(0 {top + 30:.0f})">{body}</g>')
             top += height + 30
@@ -56,7 +59,7 @@ def _texts(region: RegionAnalysis, prediction: Prediction) -> list[str]:
 
 def _dot(region: RegionAnalysis, prediction: Prediction, file: str) -> Iterator[str]:
     graph = dependencies(prediction)
-    name = f"{file}: {region.region.name} ({prediction.microarchitecture})"
+    name = f"{file}: {region.region.name} ({prediction.microarchitecture}{doubt(prediction)})"
     yield f"digraph {_quoted(name)} {{"
     yield "  node [shape=box, fontname=monospace];"
     for index, text in enumerate(_texts(region, prediction)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cyclelens.analyzer.insight import wording
-from cyclelens.analyzer.insight.confidence import is_uncertain
+from cyclelens.analyzer.insight.confidence import doubt, reservations
 from cyclelens.analyzer.insight.dependencies import dependencies
 from cyclelens.analyzer.model.result import Analysis, Prediction, RegionAnalysis
 from cyclelens.analyzer.model.source import UNKNOWN_LINE
@@ -31,10 +31,10 @@ def _lines(analysis: Analysis, file: str) -> Iterator[str]:
         if not region.predictions:
             yield f"| {name} | {place} | | | {cell(region.note)} |"
         for prediction in region.predictions:
-            doubt = " (uncertain)" if is_uncertain(prediction) else ""
             yield (
                 f"| {name} | {place} | {prediction.microarchitecture} "
-                f"| {prediction.cycles_per_iteration:.2f}{doubt} | {', '.join(prediction.bottlenecks)} |"
+                f"| {prediction.cycles_per_iteration:.2f}{doubt(prediction)} "
+                f"| {', '.join(prediction.bottlenecks)} |"
             )
     for region in analysis.regions:
         for prediction in region.predictions:
@@ -53,7 +53,7 @@ def _details(region: RegionAnalysis, prediction: Prediction) -> Iterator[str]:
     name = f"{region.region.name or '(unnamed)'} on {prediction.microarchitecture}"
     yield f"<details><summary>{cell(name)}</summary>"
     yield ""
-    for sentence in wording.explanations(prediction):
+    for sentence in (*wording.explanations(prediction), *reservations(prediction)):
         yield f"- {sentence}"
     findings = [
         finding

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from cyclelens.analyzer.insight import wording
+from cyclelens.analyzer.insight.confidence import doubt
 from cyclelens.analyzer.model.result import Analysis, Prediction
 from cyclelens.analyzer.model.source import UNKNOWN_LINE, Severity, SourceLine
 
@@ -48,7 +49,8 @@ def _results(analysis: Analysis, file: str) -> Iterator[dict[str, Any]]:
             name = f"{region.region.name}: " if region.region.name else ""
             message = (
                 f"{name}{prediction.cycles_per_iteration:.2f} cycles per iteration on "
-                f"{prediction.microarchitecture}, {wording.bound_by(prediction.bottlenecks)}"
+                f"{prediction.microarchitecture}{doubt(prediction)}, "
+                f"{wording.bound_by(prediction.bottlenecks)}"
             )
             first = region.region.lines[0]
             place = _location(file, region.region.first_line)

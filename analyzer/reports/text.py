@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from cyclelens.analyzer.insight import wording
-from cyclelens.analyzer.insight.confidence import assumptions, is_uncertain, reservations
+from cyclelens.analyzer.insight.confidence import assumptions, doubt, reservations
 from cyclelens.analyzer.insight.dependencies import dependencies
 from cyclelens.analyzer.insight.pressure import port_pressure
 from cyclelens.analyzer.insight.static_ports import static_ports
@@ -69,7 +69,7 @@ def _prediction(region: RegionAnalysis, prediction: Prediction, full: bool) -> I
         f"   {prediction.cycles_per_iteration:.2f} cycles/iter on {microarchitecture.name} "
         f"({microarchitecture.title}), {wording.mode(prediction.mode)}"
         + (f", alignment {prediction.alignment}" if prediction.alignment else "")
-        + (" (uncertain)" if is_uncertain(prediction) else "")
+        + doubt(prediction)
     )
     simulation = prediction.simulation
     if simulation.period and simulation.cycles_per_iteration != prediction.cycles_per_iteration:

@@ -25,6 +25,7 @@ class Layout:
     def __init__(self, program: Program, microarchitecture: Microarchitecture) -> None:
         self.program = program
         self.block_bytes = microarchitecture.dsb_block_bytes
+        self._fetch_bytes = microarchitecture.predecode_block_bytes
         self._slots = microarchitecture.dsb_slots_per_line
         self._lines_per_block = microarchitecture.dsb_lines_per_block
         count = program.instructions
@@ -166,7 +167,7 @@ class Layout:
         return self.cached[instruction + 1] != 0
 
     def queue_fetch_blocks(self, blocks: PairQueue, first: int, end: int, start: int, base: int) -> None:
-        """Queue the 16-byte blocks of the instances ``first`` .. ``end``, which lie at ``start`` and
+        """Queue the predecoder's blocks of the instances ``first`` .. ``end``, which lie at ``start`` and
         behind it (L4); ``base`` is the round's first instance.
 
         An empty block follows one whose last instance is a branch that reaches beyond it (F1).
@@ -177,7 +178,7 @@ class Layout:
         address = start
         while instance < end:
             head = instance
-            boundary = (address // FETCH_BLOCK + 1) * FETCH_BLOCK
+            boundary = (address // self._fetch_bytes + 1) * self._fetch_bytes
             last = 0
             while instance < end and address < boundary:
                 last = (instance - base) % count

@@ -44,6 +44,7 @@ cdef class PortAssignment:
     cdef int record(self, Record state) except -1
     cdef void tick(self) noexcept
     cdef int _choose(self, int ports, int slot) noexcept
+    cdef int _emptiest(self, int ports) noexcept
     cdef int _any(self, int ports) noexcept
     cdef int _least_used(self, int ports, bint ties_to_highest) noexcept
     cdef int _most_used(self, int ports) noexcept

@@ -24,9 +24,19 @@ _MULTIPLIER = 1103515245
 _INCREMENT = 12345
 _USED_BITS = 15
 _SIX_BY_SLOT = {0: (0, 5, 1, 0), 1: (1, 5, 0, 1), 5: (5, 1, 0, 5)}
-_WIDEST = {PortPolicy.SIX_PORTS: 4, PortPolicy.EIGHT_PORTS: 8, PortPolicy.TEN_PORTS: 8}
+_WIDEST = {
+    PortPolicy.SIX_PORTS: 4,
+    PortPolicy.EIGHT_PORTS: 8,
+    PortPolicy.TEN_PORTS: 8,
+    PortPolicy.LEAST_USED: 64,
+}
 """Issue slots for which the rules say something."""
-_POLICY_NUMBERS = {PortPolicy.SIX_PORTS: 6, PortPolicy.EIGHT_PORTS: 8, PortPolicy.TEN_PORTS: 10}
+_POLICY_NUMBERS = {
+    PortPolicy.SIX_PORTS: 6,
+    PortPolicy.EIGHT_PORTS: 8,
+    PortPolicy.TEN_PORTS: 10,
+    PortPolicy.LEAST_USED: 0,
+}
 
 
 class PortAssignment:
@@ -41,7 +51,7 @@ class PortAssignment:
         self._columns = columns
         self._program = columns.program
         self._issued = queues.issued
-        self._ports = len(microarchitecture.ports)
+        self._ports = 1 + int(microarchitecture.ports[-1], 16)
         self._policy = _POLICY_NUMBERS[microarchitecture.port_policy]
         self._random = options.port_seed is not None
         self.state = (options.port_seed or 0) & (_MODULUS - 1)
@@ -104,6 +114,8 @@ class PortAssignment:
             return self._least_used(ports, False)
         if self._random:
             return self._any(ports)
+        if self._policy == 0:
+            return self._emptiest(ports)
         if self._policy == 10:
             return self._choose_of_ten(ports, slot)
         if ports == _LOADS:
@@ -123,6 +135,14 @@ class PortAssignment:
         if ports == _ALU_SIX:
             return self._six[4 * least + slot]
         return least if slot % 2 == 0 else most
+
+    def _emptiest(self, ports: int) -> int:
+        """The port that the fewest uops wait for, those of this cycle included; ties to the lowest."""
+        best = NONE
+        for port in range(self._ports):
+            if ports >> port & 1 and (best == NONE or self.usage[port] < self.usage[best]):
+                best = port
+        return best
 
     def _any(self, ports: int) -> int:
         """Every allowed port with the same chance."""

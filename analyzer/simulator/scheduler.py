@@ -25,12 +25,12 @@ _ADDRESS_KNOWN = 5
 _DATA_KNOWN = 1
 _FORWARDING = 4
 _PAIRED_STORE_BYTES = 64
-_QUEUES = 16
-_DIVIDER = 13
+_QUEUES = 19
+_DIVIDER = 16
 """Uops for the divider, whatever port they were bound to (Z3)."""
-_HELD = 14
+_HELD = 17
 """Uops that a fence or an occupancy holds back."""
-_CANDIDATES = 15
+_CANDIDATES = 18
 
 
 class Scheduler:
@@ -51,7 +51,7 @@ class Scheduler:
         self._size = microarchitecture.reservation_station_size
         self._issue_width = microarchitecture.issue_width
         self._delay = microarchitecture.issue_to_dispatch_delay
-        self._ports = len(microarchitecture.ports)
+        self._ports = 1 + int(microarchitecture.ports[-1], 16)
         self._slow_256_bit = microarchitecture.slow_256_bit_memory
         self._failed_forwarding = microarchitecture.failed_forwarding_cycles
         self.fences = Fences(columns)

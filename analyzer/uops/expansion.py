@@ -10,7 +10,7 @@ from cyclelens.analyzer.model.uops import UopKind, UopTemplate, Value, ValueKind
 from cyclelens.analyzer.uops.operands import Latencies, Prepared
 
 LOAD_LATENCY = 5
-"""Cycles from a load's dispatch to its result, vector loads included (uiCA model, 1.6)."""
+"""Cycles from a load's dispatch to the uop that computes with its result (uiCA model, 1.6)."""
 STORE_LATENCY = 4
 """Cycles of a register-to-memory latency that are the store's own part (U6)."""
 
@@ -53,16 +53,16 @@ def expand(prepared: Prepared, ports: Sequence[PortUse]) -> tuple[UopTemplate, .
     uops: list[UopTemplate] = []
     load_results: list[Value] = []
     for number, allowed in enumerate(loads):
-        outputs = register_outputs
+        outputs, latency = register_outputs, prepared.load_latency
         if computes:
-            outputs = (internal.fresh(),)
+            outputs, latency = (internal.fresh(),), LOAD_LATENCY
             load_results += outputs
         uops.append(
             UopTemplate(
                 UopKind.LOAD,
                 allowed,
                 address_inputs,
-                tuple((value, LOAD_LATENCY) for value in outputs),
+                tuple((value, latency) for value in outputs),
                 memory_operand=reads[min(number, len(reads) - 1)] if reads else -1,
             )
         )

@@ -65,6 +65,8 @@ class Prepared:
     store_serializing: bool
     has_simd_operand: bool
     has_zmm_operand: bool
+    load_latency: int
+    """Of a load whose result no uop of the instruction computes with."""
 
 
 def bind(instruction: Instruction, facts: InstructionFacts) -> tuple[BoundOperand, ...]:
@@ -193,6 +195,7 @@ def prepare(
         if microarchitecture.pop_rsp_ends_decode_group:
             available = 0
     stem = facts.iform
+    vector = any(is_simd(output.name) for output in outputs)
     return Prepared(
         instruction=instruction,
         facts=facts,
@@ -216,6 +219,7 @@ def prepare(
         store_serializing=stem in ("MFENCE", "SFENCE"),
         has_simd_operand=any(o.register and is_simd(o.register) for o in operands),
         has_zmm_operand=any(o.register and "ZMM" in o.register for o in operands),
+        load_latency=microarchitecture.vector_load_latency if vector else microarchitecture.load_latency,
     )
 
 

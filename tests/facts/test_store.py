@@ -51,8 +51,8 @@ def test_what_ships(store: FactsStore) -> None:
         ("HSW", "PUSH_GPRv_50", "PUSH (R64)", (("237", 1), ("4", 1))),
         ("ADL-P", "MOV_GPRv_MEMv", "MOV (R64, M64)", (("23A", 1),)),
         ("ARL-P", "MOV_GPRv_MEMv", "MOV (R64, M64)", (("LD", 1),)),
-        ("ZEN4", "VADDPD_XMMdq_XMMdq_XMMdq", "VADDPD (XMM, XMM, XMM)", (("FP23", 1),)),
-        ("ZEN4", "ADD_GPRv_GPRv_01", "ADD_01 (R64, R64)", ()),
+        ("ZEN4", "VADDPD_XMMdq_XMMdq_XMMdq", "VADDPD (XMM, XMM, XMM)", (("CD", 1),)),
+        ("ZEN4", "ADD_GPRv_GPRv_01", "ADD_01 (R64, R64)", (("0156", 1),)),
     ],
 )
 def test_known_ports(

@@ -1,0 +1,43 @@
+"""AMD's cores: the throughputs and latencies that AMD documents, and that nobody takes them for exact."""
+
+from __future__ import annotations
+
+import pytest
+from cyclelens.analyzer.api import Analyzer
+from cyclelens.analyzer.model.result import AnalysisOptions
+from cyclelens.analyzer.reports.registry import FORMATS, render
+from simulated import cycles
+
+NAMES = ("ZEN+", "ZEN2", "ZEN3", "ZEN4")
+TEXT = """# cyclelens-begin add arch=ZEN2
+.L: addq %rax, %rbx
+    dec %rcx
+    jnz .L
+# cyclelens-end
+"""
+
+
+@pytest.mark.parametrize(
+    ("kernel", "code", "expected"),
+    [
+        ("chain of add", "4801c0", (1, 1, 1, 1)),
+        ("12 independent add", 3 * "4801f04801f34801f14801f2", (3, 3, 3, 3)),
+        ("4 imul", "480fafc6480fafde480fafce480fafd6", (4, 4, 4, 4)),
+        ("6 loads", 2 * "488b06488b1e488b0e", (3, 3, 2, 2)),
+        ("2 stores", "48890648895e08", (2, 2, 1, 1)),
+        ("mov rax, [rax]", "488b00", (4, 4, 4, 4)),
+        ("chain of vaddpd", "c5fd58c0", (3, 3, 3, 3)),
+        ("4 vaddpd ymm", "c5f558d0c5f558d8c5f558e0c5f558e8", (4, 2, 2, 2)),
+        ("4 eliminated moves, as many as are decoded", "4889c34889d94889c24889d6", (1, 1, 1, 1)),
+    ],
+)
+def test_documented_throughput(kernel: str, code: str, expected: tuple[float, ...]) -> None:
+    """Cycles of the code repeated end to end, on each of the cores."""
+    for name, figure in zip(NAMES, expected, strict=True):
+        assert cycles(code, name, loop=False) == pytest.approx(figure, rel=0.1), name
+
+
+@pytest.mark.parametrize("report", list(FORMATS))
+def test_every_report_says_that_it_is_approximate(report: str) -> None:
+    analysis = Analyzer().analyze(TEXT, AnalysisOptions())
+    assert "approximate" in render(analysis, "add.s", report)
