@@ -1,0 +1,85 @@
+"""What is added to uops.info's figures for AMD."""
+
+from __future__ import annotations
+
+import pytest
+from cyclelens.analyzer.facts.zen import completed, is_zen
+from cyclelens.analyzer.model.facts import OperandFacts
+
+GPR = OperandFacts(1, "REG0", "reg", read=True, written=True, width=64, registers=("RAX", "RBX"))
+YMM = OperandFacts(1, "REG0", "reg", written=True, width=256, registers=("YMM0", "YMM1"))
+READ = OperandFacts(2, "MEM0", "mem", read=True, width=64)
+WRITTEN = OperandFacts(2, "MEM0", "mem", written=True, width=64)
+BOTH = OperandFacts(2, "MEM0", "mem", read=True, written=True, width=64)
+WIDE = OperandFacts(2, "MEM0", "mem", read=True, width=256)
+
+
+def of(name, *operands, on="ZEN2", category="BINARY", zero=False, fusible="", **attributes):
+    return completed(
+        attributes,
+        microarchitecture=on,
+        name=name,
+        category=category,
+        operands=operands,
+        zero_latencies=zero,
+        fusible=fusible,
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "operands", "on", "figures", "ports"),
+    [
+        ("ADD (R64, R64)", [GPR], "ZEN2", {"uops": "1", "TP_ports": "0.25"}, "1*0156"),
+        ("IMUL (R64, R64)", [GPR], "ZEN2", {"uops": "1", "TP_ports": "1.00"}, "1*1"),
+        ("MOV (R64, M64)", [GPR, READ], "ZEN2", {"uops": "1", "TP_ports": "0.50"}, "1*23"),
+        ("MOV (R64, M64)", [GPR, READ], "ZEN3", {"uops": "1", "TP_ports": "0.33"}, "1*23F"),
+        ("MOV (M64, R64)", [GPR, WRITTEN], "ZEN+", {"uops": "1", "TP_ports": "1.00"}, "1*4+1*23"),
+        ("MOV (M64, R64)", [GPR, WRITTEN], "ZEN4", {"uops": "1", "TP_ports": "0.50"}, "1*49+1*78"),
+        ("ADD (M64, R64)", [GPR, BOTH], "ZEN2", {"uops": "1", "TP_ports": "1.00"}, "1*0156+1*23+1*4+1*7"),
+        ("VADDPD (YMM, YMM, YMM)", [YMM], "ZEN2", {"uops": "1", "ports": "1*FP23"}, "1*CD"),
+        ("VADDPD (YMM, YMM, YMM)", [YMM], "ZEN+", {"uops": "2", "TP_ports": "1.00"}, "2*CD"),
+        ("VADDPD (YMM, YMM, M256)", [YMM, WIDE], "ZEN+", {"uops": "2", "TP_ports": "1.00"}, "2*CD+2*23"),
+        ("VMOVAPD (YMM, M256)", [YMM, WIDE], "ZEN2", {"uops": "1", "TP_ports": "0.50"}, "1*23"),
+    ],
+)
+def test_units(name, operands, on, figures, ports):
+    """Loads, stores and integer operations have their units; the measured pipes keep theirs."""
+    result = of(name, *operands, on=on, **figures)
+    assert sorted(result["ports"].split("+")) == sorted(ports.split("+"))
+
+
+def test_a_macro_op_takes_one_slot_with_its_memory_operand():
+    result = of("ADD (M64, R64)", GPR, BOTH, uops="1", TP_ports="1.00")
+    assert (result["uops_retire_slots"], result["uops_MITE"], result["uops_MS"]) == ("1", "1", "0")
+
+
+def test_more_than_two_macro_ops_are_microcode():
+    result = of("CPUID", category="MISC", uops="25", TP_ports="100.00")
+    assert (result["uops_MITE"], result["uops_MS"]) == ("2", "23")
+
+
+def test_moves_and_zero_idioms_need_no_unit():
+    assert of("MOV (R64, R64)", GPR, uops="1", TP_ports="0.25")["uops"] == "0"
+    assert of("XOR (R64, R64)", GPR, zero=True, uops="1", TP_ports="0.25")["uops_same_reg"] == "0"
+    assert "uops_same_reg" not in of("AND (R64, R64)", GPR, zero=True, uops="1", TP_ports="0.25")
+
+
+def test_vector_divisions_block_the_divider():
+    result = of("VDIVSD (XMM, XMM, XMM)", YMM, uops="1", ports="1*FP3", TP_ports="1.00", TP_loop="5.00")
+    assert result["div_cycles"] == "5"
+
+
+def test_what_fuses_with_branches_depends_on_the_generation():
+    figures = {"fusible": "JZ (Rel8)", "uops": "1", "TP_ports": "0.25"}
+    assert "macro_fusible" in of("CMP (R64, R64)", GPR, on="ZEN2", **figures)
+    assert "macro_fusible" not in of("DEC (R64)", GPR, on="ZEN2", **figures)
+    assert "macro_fusible" in of("DEC (R64)", GPR, on="ZEN3", **figures)
+
+
+def test_a_pipe_that_is_none_is_refused():
+    with pytest.raises(ValueError, match="ports"):
+        of("VADDPD (XMM, XMM, XMM)", YMM, uops="1", ports="1*p01")
+
+
+def test_only_amd_is_completed():
+    assert [name for name in ("SKL", "ZEN+", "ZEN4", "ADL-P") if is_zen(name)] == ["ZEN+", "ZEN4"]
