@@ -40,9 +40,9 @@ class _Baseline:
     figures: dict[str, dict[Key, float]] = field(default_factory=dict)
     """By file."""
 
-    def of(self, file: str) -> dict[Key, float]:
-        """The figures for a file; a baseline of a single file is taken for whatever is checked."""
-        if file not in self.figures and len(self.figures) == 1:
+    def of(self, file: str, *, alone: bool) -> dict[Key, float]:
+        """The figures for a file; a baseline of a single file is taken for whatever is checked ``alone``."""
+        if alone and file not in self.figures and len(self.figures) == 1:
             return next(iter(self.figures.values()))
         return self.figures.get(file, {})
 
@@ -85,7 +85,7 @@ def main(arguments: list[str]) -> int:
         options.file = file
         analysis = analyze_file(options)
         clean = _report_problems(analysis, file) and is_clean(analysis) and clean
-        earlier = baseline.of(file)
+        earlier = baseline.of(file, alone=len(options.files) == 1)
         seen: set[Key] = set()
         for name, prediction in _predictions(analysis):
             key = (name, prediction.microarchitecture)

@@ -101,6 +101,12 @@ def test_a_baseline_of_several_files(check):
     assert check(baseline=[other, report(slow=3.0, quick=1.0)])[0] == OK
 
 
+def test_a_baseline_of_one_file_says_nothing_about_others(check, tmp_path):
+    (tmp_path / "other.s").write_text(KERNEL.replace("slow", "other").replace("quick", "another"))
+    code, out = check("other.s", baseline=report(slow=3.0, quick=1.0))
+    assert code == OK, out
+
+
 @pytest.mark.parametrize("content", ["{", "[1]", '{"file": "a"}', '"text"'])
 def test_a_baseline_that_is_no_report(check, content):
     code, out = check(baseline=content)
