@@ -29,7 +29,7 @@ def propose(site: Site) -> Iterator[Proposal]:
     value = immediate & 0xFFFF
     line = site.statement.line
     scratch = site.scratch()
-    if scratch is not None and instruction.mnemonic in _WITH_REGISTER_FORM:
+    if scratch and instruction.mnemonic in _WITH_REGISTER_FORM and not site.has_other_entries:
         load = site.write("mov", site.register(resized(scratch, 32)), site.number(value))
         use = site.replace_operand(operands[1], site.register(resized(scratch, 16)))
         if use is not None:

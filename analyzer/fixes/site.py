@@ -18,6 +18,7 @@ _SCRATCH = ("R11", "R10", "R9", "R8", "RSI", "RDI", "RCX", "RDX", "RAX")
 """Registers that a function need not preserve (System V ABI), the least used first."""
 
 _BOUNDARY = re.compile(r"\s*\.(?:globl|global|type|size|cfi_startproc|cfi_endproc|section|text)\b")
+_LABEL = re.compile(r"\s*([\w.$@]+)\s*:")
 _LEGACY = ("AX", "BX", "CX", "DX", "SI", "DI", "BP", "SP")
 
 
@@ -115,6 +116,17 @@ class Site:
     @property
     def att(self) -> bool:
         return self.dialect == "att"
+
+    @property
+    def has_other_entries(self) -> bool:
+        """Whether something outside of the region names a label in it: what is put in front of the region is
+        not executed then by whoever jumps there."""
+        region = self.analysis.region
+        within = self.lines[region.first_line : region.last_line + 1]
+        labels = {match[1] for line in within if (match := _LABEL.match(line))}
+        around = (*self.lines[: region.first_line], *self.lines[region.last_line + 1 :])
+        named = {word for line in around for word in re.findall(r"[\w.$@]+", re.split("#|//", line)[0])}
+        return any(named.intersection((label, f"{label}f", f"{label}b")) for label in labels)
 
     @property
     def is_piece(self) -> bool:

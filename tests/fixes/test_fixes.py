@@ -239,6 +239,17 @@ def test_a_register_is_borrowed_only_where_the_function_does_not_use_it(analyzer
         assert f"Load into {borrowed} " in fix.proposal.title
 
 
+@pytest.mark.parametrize("entry", ["jmp .L1", "jmp 1f"])
+def test_nothing_is_put_in_front_of_a_region_that_is_entered_elsewhere(
+    analyzer: Analyzer, entry: str
+) -> None:
+    label = entry.removeprefix("jmp ").rstrip("f")
+    text = kernel(f"{label}:", "add $0x1234, %ax", "dec %r15")
+    for before, offered in (("", True), (f"    {entry}\n    nop\n", False)):
+        titles = [fix.proposal.title for fix in found(analyzer, before + text)]
+        assert any("before the region" in title for title in titles) is offered
+
+
 def test_what_the_processor_does_not_have_is_not_offered(analyzer: Analyzer) -> None:
     statements = [".L1:", "shl %cl, %rdx", "shl %cl, %rax", *LOOP[1:]]
     assert found(analyzer, kernel(*statements))
