@@ -29,9 +29,14 @@ cdef class Resources:
     cdef public int[::1] stalls
     cdef int[::1] _sizes
     cdef int[::1] _needs
+    cdef int[::1] _needy
+    cdef int[::1] _active
+    cdef int _active_count
+    cdef int _retiring_count
     cdef PairQueue _holders
     cdef int[::1] _loads
     cdef void _count_needs(self, int i) noexcept
+    cdef void _find_active(self, int rob_size) noexcept
     cdef int reserve(self, int cycle) except -1
     cdef bint take(self, int first, int cycle) noexcept
     cdef void eliminate(self, int i) noexcept

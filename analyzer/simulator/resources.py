@@ -35,7 +35,7 @@ class Resources:
 
     def __init__(self, columns: Columns, microarchitecture: Microarchitecture, options: ModelOptions) -> None:
         self.limited = options.limited
-        """Whether anything here acts at all."""
+        """Whether anything here can act at all on this block."""
         self._columns = columns
         self._program = columns.program
         self.used = ints(_COUNT)
@@ -58,6 +58,16 @@ class Resources:
         self._needs = ints(_COUNT * self._program.instructions)
         for i in range(self._program.instructions):
             self._count_needs(i)
+        self._active = ints(_COUNT)
+        """The resources that matter, ascending; all but the load matrix are given back at retirement."""
+        self._active_count = 0
+        self._retiring_count = 0
+        self._needy = ints(self._program.instructions)
+        """Instructions that need any of those."""
+        self._find_active(microarchitecture.reorder_buffer_size)
+        if self._active_count == 0:
+            self.limited = False
+            return
         self._holders = PairQueue(microarchitecture.reorder_buffer_size + 64)
         """Instructions in flight, oldest first, as (first uop, last uop)."""
         self._loads = ints((microarchitecture.load_matrix_size or 0) + self._program.uops)
@@ -86,6 +96,30 @@ class Resources:
         if self._sizes[_LOAD_MATRIX] < _UNLIMITED:
             self._needs[first + _LOAD_MATRIX] = self._needs[first + _LOAD_BUFFER]
 
+    def _find_active(self, rob_size: int) -> None:
+        """Leave out what never runs out because the reorder buffer does before: much of the cost."""
+        program = self._program
+        fused = 0
+        for idq_uop in range(program.idq_uops):
+            fused += program.q_fused_count[idq_uop]
+        # Whole rounds, the parts of rounds at both ends, and the instruction that asks.
+        rounds = rob_size // fused + 3
+        for resource in range(_COUNT):
+            need = 0
+            for i in range(program.instructions):
+                need += self._needs[_COUNT * i + resource]
+            if need * rounds > self._sizes[resource]:
+                self._active[self._active_count] = resource
+                self._active_count += 1
+                if resource != _LOAD_MATRIX:
+                    self._retiring_count += 1
+                for i in range(program.instructions):
+                    if self._needs[_COUNT * i + resource]:
+                        self._needy[i] = 1
+            else:
+                for i in range(program.instructions):
+                    self._needs[_COUNT * i + resource] = 0
+
     def reserve(self, cycle: int) -> None:
         """Make room for what this cycle can add."""
         if cycle >= len(self.stalls):
@@ -97,15 +131,19 @@ class Resources:
         if columns.instance_uop0[columns.instance[first]] != first:
             return True  # what the renamer itself puts in front of an instruction
         i = columns.position[first]
+        if not self._needy[i]:
+            return True
         last = first + self._program.i_uop_count[i] - 1
         self._release()
-        if self._missing(i) == _LOAD_MATRIX:
-            self._release_loads(cycle)
         missing = self._missing(i)
+        if missing == _LOAD_MATRIX:
+            self._release_loads(cycle)
+            missing = self._missing(i)
         if missing != NONE:
             self.stalls[cycle] = missing + 1
             return False
-        for resource in range(_LOAD_MATRIX):
+        for position in range(self._retiring_count):
+            resource = self._active[position]
             self.used[resource] += self._needs[_COUNT * i + resource]
         if self._needs[_COUNT * i + _LOAD_MATRIX]:
             for uop in range(first, last + 1):
@@ -131,7 +169,8 @@ class Resources:
 
     def _missing(self, i: int) -> int:
         """The first resource that an instruction has to wait for, NONE if there is none."""
-        for resource in range(_COUNT):
+        for position in range(self._active_count):
+            resource = self._active[position]
             need = self._needs[_COUNT * i + resource]
             if need and self.used[resource] and self.used[resource] + need > self._sizes[resource]:
                 return resource
@@ -148,7 +187,8 @@ class Resources:
             holders.pop()
 
     def _give_back(self, i: int) -> None:
-        for resource in range(_LOAD_MATRIX):
+        for position in range(self._retiring_count):
+            resource = self._active[position]
             self.used[resource] -= self._needs[_COUNT * i + resource]
 
     def _release_loads(self, cycle: int) -> None:
