@@ -17,6 +17,7 @@ from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.result import Input, Prediction, Trace, TraceRow
 
 CAUSES: Mapping[str, str] = {
+    "decode": "in the instruction queue, until a decoder takes it",
     "full": "for room in the {value}, whose oldest uop is {uop}",
     "slots": "for an issue slot, behind {uop}",
     "renamer": "for the renamer, which issues it alone or after others are done",
@@ -33,6 +34,9 @@ CAUSES: Mapping[str, str] = {
     "width": "to retire, which only so many can in a cycle",
 }
 """Every cause in words; ``{uop}`` and ``{value}`` are those of the wait."""
+
+
+_LEAST_ROUNDS = 3
 
 
 class Wait(NamedTuple):
@@ -94,18 +98,18 @@ class Timeline:
         return self.rows[number] if number < len(self.rows) else self.later[number]
 
 
-def timeline(prediction: Prediction, most_rows: int | None = None, *, least_rounds: int = 3) -> Timeline:
+def timeline(prediction: Prediction, most_rows: int | None = None) -> Timeline:
     """The first rounds of a prediction with all that their uops waited for.
 
-    As many rounds as have ``most_rows`` together, but at least ``least_rounds``; by default all. Raises
-    ValueError if the simulation was run without a trace.
+    As many rounds as have ``most_rows`` together, but at least three; by default all. Raises ValueError if
+    the simulation was run without a trace.
     """
     trace = prediction.simulation.trace
     if trace is None:
         raise ValueError("the simulation was run without a trace")
     rows = trace.rows
     if most_rows is not None and len(rows) > most_rows:
-        end = max(rows[most_rows].round, least_rounds)
+        end = max(rows[most_rows].round, _LEAST_ROUNDS)
         rows = rows[: bisect_left(rows, end, key=lambda row: row.round)]
     history = _History(prediction, trace)
     inputs = trace.inputs[: len(rows)]
@@ -275,6 +279,8 @@ class _History:
         row = self.rows[number]
         if row.kind == "fused" or row.issued is None:
             return
+        if row.predecoded is not None and row.removed_from_iq is not None:
+            yield Wait(row.predecoded, row.removed_from_iq, "decode")
         if row.added_to_idq is not None:
             yield from self._before_issue(row.added_to_idq + 1, row.issued)
         elif self.group_of[number]:

@@ -44,8 +44,8 @@ class Mark(NamedTuple):
     end: int
     """Columns in characters, the end is behind the last one."""
     kind: str
-    """What the time is spent on: ``queue delay inputs port execution done``; or ``chain`` (on the critical
-    chain), ``full`` (a buffer), ``heading``."""
+    """What the time is spent on: ``front queue delay inputs port execution done``; or ``chain`` (on the
+    critical chain), ``full`` (a buffer), ``heading``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +173,14 @@ def _uop_lines(rows: Sequence[TraceRow], texts: Mapping[int, str], start: int, e
         yield f"{what}  {picture}".rstrip()
 
 
-_KINDS = {"input": "inputs", "unit": "inputs", "fence": "inputs", "divider": "port", "pair": "port"}
+_KINDS = {
+    "decode": "front",
+    "input": "inputs",
+    "unit": "inputs",
+    "fence": "inputs",
+    "divider": "port",
+    "pair": "port",
+}
 _KINDS |= {"full": "queue", "slots": "queue", "renamer": "queue", "store": "execution"}
 _KINDS |= {"order": "done", "width": "done"}
 

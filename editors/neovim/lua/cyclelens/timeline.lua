@@ -6,6 +6,7 @@ local namespace = vim.api.nvim_create_namespace("cyclelens.timeline")
 --- What a part of the picture means, by background. The same as in the HTML report.
 local colours = {
   light = {
+    Front = { bg = "#e3d8f5" },
     Queue = { bg = "#cfdff8" },
     Delay = { bg = "#f3efe2" },
     Inputs = { bg = "#f2d98c" },
@@ -16,6 +17,7 @@ local colours = {
     Full = { fg = "#b05f00" },
   },
   dark = {
+    Front = { bg = "#43345f" },
     Queue = { bg = "#233e66" },
     Delay = { bg = "#2e2b22" },
     Inputs = { bg = "#6b5610" },
