@@ -15,7 +15,7 @@ from pathlib import Path
 
 MEMORY_LIMIT = 1 << 30
 """Bytes of address space."""
-FILE_LIMIT = 64 << 20
+FILE_LIMIT = 256 << 20
 """Bytes of one file that is written, and of what is read back."""
 _POLL_SECONDS = 0.05
 _SHELL = "/bin/sh"

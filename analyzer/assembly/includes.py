@@ -57,6 +57,8 @@ class Included:
     refusals: list[Refusal] = field(default_factory=list)
     state: list[tuple[str, int, int]] = field(default_factory=list)
     total: int = 0
+    missing: set[str] = field(default_factory=set)
+    """Names that are nowhere, although some of them may not be needed."""
     computed: list[tuple[int, str, str]] = field(default_factory=list)
     """Line, macro and folder of includes that name a macro."""
     definitions: dict[str, set[str]] = field(default_factory=dict)
@@ -184,6 +186,7 @@ def _follow(
             return  # one of the compiler's own, or missing, which the compiler will say
         if escapes:
             included.refusals.append(Refusal(line, f"'{name}' lies outside of the workspace."))
+        included.missing.add(name)
         return
     if not may_read(path, origin):
         message = f"'{name}' lies outside of the workspace; name its folder as an include path."

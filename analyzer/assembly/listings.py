@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from io import BytesIO
 
 _GNU_LINE = re.compile(r"\s*(\d+)(?: ([0-9a-f]{4,}|\?{4,}) ([0-9A-F]+(?: [0-9A-F]+)*))?\s*")
 _GNU_CONTINUED = re.compile(r"\s*(\d+)\s+([0-9A-F]{2,}(?: [0-9A-F]+)*)\s*")
@@ -135,12 +136,15 @@ def read_gnu(text: str) -> Listing:
     return listing
 
 
-def read_nasm(text: str) -> Listing:
-    """From ``nasm -l``."""
+def read_nasm(data: bytes) -> Listing:
+    """From ``nasm -l``, which can be a hundred megabytes of macros."""
     listing, sections = Listing(), _Sections()
     waiting: list[tuple[str, int]] = []
     user_line, continued, repeats = 0, False, False
-    for line in text.split("\n"):
+    for raw in BytesIO(data):
+        if raw[7:8] == b" " and raw[36:37] == b"<" and b":" not in raw and b"se" not in raw.lower():
+            continue  # most lines of macros: no code, no label, no section or segment
+        line = raw.decode("utf-8", "replace").rstrip("\n")
         match = _NASM_LINE.match(line)
         if match is None:
             continue

@@ -18,13 +18,23 @@ from cyclelens.analyzer.model.source import Origin
 TIMEOUT = 10.0
 """Seconds for one run, which takes some milliseconds, with macro packages up to some seconds."""
 _MAXIMUM_RUNS = 6
-_MAXIMUM_STUBS = 16
 _CACHE_SIZE = 8
 _SAFE_STUB = re.compile(r"(?!.*(?:^|/)\.\.(?:/|$))[\w+-][\w./+-]{0,200}")
 _GNU_MESSAGE = re.compile(r"(?:\S+?):(\d+): (Error|Fatal error): (.*)")
 _GNU_USE = re.compile(r"(?:\S+?):(\d+): +Info: macro invoked from here")
 _NASM_MESSAGE = re.compile(r"(\S+?):(\d+): (?:error|fatal): (.*)")
-_NASM_MISSING = re.compile(r"unable to open include file `([^']+)'")
+_STUB = "%warning not there\n"
+_NASM_STUB = re.compile(r"^stubs/(.+):1: warning: not there", re.MULTILINE)
+_X86INC_DEFINES = (
+    "ARCH_X86_64=1",
+    "ARCH_X86_32=0",
+    "PIC=1",
+    "STACK_ALIGNMENT=16",
+    "FORCE_VEX_ENCODING=0",
+    "private_prefix=asm",
+)
+"""What builds of projects with x86inc.asm define for 64-bit Linux, on the command line or in a file that the
+build makes; the user's own definitions and such a file win."""
 _UNWANTED = re.compile(r"\s*\.(?:addrsig(?:_sym)?|file|loc)\b")
 """Without bytes: what GNU as does not know, and names of sources, which it would count as files it read."""
 _LINE_END = re.compile(r"\r\n|\n|\r")
@@ -42,7 +52,8 @@ class Assembled:
     """Why there is nothing at all."""
 
 
-Run = Callable[[str, Origin, Callable[[], bool]], Assembled]
+Run = Callable[[str, Origin, set[str], Callable[[], bool]], Assembled]
+"""The text, its place, the included files that are nowhere, and whether to stop."""
 _cache: dict[tuple[object, ...], Assembled] = {}
 
 
@@ -56,7 +67,7 @@ def assemble_file(name: str, text: str, origin: Origin, cancel: Callable[[], boo
     key = (name, text, origin, tuple(found.state))
     if key not in _cache:
         try:
-            assembled = ASSEMBLERS[name](text, origin, cancel)
+            assembled = ASSEMBLERS[name](text, origin, found.missing, cancel)
         except external.HungError:
             assembled = Assembled(BACKENDS[name], failure=f"{name} took too long, or died.")
             if cancel():
@@ -70,7 +81,7 @@ def assemble_file(name: str, text: str, origin: Origin, cancel: Callable[[], boo
     return replace(_cache[key], notes=list(_cache[key].notes))
 
 
-def _gas(text: str, origin: Origin, cancel: Callable[[], bool]) -> Assembled:
+def _gas(text: str, origin: Origin, _missing: set[str], cancel: Callable[[], bool]) -> Assembled:
     program = external.find_program("as")
     if program is None:
         return Assembled("gnu as", failure="GNU as is not on PATH.")
@@ -125,18 +136,20 @@ def _gnu_mistakes(errors: str, lines: int) -> dict[int, str]:
     return found
 
 
-def _nasm(text: str, origin: Origin, cancel: Callable[[], bool]) -> Assembled:
+def _nasm(text: str, origin: Origin, missing: set[str], cancel: Callable[[], bool]) -> Assembled:
     program = external.find_program("nasm")
     if program is None:
         return Assembled("nasm", failure="NASM is not on PATH.")
     result = Assembled("nasm")
     # A slash at the end: old versions put folder and name together as they are.
     folders = [part for folder in includes.search_path(origin) for part in ("-I", f"{folder}/")]
-    defines = [part for define in origin.defines for part in ("-D", define)]
-    options = ["-f", "elf64", "-l", "listing", "-o", "out.o", "-w-all"]
+    usual = _X86INC_DEFINES if "x86inc" in text else ()
+    defines = [part for define in (*usual, *origin.defines) for part in ("-D", define)]
+    options = ["-f", "elf64", "-l", "listing", "-o", "out.o", "-w-all", "-w+user"]
     lines = _LINE_END.split(text)
-    stubs: dict[str, str] = {}
-    for _ in range(_MAXIMUM_RUNS + _MAXIMUM_STUBS):
+    # A missing file is taken as empty, and says so if it is needed.
+    stubs = {f"stubs/{name}": _STUB for name in sorted(missing) if _SAFE_STUB.fullmatch(name)}
+    for _ in range(_MAXIMUM_RUNS):
         done = external.run(
             [program, *options, *folders, "-I", "stubs/", *defines, "input.asm"],
             timeout=TIMEOUT,
@@ -146,13 +159,6 @@ def _nasm(text: str, origin: Origin, cancel: Callable[[], bool]) -> Assembled:
         )
         if done.status == 0:
             break
-        missing = _NASM_MISSING.search(done.errors)
-        if missing and f"stubs/{missing[1]}" not in stubs and _SAFE_STUB.fullmatch(missing[1]):
-            stubs[f"stubs/{missing[1]}"] = ""
-            line = next((number for number, content in enumerate(lines) if missing[1] in content), 0)
-            message = f"'{missing[1]}' is not found and taken as empty; name its folder as an include path."
-            result.notes.append(Note(line, "include-not-read", message))
-            continue
         mistakes: dict[int, str] = {}
         for match in _NASM_MESSAGE.finditer(done.errors):
             if match[1] == "input.asm":
@@ -168,8 +174,12 @@ def _nasm(text: str, origin: Origin, cancel: Callable[[], bool]) -> Assembled:
     else:
         result.failure = "NASM finds more and more mistakes."
         return result
-    listing = done.files.get("listing", b"").decode("utf-8", "replace")
-    if "<bin " in listing and "incbin" not in text.lower():
+    for name in dict.fromkeys(_NASM_STUB.findall(done.errors)):
+        line = next((number for number, content in enumerate(lines) if name in content), 0)
+        message = f"'{name}' is not found and taken as empty; name its folder as an include path."
+        result.notes.append(Note(line, "include-not-read", message))
+    listing = done.files.get("listing", b"")
+    if b"<bin " in listing and "incbin" not in text.lower():
         # Put together by macros, so that nobody could see which file it is.
         result.failure = "A file is included in a way that cannot be checked."
         return result

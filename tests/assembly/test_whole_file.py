@@ -101,6 +101,28 @@ def test_macros_of_nasm_stand_at_the_line_of_their_use(tmp_path: Path, regions: 
 
 
 @needs_nasm
+def test_missing_files_are_taken_as_empty_and_pointed_out_where_they_are_needed(tmp_path: Path) -> None:
+    text = """%include "config.asm"
+%include "x86inc.asm"
+%ifdef NEVER
+%include "never.asm"
+%endif
+SECTION .text
+; cyclelens-begin
+%if ARCH_X86_64
+    private_prefix %+ _nop
+%endif
+; cyclelens-end
+"""
+    (tmp_path / "x86inc.asm").write_text("%define x264_nop nop\n")
+    result = assemble(
+        text, origin=Origin(str(tmp_path / "k.asm"), (str(tmp_path),), defines=("private_prefix=x264",))
+    )
+    assert problems(result) == [(1, "include-not-read", "warning")]
+    assert lines(result) == [(9, "90")]
+
+
+@needs_nasm
 def test_a_mistake_costs_the_figure_of_its_region_only() -> None:
     text = "%define X rax\n; cyclelens-begin a\ninc X\nfrob X, 1, 2\n; cyclelens-end\n"
     text += "; cyclelens-begin b\ndec X\n; cyclelens-end\n  mov [nowhere], 1, 2\n"
