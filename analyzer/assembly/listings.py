@@ -136,12 +136,12 @@ def read_gnu(text: str) -> Listing:
     return listing
 
 
-def read_nasm(data: bytes) -> Listing:
+def read_nasm(content: bytes) -> Listing:
     """From ``nasm -l``, which can be a hundred megabytes of macros."""
     listing, sections = Listing(), _Sections()
     waiting: list[tuple[str, int]] = []
     user_line, continued, repeats = 0, False, False
-    for raw in BytesIO(data):
+    for raw in BytesIO(content):
         if raw[7:8] == b" " and raw[36:37] == b"<" and b":" not in raw and b"se" not in raw.lower():
             continue  # most lines of macros: no code, no label, no section or segment
         line = raw.decode("utf-8", "replace").rstrip("\n")
