@@ -23,7 +23,9 @@ DOCUMENT = Path(__file__).parents[1] / "docs" / "accuracy.md"
 MODELS = {
     "the published model (default)": ModelOptions(),
     "the same, `--assume stack`": ModelOptions(assume="stack"),
+    "the same, `--resources on`": ModelOptions(resources=True),
     "`--model hardware`": ModelOptions(model="hardware"),
+    "`--model hardware --resources off`": ModelOptions(model="hardware", resources=False),
     "`--model hardware --assume stack`": ModelOptions(model="hardware", assume="stack"),
     "`--model hardware --assume bhive`": ModelOptions(model="hardware", assume="bhive"),
     "`--model bounds`": ModelOptions(model="bounds"),
