@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from cyclelens.analyzer.comparisons.request import Request
 from cyclelens.analyzer.insight import wording
-from cyclelens.analyzer.insight.confidence import is_uncertain
+from cyclelens.analyzer.insight.confidence import doubt, is_uncertain
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.result import AnalysisOptions, Prediction, RegionAnalysis
 
@@ -40,7 +40,7 @@ def by_name(region: RegionAnalysis) -> dict[str, Prediction]:
 def limits(prediction: Prediction) -> str:
     """What bounds the figure; a figure without all of its instructions says that it is a lower bound."""
     if not is_uncertain(prediction):
-        return wording.bound_by(prediction.bottlenecks)
+        return wording.bound_by(prediction.bottlenecks) + doubt(prediction)
     unknown = dict.fromkeys(
         template.instruction.mnemonic for template in prediction.instructions if template.facts is None
     )

@@ -19,6 +19,7 @@ _CONFIDENCE = (
 )
 _UNITS = "01234567ABCD"
 _UNITS_OF_ZEN_3 = "0123456789ABCDEF"
+_NAMES = "p0156 ALU0 to ALU3, p23 loads, p7 store addresses, p4 store data, pA to pD FP0 to FP3"
 
 _ZEN_2 = Microarchitecture(
     name="ZEN2",
@@ -58,6 +59,7 @@ _ZEN_2 = Microarchitecture(
     reservation_station_size=192,
     port_policy=PortPolicy.LEAST_USED,
     ports=_UNITS,
+    port_names=_NAMES,
     alu_ports="0156",
     load_latency=4,
     vector_load_latency=7,
@@ -76,6 +78,10 @@ _ZEN_3 = replace(
     # 4 x 24, and 2 x 32 with a queue of 64.
     reservation_station_size=224,
     ports=_UNITS_OF_ZEN_3,
+    port_names=(
+        "p0156 ALU0 to ALU3, p23F loads, p78 store addresses, p49 store data, pA to pD FP0 to FP3, "
+        "pE FP4 and FP5"
+    ),
     load_buffer_size=72,
     store_buffer_size=64,
 )
@@ -87,6 +93,7 @@ MODELS = (
         title="Zen+",
         facts_name="ZEN+",
         reorder_buffer_size=192,
+        port_names=_NAMES.replace("p23 loads, p7 store addresses", "p23 loads and store addresses"),
         # 6 x 14, and 36 with a queue of 60.
         reservation_station_size=180,
         store_buffer_size=44,

@@ -72,6 +72,8 @@ class Microarchitecture:
     port_policy: PortPolicy
     ports: str
     """All ports as hexadecimal digits."""
+    port_names: str = ""
+    """What the ports stand for where the maker numbers its units otherwise."""
     alu_ports: str
     """Ports of the stack-synchronisation uop."""
     load_latency: int = 5

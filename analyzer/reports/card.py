@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from cyclelens.analyzer.insight import wording
+from cyclelens.analyzer.insight.confidence import doubt
 from cyclelens.analyzer.model.result import Prediction, RegionAnalysis
 from cyclelens.analyzer.model.uops import InstructionTemplate
 from cyclelens.analyzer.reports.rows import source_shares
@@ -112,7 +113,7 @@ def region_card(region: RegionAnalysis) -> str:
         return f"No prediction: {region.note}" if region.note else ""
     lines = ["| | cycles/iter | mode | bottleneck | front end |", "|---|---:|---|---|---|"]
     lines += [
-        f"| {prediction.microarchitecture} | {prediction.cycles_per_iteration:.2f} "
+        f"| {prediction.microarchitecture} | {prediction.cycles_per_iteration:.2f}{doubt(prediction)} "
         f"| {wording.mode(prediction.mode)} | {', '.join(prediction.bottlenecks)} "
         f"| {wording.front_end(prediction)} |"
         for prediction in region.predictions

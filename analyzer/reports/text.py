@@ -58,7 +58,7 @@ def _comparison(predictions: Sequence[Prediction]) -> Iterator[str]:
         factor = f"{prediction.cycles_per_iteration / fastest:.2f}x" if fastest else ""
         yield (
             f"   {prediction.microarchitecture:<5} {prediction.cycles_per_iteration:8.2f} cycles/iter "
-            f"{factor:>7}   {wording.bound_by(prediction.bottlenecks)}"
+            f"{factor:>7}   {wording.bound_by(prediction.bottlenecks)}{doubt(prediction)}"
         )
 
 
@@ -86,6 +86,8 @@ def _prediction(region: RegionAnalysis, prediction: Prediction, full: bool) -> I
     yield f"   Bounds:     {', '.join(bounds) if bounds else 'none'}"
     if prediction.account is not None:
         yield f"   Slots:      {wording.slots(prediction.account)}"
+    if microarchitecture.port_names:
+        yield f"   Ports:      {microarchitecture.port_names}"
     for sentence in reservations(prediction):
         yield f"   Note:       {sentence}"
     for sentence in assumptions(prediction):
