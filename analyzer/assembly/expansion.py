@@ -47,7 +47,7 @@ class Expanded:
     """The text, and for each line the user's; ``own`` ones stand there as they are or nearly so."""
 
     text: str
-    lines: tuple[int, ...]
+    lines: Sequence[int]
     own: tuple[bool, ...]
     notes: tuple[Note, ...] = ()
     preprocessed: bool = False
@@ -63,7 +63,7 @@ def wants_preprocessor(text: str, origin: Origin) -> bool:
 def plain(text: str) -> Expanded:
     """A text as it is."""
     count = len(_LINE_END.findall(text)) + 1
-    return Expanded(text, tuple(range(count)), (True,) * count)
+    return Expanded(text, range(count), (True,) * count)
 
 
 def preprocess(text: str, origin: Origin, cancel: Callable[[], bool]) -> Expanded:
