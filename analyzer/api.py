@@ -129,6 +129,8 @@ class Analyzer:
         """
         self._store = open_store() if store is None else store
         self._capacity = cached_predictions
+        self._asked = 0
+        """Predictions that the latest text asked for."""
         self._answers: OrderedDict[tuple[object, ...], _Answer] = OrderedDict()
 
     def close(self) -> None:
@@ -153,6 +155,9 @@ class Analyzer:
 
         for options in variants:
             _check(options)
+        # Room for this text and its next version, or every edit of a large one would simulate all of it.
+        self._capacity = max(self._capacity, 2 * self._asked)
+        self._asked = 0
         first = variants[0]
         assembled = assemble(
             text,
@@ -342,6 +347,7 @@ class Analyzer:
         recorded = (options.trace, options.trace_rounds)
         key = (code, model.name, loop, alignment, tuple(latencies.items()), recorded, options.model)
         answer = self._answers.get(key)
+        self._asked += 1
         if answer is None:
             chosen = options.model
             model = variant(model, chosen)
@@ -358,7 +364,7 @@ class Analyzer:
             prediction = explain(block, model, simulation)
             findings = find(prediction)
             answer = self._answers[key] = _Answer(_shortened(prediction, options.trace_rounds), findings)
-            if len(self._answers) > self._capacity:
+            if len(self._answers) > max(self._capacity, 2 * self._asked):
                 self._answers.popitem(last=False)
         self._answers.move_to_end(key)
         return answer

@@ -23,9 +23,9 @@ from cyclelens.server.results import ANALYSIS, FileResult, Job, RegionResult, Ti
 TIMELINE_ROUNDS = 3
 """Iterations that a timeline shows; more do not fit into a hover."""
 
-CACHED_PREDICTIONS = 2_000
-"""Two for every region and microarchitecture of a large file, or each edit would simulate all of them again.
-Some 40 kB each: of a trace only the rounds that a timeline shows are kept."""
+CACHED_PREDICTIONS = 64
+"""At least; for large files the analyzer keeps more. Some 40 kB each: of a trace only the rounds that a
+timeline shows are kept."""
 
 
 _Shown = dict[tuple[object, ...], tuple[RegionAnalysis, RegionResult]]
