@@ -75,7 +75,7 @@ class Run:
 
     def lay_out(self, block: Block) -> None:
         """Everything of a simulation except the clock."""
-        Pipeline(block, self.model)
+        Pipeline(block, self.model).release()
 
     def report(self, figures: Iterable[float]) -> None:
         """What the command line writes."""

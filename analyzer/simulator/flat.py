@@ -61,10 +61,6 @@ INSTRUCTION_FIELDS = (
     "pointer_load",
     "outputs_count",
     "merge_count",
-    "value_kind",
-    "value_base",
-    "value_index",
-    "value_scale",
 )
 """Columns over instructions, in the order of ``FlatInstruction.head``."""
 
@@ -149,23 +145,23 @@ class FlatInstruction:
         "head",
         "idq_sizes",
         "inputs",
+        "instruction",
         "merges",
         "outputs",
         "register_outputs",
         "symbol_delta",
+        "template",
         "tp_name",
         "uops",
-        "value_delta",
         "wait",
     )
 
     def __init__(self, template: InstructionTemplate) -> None:
         instruction = template.instruction
+        self.template, self.instruction = template, instruction
         inputs, outputs = template.register_inputs, template.register_outputs
         continues, self.symbol_delta = _symbol_rule(template, instruction)
         source = KEYS.register(inputs[0].canonical) if continues else NO_KEY
-        value = value_rule(template, instruction)
-        self.value_delta = value.delta
         eliminable = template.eliminable_move
         self.head = array(
             "i",
@@ -204,10 +200,6 @@ class FlatInstruction:
                 template.name in _POINTER_LOADS,
                 len(outputs),
                 len(template.merge_uops),
-                value.kind,
-                KEYS.register(value.base),
-                KEYS.register(value.index),
-                value.scale,
             ),
         )
         self.tp_name = template.name if template.tp else ""
@@ -225,6 +217,11 @@ class FlatInstruction:
             (uop.divider_cycles for uop in template.uops), default=0
         )
         """No ready time lies further ahead of its cause than this many cycles and the pipeline's own."""
+
+    def value(self) -> tuple[int, int, int, int, int]:
+        """What the only register result is made of: kind, keys of base and index, scale and constant."""
+        rule = value_rule(self.template, self.instruction)
+        return rule.kind, KEYS.register(rule.base), KEYS.register(rule.index), rule.scale, rule.delta
 
     def _add(
         self, uop: UopTemplate, template: InstructionTemplate | None, *, first: bool, last: bool
@@ -305,7 +302,6 @@ _HEAD = {name: position for position, name in enumerate(INSTRUCTION_FIELDS)}
 _ROW = {name: position for position, name in enumerate(UOP_FIELDS)}
 _LENGTH, _OPCODE, _LCP, _EXTRA_SLOT = (_HEAD[name] for name in ("length", "opcode", "lcp", "extra_slot"))
 _REGISTER_FIELDS = tuple(_HEAD[name] for name in ("move_source", "move_target", "symbol_source"))
-_VALUE = _HEAD["value_kind"]
 _BASE, _INDEX, _SCALE, _DISPLACEMENT, _CHASING = (
     _ROW[name] for name in ("base", "index", "scale", "displacement", "pointer_chasing")
 )
@@ -316,11 +312,10 @@ def _renamed(flat: FlatInstruction, sibling: Sibling) -> FlatInstruction:
     template, instruction = sibling.like, sibling.instruction
     keys = {KEYS.register(old): KEYS.register(new) for old, new in sibling.renamed.items()}
     own = FlatInstruction.__new__(FlatInstruction)
+    own.template, own.instruction = template, instruction
     own.tp_name, own.wait = flat.tp_name, flat.wait
     own.idq_sizes, own.fused_sizes = flat.idq_sizes, flat.fused_sizes
     _, own.symbol_delta = _symbol_rule(template, instruction)
-    value = value_rule(template, instruction)
-    own.value_delta = value.delta
     head = own.head = flat.head[:]
     head[_LENGTH] = instruction.length
     head[_OPCODE] = instruction.opcode_offset
@@ -328,10 +323,6 @@ def _renamed(flat: FlatInstruction, sibling: Sibling) -> FlatInstruction:
     head[_EXTRA_SLOT] = _needs_extra_slot(template, instruction)
     for field in _REGISTER_FIELDS:
         head[field] = keys.get(head[field], head[field])
-    head[_VALUE] = value.kind
-    head[_VALUE + 1] = KEYS.register(value.base)
-    head[_VALUE + 2] = KEYS.register(value.index)
-    head[_VALUE + 3] = value.scale
 
     own.register_outputs, own.merges = flat.register_outputs, flat.merges
     own.inputs, own.outputs = flat.inputs, flat.outputs

@@ -34,6 +34,7 @@ cdef class Layout:
     cdef public int[::1] entry_last
     cdef public int first_group_end
     cdef public int all_cacheable
+    cdef int _cut(self, int[::1] table, int count, int entries) except -1
     cdef void _find_blocks(self) noexcept
     cdef void _find_cached(self, bint both_halves) noexcept
     cdef void _fill_lines(self, int first, int end) noexcept

@@ -6,7 +6,7 @@ Rules L1 to L5 (layout), K1 to K4 (DSB lines) and Q1 to Q5 (cacheability) of doc
 from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.simulator.arrays import PairQueue, ints
+from cyclelens.analyzer.simulator.arrays import Column, PairQueue, ints
 from cyclelens.analyzer.simulator.constants import CODE_LINE, FETCH_BLOCK
 from cyclelens.analyzer.simulator.program import Program
 
@@ -29,24 +29,10 @@ class Layout:
         self._slots = microarchitecture.dsb_slots_per_line
         self._lines_per_block = microarchitecture.dsb_lines_per_block
         count = program.instructions
-        self.address = ints(count)
-        self.cached = ints(count)
-        """Whether the instruction's address is served by the DSB (Q4, Q5)."""
         self.blocks = 0
-        self.block_first = ints(count)
-        self.block_end = ints(count)
-        self.block_cacheable = ints(count)
-        self.block_line0 = ints(count)
-        self.block_line_end = ints(count)
         self.lines = 0
-        self.line_first = ints(count)
-        self.line_end = ints(count)
         self.entries = 0
-        self.entry_instruction = ints(program.idq_uops)
-        self.entry_idq_uop = ints(program.idq_uops)
-        self.entry_extra_slot = ints(program.idq_uops)
-        self.entry_ms = ints(program.idq_uops)
-        self.entry_last = ints(program.idq_uops)
+        self._cut(memoryview(ints(9 * count + 5 * program.idq_uops)), count, program.idq_uops)
         self.first_group_end = 0
         """End of the first 64-byte group of a round (L3)."""
         self.all_cacheable = 1
@@ -55,6 +41,24 @@ class Layout:
         if program.loop:
             self._find_blocks()
             self._find_cached(microarchitecture.both_halves_cacheable)
+
+    def _cut(self, table: Column, count: int, entries: int) -> None:
+        self.address = table[:count]
+        self.cached = table[1 * count : 2 * count]
+        """Whether the instruction's address is served by the DSB (Q4, Q5)."""
+        self.block_first = table[2 * count : 3 * count]
+        self.block_end = table[3 * count : 4 * count]
+        self.block_cacheable = table[4 * count : 5 * count]
+        self.block_line0 = table[5 * count : 6 * count]
+        self.block_line_end = table[6 * count : 7 * count]
+        self.line_first = table[7 * count : 8 * count]
+        self.line_end = table[8 * count : 9 * count]
+        rest = 9 * count
+        self.entry_instruction = table[rest : rest + entries]
+        self.entry_idq_uop = table[rest + entries : rest + 2 * entries]
+        self.entry_extra_slot = table[rest + 2 * entries : rest + 3 * entries]
+        self.entry_ms = table[rest + 3 * entries : rest + 4 * entries]
+        self.entry_last = table[rest + 4 * entries :]
 
     def _find_blocks(self) -> None:
         program = self.program

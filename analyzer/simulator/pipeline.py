@@ -281,6 +281,10 @@ class Pipeline:
                     return number
             number += 1
 
+    def release(self) -> None:
+        """Give the columns to the next run; this one is over."""
+        _SPARE.append(self.columns)
+
     def tick(self) -> None:
         """One cycle, the stages in their order (uiCA model, 3.2)."""
         cycle = self.cycle
@@ -390,7 +394,7 @@ def simulate(
     )
     if account:
         simulation = replace(simulation, account=_account(pipeline, block, microarchitecture, cancel))
-    _SPARE.append(pipeline.columns)
+    pipeline.release()
     return simulation
 
 

@@ -63,6 +63,8 @@ class Program:
         self.loop = block.loop and not options.simple_front_end
         self.alignment = block.alignment
         self.instructions = len(flats)
+        # Before the keys are counted: their rules may name new ones.
+        values = [flat.value() for flat in flats] if self.exact_memory else []
         self._reserve_keys()
         rows, starts = _gather(flats, singles)
         self._spread(rows, starts)  # type: ignore[arg-type]
@@ -70,6 +72,9 @@ class Program:
         self._find_used_keys()
         self.key_instruction = self.instructions - 1 - self.i_second[self.instructions - 1]
         self._sum_up(flats)
+        for i, value in enumerate(values):
+            self.i_value_kind[i], self.i_value_base[i], self.i_value_index[i] = value[:3]
+            self.i_value_scale[i], self.i_value_delta[i] = value[3:]
 
     def _reserve_keys(self) -> None:
         self.rsp = KEYS.register("RSP")
@@ -151,7 +156,6 @@ class Program:
             flat = flats[i]
             self.longest_wait = max(self.longest_wait, 64 + 2 * flat.wait)
             self.i_symbol_delta[i] = flat.symbol_delta
-            self.i_value_delta[i] = flat.value_delta
             self.i_tp_name[i] = names.setdefault(flat.tp_name, len(names)) if flat.tp_name else 0
             if self.i_eliminable[i]:
                 self.has_moves = 1
@@ -258,10 +262,6 @@ class Program:
         self.i_pointer_load = table[30 * room : 31 * room]
         self.i_outputs_count = table[31 * room : 32 * room]
         self.i_merge_count = table[32 * room : 33 * room]
-        self.i_value_kind = table[33 * room : 34 * room]
-        self.i_value_base = table[34 * room : 35 * room]
-        self.i_value_index = table[35 * room : 36 * room]
-        self.i_value_scale = table[36 * room : 37 * room]
         self.i_offset = ints(room)
         self.i_idq0 = ints(room)
         self.i_uop0 = ints(room)
@@ -269,6 +269,10 @@ class Program:
         self.i_merge0 = ints(room)
         self.i_tp_name = ints(room)
         self.i_symbol_delta = longs(room)
+        self.i_value_kind = ints(room)
+        self.i_value_base = ints(room)
+        self.i_value_index = ints(room)
+        self.i_value_scale = ints(room)
         self.i_value_delta = longs(room)
 
     def _cut_uop_columns(self, room: int) -> None:
