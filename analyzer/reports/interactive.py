@@ -15,6 +15,7 @@ from cyclelens.analyzer.reports.rows import rows
 MOST_ROWS = 6000
 """Uops that a page holds of one prediction: about a megabyte."""
 
+_ALL_PORTS = 8
 _KINDS = ("uop", "sync", "merge", "fused")
 
 
@@ -32,6 +33,8 @@ def source_line(statement: SourceLine) -> int | None:
 def _data(region: RegionAnalysis, prediction: Prediction) -> dict[str, Any]:
     drawn = timeline(prediction, MOST_ROWS)
     model = registry.get(prediction.microarchitecture)
+    # Of many ports only those that are used: each takes a line from the uops.
+    ports = [port for port in model.ports if drawn.ports[port] or len(model.ports) <= _ALL_PORTS]
     causes = {cause: number for number, cause in enumerate(CAUSES)}
     strings: dict[str, int] = {}
 
@@ -74,8 +77,8 @@ def _data(region: RegionAnalysis, prediction: Prediction) -> dict[str, Any]:
         "strings": list(strings),
         "chain": sorted(drawn.chain),
         "chainLimits": "Dependencies" in prediction.bottlenecks,
-        "ports": list(model.ports),
-        "lanes": [sorted(drawn.ports[port].items()) for port in model.ports],
+        "ports": ports,
+        "lanes": [sorted(drawn.ports[port].items()) for port in ports],
         "occupancy": [
             {"name": one.name, "size": one.size, "full": one.stalls_above, "counts": one.counts}
             for one in drawn.occupancy

@@ -102,6 +102,8 @@
       this.tip = element("div", { className: "tip", hidden: true });
       this.tip.setAttribute("aria-hidden", "true");
       this.host.replaceChildren(bar, this.scroller, this.detail, this.tip);
+      // Some uops are always seen above the ports and buffers.
+      this.scroller.style.minHeight = `${RULER + this.foot + 180}px`;
       this.describe();
 
       this.top = 0;
