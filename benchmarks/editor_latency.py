@@ -1,5 +1,8 @@
 """Time from an edit to refreshed hints, as an editor sees it: ``python benchmarks/editor_latency.py [FILE]``.
 
+``--lines 20000`` makes the file that long: copies of it with labels of their own, every twentieth with its
+regions.
+
 A real server over stdio gets 50 edits of each kind, one after the other. The clock runs from sending the edit
 to holding the answer to the hint request that follows the server's refresh. The debounce, a wait on purpose,
 is stated and subtracted.
@@ -9,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import re
 import statistics
 import sys
 import time
@@ -91,6 +95,20 @@ class Editor:
             raise SystemExit("no hints: the file has no region that can be analysed")
 
 
+def lengthened(text: str, lines: int) -> str:
+    """Copies of a text below each other until it has so many lines."""
+    labels = "|".join(re.escape(name) for name in re.findall(r"^\s*([\w.$]+):", text, re.MULTILINE))
+    name = re.compile(rf"(?<![\w.$])(?:{labels})(?![\w.$])")
+    made: list[str] = []
+    while sum(copy.count("\n") for copy in made) < lines:
+        number = len(made)
+        copy = name.sub(rf"\g<0>_{number}", text)
+        if number % 20:
+            copy = re.sub(r"^.*cyclelens-(?:begin|end).*$", "", copy, flags=re.MULTILINE)
+        made.append(re.sub(r"(cyclelens-begin \w+)", rf"\1_{number}", copy))
+    return "".join(made)
+
+
 def edits(lines: list[str], count: int) -> Iterator[tuple[str, int, list[str]]]:
     """Kind of edit, line, and the texts that it gets one after the other."""
     marker = next(index for index, line in enumerate(lines) if "cyclelens-begin" in line)
@@ -105,10 +123,12 @@ def edits(lines: list[str], count: int) -> Iterator[tuple[str, int, list[str]]]:
     yield "a comment changes", marker + 1, [f"{lines[marker + 1]} # {n}" for n in range(count)]
 
 
-async def measure(path: Path, count: int, debounce: int, microarchitectures: list[str]) -> None:
-    editor = Editor(path.read_text(encoding="utf-8"), debounce, microarchitectures)
+async def measure(path: Path, lines: int, count: int, debounce: int, microarchitectures: list[str]) -> None:
+    text = path.read_text(encoding="utf-8")
+    editor = Editor(lengthened(text, lines) if lines else text, debounce, microarchitectures)
     cold = await editor.open()
-    print(f"{path.name}, {', '.join(microarchitectures)}, debounce {debounce} ms (subtracted)")
+    names = ", ".join(microarchitectures)
+    print(f"{path.name}, {len(editor.lines):,} lines, {names}, debounce {debounce} ms (subtracted)")
     print(f"open, cold, from starting the server: {cold * 1000:.0f} ms")
     print(f"{'edits':<26}{'count':>6}{'median ms':>11}{'p95 ms':>9}{'worst ms':>10}")
     for kind, line, texts in edits(editor.lines, count):
@@ -124,13 +144,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Time from an edit to refreshed hints.")
     parser.add_argument("file", nargs="?", type=Path, help="assembly file (default: the first example)")
     parser.add_argument("--edits", type=int, default=50, help="edits of each kind (default: 50)")
+    parser.add_argument("--lines", type=int, default=0, metavar="N", help="make the file that long")
     parser.add_argument("--debounce", type=int, default=150, help="milliseconds (default: 150, the server's)")
     parser.add_argument("--arch", default="SKL", help="microarchitectures, separated by commas")
     options = parser.parse_args()
     path = options.file or next(iter(sorted(EXAMPLES.glob("*.[sS]"))), None)
     if path is None:
         parser.error("there is no example; name a file")
-    asyncio.run(measure(path, max(options.edits, 2), options.debounce, options.arch.split(",")))
+    asyncio.run(
+        measure(path, options.lines, max(options.edits, 2), options.debounce, options.arch.split(","))
+    )
 
 
 if __name__ == "__main__":

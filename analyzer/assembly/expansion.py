@@ -62,7 +62,7 @@ def wants_preprocessor(text: str, origin: Origin) -> bool:
 
 def plain(text: str) -> Expanded:
     """A text as it is."""
-    count = len(_LINE_END.findall(text)) + 1
+    count = 1 + (len(_LINE_END.findall(text)) if "\r" in text else text.count("\n"))
     return Expanded(text, range(count), (True,) * count)
 
 
