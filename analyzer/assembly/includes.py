@@ -38,6 +38,7 @@ _DEFINITION = re.compile(
     rf"(?:^|\*/){_GAP}(?:\#|%:|\?\?=){_GAP}define\b{_GAP}(?P<name>\w+)(?P<rest>[^\n]*)", re.MULTILINE
 )
 _LITERAL = re.compile(r'\s+(?:"(?P<quoted>[^"\n]+)"|<(?P<angled>[^>\n]+)>)\s*(?:/[/*].*)?')
+_OTHER_MACRO = re.compile(r"\s+([A-Za-z_]\w*)\s*")
 _CONTINUATION = re.compile(r"\\[ \t]*(?:\r\n|\n|\r)")
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
@@ -73,10 +74,10 @@ def look(text: str, language: str, origin: Origin) -> Included:
         included.definitions.setdefault(name, set()).add(f" {value}")
     folder = os.path.dirname(origin.path) if origin.path else ""
     _scan(text, folder, None, language, origin, included)
-    known = -1
-    while known != len(included.state) and not included.refusals:
+    known = (-1, -1)
+    while known != (len(included.state), len(included.computed)) and not included.refusals:
         # Files that are found may define more of what other includes name.
-        known = len(included.state)
+        known = (len(included.state), len(included.computed))
         for line, macro, beside in tuple(included.computed):
             _follow_macro(macro, line, beside, language, origin, included)
     return included
@@ -114,8 +115,11 @@ def _follow_macro(
 ) -> None:
     """Follow whatever the macro is defined as; what is defined nowhere names no file."""
     for value in sorted(included.definitions.get(macro, ())):
-        literal = _LITERAL.fullmatch(value)
-        if literal is None:
+        literal, other = _LITERAL.fullmatch(value), _OTHER_MACRO.fullmatch(value)
+        if other is not None:
+            if (line, other[1], folder) not in included.computed:
+                included.computed.append((line, other[1], folder))
+        elif literal is None:
             _follow(None, False, line, folder, language, origin, included)
         else:
             name = literal["quoted"] or literal["angled"]
