@@ -149,6 +149,17 @@ local function run()
   vim.lsp.commands[command.command](command, {})
   seen.clicked = content("immediate on every microarchitecture")
 
+  -- A file of one's own, without markers.
+  vim.cmd.write({ bang = true })
+  vim.cmd.edit(vim.fn.fnamemodify(vim.env.CYCLELENS_FILE, ":h") .. "/own.s")
+  vim.api.nvim_buf_set_lines(0, 0, -1, true, { "    xor %eax, %eax", ".Lnext:", "    imul %rdi, %rax", "    jnz .Lnext" })
+  vim.cmd("2,4CyclelensMark")
+  wait("the marked loop", function()
+    return has("3.00 cycles/iter")
+  end)
+  seen.marked = vim.api.nvim_buf_get_lines(0, 0, -1, false)
+  vim.cmd.write()
+
   vim.cmd("checkhealth cyclelens")
   seen.health = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), "\n")
   vim.cmd("help cyclelens-commands")

@@ -115,6 +115,11 @@ def test_the_health_check_and_the_help_are_found(seen: dict[str, Any]) -> None:
     assert seen["help"] == "cyclelens.txt"
 
 
+def test_lines_of_an_own_file_are_marked_by_command(seen: dict[str, Any]) -> None:
+    assert seen["marked"][1] == "# cyclelens-begin loop"
+    assert seen["marked"][-1] == "# cyclelens-end"
+
+
 def test_the_help_names_every_command_and_only_these() -> None:
     plugin = (PLUGIN / "plugin" / "cyclelens.lua").read_text(encoding="utf-8")
     text = (PLUGIN / "doc" / "cyclelens.txt").read_text(encoding="utf-8")

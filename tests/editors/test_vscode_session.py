@@ -20,6 +20,17 @@ EXTENSION = ROOT / "editors" / "vscode"
 PACKAGE: dict[str, Any] = json.loads((EXTENSION / "package.json").read_text(encoding="utf-8"))
 PROGRAM = Path(sys.executable).with_name("cyclelens")
 TIMEOUT = 300
+OWN = """\
+sum:
+    xor %eax, %eax
+.Lnext:
+    add (%rdi), %rax
+    add $8, %rdi
+    dec %rsi
+    jnz .Lnext
+    ret
+"""
+"""A file without markers."""
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +69,7 @@ def code(
     home = tmp_path_factory.mktemp("code")
     folder = home / "kernels"
     shutil.copytree(ROOT / "examples", folder)
+    (folder / "own.s").write_text(OWN, encoding="utf-8")
     server = Server(cache, home)
     server.configure(user={}, machine={"cyclelens.server.path": str(PROGRAM)})
     server.install(vsix)
@@ -135,6 +147,18 @@ def test_lenses_and_commands_open_panels(code: Workbench) -> None:
     code.go(25)
     code.run("Cyclelens: Show the Timeline")
     wait("the timeline", lambda: "1.00 cycles/iter" in code.panel("Timeline of loop"))
+
+
+def test_lines_of_an_own_file_are_marked_by_command(code: Workbench) -> None:
+    code.open("own.s")
+    wait("the status item", lambda: code.status() == "no region · SKL")
+    code.go(3)
+    code.press(*["Shift+ArrowDown"] * 5)
+    code.run("Cyclelens: Mark the Selected Lines")
+    code.press("Enter")
+    wait("the figure", lambda: "1.00 cycles/iter" in code.line(3))
+    assert code.line(3).startswith("# cyclelens-begin loop")
+    assert code.line(9) == "# cyclelens-end"
 
 
 def test_the_figure_in_the_status_bar_is_clicked_to_choose_another_cpu(code: Workbench) -> None:

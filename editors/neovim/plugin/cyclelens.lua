@@ -47,6 +47,10 @@ vim.api.nvim_create_user_command("CyclelensCancel", function()
   cyclelens().cancel()
 end, { desc = "Cancel what takes too long" })
 
+vim.api.nvim_create_user_command("CyclelensMark", function(command)
+  cyclelens().mark(command.line1, command.line2, command.args)
+end, { desc = "Put the markers of a region around the lines", range = true, nargs = "?" })
+
 local whole = {
   Pin = { "cyclelens.pinBaseline", "Compare with the present figures from now on" },
   Unpin = { "cyclelens.unpinBaseline", "Compare with the last save again" },

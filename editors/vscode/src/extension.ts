@@ -12,7 +12,8 @@ import {
 import { createEnvironment, findServer, Server } from "./environment";
 import { showTable, Table } from "./panel";
 import { Report, showReport } from "./report";
-import { Region, regionAt, Status } from "./status";
+import { markSelection } from "./mark";
+import { NO_REGION, Region, regionAt, Status } from "./status";
 import * as trust from "./trust";
 
 /** Every identifier in use for assembly, and the files that have none. */
@@ -197,8 +198,7 @@ export function activate(context: vscode.ExtensionContext): void {
     const all = editor ? ((await regions(editor.document)) ?? []) : [];
     const region = regionAt(all, editor?.selection.active.line ?? 0);
     if (client?.isRunning() && editor && !region) {
-      const how = "put '# cyclelens-begin NAME' and '# cyclelens-end' around a loop.";
-      void vscode.window.showInformationMessage(`Cyclelens: no region is marked in this file; ${how}`);
+      void vscode.window.showInformationMessage(`Cyclelens: ${NO_REGION}`);
       return;
     }
     const second = await other?.(region?.name ?? "", all.map(({ name }) => name));
@@ -215,6 +215,7 @@ export function activate(context: vscode.ExtensionContext): void {
   command("cyclelens.installServer", () => inTurn(install));
   command("cyclelens.explain", () => trouble(explanation));
   command("cyclelens.chooseMicroarchitecture", () => chooseMicroarchitecture(context));
+  command("cyclelens.mark", markSelection);
   command("cyclelens.openExample", () => openExample(context));
   command("cyclelens.showTimeline", () => onRegion("cyclelens.timeline"));
   command("cyclelens.showCpus", () => onRegion("cyclelens.compare"));
@@ -265,8 +266,7 @@ async function chooseMicroarchitecture(context: vscode.ExtensionContext): Promis
   const { items } = context.extension.packageJSON.contributes.configuration.properties["cyclelens.microarchitectures"];
   const choices = (items.enum as string[]).map((label, index) => ({
     label,
-    description: items.enumDescriptions[index] as string,
-    detail: label === present[0] ? "shown now" : undefined,
+    description: `${items.enumDescriptions[index]}${label === present[0] ? ", shown now" : ""}`,
   }));
   const title = "CPU whose figures are shown in the text";
   const chosen = await vscode.window.showQuickPick(choices, { title, matchOnDescription: true });

@@ -60,5 +60,5 @@ export function showTable(context: vscode.ExtensionContext, table: Table): void 
   const head = table.columns.map((name) => `<th>${escaped(name)}</th>`).join("");
   const rows = table.rows.map((row) => `<tr>${row.map(cell).join("")}</tr>`).join("\n");
   const figures = rows && `<details><summary>All figures</summary><table><tr>${head}</tr>\n${rows}</table></details>`;
-  show(context, table.title, `<h1>${escaped(table.title)}</h1><pre>${escaped(table.text)}</pre>${figures}`);
+  show(context, table.title, `<h1>${escaped(table.title)}</h1><pre${rows ? "" : ' class="note"'}>${escaped(table.text)}</pre>${figures}`);
 }

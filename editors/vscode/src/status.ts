@@ -12,6 +12,8 @@ export interface Region {
   note: string;
 }
 
+export const NO_REGION = "No region is marked: select the lines of a loop and run 'Cyclelens: Mark the Selected Lines'.";
+
 /** The region around a line, else the first one below, else the last one. */
 export function regionAt(regions: Region[], line: number): Region | undefined {
   return regions.find((region) => line <= region.lastLine) ?? regions.at(-1);
@@ -89,10 +91,8 @@ export class Status implements vscode.Disposable {
       this.item.tooltip = `${region.name}: ${region.headline}\nClick to choose another CPU.`;
     } else {
       const [name] = vscode.workspace.getConfiguration("cyclelens", editor.document).get("microarchitectures", ["SKL"]);
-      this.item.text = `$(dashboard) ${name}`;
-      this.item.tooltip = region
-        ? `${region.name}: ${region.note}`
-        : "No region is marked: put '# cyclelens-begin NAME' and '# cyclelens-end' around a loop.";
+      this.item.text = `$(dashboard) ${region ? "no figure" : "no region"} · ${name}`;
+      this.item.tooltip = region ? `${region.name}: ${region.note}` : NO_REGION;
     }
     this.item.show();
   }

@@ -148,6 +148,17 @@ function M.run_on_document(command)
   end)
 end
 
+--- Put the markers of a region around lines; NASM and MASM know the semicolon only as comment sign.
+---@param first integer counted from one
+---@param last integer
+---@param name string empty: "loop"
+function M.mark(first, last, name)
+  local sign = vim.fn.expand("%:e"):lower() == "asm" and ";" or "#"
+  vim.api.nvim_buf_set_lines(0, last, last, true, { sign .. " cyclelens-end" })
+  local opening = ("%s cyclelens-begin %s"):format(sign, name ~= "" and name or "loop")
+  vim.api.nvim_buf_set_lines(0, first - 1, first - 1, true, { opening })
+end
+
 --- What a client has to tell the server: that answers are shown here and need no message.
 ---@return lsp.ClientCapabilities
 function M.capabilities()
