@@ -148,6 +148,22 @@ function M.run_on_document(command)
   end)
 end
 
+--- Show the figures of another microarchitecture until Neovim ends; the server says so if it knows none of the name.
+---@param name string
+function M.choose(name)
+  local client = M.client()
+  if not client then
+    return warn("no server is attached to this buffer; :checkhealth cyclelens says why")
+  end
+  local chosen = { cyclelens = { microarchitectures = { name } } }
+  client.settings = vim.tbl_deep_extend("force", client.settings or {}, chosen)
+  if vim.fn.has("nvim-0.11") == 1 then
+    client:notify("workspace/didChangeConfiguration", { settings = client.settings })
+  else
+    client.notify("workspace/didChangeConfiguration", { settings = client.settings })
+  end
+end
+
 --- Put the markers of a region around lines; NASM and MASM know the semicolon only as comment sign.
 ---@param first integer counted from one
 ---@param last integer
