@@ -69,6 +69,9 @@ local function run()
     return vim.lsp.semantic_tokens.get_at_pos(0, 2, column)[1].type
   end, { 4, 9, 17 })
 
+  vim.cmd("CyclelensWhatIf")
+  seen.whatif = content("What would help immediate")
+
   -- The rewrite with the cursor on the stall, as from the menu of code actions.
   vim.api.nvim_win_set_cursor(0, { 3, 4 })
   local client = require("cyclelens").client()
@@ -105,8 +108,6 @@ local function run()
   seen.compare = content("immediate on every microarchitecture")
   vim.cmd("CyclelensAlignment")
   seen.alignment = content("immediate at every alignment, SKL")
-  vim.cmd("CyclelensWhatIf")
-  seen.whatif = content("What would help immediate")
   vim.cmd("CyclelensCompareWith immediate")
   seen.pair = content("immediate against immediate")
   vim.cmd("CyclelensCompareHead")

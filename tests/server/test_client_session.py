@@ -423,15 +423,15 @@ async def test_a_code_action_states_its_gain_and_its_edit_brings_it(editor: Edit
     while not (actions := await editor.client.text_document_code_action_async(request)):
         await asyncio.sleep(0.01)
     titles = [action.title for action in actions]
-    assert "Use eax (its upper half and the flags may differ): 3.42 -> 1.01, -70 %" in titles
-    action = actions[titles.index("Use eax (its upper half and the flags may differ): 3.42 -> 1.01, -70 %")]
+    assert "Use eax (its upper half and the flags may differ): 3.42 -> 1.00, -71 %" in titles
+    action = actions[titles.index("Use eax (its upper half and the flags may differ): 3.42 -> 1.00, -71 %")]
     assert action.kind == types.CodeActionKind.QuickFix
     (edit,) = action.edit.changes[editor.uri]
     assert edit.range.start.line == edit.range.end.line == line
     start, end = edit.range.start.character, edit.range.end.character
     editor.type(line, start, edit.new_text, delete=end - start)
     await editor.analysed()
-    assert (await editor.labels())[IMMEDIATE + 1].startswith("3.42 -> 1.01, -70 %")
+    assert (await editor.labels())[IMMEDIATE + 1].startswith("3.42 -> 1.00, -71 %")
     request.context.only = [types.CodeActionKind.Source]
     assert not await editor.client.text_document_code_action_async(request)
 

@@ -147,13 +147,19 @@ class Workbench:
     def type(self, text: str) -> None:
         self.page.keyboard.type(text)
 
-    def run(self, command: str) -> None:
-        """Run a command from the palette, by its title."""
-        self._pick("F1", command)
+    def run(self, command: str, answer: str = "") -> None:
+        """Run a command of the palette by title. ``answer``: the field that it opens; left as it is."""
+        self.press("F1")
+        self.choose(command, last=not answer)
+        if answer:
+            field = self.page.locator(f'.quick-input-widget input[aria-label^="{answer}"]')
+            field.press("Enter")
+            field.wait_for(state="hidden")
 
     def open(self, name: str) -> None:
         """Open a file of the folder and wait until its text is there."""
-        self._pick("Control+p", name)
+        self.press("Control+p")
+        self.choose(name)
         self.page.wait_for_selector(f'.tab.active[data-resource-name="{name}"]')
         wait("the text", self.lines)
 
@@ -165,15 +171,11 @@ class Workbench:
     def click(self, selector: str, text: str) -> None:
         self.page.locator(selector, has_text=text).first.click()
 
-    def choose(self, text: str) -> None:
-        """Choose from the list that is open."""
-        self._enter(text, f'.quick-input-list .monaco-list-row.focused[aria-label^="{text}"]')
+    def choose(self, text: str, last: bool = True) -> None:
+        """Choose from the list that is open; ``last``: nothing else is asked after it."""
+        self._enter(text, f'.quick-input-list .monaco-list-row.focused[aria-label^="{text}"]', last)
 
-    def _pick(self, key: str, text: str) -> None:
-        self.press(key)
-        self.choose(text)
-
-    def _enter(self, text: str, row: str = ".quick-input-widget input") -> None:
+    def _enter(self, text: str, row: str = ".quick-input-widget input", last: bool = True) -> None:
         field = self.page.locator(".quick-input-widget input").first
         field.wait_for()
         if text.startswith(":"):
@@ -182,7 +184,8 @@ class Workbench:
             field.press_sequentially(text)
         self.page.wait_for_selector(row)
         field.press("Enter")
-        field.wait_for(state="hidden")
+        if last:
+            field.wait_for(state="hidden")
 
     # What a person sees
 
