@@ -129,7 +129,7 @@ def test_several_processes_give_the_same(evaluate):
 
 @pytest.mark.parametrize(
     ("options", "status", "message"),
-    [(["--arch", "ZEN4"], 2, "unknown microarchitecture"), (["--resume", "/"], 1, "directory")],
+    [(["--arch", "ZEN9"], 2, "unknown microarchitecture"), (["--resume", "/"], 1, "directory")],
 )
 def test_wrong_options_are_one_line(evaluate, options, status, message):
     error = evaluate(HEADER + f"{ADD},SKL,unroll,1.00\n", *options, status=status).err
