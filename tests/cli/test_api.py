@@ -68,11 +68,14 @@ def test_whatever_changes_the_answer_is_simulated(simulations, options):
     assert len(simulations) == 2
 
 
-def test_the_memory_is_bounded(simulations):
+def test_a_text_and_its_next_version_are_remembered_and_no_more(simulations):
     analyzer = Analyzer(cached_predictions=1)
     for text in (FIRST, SECOND, FIRST):
         analyzer.analyze(text, AnalysisOptions())
-    assert len(simulations) == 3
+    assert len(simulations) == 2
+    for text in (SECOND.replace("%rdx", "%rsi"), SECOND.replace("%rdx", "%r8"), FIRST):
+        analyzer.analyze(text, AnalysisOptions())
+    assert len(simulations) == 5
 
 
 def test_every_instruction_knows_its_statement(analyzer):
