@@ -23,6 +23,10 @@ _LIMITS = 'ulimit -c 0; ulimit -t "$1"; ulimit -v "$2"; ulimit -f "$3"; shift 3;
 """Set by the shell and kept by what it becomes, children included. Systems without a limit go without."""
 
 
+_OPTIONS = frozenset(["NASMENV"])
+"""Variables with options for a program, of which nobody here knows."""
+
+
 class HungError(Exception):
     """The program died, or was killed: it took too long or too much, or nobody waits for it any more."""
 
@@ -71,7 +75,7 @@ def run(
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=folder,
-            env={**os.environ, "LC_ALL": "C"},
+            env={name: value for name, value in os.environ.items() if name not in _OPTIONS} | {"LC_ALL": "C"},
         )
         try:
             output, errors = _communicate(process, text.encode("utf-8", "replace"), timeout, cancel)

@@ -28,12 +28,16 @@ _PATTERNS: Mapping[str, re.Pattern[str]] = {
     "gas": re.compile(
         r'\.(?P<word>include|incbin)\b[ \t]*(?:"(?P<quoted>[^"\n]*)"|(?P<computed>[^\n]*))', re.IGNORECASE
     ),
+    # Strings and comments are read as what they are; directives may be arguments of macros.
     "nasm": re.compile(
-        r"(?:^[ \t]*%[ \t]*(?P<word>include|require)|\b(?P<data>incbin))\b[ \t]*"
+        r"\"[^\"\n]*\"?|'[^'\n]*'?|`(?:\\.|[^`\\\n])*`?|;[^\n]*|"
+        r"(?:%[ \t]*(?P<word>include|require)|(?<![\w.$%])(?P<data>incbin))(?![\w.$])[ \t]*"
         r"(?:\"(?P<quoted>[^\"\n]*)\"|'(?P<single>[^'\n]*)'|(?P<computed>[^\n;]*))",
-        re.IGNORECASE | re.MULTILINE,
+        re.IGNORECASE,
     ),
 }
+_MADE_OF_STRINGS = re.compile(r"%[ \t]*(?:i?deftok|tok)\b", re.IGNORECASE)
+"""What makes words of NASM out of strings, directives too."""
 _DEFINITION = re.compile(
     rf"(?:^|\*/){_GAP}(?:\#|%:|\?\?=){_GAP}define\b{_GAP}(?P<name>\w+)(?P<rest>[^\n]*)", re.MULTILINE
 )
@@ -64,6 +68,8 @@ class Included:
     """Line, macro and folder of includes that name a macro."""
     definitions: dict[str, set[str]] = field(default_factory=dict)
     """What the C preprocessor's macros are defined as, anywhere."""
+    hidden: bool = False
+    """There may be includes that cannot be seen in the text: which files are read must be asked."""
 
 
 def look(text: str, language: str, origin: Origin) -> Included:
@@ -88,7 +94,7 @@ def _scan(
 ) -> None:
     """Follow all that a text includes. ``line``: of the user's text, None if that is the text."""
     joins: list[int] = []
-    if language == "c":
+    if language != "gas":
         # Lines may be joined within a word; the words count, and the lines are counted afterwards.
         pieces, length = [], 0
         for piece in _CONTINUATION.split(text):
@@ -96,6 +102,9 @@ def _scan(
             length += len(piece)
             joins.append(length)
         text = "".join(pieces)
+    if language == "nasm":
+        included.hidden |= bool(_MADE_OF_STRINGS.search(text))
+    if language == "c":
         for match in _DEFINITION.finditer(text):
             included.definitions.setdefault(match["name"], set()).add(match["rest"])
     for place, name, angled, computed in _named(text, language, joins):
@@ -161,6 +170,8 @@ def _named(
     line = counted = joined = 0
     for match in _PATTERNS[language].finditer(text):
         groups = match.groupdict()
+        if not (groups["word"] or groups.get("data")):
+            continue
         place = match.end("word") if groups["word"] else match.start()
         line += len(_LINE_END.findall(text, counted, place))
         counted = place
@@ -182,7 +193,9 @@ def _follow(
     if name is None:
         included.refusals.append(Refusal(line, "Only file names that are written out are followed."))
         return
-    folders = [*([folder] if folder and not angled else []), *search_path(origin)]
+    # Assemblers do not look beside the file that includes another.
+    beside = [folder] if folder and language == "c" and not angled else []
+    folders = [*beside, *search_path(origin)]
     path = name if os.path.isabs(name) and os.path.isfile(name) else find(name, folders)
     if path is None:
         escapes = os.path.isabs(name) or ".." in re.split(r"[/\\]", name)

@@ -18,6 +18,11 @@ _NASM_LINE = re.compile(
 )
 _NASM_LEVEL = re.compile(r"\s*<(\d+)> ?")
 _NASM_PIECE = re.compile(r"([0-9A-F]+)|[\[({]([0-9A-F]+)[\])}]|<(rep|bin) ([0-9A-F]+)h>|(\?+)|-")
+_NASM_NOTHING = re.compile(
+    rb"(?:^[ \d]{6} {30}<\d++>[ \t]*+(?!\[?[ \t]*se[cg]|[\w.$?@%~#]++[ \t]*:|\")[^\n]*+\n)++",
+    re.MULTILINE | re.IGNORECASE,
+)
+"""Lines of macros, which are most of a listing: no code, no label, no section or segment."""
 _NASM_TEXT = 40
 """Column behind which a listing of NASM has the source."""
 _MAXIMUM_REPEATED = 1 << 16
@@ -141,9 +146,7 @@ def read_nasm(content: bytes) -> Listing:
     listing, sections = Listing(), _Sections()
     waiting: list[tuple[str, int]] = []
     user_line, continued, repeats = 0, False, False
-    for raw in BytesIO(content):
-        if raw[7:8] == b" " and raw[36:37] == b"<" and b":" not in raw and b"se" not in raw.lower():
-            continue  # most lines of macros: no code, no label, no section or segment
+    for raw in BytesIO(_NASM_NOTHING.sub(b"", content)):
         line = raw.decode("utf-8", "replace").rstrip("\n")
         match = _NASM_LINE.match(line)
         if match is None:

@@ -5,24 +5,28 @@ Lines that it refuses are taken out and the rest is tried again: one mistake mus
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from cyclelens.analyzer.assembly import external, includes, listings
 from cyclelens.analyzer.assembly.elf import ObjectFile, ObjectFileError
 from cyclelens.analyzer.assembly.expansion import Note
+from cyclelens.analyzer.assembly.includes import Included
 from cyclelens.analyzer.assembly.listings import Listing
 from cyclelens.analyzer.model.source import Origin
 
-TIMEOUT = 10.0
-"""Seconds for one run, which takes some milliseconds, with macro packages up to some seconds."""
+TIMEOUT = 30.0
+"""Seconds for one run, which takes some milliseconds; with x86inc up to ten."""
+OUTSIDE = "A file outside of the workspace is included."
 _MAXIMUM_RUNS = 6
 _CACHE_SIZE = 8
 _SAFE_STUB = re.compile(r"(?!.*(?:^|/)\.\.(?:/|$))[\w+-][\w./+-]{0,200}")
 _GNU_MESSAGE = re.compile(r"(?:\S+?):(\d+): (Error|Fatal error): (.*)")
 _GNU_USE = re.compile(r"(?:\S+?):(\d+): +Info: macro invoked from here")
 _NASM_MESSAGE = re.compile(r"(\S+?):(\d+): (?:error|fatal): (.*)")
+_ANY_ERROR = re.compile(r"^.*\b(?:error|fatal)\b.*$", re.IGNORECASE | re.MULTILINE)
 _STUB = "%warning not there\n"
 _NASM_STUB = re.compile(r"^stubs/(.+):1: warning: not there", re.MULTILINE)
 _X86INC_DEFINES = (
@@ -52,8 +56,8 @@ class Assembled:
     """Why there is nothing at all."""
 
 
-Run = Callable[[str, Origin, set[str], Callable[[], bool]], Assembled]
-"""The text, its place, the included files that are nowhere, and whether to stop."""
+Run = Callable[[str, Origin, Included, Callable[[], bool]], Assembled]
+"""The text, its place, what it includes, and whether to stop."""
 _cache: dict[tuple[object, ...], Assembled] = {}
 
 
@@ -67,7 +71,7 @@ def assemble_file(name: str, text: str, origin: Origin, cancel: Callable[[], boo
     key = (name, text, origin, tuple(found.state))
     if key not in _cache:
         try:
-            assembled = ASSEMBLERS[name](text, origin, found.missing, cancel)
+            assembled = ASSEMBLERS[name](text, origin, found, cancel)
         except external.HungError:
             assembled = Assembled(BACKENDS[name], failure=f"{name} took too long, or died.")
             if cancel():
@@ -81,7 +85,7 @@ def assemble_file(name: str, text: str, origin: Origin, cancel: Callable[[], boo
     return replace(_cache[key], notes=list(_cache[key].notes))
 
 
-def _gas(text: str, origin: Origin, _missing: set[str], cancel: Callable[[], bool]) -> Assembled:
+def _gas(text: str, origin: Origin, _found: Included, cancel: Callable[[], bool]) -> Assembled:
     program = external.find_program("as")
     if program is None:
         return Assembled("gnu as", failure="GNU as is not on PATH.")
@@ -90,33 +94,79 @@ def _gas(text: str, origin: Origin, _missing: set[str], cancel: Callable[[], boo
     options += ["--listing-cont-lines=200", "--MD", "read", "-o", "out.o"]
     folders = [part for folder in includes.search_path(origin) for part in ("-I", folder)]
     lines = ["" if _UNWANTED.match(line) else line for line in _LINE_END.split(text)]
-    for _ in range(_MAXIMUM_RUNS):
-        done = external.run(
-            [program, *options, *folders, "input.s"],
-            timeout=TIMEOUT,
-            given={"input.s": "\n".join([*lines, ""])},
-            wanted=("listing", "read", "out.o"),
-            cancel=cancel,
-        )
-        if not _only_allowed(done.files.get("read", b""), origin):
-            result.failure = "A file outside of the workspace is included."
-            return result
-        if done.status == 0:
-            break
-        mistakes = _gnu_mistakes(done.errors, len(lines))
-        if not mistakes.keys() - result.refused.keys():
-            result.failure = f"GNU as gave up: {next(iter(mistakes.values()), done.errors.strip()[:200])}"
-            return result
-        result.refused.update(mistakes)
-        for line in mistakes:
-            lines[line] = ""
-    else:
-        result.failure = "GNU as finds more and more mistakes."
+    command = [program, *options, *folders, "input.s"]
+    done = _accepted(result, "GNU as", lines, _Call(command, "input.s", {}, origin, cancel), _gnu_mistakes)
+    if done is None:
         return result
     result.listing = listings.read_gnu(done.files.get("listing", b"").decode("utf-8", "replace"))
     listings.lines_of_repetitions(result.listing, lines)
     _fill_in_addresses(result.listing, done.files.get("out.o", b""))
     return result
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """How an assembler is called: it writes `listing`, `out.o`, and to `read` which files it read."""
+
+    command: Sequence[str]
+    input: str
+    """The name that the text gets."""
+    given: Mapping[str, str]
+    """Other files that are put beside it."""
+    origin: Origin
+    cancel: Callable[[], bool]
+
+    def run(self, lines: Sequence[str]) -> external.Finished:
+        return external.run(
+            self.command,
+            timeout=TIMEOUT,
+            given={self.input: "\n".join([*lines, ""]), **self.given},
+            wanted=("listing", "read", "out.o"),
+            cancel=self.cancel,
+        )
+
+    def read_others(self, rule: bytes) -> bool:
+        """Has it read a file that it may not read? ``rule``: for make, as assemblers write it."""
+        text = rule.decode("utf-8", "replace").replace("\\\n", " ").partition(":")[2]
+        names = (name.replace("\\ ", " ") for name in re.findall(r"(?:\\ |\S)+", text))
+        own = {self.input, *self.given}
+        return any(
+            name not in own and not (os.path.isabs(name) and includes.may_read(name, self.origin))
+            for name in names
+        )
+
+
+def _accepted(
+    result: Assembled,
+    title: str,
+    lines: list[str],
+    call: _Call,
+    mistakes_of: Callable[[str, int], Mapping[int, str]],
+) -> external.Finished | None:
+    """Ask for the text, and again without the lines that are refused, until all are taken; None, with a
+    reason in the result, if that does not come to an end. Empties the lines that are refused."""
+    for _ in range(_MAXIMUM_RUNS):
+        done = call.run(lines)
+        if call.read_others(done.files.get("read", b"")):
+            result.failure = OUTSIDE
+            return None
+        if done.status == 0:
+            return done
+        mistakes = mistakes_of(done.errors, len(lines))
+        if not mistakes.keys() - result.refused.keys():
+            reason = next(iter(mistakes.values()), "") or _first_error(done.errors)
+            result.failure = f"{title} gave up: {reason}"
+            return None
+        result.refused.update(mistakes)
+        for line in mistakes:
+            lines[line] = ""
+    result.failure = f"{title} finds more and more mistakes."
+    return None
+
+
+def _first_error(errors: str) -> str:
+    match = _ANY_ERROR.search(errors)
+    return (match[0] if match else errors.strip())[:200]
 
 
 def _gnu_mistakes(errors: str, lines: int) -> dict[int, str]:
@@ -136,7 +186,7 @@ def _gnu_mistakes(errors: str, lines: int) -> dict[int, str]:
     return found
 
 
-def _nasm(text: str, origin: Origin, missing: set[str], cancel: Callable[[], bool]) -> Assembled:
+def _nasm(text: str, origin: Origin, found: Included, cancel: Callable[[], bool]) -> Assembled:
     program = external.find_program("nasm")
     if program is None:
         return Assembled("nasm", failure="NASM is not on PATH.")
@@ -145,47 +195,38 @@ def _nasm(text: str, origin: Origin, missing: set[str], cancel: Callable[[], boo
     folders = [part for folder in includes.search_path(origin) for part in ("-I", f"{folder}/")]
     usual = _X86INC_DEFINES if "x86inc" in text else ()
     defines = [part for define in (*usual, *origin.defines) for part in ("-D", define)]
-    options = ["-f", "elf64", "-l", "listing", "-o", "out.o", "-w-all", "-w+user"]
+    options = ["-f", "elf64", "-l", "listing", "-MD", "read", "-o", "out.o", "-w-all", "-w+user"]
+    command = [program, *options, *folders, "-I", "stubs/", *defines, "input.asm"]
     lines = _LINE_END.split(text)
     # A missing file is taken as empty, and says so if it is needed.
-    stubs = {f"stubs/{name}": _STUB for name in sorted(missing) if _SAFE_STUB.fullmatch(name)}
-    for _ in range(_MAXIMUM_RUNS):
-        done = external.run(
-            [program, *options, *folders, "-I", "stubs/", *defines, "input.asm"],
-            timeout=TIMEOUT,
-            given={"input.asm": "\n".join([*lines, ""]), "stubs/.empty": "", **stubs},
-            wanted=("listing", "out.o"),
-            cancel=cancel,
-        )
-        if done.status == 0:
-            break
-        mistakes: dict[int, str] = {}
-        for match in _NASM_MESSAGE.finditer(done.errors):
-            if match[1] == "input.asm":
-                # What is wrong behind the end is a block that is never closed.
-                mistakes.setdefault(min(int(match[2]), len(lines)) - 1, match[3])
-        if not mistakes.keys() - result.refused.keys():
-            first = _NASM_MESSAGE.search(done.errors)
-            result.failure = f"NASM gave up: {first[0] if first else done.errors.strip()[:200]}"
-            return result
-        result.refused.update(mistakes)
-        for line in mistakes:
-            lines[line] = ""
-    else:
-        result.failure = "NASM finds more and more mistakes."
+    stubs = {f"stubs/{name}": _STUB for name in sorted(found.missing) if _SAFE_STUB.fullmatch(name)}
+    call = _Call(command, "input.asm", {"stubs/.empty": "", **stubs}, origin, cancel)
+    done = _accepted(result, "NASM", lines, call, _nasm_mistakes)
+    if done is None:
         return result
+    if found.hidden:
+        # Among the files that it read while it assembled, NASM 2.16 names only those of `incbin`.
+        asked = replace(call, command=[program, "-M", *command[1:]]).run(lines)
+        rule = asked.files.get("read", b"")
+        if asked.status or not rule or call.read_others(rule):
+            result.failure = OUTSIDE
+            return result
     for name in dict.fromkeys(_NASM_STUB.findall(done.errors)):
         line = next((number for number, content in enumerate(lines) if name in content), 0)
         message = f"'{name}' is not found and taken as empty; name its folder as an include path."
         result.notes.append(Note(line, "include-not-read", message))
-    listing = done.files.get("listing", b"")
-    if b"<bin " in listing and "incbin" not in text.lower():
-        # Put together by macros, so that nobody could see which file it is.
-        result.failure = "A file is included in a way that cannot be checked."
-        return result
-    result.listing = listings.read_nasm(listing)
+    result.listing = listings.read_nasm(done.files.get("listing", b""))
     _fill_in_addresses(result.listing, done.files.get("out.o", b""))
     return result
+
+
+def _nasm_mistakes(errors: str, lines: int) -> dict[int, str]:
+    """Message by line; what is wrong behind the end is a block that is never closed."""
+    found: dict[int, str] = {}
+    for match in _NASM_MESSAGE.finditer(errors):
+        if match[1] == "input.asm":
+            found.setdefault(min(int(match[2]), lines) - 1, match[3])
+    return found
 
 
 def _fill_in_addresses(listing: Listing, data: bytes) -> None:
@@ -199,13 +240,6 @@ def _fill_in_addresses(listing: Listing, data: bytes) -> None:
         code = sections.get(listed.section, b"")[listed.address : listed.address + len(listed.code)]
         if len(code) == len(listed.code):
             listed.code = code
-
-
-def _only_allowed(read: bytes, origin: Origin) -> bool:
-    """Are all files that GNU as says it read its input, or files it may read?"""
-    text = read.decode("utf-8", "replace").replace("\\\n", " ").partition(":")[2]
-    names = (name.replace("\\ ", " ") for name in re.findall(r"(?:\\ |\S)+", text))
-    return all(name == "input.s" or includes.may_read(name, origin) for name in names)
 
 
 ASSEMBLERS: Mapping[str, Run] = {"gas": _gas, "nasm": _nasm}
