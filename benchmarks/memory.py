@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import os
 from pathlib import Path
 
-from editor_latency import EXAMPLES, Editor, edits
-from measuring import describe, print_table
+from editor_client import Editor
+from editor_latency import edits
+from measuring import ROOT, describe, print_table
 
 SAMPLES = 10
 
@@ -21,14 +21,13 @@ async def measure(path: Path, count: int) -> list[list[str]]:
     """Edits so far, and MiB of the server and of its workers."""
     editor = Editor(path.read_text(encoding="utf-8"), 1, ["SKL"])
     await editor.open()
-    (server,) = children(os.getpid())
     rows = []
     _, line, texts = next(iter(edits(editor.lines, count)))
     for number, text in enumerate(texts):
         if number % (count // SAMPLES) == 0:
-            rows.append(row(number, server))
+            rows.append(row(number, editor.pid))
         await editor.edit(line, text)
-    rows.append(row(count, server))
+    rows.append(row(count, editor.pid))
     await editor.close()
     return rows
 
@@ -60,7 +59,7 @@ def resident(process: int) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Memory of the server while somebody edits.")
-    parser.add_argument("file", nargs="?", type=Path, default=EXAMPLES / "dot_product.s")
+    parser.add_argument("file", nargs="?", type=Path, default=ROOT / "examples" / "dot_product.s")
     parser.add_argument("--edits", type=int, default=1000, metavar="N")
     options = parser.parse_args()
     describe()
