@@ -42,9 +42,9 @@ class AnalyzerEngine:
         """Of the last text: what an edit leaves alone is not put into words again."""
 
     def run(self, job: Job, cancel: Callable[[], bool]) -> Iterator[FileResult | Step | Table]:
-        """Analyse a text: first without the trace, because recording it takes several times as long as the
-        simulation itself and hints do not need it; then with it; last with the rewrites that help. Raises
-        whatever the analyzer raises, ``Cancelled`` among it."""
+        """Analyse a text: first what is shown within it; then also timelines and plain data, because
+        recording a trace takes several times as long as the simulation itself, and nobody waits for them;
+        last with the rewrites that help. Raises whatever the analyzer raises, ``Cancelled`` among it."""
         if job.task != ANALYSIS:
             # An analyzer of its own on the same tables: many figures must not push out those of the text.
             analyzer = Analyzer(self._store, cached_predictions=1)
@@ -63,31 +63,40 @@ class AnalyzerEngine:
         variants = [
             replace(job.options, trace=trace, trace_rounds=TIMELINE_ROUNDS) for trace in (False, True)
         ]
+        analyses = self._analyzer.variants(job.text, variants, cancel)
         shown: _Shown = {}
-        for options, analysis in zip(
-            variants, self._analyzer.variants(job.text, variants, cancel), strict=True
-        ):
-            answer = FileResult(
-                regions=tuple(self._region(analysis, region, job, shown) for region in analysis.regions),
-                problems=analysis.problems,
-                dialect=analysis.dialect,
-                detailed=options.trace,
-            )
-            yield answer
+        analysis = next(analyses)
+        brief = [self._put(region, None, analysis, job, shown) for region in analysis.regions]
+        yield FileResult(tuple(brief), analysis.problems, analysis.dialect, detailed=False)
+        analysis = next(analyses)
+        full = [
+            self._put(region, known, analysis, job, shown)
+            for region, known in zip(analysis.regions, brief, strict=True)
+        ]
+        answer = FileResult(tuple(full), analysis.problems, analysis.dialect)
+        yield answer
         self._shown = shown
         # An analyzer of its own: what is tried and thrown away must not push out what is shown.
         found = tuple(fixes(Analyzer(self._store), job.text, job.options, analysis, cancel))
         if found:
             yield replace(answer, regions=tuple(_with_fixes(region, found) for region in answer.regions))
 
-    def _region(self, analysis: Analysis, region: RegionAnalysis, job: Job, shown: _Shown) -> RegionResult:
-        """The region's result, the one of last time if nothing has changed; noted in ``shown``."""
-        traced = any(prediction.simulation.trace is not None for prediction in region.predictions)
-        key = (job.uri, job.hint_kinds, analysis.dialect, region.region.name, traced)
+    def _put(
+        self, region: RegionAnalysis, brief: RegionResult | None, analysis: Analysis, job: Job, shown: _Shown
+    ) -> RegionResult:
+        """The region put into words, or the words of last time if nothing has changed; noted in ``shown``.
+
+        ``brief``: what the first answer said about the region; None while that is being made.
+        """
+        key = (job.uri, job.hint_kinds, analysis.dialect, region.region.name, brief is None)
         known = self._shown.get(key)
-        same = known is not None and _is_same(known[0], region)
-        shown[key] = known if known is not None and same else (region, _region(analysis, region, job))
-        return shown[key][1]
+        if known is None or not _is_same(known[0], region):
+            result = (
+                _brief(analysis, region, job) if brief is None else _detailed(brief, analysis, region, job)
+            )
+            known = (region, result)
+        shown[key] = known
+        return known[1]
 
 
 def create() -> AnalyzerEngine:
@@ -105,7 +114,8 @@ def _is_same(known: RegionAnalysis, region: RegionAnalysis) -> bool:
     )
 
 
-def _region(analysis: Analysis, region: RegionAnalysis, job: Job) -> RegionResult:
+def _brief(analysis: Analysis, region: RegionAnalysis, job: Job) -> RegionResult:
+    """What the text and its hovers show."""
     alone = replace(analysis, regions=(region,), problems=())
     primary = region.predictions[0] if region.predictions else None
     return RegionResult(
@@ -125,6 +135,14 @@ def _region(analysis: Analysis, region: RegionAnalysis, job: Job) -> RegionResul
         hints=hint_kinds.hints(alone, job.hint_kinds),
         cards=_cards(region),
         findings=tuple(_problem(region, finding) for finding in region.findings),
+    )
+
+
+def _detailed(brief: RegionResult, analysis: Analysis, region: RegionAnalysis, job: Job) -> RegionResult:
+    """The same with what takes longer to make than somebody who types wants to wait."""
+    alone = replace(analysis, regions=(region,), problems=())
+    return replace(
+        brief,
         timelines=tuple(_timelines(region)),
         data=json.document(_without_traces(alone), job.uri)["regions"][0],
     )

@@ -28,7 +28,7 @@ def register(server: CyclelensServer) -> None:
         snapshot = server.session.get(_uri(params))
         if snapshot is None:
             return None
-        return _head(snapshot, snapshot.analysed) | {
+        return _head(snapshot, snapshot.detailed) | {
             "dialect": snapshot.dialect,
             "regions": [_region(region) | {"analysis": region.result.data} for region in snapshot.regions],
             "problems": [

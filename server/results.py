@@ -60,7 +60,7 @@ class RegionResult:
     fixes: tuple[Fix, ...] = ()
     """Rewrites that make the region faster; they are found last."""
     data: Mapping[str, Any] = field(default_factory=dict)
-    """The region's analysis as plain JSON values."""
+    """The region's analysis as plain JSON values; like the timelines, it comes with the second answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class FileResult:
     problems: tuple[Problem, ...] = ()
     dialect: str = ""
     detailed: bool = True
-    """False: the timelines are still missing."""
+    """False: timelines and plain data are still missing."""
 
 
 @dataclass(frozen=True, slots=True)

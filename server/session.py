@@ -127,7 +127,7 @@ class Snapshot:
     analysed: int = -1
     """Revision that the last analysis saw; -1 before the first one."""
     detailed: int = -1
-    """Revision that the last analysis with timelines saw."""
+    """Revision that the last analysis with timelines and plain data saw."""
 
     @property
     def text(self) -> str:

@@ -442,7 +442,8 @@ async def test_stored_results_can_be_had_as_plain_json(editor: Editor) -> None:
     await editor.open(TEXT)
     ask = editor.client.protocol.send_request_async
     document = {"textDocument": {"uri": editor.uri}}
-    analysis = await ask("cyclelens/analysis", document)
+    while not (analysis := await ask("cyclelens/analysis", document)).upToDate:
+        await asyncio.sleep(0.01)
     chain, immediate = analysis.regions
     assert (chain.name, chain.stale, analysis.upToDate) == ("chain", False, True)
     assert immediate.analysis.predictions[0].cycles_per_iteration == 3.42

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from cyclelens.analyzer import api
 from cyclelens.server import engine
@@ -44,9 +46,20 @@ def test_regions_that_an_edit_leaves_alone_are_the_ones_of_before() -> None:
 def test_lines_that_move_are_seen() -> None:
     subject = engine.create()
     answers(subject, TEXT)
-    moved = regions(answers(subject, "\n" + TEXT)[0])
+    moved = regions(answers(subject, "\n" + TEXT)[1])
     assert moved["r0"].first_line == 1
     assert moved["r4"].data["predictions"][0]["rows"][0]["line"] == 4 * 6 + 4
+
+
+def test_the_first_answer_is_what_is_shown_and_later_ones_only_add() -> None:
+    first, second, *_ = answers(engine.create(), TEXT)
+    assert (first.detailed, second.detailed) == (False, True)
+    for brief, full in zip(first.regions, second.regions, strict=True):
+        assert brief.hints
+        assert brief.cards
+        assert full.timelines
+        assert full.data["name"] == full.name
+        assert replace(full, timelines=(), data={}) == brief
 
 
 def test_the_regions_of_a_large_file_are_simulated_once(monkeypatch: pytest.MonkeyPatch) -> None:
