@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from typing import BinaryIO
 
-from cyclelens.server import extensions, worker
+from cyclelens.server import extensions, pipes, worker
 from cyclelens.server.features import (
     code_actions,
     code_lens,
@@ -67,7 +67,7 @@ def run(tcp_port: int | None = None, server: CyclelensServer | None = None) -> i
     server = server or create_server()
     try:
         if tcp_port is None:
-            server.start_io(sys.stdin.buffer, _protocol_output())
+            pipes.start(server, sys.stdin.buffer, _protocol_output())
         else:
             server.start_tcp("127.0.0.1", tcp_port)
     finally:

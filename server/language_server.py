@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from inspect import isawaitable, signature
@@ -37,17 +37,19 @@ class Protocol(LanguageServerProtocol):
     land elsewhere, and splits the whole text anew for every change. The session's snapshots take its place.
     """
 
+    # Plain functions: of a generator that handles a notification pygls keeps the future for ever.
+
     @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
-    def lsp_text_document__did_open(self, params: Any) -> Generator[Any, Any, None]:
-        yield self.fm.features[types.TEXT_DOCUMENT_DID_OPEN], (params,), None
+    def lsp_text_document__did_open(self, params: Any) -> None:
+        self.fm.features[types.TEXT_DOCUMENT_DID_OPEN](params)
 
     @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
-    def lsp_text_document__did_change(self, params: Any) -> Generator[Any, Any, None]:
-        yield self.fm.features[types.TEXT_DOCUMENT_DID_CHANGE], (params,), None
+    def lsp_text_document__did_change(self, params: Any) -> None:
+        self.fm.features[types.TEXT_DOCUMENT_DID_CHANGE](params)
 
     @lsp_method(types.TEXT_DOCUMENT_DID_CLOSE)
-    def lsp_text_document__did_close(self, params: Any) -> Generator[Any, Any, None]:
-        yield self.fm.features[types.TEXT_DOCUMENT_DID_CLOSE], (params,), None
+    def lsp_text_document__did_close(self, params: Any) -> None:
+        self.fm.features[types.TEXT_DOCUMENT_DID_CLOSE](params)
 
     @lsp_method(types.WORKSPACE_EXECUTE_COMMAND)
     async def lsp_workspace__execute_command(  # type: ignore[override]
@@ -157,7 +159,7 @@ class CyclelensServer(LanguageServer):
             self._trouble_reported = False
             snapshot = self.session.put(snapshot.answered(outcome.result))
             self.baselines.answered(snapshot)
-            # What follows the first answer to a job adds timelines only: nothing to push or repeat.
+            # What follows the first answer to a job is only shown when asked for: nothing to push or repeat.
             if job.identifier != self._last_answered:
                 self._last_answered = job.identifier
                 self.notify(snapshot)

@@ -1,0 +1,126 @@
+"""How messages arrive on standard input: in pieces, many at once, on a pipe, on a socket, and not at all."""
+
+from __future__ import annotations
+
+import io
+import json
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+import pytest
+from cyclelens.server.app import create_server
+from lsprotocol import types
+from pygls.io_ import StdoutWriter
+
+SERVER = [sys.executable, "-m", "cyclelens.analyzer.cli", "lsp"]
+TIMEOUT = 60.0
+URI = "file:///kernel.s"
+
+
+def frame(**fields: object) -> bytes:
+    body = json.dumps({"jsonrpc": "2.0", **fields}).encode()
+    return b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
+
+
+def change(version: int, text: str) -> dict[str, Any]:
+    return {"textDocument": {"uri": URI, "version": version}, "contentChanges": [{"text": text}]}
+
+
+INITIALIZE = frame(id=1, method="initialize", params={"capabilities": {}})
+SHUTDOWN = frame(id=2, method="shutdown")
+EXIT = frame(method="exit")
+OPEN = frame(
+    method="textDocument/didOpen",
+    params={"textDocument": {"uri": URI, "languageId": "asm", "version": 0, "text": ""}},
+)
+
+
+def answers(output: BinaryIO) -> Iterator[dict[str, Any]]:
+    while head := output.readline():
+        length = int(head.split(b":")[1])
+        while output.readline().strip():
+            pass
+        yield json.loads(output.read(length))
+
+
+def answered(output: BinaryIO, identifier: int) -> Any:
+    return next(answer for answer in answers(output) if answer.get("id") == identifier)["result"]
+
+
+def pipes() -> subprocess.Popen[bytes]:
+    return subprocess.Popen(SERVER, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+
+def test_messages_may_come_all_at_once() -> None:
+    ask = {"textDocument": {"uri": URI}}
+    edits = [
+        frame(method="textDocument/didChange", params=change(number, f"label{number}:\n"))
+        for number in range(1, 50)
+    ]
+    symbols = frame(id=3, method="textDocument/documentSymbol", params=ask)
+    with pipes() as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        server.stdin.write(b"".join([INITIALIZE, OPEN, *edits, symbols, SHUTDOWN, EXIT]))
+        server.stdin.flush()
+        assert [symbol["name"] for symbol in answered(server.stdout, 3)] == ["label49"]
+        assert server.wait(TIMEOUT) == 0
+
+
+def test_messages_may_come_in_pieces() -> None:
+    with pipes() as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        for byte in INITIALIZE:
+            server.stdin.write(bytes([byte]))
+            server.stdin.flush()
+        assert "capabilities" in answered(server.stdout, 1)
+        server.stdin.write(SHUTDOWN + EXIT)
+        server.stdin.flush()
+        assert server.wait(TIMEOUT) == 0
+
+
+@pytest.mark.parametrize("end", [b"", b"Content-Le", b"Content-Length: 100\r\n\r\n{"])
+def test_a_client_that_leaves_without_a_word_ends_the_server(end: bytes) -> None:
+    with pipes() as server:
+        assert server.stdin is not None
+        server.stdin.write(INITIALIZE + end)
+        server.stdin.close()
+        assert server.wait(TIMEOUT) == 1
+
+
+def test_one_socket_may_be_both_input_and_output() -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs, subprocess.Popen(SERVER, stdin=theirs, stdout=theirs) as server:
+        ours.settimeout(TIMEOUT)
+        ours.sendall(INITIALIZE)
+        assert "capabilities" in answered(ours.makefile("rb"), 1)
+        ours.sendall(SHUTDOWN + EXIT)
+        assert server.wait(TIMEOUT) == 0
+
+
+def test_of_what_a_client_tells_nothing_is_kept() -> None:
+    server = create_server()
+    protocol = server.protocol
+    protocol.set_writer(StdoutWriter(io.BytesIO()))
+    protocol.handle_message(
+        types.InitializeRequest(1, types.InitializeParams(capabilities=types.ClientCapabilities()))
+    )
+    protocol.handle_message(
+        types.DidOpenTextDocumentNotification(
+            types.DidOpenTextDocumentParams(types.TextDocumentItem(URI, "asm", 0, ""))
+        )
+    )
+    for number in range(1, 4):
+        document = types.VersionedTextDocumentIdentifier(version=number, uri=URI)
+        whole = types.TextDocumentContentChangeWholeDocument(text="nop\n" * number)
+        protocol.handle_message(
+            types.DidChangeTextDocumentNotification(types.DidChangeTextDocumentParams(document, [whole]))
+        )
+    snapshot = server.session.get(URI)
+    assert snapshot is not None
+    assert snapshot.lines == ("nop", "nop", "nop", "")
+    assert not protocol._request_futures
