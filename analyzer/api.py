@@ -11,7 +11,7 @@ import signal
 from bisect import bisect_right
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
 from pathlib import Path
@@ -359,24 +359,21 @@ class Analyzer:
 
                 block = with_latencies(block, latencies)
             simulation = simulate(
-                block, model, trace=options.trace, account=True, options=chosen, cancel=cancel
+                block,
+                model,
+                trace=options.trace,
+                trace_rounds=options.trace_rounds,
+                account=True,
+                options=chosen,
+                cancel=cancel,
             )
             prediction = explain(block, model, simulation)
             findings = find(prediction)
-            answer = self._answers[key] = _Answer(_shortened(prediction, options.trace_rounds), findings)
+            answer = self._answers[key] = _Answer(prediction, findings)
             if len(self._answers) > max(self._capacity, 2 * self._asked):
                 self._answers.popitem(last=False)
         self._answers.move_to_end(key)
         return answer
-
-
-def _shortened(prediction: Prediction, rounds: int | None) -> Prediction:
-    """The prediction with a trace of its first rounds only."""
-    trace = prediction.simulation.trace
-    if rounds is None or trace is None:
-        return prediction
-    trace = replace(trace, rows=tuple(row for row in trace.rows if row.round < rounds))
-    return replace(prediction, simulation=replace(prediction.simulation, trace=trace))
 
 
 def _listing(code: bytes, loop: bool) -> tuple[Instruction, ...] | PredictResult:

@@ -188,7 +188,7 @@ def _timelines(region: RegionAnalysis) -> Iterator[TimelineResult]:
                 text=timeline.render(prediction, TIMELINE_ROUNDS),
                 instructions=tuple(template.instruction.text for template in prediction.instructions),
                 columns=TraceRow._fields,
-                rows=tuple(tuple(row) for row in trace.rows if row.round < TIMELINE_ROUNDS),
+                rows=tuple(tuple(row) for row in trace.rows),
             )
 
 

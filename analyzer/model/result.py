@@ -203,7 +203,7 @@ class AnalysisOptions:
     """Which variant of the model simulates; ``bounds`` does not, and is for batches only."""
     trace: bool = False
     trace_rounds: int | None = None
-    """Iterations at the beginning of the trace that are kept; all by default."""
+    """Iterations at its beginning that the trace is about, then without causes; all by default."""
     account: bool = False
     """The report is to have the account of issue slots in full."""
     forced: frozenset[str] = frozenset()

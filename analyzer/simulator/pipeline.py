@@ -363,6 +363,7 @@ def simulate(
     min_cycles: int = 500,
     options: ModelOptions = PUBLISHED,
     trace: bool = False,
+    trace_rounds: int | None = None,
     details: bool = True,
     account: bool = False,
     cancel: Callable[[], bool] | None = None,
@@ -370,8 +371,9 @@ def simulate(
     """Run the block for at least ``min_rounds`` iterations and ``min_cycles`` cycles.
 
     ``options`` says which variant of the model runs (``variant`` applies its part of them to the
-    microarchitecture). ``details`` adds the figures per instruction, ``trace`` every event, ``account`` what
-    became of every issue slot, for which the run may go on. Raises Cancelled when ``cancel`` turns true,
+    microarchitecture). ``details`` adds the figures per instruction, ``trace`` every event (with
+    ``trace_rounds`` those of the first rounds alone, without causes), ``account`` what became of every issue
+    slot, for which the run may go on. Raises Cancelled when ``cancel`` turns true,
     SimulationStuck when nothing retires any more, ValueError for an empty block.
     """
     pipeline = Pipeline(block, microarchitecture, options)
@@ -390,6 +392,7 @@ def simulate(
         lsd_unroll=pipeline.lsd.unroll,
         stalls=pipeline.resources.stalls,
         trace=trace,
+        trace_rounds=trace_rounds,
         details=details,
     )
     if account:

@@ -50,6 +50,7 @@ def summarize(
     lsd_unroll: int,
     stalls: Column,
     trace: bool,
+    trace_rounds: int | None,
     details: bool,
 ) -> Simulation:
     """The figures of a finished run. ``rounds`` have at least one retired uop; ``stalls`` are those of
@@ -73,13 +74,16 @@ def summarize(
         elimination=tally.not_eliminated() if tally else (),
         busiest_port=tally.busiest_port() if tally else 0.0,
         lsd_unroll=lsd_unroll,
-        trace=_trace(columns, stalls, last, cycles) if trace else None,
+        trace=_trace(columns, stalls, last, cycles, trace_rounds) if trace else None,
     )
 
 
-def _trace(columns: Columns, stalls: Column, last_round: int, cycles: int) -> Trace:
-    """Everything about the rounds up to the last relevant one."""
-    rows, uops = _rows(columns)
+def _trace(columns: Columns, stalls: Column, last_round: int, cycles: int, first_rounds: int | None) -> Trace:
+    """Everything about the rounds up to the last relevant one; of the first rounds alone only the events."""
+    if first_rounds is not None:
+        count = min(first_rounds, last_round + 1) * columns.program.instructions
+        return Trace(tuple(_rows(columns, min(count, columns.instances))[0]), cycles)
+    rows, uops = _rows(columns, columns.instances)
     end = next((number for number, row in enumerate(rows) if row.round > last_round), len(rows))
     return Trace(
         rows=tuple(rows[:end]),
@@ -126,8 +130,9 @@ def _inputs(columns: Columns, uops: list[int], end: int) -> Iterator[tuple[Input
         yield tuple(inputs)
 
 
-def _rows(columns: Columns) -> tuple[list[TraceRow], list[int]]:
-    """One row per uop in program order, and their uops: NONE for the second half of a macro-fused pair."""
+def _rows(columns: Columns, instances: int) -> tuple[list[TraceRow], list[int]]:
+    """One row per uop of so many instructions in program order, and their uops: NONE for the second half of a
+    macro-fused pair."""
     program = columns.program
     count = program.instructions
     extra: dict[int, list[int]] = {}
@@ -136,7 +141,7 @@ def _rows(columns: Columns) -> tuple[list[TraceRow], list[int]]:
             extra.setdefault(columns.instance[uop], []).append(uop)
     rows = []
     uops = []
-    for instance in range(columns.instances):
+    for instance in range(instances):
         i = instance % count
         before = extra.get(instance, [])
         for kind, name in ((MERGE, "merge"), (SYNC, "sync")):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -66,9 +67,17 @@ class Case(NamedTuple):
     block: Block
     model: Microarchitecture
 
-    def run(self, *, trace: bool = True, details: bool = True) -> Simulation:
+    def run(self, *, trace: bool = True, trace_rounds: int | None = None, details: bool = True) -> Simulation:
         """A short simulation."""
-        return simulate(self.block, self.model, min_rounds=4, min_cycles=120, trace=trace, details=details)
+        return simulate(
+            self.block,
+            self.model,
+            min_rounds=4,
+            min_cycles=120,
+            trace=trace,
+            trace_rounds=trace_rounds,
+            details=details,
+        )
 
 
 @st.composite
@@ -276,6 +285,14 @@ def test_the_figure_does_not_depend_on_what_is_asked_for(case: Case) -> None:
             assert getattr(quiet, name) == getattr(full, name), name
     assert bare.cycles_per_iteration == full.cycles_per_iteration
     assert (bare.first_round, bare.last_round) == (full.first_round, full.last_round)
+
+
+@examples
+@given(cases(), st.integers(0, 30))
+def test_a_short_trace_is_the_beginning_of_the_long_one(case: Case, rounds: int) -> None:
+    full, short = case.run(), case.run(trace_rounds=rounds)
+    assert rows_of(short) == tuple(row for row in rows_of(full) if row.round < rounds)
+    assert replace(short, trace=None) == replace(full, trace=None)
 
 
 @examples
