@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import logging
 import os
 import sys
@@ -65,6 +66,8 @@ def run(tcp_port: int | None = None, server: CyclelensServer | None = None) -> i
     # Editors cancel requests that were answered a moment before: nothing that anybody has to know.
     logging.getLogger("pygls.protocol.json_rpc").setLevel(logging.ERROR)
     server = server or create_server()
+    # What is there now stays: going over all of it takes longer than answering a request.
+    gc.freeze()
     try:
         if tcp_port is None:
             pipes.start(server, sys.stdin.buffer, _protocol_output())

@@ -7,6 +7,7 @@ another one; it ends by itself when the parent is gone.
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import os
 import signal
@@ -52,6 +53,8 @@ def main(connection: Connection, cancelled: Any, factory: str) -> None:
 
     module, function = factory.split(":")
     engine: Engine = getattr(importlib.import_module(module), function)()
+    # What is there now stays: going over all of it takes longer than an analysis.
+    gc.freeze()
     connection.send(READY)
     while True:
         try:
