@@ -190,12 +190,16 @@ class Analyzer:
         return self._analysis((), found, options, cancel)
 
     def experiment(
-        self, prediction: Prediction, options: ModelOptions = PUBLISHED, cancel: Cancel | None = None
+        self,
+        region: RegionAnalysis,
+        prediction: Prediction,
+        options: ModelOptions = PUBLISHED,
+        cancel: Cancel | None = None,
     ) -> Experiment:
-        """What can be tried with a block that was predicted with these ``options``."""
+        """What can be tried with a region that was predicted with these ``options``."""
         from cyclelens.analyzer.insight.whatif import Experiment
 
-        return Experiment(prediction, self._store, options=options, cancel=cancel)
+        return Experiment(prediction, self._store, latencies=region.latencies, options=options, cancel=cancel)
 
     def _analysis(
         self,
@@ -300,6 +304,9 @@ class Analyzer:
             return without(f"The region has {len(code)} bytes of code; the limit is {MAX_BLOCK_BYTES}.")
         loop = plan.mode == "loop" or (plan.mode == "auto" and region.ends_in_jump_to_start)
         lines = _statement_of_each(decode(code), region)
+        latencies = {
+            index: region.latencies[line] for index, line in enumerate(lines) if line in region.latencies
+        }
         note = ""
         if loop and not region.ends_in_jump_to_start:
             end = loop_end(decode(code))
@@ -309,9 +316,6 @@ class Analyzer:
             note = f"To make the region a loop, '{added[0].text}; {added[1].mnemonic}' was added to its end."
             lines += (lines[-1],) * len(added)
             code += end
-        latencies = {
-            index: region.latencies[line] for index, line in enumerate(lines) if line in region.latencies
-        }
         answers = []
         try:
             for model in plan.models:
@@ -328,6 +332,7 @@ class Analyzer:
             predictions=tuple(answer.prediction for answer in answers),
             findings=tuple(finding for answer in answers for finding in answer.findings),
             note=note,
+            latencies=latencies,
         )
 
     def _answer(

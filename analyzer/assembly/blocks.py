@@ -70,6 +70,8 @@ def to_regions(
     not cut. ``source_line`` of a piece that has code."""
     targets = {at: target_of(pieces[at]) for at in inside}
     runs = [inside] if incomplete else cut(targets, inside)
+    # An alignment that fills nothing may stand between two blocks.
+    runs = [run for run in runs if any(pieces[at].code for at in run)] or [inside]
     regions = []
     for number, run in enumerate(runs, 1):
         lines = tuple(source_line(at) for at in run if pieces[at].code)

@@ -48,7 +48,7 @@ from cyclelens.analyzer.assembly.instructions import (
     finish_fallback,
     prepare,
 )
-from cyclelens.analyzer.assembly.layout import Piece, lay_out
+from cyclelens.analyzer.assembly.layout import Piece, find_targets, lay_out
 from cyclelens.analyzer.assembly.loops import FoundLoop, find_loops
 from cyclelens.analyzer.assembly.operands import OperandError, UnsupportedError
 from cyclelens.analyzer.assembly.problems import make_problem
@@ -88,6 +88,8 @@ _PLACEMENTS = 3
 _LINE_BYTES = 64
 _LEAVING = frozenset(["jmp", "jmpq", "call", "callq", "xbegin"])
 """Jumps that often go to another file."""
+_HERE = re.compile(r"(?<![\w.$])[.$](?![\w.$])")
+"""The address of the statement itself."""
 _PLAIN_SYMBOL = re.compile(r"[A-Za-z_.?][\w.$?]*")
 
 _MARKERS = (MARKER_WORDS, MARKER_BYTES, re.compile(r"\biaca\w*", re.IGNORECASE))
@@ -421,7 +423,7 @@ class _Assembly:
         if isinstance(content, Jump) and content.forms.near is not None and content.forms.short is not None:
             target = self._target(index, content, window.section)
             if target is not None:
-                low, high = min(low, target), max(high, target)
+                low, high = min(low, target[0]), max(high, target[0])
         elif isinstance(content, Alignment) and window.first <= index < window.last:
             low = min(low, self._anchor(window, index))
         if (low, high) == (window.low, window.high) or high - low > window.high - window.low + _FARTHEST:
@@ -443,17 +445,20 @@ class _Assembly:
                 return before
         return window.low
 
-    def _target(self, index: int, jump: Jump, section: str) -> int | None:
-        """Index of the statement that a jump goes to; None if its address is not known here."""
+    def _target(self, index: int, jump: Jump, section: str) -> tuple[int, int] | None:
+        """Index of the statement that a jump goes to, and the bytes from there to its target; None if its
+        address is not known here."""
         name = jump.target.text.strip()
-        if name in (".", "$"):
-            return index
-        label = self.program.find_label(name, index)
-        if label is None and (alias := self.program.lookup(name, index)) and alias.symbol:
-            label = None if alias.constant else self.program.find_label(alias.symbol, index)
+        try:
+            value = evaluate(name, StatementScope(self.program, index).lookup)
+        except ExpressionError:
+            return None
+        if _HERE.search(name):
+            return (index, value.constant) if value.symbol in (".", "$") else None
+        label = None if value.symbol is None else self.program.find_label(value.symbol, index)
         if label is None or label.section != section:
             return None
-        return label.index
+        return label.index, value.constant
 
     # What a statement becomes
 
@@ -675,8 +680,8 @@ class _Assembly:
         for index, piece in zip(layout.indices, layout.pieces, strict=True):
             if piece.jump is not None:
                 target = self._target(index, piece.jump, window.section)
-                if target is not None and layout.low <= target <= layout.high:
-                    piece.target = bisect_left(layout.indices, target)
+                if target is not None and layout.low <= target[0] <= layout.high:
+                    piece.target, piece.beyond = bisect_left(layout.indices, target[0]), target[1]
         return layout
 
     def _place(self, layout: _Layout) -> None:
@@ -689,6 +694,7 @@ class _Assembly:
             if start % _LINE_BYTES == 0 or (layout.anchored and not layout.starts_aligned):
                 break
             origin = (origin - start) % _LINE_BYTES
+        find_targets(layout.pieces)
 
     def _remark(self, index: int, statement: Statement, content: _Content | None) -> None:
         """Warnings about statements of a region that do not keep it from being encoded."""

@@ -28,6 +28,8 @@ class Piece:
     jump: Jump | None = None
     target: int | None = None
     """Index of the piece that the jump goes to; the number of pieces for the end; None for outside."""
+    beyond: int = 0
+    """Bytes from there to where the jump really goes."""
     offset: int = 0
     unreachable: bool = False
     """Only a short form exists and it does not reach."""
@@ -51,6 +53,22 @@ def lay_out(pieces: Sequence[Piece], origin: int = 0) -> None:
     for piece in pieces:
         if piece.jump is not None:
             piece.code = _encode(pieces, piece, end)
+
+
+def find_targets(pieces: Sequence[Piece]) -> None:
+    """Once all addresses are known: the pieces that jumps to some bytes behind another one go to."""
+    places: dict[int, int] = {}
+    for at, piece in enumerate(pieces):
+        if piece.code:
+            places.setdefault(piece.offset, at)
+    for piece in pieces:
+        if piece.target is not None and piece.beyond:
+            base = pieces[piece.target].offset if piece.target < len(pieces) else _end(pieces)
+            piece.target, piece.beyond = places.get(base + piece.beyond), 0
+
+
+def _end(pieces: Sequence[Piece]) -> int:
+    return pieces[-1].offset + len(pieces[-1].code) if pieces else 0
 
 
 def _place(pieces: Sequence[Piece], origin: int) -> int:
@@ -79,7 +97,7 @@ def _distance(pieces: Sequence[Piece], piece: Piece, jump: Jump, end: int) -> in
     if piece.target is None:
         return 0
     target = pieces[piece.target].offset if piece.target < len(pieces) else end
-    return target - piece.offset - _size(piece, jump)
+    return target + piece.beyond - piece.offset - _size(piece, jump)
 
 
 def _relax(pieces: Sequence[Piece], end: int, *, everything: bool) -> int | None:

@@ -114,6 +114,7 @@ _SEGMENT = re.compile(r"%?([c-gs]s)\s*:\s*", re.IGNORECASE)
 _ATT_ADDRESS = re.compile(r"(?P<displacement>[^%]*?)\(\s*(?P<inside>[^()]*(?:\(\s*\d\s*\))?)\s*\)")
 _BARE_WORD = re.compile(r"(?<![%\w.$@])[A-Za-z]\w*(?![\w.$@])")
 _OFFSET = re.compile(r"offset\b\s*(?:flat\s*:\s*)?", re.IGNORECASE)
+_HERE = re.compile(r"\$(?![\w.$])")
 _DISTANCE = re.compile(r"(short|near(?:\s+ptr)?|far)\b\s*", re.IGNORECASE)
 _ST = re.compile(r"st\s*\(\s*([0-7])\s*\)")
 _TERM_SPLIT = re.compile(r"[-+*()\[\]]|[^-+*()\[\]]+")
@@ -252,7 +253,7 @@ def parse_intel(text: str, scope: Scope, *, branch: bool) -> Operand:
 
 
 def _plain_intel(text: str, scope: Scope, *, branch: bool) -> Operand:
-    if text.startswith("$") and not (branch and text == "$"):
+    if text.startswith("$") and not (branch and _HERE.match(text)):
         raise OperandError("A number is written without '$' in Intel syntax.")
     near = False
     if branch and (match := _DISTANCE.match(text)):

@@ -241,7 +241,9 @@ def report_each(
             print(f"== {title_of(region)} ==\n   No prediction: {region.note}")
             code = PROBLEMS
         for prediction in region.predictions:
-            experiment = Experiment(prediction, store, options=model, settled=settled)
+            experiment = Experiment(
+                prediction, store, latencies=region.latencies, options=model, settled=settled
+            )
             try:
                 for line in report(region, prediction, experiment):
                     print(line)

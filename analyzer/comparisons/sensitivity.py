@@ -25,7 +25,7 @@ def compare(request: Request) -> Iterator[Step | Table]:
         yield Table(title, COLUMNS, text=region.note if region else gone(request.region))
         return
     prediction = region.predictions[0]
-    experiment = request.analyzer.experiment(prediction, request.options.model, request.cancel)
+    experiment = request.analyzer.experiment(region, prediction, request.options.model, request.cancel)
     base = experiment.baseline()
     changes = sensitivity(experiment, places(region, prediction))
     outcomes = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 from cyclelens.analyzer.facts.store import FactsStore
@@ -13,7 +14,6 @@ from cyclelens.analyzer.insight.dependencies import dependencies
 from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.variants import variant
-from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.result import Prediction, RegionAnalysis
@@ -22,6 +22,7 @@ from cyclelens.analyzer.simulator.pipeline import SimulationStuck, rounds_to_set
 from cyclelens.analyzer.uops.block import build_block
 from cyclelens.analyzer.uops.registers import canonical
 
+NO_LATENCIES: Mapping[int, int] = MappingProxyType({})
 _ROUNDS = 10
 """As for a prediction."""
 
@@ -49,11 +50,13 @@ class Experiment:
         prediction: Prediction,
         store: FactsStore,
         *,
+        latencies: Mapping[int, int] = NO_LATENCIES,
         options: ModelOptions = PUBLISHED,
         settled: bool = False,
         cancel: Callable[[], bool] | None = None,
     ) -> None:
-        """``options``: those of the prediction. ``settled``: simulate until even buffers much larger than
+        """``latencies``: in cycles, that the text asks for, by index of instruction. ``options``: those of
+        the prediction. ``settled``: simulate until even buffers much larger than
         today's have filled up. Takes longer, and the figure may differ a little from the prediction."""
         self.prediction = prediction
         self.options = options
@@ -62,8 +65,9 @@ class Experiment:
         self._settled = settled
         self._cancel = cancel
         self._instructions = [template.instruction for template in prediction.instructions]
+        self._latencies = latencies
         self._loop = prediction.mode == "loop"
-        self.block = self._build(self._instructions)
+        self.block = self._build(range(len(self._instructions)))
 
     def baseline(self) -> Outcome:
         """The block as it is."""
@@ -71,14 +75,14 @@ class Experiment:
 
     def without(self, instruction: int, change: str = "") -> Outcome:
         """One instruction removed. Raises ChangeError if it is the only one."""
-        rest = [item for number, item in enumerate(self._instructions) if number != instruction]
+        rest = [number for number in range(len(self._instructions)) if number != instruction]
         if not rest:
             raise ChangeError("the block has only this instruction")
         return self._run(change, self._build(rest))
 
     def swapped(self, one: int, other: int, change: str = "") -> Outcome:
         """Two instructions in each other's place."""
-        order = list(self._instructions)
+        order = list(range(len(self._instructions)))
         order[one], order[other] = order[other], order[one]
         return self._run(change, self._build(order))
 
@@ -88,14 +92,14 @@ class Experiment:
         Raises ChangeError if the block is no loop with a branch at its end.
         """
         end = self._loop_end()
-        body, closing = self._instructions[:end], self._instructions[end:]
+        body, closing = list(range(end)), list(range(end, len(self._instructions)))
         if not self._loop or not closing or not body:
             raise ChangeError("only a loop with a branch at its end can be unrolled")
         return self._run(change, self._build(body * times + closing), iterations=times)
 
     def aligned(self, alignment: int, change: str = "") -> Outcome:
         """The block at another address, bytes within a 64-byte line."""
-        return self._run(change, self._build(self._instructions, alignment))
+        return self._run(change, self._build(range(len(self._instructions)), alignment))
 
     def with_latency(self, instruction: int, cycles: int, change: str = "") -> Outcome:
         """An instruction whose results take ``cycles`` from its inputs (from its loads if it computes)."""
@@ -135,16 +139,19 @@ class Experiment:
         """The block as it is on another version of the microarchitecture."""
         return self._run(change, self.block, model=model)
 
-    def _build(self, instructions: Sequence[Instruction], alignment: int | None = None) -> Block:
+    def _build(self, order: Sequence[int], alignment: int | None = None) -> Block:
+        """A block of the original's instructions, given by their positions there."""
         place = self.prediction.alignment if alignment is None else alignment
-        return build_block(
-            instructions,
+        block = build_block(
+            [self._instructions[number] for number in order],
             self.model,
             self._store,
             loop=self._loop,
             alignment=place,
             options=self.options,
         )
+        asked = {at: self._latencies[number] for at, number in enumerate(order) if number in self._latencies}
+        return with_latencies(block, asked) if asked else block
 
     def _replaced(
         self, instruction: int, change: Callable[[InstructionTemplate], InstructionTemplate]

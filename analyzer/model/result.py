@@ -161,6 +161,8 @@ class RegionAnalysis:
     findings: tuple[Finding, ...] = ()
     note: str = ""
     """Why there is no prediction, if there is none; else what was added to make the region a loop."""
+    latencies: Mapping[int, int] = field(default_factory=dict)
+    """Latencies in cycles that the text asks for, by index of instruction."""
 
 
 @dataclass(frozen=True, slots=True)

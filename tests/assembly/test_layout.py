@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 
 import pytest
@@ -32,6 +33,46 @@ def test_all_kinds_of_direct_jumps(code: Callable[..., str]) -> None:
         "e2fe" + "e0fc" + "e3fa" + "67e3f7" + "e8f2ffffff" + "72f0" + "ebfe"
     )
     assert code("1: jmp short 1b\njmp near ptr 1b\ncall 1b", "intel") == "ebfe" + "e9f9ffffff" + "e8f4ffffff"
+
+
+def test_jumps_by_a_number_of_bytes_are_short_if_they_reach(code: Callable[..., str]) -> None:
+    assert code("jmp . + 5\njmp .-100") == "eb03" + "eb9a"
+    assert code("jmp . + 129\njmp . + 130\njne . + 200") == "eb7f" + "e97d000000" + "0f85c2000000"
+    assert code("jmp . - 126\njmp . - 127") == "eb80" + "e97cffffff"
+    assert code("1: nop\njne 1b+1\njmp 1f - 1\n1: nop") == "90" + "75fe" + "ebff" + "90"
+    assert code(".set a, 1f + 2\njmp a\n1: nop") == "eb02" + "90"
+    assert code("jmp $+5\njmp $ - 1\njmp short $+4\ncall $+5", "intel") == (
+        "eb03" + "ebfd" + "eb02" + "e800000000"
+    )
+
+
+def test_jumps_by_a_number_of_bytes_are_those_of_gnu_as(
+    code: Callable[..., str], gnu_code: Callable[[str], bytes]
+) -> None:
+    source = random.Random(20240614)
+    for _ in range(20):
+        lines = ["a: nop"]
+        for _ in range(25):
+            place = source.choice((".", "a", "b"))
+            target = f"{place} {source.choice('+-')} {source.randrange(150)}"
+            lines.append(source.choice(("nop", f"jmp {target}", f"jne {target}", ".zero 9", ".p2align 3")))
+        text = "\n".join([*lines, "b: ret\n"])
+        assert code(text) == gnu_code(text).hex(), text
+
+
+@pytest.mark.parametrize(
+    ("beyond", "blocks"),
+    [
+        (0, [("90" + "4801c3" + "48ffc9" + "75f7", True)]),
+        (1, [("90", False), ("4801c3" + "48ffc9" + "75f8", True)]),
+        (2, [("90" + "4801c3" + "48ffc9" + "75f9", False)]),  # into the middle of one
+    ],
+)
+def test_a_jump_some_bytes_behind_a_label_goes_to_the_instruction_there(
+    beyond: int, blocks: list[tuple[str, bool]], region: Callable[..., AssembledFile]
+) -> None:
+    regions = region(f"top: nop\nadd %rax, %rbx\ndec %rcx\njnz top + {beyond}").regions
+    assert [(block.code.hex(), block.ends_in_jump_to_start) for block in regions] == blocks
 
 
 def test_external_targets_take_the_near_form(code: Callable[..., str]) -> None:

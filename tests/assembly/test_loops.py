@@ -109,6 +109,14 @@ def test_a_loop_within_a_region_becomes_a_loop() -> None:
     ]
 
 
+def test_an_alignment_that_fills_nothing_is_no_block() -> None:
+    text = "# cyclelens-begin\nxor %eax, %eax\njz 1f\n.balign 4\n1: inc %eax\n# cyclelens-end\n"
+    assert [(region.name, region.code.hex()) for region in assemble(text).regions] == [
+        ("region-1.1", "31c0" + "7400"),
+        ("region-1.2", "ffc0"),
+    ]
+
+
 def test_jumps_out_of_a_region_cut_nothing() -> None:
     text = "# cyclelens-begin\n1: test %eax, %eax\njz 2f\ncall f\ndec %ecx\njnz 1b\n# cyclelens-end\n2: ret\n"
     result = assemble(text)

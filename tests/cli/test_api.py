@@ -179,3 +179,8 @@ def test_a_comment_gives_an_instruction_another_latency(analyzer):
     latency = "  # LLVM-MCA-LATENCY : 40"
     assert figures(analyzer.analyze(text.format("", ""), AnalysisOptions())) == [[3.0]]
     assert figures(analyzer.analyze(text.format("", latency), AnalysisOptions())) == [[40.0]]
+
+
+def test_the_counter_that_makes_a_region_a_loop_has_its_own_latency(analyzer):
+    text = "# cyclelens-begin\nnop # LLVM-MCA-LATENCY : 40\n# cyclelens-end\n"
+    assert figures(analyzer.analyze(text, AnalysisOptions(mode="loop"))) == [[1.0]]

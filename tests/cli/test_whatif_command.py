@@ -36,6 +36,14 @@ def test_without_a_change_what_helps_is_listed(run):
     assert "2.00         1.00  without line 3: imul rax, rax" in out
 
 
+@pytest.mark.parametrize("command", [("whatif", "--align", "32"), ("sweep", "--resource", "rs")])
+def test_a_latency_that_a_comment_asks_for_is_kept(run, command):
+    code, out = run(*command, text=KERNEL.replace("%rbx\n", "%rbx # LLVM-MCA-LATENCY : 20\n"))
+    assert code == 0
+    assert "20.00" in out
+    assert " 3.00" not in out
+
+
 @pytest.mark.parametrize(
     ("change", "shown"),
     [

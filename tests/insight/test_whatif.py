@@ -6,7 +6,7 @@ import pytest
 from blocks import block_of, store
 from cyclelens.analyzer.insight import sweeps
 from cyclelens.analyzer.insight.explain import explain
-from cyclelens.analyzer.insight.whatif import ChangeError, Experiment, changed, sensitivity
+from cyclelens.analyzer.insight.whatif import NO_LATENCIES, ChangeError, Experiment, changed, sensitivity
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.simulator.pipeline import simulate
@@ -19,11 +19,11 @@ LCP = "6605341249ffcf"  # add ax, 0x1234; dec r15
 PORT = "480fafc6480fafde49ffcf75f4"  # two imul that do not depend on each other
 
 
-def experiment(code, name="SKL", *, settled=False, model=PUBLISHED, **options):
+def experiment(code, name="SKL", *, settled=False, model=PUBLISHED, latencies=NO_LATENCIES, **options):
     block = block_of(code, name, options=model, **options)
     parameters = registry.get(name)
     prediction = explain(block, parameters, simulate(block, parameters, options=model))
-    return Experiment(prediction, store(), settled=settled, options=model)
+    return Experiment(prediction, store(), latencies=latencies, settled=settled, options=model)
 
 
 def cycles(outcome):
@@ -49,6 +49,18 @@ def test_the_latency_of_the_chain_is_the_figure(latency):
     outcome = experiment(MULTIPLY).with_latency(0, latency)
     assert cycles(outcome) == latency
     assert "Dependencies" in outcome.bottlenecks
+
+
+def test_latencies_that_the_text_asks_for_hold_in_every_experiment():
+    subject = experiment(MULTIPLY, latencies={1: 20})  # of add rbx, rbx
+    assert cycles(subject.baseline()) == 20
+    assert cycles(subject.without(0)) == 20  # it is at another place then
+    assert cycles(subject.without(1)) == 3
+    assert cycles(subject.swapped(0, 1)) == 20
+    assert cycles(subject.unrolled(2)) == 20
+    assert cycles(subject.aligned(16)) == 20
+    assert cycles(subject.with_latency(1, 7)) == 7
+    assert cycles(subject.with_latency(0, 30)) == 30
 
 
 def test_a_dependency_that_is_not_waited_for():
