@@ -24,7 +24,7 @@ from cyclelens.analyzer.facts.matching import find_facts
 from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.uops import Block
-from cyclelens.analyzer.simulator.pipeline import Pipeline, simulate
+from cyclelens.analyzer.simulator.pipeline import release, simulate, started
 from cyclelens.analyzer.uops.block import build_block
 from measuring import ROOT, describe, print_table, real_blocks
 
@@ -75,7 +75,7 @@ class Run:
 
     def lay_out(self, block: Block) -> None:
         """Everything of a simulation except the clock."""
-        Pipeline(block, self.model).release()
+        release(started(block, self.model))
 
     def report(self, figures: Iterable[float]) -> None:
         """What the command line writes."""

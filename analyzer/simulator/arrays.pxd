@@ -11,6 +11,7 @@ cdef class PairQueue:
     cdef public int mask
     cdef public int head
     cdef public int count
+    cpdef int start(self, int capacity) except -1
     cdef int _cut(self, int[::1] table, int size) except -1
     cdef void push(self, int first, int second) noexcept
     cdef void pop(self) noexcept
@@ -22,6 +23,7 @@ cdef class SequenceHeaps:
     cdef public int capacity
     cdef public int[::1] items
     cdef public int[::1] counts
+    cdef void clear(self) noexcept
     cdef void push(self, int heap, int item) noexcept
     cdef int oldest(self, int heap) noexcept
     cdef int pop(self, int heap) noexcept

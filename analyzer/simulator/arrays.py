@@ -46,17 +46,23 @@ class PairQueue:
     """A first-in first-out queue of pairs of integers in a ring of fixed capacity.
 
     Behind the oldest pair at ``head``, the pair at a place is at index ``(head + place) & mask``. Whoever
-    makes the queue knows how full it can get.
+    starts the queue knows how full it can get.
     """
 
-    def __init__(self, capacity: int) -> None:
-        size = 16
-        while size < capacity:
-            size *= 2
-        self.mask = size - 1
+    def __init__(self) -> None:
+        self.mask = -1
         self.head = 0
         self.count = 0
-        self._cut(memoryview(ints(2 * size)), size)
+
+    def start(self, capacity: int) -> None:
+        """Empty, with room for this many pairs at least."""
+        self.clear()
+        if capacity > self.mask + 1:
+            size = 16
+            while size < capacity:
+                size *= 2
+            self.mask = size - 1
+            self._cut(memoryview(ints(2 * size)), size)
 
     def _cut(self, table: Column, size: int) -> None:
         self.firsts = table[:size]
@@ -88,6 +94,11 @@ class SequenceHeaps:
         self.capacity = capacity
         self.items = ints(heaps * capacity)
         self.counts = ints(heaps)
+
+    def clear(self) -> None:
+        """Drop everything."""
+        for heap in range(len(self.counts)):
+            self.counts[heap] = 0
 
     def push(self, heap: int, item: int) -> None:
         """Insert a sequence number."""

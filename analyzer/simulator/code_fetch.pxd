@@ -19,6 +19,7 @@ cdef class CodeFetch:
     cdef PairQueue _lines
     cdef public int round
     cdef public int instance
+    cdef void start(self) noexcept
     cdef int record(self, Record state) except -1
     cdef void tick(self) noexcept
     cdef void _fetch_round(self) noexcept

@@ -21,6 +21,9 @@ class CodeFetch:
         self._layout = layout
         self._blocks = queues.blocks
         self._lines = queues.lines
+
+    def start(self) -> None:
+        """At the beginning of the code."""
         self.round = 0
         self.instance = 0
         """Next instance to fetch."""

@@ -64,6 +64,7 @@ cdef class Columns:
     cdef public long long[::1] store_base
     cdef public long long[::1] store_index
     cpdef int start(self) except -1
+    cpdef bint short(self) noexcept
     cdef int _start_columns(self, int size, int value_size) except -1
     cdef int _cut_instances(self, int[::1] table, int size) except -1
     cdef int _cut_uops(self, int[::1] table, int size) except -1

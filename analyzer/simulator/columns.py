@@ -12,8 +12,9 @@ from cyclelens.analyzer.simulator.program import Program
 
 _INITIAL = 1040
 """65 cache lines: were it a power of two, the same uop's place in all columns would be in one cache set."""
-_MOST_KEPT = 1 << 18
-"""Longer columns are not kept for the next run."""
+_MOST_KEPT = 1 << 14
+"""Longer columns, of more than a megabyte, are not kept for the next run: it takes far longer than to make
+them."""
 
 
 class Columns:
@@ -42,9 +43,11 @@ class Columns:
         self.inputs = 0
         self.values = 0
         self.stores = 0
-        if len(self.static) > _MOST_KEPT:
-            self._start_columns(_INITIAL, _INITIAL)
         self.reserve()
+
+    def short(self) -> bool:
+        """Whether they are worth keeping for the next run."""
+        return len(self.static) <= _MOST_KEPT
 
     def _start_columns(self, size: int, value_size: int) -> None:
         self._cut_instances(memoryview(ints(4 * size)), size)

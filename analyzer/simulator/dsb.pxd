@@ -22,6 +22,7 @@ cdef class Dsb:
     cdef public bint extra_last_cycle
     cdef public int last_instruction
     cdef public bint finished
+    cdef void start(self) noexcept
     cdef int record(self, Record state) except -1
     cdef void tick(self) noexcept
     cdef int _next_line_start(self) noexcept

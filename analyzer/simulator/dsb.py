@@ -31,6 +31,9 @@ class Dsb:
         self._microcode = microcode
         self._width = microarchitecture.dsb_width
         self._ms_stall = microarchitecture.dsb_to_ms_stall
+
+    def start(self) -> None:
+        """At the beginning of a line."""
         self.position = 0
         self.extra_last_cycle = False
         self.last_instruction = NONE

@@ -14,10 +14,17 @@ class FenceOrder:
 
     def __init__(self, columns: Columns) -> None:
         self._columns = columns
-        most = _MOST_IN_FLIGHT if columns.program.has_fences else 0
-        self.pending = PairQueue(most)
-        # Accesses behind a pending fence wait, so a list holds those of two rounds at most.
-        self.accesses = PairQueue(most + 2 * columns.program.uops)
+        self.pending = PairQueue()
+        self.accesses = PairQueue()
+
+    def start(self) -> None:
+        """No fence is pending."""
+        self.pending.clear()
+        self.accesses.clear()
+        if self._columns.program.has_fences:
+            self.pending.start(_MOST_IN_FLIGHT)
+            # Accesses behind a pending fence wait, so a list holds those of two rounds at most.
+            self.accesses.start(_MOST_IN_FLIGHT + 2 * self._columns.program.uops)
 
     def may_pass(self, fence: int, cycle: int) -> bool:
         """The fence is the oldest and every access before it is complete."""
@@ -60,6 +67,11 @@ class Fences:
         self._program = columns.program
         self.loads = FenceOrder(columns)
         self.stores = FenceOrder(columns)
+
+    def start(self) -> None:
+        """Nothing is ordered."""
+        self.loads.start()
+        self.stores.start()
 
     def bound(self, uop: int) -> None:
         """A uop was bound to a port."""

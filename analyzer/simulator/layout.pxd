@@ -15,6 +15,9 @@ cdef class Layout:
     cdef int _fetch_bytes
     cdef int _slots
     cdef int _lines_per_block
+    cdef bint _both_halves
+    cdef int _room
+    cdef int _entry_room
     cdef public int[::1] address
     cdef public int[::1] cached
     cdef public int blocks
@@ -34,6 +37,7 @@ cdef class Layout:
     cdef public int[::1] entry_last
     cdef public int first_group_end
     cdef public int all_cacheable
+    cdef int start(self) except -1
     cdef int _cut(self, int[::1] table, int count, int entries) except -1
     cdef void _find_blocks(self) noexcept
     cdef void _find_cached(self, bint both_halves) noexcept

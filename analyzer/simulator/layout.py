@@ -28,19 +28,31 @@ class Layout:
         self._fetch_bytes = microarchitecture.predecode_block_bytes
         self._slots = microarchitecture.dsb_slots_per_line
         self._lines_per_block = microarchitecture.dsb_lines_per_block
+        self._both_halves = microarchitecture.both_halves_cacheable
+        self._room = 0
+        self._entry_room = 0
+
+    def start(self) -> None:
+        """Lay out the program, which may have been filled anew."""
+        program = self.program
         count = program.instructions
+        if count > self._room or program.idq_uops > self._entry_room:
+            self._room = 2 * count
+            self._entry_room = 2 * program.idq_uops
+            table = memoryview(ints(9 * self._room + 5 * self._entry_room))
+            self._cut(table, self._room, self._entry_room)
         self.blocks = 0
         self.lines = 0
         self.entries = 0
-        self._cut(memoryview(ints(9 * count + 5 * program.idq_uops)), count, program.idq_uops)
         self.first_group_end = 0
         """End of the first 64-byte group of a round (L3)."""
         self.all_cacheable = 1
         for i in range(count):
             self.address[i] = program.alignment + program.i_offset[i]
+            self.cached[i] = 0
         if program.loop:
             self._find_blocks()
-            self._find_cached(microarchitecture.both_halves_cacheable)
+            self._find_cached(self._both_halves)
 
     def _cut(self, table: Column, count: int, entries: int) -> None:
         self.address = table[:count]

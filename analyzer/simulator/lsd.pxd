@@ -2,6 +2,7 @@ cimport cython
 
 from cyclelens.analyzer.simulator.arrays cimport PairQueue, Record
 from cyclelens.analyzer.simulator.columns cimport Columns
+from cyclelens.analyzer.simulator.layout cimport Layout
 from cyclelens.analyzer.simulator.program cimport Program
 
 
@@ -9,9 +10,14 @@ from cyclelens.analyzer.simulator.program cimport Program
 cdef class Lsd:
     cdef Columns _columns
     cdef Program _program
+    cdef Layout _layout
     cdef PairQueue _delivered
+    cdef bint _enabled
+    cdef int _idq_size
+    cdef int[::1] _unroll
     cdef public int round
     cdef public int unroll
+    cdef void start(self) noexcept
     cdef int record(self, Record state) except -1
     cdef int _uops(self) noexcept
     cdef void tick(self) noexcept

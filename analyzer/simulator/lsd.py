@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.simulator.arrays import Record
+from cyclelens.analyzer.simulator.arrays import Record, ints
 from cyclelens.analyzer.simulator.columns import Columns
 from cyclelens.analyzer.simulator.layout import Layout
 from cyclelens.analyzer.simulator.queues import Queues
@@ -17,14 +17,26 @@ class Lsd:
     ) -> None:
         self._columns = columns
         self._program = columns.program
+        self._layout = layout
         self._delivered = queues.delivered
+        self._enabled = microarchitecture.lsd_enabled
+        self._idq_size = microarchitecture.idq_size
+        self._unroll = ints(self._idq_size + 1)
+        """By the number of IDQ uops in a round."""
+        for uops in range(1, self._idq_size + 1):
+            self._unroll[uops] = microarchitecture.lsd_unroll.get(uops, 1)
         self.round = 0
         self.unroll = 0
         """Rounds that are placed in the IDQ at once; 0 if the LSD does not serve this loop."""
-        if microarchitecture.lsd_enabled and layout.all_cacheable and self._program.loop:
+
+    def start(self) -> None:
+        """Find out whether it serves the program."""
+        self.round = 0
+        self.unroll = 0
+        if self._enabled and self._layout.all_cacheable and self._program.loop:
             uops = self._uops()
-            if 0 < uops <= microarchitecture.idq_size:
-                self.unroll = microarchitecture.lsd_unroll.get(uops, 1)
+            if 0 < uops <= self._idq_size:
+                self.unroll = self._unroll[uops]
 
     def _uops(self) -> int:
         """IDQ uops of a round, 0 if some instruction keeps the loop out of the LSD (N1)."""

@@ -22,12 +22,15 @@ cdef class Memory:
     cdef long long _no_symbol
     cdef long long _fill
     cdef bint _one_page
+    cdef bint _all_different
+    cdef bint _stack_apart
     cdef bint _from_store
     cdef public int blocked
     cdef public long long[::1] symbol
     cdef public int first_live
     cdef int _seen
     cdef long long[::1] _seen_symbol
+    cdef int start(self) except -1
     cdef int record(self, Record state) except -1
     cdef int _record_symbol(self, Record state, long long symbol) except -1
     cdef public long long _base

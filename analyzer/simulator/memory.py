@@ -37,27 +37,35 @@ class Memory:
         self._no_symbol: int = _NO_SYMBOL
         self._fill: int = _FILL
         self._one_page = policy == "bhive"
+        self._all_different = policy == "diff"
+        self._stack_apart = policy in ("stack", "bhive")
+        self._seen_symbol = longs(64)
+        self.symbol = longs(64)
+
+    def start(self) -> None:
+        """No stores yet; registers point where the policy says."""
+        program = self._program
         self._from_store = False
         """Whether the load looked at last reads what a store in flight has written."""
         self.blocked = 0
         """Whether the load looked at last meets a store that it cannot forward from."""
-        self._origins = _FIRST_FREE
-        self.symbol = longs(program.keys)
-        for key in range(program.keys):
-            if policy == "diff":
-                self.symbol[key] = self._new_origin()
-            elif policy != "same" and key == program.rsp:
-                self.symbol[key] = 2 * self._origin
-            elif policy != "same" and key == program.rbp:
-                self.symbol[key] = 3 * self._origin
-            elif policy == "bhive":
-                self.symbol[key] = self._fill
-            else:
-                self.symbol[key] = self._origin
         self.first_live = 0
         """Stores before this one are long finished: forwarding from them changes nothing."""
         self._seen = 0
-        self._seen_symbol = longs(64)
+        if program.keys > len(self.symbol):
+            self.symbol = longs(2 * program.keys)
+        self._origins = _FIRST_FREE
+        for key in range(program.keys):
+            if self._all_different:
+                self.symbol[key] = self._new_origin()
+            elif self._stack_apart and key == program.rsp:
+                self.symbol[key] = 2 * self._origin
+            elif self._stack_apart and key == program.rbp:
+                self.symbol[key] = 3 * self._origin
+            elif self._one_page:
+                self.symbol[key] = self._fill
+            else:
+                self.symbol[key] = self._origin
         # The address looked up last.
         self._base = 0
         self._index = 0

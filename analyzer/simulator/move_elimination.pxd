@@ -13,6 +13,7 @@ cdef class MoveElimination:
     cdef int[::1] _slots
     cdef public int length
     cdef bint _all_gpr
+    cdef int _issue_width
     cdef public int[::1] now
     cdef public int[::1] eliminated
     cdef public int[::1] shared
@@ -20,6 +21,7 @@ cdef class MoveElimination:
     cdef public int[::1] entry_class
     cdef public int[::1] entry_value
     cdef public long long[::1] entry_mask
+    cdef int start(self) except -1
     cdef int record(self, Record state, int[::1] value) except -1
     cdef void start_cycle(self) noexcept
     cdef bint decide(self, int register_class) noexcept

@@ -24,12 +24,21 @@ class MoveElimination:
         self.now = ints(_CLASSES)
         self.eliminated = ints(_CLASSES * self.length)
         self.shared = ints(_CLASSES * self.length)
+        self._issue_width = microarchitecture.issue_width
+        self.entry_class = ints(0)
+
+    def start(self) -> None:
+        """Nothing is shared."""
+        for position in range(_CLASSES * self.length):
+            self.eliminated[position] = 0
+            self.shared[position] = 0
         self.entries = 0
         # A key is in one alias set at most, and sets that have become empty go at the end of a cycle.
-        most = program.keys + 2 * microarchitecture.issue_width
-        self.entry_class = ints(most)
-        self.entry_value = ints(most)
-        self.entry_mask = longs(most)
+        most = self._program.keys + 2 * self._issue_width
+        if most > len(self.entry_class):
+            self.entry_class = ints(2 * most)
+            self.entry_value = ints(2 * most)
+            self.entry_mask = longs(2 * most)
 
     def record(self, state: Record, value: Column) -> None:
         """Its part of the pipeline's state; ``value`` is the renamer's column of current values."""

@@ -36,6 +36,7 @@ cdef int _STUCK_CYCLES
 @cython.final
 cdef class Pipeline:
     cdef public object microarchitecture
+    cdef public object options
     cdef public Program program
     cdef public Columns columns
     cdef public Layout layout

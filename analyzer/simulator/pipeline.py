@@ -40,8 +40,9 @@ _BUFFERS_FILLED = 4
 _STUCK_CYCLES = 100_000
 _FIRST_ANCHOR = 24
 _OUTLINE = 7
-_SPARE: list[Columns] = []
-"""Columns (with their program) of runs that are over."""
+_MOST_SPARE = 16
+_SPARE: dict[tuple[int, ModelOptions], Pipeline] = {}
+"""Pipelines of runs that are over, by their microarchitecture's identity and their options."""
 
 
 class Cancelled(Exception):
@@ -53,21 +54,14 @@ class SimulationStuck(Exception):
 
 
 class Pipeline:
-    """One run over one block."""
+    """The stages of one microarchitecture, for one run after the other."""
 
-    def __init__(
-        self, block: Block, microarchitecture: Microarchitecture, options: ModelOptions = PUBLISHED
-    ) -> None:
-        if not block.entries:
-            raise ValueError("a block needs at least one instruction")
+    def __init__(self, microarchitecture: Microarchitecture, options: ModelOptions, columns: Columns) -> None:
         self.microarchitecture = microarchitecture
-        # The columns of an earlier run, if there was one: making them takes a third of a short run.
-        columns = _SPARE.pop() if _SPARE else Columns(Program())
+        self.options = options
         program = columns.program
-        program.fill(block, microarchitecture, options)
-        columns.start()
         layout = Layout(program, microarchitecture)
-        queues = Queues(program, microarchitecture)
+        queues = Queues(microarchitecture)
         microcode = MicrocodeQueue()
         memory = Memory(columns, options.assume)
         self.program = program
@@ -94,15 +88,38 @@ class Pipeline:
         self._idq_limit = microarchitecture.idq_size - microarchitecture.dsb_width
         # The record of the state does not cover what only these variants have.
         self._repeatable = not (options.hardware or options.simple_front_end or options.port_seed is not None)
-        self.period_cycles = 0
-        self.period_rounds = 0
-        """How long and how many rounds it takes until the same state comes again; 0 if not known."""
         self._state = Record()
         self._anchor = Record()
         self._state.compare_with(self._anchor)
+        self._outline = ints(_OUTLINE)
+
+    def start(self, block: Block) -> None:
+        """Get ready for a run over a block; nothing of the run before remains."""
+        program = self.program
+        program.fill(block, self.microarchitecture, self.options)
+        self.columns.start()
+        self.layout.start()
+        self.queues.start(program)
+        self.microcode.start()
+        self.memory.start()
+        self.simple_front_end.start()
+        self.fetch.start()
+        self.predecoder.start()
+        self.dsb.start()
+        self.lsd.start()
+        self.stack_engine.start()
+        self.resources.start()
+        self.renamer.start()
+        self.assignment.start()
+        self.scheduler.start()
+        self.reorder_buffer.start()
+        self.store_buffer.start()
+
+        self.period_cycles = 0
+        self.period_rounds = 0
+        """How long and how many rounds it takes until the same state comes again; 0 if not known."""
         self._anchor_round = NONE
         self._next_anchor = _FIRST_ANCHOR
-        self._outline = ints(_OUTLINE)
         self.after_microcode = NONE
         """Instruction whose microcode interrupts the DSB."""
         self.cycle = 0
@@ -110,7 +127,7 @@ class Pipeline:
             self.source = LSD
             self.lsd.tick()
             self.stack_engine.tick(LSD, 0)
-        elif layout.cached[0]:
+        elif self.layout.cached[0]:
             self.source = DSB
         else:
             self.source = MITE
@@ -281,10 +298,6 @@ class Pipeline:
                     return number
             number += 1
 
-    def release(self) -> None:
-        """Give the columns to the next run; this one is over."""
-        _SPARE.append(self.columns)
-
     def tick(self) -> None:
         """One cycle, the stages in their order (uiCA model, 3.2)."""
         cycle = self.cycle
@@ -355,6 +368,29 @@ class Pipeline:
             self.source = MITE
 
 
+def started(
+    block: Block, microarchitecture: Microarchitecture, options: ModelOptions = PUBLISHED
+) -> Pipeline:
+    """A pipeline that is ready to run over the block: that of an earlier run, if there is one, because
+    making the stages and their columns takes longer than a short run."""
+    if not block.entries:
+        raise ValueError("a block needs at least one instruction")
+    pipeline = _SPARE.pop((id(microarchitecture), options), None)
+    if pipeline is None:
+        # Where every run has a microarchitecture of its own (a sweep), it gets at least used columns.
+        oldest = _SPARE.pop(next(iter(_SPARE)), None) if len(_SPARE) >= _MOST_SPARE else None
+        columns = Columns(Program()) if oldest is None else oldest.columns
+        pipeline = Pipeline(microarchitecture, options, columns)
+    pipeline.start(block)
+    return pipeline
+
+
+def release(pipeline: Pipeline) -> None:
+    """The run is over; the pipeline waits for the next."""
+    if pipeline.columns.short():
+        _SPARE[id(pipeline.microarchitecture), pipeline.options] = pipeline
+
+
 def simulate(
     block: Block,
     microarchitecture: Microarchitecture,
@@ -376,7 +412,7 @@ def simulate(
     slot, for which the run may go on. Raises Cancelled when ``cancel`` turns true,
     SimulationStuck when nothing retires any more, ValueError for an empty block.
     """
-    pipeline = Pipeline(block, microarchitecture, options)
+    pipeline = started(block, microarchitecture, options)
     full = trace or details or account
     pipeline.run(min_rounds, min_cycles, stop_at_period=not full, cancel=cancel)
     rounds = pipeline.reorder_buffer.last_round + 1
@@ -397,7 +433,7 @@ def simulate(
     )
     if account:
         simulation = replace(simulation, account=_account(pipeline, block, microarchitecture, cancel))
-    pipeline.release()
+    release(pipeline)
     return simulation
 
 

@@ -31,6 +31,7 @@ cdef class PortAssignment:
     cdef int _policy
     cdef int _ports
     cdef bint _random
+    cdef long long _seed
     cdef public long long state
     cdef public int[::1] usage
     cdef public int[::1] snapshot
@@ -41,6 +42,7 @@ cdef class PortAssignment:
     cdef int _sets_count
     cdef int[::1] _six
     cdef int usage_digest(self) noexcept
+    cdef void start(self) noexcept
     cdef int record(self, Record state) except -1
     cdef void tick(self) noexcept
     cdef int _choose(self, int ports, int slot) noexcept

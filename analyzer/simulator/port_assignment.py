@@ -54,23 +54,29 @@ class PortAssignment:
         self._ports = 1 + int(microarchitecture.ports[-1], 16)
         self._policy = _POLICY_NUMBERS[microarchitecture.port_policy]
         self._random = options.port_seed is not None
-        self.state = (options.port_seed or 0) & (_MODULUS - 1)
-        """Of the random numbers: a linear congruential generator, constants of the C standard's example."""
+        self._seed = (options.port_seed or 0) & (_MODULUS - 1)
         self.usage = ints(_MAX_PORTS)
         """Uops bound to each port and not yet gone; the scheduler counts them down."""
         self.snapshot = ints(_MAX_PORTS)
         """The counters that this cycle's bindings see: its own, or with ten ports the cycle's before."""
         self.previous = ints(_MAX_PORTS)
-        self.toggles = 0
-        """Bits of the port sets whose next uop takes the second port."""
         self._ranked = ints(_MAX_PORTS)
         self._sets = ints(64)
-        self._sets_count = 0
         self._six = ints(4 * 6)
         if self._policy == 6:
             for port, choices in _SIX_BY_SLOT.items():
                 for slot, choice in enumerate(choices):
                     self._six[4 * port + slot] = choice
+
+    def start(self) -> None:
+        """No uop is bound."""
+        self.state = self._seed
+        """Of the random numbers: a linear congruential generator, constants of the C standard's example."""
+        for port in range(_MAX_PORTS):
+            self.usage[port] = 0
+            self.previous[port] = 0
+        self.toggles = 0
+        """Bits of the port sets whose next uop takes the second port."""
 
     def tick(self) -> None:
         """Bind the issue group."""

@@ -25,6 +25,7 @@ cdef class Predecoder:
     cdef public int partial
     cdef public int stall
     cdef public int cycles_on_block
+    cdef void start(self) noexcept
     cdef int record(self, Record state) except -1
     cdef void tick(self, int cycle) noexcept
     cdef bint _collect(self) noexcept

@@ -22,9 +22,12 @@ class Predecoder:
         self._queue_size = microarchitecture.instruction_queue_size
         self._delay = microarchitecture.predecode_to_decode_delay
         self._penalty = microarchitecture.length_changing_prefix_penalty
+        self._group = ints(self._width)
+
+    def start(self) -> None:
+        """Empty."""
         self.next = 0
         self.end = 0
-        self._group = ints(self._width)
         self.group_count = 0
         self.partial = NONE
         self.stall = 0

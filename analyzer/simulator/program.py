@@ -46,6 +46,8 @@ class Program:
         self._uop_table = memoryview(ints(0))
         self._input_table = memoryview(ints(0))
         self._output_table = memoryview(ints(0))
+        self.output_key = ints(0)
+        self.merge_key = ints(0)
 
     def fill(
         self, block: Block, microarchitecture: Microarchitecture, options: ModelOptions = PUBLISHED

@@ -1,6 +1,7 @@
 cimport cython
 
 from cyclelens.analyzer.simulator.arrays cimport PairQueue
+from cyclelens.analyzer.simulator.program cimport Program
 
 cdef int CODE_LINE
 
@@ -13,6 +14,10 @@ cdef class Queues:
     cdef public PairQueue delivered
     cdef public PairQueue idq
     cdef public PairQueue issued
+    cdef int _queue_size
+    cdef int _idq_size
+    cdef int _issue_width
+    cdef int start(self, Program program) except -1
 
 
 @cython.final
@@ -22,5 +27,6 @@ cdef class MicrocodeQueue:
     cdef public int instance
     cdef public int stall
     cdef public int post_stall
+    cdef void start(self) noexcept
     cdef void hand_over(self, int first, int end, int instance, int stall, int post_stall) noexcept
     cdef bint busy(self) noexcept

@@ -11,30 +11,43 @@ from cyclelens.analyzer.simulator.program import Program
 class Queues:
     """All edges of one pipeline; a stage is given those it reads and writes."""
 
-    def __init__(self, program: Program, microarchitecture: Microarchitecture) -> None:
-        # Code fetch stops at four blocks and two lines, but takes whole rounds.
-        self.blocks = PairQueue(4 * program.instructions + 16)
+    def __init__(self, microarchitecture: Microarchitecture) -> None:
+        self._queue_size = microarchitecture.instruction_queue_size
+        self._idq_size = microarchitecture.idq_size
+        self._issue_width = microarchitecture.issue_width
+        self.blocks = PairQueue()
         """Code fetch to predecoder: 16-byte blocks as (first instance, end)."""
-        self.lines = PairQueue(2 * program.instructions + 16)
+        self.lines = PairQueue()
         """Code fetch to DSB: (line number, round)."""
-        self.instructions = PairQueue(microarchitecture.instruction_queue_size + 8)
+        self.instructions = PairQueue()
         """The IQ, predecoder to decoder: (instance, cycle in which it was predecoded)."""
+        self.delivered = PairQueue()
+        """Front end to IDQ within one cycle: (static IDQ uop, instance)."""
+        self.idq = PairQueue()
+        """The IDQ: (first uop, static IDQ uop)."""
+        self.issued = PairQueue()
+        """Renamer to ROB and scheduler within one cycle: (first uop, number of uops) of fused uops."""
+
+    def start(self, program: Program) -> None:
+        """Empty for a run of the program."""
+        # Code fetch stops at four blocks and two lines, but takes whole rounds.
+        self.blocks.start(4 * program.instructions + 16)
+        self.lines.start(2 * program.instructions + 16)
+        self.instructions.start(self._queue_size + 8)
         group = 0
         if program.simple_front_end:
             # It takes all that starts within 64 bytes, with a synchronisation for every instruction at most.
             group = (2 + CODE_LINE // program.size) * (program.idq_uops + program.instructions)
-        self.delivered = PairQueue(2 * microarchitecture.idq_size + program.idq_uops + group)
-        """Front end to IDQ within one cycle: (static IDQ uop, instance)."""
-        self.idq = PairQueue(4 * microarchitecture.idq_size + 2 * program.idq_uops + group)
-        """The IDQ: (first uop, static IDQ uop)."""
-        self.issued = PairQueue(microarchitecture.issue_width + program.most_merges)
-        """Renamer to ROB and scheduler within one cycle: (first uop, number of uops) of fused uops."""
+        self.delivered.start(2 * self._idq_size + program.idq_uops + group)
+        self.idq.start(4 * self._idq_size + 2 * program.idq_uops + group)
+        self.issued.start(self._issue_width + program.most_merges)
 
 
 class MicrocodeQueue:
     """IDQ uops handed to the microcode sequencer, and the stalls around them in cycles."""
 
-    def __init__(self) -> None:
+    def start(self) -> None:
+        """Nothing to do."""
         self.first = 0
         self.end = 0
         self.instance = 0

@@ -39,6 +39,7 @@ cdef class Renamer:
     cdef public int[::1] write_computed
     cdef public int writes_moved_32
     cdef public bint between_instructions
+    cdef int start(self) except -1
     @cython.locals(waits=cython.bint)
     cdef int record(self, Record state) except -1
     cdef void tick(self, int cycle, bint rob_empty) noexcept

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.simulator.arrays import Record, ints, minus_ones
+from cyclelens.analyzer.simulator.arrays import Record, ints
 from cyclelens.analyzer.simulator.columns import Columns
 from cyclelens.analyzer.simulator.constants import (
     ELIMINATED,
@@ -35,31 +35,46 @@ class Renamer:
         memory: Memory,
         resources: Resources,
     ) -> None:
-        program = columns.program
         self._columns = columns
-        self._program = program
+        self._program = columns.program
         self._idq = queues.idq
         self._issued = queues.issued
         self._memory = memory
         self._resources = resources
         self._width = microarchitecture.issue_width
         self._fast_pointer_chasing = microarchitecture.fast_pointer_chasing
-        self.elimination = MoveElimination(program, microarchitecture)
+        self.elimination = MoveElimination(columns.program, microarchitecture)
+        self.value = ints(0)
+        """Current value by rename key, NONE if never used."""
+        self.moved_32 = ints(0)
+        """Whether the key was set by an eliminated 32-bit move."""
+        # Of the instruction being renamed: internal values, and writes that are not yet visible.
+        self.internal = ints(0)
+        self.write_key = ints(0)
+        self.write_value = ints(0)
+        self.write_computed = ints(0)
+
+    def start(self) -> None:
+        """No register was ever written."""
+        program = self._program
+        self.elimination.start()
+        if program.keys > len(self.value):
+            self.value = ints(2 * program.keys)
+            self.moved_32 = ints(2 * program.keys)
+        for key in range(program.keys):
+            self.value[key] = NONE
+            self.moved_32[key] = 0
+        outputs = program.outputs + program.registers + 1
+        if outputs > len(self.internal):
+            self.internal = ints(2 * outputs)
+            self.write_key = ints(2 * outputs)
+            self.write_value = ints(2 * outputs)
+            self.write_computed = ints(2 * outputs)
+        self.writes = 0
+        self.writes_moved_32 = 0
         self.merged_for = NONE
         """First uop of the instruction whose merge uops were issued last."""
         self.open_store = NONE
-        self.value = minus_ones(program.keys)
-        """Current value by rename key, NONE if never used."""
-        self.moved_32 = ints(program.keys)
-        """Whether the key was set by an eliminated 32-bit move."""
-        # Of the instruction being renamed: internal values, and writes that are not yet visible.
-        outputs = program.outputs + program.registers
-        self.internal = ints(outputs + 1)
-        self.writes = 0
-        self.write_key = ints(outputs + 1)
-        self.write_value = ints(outputs + 1)
-        self.write_computed = ints(outputs + 1)
-        self.writes_moved_32 = 0
         self.between_instructions = True
         """The uop renamed last was the last of its instruction."""
 

@@ -27,6 +27,7 @@ cdef class ReorderBuffer:
     cdef public int[::1] key_position
     cdef public int[::1] first_cycle
     cdef public int key_rounds
+    cdef int start(self) except -1
     cdef int record(self, Record state) except -1
     cdef int reserve(self) except -1
     cdef int grow(self, int rounds) except -1

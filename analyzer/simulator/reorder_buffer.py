@@ -23,15 +23,23 @@ class ReorderBuffer:
         self._size = microarchitecture.reorder_buffer_size
         self._issue_width = microarchitecture.issue_width
         self._retire_width = microarchitecture.retire_width
-        self.entries = PairQueue(self._size + 64)
-        self.last_round = NONE
-        """Round of the fused uop that retired last."""
+        self.entries = PairQueue()
         self.key_cycle = ints(64)
         """Per round: retirement cycle of the key instruction's last fused uop (5.2)."""
         self.first_cycle = ints(64)
         """Per round: the cycle in which its first uop retired."""
         self.key_position = ints(64)
         """Per round: the position of that uop within its retirement cycle."""
+
+    def start(self) -> None:
+        """Empty."""
+        self.entries.start(self._size + 64)
+        self.last_round = NONE
+        """Round of the fused uop that retired last."""
+        for round_number in range(len(self.key_cycle)):
+            self.key_cycle[round_number] = 0
+            self.first_cycle[round_number] = 0
+            self.key_position[round_number] = 0
         self.key_rounds = 0
         """Rounds whose key instruction has retired."""
 

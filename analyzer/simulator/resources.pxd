@@ -31,10 +31,15 @@ cdef class Resources:
     cdef int[::1] _needs
     cdef int[::1] _needy
     cdef int[::1] _active
+    cdef bint _wanted
+    cdef int _rob_size
+    cdef int _load_matrix
     cdef int _active_count
     cdef int _retiring_count
     cdef PairQueue _holders
     cdef int[::1] _loads
+    cdef int start(self) except -1
+    cdef int _find_limits(self) except -1
     cdef void _count_needs(self, int i) noexcept
     cdef void _find_active(self, int rob_size) noexcept
     cdef int reserve(self, int cycle) except -1

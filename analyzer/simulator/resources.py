@@ -34,15 +34,15 @@ class Resources:
     """
 
     def __init__(self, columns: Columns, microarchitecture: Microarchitecture, options: ModelOptions) -> None:
-        self.limited = options.limited
-        """Whether anything here can act at all on this block."""
         self._columns = columns
         self._program = columns.program
-        self.used = ints(_COUNT)
-        self.stalls = ints(_STALLS if self.limited else 0)
+        self._wanted = options.limited
+        self._rob_size = microarchitecture.reorder_buffer_size
+        self._load_matrix = microarchitecture.load_matrix_size or 0
+        self.limited = False
+        """Whether anything here can act at all on this block."""
+        self.stalls = ints(0)
         """By cycle: the number of the resource that issue waited for plus 1, or 0."""
-        if not self.limited:
-            return
         self._sizes = ints(_COUNT)
         sizes = (
             microarchitecture.load_buffer_size,
@@ -55,6 +55,16 @@ class Resources:
         )
         for resource, size in enumerate(sizes):
             self._sizes[resource] = _UNLIMITED if size is None else size
+
+    def start(self) -> None:
+        """Find out what can run out on the program; nobody holds any."""
+        self.limited = self._wanted
+        if self.limited:
+            self._find_limits()
+
+    def _find_limits(self) -> None:
+        self.used = ints(_COUNT)
+        self.stalls = ints(_STALLS)
         self._needs = ints(_COUNT * self._program.instructions)
         for i in range(self._program.instructions):
             self._count_needs(i)
@@ -64,13 +74,12 @@ class Resources:
         self._retiring_count = 0
         self._needy = ints(self._program.instructions)
         """Instructions that need any of those."""
-        self._find_active(microarchitecture.reorder_buffer_size)
-        if self._active_count == 0:
-            self.limited = False
-            return
-        self._holders = PairQueue(microarchitecture.reorder_buffer_size + 64)
+        self._find_active(self._rob_size)
+        self.limited = self._active_count > 0
+        self._holders = PairQueue()
         """Instructions in flight, oldest first, as (first uop, last uop)."""
-        self._loads = ints((microarchitecture.load_matrix_size or 0) + self._program.uops)
+        self._holders.start(self._rob_size + 64)
+        self._loads = ints(self._load_matrix + self._program.uops)
         """Loads that have an entry in the load matrix."""
 
     def _count_needs(self, i: int) -> None:

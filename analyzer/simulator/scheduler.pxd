@@ -1,6 +1,6 @@
 cimport cython
 
-from cyclelens.analyzer.simulator.arrays cimport PairQueue, SequenceHeaps, Record
+from cyclelens.analyzer.simulator.arrays cimport PairQueue, Record, SequenceHeaps
 from cyclelens.analyzer.simulator.columns cimport Columns
 from cyclelens.analyzer.simulator.fences cimport Fences
 from cyclelens.analyzer.simulator.program cimport Program
@@ -51,6 +51,7 @@ cdef class Scheduler:
     cdef PairQueue _checks
     cdef int[::1] _blocked
     cdef int _blocked_count
+    cdef int start(self) except -1
     cdef int record(self, Record state) except -1
     cdef bint full(self) noexcept
     cdef void wake(self, int cycle) noexcept

@@ -4,7 +4,14 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.simulator.arrays import Column, PairQueue, Record, SequenceHeaps, ints, minus_ones
+from cyclelens.analyzer.simulator.arrays import (
+    Column,
+    PairQueue,
+    Record,
+    SequenceHeaps,
+    ints,
+    minus_ones,
+)
 from cyclelens.analyzer.simulator.columns import Columns
 from cyclelens.analyzer.simulator.constants import (
     ELIMINATED,
@@ -43,9 +50,8 @@ class Scheduler:
         queues: Queues,
         usage: Column,
     ) -> None:
-        program = columns.program
         self._columns = columns
-        self._program = program
+        self._program = columns.program
         self._issued = queues.issued
         self._usage = usage
         self._size = microarchitecture.reservation_station_size
@@ -55,25 +61,39 @@ class Scheduler:
         self._slow_256_bit = microarchitecture.slow_256_bit_memory
         self._failed_forwarding = microarchitecture.failed_forwarding_cycles
         self.fences = Fences(columns)
-        self.occupancy = 0
-        # Ready times that lie ahead, as linked lists over ``next_uop`` in a ring of cycles.
-        self._ring_size = program.longest_wait + self._delay + _ADDRESS_KNOWN + _FORWARDING
-        self._ring_size += microarchitecture.failed_forwarding_cycles
-        self._ring = minus_ones(self._ring_size)
-        capacity = 2 * self._size
-        self._queues = SequenceHeaps(_QUEUES, capacity)
+        self._queues = SequenceHeaps(_QUEUES, 2 * self._size)
         """Ready uops by port, and the queues named below."""
+        # Uops dispatched in this cycle and in the one before, whose ports are counted down in this one.
+        self._dispatched = ints(2 * _QUEUES)
+        self._checks = PairQueue()
+        self._blocked = ints(microarchitecture.reorder_buffer_size * 8)
+        """Dispatched loads that wait until a store has left the store buffer."""
+        self._ring = minus_ones(0)
+        """Ready times that lie ahead, as linked lists over ``next_uop`` in a ring of cycles."""
+        self.tp_blocked = ints(0)
+
+    def start(self) -> None:
+        """Empty."""
+        program = self._program
+        self.fences.start()
+        self.occupancy = 0
+        self._ring_size = program.longest_wait + self._delay + _ADDRESS_KNOWN + _FORWARDING
+        self._ring_size += self._failed_forwarding
+        if self._ring_size > len(self._ring):
+            self._ring = minus_ones(2 * self._ring_size)
+        for slot in range(self._ring_size):
+            self._ring[slot] = NONE
+        self._queues.clear()
         self._ready = 0
         """Uops in all ready queues."""
         self.divider_blocked = 0
         self.store_data_blocked = 0
-        self.tp_blocked = ints(program.tp_names + 1)
-        # Uops dispatched in this cycle and in the one before, whose ports are counted down in this one.
-        self._dispatched = ints(2 * _QUEUES)
+        if program.tp_names > len(self.tp_blocked):
+            self.tp_blocked = ints(2 * program.tp_names)
+        for name in range(program.tp_names):
+            self.tp_blocked[name] = 0
         self.dispatched_count = 0
-        self._checks = PairQueue(capacity)
-        self._blocked = ints(microarchitecture.reorder_buffer_size * 8)
-        """Dispatched loads that wait until a store has left the store buffer."""
+        self._checks.start(2 * self._size)
         self._blocked_count = 0
 
     def full(self) -> bool:

@@ -14,5 +14,6 @@ cdef class SimpleFrontEnd:
     cdef PairQueue _delivered
     cdef int _width
     cdef public int instance
+    cdef void start(self) noexcept
     cdef bint wanted(self, int idq_uops) noexcept
     cdef void tick(self) noexcept

@@ -17,6 +17,9 @@ class SimpleFrontEnd:
         self._program = columns.program
         self._delivered = queues.delivered
         self._width = microarchitecture.issue_width
+
+    def start(self) -> None:
+        """At the beginning of the code."""
         self.instance = 0
         """Next instance to deliver."""
 

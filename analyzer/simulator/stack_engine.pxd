@@ -17,6 +17,7 @@ cdef class StackEngine:
     cdef PairQueue _delivered
     cdef PairQueue _idq
     cdef public int offset
+    cdef void start(self) noexcept
     cdef int record(self, Record state) except -1
     cdef void tick(self, int source, int cycle) noexcept
     cdef bint _passes(self, int i) noexcept

@@ -20,6 +20,9 @@ class StackEngine:
         self._program = columns.program
         self._delivered = queues.delivered
         self._idq = queues.idq
+
+    def start(self) -> None:
+        """Both RSP agree."""
         self.offset = 0
 
     def tick(self, source: int, cycle: int) -> None:

@@ -10,4 +10,5 @@ cdef int UNKNOWN
 cdef class StoreBuffer:
     cdef Columns _columns
     cdef int _oldest
+    cdef void start(self) noexcept
     cdef void tick(self, int cycle) noexcept

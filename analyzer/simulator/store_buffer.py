@@ -15,6 +15,9 @@ class StoreBuffer:
 
     def __init__(self, columns: Columns) -> None:
         self._columns = columns
+
+    def start(self) -> None:
+        """Empty."""
         self._oldest = 0
         """The oldest store that has not left."""
 
