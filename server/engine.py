@@ -67,6 +67,7 @@ class AnalyzerEngine:
         shown: _Shown = {}
         analysis = next(analyses)
         brief = [self._put(region, None, analysis, job, shown) for region in analysis.regions]
+        self._shown |= shown  # at once: the next edit may come before the rest is done
         yield FileResult(tuple(brief), analysis.problems, analysis.dialect, detailed=False)
         analysis = next(analyses)
         full = [

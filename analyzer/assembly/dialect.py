@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+
+from cyclelens.analyzer.assembly.stretches import Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,7 @@ _ATT_BARE = Dialect("att", bare_registers=True)
 BY_NAME = {"att": ATT, "intel": INTEL}
 
 _SYNTAX_DIRECTIVE = re.compile(r"^[ \t]*\.(intel|att)_syntax\b", re.MULTILINE)
-_BLOCK_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+_BLOCK_COMMENT = re.compile(r"/\*(?:.*?\*/|.*)", re.DOTALL)
 _GNU_DIRECTIVE = re.compile(
     r"^[ \t]*\.(?:intel_syntax|att_syntax|text|data|bss|section|globl|global|p2align|align|balign|type|size|"
     r"file|cfi_\w+|set|equ|macro|rept|string|ascii|asciz|byte|long|quad|ident|loc)\b",
@@ -41,7 +42,10 @@ _INTEL_EVIDENCE = re.compile(
     rf"^[^%]*[ \t,]{_REGISTER}[ \t]*(?:,|$)",
     re.IGNORECASE,
 )
-_MAXIMUM_EVIDENCE_LINES = 20_000
+_MAXIMUM_EVIDENCE = 500_000
+"""Characters that are looked at."""
+_CLEAR_EVIDENCE = 100
+"""So many lines more of one dialect than of the other leave no doubt."""
 _ALONE = (
     r"(?:lock|rep\w*|[lm]?ret[fq]?|nop|leave|cl[cdi]|st[cdi]|cmc|cbw|cwde|cdqe|cwd|cdq|cqo|(?:movs|stos|lods|scas|cmps)[bwdq]|"
     r"pause|[lms]fence|syscall|cpuid|rdtscp?|vzero\w+|ud2|int3|emms|[ls]ahf|pushfq?|popfq?)"
@@ -53,36 +57,35 @@ _INTEL_STATEMENT = re.compile(
 )
 
 
-def detect(text: str) -> Dialect:
+def detect(source: Source) -> Dialect:
     """The dialect of a file's first statements: by majority of evidence, where there is none by the first
-    syntax directive, and without one AT&T, GNU as's default. Later directives switch while reading.
+    syntax directive, and without one AT&T, GNU as's default. Directives switch while reading.
     """
-    if style(text) != "gas":
+    if style(source) != "gas":
         return INTEL
-    directive = _SYNTAX_DIRECTIVE.search(text)
-    head = text[: directive.start()] if directive else text
-    att, intel = _evidence(head)
-    if att == intel:
+    text = source.text
+    directive = _SYNTAX_DIRECTIVE.search(text) if source.has(_SYNTAX_DIRECTIVE.search) else None
+    balance = _evidence(text[: directive.start()] if directive else text)
+    if balance == 0:
         return BY_NAME[directive.group(1)] if directive else ATT
-    return ATT if att > intel else INTEL
+    return ATT if balance > 0 else INTEL
 
 
-def _evidence(text: str) -> tuple[int, int]:
-    """Lines that can only be AT&T, and lines that can only be Intel."""
-    if "/*" in text:
-        text = _BLOCK_COMMENT.sub(" ", text)
-    found = [_evidence_of(line) for line in text.split("\n", _MAXIMUM_EVIDENCE_LINES)]
-    return found.count("att"), found.count("intel")
-
-
-@lru_cache(maxsize=1 << 16)
-def _evidence_of(line: str) -> str:
-    """The dialect that a line can only be of, or nothing. Remembered: when a text is read again, most of its
-    lines are the same."""
-    statement = re.split(r"#|//|;", line[:200], maxsplit=1)[0].rstrip()
-    if _ATT_EVIDENCE.search(statement):
-        return "att"
-    return "intel" if _INTEL_EVIDENCE.search(statement) else ""
+def _evidence(text: str) -> int:
+    """Lines that can only be AT&T, less those that can only be Intel, until there are enough of either."""
+    if "/*" in text[:_MAXIMUM_EVIDENCE]:
+        text = _BLOCK_COMMENT.sub(" ", text[:_MAXIMUM_EVIDENCE])
+    balance = position = 0
+    while position < min(len(text), _MAXIMUM_EVIDENCE) and abs(balance) < _CLEAR_EVIDENCE:
+        end = text.find("\n", position)
+        end = len(text) if end < 0 else end
+        statement = re.split(r"#|//|;", text[position : min(end, position + 200)], maxsplit=1)[0].rstrip()
+        if _ATT_EVIDENCE.search(statement):
+            balance += 1
+        elif _INTEL_EVIDENCE.search(statement):
+            balance -= 1
+        position = end + 1
+    return balance
 
 
 def of_directive(name: str, arguments: str) -> Dialect | None:
@@ -92,19 +95,19 @@ def of_directive(name: str, arguments: str) -> Dialect | None:
     return INTEL if name == "intel_syntax" else None
 
 
-def semicolon_starts_comment(text: str, dialect: Dialect) -> bool:
+def semicolon_starts_comment(source: Source, dialect: Dialect) -> bool:
     """GNU as separates statements by ``;``, NASM and its relatives start a comment with it. It is taken as a
     comment only in an Intel text without GNU directives where some tail cannot be a statement.
     """
-    if dialect.is_att or ";" not in text:
+    if dialect.is_att or ";" not in source.text:
         return False
-    if style(text) != "gas":
+    if style(source) != "gas":
         return True
-    if _GNU_DIRECTIVE.search(text):
-        return False
-    for number, line in enumerate(text.split("\n")):
-        if number > _MAXIMUM_EVIDENCE_LINES:
-            break
+    return not source.has(_GNU_DIRECTIVE.search) and source.has(_has_semicolon_comment)
+
+
+def _has_semicolon_comment(text: str) -> bool:
+    for line in text.split("\n"):
         head, semicolon, tail = line[:400].partition(";")
         if not semicolon or "#" in head or "//" in head:
             continue
@@ -138,40 +141,22 @@ _MASM_SURE = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 _MASM_FUNCTION = re.compile(r"\s*([\w@?$]+)[ \t]+proc\b", re.IGNORECASE)
-_MASM_WORDS = ("proc", "segment", ".code", ".model", "casemap")
-_NASM_WORDS = (
-    "%macro",
-    "%imacro",
-    "%define",
-    "%xdefine",
-    "%idefine",
-    "%assign",
-    "%include",
-    "%if",
-    "%rep",
-    "%use",
-)
-_NASM_LIKELY_WORDS = ("section", "global", "extern", "times", "bits", "default", "struc", "res")
-"""Each of their signs has one of these: looking for words is quicker."""
 
 
-@lru_cache(maxsize=4)
-def style(text: str) -> str:
+def style(source: Source) -> str:
     """Whose language the file is in: ``nasm``, ``masm``, or ``gas`` for everything else."""
-    words = text.lower()
-    if any(word in words for word in _MASM_WORDS) and _MASM_SURE.search(text):
+    if source.has(_MASM_SURE.search):
         return "masm"
-    if any(word in words for word in _NASM_WORDS) and _NASM_SURE.search(text):
-        return "nasm"
-    likely = any(word in words for word in _NASM_LIKELY_WORDS) and _NASM_LIKELY.search(text)
-    if likely and not _GNU_DIRECTIVE.search(text):
+    if source.has(_NASM_SURE.search) or (
+        source.has(_NASM_LIKELY.search) and not source.has(_GNU_DIRECTIVE.search)
+    ):
         return "nasm"
     return "gas"
 
 
-def needs_nasm(text: str) -> bool:
+def needs_nasm(source: Source) -> bool:
     """Is there anything of NASM's that only NASM can follow: macros, repetitions, data?"""
-    return bool(_NASM_MACROS.search(text))
+    return source.has(_NASM_MACROS.search)
 
 
 def without_masm(text: str) -> str | None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from cyclelens.analyzer.assembly import external, includes
 from cyclelens.analyzer.assembly.includes import Refusal
 from cyclelens.analyzer.assembly.scanner import Lines, RawStatement
+from cyclelens.analyzer.assembly.stretches import Source
 from cyclelens.analyzer.model.source import Origin
 
 TIMEOUT = 5.0
@@ -53,11 +54,11 @@ class Expanded:
     preprocessed: bool = False
 
 
-def wants_preprocessor(text: str, origin: Origin) -> bool:
+def wants_preprocessor(source: Source, origin: Origin) -> bool:
     """Is this for the C preprocessor: by its file's name, or, where there is none, by its directives?"""
     if origin.path:
         return bool(_PREPROCESSED_FILE.search(origin.path))
-    return bool(_DIRECTIVES.search(text))
+    return source.has(_DIRECTIVES.search)
 
 
 def plain(text: str) -> Expanded:

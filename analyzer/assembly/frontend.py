@@ -38,7 +38,7 @@ from cyclelens.analyzer.assembly.expansion import (
 )
 from cyclelens.analyzer.assembly.expressions import ExpressionError, evaluate
 from cyclelens.analyzer.assembly.fallbacks import FALLBACKS
-from cyclelens.analyzer.assembly.iaca import MARKER_BYTES, find_iaca
+from cyclelens.analyzer.assembly.iaca import find_iaca, may_have_iaca
 from cyclelens.analyzer.assembly.instructions import (
     Encoded,
     Jump,
@@ -54,7 +54,8 @@ from cyclelens.analyzer.assembly.operands import OperandError, UnsupportedError
 from cyclelens.analyzer.assembly.problems import make_problem
 from cyclelens.analyzer.assembly.program import Kind, Program, Statement, StatementScope, build
 from cyclelens.analyzer.assembly.regions import Span, coverage, find_latencies, find_regions, with_latencies
-from cyclelens.analyzer.assembly.scanner import MARKER_WORDS, Lines, RawStatement, Scan, scan
+from cyclelens.analyzer.assembly.scanner import MARKER_WORDS, Lines, Part, RawStatement, Scan, scan
+from cyclelens.analyzer.assembly.stretches import Source
 from cyclelens.analyzer.assembly.whole_file import ASSEMBLERS, BACKENDS, Assembled, assemble_file
 from cyclelens.analyzer.model.source import (
     NOWHERE,
@@ -92,8 +93,8 @@ _HERE = re.compile(r"(?<![\w.$])[.$](?![\w.$])")
 """The address of the statement itself."""
 _PLAIN_SYMBOL = re.compile(r"[A-Za-z_.?][\w.$?]*")
 
-_MARKERS = (MARKER_WORDS, MARKER_BYTES, re.compile(r"\biaca\w*", re.IGNORECASE))
-"""What a text with marked regions holds somewhere; IACA's markers may be a macro of an included file."""
+_IACA = re.compile(r"\biaca", re.IGNORECASE)
+"""IACA's markers may be a macro of an included file."""
 _NO_PROGRAMS = "Other programs may not be run here."
 
 _Place = TypeVar("_Place", bound=tuple[Any, ...])
@@ -154,17 +155,22 @@ def assemble(
         refusal = _refuse(text)
         if refusal is not None:
             return AssembledFile((), (refusal,), dialect.name)
+        source = Source(text)
         if syntax not in BY_NAME:
-            dialect = detect(text)
-        if regions == "markers" and not any(word.search(text) for word in _MARKERS):
+            dialect = detect(source)
+        if regions == "markers" and not _may_have_regions(source):
             return AssembledFile((), (), dialect.name)
         asked = client or shared_client()
         may_run = allow_external_programs
-        return _Assembly(text, dialect, asked, may_run, stop, regions, assembler, origin).run()
+        return _Assembly(source, dialect, asked, may_run, stop, regions, assembler, origin).run()
     except Exception as error:
         # The promise of this function: an editor must survive any text. Tests check that this never happens.
         message = f"The front end failed ({type(error).__name__}: {error}). Please report this file."
         return AssembledFile((), (make_problem("internal-error", message, 0, 0, 0),), dialect.name)
+
+
+def _may_have_regions(source: Source) -> bool:
+    return source.has(MARKER_WORDS.search) or source.has(_IACA.search) or may_have_iaca(source)
 
 
 def _refuse(text: str) -> Problem | None:
@@ -184,7 +190,7 @@ def _refuse(text: str) -> Problem | None:
 class _Assembly:
     """The state of one call of assemble."""
 
-    text: str
+    source: Source
     dialect: Dialect
     client: AssemblerClient
     may_run: bool
@@ -194,6 +200,7 @@ class _Assembly:
     """``markers``, ``loops`` or ``both``."""
     assembler: str = "auto"
     origin: Origin = NOWHERE
+    text: str = field(init=False)
     lines: Lines = field(init=False)
     program: Program = field(init=False)
     problems: list[Problem] = field(default_factory=list)
@@ -210,8 +217,9 @@ class _Assembly:
 
     def run(self) -> AssembledFile:
         nothing = AssembledFile((), (), self.dialect.name)
+        self.text = self.source.text
         self.lines = Lines(self.text)
-        found = scan(self.text, semicolon_starts_comment(self.text, self.dialect), self.stop)
+        found = scan(self.source, semicolon_starts_comment(self.source, self.dialect), self.stop)
         spans: list[Span] = []
         if self.wanted != "loops":
             spans, self.problems = find_regions(found.markers, self.lines, len(self.text))
@@ -229,23 +237,26 @@ class _Assembly:
     def _by_ourselves(self, found: Scan, spans: list[Span]) -> list[Region]:
         """Regions of the text as the front end reads and encodes it."""
         expanded = self._expanded()
-        statements = found.statements
+        source, parts = self.source, found.parts
         if expanded.text != self.text:
-            again = scan(expanded.text, semicolon_starts_comment(expanded.text, self.dialect), self.stop)
-            statements = place_statements(again.statements, expanded, self.lines, self.text)
-        if style(self.text) == "masm":
+            source = Source(expanded.text)
+            again = scan(source, semicolon_starts_comment(source, self.dialect), self.stop)
+            placed = place_statements(again.statements(), expanded, self.lines, self.text)
+            parts = [(0, Part(placed))]
+        if style(self.source) == "masm":
             message = (
                 "This looks like MASM: instructions and labels are read, its directives and macros are not."
             )
             place = self.lines.content(0, self.text)
             self._report("not-supported", message, *place, Severity.INFORMATION)
-            kept = ((raw, without_masm(raw.text)) for raw in statements)
-            statements = [RawStatement(raw.start, text, raw.place) for raw, text in kept if text is not None]
-        self.program = build(statements, self.dialect, self.stop)
+            kept = ((raw, without_masm(raw.text)) for raw in found.statements())
+            known = [RawStatement(raw.start, text, raw.place) for raw, text in kept if text is not None]
+            parts = [(0, Part(known))]
+        self.program = build(parts, self.dialect, self.stop)
         if self.stop():
             return []
         places: list[FoundLoop] = [(span, *self.program.slice(span.start, span.end)) for span in spans]
-        if self.wanted != "loops" and MARKER_BYTES.search(expanded.text):
+        if self.wanted != "loops" and may_have_iaca(source):
             found_iaca, problems = find_iaca(self.program, self.lines)
             self.problems += problems
             places += found_iaca
@@ -258,7 +269,7 @@ class _Assembly:
         self._report_open_comment(found.open_comment, spans)
         covers = coverage(spans)
         for start, end in found.preprocessor:
-            if covers(start) and not wants_preprocessor(self.text, self.origin):
+            if covers(start) and not wants_preprocessor(self.source, self.origin):
                 message = (
                     "C preprocessor lines are followed in files called .S; here this is read as a comment."
                 )
@@ -285,7 +296,7 @@ class _Assembly:
     def _expanded(self) -> Expanded:
         """The text behind the C preprocessor, if it is for that, and with the files that it includes."""
         expanded = plain(self.text)
-        if style(self.text) == "gas" and wants_preprocessor(self.text, self.origin):
+        if style(self.source) == "gas" and wants_preprocessor(self.source, self.origin):
             if not self.may_run:
                 expanded = not_preprocessed(self.text, _NO_PROGRAMS)
             else:
@@ -299,7 +310,7 @@ class _Assembly:
     def _by_another_program(self, spans: list[Span]) -> list[Region] | None:
         """Regions of what the user's assembler makes of the file; None if it is not wanted, or not there."""
         wanted = self.assembler
-        if wanted == "auto" and style(self.text) == "nasm" and needs_nasm(self.text):
+        if wanted == "auto" and style(self.source) == "nasm" and needs_nasm(self.source):
             wanted = "nasm"
         if wanted not in ASSEMBLERS:
             return None
@@ -464,21 +475,26 @@ class _Assembly:
 
     def _content(self, index: int) -> _Content | _Refused | None:
         if index not in self.contents:
+            statement = self.program.statements[index]
             try:
-                self.contents[index] = self._read(index)
+                if statement.content is not None:
+                    self.contents[index] = statement.content
+                else:
+                    scope = StatementScope(self.program, index)
+                    self.contents[index] = content = self._read(index, statement, scope)
+                    if not scope.was_asked:
+                        statement.content = content
             except OperandError as error:
                 self.contents[index] = _Refused("syntax-error", str(error))
             except UnsupportedError as error:
-                is_directive = self.program.statements[index].kind is Kind.DIRECTIVE
+                is_directive = statement.kind is Kind.DIRECTIVE
                 code = "not-supported" if is_directive else "unsupported-instruction"
                 self.contents[index] = _Refused(code, str(error))
             except _Refused as error:
                 self.contents[index] = error
         return self.contents[index]
 
-    def _read(self, index: int) -> _Content | None:
-        statement = self.program.statements[index]
-        scope = StatementScope(self.program, index)
+    def _read(self, index: int, statement: Statement, scope: StatementScope) -> _Content | None:
         if statement.kind is Kind.NOTHING:
             return None
         if statement.refusal:
@@ -532,7 +548,11 @@ class _Assembly:
                 reply = replies[question.request]
                 if reply.failure is not None:
                     raise _refusal(question.mnemonic, reply)
-                self.encoded[index] = finish(question, reply.code), "keystone"
+                code = finish(question, reply.code)
+                self.encoded[index] = code, "keystone"
+                statement = self.program.statements[index]
+                if statement.content is question:
+                    statement.content = Encoded(code, "keystone")
             except MismatchError as error:
                 self.encoded[index] = _Refused("assembler-mismatch", str(error))
                 left[index] = question
@@ -583,7 +603,7 @@ class _Assembly:
             if isinstance(encoded, _Refused):
                 raise encoded
             return encoded
-        return (content.code if isinstance(content, Encoded) else b""), "cyclelens"
+        return (content.code, content.backend) if isinstance(content, Encoded) else (b"", "cyclelens")
 
     # Layout
 
@@ -593,19 +613,18 @@ class _Assembly:
         pieces, inside = layout.pieces, layout.inside
         self._place(layout)
         incomplete = window.too_large or bool(layout.refused)
-        for statement, refused in layout.refused:
-            self._report_refused(window, statement, refused)
+        for index, refused in layout.refused:
+            self._report_refused(window, index, refused)
         for at in inside:
             if pieces[at].unreachable:
                 incomplete = True
-                statement = self.program.statements[layout.indices[at]]
                 message = "This jump only has a short form, and its target is out of its reach."
-                self._report("branch-out-of-range", message, statement.start, statement.end)
+                self._report("branch-out-of-range", message, *self.program.span(layout.indices[at]))
 
         def source_line(at: int) -> SourceLine:
-            piece, statement = pieces[at], self.program.statements[layout.indices[at]]
-            place = self.lines.span(statement.start, statement.end)
-            return SourceLine(*place, statement.text, piece.code, piece.backend)
+            piece, index = pieces[at], layout.indices[at]
+            place = self.lines.span(*self.program.span(index))
+            return SourceLine(*place, self.program.statements[index].text, piece.code, piece.backend)
 
         return self._cut(window.span, pieces, inside, source_line, incomplete)
 
@@ -651,7 +670,7 @@ class _Assembly:
                 code, backend = self._code(index, content)
             except _Refused as refused:
                 if inside:
-                    layout.refused.append((statement, refused))
+                    layout.refused.append((index, refused))
                     continue
                 if index >= window.last:
                     layout.high = index
@@ -700,17 +719,17 @@ class _Assembly:
         """Warnings about statements of a region that do not keep it from being encoded."""
         if statement.kind is Kind.DIRECTIVE and not directives.is_known(statement.name):
             message = f".{statement.name} is not a known directive; it is taken to make no code."
-            self._report("unknown-directive", message, statement.start, statement.end, Severity.WARNING)
+            self._report("unknown-directive", message, *self.program.span(index), Severity.WARNING)
         if index in self.undefined:
             message = f"'{self.undefined[index]}' is not defined in this file; it is taken as an address."
-            self._report("undefined-symbol", message, statement.start, statement.end, Severity.WARNING)
+            self._report("undefined-symbol", message, *self.program.span(index), Severity.WARNING)
         if isinstance(content, Jump) and content.mnemonic not in _LEAVING:
             name = content.target.text.strip()
             if _PLAIN_SYMBOL.fullmatch(name) and self.program.find_label(name, index) is None:
                 message = f"The label '{name}' is not defined in this file; it is taken as far away."
-                self._report("undefined-label", message, statement.start, statement.end, Severity.WARNING)
+                self._report("undefined-label", message, *self.program.span(index), Severity.WARNING)
 
-    def _report_refused(self, window: _Window, statement: Statement, refused: _Refused) -> None:
+    def _report_refused(self, window: _Window, index: int, refused: _Refused) -> None:
         if refused.code == "assembler-unavailable":
             # Not the statement's fault: said once a region.
             span = window.span
@@ -720,7 +739,7 @@ class _Assembly:
             if problem not in self.problems:
                 self.problems.append(problem)
             return
-        self._report(refused.code, refused.message, statement.start, statement.end)
+        self._report(refused.code, refused.message, *self.program.span(index))
 
 
 @dataclass(slots=True)
@@ -734,7 +753,7 @@ class _Layout:
     pieces: list[Piece] = field(default_factory=list)
     inside: list[int] = field(default_factory=list)
     """The region's own pieces."""
-    refused: list[tuple[Statement, _Refused]] = field(default_factory=list)
+    refused: list[tuple[int, _Refused]] = field(default_factory=list)
     anchored: bool = False
     """It is known where a line starts: there is an alignment outside of the region, or all of the section."""
     starts_aligned: bool = False

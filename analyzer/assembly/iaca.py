@@ -9,12 +9,13 @@ from cyclelens.analyzer.assembly.problems import make_problem
 from cyclelens.analyzer.assembly.program import Program, Statement
 from cyclelens.analyzer.assembly.regions import MAXIMUM_REGIONS, Span
 from cyclelens.analyzer.assembly.scanner import Lines
+from cyclelens.analyzer.assembly.stretches import Source
 from cyclelens.analyzer.model.source import Problem, Severity
 
-MARKER_BYTES = re.compile(
+_MARKER_BYTES = re.compile(
     r"(?:100|0x64)(?:\s*,\s*|\s+\.byte\s+)(?:103|0x67)(?:\s*,\s*|\s+\.byte\s+)(?:144|0x90)", re.IGNORECASE
 )
-"""What a text with such markers holds somewhere."""
+_LAST_BYTE = re.compile(r"\b(?:144|0x90)\b", re.IGNORECASE)
 _MOVE = re.compile(
     r"movl?\s+(?:\$(111|222|0x6f|0xde)\s*,\s*%ebx|ebx\s*,\s*(111|222|0x6f|0xde))\s*", re.IGNORECASE
 )
@@ -22,15 +23,20 @@ _OPENING = frozenset(["111", "0x6f"])
 _BYTES = [[100, 103, 144]]
 
 
+def may_have_iaca(source: Source) -> bool:
+    """Does the text hold the bytes of a marker? They may stand on several lines."""
+    return source.has(_LAST_BYTE.search) and _MARKER_BYTES.search(source.text) is not None
+
+
 def find_iaca(program: Program, lines: Lines) -> tuple[list[FoundLoop], list[Problem]]:
     """The regions between IACA's markers, called ``iaca-1`` and so on, and markers that stand alone."""
     found: list[FoundLoop] = []
     problems: list[Problem] = []
-    begin: tuple[Statement, int, int] | None = None
+    begin: tuple[int, int] | None = None
     statements = program.statements
 
-    def report(code: str, message: str, statement: Statement) -> None:
-        place = lines.span(statement.start, statement.end)
+    def report(code: str, message: str, index: int) -> None:
+        place = lines.span(*program.span(index))
         problems.append(make_problem(code, message, *place, Severity.WARNING))
 
     for index, statement in enumerate(statements):
@@ -41,15 +47,16 @@ def find_iaca(program: Program, lines: Lines) -> tuple[list[FoundLoop], list[Pro
         if (match[1] or match[2]).lower() in _OPENING:
             if begin is not None:
                 report("region-not-closed", "This IACA region is never closed.", begin[0])
-            begin = statement, index, after
+            begin = index, after
         elif begin is None:
-            report("region-end-without-begin", "No IACA region is open here.", statement)
+            report("region-end-without-begin", "No IACA region is open here.", index)
         elif len(found) < MAXIMUM_REGIONS:
-            opening, _, first = begin
-            line, column, end_column = lines.span(opening.start, opening.end)
-            last_line = lines.locate(statement.start)[0]
+            opening, first = program.span(begin[0]), begin[1]
+            end = program.span(index)[0]
+            line, column, end_column = lines.span(*opening)
+            last_line = lines.locate(end)[0]
             name = f"iaca-{len(found) + 1}"
-            span = Span(name, opening.end, statement.start, line, last_line, column, end_column)
+            span = Span(name, opening[1], end, line, last_line, column, end_column)
             found.append((span, first, index))
             begin = None
     if begin is not None:

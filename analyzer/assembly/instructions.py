@@ -146,9 +146,10 @@ _MAXIMUM_REQUEST = 240
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """Bytes that need nobody's help."""
+    """Bytes that need no layout, and whose they are."""
 
     code: bytes
+    backend: str = "cyclelens"
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,14 +38,14 @@ def find_loops(program: Program, lines: Lines) -> list[FoundLoop]:
     jumps = {index: (label, name) for index, label, name in _jumps_back(program)}
     for first, index in innermost((index, label.index) for index, (label, _) in jumps.items()):
         label, name = jumps[index]
-        statement = program.statements[index]
+        begin, end = program.span(index)
         line, column, end_column = lines.span(label.start, label.end)
         if name[0].isdigit() or name in taken or name in (".", "$"):
             name = f"loop-{line + 1}"
             name = name if name not in taken else f"{name}-{len(found)}"
         taken.add(name)
-        last_line = max(lines.locate(statement.start)[0], line)
-        span = Span(name, label.start, max(statement.end, label.start), line, last_line, column, end_column)
+        last_line = max(lines.locate(begin)[0], line)
+        span = Span(name, label.start, max(end, label.start), line, last_line, column, end_column)
         found.append((span, first, index + 1))
         if len(found) == MAXIMUM_REGIONS:
             break

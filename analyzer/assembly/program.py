@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from enum import Enum
-from functools import lru_cache
 from itertools import accumulate
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cyclelens.analyzer.assembly import macros
 from cyclelens.analyzer.assembly.dialect import Dialect, of_directive
 from cyclelens.analyzer.assembly.expressions import ExpressionError, Value, constant, evaluate
 from cyclelens.analyzer.assembly.macros import Macro, MacroError
-from cyclelens.analyzer.assembly.scanner import RawStatement
+from cyclelens.analyzer.assembly.scanner import BLOCK_EDGE, Part, RawStatement
 
 MAXIMUM_STATEMENTS = 200_000
 """Statements after unrolling; a `.rept` that would make more is left alone and reported where it matters."""
@@ -55,7 +54,6 @@ _IF_WORDS = frozenset(
     [*_COMPARISONS, "ifdef", "ifndef", "ifnotdef", "ifb", "ifnb", "ifc", "ifnc", "ifeqs", "ifnes"]
 ).union(["else", "elseif", "endif"])
 _IF_EDGE = re.compile(rf"\s*\.({'|'.join(sorted(_IF_WORDS))})\b", re.IGNORECASE)
-_BLOCK_EDGE = re.compile(r"\s*\.(rept|rep|irp|irpc|endr|macro|endm)\b", re.IGNORECASE)
 _FIRST_WORD = re.compile(r"[\w.$]*")
 _NUMERIC = re.compile(r"(\d+)([bf])")
 
@@ -69,13 +67,13 @@ class Kind(Enum):
     """Labels or an assignment only, or a part of a macro definition."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Statement:
-    """One statement without its labels and comments."""
+    """One statement without its labels and comments. Later versions of the text share it."""
 
     kind: Kind
     start: int
-    """Offset of ``text`` in the file."""
+    """Offset of ``text`` in its part of the file; ``Program.span`` tells where it is in the file."""
     text: str
     dialect: Dialect
     section: str
@@ -86,6 +84,8 @@ class Statement:
     """Statements made by a macro: where its use ends."""
     refusal: str = ""
     """Why this statement (a use of a macro, a condition) could not be followed."""
+    content: Any = None
+    """What it becomes, if that depends on the statement alone (frontend.py)."""
 
     @property
     def end(self) -> int:
@@ -101,6 +101,131 @@ class Label:
     section: str
     start: int
     end: int
+
+
+class _Condition(NamedTuple):
+    """An open `.if`."""
+
+    statement: Statement
+    active: bool
+    """Is this branch assembled? Never within a branch that is not."""
+    taken: bool
+    """Was one of the branches?"""
+    outer: _Condition | None
+    depth: int
+    known: bool = True
+    """False: the condition cannot be told here, all branches are read."""
+
+
+class _Pushed(NamedTuple):
+    """What `.popsection` goes back to."""
+
+    section: str
+    previous: str
+    outer: _Pushed | None
+
+
+@dataclass(slots=True, eq=False)
+class _State:
+    """What a statement means depends on, besides symbols."""
+
+    dialect: Dialect
+    section: str = _CODE_SECTION
+    previous: str = _CODE_SECTION
+    pushed: _Pushed | None = None
+    condition: _Condition | None = None
+    alternate: bool = False
+    """Between `.altmacro` and `.noaltmacro`."""
+    macros: int = 0
+    """A hash of all definitions of macros so far."""
+
+    def is_same(self, other: _State) -> bool:
+        """Does all that follows mean the same?"""
+        return (
+            self.dialect == other.dialect
+            and (self.section, self.previous) == (other.section, other.previous)
+            and self.pushed is other.pushed
+            and self.condition is other.condition
+            and self.alternate == other.alternate
+            and self.macros == other.macros
+        )
+
+
+@dataclass(slots=True, eq=False)
+class _Reading:
+    """What became of a part of the text, and of what else that depends. Offsets and indices count from the
+    part's beginning."""
+
+    program: Program
+    """What stands before."""
+    entry: _State
+    state: _State
+    """At the end, once it is read."""
+    number: int
+    """Uses of macros before."""
+    statements: list[Statement] = field(default_factory=list)
+    labels: list[tuple[str, Label]] = field(default_factory=list)
+    constants: list[tuple[str, int, Value]] = field(default_factory=list)
+    declared: list[str] = field(default_factory=list)
+    macros: dict[str, Macro | None] = field(default_factory=dict)
+    """Defined, or no longer."""
+    expansions: int = 0
+    """Uses of macros."""
+    expanded: int = 0
+    """Statements that they became."""
+    expanded_text: int = 0
+    """Characters of these."""
+    asked: dict[str, tuple[Value | None, bool]] = field(default_factory=dict)
+    """Symbols of what stands before: the value, and whether it is a label."""
+    is_numbered: bool = False
+    """Something is called after the number of a macro's use."""
+    is_limited: bool = False
+    """Something was left out because of a limit."""
+    left: bool = False
+    """`.exitm`: the rest of this expansion is not read."""
+    _values: dict[str, Value] = field(default_factory=dict)
+    _named: set[str] = field(default_factory=set)
+
+    def define(self, name: str, value: Value) -> None:
+        """From the next statement on the symbol has this value."""
+        self.constants.append((name, len(self.statements), value))
+        self._values[name] = value
+
+    def lookup(self, name: str) -> Value | None:
+        """The latest value of a symbol."""
+        return self._values[name] if name in self._values else self._ask(name)[0]
+
+    def add_label(self, name: str, start: int, end: int) -> None:
+        """The next statement has this label."""
+        self.labels.append((name, Label(len(self.statements), self.state.section, start, end)))
+        self._named.add(name)
+
+    def is_label(self, name: str) -> bool:
+        """Is there such a label by now?"""
+        return name in self._named or self._ask(name)[1]
+
+    def macro(self, name: str) -> Macro | None:
+        """The macro of this name, in lower case."""
+        return self.macros[name] if name in self.macros else self.program.macros.get(name)
+
+    def _ask(self, name: str) -> tuple[Value | None, bool]:
+        if name not in self.asked:
+            self.asked[name] = self.program.latest(name), name in self.program.labels
+        return self.asked[name]
+
+    def holds(self, program: Program, state: _State) -> bool:
+        """Would the part become the same behind this program?"""
+        return (
+            not self.is_limited
+            and self.entry.is_same(state)
+            and (not self.is_numbered or self.number == program.expansions)
+            and len(program.statements) + len(self.statements) <= MAXIMUM_STATEMENTS
+            and program.expanded + self.expanded <= MAXIMUM_EXPANDED
+            and program.expanded_text + self.expanded_text <= MAXIMUM_EXPANDED_TEXT
+            and all(
+                (program.latest(name), name in program.labels) == known for name, known in self.asked.items()
+            )
+        )
 
 
 @dataclass(slots=True)
@@ -120,14 +245,44 @@ class Program:
     expanded_text: int = 0
     """Characters of these."""
     _constants: dict[str, tuple[list[int], list[Value]]] = field(default_factory=dict)
-    _starts: list[int] = field(default_factory=list)
     _addresses: dict[str, int] = field(default_factory=dict)
+    _offsets: list[int] = field(default_factory=list)
+    """Of the parts."""
+    _firsts: list[int] = field(default_factory=list)
+    """The first statement of each part."""
 
-    def define(self, name: str, value: Value) -> None:
-        """From the next statement on the symbol has this value."""
-        places, values = self._constants.setdefault(name, ([], []))
-        places.append(len(self.statements))
-        values.append(value)
+    def add(self, reading: _Reading, offset: int) -> None:
+        """Put a part behind all others."""
+        first = len(self.statements)
+        self._offsets.append(offset)
+        self._firsts.append(first)
+        self.statements += reading.statements
+        for name, label in reading.labels:
+            placed = Label(first + label.index, label.section, offset + label.start, offset + label.end)
+            self.labels.setdefault(name, []).append(placed)
+        for name, index, value in reading.constants:
+            places, values = self._constants.setdefault(name, ([], []))
+            places.append(first + index)
+            values.append(value)
+        self.declared.update(reading.declared)
+        for name, macro in reading.macros.items():
+            if macro is not None:
+                self.macros[name] = macro
+            else:
+                self.macros.pop(name, None)
+        self.expansions += reading.expansions
+        self.expanded += reading.expanded
+        self.expanded_text += reading.expanded_text
+
+    def span(self, index: int) -> tuple[int, int]:
+        """Where a statement begins and ends in the text."""
+        statement = self.statements[index]
+        offset = self._offsets[bisect_right(self._firsts, index) - 1]
+        return offset + statement.start, offset + statement.end
+
+    def latest(self, name: str) -> Value | None:
+        """The value of a symbol behind the last statement."""
+        return self._constants[name][1][-1] if name in self._constants else None
 
     def lookup(self, name: str, index: int) -> Value | None:
         """The constant value of a symbol at a statement: the last assignment before it, else the first."""
@@ -135,10 +290,6 @@ class Program:
             return None
         places, values = self._constants[name]
         return values[max(bisect_right(places, index) - 1, 0)]
-
-    def is_assigned(self, name: str, index: int) -> bool:
-        """Does the symbol have its value from a statement before this one?"""
-        return name in self._constants and self._constants[name][0][0] <= index
 
     def find_label(self, name: str, index: int) -> Label | None:
         """The label a statement means; for ``1b`` and ``1f`` the nearest one of that number."""
@@ -165,13 +316,21 @@ class Program:
 
     def slice(self, start: int, end: int) -> tuple[int, int]:
         """Indices of the statements that stand between two offsets of the text."""
-        if len(self._starts) != len(self.statements):
-            # Unrolled statements go back in the text; the running maximum can be searched all the same.
-            self._starts = list(accumulate((statement.start for statement in self.statements), max))
-        return bisect_left(self._starts, start), bisect_left(self._starts, end)
+        return self._index(start), self._index(end)
+
+    def _index(self, offset: int) -> int:
+        """The first statement that does not stand before an offset."""
+        part = bisect_right(self._offsets, offset) - 1
+        if part < 0:
+            return 0
+        first = self._firsts[part]
+        last = self._firsts[part + 1] if part + 1 < len(self._firsts) else len(self.statements)
+        # Unrolled statements go back in the text; the running maximum can be searched all the same.
+        starts = list(accumulate((one.start for one in self.statements[first:last]), max))
+        return first + bisect_left(starts, offset - self._offsets[part])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class StatementScope:
     """What symbols mean at one statement (operands.Scope)."""
 
@@ -179,73 +338,64 @@ class StatementScope:
     index: int
     undefined: list[str] = field(default_factory=list)
     """Symbols of absolute addresses that nothing in the file defines or declares."""
+    was_asked: bool = False
+    """What the statement becomes depends on what else is in the file."""
 
     def lookup(self, name: str) -> Value | None:
+        self.was_asked = True
         return self.program.lookup(name, self.index)
 
     def address(self, symbol: str, *, relative: bool) -> int:
+        self.was_asked = True
         if not relative and not self.program.is_declared(symbol):
             self.undefined.append(symbol)
         return self.program.address(symbol)
 
 
-@dataclass(slots=True)
-class _Condition:
-    """An open `.if`."""
-
-    statement: Statement
-    active: bool
-    """Is this branch assembled? Never within a branch that is not."""
-    taken: bool
-    """Was one of the branches?"""
-    known: bool = True
-    """False: the condition cannot be told here, all branches are read."""
-
-
-@dataclass(slots=True)
-class _State:
-    dialect: Dialect
-    section: str = _CODE_SECTION
-    previous: str = _CODE_SECTION
-    stack: list[tuple[str, str]] = field(default_factory=list)
-    conditions: list[_Condition] = field(default_factory=list)
-    alternate: bool = False
-    """Between `.altmacro` and `.noaltmacro`."""
-    left: bool = False
-    """`.exitm`: the rest of this expansion is not read."""
-
-
-def build(raw: list[RawStatement], dialect: Dialect, cancel: Callable[[], bool]) -> Program:
-    """The program of a file; stops early when ``cancel()`` turns true."""
+def build(parts: Iterable[tuple[int, Part]], dialect: Dialect, cancel: Callable[[], bool]) -> Program:
+    """The program of a file, whose parts come with their offsets. A part that was read before and means the
+    same here is not read again. Stops early when ``cancel()`` turns true."""
     program = Program()
     state = _State(dialect)
-    _read(program, raw, state, cancel, 0)
-    _report_open(state.conditions)
+    for offset, part in parts:
+        reading: _Reading | None = part.reading
+        if reading is None or not reading.holds(program, state):
+            reading = _Reading(program, replace(state), state, program.expansions)
+            _read(reading, part.statements, cancel, 0)
+            if cancel():
+                return program
+            part.reading = reading
+            reading.program = _NOTHING
+        state = replace(reading.state)
+        program.add(reading, offset)
+    _report_never_closed(program, state.condition)
     return program
 
 
-def _read(
-    program: Program, raw: list[RawStatement], state: _State, cancel: Callable[[], bool], depth: int
-) -> None:
+_NOTHING = Program()
+
+
+def _read(part: _Reading, raw: Sequence[RawStatement], cancel: Callable[[], bool], depth: int) -> None:
+    state = part.state
     ends: dict[int, int] | None = None
     position = 0
-    while position < len(raw) and not state.left:
+    while position < len(raw) and not part.left:
         if position % _POLL_EVERY == 0 and cancel():
             return
         item = raw[position]
         position += 1
-        if state.conditions and not state.conditions[-1].active and not _IF_EDGE.match(item.text):
+        if state.condition is not None and not state.condition.active and not _IF_EDGE.match(item.text):
             # What is skipped may hold a macro with conditions of its own.
-            edge = _BLOCK_EDGE.match(item.text)
+            edge = BLOCK_EDGE.match(item.text)
             if edge and edge[1].lower() == "macro":
                 ends = _block_ends(raw) if ends is None else ends
                 position = ends.get(position - 1, position - 1) + 1
             continue
-        statement = _statement(program, item, state)
-        program.statements.append(statement)
+        statement = _statement(part, item)
+        part.statements.append(statement)
         if statement.kind is Kind.INSTRUCTION:
-            if program.macros and (macro := _used_macro(program, statement)):
-                _expand_macro(program, macro, statement, item, state, cancel, depth)
+            if (part.macros or part.program.macros) and (macro := _used_macro(part, statement)):
+                _expand_macro(part, macro, statement, item, cancel, depth)
             continue
         if statement.kind is not Kind.DIRECTIVE:
             continue
@@ -258,65 +408,71 @@ def _read(
             if end is None:
                 statement.refusal = "This macro is never closed by .endm."
                 continue
-            _define(program, statement, raw[position:end])
+            _define(part, statement, raw[position:end])
             position = end + 1
         elif name in _REPETITIONS:
             if end is not None and depth < _MAXIMUM_NESTING:
                 body = raw[position:end]
-                if _repeat(program, statement, body, state, cancel, depth):
+                if _repeat(part, statement, body, cancel, depth):
                     position = end + 1
         elif name in _IF_WORDS:
-            _condition(program, statement, state)
+            _condition(part, statement)
         elif name == "exitm" and depth:
             statement.kind = Kind.NOTHING
-            state.left = True
+            part.left = True
         elif name == "purgem":
-            program.macros.pop(statement.arguments.strip().lower(), None)
+            purged = statement.arguments.strip().lower()
+            part.macros[purged] = None
+            state.macros = hash((state.macros, purged))
         elif name in _DECLARING:
-            program.declared.update(statement.arguments.replace(",", " ").split())
+            part.declared += statement.arguments.replace(",", " ").split()
         else:
             _follow(statement, state)
 
 
-def _used_macro(program: Program, statement: Statement) -> Macro | None:
-    return program.macros.get(_FIRST_WORD.match(statement.text)[0].lower())  # type: ignore[index]
+def _used_macro(part: _Reading, statement: Statement) -> Macro | None:
+    return part.macro(_FIRST_WORD.match(statement.text)[0].lower())  # type: ignore[index]
 
 
-def _define(program: Program, statement: Statement, body: list[RawStatement]) -> None:
+def _define(part: _Reading, statement: Statement, body: Sequence[RawStatement]) -> None:
     try:
         macro = macros.define(statement.arguments, body)
     except MacroError as error:
         statement.refusal = str(error)
         return
     statement.kind = Kind.NOTHING
-    program.macros[macro.name.lower()] = macro
+    part.macros[macro.name.lower()] = macro
+    part.state.macros = hash((part.state.macros, statement.arguments, *(raw.text for raw in body)))
 
 
 def _expand_macro(
-    program: Program,
+    part: _Reading,
     macro: Macro,
     statement: Statement,
     item: RawStatement,
-    state: _State,
     cancel: Callable[[], bool],
     depth: int,
 ) -> None:
     """Read what a use of a macro stands for, at the place of the use."""
-    number = program.expansions
-    program.expansions += 1
+    state, program = part.state, part.program
+    number = part.number + part.expansions
+    part.expansions += 1
+    part.is_numbered |= state.alternate or any("\\@" in raw.text for raw in macro.body)
     try:
         if depth >= _MAXIMUM_NESTING:
             raise MacroError(f"Macros are followed {_MAXIMUM_NESTING} levels deep.")
-        if program.expanded + len(macro.body) > MAXIMUM_EXPANDED:
+        if program.expanded + part.expanded + len(macro.body) > MAXIMUM_EXPANDED:
+            part.is_limited = True
             raise MacroError(f"Macros may make {MAXIMUM_EXPANDED:,} statements in a file.")
-        if program.expanded_text > MAXIMUM_EXPANDED_TEXT or len(statement.text) > macros.MAXIMUM_TEXT:
+        if (
+            program.expanded_text + part.expanded_text > MAXIMUM_EXPANDED_TEXT
+            or len(statement.text) > macros.MAXIMUM_TEXT
+        ):
+            part.is_limited = True
             raise MacroError("The text that macros make becomes too long.")
         arguments = statement.text[len(macro.name) :]
         if state.alternate:
-            index = len(program.statements)
-            arguments = macros.alternate_arguments(
-                arguments, lambda text: constant(text, lambda symbol: program.lookup(symbol, index))
-            )
+            arguments = macros.alternate_arguments(arguments, lambda text: constant(text, part.lookup))
         values = macros.bind(macro, arguments)
         place = RawStatement(statement.start, "", item.place or (statement.start, statement.end))
         expanded = macros.expand(macro.body, values, number, place, state.alternate)
@@ -324,28 +480,28 @@ def _expand_macro(
         statement.refusal = str(error)
         return
     statement.kind = Kind.NOTHING
-    program.expanded += len(expanded)
-    program.expanded_text += sum(len(made.text) for made in expanded)
-    open_conditions = len(state.conditions)
-    _read(program, expanded, state, cancel, depth + 1)
-    if not state.left:
-        _report_open(state.conditions[open_conditions:])
-    state.left = False
-    del state.conditions[open_conditions:]
+    part.expanded += len(expanded)
+    part.expanded_text += sum(len(made.text) for made in expanded)
+    open_before = state.condition.depth if state.condition else 0
+    _read(part, expanded, cancel, depth + 1)
+    while state.condition is not None and state.condition.depth > open_before:
+        if not part.left:
+            _refuse_open(state.condition.statement)
+        state.condition = state.condition.outer
+    part.left = False
 
 
 def _repeat(
-    program: Program,
+    part: _Reading,
     statement: Statement,
-    body: list[RawStatement],
-    state: _State,
+    body: Sequence[RawStatement],
     cancel: Callable[[], bool],
     depth: int,
 ) -> bool:
     """Unroll `.rept`, `.irp` or `.irpc`; False if that cannot be done."""
     values: list[dict[str, str]]
     if statement.name in ("rept", "rep"):
-        count = _repeat_count(program, statement)
+        count = _repeat_count(part, statement)
         if count is None:
             return False
         values = [{}] * count
@@ -356,22 +512,29 @@ def _repeat(
             return False
         words = list(rest.strip().strip('"')) if statement.name == "irpc" else macros.split(rest)
         values = [{symbol: word.strip('"')} for word in words or [""]]
-    if len(values) * len(body) > MAXIMUM_STATEMENTS - len(program.statements):
+    before = len(part.program.statements)
+    if len(values) * len(body) > MAXIMUM_STATEMENTS - before - len(part.statements):
+        part.is_limited = True
         return False
     statement.kind = Kind.NOTHING
     for value in values:
-        if cancel() or len(program.statements) > MAXIMUM_STATEMENTS:
+        if before + len(part.statements) > MAXIMUM_STATEMENTS:
+            part.is_limited = True
+            return True
+        if cancel():
             return True
         repeated = body
         if value:
+            part.is_numbered |= any("\\@" in raw.text for raw in body)
             try:
                 repeated = [
-                    raw if "\\" not in raw.text else _replaced(raw, value, program.expansions) for raw in body
+                    raw if "\\" not in raw.text else _replaced(raw, value, part.number + part.expansions)
+                    for raw in body
                 ]
             except MacroError as error:
                 statement.kind, statement.refusal = Kind.DIRECTIVE, str(error)
                 return True
-        _read(program, repeated, state, cancel, depth + 1)
+        _read(part, repeated, cancel, depth + 1)
     return True
 
 
@@ -381,48 +544,58 @@ def _replaced(raw: RawStatement, values: dict[str, str], number: int) -> RawStat
     return RawStatement(start, text, raw.place or (start, raw.start + len(raw.text.rstrip())))
 
 
-def _report_open(conditions: list[_Condition]) -> None:
-    for condition in conditions:
-        condition.statement.kind = Kind.DIRECTIVE
-        condition.statement.refusal = f".{condition.statement.name} is never closed by .endif."
+def _report_never_closed(program: Program, condition: _Condition | None) -> None:
+    """Statements belong to later versions of the text, too: the refused ones of this are others."""
+    opened = set()
+    while condition is not None:
+        opened.add(id(condition.statement))
+        condition = condition.outer
+    if opened:
+        for index, statement in enumerate(program.statements):
+            if id(statement) in opened:
+                program.statements[index] = refused = replace(statement)
+                _refuse_open(refused)
 
 
-def _condition(program: Program, statement: Statement, state: _State) -> None:
+def _refuse_open(statement: Statement) -> None:
+    statement.kind = Kind.DIRECTIVE
+    statement.refusal = f".{statement.name} is never closed by .endif."
+
+
+def _condition(part: _Reading, statement: Statement) -> None:
     """Open, turn over or close a condition."""
-    name = statement.name
-    conditions = state.conditions
+    state, name = part.state, statement.name
+    current = state.condition
     if name in ("else", "elseif", "endif"):
-        if not conditions:
+        if current is None:
             return
         statement.kind = Kind.NOTHING
-        current = conditions[-1]
         if name == "endif":
-            conditions.pop()
+            state.condition = current.outer
         elif current.known:
-            possible = not current.taken and (len(conditions) < 2 or conditions[-2].active)
-            met = possible and (name == "else" or bool(_met(program, "if", statement.arguments)))
-            current.active, current.taken = met, current.taken or met
+            possible = not current.taken and (current.outer is None or current.outer.active)
+            met = possible and (name == "else" or bool(_met(part, "if", statement.arguments)))
+            state.condition = current._replace(active=met, taken=current.taken or met)
         return
     statement.kind = Kind.NOTHING
-    if conditions and not conditions[-1].active:
-        conditions.append(_Condition(statement, active=False, taken=True))
+    depth = current.depth + 1 if current else 1
+    if current is not None and not current.active:
+        state.condition = _Condition(statement, False, True, current, depth)
         return
-    holds = _met(program, name, statement.arguments)
+    holds = _met(part, name, statement.arguments)
     if holds is None:
         statement.kind = Kind.DIRECTIVE
         statement.refusal = "This condition cannot be told here: all of its branches are read."
-        conditions.append(_Condition(statement, active=True, taken=True, known=False))
+        state.condition = _Condition(statement, True, True, current, depth, known=False)
         return
-    conditions.append(_Condition(statement, holds, holds))
+    state.condition = _Condition(statement, holds, holds, current, depth)
 
 
-def _met(program: Program, name: str, text: str) -> bool | None:
+def _met(part: _Reading, name: str, text: str) -> bool | None:
     """Does a condition hold? None if that cannot be told."""
     text = text.strip()
     if name in ("ifdef", "ifndef", "ifnotdef"):
-        index = len(program.statements)
-        is_defined = program.lookup(text, index) is not None and program.is_assigned(text, index)
-        return (is_defined or text in program.labels) == (name == "ifdef")
+        return (part.lookup(text) is not None or part.is_label(text)) == (name == "ifdef")
     if name in ("ifb", "ifnb"):
         return (not text) == (name == "ifb")
     if name in ("ifc", "ifnc", "ifeqs", "ifnes"):
@@ -430,9 +603,8 @@ def _met(program: Program, name: str, text: str) -> bool | None:
         if not comma:
             return None
         return (first == second) == (name in ("ifc", "ifeqs"))
-    index = len(program.statements)
     try:
-        value = constant(text, lambda symbol: program.lookup(symbol, index))
+        value = constant(text, part.lookup)
     except ExpressionError:
         return None
     return _COMPARISONS[name](value)
@@ -464,23 +636,21 @@ class _Parsed(NamedTuple):
     """Symbol and expression."""
 
 
-def _statement(program: Program, raw: RawStatement, state: _State) -> Statement:
+def _statement(part: _Reading, raw: RawStatement) -> Statement:
     """Take the labels off, tell what the rest is, note assignments."""
+    state = part.state
     parsed = _parse(raw.text, state.dialect.is_att)
     for name, begin, end in parsed.labels:
-        span = raw.place or (raw.start + begin, raw.start + end)
-        program.labels.setdefault(name, []).append(Label(len(program.statements), state.section, *span))
+        part.add_label(name, *(raw.place or (raw.start + begin, raw.start + end)))
     start, stop = raw.place or (raw.start + parsed.offset, -1)
     if parsed.assignment is not None:
-        _assign(program, *parsed.assignment)
+        _assign(part, *parsed.assignment)
     return Statement(
         parsed.kind, start, parsed.text, state.dialect, state.section, parsed.name, parsed.arguments, stop
     )
 
 
-@lru_cache(maxsize=1 << 16)
 def _parse(text: str, is_att: bool) -> _Parsed:
-    """Remembered: when a text is read again, most of its statements are the same."""
     labels = []
     position = 0
     while ":" in text and (match := _LABEL.match(text, position)):
@@ -510,34 +680,32 @@ def _parse(text: str, is_att: bool) -> _Parsed:
     return _Parsed(*found, Kind.INSTRUCTION)
 
 
-def _assign(program: Program, name: str, expression: str) -> None:
+def _assign(part: _Reading, name: str, expression: str) -> None:
     """A value that cannot be told is left out: the symbol then is one whose address is not known."""
     if not name:
         return
-    index = len(program.statements)
     try:
-        value = evaluate(expression, lambda symbol: program.lookup(symbol, index))
+        value = evaluate(expression, part.lookup)
     except ExpressionError:
         return
     if value.symbol != ".":
-        program.define(name, value)
+        part.define(name, value)
 
 
-def _repeat_count(program: Program, statement: Statement) -> int | None:
-    index = len(program.statements)
+def _repeat_count(part: _Reading, statement: Statement) -> int | None:
     try:
-        count = constant(statement.arguments, lambda symbol: program.lookup(symbol, index))
+        count = constant(statement.arguments, part.lookup)
     except ExpressionError:
         return None
     return count if 0 <= count <= MAXIMUM_STATEMENTS else None
 
 
-def _block_ends(raw: list[RawStatement]) -> dict[int, int]:
+def _block_ends(raw: Sequence[RawStatement]) -> dict[int, int]:
     """Positions of `.macro`, `.rept` and their like, each with that of the statement that closes it."""
     ends: dict[int, int] = {}
     opened: dict[str, list[int]] = {"endm": [], "endr": []}
     for position, item in enumerate(raw):
-        match = _BLOCK_EDGE.match(item.text)
+        match = BLOCK_EDGE.match(item.text)
         if match is None:
             continue
         word = match[1].lower()
@@ -556,11 +724,11 @@ def _follow(statement: Statement, state: _State) -> None:
     elif name in ("altmacro", "noaltmacro"):
         state.alternate = name == "altmacro"
     elif name == "pushsection":
-        state.stack.append((state.section, state.previous))
+        state.pushed = _Pushed(state.section, state.previous, state.pushed)
         state.previous, state.section = state.section, words[0].strip('"') if words else state.section
     elif name == "popsection":
-        if state.stack:
-            state.section, state.previous = state.stack.pop()
+        if state.pushed is not None:
+            state.section, state.previous, state.pushed = state.pushed
     elif name == "previous":
         state.section, state.previous = state.previous, state.section
     elif name in ("text", "data", "bss"):

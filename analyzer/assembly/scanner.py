@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from cyclelens.analyzer.assembly.stretches import Source, Stretch
 
 MARKER_WORDS = re.compile(r"(?:cyclelens|osaca|llvm-mca)-\w", re.IGNORECASE)
 """What every region marker begins with."""
@@ -31,7 +32,8 @@ _TOKENS = {
     True: re.compile(_TOKEN_PATTERN.format(semicolon=r"|;[^\r\n]*"), _FLAGS),
 }
 _PREPROCESSOR = re.compile(r"#(?:if|ifdef|ifndef|elif|else|endif|define|undef|include)\b")
-_POLL_EVERY = 4096
+BLOCK_EDGE = re.compile(r"\s*\.(rept|rep|irp|irpc|endr|macro|endm)\b", re.IGNORECASE)
+"""Where a macro or a repetition begins or ends."""
 
 
 class Lines:
@@ -41,7 +43,8 @@ class Lines:
         if "\r" in text:
             self.starts = [0, *(match.end() for match in _LINE_END.finditer(text))]
         else:
-            self.starts = list(accumulate((len(line) + 1 for line in text.split("\n")[:-1]), initial=0))
+            lengths = map(len, text.split("\n")[:-1])
+            self.starts = list(accumulate(map((1).__add__, lengths), initial=0))
 
     def locate(self, offset: int) -> tuple[int, int]:
         """Line and column of an offset."""
@@ -84,55 +87,116 @@ class Comment:
     text: str
 
 
+@dataclass(slots=True, eq=False)
+class Part:
+    """One stretch of a text, or several, if a comment, a macro or a repetition crosses their border. Offsets
+    count from its beginning."""
+
+    statements: list[RawStatement] = field(default_factory=list)
+    markers: list[Comment] = field(default_factory=list)
+    preprocessor: list[tuple[int, int]] = field(default_factory=list)
+    """Spans of lines that look like the C preprocessor's."""
+    open_comment: int | None = None
+    """Where a block comment begins that is never closed."""
+    length: int = 0
+    """Characters."""
+    is_closed: bool = True
+    """Nothing is open at its end."""
+    following: Sequence[Stretch] = ()
+    """The stretches behind the first."""
+    reading: Any = None
+    """What became of it last (program.py)."""
+
+
 @dataclass(slots=True)
 class Scan:
     """Everything found, in the order of the text."""
 
-    statements: list[RawStatement]
-    markers: list[Comment]
-    preprocessor: list[tuple[int, int]]
+    parts: list[tuple[int, Part]] = field(default_factory=list)
+    """Each with its offset."""
+    markers: list[Comment] = field(default_factory=list)
+    preprocessor: list[tuple[int, int]] = field(default_factory=list)
     """Spans of lines that look like the C preprocessor's."""
     open_comment: int | None = None
     """Offset of a block comment that is never closed."""
 
+    def statements(self) -> Iterator[RawStatement]:
+        """Those of all parts, at their offsets in the text."""
+        for offset, part in self.parts:
+            for start, text, _ in part.statements:
+                yield RawStatement(offset + start, text)
 
-def scan(text: str, semicolon_comments: bool, cancel: Callable[[], bool]) -> Scan:
-    """One pass over the text; stops early when ``cancel()`` turns true."""
-    found = Scan([], [], [])
-    statements = found.statements
-    position = scanned = 0
-    for number, line in enumerate(text.split("\n")):
-        if number % _POLL_EVERY == 0 and cancel():
-            return found
-        start, position = position, position + len(line) + 1
-        if start < scanned:
-            continue  # within a block comment, or behind one
-        known = _scan_line(line, semicolon_comments)
-        if known is None:
-            scanned = start
-            while scanned < min(position, len(text)):
-                scanned = _scan_lines(found, text, scanned, semicolon_comments)
-            continue
-        for offset, statement, _ in known.statements:
-            statements.append(RawStatement(start + offset, statement))
-        if known.markers or known.preprocessor:
-            found.markers += [Comment(start + one.start, start + one.end, one.text) for one in known.markers]
-            found.preprocessor += [(start + begin, start + end) for begin, end in known.preprocessor]
+
+def scan(source: Source, semicolon_comments: bool, cancel: Callable[[], bool]) -> Scan:
+    """Stretches of the text that were scanned before are not scanned again. Stops early when ``cancel()``
+    turns true."""
+    found = Scan()
+    stretches = source.stretches
+    offset = at = 0
+    while at < len(stretches):
+        first = stretches[at]
+        part: Part | None = first.scanned.get(semicolon_comments)
+        if part is None or not _is_followed(part, stretches, at):
+            if cancel():
+                return found
+            part = first.scanned[semicolon_comments] = _scan_part(stretches, at, semicolon_comments)
+        found.parts.append((offset, part))
+        if part.markers or part.preprocessor:
+            found.markers += [Comment(offset + one.start, offset + one.end, one.text) for one in part.markers]
+            found.preprocessor += [(offset + begin, offset + end) for begin, end in part.preprocessor]
+        if part.open_comment is not None:
+            found.open_comment = offset + part.open_comment
+        offset += part.length
+        at += 1 + len(part.following)
     return found
 
 
-@lru_cache(maxsize=1 << 16)
-def _scan_line(line: str, semicolon_comments: bool) -> Scan | None:
-    """What stands on a line, None if that cannot be told of the line alone. Remembered: when a text is read
-    again, most of its lines are the same."""
-    if "/*" in line or "\r" in line:
-        return None
-    found = Scan([], [], [])
-    _scan_lines(found, line, 0, semicolon_comments)
+def _is_followed(part: Part, stretches: Sequence[Stretch], at: int) -> bool:
+    """Do the stretches go on as they did when the part was scanned?"""
+    behind = stretches[at + 1 : at + 1 + len(part.following)]
+    return (
+        len(behind) == len(part.following)
+        and all(one is other for one, other in zip(behind, part.following, strict=True))
+        and (part.is_closed or at + 1 + len(behind) == len(stretches))
+    )
+
+
+def _scan_part(stretches: Sequence[Stretch], at: int, semicolon_comments: bool) -> Part:
+    """Scan stretches up to the first border between two that nothing crosses."""
+    count = 1
+    while True:
+        joined = stretches[at : at + count]
+        borders = list(accumulate(len(stretch.text) for stretch in joined))
+        text = "".join(stretch.text for stretch in joined)
+        part = _scan_text(text, frozenset(borders), semicolon_comments)
+        if part.is_closed or at + count >= len(stretches):
+            part.following = joined[1 : borders.index(part.length) + 1]
+            return part
+        count *= 2
+
+
+def _scan_text(text: str, borders: Collection[int], semicolon_comments: bool) -> Part:
+    found = Part()
+    still_open = {"endm": 0, "endr": 0}
+    position = checked = 0
+    while position < len(text):
+        position = _scan_lines(found, text, position, semicolon_comments)
+        for raw in found.statements[checked:]:
+            if edge := BLOCK_EDGE.match(raw.text):
+                word = edge[1].lower()
+                if word in still_open:
+                    still_open[word] = max(still_open[word] - 1, 0)
+                else:
+                    still_open["endm" if word == "macro" else "endr"] += 1
+        checked = len(found.statements)
+        found.is_closed = found.open_comment is None and not any(still_open.values())
+        if found.is_closed and position in borders:
+            break
+    found.length = position
     return found
 
 
-def _scan_lines(found: Scan, text: str, start: int, semicolon_comments: bool) -> int:
+def _scan_lines(found: Part, text: str, start: int, semicolon_comments: bool) -> int:
     """Scan up to the first line end outside of a block comment; returns where the next line begins."""
     pieces: list[str] = []
     position = start
@@ -174,7 +238,7 @@ def _scan_lines(found: Scan, text: str, start: int, semicolon_comments: bool) ->
     return len(text)
 
 
-def _note_markers(found: Scan, begin: int, comment: str) -> None:
+def _note_markers(found: Part, begin: int, comment: str) -> None:
     """Keep the lines of a comment that hold a marker."""
     offset = 0
     for line in _LINE_END.split(comment):

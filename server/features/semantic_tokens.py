@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 
 from cyclelens.analyzer.assembly.dialect import BY_NAME, detect, semicolon_starts_comment
+from cyclelens.analyzer.assembly.stretches import Source
 from cyclelens.server import tokens
 from cyclelens.server.convert import Converter, to_client
 from cyclelens.server.language_server import CyclelensServer
@@ -82,8 +83,8 @@ def register(server: CyclelensServer) -> None:
 
 async def _data(snapshot: Snapshot, converter: Converter, first: int, last: int) -> list[int]:
     """Five numbers a word: lines and characters since the word before, length, type, modifiers."""
-    dialect = BY_NAME.get(snapshot.dialect) or detect("\n".join(snapshot.lines[:_LINES_AT_ONCE]))
-    comments = semicolon_starts_comment("\n".join(snapshot.lines), dialect)
+    source = Source(snapshot.text)
+    comments = semicolon_starts_comment(source, BY_NAME.get(snapshot.dialect) or detect(source))
     data: list[int] = []
     previous_line = 0
     for line, found in tokens.tokens(snapshot.lines, first, last, semicolon_comments=comments):

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from cyclelens.analyzer.assembly.dialect import detect
 from cyclelens.analyzer.assembly.frontend import assemble
+from cyclelens.analyzer.assembly.stretches import Source
 from cyclelens.analyzer.model.source import AssembledFile
 
 DETECTED = [
@@ -29,7 +30,7 @@ DETECTED = [
 
 @pytest.mark.parametrize(("text", "expected"), DETECTED, ids=range(len(DETECTED)))
 def test_detection(text: str, expected: str) -> None:
-    assert detect(text).name == expected
+    assert detect(Source(text)).name == expected
     assert assemble(text).dialect == expected
 
 

@@ -1,0 +1,162 @@
+"""What is kept of a text that was read before: a later version of it is read as if it were new."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import pytest
+from cyclelens.analyzer.assembly import program, stretches
+from cyclelens.analyzer.assembly.frontend import assemble
+from cyclelens.analyzer.assembly.stretches import Source
+from cyclelens.analyzer.model.source import AssembledFile
+
+LINES = """
+    add $1, %rax
+    mov COUNT(%rdi), %rbx
+    vaddps %ymm0, %ymm1, %ymm2
+    twice %rax
+    many %rcx
+    jnz 1b
+    jmp .Lend
+    nop; lea table(%rip), %rsi
+1:
+.Lend:
+foo: bar:
+    .set COUNT, 8
+    .set COUNT, COUNT + 8
+COUNT = 3
+    .if COUNT > 8
+    .ifdef COUNT
+    .ifdef foo
+    .else
+    .endif
+    .macro twice register
+    add \\register, \\register
+    .endm
+    .macro many register
+.L\\@:
+    dec \\register
+    jnz .L\\@
+    .endm
+    .purgem twice
+    .rept COUNT
+    .irp name, rax, rbx
+    push %\\name
+    .endr
+    .section .rodata
+    .text
+    .pushsection .data
+    .popsection
+    .p2align 4
+    .byte 1, 2, COUNT
+    .intel_syntax noprefix
+    .att_syntax
+    .altmacro
+    .noaltmacro
+    /* a comment
+    of two lines */
+    # llvm-mca-begin inner
+    # llvm-mca-end inner
+    # cyclelens-begin
+    # cyclelens-end
+    ; .globl foo
+    %macro
+    mov rax, rbx
+
+""".strip("\n").split("\n")
+
+
+@pytest.fixture
+def short_stretches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stretches, "_LINES", 4)
+
+
+def afresh(text: str, monkeypatch: pytest.MonkeyPatch) -> AssembledFile:
+    with monkeypatch.context() as patch:
+        patch.setattr(stretches, "_kept", ())
+        return assemble(text, regions="both", allow_external_programs=False)
+
+
+def edited(lines: list[str], choose: random.Random) -> list[str]:
+    start = choose.randrange(len(lines) + 1)
+    removed = choose.choice([0, 0, 1, 1, 2, 6])
+    added = choose.choices(LINES, k=choose.choice([0, 1, 1, 1, 2, 9]))
+    return lines[:start] + added + lines[start + removed :]
+
+
+@pytest.mark.usefixtures("short_stretches")
+@pytest.mark.parametrize("seed", range(40))
+def test_edited_texts_are_read_like_new_ones(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    choose = random.Random(seed)
+    lines = ["# cyclelens-begin all", *choose.choices(LINES, k=choose.choice([5, 40, 120]))]
+    for _ in range(30):
+        text = "\n".join(lines)
+        read = assemble(text, regions="both", allow_external_programs=False)
+        assert read == afresh(text, monkeypatch)
+        assert "internal-error" not in {problem.code for problem in read.problems}
+        lines = edited(lines, choose)
+
+
+def numbered(count: int) -> list[str]:
+    return [f"    add ${number}, %rax\n" for number in range(count)]
+
+
+def counted(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
+    """How many statements were read since the last call."""
+    read = []
+    plain = program._parse
+    monkeypatch.setattr(program, "_parse", lambda *given: read.append(given) or plain(*given))
+
+    def count() -> int:
+        done = len(read)
+        read.clear()
+        return done
+
+    return count
+
+
+def test_an_edit_reads_its_surroundings_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = ["# cyclelens-begin\n", *numbered(20_000)]
+    count = counted(monkeypatch)
+    assemble("".join(lines))
+    assert count() == 20_000
+    for line in (1, 7_000, 20_000):
+        lines[line : line + 1] = ["    nop\n", "    sub %rax, %rbx\n"]
+        assemble("".join(lines))
+        assert 2 <= count() < 200
+
+
+def test_a_definition_that_others_use_is_read_with_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [
+        "# cyclelens-begin\n",
+        "COUNT = 1\n",
+        *numbered(1_000),
+        "    .rept COUNT\n",
+        "    nop\n",
+        "    .endr\n",
+    ]
+    first = assemble("".join(lines)).regions[0]
+    lines[1] = "COUNT = 3\n"
+    count = counted(monkeypatch)
+    second = assemble("".join(lines)).regions[0]
+    assert len(second.lines) == len(first.lines) + 2
+    assert count() < 200
+
+
+def test_stretches_outside_of_an_edit_stay() -> None:
+    lines = numbered(1_000)
+    before = Source("".join(lines)).stretches
+    after = Source("".join([*lines[:500], "    nop\n", *lines[500:]])).stretches
+    assert sum(stretch in before for stretch in after) >= len(before) - 2
+
+
+def test_rewrites_that_are_tried_out_do_not_push_out_the_text() -> None:
+    lines = numbered(1_000)
+    other = Source("\n".join(f"    sub ${number}, %rbx" for number in range(1_000)))
+    before = Source("".join(lines)).stretches
+    for number in range(100):
+        Source("".join([*lines[:number], "    nop\n", *lines[number + 1 :]]))
+    after = Source("".join([*lines[:-1], "    nop\n"])).stretches
+    assert sum(stretch in before for stretch in after) >= len(before) - 2
+    assert Source(other.text).stretches == other.stretches
