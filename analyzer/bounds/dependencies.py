@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 from cyclelens.analyzer.bounds.cycle_ratio import Edge, maximum_cycle_ratio
-from cyclelens.analyzer.bounds.symbolic import Aliasing, SymbolicValues
+from cyclelens.analyzer.bounds.symbolic import Aliasing, SymbolicValues, step_of
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.uops import Block, InstructionTemplate, MemoryAccess
 from cyclelens.analyzer.uops.registers import canonical
@@ -35,6 +36,8 @@ class CriticalChain:
     """0 if no dependency is carried from one iteration to the next."""
     instructions: tuple[int, ...]
     """Positions in the block, in the order of the circle; an instruction may occur more than once."""
+    latencies: tuple[int, ...]
+    """Cycles that each of them adds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +60,7 @@ class DependencyGraph:
     """From an input of the instruction that makes a value to the input that reads it; numbers of nodes."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Input:
+class _Input(NamedTuple):
     """One input operand of an instruction: a node of the graph."""
 
     number: int
@@ -72,8 +74,7 @@ class _Input:
     """It is RSP itself, not through the stack engine."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Writer:
+class _Writer(NamedTuple):
     """Which output of which instruction a register, flag group or address holds."""
 
     instruction: int
@@ -85,6 +86,22 @@ class _Writer:
     """The instruction that made the value: another one if this is an eliminated move."""
     narrow: bool
     """The value came through an eliminated 32-bit move."""
+
+
+class _Step(NamedTuple):
+    """What an instruction does in every iteration."""
+
+    template: InstructionTemplate
+    outputs: tuple[tuple[str, str, int], ...]
+    """Registers and flag groups that it writes, with the last parts of the keys of latency pairs."""
+    stores: tuple[tuple[int, MemoryAccess], ...]
+    """Memory operands that it writes, with their positions."""
+    load: MemoryAccess | None
+    """What it reads, if that can be faster where the address was just loaded."""
+    value_step: int | None
+    """By how much its result differs from its first input."""
+    settles_rsp: bool
+    """It reads or writes RSP itself."""
 
 
 def dependency_bound(
@@ -100,7 +117,11 @@ def critical_chain(
     """The longest dependency circle of the block, with its instructions."""
     graph = _Graph(block, microarchitecture, aliasing)
     cycle = maximum_cycle_ratio(len(graph.nodes), graph.edges)
-    return CriticalChain(cycle.ratio, tuple(graph.nodes[edge.start].instruction for edge in cycle.edges))
+    return CriticalChain(
+        cycle.ratio,
+        tuple(graph.nodes[edge.start].instruction for edge in cycle.edges),
+        tuple(edge.latency for edge in cycle.edges),
+    )
 
 
 def dependency_graph(
@@ -143,11 +164,12 @@ class _Graph:
         self._inputs = [
             self._nodes_of(number, template) for number, template in enumerate(block.instructions)
         ]
+        steps = [self._step(number, template) for number, template in enumerate(block.instructions)]
         for iteration in range(_ITERATIONS):
-            for number, template in enumerate(block.instructions):
+            for number, step in enumerate(steps):
                 if iteration == _ITERATIONS - 1:
-                    self._connect(number, template, iteration)
-                self._write(number, template, iteration)
+                    self._connect(number, step.template, iteration)
+                self._write(number, step, iteration)
 
     def _nodes_of(self, instruction: int, template: InstructionTemplate) -> list[_Input]:
         first = len(self.nodes)
@@ -166,6 +188,28 @@ class _Graph:
             if access.read:
                 add("mem", position, None)
         return self.nodes[first:]
+
+    def _step(self, number: int, template: InstructionTemplate) -> _Step:
+        outputs = [
+            (operand.canonical, "reg", position) for position, operand in enumerate(template.register_outputs)
+        ]
+        writes_rsp = any(register == "RSP" for register, _, _ in outputs)
+        outputs += [(group, "flag", position) for position, group in enumerate(template.flag_outputs)]
+        load = next((access for access in template.memory_operands if access.read), None)
+        if load is not None and (
+            not self._fast_pointers
+            or load.base is None
+            or (load.displacement or 0) not in _FAST_DISPLACEMENTS
+        ):
+            load = None
+        return _Step(
+            template,
+            tuple(outputs),
+            tuple((i, access) for i, access in enumerate(template.memory_operands) if access.written),
+            load,
+            step_of(template),
+            writes_rsp or any(node.moves_rsp for node in self._inputs[number]),
+        )
 
     def _connect(self, number: int, template: InstructionTemplate, iteration: int) -> None:
         """Edges to the inputs of an instruction from those of the instructions that wrote them."""
@@ -194,46 +238,37 @@ class _Graph:
             return None
         return latency - 1 if writer.fast_load and source.kind == "addr" else latency
 
-    def _write(self, number: int, template: InstructionTemplate, iteration: int) -> None:
+    def _write(self, number: int, step: _Step, iteration: int) -> None:
         """Makes an instruction the last writer of what it writes."""
-        fast_load = self._is_fast_load(template)
+        template = step.template
+        fast_load = step.load is not None and self._is_fast(step.load)
         origin: int | None = number
         narrow = False
         if template.eliminable_move:
             source = self._writers.get(template.register_inputs[0].canonical)
             origin = None if source is None else source.origin
             narrow = template.register_outputs[0].width == 32 or (source is not None and source.narrow)
-        targets: list[tuple[Hashable, str, int]] = [
-            (operand.canonical, "reg", position) for position, operand in enumerate(template.register_outputs)
-        ]
-        targets += [(group, "flag", position) for position, group in enumerate(template.flag_outputs)]
-        targets += [
-            (self._values.address(access), "mem", position)
-            for position, access in enumerate(template.memory_operands)
-            if access.written
-        ]
-        for key, kind, position in targets:
+        # Addresses are those before the instruction moves a register.
+        for position, access in step.stores:
+            self._writers[self._values.address(access)] = _Writer(
+                number, iteration, "mem", position, fast_load, origin, narrow
+            )
+        for key, kind, position in step.outputs:
             self._writers[key] = _Writer(number, iteration, kind, position, fast_load, origin, narrow)
-        self._values.advance(template)
-        writes_rsp = any(operand.canonical == "RSP" for operand in template.register_outputs)
-        if writes_rsp or any(node.moves_rsp for node in self._inputs[number]):
+        self._values.advance(template, step.value_step)
+        if step.settles_rsp:
             self._rsp_moved = False
         if template.rsp_change:
             self._rsp_moved = True
 
-    def _is_fast_load(self, template: InstructionTemplate) -> bool:
+    def _is_fast(self, load: MemoryAccess) -> bool:
         """A load whose address was itself just loaded: one cycle less (pointer chasing)."""
-        access = next((access for access in template.memory_operands if access.read), None)
-        if not self._fast_pointers or access is None or access.base is None:
-            return False
-        if (access.displacement or 0) not in _FAST_DISPLACEMENTS:
-            return False
-        base = self._writers.get(canonical(access.base))
+        base = self._writers.get(canonical(load.base or ""))
         if base is None or base.origin is None or base.narrow:
             return False
         if self._block.instructions[base.origin].name not in _POINTER_LOADS:
             return False
-        return access.index is None or self._is_zero(access)
+        return load.index is None or self._is_zero(load)
 
     def _is_zero(self, access: MemoryAccess) -> bool:
         """Whether the index register was set to zero by an idiom that needs no uop."""

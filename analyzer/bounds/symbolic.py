@@ -43,16 +43,13 @@ class SymbolicValues:
         index = None if access.index is None else self._value(canonical(access.index))
         return base, index, access.scale, access.displacement
 
-    def advance(self, template: InstructionTemplate) -> None:
-        """Applies an instruction: moves keep the value, steps by a constant change the offset, everything
-        else gives a new origin."""
-        if not template.register_outputs:
-            return
+    def advance(self, template: InstructionTemplate, step: int | None) -> None:
+        """Applies an instruction with its ``step_of``: moves keep the value, steps by a constant change the
+        offset, everything else gives a new origin."""
         new: _Value | None = None
-        if template.register_inputs:
+        if step is not None and template.register_inputs:
             origin, offset = self._value(template.register_inputs[0].canonical)
-            step = _step(template)
-            new = None if step is None else (origin, offset + step)
+            new = (origin, offset + step)
         for output in template.register_outputs:
             if new is None:
                 self._origins += 1
@@ -61,7 +58,7 @@ class SymbolicValues:
                 self._values[output.canonical] = new
 
 
-def _step(template: InstructionTemplate) -> int | None:
+def step_of(template: InstructionTemplate) -> int | None:
     """By how much the result differs from the first register input, None if that is not known."""
     name, immediate = template.name, template.instruction.immediate
     if "MOV" in name and "CMOV" not in name:

@@ -7,7 +7,7 @@ imul %rsi, %rax                      p1 1.00        (p1 is busy all the time)
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from cyclelens.analyzer.hints.layout import statement_of
 from cyclelens.analyzer.insight.pressure import port_pressure, saturated_ports
@@ -24,6 +24,8 @@ def hints(region: RegionAnalysis) -> Iterator[Hint]:
         return
     prediction = region.predictions[0]
     busy = saturated_ports(prediction)
+    pressure = port_pressure(prediction)
+    shares = {port: pressure[port] / prediction.cycles_per_iteration for port in busy}
     for index, template in enumerate(prediction.instructions):
         usage = prediction.simulation.usage[index]
         label = busy_ports(usage, busy) or scarce_ports(template, prediction)
@@ -33,7 +35,7 @@ def hints(region: RegionAnalysis) -> Iterator[Hint]:
                 line=statement.line,
                 column=statement.end_column,
                 label=label,
-                tooltip="\n".join(_tooltip(prediction, template, usage, busy)),
+                tooltip="\n".join(_tooltip(template, usage, shares)),
                 kind=KIND,
             )
 
@@ -63,13 +65,10 @@ def port_sets(template: InstructionTemplate, fewer_than: int = 99) -> str:
     return " ".join(f"p{ports}" if count == 1 else f"{count}×p{ports}" for ports, count in sets.items())
 
 
-def _tooltip(
-    prediction: Prediction, template: InstructionTemplate, usage: LineUsage, busy: frozenset[str]
-) -> Iterator[str]:
+def _tooltip(template: InstructionTemplate, usage: LineUsage, shares: Mapping[str, float]) -> Iterator[str]:
     yield f"Allowed ports: {port_sets(template)}"
     used = [f"p{port} {uops:.2f}" for port, uops in sorted(usage.ports.items()) if uops >= 0.005]
     if used:
         yield f"Used, uops per iteration: {', '.join(used)}"
-    pressure = port_pressure(prediction)
-    for port in sorted(busy & usage.ports.keys()):
-        yield f"Port {port} is busy in {pressure[port] / prediction.cycles_per_iteration:.0%} of the cycles."
+    for port in sorted(shares.keys() & usage.ports.keys()):
+        yield f"Port {port} is busy in {shares[port]:.0%} of the cycles."

@@ -81,10 +81,9 @@ def _block(prediction: Prediction) -> Block:
 
 def critical_chain(prediction: Prediction) -> dict[int, int]:
     """For every instruction of the critical chain the cycles that it adds to it."""
-    graph = dependency_graph(_block(prediction), registry.get(prediction.microarchitecture))
     cycles: defaultdict[int, int] = defaultdict(int)
-    for edge in maximum_cycle_ratio(len(graph.nodes), graph.edges).edges:
-        cycles[graph.nodes[edge.start].instruction] += edge.latency
+    for instruction, latency in prediction.chain:
+        cycles[instruction] += latency
     return dict(cycles)
 
 

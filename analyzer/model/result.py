@@ -132,6 +132,8 @@ class Prediction:
     simulation: Simulation
     account: Account | None = None
     """What became of every issue slot, if the simulation was asked for it."""
+    chain: tuple[tuple[int, int], ...] = ()
+    """The critical chain: instructions, and the cycles that each adds. One may occur more than once."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,10 @@ from fractions import Fraction
 import pytest
 from blocks import block_of
 from cyclelens.analyzer.bounds.dependencies import dependency_bound
-from cyclelens.analyzer.insight.dependencies import dependencies_of
+from cyclelens.analyzer.insight.dependencies import critical_chain, dependencies, dependencies_of
+from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.simulator.pipeline import simulate
 
 
 def of(code, name="SKL"):
@@ -65,3 +67,12 @@ def test_the_chain_is_the_bound(code, name):
     critical = {edge.producer for edge in graph.edges if edge.critical}
     assert critical == set(graph.chain)
     assert all(graph.slack[instruction] == Fraction(0) for instruction in graph.chain)
+
+
+@pytest.mark.parametrize("code", ["4801d8480fafd8", "4811d84811d9", "4801d84891", "90"])
+def test_a_prediction_carries_its_chain(code):
+    block, model = block_of(code, "SKL", loop=False), registry.get("SKL")
+    prediction = explain(block, model, simulate(block, model))
+    graph = dependencies(prediction)
+    assert prediction.chain == tuple(zip(graph.chain, graph.chain_latencies, strict=True))
+    assert critical_chain(prediction) == graph.chain_cycles
