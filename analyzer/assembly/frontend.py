@@ -559,7 +559,7 @@ class _Assembly:
             except _Refused as refused:
                 self.encoded[index] = refused
                 left[index] = question
-        if left:
+        if left and not self.stop():
             self._ask_fallbacks(left)
 
     def _ask_fallbacks(self, questions: Mapping[int, Question]) -> None:

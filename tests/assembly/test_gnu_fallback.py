@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from cyclelens.analyzer.assembly import external, frontend, llvm_backend
-from cyclelens.analyzer.assembly.assembler_client import Failure, Reply, Request
+from cyclelens.analyzer.assembly.assembler_client import AssemblerClient, Failure, Reply, Request
 from cyclelens.analyzer.assembly.dialect import ATT
 from cyclelens.analyzer.assembly.fallbacks import FALLBACKS, Fallback
 from cyclelens.analyzer.assembly.gnu_backend import GnuClient, parse_listing, shared_gnu_client
@@ -135,6 +135,26 @@ def test_what_nobody_encodes_names_those_who_refused(
     code, text = message(Failure.UNAVAILABLE)
     assert (code, "cyclelens[llvm]" in text) == (unsupported, True)
     assert message(Failure.TIMEOUT)[0] == "assembler-timeout"
+
+
+def test_whoever_gave_up_waits_for_no_other_assembler(monkeypatch: pytest.MonkeyPatch) -> None:
+    given_up: list[bool] = []
+
+    class First(AssemblerClient):
+        def encode(
+            self, requests: Iterable[Request], cancel: Callable[[], bool] = lambda: False
+        ) -> dict[Request, Reply]:
+            given_up.append(True)
+            return dict.fromkeys(requests, Reply(failure=Failure.CANCELLED))
+
+    def start() -> AssemblerClient:
+        raise AssertionError("another assembler was started")
+
+    monkeypatch.setattr(frontend, "FALLBACKS", (Fallback("x", "Another", True, start),))
+    text = "# cyclelens-begin\n    add $1, %rax\n# cyclelens-end\n"
+    answer = frontend.assemble(text, client=First(), cancel=lambda: bool(given_up))
+    assert given_up
+    assert "internal-error" not in [problem.code for problem in answer.problems]
 
 
 def test_without_leave_no_program_is_run(
