@@ -33,6 +33,7 @@ from cyclelens.analyzer.model.result import (
 )
 from cyclelens.analyzer.model.source import UNKNOWN_LINE, AssembledFile, Problem, Region, Severity
 from cyclelens.analyzer.model.uops import Block
+from cyclelens.analyzer.recent import next_batch, next_text
 from cyclelens.analyzer.simulator.pipeline import Cancelled, simulate
 from cyclelens.analyzer.uops.block import build_block
 
@@ -155,6 +156,7 @@ class Analyzer:
 
         for options in variants:
             _check(options)
+        next_text()
         # Room for this text and its next version, or every edit of a large one would simulate all of it.
         self._capacity = max(self._capacity, 2 * self._asked)
         self._asked = 0
@@ -186,6 +188,7 @@ class Analyzer:
         from cyclelens.analyzer.assembly.machine_code import named_regions
 
         _check(options)
+        next_batch()
         found = named_regions(ObjectFile(data), function, options.regions)
         return self._analysis((), found, options, cancel)
 
@@ -255,6 +258,7 @@ class Analyzer:
         """``predict`` for several blocks. All go through one phase before any enters the next: the code of a
         phase then stays in the processor's caches, which saves a quarter of the time of short blocks."""
         model = variant(registry.get(microarchitecture), options)
+        next_batch()
         loop = mode == "loop"
         listings = [_listing(code, loop) for code in codes]
         built = [

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from enum import IntEnum
-from functools import lru_cache
 from typing import NamedTuple
 
 from cyclelens.analyzer.assembly.registers import REGISTERS
 from cyclelens.analyzer.assembly.scanner import MARKER_WORDS
+from cyclelens.analyzer.recent import Recent
 
 
 class Kind(IntEnum):
@@ -82,13 +82,18 @@ _LABEL = re.compile(r"\s*(?P<name>[A-Za-z_.$?@][\w.$?@]*|\d+)\s*:(?!:)")
 _ASSIGNED = re.compile(r"\s*=")
 
 
+_LINES: Recent[tuple[str, bool, bool], tuple[tuple[Token, ...], bool]] = Recent(1 << 15)
+"""What a line holds, by its text and what ``line_tokens`` is told of it."""
+
+
 def tokens(
     lines: Sequence[str], first: int, last: int, *, semicolon_comments: bool
 ) -> Iterator[tuple[int, tuple[Token, ...]]]:
     """Line number and words of the lines from ``first`` to ``last``, the latter included."""
+    _LINES.next_text()
     inside = _inside_comment(lines, first)
     for number in range(first, min(last + 1, len(lines))):
-        found, inside = line_tokens(lines[number], inside, semicolon_comments)
+        found, inside = _known(lines[number], inside, semicolon_comments)
         yield number, found
 
 
@@ -97,11 +102,18 @@ def _inside_comment(lines: Sequence[str], line: int) -> bool:
     inside = False
     for text in lines[:line]:
         if inside or "/*" in text:
-            _, inside = line_tokens(text, inside, False)
+            _, inside = _known(text, inside, False)
     return inside
 
 
-@lru_cache(maxsize=1 << 15)
+def _known(line: str, inside: bool, semicolon_comments: bool) -> tuple[tuple[Token, ...], bool]:
+    key = (line, inside, semicolon_comments)
+    known = _LINES.get(key)
+    if known is None:
+        known = _LINES[key] = line_tokens(line, inside, semicolon_comments)
+    return known
+
+
 def line_tokens(line: str, inside: bool, semicolon_comments: bool) -> tuple[tuple[Token, ...], bool]:
     """The words of a line, and whether a block comment goes on behind it. ``inside``: it begins in one."""
     found: list[Token] = []

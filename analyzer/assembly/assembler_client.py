@@ -17,6 +17,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from cyclelens.analyzer.recent import Recent
+
 COMMAND = ("-P", "-X", "utf8", "-m", "cyclelens.analyzer.assembly.keystone_backend")
 """Arguments to the Python interpreter; -P keeps modules of the current folder out of the child."""
 
@@ -122,7 +124,6 @@ class AssemblerClient:
     """Statements under way at once: few enough that neither pipe can fill up."""
     MAXIMUM_RESTARTS = 8
     """Children that one batch may cost before the rest of it is given up."""
-    CACHE_SIZE = 200_000
     START_TIMEOUT = 20.0
     """Seconds; a loaded machine may be slow to start a process."""
 
@@ -138,7 +139,8 @@ class AssemblerClient:
         self._child: _Child | None = None
         self._owner = os.getpid()
         self._lock = threading.Lock()
-        self._cache: dict[Request, Reply] = {}
+        self._cache: Recent[Request, Reply] = Recent(100_000)
+        self._deadly: dict[Request, Reply] = {}
         self._unavailable = ""
 
     def encode(
@@ -152,9 +154,12 @@ class AssemblerClient:
             self._child = None
             self._owner = os.getpid()
         with self._lock:
-            if len(self._cache) + len(wanted) > self.CACHE_SIZE:
-                self._cache.clear()
-            results = {request: self._cache[request] for request in wanted if request in self._cache}
+            self._cache.next_batch()
+            results = {
+                request: known
+                for request in wanted
+                if (known := self._cache.get(request) or self._deadly.get(request)) is not None
+            }
             missing = [request for request in wanted if request not in results]
             if missing:
                 results.update(self._ask(missing, cancel))
@@ -197,7 +202,7 @@ class AssemblerClient:
                 culprit = Reply(failure=Failure.TIMEOUT, reason="the assembler hung or died on it")
                 results[requests[done]] = culprit
                 if self._remember_silence or not is_silent:
-                    self._cache[requests[done]] = culprit
+                    self._deadly[requests[done]] = culprit
                 done += 1
                 if restarts > self.MAXIMUM_RESTARTS:
                     reply = Reply(

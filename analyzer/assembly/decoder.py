@@ -11,10 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 
 from cyclelens.analyzer.assembly.forms import forms_of
 from cyclelens.analyzer.model.instruction import DecodedOperand, Instruction, OperandKind
+from cyclelens.analyzer.recent import Recent
 from iced_x86 import (
     CC_e,
     CC_ne,
@@ -215,9 +216,18 @@ def _invalid(code: bytes) -> Instruction:
     return Instruction(code=code, text=f"(bad) 0x{code[0]:02x}", mnemonic="", iform="")
 
 
-@lru_cache(maxsize=8192)
-def _decode_one(code: bytes) -> Instruction:
+_INSTRUCTIONS: Recent[bytes, Instruction] = Recent(8192)
+
+
+def _instruction(code: bytes) -> Instruction:
     """The instruction that ``code`` consists of."""
+    known = _INSTRUCTIONS.get(code)
+    if known is None:
+        known = _INSTRUCTIONS[code] = _decode_one(code)
+    return known
+
+
+def _decode_one(code: bytes) -> Instruction:
     decoder = Decoder(64, code, _OPTIONS)
     instruction = decoder.decode()
     facts = _code_facts(instruction.code)
@@ -300,7 +310,7 @@ def decode(code: bytes) -> tuple[Instruction, ...]:
             decoder.position = position
         else:
             end = decoder.position
-            result.append(_decode_one(code[position:end]))
+            result.append(_instruction(code[position:end]))
             position = end
     return tuple(result)
 
@@ -315,15 +325,22 @@ _GENERAL_PURPOSE = {
 """The 64-bit names of general-purpose registers of any width, by number."""
 
 
-@lru_cache(maxsize=8192)
+_USED_REGISTERS: Recent[bytes, frozenset[str]] = Recent(8192)
+
+
 def used_registers(code: bytes) -> frozenset[str]:
     """The general-purpose registers that the instructions read, write or address with, in any width and
     whether visible or implicit (RSP of PUSH, RAX of MUL), by their 64-bit names. Bytes that are no
     instruction use none.
     """
+    known = _USED_REGISTERS.get(code)
+    if known is not None:
+        return known
     used: set[int] = set()
     for instruction in Decoder(64, code, _OPTIONS):
         used.update(item.register for item in _INFO.info(instruction).used_registers())
         # Addresses that are not accessed (multi-byte NOPs) are no use in the decoder's eyes.
         used.update((instruction.memory_base, instruction.memory_index))
-    return frozenset([name for register in used if (name := _GENERAL_PURPOSE.get(register))])
+    names = frozenset([name for register in used if (name := _GENERAL_PURPOSE.get(register))])
+    _USED_REGISTERS[code] = names
+    return names

@@ -14,12 +14,12 @@ from collections.abc import Callable, Iterable, Mapping
 
 from cyclelens.analyzer.assembly import external
 from cyclelens.analyzer.assembly.assembler_client import Failure, Reply, Request
+from cyclelens.analyzer.recent import Recent
 
 BATCH = 512
 """Statements of one run."""
 TIMEOUT = 3.0
 """Seconds for one run, which usually takes some milliseconds."""
-CACHE_SIZE = 100_000
 _HEADERS = {"att": ".att_syntax prefix", "intel": ".intel_syntax noprefix"}
 _OPTIONS = ("--64", "-aln", "--listing-lhs-width=8", "--listing-cont-lines=20", "-o", "out.o", "-")
 _SELF_TEST: Mapping[Request, str] = {
@@ -39,7 +39,7 @@ class GnuClient:
         """``program``: path of GNU as, by default the one on PATH."""
         self._program = program
         self._works: bool | None = None
-        self._cache: dict[Request, Reply] = {}
+        self._cache: Recent[Request, Reply] = Recent(100_000)
         self._lock = threading.Lock()
 
     @property
@@ -62,11 +62,11 @@ class GnuClient:
         with self._lock:
             if wanted and not self.available:
                 return dict.fromkeys(wanted, _UNAVAILABLE)
-            if len(self._cache) + len(wanted) > CACHE_SIZE:
-                self._cache.clear()
-            missing = [request for request in wanted if request not in self._cache]
-            self._cache.update(self._run_all(missing, cancel))
-            return {request: self._cache.get(request, _NEVER_ASKED) for request in wanted}
+            self._cache.next_batch()
+            missing = [request for request in wanted if self._cache.get(request) is None]
+            for request, reply in self._run_all(missing, cancel).items():
+                self._cache[request] = reply
+            return {request: self._cache.get(request) or _NEVER_ASKED for request in wanted}
 
     def _run_all(self, requests: list[Request], cancel: Callable[[], bool]) -> dict[Request, Reply]:
         results: dict[Request, Reply] = {}

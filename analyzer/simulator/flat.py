@@ -18,6 +18,7 @@ from cyclelens.analyzer.model.uops import (
     Value,
     ValueKind,
 )
+from cyclelens.analyzer.recent import Recent
 from cyclelens.analyzer.simulator.values import value_rule
 from cyclelens.analyzer.uops.rebinding import Sibling
 from cyclelens.analyzer.uops.registers import canonical, is_general_purpose, is_simd
@@ -278,9 +279,8 @@ class FlatUop(FlatInstruction):
         self._add(uop, None, first=True, last=False)
 
 
-_FLAT: dict[int, tuple[Entry, FlatInstruction]] = {}
+_FLAT: Recent[int, tuple[Entry, FlatInstruction]] = Recent(4096)
 """By the entry's id; the entry is kept along, so that no other can get the same id."""
-_MOST_KEPT = 4096
 
 
 def flatten(entry: Entry) -> FlatInstruction:
@@ -292,8 +292,6 @@ def flatten(entry: Entry) -> FlatInstruction:
         flat = _renamed(flatten(entry.like), entry)
     else:
         flat = FlatInstruction(entry.template())
-    if len(_FLAT) >= _MOST_KEPT:
-        _FLAT.clear()
     _FLAT[id(entry)] = (entry, flat)
     return flat
 

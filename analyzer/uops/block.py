@@ -26,6 +26,7 @@ from cyclelens.analyzer.model.uops import (
     Value,
     ValueKind,
 )
+from cyclelens.analyzer.recent import Recent
 from cyclelens.analyzer.uops.ablations import ablated
 from cyclelens.analyzer.uops.expansion import expand
 from cyclelens.analyzer.uops.fusion import fuse, fuse_branch, laminate
@@ -62,10 +63,10 @@ class _Cache:
         self.microarchitecture = microarchitecture
         self.options = options
         self.matcher = Matcher(microarchitecture.facts_name)
-        self.prepared: dict[bytes, _Known | None] = {}
+        self.prepared: Recent[bytes, _Known] = Recent(_MOST_KEPT)
         self.siblings: dict[tuple[object, ...], Prepared] = {}
         self.records: list[InstructionFacts] = []
-        self.entries: dict[tuple[object, ...], Entry] = {}
+        self.entries: Recent[tuple[object, ...], Entry] = Recent(_MOST_KEPT)
         self.templates: dict[tuple[object, ...], tuple[InstructionTemplate, Names]] = {}
 
 
@@ -90,9 +91,6 @@ def build_block(
 ) -> Block:
     """The block that the simulator runs. ``alignment`` is the address of the first byte modulo 64."""
     cache = _cache_of(store, microarchitecture, options)
-    if len(cache.entries) >= _MOST_KEPT:
-        cache.prepared.clear()
-        cache.entries.clear()
     known = [_known(instruction, cache, store) for instruction in instructions]
     prepared = [each and each.sibling for each in known]
     wide = any(each is not None and each.has_zmm_operand for each in prepared)
@@ -142,10 +140,12 @@ def build_block(
 
 def _known(instruction: Instruction, cache: _Cache, store: FactsStore) -> _Known | None:
     code = instruction.code
-    if code not in cache.prepared:
+    known = cache.prepared.get(code)
+    if known is None:
         facts = cache.matcher.find(instruction, store)
-        cache.prepared[code] = None if facts is None else _identify(instruction, facts, cache)
-    return cache.prepared[code]
+        if facts is not None:
+            known = cache.prepared[code] = _identify(instruction, facts, cache)
+    return known
 
 
 def _identify(instruction: Instruction, facts: InstructionFacts, cache: _Cache) -> _Known:

@@ -10,6 +10,7 @@ import pytest
 from cyclelens.analyzer.assembly import child, keystone_backend
 from cyclelens.analyzer.assembly.assembler_client import AssemblerClient, Failure, Reply
 from cyclelens.analyzer.assembly.frontend import assemble
+from cyclelens.analyzer.recent import next_text
 
 SCRIPT = """
 import os, sys, time
@@ -65,7 +66,12 @@ def test_a_bad_statement_is_never_sent_again(client: AssemblerClient) -> None:
     replies(client, "hang", "a")
     child = client._child
     assert replies(client, "hang", "b")["hang"].failure is Failure.TIMEOUT
+    for number in range(1000):
+        next_text()
+        replies(client, f"t{number}")
+    assert replies(client, "hang")["hang"].failure is Failure.TIMEOUT
     assert client._child is child
+    assert len(client._cache) < 1000
 
 
 def test_too_many_deaths_end_a_batch_but_not_the_client(client: AssemblerClient) -> None:

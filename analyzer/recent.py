@@ -1,0 +1,75 @@
+"""Caches that keep what the latest texts needed and forget the rest, however long somebody edits.
+
+Two generations: what is used moves into the young one. Once that holds much more than one text needs, it
+becomes the old one, and what the old one still held is dropped. So a text of any size stays cached, and what
+was typed and changed again does not. Generations change between texts only (or batches of machine code).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Generic, TypeVar
+from weakref import WeakSet
+
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
+
+_SLACK = 256
+"""Entries beyond two texts: small texts are not worth forgetting at once."""
+
+
+class Recent(Generic[_Key, _Value]):
+    """Values by key; none of them is None."""
+
+    def __init__(self, most: int) -> None:
+        """``most``: entries of a generation at the end of a batch."""
+        self._young: dict[_Key, _Value] = {}
+        self._old: dict[_Key, _Value] = {}
+        self._most = most
+        self._needed = 0
+        """Entries that one text used."""
+        self._turned = False
+        _ALL.add(self)
+
+    def __len__(self) -> int:
+        return len(self._young) + len(self._old)
+
+    def get(self, key: _Key) -> _Value | None:
+        """The value, which counts as used; None if it is not known (any more)."""
+        value = self._young.get(key)
+        if value is None and (value := self._old.pop(key, None)) is not None:
+            self._young[key] = value
+        return value
+
+    def __setitem__(self, key: _Key, value: _Value) -> None:
+        self._young[key] = value
+
+    def next_text(self) -> None:
+        """Another text is about to be worked on, or a later version of one."""
+        if self._turned:
+            self._needed, self._turned = len(self._young), False
+        if len(self._young) > 2 * self._needed + _SLACK:
+            self._turn()
+
+    def next_batch(self) -> None:
+        """More machine code is about to be worked on; what it needs is not known."""
+        if len(self._young) >= self._most:
+            self._turn()
+
+    def _turn(self) -> None:
+        self._old, self._young = self._young, {}
+        self._turned = True
+
+
+_ALL: WeakSet[Recent[Any, Any]] = WeakSet()
+
+
+def next_text() -> None:
+    """All caches: another text is about to be analysed, or a later version of one."""
+    for cache in tuple(_ALL):
+        cache.next_text()
+
+
+def next_batch() -> None:
+    """All caches: more machine code is about to be predicted."""
+    for cache in tuple(_ALL):
+        cache.next_batch()
