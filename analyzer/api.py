@@ -173,7 +173,7 @@ class Analyzer:
         if cancel is not None and cancel():
             raise Cancelled  # what was assembled may be only a part
         for options in variants:
-            yield self._analysis(text.splitlines(), assembled, options, cancel)
+            yield self._analysis(text, assembled, options, cancel)
 
     def analyze_object(
         self, data: bytes, options: AnalysisOptions, function: str | None = None, cancel: Cancel | None = None
@@ -190,7 +190,7 @@ class Analyzer:
         _check(options)
         next_batch()
         found = named_regions(ObjectFile(data), function, options.regions)
-        return self._analysis((), found, options, cancel)
+        return self._analysis(None, found, options, cancel)
 
     def experiment(
         self,
@@ -206,7 +206,7 @@ class Analyzer:
 
     def _analysis(
         self,
-        marker_lines: Sequence[str],
+        text: str | None,
         assembled: AssembledFile,
         options: AnalysisOptions,
         cancel: Cancel | None,
@@ -217,10 +217,10 @@ class Analyzer:
         if options.region is not None and not chosen:
             names = ", ".join(region.name for region in assembled.regions if region.name) or "none"
             message = f"there is no region '{options.region}'; named regions: {names}"
-            line = 0 if marker_lines else UNKNOWN_LINE
+            line = UNKNOWN_LINE if text is None else 0
             problems.append(Problem(line, 0, 0, "no-such-region", message))
         for region in chosen:
-            plan, marker_problems = _plan(region, options, marker_lines)
+            plan, marker_problems = _plan(region, options, text)
             problems += marker_problems
             regions.append(self._region(region, plan, options, problems, cancel))
         problems.sort(key=lambda problem: (problem.line, problem.column))
@@ -444,13 +444,18 @@ def _check(options: AnalysisOptions) -> None:
         raise ValueError(f"alignment {options.alignment} is not within 0 and {ALIGNMENTS[-1]}")
 
 
-def _plan(region: Region, options: AnalysisOptions, text_lines: Sequence[str]) -> tuple[_Plan, list[Problem]]:
+def _plan(region: Region, options: AnalysisOptions, text: str | None) -> tuple[_Plan, list[Problem]]:
     """What the marker and the options ask for together; a bad marker option is a problem at the marker."""
     problems: list[Problem] = []
 
     def problem(code: str, message: str, severity: Severity = Severity.ERROR) -> None:
-        line = region.first_line
-        width = len(text_lines[line]) if line < len(text_lines) else 0
+        from cyclelens.analyzer.assembly.scanner import Lines
+        from cyclelens.analyzer.assembly.stretches import Source
+
+        line, width = region.first_line, 0
+        if text is not None:
+            lines = Lines(Source(text))
+            width = lines.span(lines.start(line), len(text))[2]
         problems.append(Problem(line, 0, width, code, message, severity))
 
     names: Sequence[str] = options.microarchitectures

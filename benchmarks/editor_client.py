@@ -17,6 +17,9 @@ SERVER = (sys.executable, "-m", "cyclelens.analyzer.cli", "lsp")
 TIMEOUT = 120.0
 """Seconds after which a server is taken for hung."""
 
+WINDOW = 50
+"""Lines above and below an edit whose hints an editor asks for."""
+
 
 class Editor:
     """Sends edits of one document and waits for what the server shows."""
@@ -55,7 +58,7 @@ class Editor:
         self._send({"method": "initialized", "params": {}})
         document = {**self._document, "languageId": "asm", "text": "\n".join(self.lines)}
         self._send({"method": "textDocument/didOpen", "params": {"textDocument": document}})
-        await self._refreshed()
+        await self._refreshed(None)
         return time.perf_counter() - started
 
     async def edit(self, line: int, text: str) -> float:
@@ -72,7 +75,7 @@ class Editor:
         )
         started = time.perf_counter()
         self._write(message)
-        return await self._refreshed() - started
+        return await self._refreshed(line) - started
 
     async def close(self) -> None:
         """End the server properly."""
@@ -80,9 +83,10 @@ class Editor:
         self._send({"method": "exit"})
         await asyncio.wait_for(self._process.wait(), TIMEOUT)
 
-    async def _refreshed(self) -> float:
-        """Wait until the server has something new about the present text, and ask for its hints. Returns when
-        their bytes were there, on the clock of ``time.perf_counter``."""
+    async def _refreshed(self, line: int | None) -> float:
+        """Wait until the server has something new about the present text, and ask for the hints that a window
+        around the line shows; for all without one. Returns when their bytes were there, on the clock of
+        ``time.perf_counter``."""
         while True:
             message = json.loads(await self._read())
             method = message.get("method")
@@ -93,13 +97,11 @@ class Editor:
             # Diagnostics come first, and say which version a refresh is about.
             if method == "workspace/inlayHint/refresh" and self._published == self._document["version"]:
                 break
-        whole = {
-            "start": {"line": 0, "character": 0},
-            "end": {"line": len(self.lines), "character": 0},
-        }
+        first, last = (0, len(self.lines)) if line is None else (max(line - WINDOW, 0), line + WINDOW)
+        window = {"start": {"line": first, "character": 0}, "end": {"line": last, "character": 0}}
         document = {"uri": self._document["uri"]}
         self.hints, arrived = await self._request(
-            "textDocument/inlayHint", {"textDocument": document, "range": whole}
+            "textDocument/inlayHint", {"textDocument": document, "range": window}
         )
         if not self.hints:
             raise SystemExit("no hints: the file has no region that can be analysed")

@@ -18,6 +18,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from cyclelens.server import worker
+from cyclelens.server.exchange import Receiver
 from cyclelens.server.results import Job, Outcome
 
 START_TIMEOUT = 60.0
@@ -77,13 +78,14 @@ class _Process:
 
     def _talk(self) -> None:
         """The thread: one message in for the start, then one job out and its outcomes in, again and again."""
+        receiver = Receiver(self._connection)
         try:
             self._report(self._connection.recv())
             while (job := self._outbox.get()) is not None:
                 self._connection.send(job)
                 last = False
                 while not last:
-                    outcome = self._connection.recv()
+                    outcome = receiver.receive()
                     last = outcome.last
                     self._report(outcome)
         except (EOFError, OSError):

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from cyclelens.analyzer.model.source import Problem
 from cyclelens.server.results import FileResult, RegionResult
-from cyclelens.server.text import clean, split_lines
+from cyclelens.server.text import split_lines
 
 _MATCH_LIMIT = 300
 """Changed lines up to which lines that only moved are looked for; more at once count as one change."""
@@ -132,7 +132,7 @@ class Snapshot:
     @property
     def text(self) -> str:
         """The text for the analyzer: line ends are newlines, and nothing else looks like one."""
-        return clean("\n".join(self.lines))
+        return "\n".join(self.lines)
 
     def edited(
         self, version: int | None, start: tuple[int, int], end: tuple[int, int], text: str

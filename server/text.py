@@ -12,11 +12,7 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def split_lines(text: str) -> tuple[str, ...]:
-    """The lines without their ends; at least one."""
-    return tuple(_LINE_END.split(text))
-
-
-def clean(text: str) -> str:
-    """The text with all replaced that would break lines elsewhere or cannot be encoded; same length."""
+    """The lines without their ends; at least one. What would break lines elsewhere or cannot be encoded is
+    replaced; columns stay."""
     text = _ODD_BREAKS.sub(" ", text)
-    return text if text.isascii() else _SURROGATES.sub("\ufffd", text)
+    return tuple(_LINE_END.split(text if text.isascii() else _SURROGATES.sub("\ufffd", text)))

@@ -49,8 +49,10 @@ def main(connection: Connection, cancelled: Any, factory: str) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal is for the parent to handle
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
+    from cyclelens.server.exchange import Sender
     from cyclelens.server.results import Outcome
 
+    sender = Sender(connection)
     module, function = factory.split(":")
     engine: Engine = getattr(importlib.import_module(module), function)()
     # What is there now stays: going over all of it takes longer than an analysis.
@@ -68,12 +70,12 @@ def main(connection: Connection, cancelled: Any, factory: str) -> None:
         error = ""
         try:
             for result in engine.run(job, cancel):
-                connection.send(Outcome(job.identifier, result))
+                sender.send(Outcome(job.identifier, result))
         except Exception:
             # Whatever is raised after a cancellation is how the analysis stopped, not an error.
             error = "" if cancel() else traceback.format_exc()
         try:
-            connection.send(Outcome(job.identifier, error=error, last=True))
+            sender.send(Outcome(job.identifier, error=error, last=True))
         except OSError:
             _leave()
 

@@ -42,9 +42,9 @@ _INTEL_EVIDENCE = re.compile(
     rf"^[^%]*[ \t,]{_REGISTER}[ \t]*(?:,|$)",
     re.IGNORECASE,
 )
-_MAXIMUM_EVIDENCE = 500_000
+_MAXIMUM_EVIDENCE = 100_000
 """Characters that are looked at."""
-_CLEAR_EVIDENCE = 100
+_CLEAR_EVIDENCE = 50
 """So many lines more of one dialect than of the other leave no doubt."""
 _ALONE = (
     r"(?:lock|rep\w*|[lm]?ret[fq]?|nop|leave|cl[cdi]|st[cdi]|cmc|cbw|cwde|cdqe|cwd|cdq|cqo|(?:movs|stos|lods|scas|cmps)[bwdq]|"

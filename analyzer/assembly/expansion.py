@@ -28,6 +28,8 @@ _DIRECTIVES = re.compile(r"^#(?:include|define|ifdef|ifndef|if|elif|else|endif|u
 _MARKER = re.compile(r'#(?:line)? (\d+) "((?:[^"\\]|\\.)*)"((?: \d)*)\s*')
 _MISSING = re.compile(r"fatal error: '?([^':\n]+?)'?(?: file not found|: No such file or directory)")
 _MESSAGE = re.compile(rf"{_MAIN}:(\d+):(?:\d+:)? (?:fatal )?(error|warning): (.*)")
+INCLUDING = re.compile(r"\.include", re.IGNORECASE)
+"""What a text that includes others with `.include` holds."""
 _INCLUDE = re.compile(r'\s*\.include\s*"([^"]+)"\s*(?:[#;].*)?', re.IGNORECASE)
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _SAFE_STUB = re.compile(r"(?!.*(?:^|/)\.\.(?:/|$))[\w+-][\w./+-]{0,200}")
@@ -204,8 +206,6 @@ def _follow_markers(produced: str) -> tuple[list[str], list[int], list[bool], se
 
 def inline_includes(expanded: Expanded, origin: Origin) -> Expanded:
     """The text with the files of `.include` in their place; what cannot be read stays, with a note."""
-    if ".include" not in expanded.text.lower():
-        return expanded
     lines: list[str] = []
     user_lines: list[int] = []
     own: list[bool] = []
@@ -247,17 +247,17 @@ def _read_included(name: str, origin: Origin, depth: int) -> str | Refusal:
 
 
 def place_statements(
-    statements: Iterable[RawStatement], expanded: Expanded, lines: Lines, text: str
+    statements: Iterable[RawStatement], source: Source, expanded: Expanded, lines: Lines, text: str
 ) -> list[RawStatement]:
-    """Statements of an expanded text with their places in the user's: where the same words stand on the line,
-    else the line as a whole."""
-    starts = Lines(expanded.text)
+    """Statements of an expanded text, ``source``, with their places in the user's: where the same words stand
+    on the line, else the line as a whole."""
+    starts = Lines(source)
     ends: dict[int, int] = {}
     result = []
     for raw in statements:
         stripped = raw.text.strip()
         number = starts.locate(raw.start + len(raw.text) - len(raw.text.lstrip()))[0]
-        user_line = min(expanded.lines[number], len(lines.starts) - 1)
+        user_line = min(expanded.lines[number], lines.count - 1)
         start, end = lines.content(user_line, text)
         found = text.find(stripped, ends.get(user_line, start), end) if expanded.own[number] else -1
         if found >= 0:

@@ -27,6 +27,7 @@ from cyclelens.analyzer.assembly.dialect import (
 )
 from cyclelens.analyzer.assembly.directives import Alignment
 from cyclelens.analyzer.assembly.expansion import (
+    INCLUDING,
     Expanded,
     Note,
     inline_includes,
@@ -153,9 +154,11 @@ def assemble(
     dialect = BY_NAME.get(syntax) or BY_NAME["att"]
     try:
         refusal = _refuse(text)
+        if refusal is None:
+            source = Source(text)
+            refusal = _refuse_length(source)
         if refusal is not None:
             return AssembledFile((), (refusal,), dialect.name)
-        source = Source(text)
         if syntax not in BY_NAME:
             dialect = detect(source)
         if regions == "markers" and not _may_have_regions(source):
@@ -180,7 +183,12 @@ def _refuse(text: str) -> Problem | None:
         return make_problem("file-too-large", f"Files of more than {megabytes} MB are not analysed.", 0, 0, 0)
     if "\0" in text:
         return make_problem("binary-file", "This looks like a binary file, not like assembly text.", 0, 0, 0)
-    if sum(text.count(end) for end in "\n\r;:") > MAXIMUM_LINES * 2 or text.count("\n") > MAXIMUM_LINES:
+    return None
+
+
+def _refuse_length(source: Source) -> Problem | None:
+    lines = sum(len(stretch.starts) for stretch in source.stretches)
+    if lines > MAXIMUM_LINES or sum(stretch.separators for stretch in source.stretches) > MAXIMUM_LINES * 2:
         message = f"Files of more than {MAXIMUM_LINES:,} lines or statements are not analysed."
         return make_problem("file-too-large", message, 0, 0, 0)
     return None
@@ -218,7 +226,7 @@ class _Assembly:
     def run(self) -> AssembledFile:
         nothing = AssembledFile((), (), self.dialect.name)
         self.text = self.source.text
-        self.lines = Lines(self.text)
+        self.lines = Lines(self.source)
         found = scan(self.source, semicolon_starts_comment(self.source, self.dialect), self.stop)
         spans: list[Span] = []
         if self.wanted != "loops":
@@ -241,7 +249,7 @@ class _Assembly:
         if expanded.text != self.text:
             source = Source(expanded.text)
             again = scan(source, semicolon_starts_comment(source, self.dialect), self.stop)
-            placed = place_statements(again.statements(), expanded, self.lines, self.text)
+            placed = place_statements(again.statements(), source, expanded, self.lines, self.text)
             parts = [(0, Part(placed))]
         if style(self.source) == "masm":
             message = (
@@ -301,7 +309,8 @@ class _Assembly:
                 expanded = not_preprocessed(self.text, _NO_PROGRAMS)
             else:
                 expanded = preprocess(self.text, self.origin, self.stop)
-        expanded = inline_includes(expanded, self.origin)
+        if expanded.text != self.text or self.source.has(INCLUDING.search):
+            expanded = inline_includes(expanded, self.origin)
         self._report_notes(expanded.notes)
         return expanded
 
@@ -372,13 +381,10 @@ class _Assembly:
             self._report("comment-not-closed", "This comment is never closed.", offset, offset + 2)
 
     def _report_duplicate_labels(self, covers: Callable[[int], bool]) -> None:
-        for name, labels in self.program.labels.items():
-            if len(labels) == 1 or name.isdigit():
-                continue
-            for label in labels[1:]:
-                if covers(label.start):
-                    message = f"The label '{name}' is defined already; jumps go to its first place."
-                    self._report("duplicate-label", message, label.start, label.end)
+        for name, label in self.program.labels_again():
+            if covers(label.start):
+                message = f"The label '{name}' is defined already; jumps go to its first place."
+                self._report("duplicate-label", message, label.start, label.end)
 
     # Which statements belong together
 
@@ -405,19 +411,23 @@ class _Assembly:
             ".text",
         )
         window = _Window(span, first, last, first, last, section)
-        if any(isinstance(self._content(index), Alignment) for index in range(first, last)):
+        unchecked = self._placed(first, last)
+        if any(isinstance(self._content(index), Alignment) for index in unchecked):
             own = self._section(section)
             if len(own) <= _WHOLE_SECTION:
                 window.low, window.high, window.whole = own[0], own[-1] + 1, True
                 return window
-        checked: set[int] = set()
         for _ in range(_WIDENINGS):
-            unchecked = [i for i in range(window.low, window.high) if i not in checked]
-            checked.update(unchecked)
+            low, high = window.low, window.high
             widened = [self._widen(window, index) for index in unchecked]
             if True not in widened:
                 break
+            unchecked = self._placed(window.low, low) + self._placed(high, window.high)
         return window
+
+    def _placed(self, first: int, last: int) -> list[int]:
+        """The statements whose bytes depend on the places of others."""
+        return [index for index in range(first, last) if isinstance(self._content(index), (Jump, Alignment))]
 
     def _section(self, name: str) -> list[int]:
         """The statements of a section."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from itertools import accumulate
@@ -210,7 +210,7 @@ class _Reading:
 
     def _ask(self, name: str) -> tuple[Value | None, bool]:
         if name not in self.asked:
-            self.asked[name] = self.program.latest(name), name in self.program.labels
+            self.asked[name] = self.program.latest(name), self.program.has_label(name)
         return self.asked[name]
 
     def holds(self, program: Program, state: _State) -> bool:
@@ -223,7 +223,7 @@ class _Reading:
             and program.expanded + self.expanded <= MAXIMUM_EXPANDED
             and program.expanded_text + self.expanded_text <= MAXIMUM_EXPANDED_TEXT
             and all(
-                (program.latest(name), name in program.labels) == known for name, known in self.asked.items()
+                (program.latest(name), program.has_label(name)) == known for name, known in self.asked.items()
             )
         )
 
@@ -233,7 +233,6 @@ class Program:
     """A whole file, in order."""
 
     statements: list[Statement] = field(default_factory=list)
-    labels: dict[str, list[Label]] = field(default_factory=dict)
     declared: set[str] = field(default_factory=set)
     """Symbols that `.globl`, `.extern` and their like name."""
     macros: dict[str, Macro] = field(default_factory=dict)
@@ -244,6 +243,8 @@ class Program:
     """Statements that they became."""
     expanded_text: int = 0
     """Characters of these."""
+    _labels: dict[str, list[tuple[int, int, Label]]] = field(default_factory=dict)
+    """As they were read, with the first statement and the offset of their part."""
     _constants: dict[str, tuple[list[int], list[Value]]] = field(default_factory=dict)
     _addresses: dict[str, int] = field(default_factory=dict)
     _offsets: list[int] = field(default_factory=list)
@@ -258,8 +259,7 @@ class Program:
         self._firsts.append(first)
         self.statements += reading.statements
         for name, label in reading.labels:
-            placed = Label(first + label.index, label.section, offset + label.start, offset + label.end)
-            self.labels.setdefault(name, []).append(placed)
+            self._labels.setdefault(name, []).append((first, offset, label))
         for name, index, value in reading.constants:
             places, values = self._constants.setdefault(name, ([], []))
             places.append(first + index)
@@ -295,13 +295,22 @@ class Program:
         """The label a statement means; for ``1b`` and ``1f`` the nearest one of that number."""
         match = _NUMERIC.fullmatch(name)
         if match is None:
-            found = self.labels.get(name)
-            return found[0] if found else None
-        found = self.labels.get(match[1], [])
-        after = bisect_right(found, index, key=lambda label: label.index)
-        if match[2] == "b":
-            return found[after - 1] if after else None
-        return found[after] if after < len(found) else None
+            found = self._labels.get(name)
+            return _placed(*found[0]) if found else None
+        found = self._labels.get(match[1], [])
+        after = bisect_right(found, index, key=lambda known: known[0] + known[2].index)
+        at = after - 1 if match[2] == "b" else after
+        return _placed(*found[at]) if 0 <= at < len(found) else None
+
+    def has_label(self, name: str) -> bool:
+        """Is there such a label?"""
+        return name in self._labels
+
+    def labels_again(self) -> Iterator[tuple[str, Label]]:
+        """Labels whose name has a place before them, but for numeric ones."""
+        for name, found in self._labels.items():
+            if len(found) > 1 and not name.isdigit():
+                yield from ((name, _placed(*known)) for known in found[1:])
 
     def address(self, symbol: str) -> int:
         """A stand-in for an address that is not known: the same for the same symbol, far from all others."""
@@ -311,8 +320,8 @@ class Program:
         """Does the file define the symbol, or say that another one does?"""
         name = symbol.partition("@")[0]
         if name[0].isdigit():
-            return name[:-1] in self.labels
-        return name in self.labels or name in self.declared or name == "."
+            return name[:-1] in self._labels
+        return name in self._labels or name in self.declared or name == "."
 
     def slice(self, start: int, end: int) -> tuple[int, int]:
         """Indices of the statements that stand between two offsets of the text."""
@@ -328,6 +337,10 @@ class Program:
         # Unrolled statements go back in the text; the running maximum can be searched all the same.
         starts = list(accumulate((one.start for one in self.statements[first:last]), max))
         return first + bisect_left(starts, offset - self._offsets[part])
+
+
+def _placed(first: int, offset: int, label: Label) -> Label:
+    return Label(first + label.index, label.section, offset + label.start, offset + label.end)
 
 
 @dataclass(slots=True)
@@ -360,13 +373,13 @@ def build(parts: Iterable[tuple[int, Part]], dialect: Dialect, cancel: Callable[
     for offset, part in parts:
         reading: _Reading | None = part.reading
         if reading is None or not reading.holds(program, state):
-            reading = _Reading(program, replace(state), state, program.expansions)
+            reading = _Reading(program, state, replace(state), program.expansions)
             _read(reading, part.statements, cancel, 0)
             if cancel():
                 return program
             part.reading = reading
             reading.program = _NOTHING
-        state = replace(reading.state)
+        state = reading.state
         program.add(reading, offset)
     _report_never_closed(program, state.condition)
     return program

@@ -116,7 +116,7 @@ def find_regions(
             continue
         close((named or matching)[-1], marker.start, line)
 
-    last_line = len(lines.starts) - 1
+    last_line = lines.count - 1
     for index in range(len(still_open) - 1, -1, -1):
         report_open(still_open[index][0])
         close(index, text_end, last_line)

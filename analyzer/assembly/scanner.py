@@ -12,12 +12,11 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from cyclelens.analyzer.assembly.stretches import Source, Stretch
+from cyclelens.analyzer.assembly.stretches import LINE_END, Source, Stretch
 
 MARKER_WORDS = re.compile(r"(?:cyclelens|osaca|llvm-mca)-\w", re.IGNORECASE)
 """What every region marker begins with."""
 
-_LINE_END = re.compile(r"\r\n|\n|\r")
 _TOKEN_PATTERN = r"""
     (?P<newline>\r\n|\n|\r)
   | (?P<comment>\#[^\r\n]*|//[^\r\n]*|;[ \t;]{{0,8}}(?=cyclelens-|osaca-|llvm-mca-)[^\r\n]*{semicolon})
@@ -39,31 +38,44 @@ BLOCK_EDGE = re.compile(r"\s*\.(rept|rep|irp|irpc|endr|macro|endm)\b", re.IGNORE
 class Lines:
     """Offsets to zero-based lines and columns. Lines end as editors see it: LF, CR LF or CR."""
 
-    def __init__(self, text: str) -> None:
-        if "\r" in text:
-            self.starts = [0, *(match.end() for match in _LINE_END.finditer(text))]
-        else:
-            lengths = map(len, text.split("\n")[:-1])
-            self.starts = list(accumulate(map((1).__add__, lengths), initial=0))
+    def __init__(self, source: Source) -> None:
+        self._stretches = source.stretches
+        self._offsets = list(accumulate((len(each.text) for each in source.stretches), initial=0))
+        self._firsts = list(accumulate((len(each.starts) for each in source.stretches), initial=0))
+        """The number of each stretch's first line, and behind them of the line behind the last end."""
+        is_open = source.text[-1:] not in ("", "\r", "\n")
+        self.count = self._firsts[-1] + (not is_open)
+        """Lines; an end has a line behind it, if only an empty one."""
+
+    def start(self, line: int) -> int:
+        """Offset of a line."""
+        at = bisect_right(self._firsts, line) - 1
+        within = line - self._firsts[at]
+        return self._offsets[at] + (self._stretches[at].starts[within] if at < len(self._stretches) else 0)
 
     def locate(self, offset: int) -> tuple[int, int]:
         """Line and column of an offset."""
-        line = bisect_right(self.starts, offset) - 1
-        return line, offset - self.starts[line]
+        at = bisect_right(self._offsets, offset) - 1
+        if at == len(self._stretches):
+            last = self.count - 1
+            return last, offset - self.start(last)
+        starts = self._stretches[at].starts
+        within = bisect_right(starts, offset - self._offsets[at]) - 1
+        return self._firsts[at] + within, offset - self._offsets[at] - starts[within]
 
     def span(self, start: int, end: int) -> tuple[int, int, int]:
         """Line, column and end column of a stretch of text; the end is cut at the first line's end."""
         line, column = self.locate(start)
-        if line + 1 < len(self.starts):
-            end = min(end, self.starts[line + 1] - 1)
-        return line, column, max(end - self.starts[line], column)
+        if line + 1 < self.count:
+            end = min(end, self.start(line + 1) - 1)
+        return line, column, max(end - start + column, column)
 
     def content(self, line: int, text: str) -> tuple[int, int]:
         """Offsets of what stands on a line of the text, without the blanks around it."""
-        if line >= len(self.starts):
+        if line >= self.count:
             return len(text), len(text)
-        start = self.starts[line]
-        content = text[start : self.starts[line + 1] if line + 1 < len(self.starts) else len(text)]
+        start = self.start(line)
+        content = text[start : self.start(line + 1) if line + 1 < self.count else len(text)]
         first = start + len(content) - len(content.lstrip())
         return first, max(start + len(content.rstrip()), first)
 
@@ -241,7 +253,7 @@ def _scan_lines(found: Part, text: str, start: int, semicolon_comments: bool) ->
 def _note_markers(found: Part, begin: int, comment: str) -> None:
     """Keep the lines of a comment that hold a marker."""
     offset = 0
-    for line in _LINE_END.split(comment):
+    for line in LINE_END.split(comment):
         if MARKER_WORDS.search(line):
             found.markers.append(Comment(begin + offset, begin + offset + len(line), line))
         offset += len(line)

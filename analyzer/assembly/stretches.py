@@ -4,10 +4,12 @@ What was found out about them is kept with them: an edit costs the same in a lon
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+LINE_END = re.compile(r"\r\n|\n|\r")
 _LINES = 64
 """Of one stretch; less than half as many are joined with their neighbours."""
 _KEPT_TEXTS = 8
@@ -22,34 +24,49 @@ Search = Callable[[str], object]
 class Stretch:
     """Some lines with their ends. The last one of a text may lack its end."""
 
-    __slots__ = ("_found", "scanned", "text")
+    __slots__ = ("found", "scanned", "separators", "starts", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self._found: dict[Search, bool] = {}
+        self.starts = _line_starts(text)
+        """Where its lines begin, as editors see them: they end with LF, CR LF or CR."""
+        self.separators = len(self.starts) + text.count(";") + text.count(":")
+        """An upper limit for its statements and labels."""
+        self.found: dict[Search, bool] = {}
         self.scanned: dict[bool, Any] = {}
         """What the scanner made of it (scanner.py)."""
-
-    def has(self, search: Search) -> bool:
-        """Is there such a thing? Found out once."""
-        found = self._found.get(search)
-        if found is None:
-            found = self._found[search] = bool(search(self.text))
-        return found
 
 
 class Source:
     """A text and its stretches, as many as possible from a text that was read before."""
 
-    __slots__ = ("stretches", "text")
+    __slots__ = ("_found", "stretches", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.stretches = _cut(self)
+        self._found: dict[Search, bool] = {}
 
     def has(self, search: Search) -> bool:
         """Is there such a thing on any line?"""
-        return any(stretch.has(search) for stretch in self.stretches)
+        found = self._found.get(search)
+        if found is None:
+            found = self._found[search] = self._search(search)
+        return found
+
+    def _search(self, search: Search) -> bool:
+        for stretch in self.stretches:
+            found = stretch.found.get(search)
+            if found is None:
+                found = stretch.found[search] = bool(search(stretch.text))
+            if found:
+                return True
+        return False
+
+
+def _line_starts(text: str) -> list[int]:
+    starts = [0, *(match.end() for match in LINE_END.finditer(text))]
+    return starts[:-1] if starts[-1] == len(text) else starts
 
 
 class _Kept(NamedTuple):
@@ -80,7 +97,7 @@ def _cut(source: Source) -> list[Stretch]:
     middle = text[_length(head) : len(text) - _length(tail)]
     stretches = [*head, *_stretches(middle), *tail]
     base = source
-    if best is not None and 2 * best[0] >= len(text):
+    if best is not None and 0 < 2 * best[0] >= len(text):
         base = best[1]
         kept = tuple(pair for pair in kept if pair is not best[2])
     left = _KEPT_CHARACTERS - len(text)

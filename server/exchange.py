@@ -1,0 +1,86 @@
+"""Outcomes on their way from the worker to the server: a region that is there already is not sent again.
+
+In a file with many regions an edit changes one of them, and all together are hundreds of kilobytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from multiprocessing.connection import Connection
+
+from cyclelens.server.results import FileResult, Outcome, RegionResult
+
+_KEPT_MESSAGES = 8
+"""Regions that so many results did not have are forgotten, at both ends alike."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Message:
+    outcome: Outcome
+    """A file's result is without its regions."""
+    regions: tuple[int, ...] = ()
+    """The numbers of its regions."""
+    new: Mapping[int, RegionResult] = field(default_factory=dict)
+
+
+class _Known:
+    """Regions by number, for as long as results have them now and then."""
+
+    def __init__(self) -> None:
+        self.regions: dict[int, RegionResult] = {}
+        self._used: dict[int, int] = {}
+        self._count = 0
+
+    def note(self, numbers: tuple[int, ...]) -> None:
+        """A result has these regions."""
+        self._count += 1
+        self._used.update(dict.fromkeys(numbers, self._count))
+        for number in [n for n, used in self._used.items() if used <= self._count - _KEPT_MESSAGES]:
+            del self._used[number], self.regions[number]
+
+
+class Sender:
+    """The worker's end."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._known = _Known()
+        self._next = 0
+
+    def send(self, outcome: Outcome) -> None:
+        """Raises OSError if there is nobody at the other end."""
+        if not isinstance(outcome.result, FileResult):
+            self._connection.send(_Message(outcome))
+            return
+        # By identity: what has not changed is the same object. Known ones live, so no other has their id.
+        numbers = {id(region): number for number, region in self._known.regions.items()}
+        new: dict[int, RegionResult] = {}
+        for region in outcome.result.regions:
+            if id(region) not in numbers:
+                numbers[id(region)] = self._next
+                new[self._next] = region
+                self._next += 1
+        regions = tuple(numbers[id(region)] for region in outcome.result.regions)
+        bare = replace(outcome, result=replace(outcome.result, regions=()))
+        self._connection.send(_Message(bare, regions, new))
+        self._known.regions |= new
+        self._known.note(regions)
+
+
+class Receiver:
+    """The server's end."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._known = _Known()
+
+    def receive(self) -> Outcome:
+        """The next outcome, whole. Waits for it; raises EOFError or OSError if the worker is gone."""
+        message: _Message = self._connection.recv()
+        if not isinstance(message.outcome.result, FileResult):
+            return message.outcome
+        self._known.regions |= message.new
+        regions = tuple(self._known.regions[number] for number in message.regions)
+        self._known.note(message.regions)
+        return replace(message.outcome, result=replace(message.outcome.result, regions=regions))

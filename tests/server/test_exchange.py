@@ -1,0 +1,73 @@
+"""Outcomes between the worker and the server: they arrive whole, and nothing is sent twice."""
+
+from __future__ import annotations
+
+import pickle
+import random
+from multiprocessing import Pipe
+from typing import Any
+
+from cyclelens.server.exchange import Receiver, Sender
+from cyclelens.server.results import FileResult, Outcome, RegionResult
+
+
+class Recorded:
+    """A connection that counts what it sends."""
+
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+        self.sent: list[int] = []
+
+    def send(self, message: object) -> None:
+        self.sent.append(len(pickle.dumps(message)))
+        self._connection.send(message)
+
+
+def region(name: str) -> RegionResult:
+    return RegionResult(name, 0, 9, complete=True, summary=name * 1_000)
+
+
+def ends() -> tuple[Sender, Receiver, list[int]]:
+    theirs, ours = Pipe()
+    recorded = Recorded(ours)
+    return Sender(recorded), Receiver(theirs), recorded.sent  # type: ignore[arg-type]
+
+
+def test_every_outcome_arrives_as_it_was_sent() -> None:
+    choose = random.Random(1)
+    sender, receiver, _ = ends()
+    regions = [region(str(number)) for number in range(6)]
+    for identifier in range(300):
+        regions[choose.randrange(6)] = region(f"{identifier}")
+        shown = tuple(choose.sample(regions, choose.randrange(7)))
+        outcome = Outcome(identifier, FileResult(shown), last=not identifier % 3)
+        sender.send(outcome)
+        assert receiver.receive() == outcome
+        if choose.random() < 0.2:
+            sender.send(Outcome(identifier, error="failed", last=True))
+            assert receiver.receive() == Outcome(identifier, error="failed", last=True)
+
+
+def test_a_region_that_is_there_is_not_sent_again() -> None:
+    sender, receiver, sent = ends()
+    regions = [region(str(number)) for number in range(20)]
+    sender.send(Outcome(1, FileResult(tuple(regions))))
+    before = receiver.receive()
+    regions[7] = region("new")
+    sender.send(Outcome(2, FileResult(tuple(regions))))
+    after = receiver.receive()
+    assert sent[1] < sent[0] / 5
+    assert isinstance(before.result, FileResult)
+    assert isinstance(after.result, FileResult)
+    same = [one is other for one, other in zip(before.result.regions, after.result.regions, strict=True)]
+    assert same.count(False) == 1
+
+
+def test_regions_that_are_gone_are_forgotten() -> None:
+    sender, receiver, sent = ends()
+    kept, gone = region("kept"), region("gone")
+    for regions in ((kept, gone), *[(kept,)] * 20, (kept, gone)):
+        outcome = Outcome(1, FileResult(regions))
+        sender.send(outcome)
+        assert receiver.receive() == outcome
+    assert sent[-1] > len(gone.summary) > sent[-2]
