@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 
 from cyclelens.server import labels
@@ -34,8 +35,10 @@ def register(server: CyclelensServer) -> None:
             line = server.converter.range(
                 snapshot.lines, result.first_line, 0, len(snapshot.lines[result.first_line])
             )
-            inside = [name for name in outside if result.first_line <= name.range.start.line <= end]
-            outside = [name for name in outside if not result.first_line <= name.range.start.line <= end]
+            begin = bisect_left(outside, result.first_line, key=_line)
+            behind = bisect_right(outside, end, key=_line)
+            inside = outside[begin:behind]
+            del outside[begin:behind]
             found.append(
                 types.DocumentSymbol(
                     name=result.name or "region",
@@ -46,7 +49,7 @@ def register(server: CyclelensServer) -> None:
                     children=inside,
                 )
             )
-        found = sorted(found + outside, key=lambda symbol: symbol.range.start.line)
+        found = sorted(found + outside, key=_line)
         path = "text_document.document_symbol.hierarchical_document_symbol_support"
         if get_capability(server.client_capabilities, path, False):
             return found
@@ -59,6 +62,10 @@ def register(server: CyclelensServer) -> None:
             for top in found
             for symbol in (top, *(top.children or ()))
         ]
+
+
+def _line(symbol: types.DocumentSymbol) -> int:
+    return symbol.range.start.line
 
 
 def _names(server: CyclelensServer, snapshot: Snapshot) -> Iterator[types.DocumentSymbol]:
