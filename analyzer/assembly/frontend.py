@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 from cyclelens.analyzer.assembly import blocks, directives, listed
 from cyclelens.analyzer.assembly.assembler_client import (
@@ -67,6 +68,7 @@ from cyclelens.analyzer.model.source import (
     Severity,
     SourceLine,
 )
+from cyclelens.analyzer.recent import Recent
 
 MAXIMUM_CHARACTERS = 5 * 1024 * 1024
 MAXIMUM_LINES = 300_000
@@ -96,6 +98,8 @@ _PLAIN_SYMBOL = re.compile(r"[A-Za-z_.?][\w.$?]*")
 
 _IACA = re.compile(r"\biaca", re.IGNORECASE)
 """IACA's markers may be a macro of an included file."""
+_KNOWN: WeakKeyDictionary[AssemblerClient, Recent[tuple[Dialect, str], Encoded]] = WeakKeyDictionary()
+"""By assembler the statements that it encoded, where nothing else of the text matters."""
 _NO_PROGRAMS = "Other programs may not be run here."
 
 _Place = TypeVar("_Place", bound=tuple[Any, ...])
@@ -216,6 +220,8 @@ class _Assembly:
     """All regions, in the order of the text."""
     contents: dict[int, _Content | _Refused | None] = field(default_factory=dict)
     """Per statement what it will become; None: no bytes."""
+    known: Recent[tuple[Dialect, str], Encoded] = field(init=False)
+    """Statements of which nothing has to be asked any more."""
     sections: dict[str, list[int]] = field(default_factory=dict)
     """Statements by section, once somebody asks."""
     undefined: dict[int, str] = field(default_factory=dict)
@@ -227,6 +233,7 @@ class _Assembly:
         nothing = AssembledFile((), (), self.dialect.name)
         self.text = self.source.text
         self.lines = Lines(self.source)
+        self.known = _KNOWN.setdefault(self.client, Recent(MAXIMUM_ENCODED))
         found = scan(self.source, semicolon_starts_comment(self.source, self.dialect), self.stop)
         spans: list[Span] = []
         if self.wanted != "loops":
@@ -486,6 +493,8 @@ class _Assembly:
     def _content(self, index: int) -> _Content | _Refused | None:
         if index not in self.contents:
             statement = self.program.statements[index]
+            if statement.content is None and statement.kind is Kind.INSTRUCTION and not statement.refusal:
+                statement.content = self.known.get((statement.dialect, statement.text))
             try:
                 if statement.content is not None:
                     self.contents[index] = statement.content
@@ -563,6 +572,7 @@ class _Assembly:
                 statement = self.program.statements[index]
                 if statement.content is question:
                     statement.content = Encoded(code, "keystone")
+                    self.known[statement.dialect, statement.text] = statement.content
             except MismatchError as error:
                 self.encoded[index] = _Refused("assembler-mismatch", str(error))
                 left[index] = question

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 
 import pytest
 from cyclelens.analyzer.assembly import program, stretches
+from cyclelens.analyzer.assembly.assembler_client import AssemblerClient, Reply, Request
 from cyclelens.analyzer.assembly.frontend import assemble
 from cyclelens.analyzer.assembly.stretches import Source
 from cyclelens.analyzer.model.source import AssembledFile
@@ -160,3 +161,39 @@ def test_rewrites_that_are_tried_out_do_not_push_out_the_text() -> None:
     after = Source("".join([*lines[:-1], "    nop\n"])).stretches
     assert sum(stretch in before for stretch in after) >= len(before) - 2
     assert Source(other.text).stretches == other.stretches
+
+
+class Counting(AssemblerClient):
+    """Remembers what it was asked for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[Request] = []
+
+    def encode(
+        self, requests: Iterable[Request], cancel: Callable[[], bool] = lambda: False
+    ) -> Mapping[Request, Reply]:
+        wanted = list(requests)
+        self.asked += wanted
+        return super().encode(wanted, cancel)
+
+
+def test_an_assembler_is_asked_once_for_a_statement() -> None:
+    client = Counting()
+    body = [f"    add ${number}, %rax" for number in range(30)]
+    try:
+        for version in range(5):
+            body[7] = f"    sub ${version + 1}, %rbx"
+            before = len(client.asked)
+            text = "\n".join(["# cyclelens-begin", *body, "# cyclelens-end", ""])
+            (region,) = assemble(text, client=client).regions
+            assert region.code == assemble(text).regions[0].code
+            assert len(client.asked) - before == (1 if version else 30)
+    finally:
+        client.close()
+
+
+def test_a_statement_means_what_its_own_text_says_of_its_symbols() -> None:
+    text = "size = {}\n# cyclelens-begin\n    add $size, %rax\n# cyclelens-end\n"
+    codes = [assemble(text.format(size)).regions[0].code for size in (1, 2, 1)]
+    assert codes == [bytes([0x48, 0x83, 0xC0, size]) for size in (1, 2, 1)]
