@@ -6,7 +6,7 @@ Operands are rename keys: numbers of canonical registers and flag groups, the sa
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping
+from collections.abc import Sequence
 
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.uops import (
@@ -60,10 +60,16 @@ INSTRUCTION_FIELDS = (
     "tp",
     "symbol_source",
     "pointer_load",
+    "wait",
     "outputs_count",
     "merge_count",
+    "fused_count",
+    "operands_count",
+    "results_count",
 )
-"""Columns over instructions, in the order of ``FlatInstruction.head``."""
+"""Columns over instructions, in the order in which they begin ``FlatInstruction.rows``. ``wait``: no ready
+time lies further ahead of its cause than this many cycles and the pipeline's own. The fields that end in
+``_count`` say how the rest of the rows is cut."""
 
 UOP_FIELDS = (
     "kind",
@@ -83,7 +89,17 @@ UOP_FIELDS = (
     "bytes",
     "stack_offset",
 )
-"""Columns over uops, in the order of every row of ``FlatInstruction.uops``."""
+"""Columns over uops, in the order of every uop's row."""
+
+_HEAD = {name: position for position, name in enumerate(INSTRUCTION_FIELDS)}
+_ROW = {name: position for position, name in enumerate(UOP_FIELDS)}
+_LENGTH, _OPCODE, _LCP, _EXTRA_SLOT = (_HEAD[name] for name in ("length", "opcode", "lcp", "extra_slot"))
+_KEY_FIELDS = ("move_source", "move_target", "symbol_source")
+_KEY_PLACES = tuple(_HEAD[name] for name in _KEY_FIELDS)
+_SYMBOL_SOURCE = _HEAD["symbol_source"]
+_BASE, _INDEX, _SCALE, _DISPLACEMENT, _CHASING = (
+    _ROW[name] for name in ("base", "index", "scale", "displacement", "pointer_chasing")
+)
 
 _POINTER_LOADS = frozenset(
     {
@@ -105,6 +121,7 @@ class RenameKeys:
 
     def __init__(self) -> None:
         self._numbers: dict[tuple[ValueKind, str], int] = {}
+        self._registers: dict[str | None, int] = {None: NO_KEY}
         self.names: list[str] = []
         self.classes: list[int] = []
         names = ["RAX", "RCX", "RDX", "RBX", "RSP", "RBP", "RSI", "RDI"]
@@ -132,151 +149,182 @@ class RenameKeys:
 
     def register(self, name: str | None) -> int:
         """The number of a register by any of its names, NO_KEY for None."""
-        return NO_KEY if name is None else self.number((ValueKind.REGISTER, canonical(name)))
+        number = self._registers.get(name)
+        if number is None:
+            number = self.number((ValueKind.REGISTER, canonical(name or "")))
+            self._registers[name] = number
+        return number
 
 
 KEYS = RenameKeys()
 
 
 class FlatInstruction:
-    """Rows of integers of one instruction; counts say how the flat lists are cut."""
+    """An instruction as integers: ``rows`` are its fields, then the keys of its register outputs and merges,
+    the sizes of IDQ uops and fused uops, and a row for every uop, uop operand and uop result."""
 
     __slots__ = (
-        "fused_sizes",
-        "head",
-        "idq_sizes",
-        "inputs",
+        "addresses",
         "instruction",
-        "merges",
-        "outputs",
-        "register_outputs",
+        "key_places",
+        "rows",
         "symbol_delta",
         "template",
         "tp_name",
-        "uops",
-        "wait",
     )
 
     def __init__(self, template: InstructionTemplate) -> None:
         instruction = template.instruction
         self.template, self.instruction = template, instruction
-        inputs, outputs = template.register_inputs, template.register_outputs
+        self.tp_name = template.name if template.tp else ""
         continues, self.symbol_delta = _symbol_rule(template, instruction)
+        inputs, outputs = template.register_inputs, template.register_outputs
         source = KEYS.register(inputs[0].canonical) if continues else NO_KEY
         eliminable = template.eliminable_move
-        self.head = array(
-            "i",
-            (
-                instruction.length,
-                instruction.opcode_offset,
-                template.length_changing_prefix,
-                template.is_branch,
-                template.fused_with_previous,
-                template.fused_with_next,
-                template.macro_fusible,
-                template.complex_decoder,
-                template.available_simple_decoders,
-                template.mite_uops,
-                template.ms_uops,
-                _needs_extra_slot(template, instruction),
-                template.jcc_erratum,
-                len(template.idq_uops),
-                min(template.mite_uops, len(template.idq_uops)),
-                len(template.uops),
-                template.rsp_change,
-                any(r.canonical == "RSP" for r in inputs)
-                or any(r.canonical == "RSP" and not r.implicit_stack for r in template.address_inputs),
-                any(r.canonical == "RSP" for r in outputs),
-                any(r.name in _HIGH8 for r in outputs),
-                template.uop_count == 0,
-                eliminable,
-                KEYS.register(inputs[0].canonical) if eliminable else NO_KEY,
-                KEYS.register(outputs[0].canonical) if eliminable else NO_KEY,
-                eliminable and outputs[0].width == 32,
-                template.serializing,
-                template.load_serializing,
-                template.store_serializing,
-                template.tp or 0,
-                source,
-                template.name in _POINTER_LOADS,
-                len(outputs),
-                len(template.merge_uops),
-            ),
+        results = [latency for uop in template.uops for _, latency in uop.outputs]
+        head = (
+            instruction.length,
+            instruction.opcode_offset,
+            template.length_changing_prefix,
+            template.is_branch,
+            template.fused_with_previous,
+            template.fused_with_next,
+            template.macro_fusible,
+            template.complex_decoder,
+            template.available_simple_decoders,
+            template.mite_uops,
+            template.ms_uops,
+            _needs_extra_slot(template, instruction),
+            template.jcc_erratum,
+            len(template.idq_uops),
+            min(template.mite_uops, len(template.idq_uops)),
+            len(template.uops),
+            template.rsp_change,
+            any(r.canonical == "RSP" for r in inputs)
+            or any(r.canonical == "RSP" and not r.implicit_stack for r in template.address_inputs),
+            any(r.canonical == "RSP" for r in outputs),
+            any(r.name in _HIGH8 for r in outputs),
+            template.uop_count == 0,
+            eliminable,
+            KEYS.register(inputs[0].canonical) if eliminable else NO_KEY,
+            KEYS.register(outputs[0].canonical) if eliminable else NO_KEY,
+            eliminable and outputs[0].width == 32,
+            template.serializing,
+            template.load_serializing,
+            template.store_serializing,
+            template.tp or 0,
+            source,
+            template.name in _POINTER_LOADS,
+            max(template.tp or 0, *results, 0)
+            + max((uop.divider_cycles for uop in template.uops), default=0),
+            len(outputs),
+            len(template.merge_uops),
+            len(template.fused_uops),
+            sum(len(uop.inputs) for uop in template.uops),
+            len(results),
         )
-        self.tp_name = template.name if template.tp else ""
-        self.register_outputs = array("i", [KEYS.register(r.canonical) for r in outputs])
-        self.merges = array("i", [KEYS.register(register) for register in template.merge_uops])
-        self.idq_sizes = array("i", template.idq_uops)
-        self.fused_sizes = array("i", template.fused_uops)
-        self.uops = array("i")
-        self.inputs = array("i")
-        self.outputs = array("i")
-        last = len(template.uops) - 1
-        for position, uop in enumerate(template.uops):
-            self._add(uop, template, first=position == 0, last=position == last)
-        self.wait = max(template.tp or 0, max((uop[2] for uop in _triples(self.outputs)), default=0)) + max(
-            (uop.divider_cycles for uop in template.uops), default=0
+        self._lay(
+            head,
+            [KEYS.register(r.canonical) for r in outputs],
+            [KEYS.register(register) for register in template.merge_uops],
+            (template.idq_uops, template.fused_uops),
+            template.uops,
+            template,
         )
-        """No ready time lies further ahead of its cause than this many cycles and the pipeline's own."""
 
     def value(self) -> tuple[int, int, int, int, int]:
         """What the only register result is made of: kind, keys of base and index, scale and constant."""
         rule = value_rule(self.template, self.instruction)
         return rule.kind, KEYS.register(rule.base), KEYS.register(rule.index), rule.scale, rule.delta
 
-    def _add(
-        self, uop: UopTemplate, template: InstructionTemplate | None, *, first: bool, last: bool
+    def _lay(
+        self,
+        head: Sequence[int],
+        outputs: Sequence[int],
+        merges: Sequence[int],
+        sizes: tuple[Sequence[int], Sequence[int]],
+        uops: Sequence[UopTemplate],
+        template: InstructionTemplate | None,
     ) -> None:
-        base = index = scale = NO_KEY
-        displacement = 0
-        has_address = template is not None and uop.memory_operand >= 0
-        chasing = False
-        size = stack_offset = 0
-        if template is not None and has_address:
-            access = template.memory_operands[uop.memory_operand]
-            base, index = KEYS.register(access.base), KEYS.register(access.index)
-            scale = NO_KEY if access.scale is None else access.scale
-            displacement = _in_32_bits(access.displacement or 0)
-            size = _access_bytes(template, access)
-            if access.implicit_stack and access.written:
-                stack_offset = min(0, template.rsp_change)
-            chasing = _may_chase(uop, base, displacement)
-        self.uops.extend(
-            (
-                int(uop.kind),
-                sum(1 << int(port, 16) for port in uop.ports),
-                uop.divider_cycles,
-                first,
-                last,
-                len(uop.inputs),
-                len(uop.outputs),
-                has_address,
-                base,
-                index,
-                scale,
-                displacement,
-                chasing,
-                template is not None and "M256" in template.name,
-                size,
-                stack_offset,
-            )
-        )
-        for value in uop.inputs:
-            self.inputs.extend((value[0] is ValueKind.INTERNAL, _operand(value)))
-        for value, latency in uop.outputs:
-            self.outputs.extend((value[0] is ValueKind.INTERNAL, _operand(value), latency))
+        rows = self.rows = array("i", (*head, *outputs, *merges, *sizes[0], *sizes[1]))
+        outputs0 = len(head)
+        places = [*_KEY_PLACES, *range(outputs0, outputs0 + len(outputs))]
+        addresses = []
+        last = len(uops) - 1
+        for position, uop in enumerate(uops):
+            row = len(rows)
+            rows.extend(_uop_row(uop, template, first=position == 0, last=position == last))
+            places += (row + _BASE, row + _INDEX)
+            if template is not None and uop.memory_operand >= 0:
+                addresses.append((row, uop.memory_operand, uop.kind is UopKind.LOAD))
+        operands = [value for uop in uops for value in uop.inputs]
+        for kind, name in operands:
+            if kind is not ValueKind.INTERNAL:
+                places.append(len(rows) + 1)
+            rows.extend((kind is ValueKind.INTERNAL, _operand((kind, name))))
+        for (kind, name), latency in [result for uop in uops for result in uop.outputs]:
+            if kind is not ValueKind.INTERNAL:
+                places.append(len(rows) + 1)
+            rows.extend((kind is ValueKind.INTERNAL, _operand((kind, name)), latency))
+        self.key_places = tuple([place for place in places if rows[place] != NO_KEY])
+        """Where registers and flags stand in the rows, but for the merges, which siblings share."""
+        self.addresses = tuple(addresses)
+        """Of every uop with a known address: where its row begins, the memory operand, whether it loads."""
 
 
 class FlatUop(FlatInstruction):
-    """A uop that stands alone: stack synchronisation or register merge. Only its uop lists are filled."""
+    """A uop that stands alone: stack synchronisation or register merge. Of its fields only those are set that
+    say how the rest is cut."""
 
     __slots__ = ()
 
     def __init__(self, uop: UopTemplate) -> None:
-        self.uops = array("i")
-        self.inputs = array("i")
-        self.outputs = array("i")
-        self._add(uop, None, first=True, last=False)
+        counts = {
+            "idq_count": 1,
+            "uop_count": 1,
+            "fused_count": 1,
+            "operands_count": len(uop.inputs),
+            "results_count": len(uop.outputs),
+        }
+        head = [counts.get(name, NO_KEY if name in _KEY_FIELDS else 0) for name in INSTRUCTION_FIELDS]
+        self._lay(head, (), (), ((1,), (1,)), (uop,), None)
+
+
+def _uop_row(
+    uop: UopTemplate, template: InstructionTemplate | None, *, first: bool, last: bool
+) -> tuple[int, ...]:
+    base = index = scale = NO_KEY
+    displacement = 0
+    has_address = template is not None and uop.memory_operand >= 0
+    chasing = False
+    size = stack_offset = 0
+    if template is not None and has_address:
+        access = template.memory_operands[uop.memory_operand]
+        base, index = KEYS.register(access.base), KEYS.register(access.index)
+        scale = NO_KEY if access.scale is None else access.scale
+        displacement = _in_32_bits(access.displacement or 0)
+        size = _access_bytes(template, access)
+        if access.implicit_stack and access.written:
+            stack_offset = min(0, template.rsp_change)
+        chasing = uop.kind is UopKind.LOAD and _may_chase(base, displacement)
+    return (
+        int(uop.kind),
+        sum(1 << int(port, 16) for port in uop.ports),
+        uop.divider_cycles,
+        first,
+        last,
+        len(uop.inputs),
+        len(uop.outputs),
+        has_address,
+        base,
+        index,
+        scale,
+        displacement,
+        chasing,
+        template is not None and "M256" in template.name,
+        size,
+        stack_offset,
+    )
 
 
 _FLAT: Recent[int, tuple[Entry, FlatInstruction]] = Recent(4096)
@@ -296,68 +344,40 @@ def flatten(entry: Entry) -> FlatInstruction:
     return flat
 
 
-_HEAD = {name: position for position, name in enumerate(INSTRUCTION_FIELDS)}
-_ROW = {name: position for position, name in enumerate(UOP_FIELDS)}
-_LENGTH, _OPCODE, _LCP, _EXTRA_SLOT = (_HEAD[name] for name in ("length", "opcode", "lcp", "extra_slot"))
-_REGISTER_FIELDS = tuple(_HEAD[name] for name in ("move_source", "move_target", "symbol_source"))
-_BASE, _INDEX, _SCALE, _DISPLACEMENT, _CHASING = (
-    _ROW[name] for name in ("base", "index", "scale", "displacement", "pointer_chasing")
-)
-
-
 def _renamed(flat: FlatInstruction, sibling: Sibling) -> FlatInstruction:
     """The rows of a sibling: registers renamed, its own length, addresses and constants."""
     template, instruction = sibling.like, sibling.instruction
-    keys = {KEYS.register(old): KEYS.register(new) for old, new in sibling.renamed.items()}
     own = FlatInstruction.__new__(FlatInstruction)
     own.template, own.instruction = template, instruction
-    own.tp_name, own.wait = flat.tp_name, flat.wait
-    own.idq_sizes, own.fused_sizes = flat.idq_sizes, flat.fused_sizes
-    _, own.symbol_delta = _symbol_rule(template, instruction)
-    head = own.head = flat.head[:]
-    head[_LENGTH] = instruction.length
-    head[_OPCODE] = instruction.opcode_offset
-    head[_LCP] = instruction.has_length_changing_prefix
-    head[_EXTRA_SLOT] = _needs_extra_slot(template, instruction)
-    for field in _REGISTER_FIELDS:
-        head[field] = keys.get(head[field], head[field])
-
-    own.register_outputs, own.merges = flat.register_outputs, flat.merges
-    own.inputs, own.outputs = flat.inputs, flat.outputs
-    if keys:
-        own.register_outputs = array("i", [keys.get(key, key) for key in flat.register_outputs])
-        own.inputs = _with_keys(flat.inputs, 2, keys)
-        own.outputs = _with_keys(flat.outputs, 3, keys)
-    own.uops = flat.uops
-    addresses = sibling.addresses()
-    if addresses:
-        rows = own.uops = flat.uops[:]
-        for position, uop in enumerate(template.uops):
-            if uop.memory_operand < 0:
-                continue
-            row = position * len(UOP_FIELDS)
-            rows[row + _BASE] = keys.get(rows[row + _BASE], rows[row + _BASE])
-            rows[row + _INDEX] = keys.get(rows[row + _INDEX], rows[row + _INDEX])
+    own.tp_name, own.key_places, own.addresses = flat.tp_name, flat.key_places, flat.addresses
+    rows = own.rows = flat.rows[:]
+    continues = rows[_SYMBOL_SOURCE] != NO_KEY
+    own.symbol_delta = _symbol_rule(template, instruction)[1] if continues else 0
+    rows[_LENGTH] = len(instruction.code)
+    rows[_OPCODE] = instruction.opcode_offset
+    rows[_LCP] = instruction.has_length_changing_prefix
+    rows[_EXTRA_SLOT] = _needs_extra_slot(template, instruction)
+    if sibling.renamed:
+        register = KEYS.register
+        keys = {register(old): register(new) for old, new in sibling.renamed.items()}
+        for place in flat.key_places:
+            key = rows[place]
+            if key in keys:
+                rows[place] = keys[key]
+    if flat.addresses:
+        addresses = sibling.addresses()
+        for row, operand, loads in flat.addresses:
             if rows[row + _SCALE] != NO_KEY:
-                address = addresses[uop.memory_operand]
+                address = addresses[operand]
                 rows[row + _SCALE] = address.scale
                 rows[row + _DISPLACEMENT] = _in_32_bits(address.displacement)
-            rows[row + _CHASING] = _may_chase(uop, rows[row + _BASE], rows[row + _DISPLACEMENT])
+            rows[row + _CHASING] = loads and _may_chase(rows[row + _BASE], rows[row + _DISPLACEMENT])
     return own
 
 
-def _with_keys(operands: array[int], width: int, keys: Mapping[int, int]) -> array[int]:
-    """Rows of operands with the keys replaced that do not stand for internal values."""
-    own = operands[:]
-    for start in range(0, len(own), width):
-        if not own[start]:
-            own[start + 1] = keys.get(own[start + 1], own[start + 1])
-    return own
-
-
-def _may_chase(uop: UopTemplate, base: int, displacement: int) -> bool:
+def _may_chase(base: int, displacement: int) -> bool:
     """A load whose address may be a loaded pointer (uiCA model, 3.11.3)."""
-    return uop.kind is UopKind.LOAD and base >= 0 and 0 <= displacement <= _MAX_POINTER_CHASING_DISPLACEMENT
+    return base >= 0 and 0 <= displacement <= _MAX_POINTER_CHASING_DISPLACEMENT
 
 
 def _in_32_bits(displacement: int) -> int:
@@ -366,10 +386,6 @@ def _in_32_bits(displacement: int) -> int:
     if -(1 << 31) <= displacement < 1 << 31:
         return displacement
     return (displacement ^ displacement >> 32) & 0x7FFFFFFF
-
-
-def _triples(values: array[int]) -> list[array[int]]:
-    return [values[start : start + 3] for start in range(0, len(values), 3)]
 
 
 def _operand(value: Value) -> int:

@@ -1,6 +1,14 @@
 cimport cython
 
+cdef int _FUSED
+cdef int _IDQ_COUNT
 cdef int _INSTRUCTION_FIELDS
+cdef int _MERGES
+cdef int _OPERANDS
+cdef int _OUTPUTS
+cdef int _RESULTS
+cdef int _SINGLES
+cdef int _UOP_COUNT
 cdef int _UOP_FIELDS
 
 
@@ -58,6 +66,7 @@ cdef class Program:
     cdef public int[::1] i_tp
     cdef public int[::1] i_symbol_source
     cdef public int[::1] i_pointer_load
+    cdef public int[::1] i_wait
     cdef public int[::1] i_outputs_count
     cdef public int[::1] i_merge_count
     cdef public int[::1] i_value_kind
@@ -123,15 +132,18 @@ cdef class Program:
     cdef int[::1] _output_table
     cdef int[::1] _used
     cdef int _reserve_keys(self) except -1
-    cdef int _spread(self, int[::1] rows, int[::1] starts) except -1
+    cdef int _measure(self, int[::1] rows) except -1
+    cdef void _spread(self, int[::1] rows) noexcept
     cdef int _number(self) except -1
     cdef int _sum_up(self, list flats) except -1
     cdef int _find_used_keys(self) except -1
     cdef void _mark(self, int[::1] keys, int count) noexcept
-    cdef int _reserve(self, int registers) except -1
+    cdef int _reserve(self) except -1
     cdef int _cut_instruction_columns(self, int room) except -1
     cdef int _cut_uop_columns(self, int room) except -1
 
 
-cdef void _transpose(int[::1] rows, int start, int[::1] table, int room, int count, int fields) noexcept
-cdef void _copy(int[::1] rows, int start, int[::1] column, int count) noexcept
+cdef void _transpose(
+    int[::1] rows, int place, int[::1] table, int room, int first, int count, int fields
+) noexcept
+cdef void _copy(int[::1] rows, int place, int[::1] column, int first, int count) noexcept

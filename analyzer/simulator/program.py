@@ -19,12 +19,19 @@ from cyclelens.analyzer.simulator.flat import (
 from cyclelens.analyzer.uops.block import merge_uop, sync_uop
 
 _MERGED = ("RAX", "RBX", "RCX", "RDX")
-_SINGLE_SIZES = array("i", [1] * (1 + len(_MERGED)))
+_MERGE_KEYS = [KEYS.register(name) for name in _MERGED]
+_SINGLES = 1 + len(_MERGED)
+"""Uops that stand alone, behind those of the block: the stack synchronisation and the merges."""
 _INSTRUCTION_FIELDS = len(INSTRUCTION_FIELDS)
 _UOP_FIELDS = len(UOP_FIELDS)
-_MERGE_UOPS = {KEYS.register(name): FlatUop(merge_uop(name)) for name in _MERGED}
-_MERGE_KEYS = list(_MERGE_UOPS)
-_SYNC_UOPS: dict[str, FlatUop] = {}
+_IDQ_COUNT = INSTRUCTION_FIELDS.index("idq_count")
+_UOP_COUNT = INSTRUCTION_FIELDS.index("uop_count")
+_OUTPUTS = INSTRUCTION_FIELDS.index("outputs_count")
+_MERGES = INSTRUCTION_FIELDS.index("merge_count")
+_FUSED = INSTRUCTION_FIELDS.index("fused_count")
+_OPERANDS = INSTRUCTION_FIELDS.index("operands_count")
+_RESULTS = INSTRUCTION_FIELDS.index("results_count")
+_SINGLE_ROWS: dict[str, array[int]] = {}
 
 
 class Program:
@@ -54,10 +61,6 @@ class Program:
     ) -> None:
         """Lay out a block; nothing of an earlier one remains."""
         flats = [flatten(entry) for entry in block.entries]
-        sync = _SYNC_UOPS.get(microarchitecture.alu_ports)
-        if sync is None:
-            sync = _SYNC_UOPS[microarchitecture.alu_ports] = FlatUop(sync_uop(microarchitecture))
-        singles = [sync, *_MERGE_UOPS.values()]
         self.exact_memory = options.hardware
         """Accesses are compared by the bytes they touch (``memory``)."""
         self.simple_front_end = options.simple_front_end
@@ -68,8 +71,12 @@ class Program:
         # Before the keys are counted: their rules may name new ones.
         values = [flat.value() for flat in flats] if self.exact_memory else []
         self._reserve_keys()
-        rows, starts = _gather(flats, singles)
-        self._spread(rows, starts)  # type: ignore[arg-type]
+        rows = array("i")
+        for flat in flats:
+            rows.extend(flat.rows)
+        rows.extend(_singles(microarchitecture))
+        self._measure(rows)  # type: ignore[arg-type]
+        self._spread(rows)  # type: ignore[arg-type]
         self._number()
         self._find_used_keys()
         self.key_instruction = self.instructions - 1 - self.i_second[self.instructions - 1]
@@ -89,26 +96,62 @@ class Program:
             self.used_key = ints(keys)
             self._used = ints(keys)
 
-    def _spread(self, rows: Column, starts: Column) -> None:
-        """Rows of numbers to columns; ``starts`` are the places of the parts in ``rows``."""
-        instructions = self.instructions
-        self.registers = starts[1] - starts[0]
-        self.merges = starts[2] - starts[1]
-        self.all_idq_uops = starts[3] - starts[2]
-        self.all_fused_uops = starts[4] - starts[3]
-        self.all_uops = (starts[5] - starts[4]) // _UOP_FIELDS
-        self.inputs = (starts[6] - starts[5]) // 2
-        self.outputs = (starts[7] - starts[6]) // 3
-        self._reserve(max(self.registers, self.merges))
-        room = self._instruction_room
-        _transpose(rows, 0, self._instruction_table, room, instructions, _INSTRUCTION_FIELDS)
-        _copy(rows, starts[0], self.output_key, self.registers)
-        _copy(rows, starts[1], self.merge_key, self.merges)
-        _copy(rows, starts[2], self.q_fused_count, self.all_idq_uops)
-        _copy(rows, starts[3], self.f_uop_count, self.all_fused_uops)
-        _transpose(rows, starts[4], self._uop_table, self._uop_room, self.all_uops, _UOP_FIELDS)
-        _transpose(rows, starts[5], self._input_table, self._input_room, self.inputs, 2)
-        _transpose(rows, starts[6], self._output_table, self._output_room, self.outputs, 3)
+    def _measure(self, rows: Column) -> None:
+        """Count all parts of the rows and make room for them."""
+        self.registers = self.merges = self.all_idq_uops = self.all_fused_uops = 0
+        self.all_uops = self.inputs = self.outputs = 0
+        head = 0
+        for _ in range(self.instructions + _SINGLES):
+            self.registers += rows[head + _OUTPUTS]
+            self.merges += rows[head + _MERGES]
+            self.all_idq_uops += rows[head + _IDQ_COUNT]
+            self.all_fused_uops += rows[head + _FUSED]
+            self.all_uops += rows[head + _UOP_COUNT]
+            self.inputs += rows[head + _OPERANDS]
+            self.outputs += rows[head + _RESULTS]
+            sizes = rows[head + _OUTPUTS] + rows[head + _MERGES] + rows[head + _IDQ_COUNT]
+            sizes += rows[head + _FUSED] + rows[head + _UOP_COUNT] * _UOP_FIELDS
+            head += _INSTRUCTION_FIELDS + sizes + rows[head + _OPERANDS] * 2 + rows[head + _RESULTS] * 3
+        self._reserve()
+
+    def _spread(self, rows: Column) -> None:
+        """Rows one behind the other to columns."""
+        registers = merges = idq = fused = uop = operand = result = 0
+        place = 0
+        for i in range(self.instructions + _SINGLES):
+            head = place
+            if i < self.instructions:
+                table = self._instruction_table
+                _transpose(rows, head, table, self._instruction_room, i, 1, _INSTRUCTION_FIELDS)
+            place += _INSTRUCTION_FIELDS
+            count = rows[head + _OUTPUTS]
+            _copy(rows, place, self.output_key, registers, count)
+            place += count
+            registers += count
+            count = rows[head + _MERGES]
+            _copy(rows, place, self.merge_key, merges, count)
+            place += count
+            merges += count
+            count = rows[head + _IDQ_COUNT]
+            _copy(rows, place, self.q_fused_count, idq, count)
+            place += count
+            idq += count
+            count = rows[head + _FUSED]
+            _copy(rows, place, self.f_uop_count, fused, count)
+            place += count
+            fused += count
+            count = rows[head + _UOP_COUNT]
+            _transpose(rows, place, self._uop_table, self._uop_room, uop, count, _UOP_FIELDS)
+            place += count * _UOP_FIELDS
+            uop += count
+            count = rows[head + _OPERANDS]
+            _transpose(rows, place, self._input_table, self._input_room, operand, count, 2)
+            place += count * 2
+            operand += count
+            count = rows[head + _RESULTS]
+            _transpose(rows, place, self._output_table, self._output_room, result, count, 3)
+            place += count * 3
+            result += count
 
     def _number(self) -> None:
         """Where the parts of every instruction and uop begin."""
@@ -155,17 +198,18 @@ class Program:
         self.longest_wait = 64
         names: dict[str, int] = {}
         for i in range(self.instructions):
-            flat = flats[i]
-            self.longest_wait = max(self.longest_wait, 64 + 2 * flat.wait)
-            self.i_symbol_delta[i] = flat.symbol_delta
-            self.i_tp_name[i] = names.setdefault(flat.tp_name, len(names)) if flat.tp_name else 0
+            self.longest_wait = max(self.longest_wait, 64 + 2 * self.i_wait[i])
+            if self.i_symbol_source[i] >= 0:
+                self.i_symbol_delta[i] = flats[i].symbol_delta
+            if self.i_tp[i]:
+                self.has_special = 1
+                self.i_tp_name[i] = names.setdefault(flats[i].tp_name, len(names))
             if self.i_eliminable[i]:
                 self.has_moves = 1
             if self.i_merge_count[i] > self.most_merges:
                 self.most_merges = self.i_merge_count[i]
             if self.i_load_fence[i] or self.i_store_fence[i]:
                 self.has_fences = 1
-            if flat.tp_name or self.has_fences:
                 self.has_special = 1
         self.tp_names = len(names)
 
@@ -198,7 +242,7 @@ class Program:
             if keys[position] >= 0:
                 self._used[keys[position]] = 1
 
-    def _reserve(self, registers: int) -> None:
+    def _reserve(self) -> None:
         """Make every column long enough."""
         if self.instructions > self._instruction_room:
             self._instruction_room = _room(self.instructions)
@@ -217,6 +261,7 @@ class Program:
             self.out_internal = table[:room]
             self.out_key = table[room : 2 * room]
             self.out_latency = table[2 * room :]
+        registers = max(self.registers, self.merges)
         if registers > self._register_room:
             self._register_room = _room(registers)
             self.output_key = ints(self._register_room)
@@ -262,8 +307,9 @@ class Program:
         self.i_tp = table[28 * room : 29 * room]
         self.i_symbol_source = table[29 * room : 30 * room]
         self.i_pointer_load = table[30 * room : 31 * room]
-        self.i_outputs_count = table[31 * room : 32 * room]
-        self.i_merge_count = table[32 * room : 33 * room]
+        self.i_wait = table[31 * room : 32 * room]
+        self.i_outputs_count = table[32 * room : 33 * room]
+        self.i_merge_count = table[33 * room : 34 * room]
         self.i_offset = ints(room)
         self.i_idq0 = ints(room)
         self.i_uop0 = ints(room)
@@ -299,45 +345,15 @@ class Program:
         self.u_out0 = ints(room)
 
 
-def _gather(flats: list[FlatInstruction], singles: list[FlatUop]) -> tuple[array[int], array[int]]:
-    """All rows one behind the other, ``singles`` behind the uops of the block, and the place where each part
-    but the first begins, and the end: instructions, register outputs, merges, IDQ uops, fused uops, uops,
-    inputs, outputs."""
-    rows = array("i")
-    starts = array("i")
-    for flat in flats:
-        rows.extend(flat.head)
-    starts.append(len(rows))
-    for flat in flats:
-        rows.extend(flat.register_outputs)
-    starts.append(len(rows))
-    for flat in flats:
-        rows.extend(flat.merges)
-    starts.append(len(rows))
-    for flat in flats:
-        rows.extend(flat.idq_sizes)
-    rows.extend(_SINGLE_SIZES)
-    starts.append(len(rows))
-    for flat in flats:
-        rows.extend(flat.fused_sizes)
-    rows.extend(_SINGLE_SIZES)
-    starts.append(len(rows))
-    for flat in flats:
-        rows.extend(flat.uops)
-    for single in singles:
-        rows.extend(single.uops)
-    starts.append(len(rows))
-    for flat in flats:
-        rows.extend(flat.inputs)
-    for single in singles:
-        rows.extend(single.inputs)
-    starts.append(len(rows))
-    for flat in flats:
-        rows.extend(flat.outputs)
-    for single in singles:
-        rows.extend(single.outputs)
-    starts.append(len(rows))
-    return rows, starts
+def _singles(microarchitecture: Microarchitecture) -> array[int]:
+    """The rows of the uops that stand alone."""
+    rows = _SINGLE_ROWS.get(microarchitecture.alu_ports)
+    if rows is None:
+        rows = array("i")
+        for uop in (sync_uop(microarchitecture), *(merge_uop(name) for name in _MERGED)):
+            rows.extend(FlatUop(uop).rows)
+        _SINGLE_ROWS[microarchitecture.alu_ports] = rows
+    return rows
 
 
 def _room(count: int) -> int:
@@ -358,13 +374,15 @@ def _key_columns(keys: int) -> tuple[array[int], array[int]]:
     return columns
 
 
-def _transpose(rows: Column, start: int, table: Column, room: int, count: int, fields: int) -> None:
-    """Rows one behind the other to columns of this room one behind the other."""
+def _transpose(
+    rows: Column, place: int, table: Column, room: int, first: int, count: int, fields: int
+) -> None:
+    """Rows one behind the other to columns of this room one behind the other, from ``first`` on."""
     for row in range(count):
         for field in range(fields):
-            table[field * room + row] = rows[start + row * fields + field]
+            table[field * room + first + row] = rows[place + row * fields + field]
 
 
-def _copy(rows: Column, start: int, column: Column, count: int) -> None:
+def _copy(rows: Column, place: int, column: Column, first: int, count: int) -> None:
     for position in range(count):
-        column[position] = rows[start + position]
+        column[first + position] = rows[place + position]
