@@ -79,13 +79,15 @@ def counted_loop(code: bytes) -> bytes | None:
 
 def loop_end(instructions: Sequence[Instruction]) -> bytes | None:
     """What ``counted_loop`` puts behind a block of these instructions."""
-    used = frozenset().union(*(used_registers(instruction.code) for instruction in instructions))
+    used: set[str] = set()
+    for instruction in instructions:
+        used |= used_registers(instruction.code)
     counter = next((name for name in _COUNTERS if name not in used), None)
     if counter is None:
         return None
     number = _ENCODING_ORDER.index(counter)
     decrement = bytes([0x49 if number >= 8 else 0x48, 0xFF, 0xC8 | number & 7])
-    length = sum(instruction.length for instruction in instructions) + len(decrement)
+    length = sum([len(instruction.code) for instruction in instructions]) + len(decrement)
     displacement = -(length + 2)
     if displacement >= -128:
         return decrement + _JNZ_SHORT + displacement.to_bytes(1, "little", signed=True)
@@ -506,11 +508,10 @@ def _unpredictable(instructions: Sequence[Instruction]) -> str:
     """Why a block cannot be predicted, or an empty text."""
     if not instructions:
         return "empty block"
-    position = 0
-    for instruction in instructions:
+    for number, instruction in enumerate(instructions):
         if not instruction.mnemonic:
-            return f"no valid instruction at byte {position}"
-        position += instruction.length
+            before = sum(earlier.length for earlier in instructions[:number])
+            return f"no valid instruction at byte {before}"
     return ""
 
 
@@ -599,11 +600,13 @@ def _from_hex(block: str) -> bytes | PredictResult:
 
 
 def collect_rarely() -> None:
-    """Let Python's cyclic garbage collector run a hundred times less often than by default in this process.
+    """Let Python's cyclic garbage collector run a hundred times less often than by default in this process,
+    and leave alone what is there already.
 
     For programs that predict many blocks: what is made for a block holds no cycles, and going over all that
     is cached again and again takes a tenth of the time.
     """
+    gc.freeze()
     gc.set_threshold(70_000)
 
 

@@ -86,6 +86,15 @@ _CODE_NAMES = enum_names(Code)
 _KIND_NAMES = enum_names(OpCodeOperandKind)
 
 
+_IMMEDIATE_OPERAND = DecodedOperand(OperandKind.IMMEDIATE)
+_BRANCH_OPERAND = DecodedOperand(OperandKind.BRANCH)
+
+
+@cache
+def _register_operand(register: int) -> DecodedOperand:
+    return DecodedOperand(OperandKind.REGISTER, register=_REGISTERS[register])
+
+
 def _make_formatter() -> Formatter:
     formatter = Formatter(FormatterSyntax.INTEL)
     formatter.space_after_operand_separator = True
@@ -216,7 +225,7 @@ def _invalid(code: bytes) -> Instruction:
     return Instruction(code=code, text=f"(bad) 0x{code[0]:02x}", mnemonic="", iform="")
 
 
-_INSTRUCTIONS: Recent[bytes, Instruction] = Recent(8192)
+_INSTRUCTIONS: Recent[bytes, Instruction] = Recent(16_384)
 
 
 def _instruction(code: bytes) -> Instruction:
@@ -246,8 +255,7 @@ def _decode_one(code: bytes) -> Instruction:
         if not visible:
             continue
         if kind == OpKind.REGISTER:
-            register = _REGISTERS[instruction.op_register(position)]
-            operands.append(DecodedOperand(OperandKind.REGISTER, register=register))
+            operands.append(_register_operand(instruction.op_register(position)))
         elif kind == OpKind.MEMORY:
             has_memory = True
             operands.append(
@@ -255,9 +263,9 @@ def _decode_one(code: bytes) -> Instruction:
             )
         elif kind in _BRANCHES:
             branch = _signed(instruction.near_branch_target - len(code))
-            operands.append(DecodedOperand(OperandKind.BRANCH))
+            operands.append(_BRANCH_OPERAND)
         elif kind in _IMMEDIATES:
-            operands.append(DecodedOperand(OperandKind.IMMEDIATE))
+            operands.append(_IMMEDIATE_OPERAND)
             # Shifts by one show a "1" that is not in the bytes.
             if immediate is None and constants.has_immediate:
                 start, size = constants.immediate_offset, constants.immediate_size
@@ -325,7 +333,7 @@ _GENERAL_PURPOSE = {
 """The 64-bit names of general-purpose registers of any width, by number."""
 
 
-_USED_REGISTERS: Recent[bytes, frozenset[str]] = Recent(8192)
+_USED_REGISTERS: Recent[bytes, frozenset[str]] = Recent(16_384)
 
 
 def used_registers(code: bytes) -> frozenset[str]:

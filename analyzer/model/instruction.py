@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class OperandKind(StrEnum):
@@ -34,9 +35,11 @@ class DecodedOperand:
     """Width of the encoded displacement, 0 if none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Instruction:
-    """One decoded instruction (docs/pipeline.md 2.2). Positions and lengths in bytes."""
+class Instruction(NamedTuple):
+    """One decoded instruction (docs/pipeline.md 2.2). Positions and lengths in bytes.
+
+    A named tuple, because it is made five times as fast as a frozen data class with so many fields.
+    """
 
     code: bytes
     text: str

@@ -327,7 +327,7 @@ def _uop_row(
     )
 
 
-_FLAT: Recent[int, tuple[Entry, FlatInstruction]] = Recent(4096)
+_FLAT: Recent[int, tuple[Entry, FlatInstruction]] = Recent(16_384)
 """By the entry's id; the entry is kept along, so that no other can get the same id."""
 
 

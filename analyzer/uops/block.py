@@ -36,19 +36,33 @@ from cyclelens.analyzer.uops.rebinding import Names, Sibling, rebind_prepared, s
 
 _CODE_LINE = 64
 _JCC_BLOCK = 32
-_MOST_KEPT = 4096
+_MOST_KEPT = 16_384
 """Entries per microarchitecture; the templates that they share are few and stay."""
 
 
-class _Known(NamedTuple):
+class _Known:
     """An instruction with its operands and the shape it shares with its siblings."""
 
-    instruction: Instruction
-    operands: tuple[BoundOperand, ...]
-    shape: tuple[object, ...]
-    names: Names
-    sibling: Prepared
-    """Prepared for the first instruction of this shape: the same but for registers and addresses."""
+    __slots__ = ("fusible", "high8", "instruction", "names", "operands", "plain", "shape", "sibling")
+
+    def __init__(
+        self,
+        instruction: Instruction,
+        operands: tuple[BoundOperand, ...],
+        shape: tuple[object, ...],
+        names: Names,
+        sibling: Prepared,
+    ) -> None:
+        self.instruction = instruction
+        self.operands = operands
+        self.shape = shape
+        self.names = names
+        self.sibling = sibling
+        """Prepared for the first instruction of this shape: the same but for registers and addresses."""
+        self.fusible = sibling.facts.macro_fusible_with
+        self.high8 = _touches_high8(sibling)
+        self.plain: Entry | None = None
+        """Its entry where nothing about its neighbours matters, as is most often the case."""
 
     def prepared(self) -> Prepared:
         """Prepared for this very instruction."""
@@ -77,7 +91,10 @@ def _cache_of(store: FactsStore, microarchitecture: Microarchitecture, options: 
     caches = _CACHES.setdefault(store, {})
     # The cache keeps its microarchitecture alive, so that no other object can get the same id.
     key = (id(microarchitecture), options.micro_fusion, options.macro_fusion, options.simple_front_end)
-    return caches.setdefault(key, _Cache(microarchitecture, options))
+    cache = caches.get(key)
+    if cache is None:
+        cache = caches[key] = _Cache(microarchitecture, options)
+    return cache
 
 
 def build_block(
@@ -92,50 +109,80 @@ def build_block(
     """The block that the simulator runs. ``alignment`` is the address of the first byte modulo 64."""
     cache = _cache_of(store, microarchitecture, options)
     known = [_known(instruction, cache, store) for instruction in instructions]
-    prepared = [each and each.sibling for each in known]
-    wide = any(each is not None and each.has_zmm_operand for each in prepared)
-    effects: list[tuple[frozenset[int], tuple[str, ...]]]
-    if microarchitecture.high8_renamed and any(_touches_high8(each) for each in prepared):
-        effects = high8_effects([each and each.prepared() for each in known])
-    else:
-        effects = [(frozenset(), ())] * len(prepared)
+    wide = high8 = False
+    for each in known:
+        if each is not None:
+            wide = wide or each.sibling.has_zmm_operand
+            high8 = high8 or each.high8
+    effects: list[tuple[frozenset[int], tuple[str, ...]]] | None = None
+    if high8 and microarchitecture.high8_renamed:
+        effects = high8_effects([None if each is None else each.prepared() for each in known])
 
     addresses = [alignment]
     for instruction in instructions:
-        addresses.append(addresses[-1] + instruction.length)
-    absorbed = _absorbed(prepared, addresses)
+        addresses.append(addresses[-1] + len(instruction.code))
+    absorbed = _absorbed(known, addresses)
 
     entries: list[Entry] = []
-    for position, (instruction, knowledge) in enumerate(zip(instructions, known, strict=True)):
+    for position, knowledge in enumerate(known):
         if knowledge is None:
-            entries.append(_unknown(instruction))
+            entries.append(_unknown(instructions[position]))
             continue
-        each, shape = knowledge.sibling, knowledge.shape
-        branch = prepared[position + 1] if position + 1 in absorbed else None
-        slower, merged = effects[position]
-        jcc = microarchitecture.jcc_erratum and _hits_jcc_erratum(
-            addresses[position],
-            addresses[position + 2] if branch is not None else addresses[position + 1],
-            is_jump=branch is not None or each.is_branch,
-        )
+        branch = known[position + 1] if position + 1 in absorbed else None
         second = position in absorbed
-        absorbs = branch and (branch.ports, branch.uop_count)
-        context = (wide, absorbs, slower, merged, jcc, second)
-        key = (instruction.code, context)
-        entry = cache.entries.get(key)
-        if entry is None:
-            sibling = cache.templates.get((shape, context))
-            if sibling is None:
-                template = _template(knowledge.prepared(), wide, branch, slower, merged, jcc, second)
-                if options.simple_front_end:
-                    template = _unfused(template)
-                cache.templates[shape, context] = (template, knowledge.names)
-                entry = template
-            else:
-                entry = Sibling(sibling[0], instruction, knowledge.operands, sibling[1], knowledge.names)
-            cache.entries[key] = entry
+        jcc = (
+            microarchitecture.jcc_erratum
+            and (branch is not None or knowledge.sibling.is_branch)
+            and _hits_jcc_erratum(addresses[position], addresses[position + (1 if branch is None else 2)])
+        )
+        if wide or effects or branch or second or jcc:
+            slower, merged = effects[position] if effects else _NO_EFFECTS
+            context = _Context(wide, None if branch is None else branch.sibling, slower, merged, jcc, second)
+            key = (knowledge.instruction.code, context.key())
+            entry = cache.entries.get(key)
+            if entry is None:
+                entry = cache.entries[key] = _entry(knowledge, context, cache)
+        else:
+            entry = knowledge.plain
+            if entry is None:
+                entry = knowledge.plain = _entry(knowledge, _ALONE, cache)
         entries.append(entry)
     return Block(tuple(entries), microarchitecture.name, loop, alignment)
+
+
+class _Context(NamedTuple):
+    """What an instruction's template depends on beside the instruction."""
+
+    wide: bool
+    """There are 512-bit instructions about."""
+    branch: Prepared | None
+    """The branch that it absorbs."""
+    slower: frozenset[int]
+    merged: tuple[str, ...]
+    jcc: bool
+    second: bool
+    """It is the branch that the instruction before absorbs."""
+
+    def key(self) -> tuple[object, ...]:
+        """Equal for contexts with the same effect."""
+        absorbs = self.branch and (self.branch.ports, self.branch.uop_count)
+        return (self.wide, absorbs, self.slower, self.merged, self.jcc, self.second)
+
+
+_NO_EFFECTS: tuple[frozenset[int], tuple[str, ...]] = (frozenset(), ())
+_ALONE = _Context(False, None, *_NO_EFFECTS, False, False)
+
+
+def _entry(knowledge: _Known, context: _Context, cache: _Cache) -> Entry:
+    key = (knowledge.shape, context.key())
+    sibling = cache.templates.get(key)
+    if sibling is not None:
+        return Sibling(sibling[0], knowledge.instruction, knowledge.operands, sibling[1], knowledge.names)
+    template = _template(knowledge.prepared(), context)
+    if cache.options.simple_front_end:
+        template = _unfused(template)
+    cache.templates[key] = (template, knowledge.names)
+    return template
 
 
 def _known(instruction: Instruction, cache: _Cache, store: FactsStore) -> _Known | None:
@@ -161,29 +208,33 @@ def _identify(instruction: Instruction, facts: InstructionFacts, cache: _Cache) 
     return _Known(instruction, operands, shape, names, sibling)
 
 
-def _touches_high8(prepared: Prepared | None) -> bool:
-    return prepared is not None and any(
-        operand.name in ("AH", "BH", "CH", "DH")
-        for operand in (*prepared.register_inputs, *prepared.register_outputs)
-    )
+def _touches_high8(prepared: Prepared) -> bool:
+    for operand in (*prepared.register_inputs, *prepared.register_outputs):
+        if operand.name in ("AH", "BH", "CH", "DH"):
+            return True
+    return False
 
 
-def _absorbed(prepared: Sequence[Prepared | None], addresses: Sequence[int]) -> frozenset[int]:
+def _absorbed(known: Sequence[_Known | None], addresses: Sequence[int]) -> list[int]:
     """Positions of branches that fuse with the instruction before them (A1): those at the start of a
     64-byte line never do."""
-    return frozenset(
-        position
-        for position in range(1, len(prepared))
-        if (first := prepared[position - 1]) is not None
-        and (second := prepared[position]) is not None
-        and second.facts.name in first.facts.macro_fusible_with
-        and addresses[position] % _CODE_LINE
-    )
+    absorbed = []
+    for position in range(1, len(known)):
+        first, second = known[position - 1], known[position]
+        if (
+            first is not None
+            and first.fusible
+            and second is not None
+            and second.sibling.facts.name in first.fusible
+            and addresses[position] % _CODE_LINE
+        ):
+            absorbed.append(position)
+    return absorbed
 
 
-def _hits_jcc_erratum(start: int, end: int, *, is_jump: bool) -> bool:
-    """The jump (with what it is fused to) crosses a 32-byte boundary or ends at one (J1, J2)."""
-    return is_jump and start // _JCC_BLOCK != end // _JCC_BLOCK
+def _hits_jcc_erratum(start: int, end: int) -> bool:
+    """A jump (with what it is fused to) crosses a 32-byte boundary or ends at one (J1, J2)."""
+    return start // _JCC_BLOCK != end // _JCC_BLOCK
 
 
 def _without_port_1(ports: tuple[PortUse, ...]) -> tuple[PortUse, ...]:
@@ -200,15 +251,8 @@ def _loses_port_1(allowed: str) -> bool:
     return "1" in allowed and allowed != "1"
 
 
-def _template(
-    prepared: Prepared,
-    wide: bool,
-    branch: Prepared | None,
-    slower: frozenset[int],
-    merged: tuple[str, ...],
-    jcc: bool,
-    second: bool,
-) -> InstructionTemplate:
+def _template(prepared: Prepared, context: _Context) -> InstructionTemplate:
+    wide, branch, slower, merged, jcc, second = context
     ports, uop_count = prepared.ports, prepared.uop_count
     if wide and prepared.has_simd_operand:
         ports = _without_port_1(ports)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import NamedTuple
 
 from cyclelens.analyzer.model.facts import Figures, InstructionFacts, Latency, OperandFacts, PortUse
 from cyclelens.analyzer.model.instruction import DecodedOperand, Instruction, OperandKind
@@ -75,22 +76,43 @@ def bind(instruction: Instruction, facts: InstructionFacts) -> tuple[BoundOperan
     visible = iter(instruction.operands)
     bound = []
     for operand in facts.operands:
+        alone = _ALONE.get(id(operand))
+        if alone is None:
+            alone = _ALONE[id(operand)] = _bound_alone(operand)
         if operand.suppressed:
-            decoded = None
+            bound.append(alone.bound)
         elif operand.opmask and instruction.mask is not None:
             bound.append(BoundOperand(operand, register=instruction.mask))
-            continue
         else:
             decoded = next(visible, None)
-        if operand.kind == "reg":
-            fixed = operand.registers[0] if len(operand.registers) == 1 else None
-            register = fixed or (decoded.register if decoded is not None else None)
-            bound.append(BoundOperand(operand, register=register))
-        elif operand.kind in ("mem", "agen"):
-            bound.append(BoundOperand(operand, memory=decoded or _implicit_address(operand)))
-        else:
-            bound.append(BoundOperand(operand))
+            if alone.final or decoded is None:
+                bound.append(alone.bound)
+            elif operand.kind == "reg":
+                bound.append(BoundOperand(operand, decoded.register))
+            else:
+                bound.append(BoundOperand(operand, None, decoded))
     return tuple(bound)
+
+
+class _Alone(NamedTuple):
+    """A table operand as it is bound without the encoding's help."""
+
+    bound: BoundOperand
+    final: bool
+    """Whether the encoding has nothing to add: a fixed register, an immediate, flags."""
+
+
+_ALONE: dict[int, _Alone] = {}
+"""By the identity of the table operand, which is kept alive in the value."""
+
+
+def _bound_alone(operand: OperandFacts) -> _Alone:
+    if operand.kind in ("mem", "agen"):
+        return _Alone(BoundOperand(operand, memory=_implicit_address(operand)), False)
+    if operand.kind == "reg":
+        fixed = operand.registers[0] if len(operand.registers) == 1 else None
+        return _Alone(BoundOperand(operand, register=fixed), fixed is not None)
+    return _Alone(BoundOperand(operand), True)
 
 
 def _implicit_address(operand: OperandFacts) -> DecodedOperand:
