@@ -231,7 +231,7 @@ class TestDependencies:
 
     def test_addresses_follow_moves_and_steps_by_constants(self):
         def step(amount, name="ADD (R64, I8)"):
-            instruction = replace(nop().instruction, immediate=amount)
+            instruction = nop().instruction._replace(immediate=amount)
             return replace(compute(["RSI"], ["RSI"], 1, name=name), instruction=instruction)
 
         def carried(*between):
