@@ -16,7 +16,7 @@ NOP = InstructionTemplate(
 
 def template(register, *kinds):
     operand = DecodedOperand(OperandKind.REGISTER, register=register)
-    instruction = replace(NOP.instruction, operands=(operand,))
+    instruction = NOP.instruction._replace(operands=(operand,))
     return replace(NOP, instruction=instruction, uops=tuple(UopTemplate(kind) for kind in kinds))
 
 
