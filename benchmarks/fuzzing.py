@@ -2,11 +2,12 @@
 
     python benchmarks/fuzzing.py lines [--count 100000] [--seed N]
     python benchmarks/fuzzing.py files [--count 5000] [--seed N] [PACKAGE...]
-    python benchmarks/fuzzing.py guided [OPTIONS OF ATHERIS]      (pip install atheris)
+    python benchmarks/fuzzing.py guided [OPTIONS OF LIBFUZZER]      (pip install -e .[fuzz])
 
 `lines` edits single statements, ten a text, between good ones; `files` edits whole files of examples/ and of
-the packages of corpora.py; `guided` lets Atheris look for texts that reach new code. What is found is printed
-and kept in build/fuzzing. Times are of this process alone: how long NASM takes over a file is its own affair.
+the packages of corpora.py; `guided` lets Atheris look for texts that reach new code, by the same edits and
+its own (`-max_total_time=600` ends it). What is found is printed and kept in build/fuzzing. Times are of this
+process alone: how long NASM takes over a file is its own affair.
 """
 
 from __future__ import annotations
@@ -15,16 +16,26 @@ import argparse
 import random
 import sys
 import time
+import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "tests" / "support"), str(Path(__file__).parent)]
 
-from cyclelens.analyzer.assembly.frontend import assemble  # noqa: E402
-from cyclelens.analyzer.model.source import AssembledFile  # noqa: E402
-from mutations import PLAIN, mutate, mutate_file, violations  # noqa: E402
+GUIDED = sys.argv[1:2] == ["guided"]
+if GUIDED:
+    try:
+        import atheris
+    except ImportError:
+        sys.exit("atheris is not installed: pip install -e .[fuzz]")
+# Only what is imported here tells Atheris which code a text reaches.
+with atheris.instrument_imports(include=["cyclelens.analyzer.assembly"]) if GUIDED else nullcontext():
+    from cyclelens.analyzer.assembly.frontend import assemble
+    from cyclelens.analyzer.model.source import AssembledFile
+    from mutations import PLAIN, mutate, mutate_file, violations
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.s"))
 FOUND = ROOT / "build" / "fuzzing"
@@ -121,23 +132,39 @@ def files(count: int, packages: Sequence[str], source: random.Random) -> Log:
 
 
 def guided(arguments: Sequence[str]) -> None:
-    try:
-        import atheris
-    except ImportError:
-        sys.exit("atheris is not installed: pip install atheris")
-    with atheris.instrument_imports(include=["cyclelens.analyzer.assembly"], enable_loader_override=False):
-        from cyclelens.analyzer.assembly import directives, expressions, frontend, macros, program, scanner
-
-        del directives, expressions, macros, program, scanner
+    """Ends the process; what fails is kept by libFuzzer, and here."""
+    log = Log()
+    originals = [path.read_text().splitlines() for path in EXAMPLES]
+    seeds = FOUND / "reached"
+    seeds.mkdir(parents=True, exist_ok=True)
+    for number, original in enumerate(originals):
+        (seeds / f"example-{number}").write_text("\n".join(original))
 
     def one(data: bytes) -> None:
-        text = f"# cyclelens-begin\n{data.decode('utf-8', 'replace')}\n# cyclelens-end"
-        result = frontend.assemble(text, allow_external_programs=False)
-        found = list(violations(text, result))
-        if found:
-            raise AssertionError(found[0])
+        text = data.decode("utf-8", "replace")
+        # Which way a text is read depends on itself, so that it always is the same.
+        choice = random.Random(zlib.crc32(data))
+        options = {
+            "regions": choice.choice(("markers", "loops", "both")),
+            "syntax": choice.choice(("auto", "att", "intel")),
+        }
+        started = time.process_time()
+        result = assemble(text, allow_external_programs=False, **options)
+        log.check(text, result, time.process_time() - started)
+        if log.failures:
+            raise AssertionError(f"{log.failures}, with {options}")
 
-    atheris.Setup([sys.argv[0], *arguments], one)
+    def edit(data: bytes, longest: int, seed: int) -> bytes:
+        source = random.Random(seed)
+        if source.random() < 0.5:
+            return bytes(atheris.Mutate(data, longest))
+        lines = data.decode("utf-8", "replace").splitlines()
+        text = mutate_file(lines, source.choice(originals), source)
+        return text.encode("utf-8", "replace")[:longest]
+
+    # Long texts say no more than short ones, and take longer.
+    command = [sys.argv[0], "-max_len=2000", f"-artifact_prefix={FOUND}/", *arguments, str(seeds)]
+    atheris.Setup(command, one, custom_mutator=edit)
     atheris.Fuzz()
 
 

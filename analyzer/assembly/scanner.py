@@ -67,8 +67,15 @@ class Lines:
         """Line, column and end column of a stretch of text; the end is cut at the first line's end."""
         line, column = self.locate(start)
         if line + 1 < self.count:
-            end = min(end, self.start(line + 1) - 1)
+            end = min(end, self.start(line + 1) - self._width_of_end(line))
         return line, column, max(end - start + column, column)
+
+    def _width_of_end(self, line: int) -> int:
+        """Characters of what ends a line that is not the last."""
+        at = bisect_right(self._firsts, line) - 1
+        stretch, behind = self._stretches[at], line - self._firsts[at] + 1
+        stop = stretch.starts[behind] if behind < len(stretch.starts) else len(stretch.text)
+        return 2 if stretch.text.endswith("\r\n", 0, stop) else 1
 
     def content(self, line: int, text: str) -> tuple[int, int]:
         """Offsets of what stands on a line of the text, without the blanks around it."""

@@ -71,6 +71,7 @@ def test_no_text_at_all_breaks_anything(lines: list[str]) -> None:
 
 
 WORST = {
+    "a statement over two lines of Windows": "  frob 256(%rd[i) /* one\r\ntwo */ nop\r\nnop",
     "a block of NASM's that is never closed": "%macro m 1\nadd rbx, rax",
     "repetitions in repetitions": ".rept 9999\n.rept 9999\nnop\n.endr\n.endr",
     "a macro that uses itself": ".macro m\nm\nm\n.endm\nm",
