@@ -38,6 +38,7 @@ _PATTERNS: Mapping[str, re.Pattern[str]] = {
 }
 _MADE_OF_STRINGS = re.compile(r"%[ \t]*(?:i?deftok|tok)\b", re.IGNORECASE)
 """What makes words of NASM out of strings, directives too."""
+_PACKAGE = re.compile(r"^[ \t]*%[ \t]*use[ \t]+[\"'`]?(\w+)", re.IGNORECASE | re.MULTILINE)
 _DEFINITION = re.compile(
     rf"(?:^|\*/){_GAP}(?:\#|%:|\?\?=){_GAP}define\b{_GAP}(?P<name>\w+)(?P<rest>[^\n]*)", re.MULTILINE
 )
@@ -68,6 +69,8 @@ class Included:
     """Line, macro and folder of includes that name a macro."""
     definitions: dict[str, set[str]] = field(default_factory=dict)
     """What the C preprocessor's macros are defined as, anywhere."""
+    packages: set[str] = field(default_factory=set)
+    """NASM's own packages of macros that are used, perhaps on a condition."""
     hidden: bool = False
     """There may be includes that cannot be seen in the text: which files are read must be asked."""
 
@@ -104,6 +107,7 @@ def _scan(
         text = "".join(pieces)
     if language == "nasm":
         included.hidden |= bool(_MADE_OF_STRINGS.search(text))
+        included.packages.update(name.lower() for name in _PACKAGE.findall(text))
     if language == "c":
         for match in _DEFINITION.finditer(text):
             included.definitions.setdefault(match["name"], set()).add(match["rest"])

@@ -78,7 +78,7 @@ def _instructions(listed: Listed, backend: str) -> Iterator[Piece]:
 def _texts(listed: Listed, parts: Sequence[Piece]) -> list[str]:
     """What is written, where it can be told which instruction that is; else the decoded text."""
     written = [] if listed.unlike else [text.strip() for text in _LABEL.sub("", listed.text).split(";")]
-    if len(parts) == 1 and not listed.unlike:
+    if len(parts) == 1 and (listed.is_data or not listed.unlike):
         return [_LABEL.sub("", listed.text).strip()]
     if len(written) == len(parts):
         return written

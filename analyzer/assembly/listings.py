@@ -172,11 +172,22 @@ def read_nasm(content: bytes) -> Listing:
             listed = Listed(user_line, sections.current, int(match[2], 16), code, source.strip(), unlike)
             _add(listing, listed, waiting)
         continued = data.endswith("-")
+    _cut_at_next(listing)
     return listing
 
 
+def _cut_at_next(listing: Listing) -> None:
+    """Of `EB0D90<rep Dh>` only the last byte is repeated, and nothing but the next address tells that."""
+    next_address: dict[str, int] = {}
+    for listed in reversed(listing.statements):
+        room = next_address.get(listed.section, listed.address) - listed.address
+        if 0 < room < len(listed.code):
+            listed.code = listed.code[:room]
+        next_address[listed.section] = listed.address
+
+
 def _nasm_bytes(data: str) -> bytes:
-    """What stands in brackets is an address that the linker fills in."""
+    """What stands in brackets is an address that the linker fills in. Repeated bytes may be too many."""
     code = b""
     for match in _NASM_PIECE.finditer(data):
         if match[1] or match[2]:

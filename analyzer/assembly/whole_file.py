@@ -10,15 +10,16 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from cyclelens.analyzer.assembly import external, includes, listings
+from cyclelens.analyzer.assembly import external, includes, listings, nasm_macros
 from cyclelens.analyzer.assembly.elf import ObjectFile, ObjectFileError
 from cyclelens.analyzer.assembly.expansion import Note
 from cyclelens.analyzer.assembly.includes import Included
 from cyclelens.analyzer.assembly.listings import Listing
+from cyclelens.analyzer.assembly.nasm_macros import INPUT, RESULT, Made
 from cyclelens.analyzer.model.source import Origin
 
-TIMEOUT = 30.0
-"""Seconds for one run, which takes some milliseconds; with x86inc up to ten."""
+TIMEOUT = 10.0
+"""Seconds for one run, which takes some milliseconds, with x86inc up to one."""
 OUTSIDE = "A file outside of the workspace is included."
 _MAXIMUM_RUNS = 6
 _CACHE_SIZE = 8
@@ -104,7 +105,7 @@ def _gas(text: str, origin: Origin, _found: Included, cancel: Callable[[], bool]
     return result
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Call:
     """How an assembler is called: it writes `listing`, `out.o`, and to `read` which files it read."""
 
@@ -121,7 +122,7 @@ class _Call:
             self.command,
             timeout=TIMEOUT,
             given={self.input: "\n".join([*lines, ""]), **self.given},
-            wanted=("listing", "read", "out.o"),
+            wanted=_WRITTEN,
             cancel=self.cancel,
         )
 
@@ -129,7 +130,7 @@ class _Call:
         """Has it read a file that it may not read? ``rule``: for make, as assemblers write it."""
         text = rule.decode("utf-8", "replace").replace("\\\n", " ").partition(":")[2]
         names = (name.replace("\\ ", " ") for name in re.findall(r"(?:\\ |\S)+", text))
-        own = {self.input, *self.given}
+        own = {self.input, RESULT, *self.given}
         return any(
             name not in own and not (os.path.isabs(name) and includes.may_read(name, self.origin))
             for name in names
@@ -195,36 +196,80 @@ def _nasm(text: str, origin: Origin, found: Included, cancel: Callable[[], bool]
     folders = [part for folder in includes.search_path(origin) for part in ("-I", f"{folder}/")]
     usual = _X86INC_DEFINES if "x86inc" in text else ()
     defines = [part for define in (*usual, *origin.defines) for part in ("-D", define)]
-    options = ["-f", "elf64", "-l", "listing", "-MD", "read", "-o", "out.o", "-w-all", "-w+user"]
-    command = [program, *options, *folders, "-I", "stubs/", *defines, "input.asm"]
+    command = [program, "-f", "elf64", "-w-all", "-w+user", *folders, "-I", "stubs/", *defines]
     lines = _LINE_END.split(text)
     # A missing file is taken as empty, and says so if it is needed.
     stubs = {f"stubs/{name}": _STUB for name in sorted(found.missing) if _SAFE_STUB.fullmatch(name)}
-    call = _Call(command, "input.asm", {"stubs/.empty": "", **stubs}, origin, cancel)
+    smart = "smartalign" in found.packages
+    call = _NasmCall(command, nasm_macros.INPUT, {"stubs/.empty": "", **stubs}, origin, cancel, smart)
     done = _accepted(result, "NASM", lines, call, _nasm_mistakes)
     if done is None:
         return result
-    if found.hidden:
-        # Among the files that it read while it assembled, NASM 2.16 names only those of `incbin`.
-        asked = replace(call, command=[program, "-M", *command[1:]]).run(lines)
-        rule = asked.files.get("read", b"")
-        if asked.status or not rule or call.read_others(rule):
-            result.failure = OUTSIDE
-            return result
+    if found.hidden and call.includes_others(lines):
+        result.failure = OUTSIDE
+        return result
     for name in dict.fromkeys(_NASM_STUB.findall(done.errors)):
         line = next((number for number, content in enumerate(lines) if name in content), 0)
         message = f"'{name}' is not found and taken as empty; name its folder as an include path."
         result.notes.append(Note(line, "include-not-read", message))
     result.listing = listings.read_nasm(done.files.get("listing", b""))
+    if call.made is not None:
+        call.made.place(result.listing)
     _fill_in_addresses(result.listing, done.files.get("out.o", b""))
     return result
+
+
+@dataclass(slots=True)
+class _NasmCall(_Call):
+    """Macros first, then what they made; both together where macros ask for addresses."""
+
+    smart_alignment: bool = False
+    made: Made | None = None
+    """What macros made of the latest text, if they were followed first."""
+
+    def run(self, lines: Sequence[str]) -> external.Finished:
+        self.made = None
+        marked = nasm_macros.mark(lines, smart_alignment=self.smart_alignment)
+        if marked is not None:
+            followed = self._run(["-E", "-o", RESULT], INPUT, marked.text, (RESULT,))
+            made = followed.files.get(RESULT, b"")
+            if followed.status == 0 and len(made) <= nasm_macros.MAXIMUM_RESULT:
+                text = made.decode("utf-8", "replace")
+                self.made = nasm_macros.follow(text, marked, lines, smart_alignment=self.smart_alignment)
+                done = self._run(_LISTED, RESULT, self.made.text, _WRITTEN)
+                return replace(done, errors=followed.errors + self.made.messages(done.errors))
+            if followed.status and nasm_macros.NEEDS_ASSEMBLER not in followed.errors:
+                return replace(followed, errors=marked.messages(followed.errors))
+        return self._run(_LISTED, INPUT, lines, _WRITTEN)
+
+    def includes_others(self, lines: Sequence[str]) -> bool:
+        """Is a file included that may not be read? Among the files that it read while it assembled, NASM 2.16
+        names only those of `incbin`."""
+        done = self._run(["-M", "-MF", "read"], INPUT, lines, ("read",))
+        rule = done.files.get("read", b"")
+        return bool(done.status) or not rule or self.read_others(rule)
+
+    def _run(
+        self, options: Sequence[str], name: str, lines: Sequence[str], wanted: Sequence[str]
+    ) -> external.Finished:
+        return external.run(
+            [*self.command, *options, name],
+            timeout=TIMEOUT,
+            given={name: "\n".join([*lines, ""]), **self.given},
+            wanted=wanted,
+            cancel=self.cancel,
+        )
+
+
+_WRITTEN = ("listing", "read", "out.o")
+_LISTED = ("-l", "listing", "-MD", "read", "-o", "out.o")
 
 
 def _nasm_mistakes(errors: str, lines: int) -> dict[int, str]:
     """Message by line; what is wrong behind the end is a block that is never closed."""
     found: dict[int, str] = {}
     for match in _NASM_MESSAGE.finditer(errors):
-        if match[1] == "input.asm":
+        if match[1] == INPUT:
             found.setdefault(min(int(match[2]), lines) - 1, match[3])
     return found
 
@@ -238,7 +283,7 @@ def _fill_in_addresses(listing: Listing, data: bytes) -> None:
     sections = {name: file.section(name) for name in listing.code_sections}
     for listed in listing.statements:
         code = sections.get(listed.section, b"")[listed.address : listed.address + len(listed.code)]
-        if len(code) == len(listed.code):
+        if code:
             listed.code = code
 
 

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from cyclelens.analyzer.assembly import external, whole_file
+from cyclelens.analyzer.assembly import external, nasm_macros, whole_file
+from cyclelens.analyzer.assembly.elf import ObjectFile
 from cyclelens.analyzer.assembly.frontend import assemble
 from cyclelens.analyzer.assembly.gnu_backend import shared_gnu_client
 from cyclelens.analyzer.model.source import AssembledFile, Origin
@@ -130,6 +131,84 @@ def test_a_mistake_costs_the_figure_of_its_region_only() -> None:
     assert problems(result) == [(4, "assembler-error", "error"), (9, "assembler-error", "warning")]
     assert [(region.name, region.incomplete) for region in result.regions] == [("a", True), ("b", False)]
     assert lines(result)[-1] == (7, "48ffc8")
+
+
+WAYS_TO_WRITE = {
+    "a macro within a macro": "%macro one 1\nadd %1, 4\n%endmacro\n%macro two 0\none rax\none rbx\n"
+    "%endmacro\nBEGIN\nnop\ntwo\none rcx\nEND",
+    "a macro that is defined by a macro": "%macro make 1\n%macro %1 0\ninc rdx\n%endmacro\n%endmacro\n"
+    "make bump\nBEGIN\nbump\nnop\nEND",
+    "repetitions": "BEGIN\n%assign i 0\n%rep 2\nadd rax, i\n%assign i i+1\n%endrep\n"
+    "%rep 2\nnop\n%endrep\nret\nEND",
+    "conditions": "%define ON 1\nBEGIN\n%if ON\nnop\n%else\nclc\n%endif\n%ifdef OFF\nclc\n%endif\nret\nEND",
+    "lines that go on": "BEGIN\nadd rax, \\\n5\nvaddps ymm0, \\\nymm1, \\\nymm2\nret\nEND",
+    "an included file": 'BEGIN\nnop\n%include "some.inc"\nsome\nret\nEND',
+    "local labels": "%macro m 0\n%%l: dec rax\njnz %%l\n%endmacro\nBEGIN\nm\nnop\nm\nEND",
+    "names for registers": "%define a0 rdi\nBEGIN\nadd a0, 4 ; next\nmov [a0 + 8], a0\nEND",
+    "alignment by single NOPs": "%macro x 0\n%endmacro\nBEGIN\nnop\nalign 16\nret\nalign 8, int3\nclc\nEND",
+    "alignment by long NOPs": "%use smartalign\nALIGNMODE p6\nBEGIN\nnop\nalign 16\nret\nalign 32\nclc\nEND",
+    "alignment by NOPs that change": "%use smartalign\nBEGIN\nnop\nalign 16\nret\nALIGNMODE p6\n"
+    "align 16\nEND",
+    "a condition on an address": "BEGIN\ntop: nop\nnop\n%if $ - top > 1\nret\n%else\nclc\n%endif\nEND",
+    "a number made of addresses": "%macro x 0\n%endmacro\nBEGIN\na: nop\nb: ret\n%assign n b - a\n"
+    "add eax, n\nEND",
+    "numbers of lines": "BEGIN\nadd eax, __LINE__\n%line 100+1 other.asm\nadd eax, 9\nEND",
+    "data between code": "BEGIN\njmp over\ndd 1, 2\ntimes 3 db 7\nover: ret\nEND",
+}
+"""Of BEGIN and END markers become."""
+
+
+@needs_nasm
+@pytest.mark.parametrize("text", WAYS_TO_WRITE.values(), ids=WAYS_TO_WRITE.keys())
+def test_macros_are_followed_first_and_nothing_else_comes_of_it(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "some.inc").write_text("%macro some 0\nadd rax, 1\nadd rbx, 2\n%endmacro\n sub rax, 3\n")
+    text = "%define NASM\n" + text.replace("BEGIN", "; cyclelens-begin").replace("END", "; cyclelens-end")
+    origin = Origin(str(tmp_path / "k.asm"), (str(tmp_path),))
+    first = assemble(text, origin=origin)
+    whole_file._cache.clear()
+    monkeypatch.setattr(nasm_macros, "mark", lambda *_, **__: None)
+    at_once = assemble(text, origin=origin)
+    assert lines(first) == lines(at_once)
+    assert first.problems == at_once.problems
+    (tmp_path / "k.asm").write_text(text)
+    subprocess.run(["nasm", "-f", "elf64", "-o", "k.o", "k.asm"], cwd=tmp_path, check=True)
+    whole = ObjectFile((tmp_path / "k.o").read_bytes()).section(".text")
+    assert b"".join(region.code for region in first.regions) == whole
+
+
+@needs_nasm
+def test_labels_of_macros_and_of_alignments_are_not_the_same() -> None:
+    # NASM numbers both, in another order once macros are followed by themselves.
+    text = "%use smartalign\n; cyclelens-begin\n%rep 9\n%push x\njmp %$end\nnop\n%$end: ret\n%pop\n"
+    text += "align 32\n%endrep\n; cyclelens-end"
+    result = assemble(text, assembler="nasm")
+    assert {problem.code for problem in result.problems} <= LAYOUT
+    assert [code for _, code in lines(result)].count("c3") == 9
+
+
+@needs_nasm
+def test_repetitions_within_repetitions_stand_at_their_own_lines() -> None:
+    text = "; cyclelens-begin\n%rep 2\ninc rax\n%rep 2\nnop\n%endrep\n%endrep\n; cyclelens-end"
+    assert [line for line, _ in lines(assemble(text, assembler="nasm"))] == [3, 5, 5, 3, 5, 5]
+
+
+@needs_nasm
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("%macro m 1\ninc %1\n%endmacro\n; cyclelens-begin\nm rax\nm 5\n; cyclelens-end", [6]),
+        ("%define x\n; cyclelens-begin\nnop\nfrob rax\nm 5, 6, 7\ninc qux\n; cyclelens-end", [4, 5, 6]),
+        ("; cyclelens-begin\nnop\n%frob 3\nret\n%assign x 1 +\nnop\n; cyclelens-end", [3, 5]),
+        ("; cyclelens-begin\nnop\n%error on purpose\nret\n; cyclelens-end", [3]),
+    ],
+)
+def test_mistakes_stand_at_their_lines(text: str, wrong: list[int]) -> None:
+    result = assemble(text, assembler="nasm")
+    assert [line for line, code, _ in problems(result) if code == "assembler-error"] == wrong
+    assert lines(result)
+    assert not {line for line, _ in lines(result)} & set(wrong)
 
 
 def test_without_nasm_the_plain_part_is_read(monkeypatch: pytest.MonkeyPatch) -> None:

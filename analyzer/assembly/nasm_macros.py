@@ -1,0 +1,132 @@
+"""What NASM's macros make of a text, and which line made it.
+
+NASM goes through all macros in each of its passes, and lists every line of them: x86inc takes it seconds,
+and a hundred megabytes. Its preprocessor alone goes through them once; what is left is assembled
+at once. Every line that is no part of a macro's definition gets a mark in front, which the preprocessor
+passes on: what follows a mark was made by that line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cyclelens.analyzer.assembly.listings import Listing
+
+INPUT, RESULT = "input.asm", "made.asm"
+"""What the two texts are called where NASM runs."""
+MAXIMUM_RESULT = 16 << 20
+"""Bytes; a file with x86inc becomes less than one megabyte."""
+NEEDS_ASSEMBLER = "preprocess-only mode"
+"""What NASM says of a macro that asks for an address: the preprocessor alone knows none."""
+
+_MARK = "[cyclelens_line {}]"
+_MARKED = re.compile(r"\[cyclelens_line (\d+)\]")
+_PLACE = re.compile(r"%line (\d+)\+(\d+) (.*)")
+_OPENING = re.compile(r"\s*%\s*i?r?i?macro\b", re.IGNORECASE)
+_CLOSING = re.compile(r"\s*%\s*endm(?:acro)?\b", re.IGNORECASE)
+_COUNTS_LINES = re.compile(r"%\s*line\b|__\??LINE\??__", re.IGNORECASE)
+_NOTHING = re.compile(r"\s*(?:;.*)?")
+_FIRST_WORD = re.compile(r"\s*(?:[\w.$?@~#]+:\s*)*(\S+)")
+_PREPROCESSOR_MESSAGE = re.compile(rf"^{re.escape(INPUT)}:(\d+):", re.MULTILINE)
+_ASSEMBLER_MESSAGE = re.compile(rf"^{re.escape(RESULT)}:(\d+):", re.MULTILINE)
+_LOCAL_TO_MACRO = re.compile(r"\.\.@(\d)")
+"""Labels that NASM numbers: it starts anew for the macros of alignments."""
+_SMART = "%use smartalign"
+# Alignments wait until there are addresses. A package that is in use already is not taken again.
+_KEEP_ALIGNMENTS = ("%unimacro align 1-2+.nolist", "%unimacro alignmode 1-2.nolist")
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A text with marks. ``lines``: the user's line, zero-based, of each."""
+
+    text: tuple[str, ...]
+    lines: tuple[int, ...]
+
+    def messages(self, errors: str) -> str:
+        """What the preprocessor says, with the user's lines."""
+        return _with_lines(_PREPROCESSOR_MESSAGE, errors, self.lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What became of a text. ``lines``: the user's line of each; ``own``: the user's text, where it is
+    the same instruction in other words."""
+
+    text: tuple[str, ...]
+    lines: tuple[int, ...]
+    own: tuple[str | None, ...]
+
+    def messages(self, errors: str) -> str:
+        """What the assembler says, with the user's lines."""
+        return _with_lines(_ASSEMBLER_MESSAGE, errors, self.lines)
+
+    def place(self, listing: Listing) -> None:
+        """Turn the listing of this text into one of the user's."""
+        for listed in listing.statements:
+            own = self.own[listed.line]
+            listed.unlike = own is None
+            listed.text = own or listed.text
+            listed.line = self.lines[listed.line]
+        for place, (name, line) in listing.labels.items():
+            listing.labels[place] = name, self.lines[line]
+
+
+def mark(lines: Sequence[str], *, smart_alignment: bool) -> Marked | None:
+    """The text with marks for the preprocessor; None if it does not tell where a macro's definition ends, or
+    counts its lines itself.
+    ``smart_alignment``: it uses NASM's package of that name."""
+    text: list[str] = [*([_SMART] if smart_alignment else []), *_KEEP_ALIGNMENTS]
+    numbers = [0] * len(text)
+    depth, continued = 0, False
+    for number, line in enumerate(lines):
+        if _COUNTS_LINES.search(line):
+            return None
+        if depth == 0 and not continued and not _NOTHING.fullmatch(line):
+            text.append(_MARK.format(number))
+            numbers.append(number)
+        text.append(line)
+        numbers.append(number)
+        depth += bool(_OPENING.match(line)) - bool(_CLOSING.match(line))
+        continued = line.endswith("\\")
+    return None if depth else Marked(tuple(text), tuple(numbers))
+
+
+def follow(result: str, marked: Marked, lines: Sequence[str], *, smart_alignment: bool) -> Made:
+    """What the preprocessor made of a marked text, without marks. ``lines``: the user's."""
+    text: list[str] = [_SMART] if smart_alignment else []
+    numbers = [0] * len(text)
+    own: list[str | None] = [None] * len(text)
+    user, number, step, within = 0, 1, 1, True
+    for line in result.split("\n"):
+        if match := _PLACE.fullmatch(line):
+            number, step, within = int(match[1]), int(match[2]), match[3] == INPUT
+            continue
+        if match := _MARKED.fullmatch(line.strip()):
+            user = int(match[1])
+        elif line and not line.isspace():
+            place = number - 1
+            written = within and place < len(marked.lines) and marked.lines[place] == user
+            text.append(_LOCAL_TO_MACRO.sub(r"..@made\1", line))
+            numbers.append(user)
+            own.append(_own(lines[user], line) if written else None)
+        number += step
+    return Made(tuple(text), tuple(numbers), tuple(own))
+
+
+def _own(written: str, made: str) -> str | None:
+    words = [_FIRST_WORD.match(text) for text in (written, made)]
+    same = words[0] and words[1] and words[0][1].lower() == words[1][1].lower()
+    return written.strip() if same and not written.endswith("\\") else None
+
+
+def _with_lines(pattern: re.Pattern[str], errors: str, lines: Sequence[int]) -> str:
+    """Messages with the user's lines; what is wrong behind the end is put there."""
+
+    def place(match: re.Match[str]) -> str:
+        at = int(match[1]) - 1
+        return f"{INPUT}:{(lines[at] if at < len(lines) else lines[-1]) + 1}:"
+
+    return pattern.sub(place, errors)
