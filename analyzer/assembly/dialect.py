@@ -42,7 +42,7 @@ _INTEL_EVIDENCE = re.compile(
     rf"^[^%]*[ \t,]{_REGISTER}[ \t]*(?:,|$)",
     re.IGNORECASE,
 )
-_MAXIMUM_EVIDENCE = 100_000
+_MAXIMUM_EVIDENCE = 1_000_000
 """Characters that are looked at."""
 _CLEAR_EVIDENCE = 50
 """So many lines more of one dialect than of the other leave no doubt."""
@@ -63,28 +63,33 @@ def detect(source: Source) -> Dialect:
     """
     if style(source) != "gas":
         return INTEL
-    text = source.text
-    directive = _SYNTAX_DIRECTIVE.search(text) if source.has(_SYNTAX_DIRECTIVE.search) else None
-    balance = _evidence(text[: directive.start()] if directive else text)
+    directive = None
+    if source.has(_SYNTAX_DIRECTIVE.search):
+        directive = _SYNTAX_DIRECTIVE.search(source.text)
+    end = directive.start() if directive else len(source.text)
+    balance = offset = 0
+    for stretch in source.stretches:
+        if abs(balance) >= _CLEAR_EVIDENCE or offset >= min(end, _MAXIMUM_EVIDENCE):
+            break
+        is_whole = offset + len(stretch.text) <= end
+        balance += stretch.ask(_evidence) if is_whole else _evidence(stretch.text[: end - offset])
+        offset += len(stretch.text)
     if balance == 0:
         return BY_NAME[directive.group(1)] if directive else ATT
     return ATT if balance > 0 else INTEL
 
 
 def _evidence(text: str) -> int:
-    """Lines that can only be AT&T, less those that can only be Intel, until there are enough of either."""
-    if "/*" in text[:_MAXIMUM_EVIDENCE]:
-        text = _BLOCK_COMMENT.sub(" ", text[:_MAXIMUM_EVIDENCE])
-    balance = position = 0
-    while position < min(len(text), _MAXIMUM_EVIDENCE) and abs(balance) < _CLEAR_EVIDENCE:
-        end = text.find("\n", position)
-        end = len(text) if end < 0 else end
-        statement = re.split(r"#|//|;", text[position : min(end, position + 200)], maxsplit=1)[0].rstrip()
+    """Lines that can only be AT&T, less those that can only be Intel."""
+    if "/*" in text:
+        text = _BLOCK_COMMENT.sub(" ", text)
+    balance = 0
+    for line in text.split("\n"):
+        statement = re.split(r"#|//|;", line[:200], maxsplit=1)[0].rstrip()
         if _ATT_EVIDENCE.search(statement):
             balance += 1
         elif _INTEL_EVIDENCE.search(statement):
             balance -= 1
-        position = end + 1
     return balance
 
 

@@ -24,7 +24,7 @@ Search = Callable[[str], object]
 class Stretch:
     """Some lines with their ends. The last one of a text may lack its end."""
 
-    __slots__ = ("found", "scanned", "separators", "starts", "text")
+    __slots__ = ("_answers", "scanned", "separators", "starts", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -32,9 +32,23 @@ class Stretch:
         """Where its lines begin, as editors see them: they end with LF, CR LF or CR."""
         self.separators = len(self.starts) + text.count(";") + text.count(":")
         """An upper limit for its statements and labels."""
-        self.found: dict[Search, bool] = {}
         self.scanned: dict[bool, Any] = {}
         """What the scanner made of it (scanner.py)."""
+        self._answers: dict[Callable[[str], Any], int] = {}
+
+    def ask(self, question: Callable[[str], int]) -> int:
+        """What a function says about the text. Asked once."""
+        answer = self._answers.get(question)
+        if answer is None:
+            answer = self._answers[question] = question(self.text)
+        return answer
+
+    def has(self, search: Search) -> bool:
+        """Is there such a thing on any line? Searched once."""
+        answer = self._answers.get(search)
+        if answer is None:
+            answer = self._answers[search] = bool(search(self.text))
+        return bool(answer)
 
 
 class Source:
@@ -51,17 +65,8 @@ class Source:
         """Is there such a thing on any line?"""
         found = self._found.get(search)
         if found is None:
-            found = self._found[search] = self._search(search)
+            found = self._found[search] = any(stretch.has(search) for stretch in self.stretches)
         return found
-
-    def _search(self, search: Search) -> bool:
-        for stretch in self.stretches:
-            found = stretch.found.get(search)
-            if found is None:
-                found = stretch.found[search] = bool(search(stretch.text))
-            if found:
-                return True
-        return False
 
 
 def _line_starts(text: str) -> list[int]:
