@@ -110,6 +110,8 @@ def _first_line(text: str) -> int:
     return len(_LINE_END.findall(text, 0, match.start())) if match else 0
 
 
+_missing: dict[tuple[str, Origin], list[str]] = {}
+"""Headers that were not found, by compiler and text's file."""
 _cache: dict[tuple[object, ...], Expanded] = {}
 _CACHE_SIZE = 16
 
@@ -128,7 +130,8 @@ def _preprocess(
 
 
 def _run(text: str, compiler: str, origin: Origin, cancel: Callable[[], bool]) -> Expanded:
-    stubs: dict[str, str] = {}
+    # Each missing header costs a run: those of last time are taken as missing from the start.
+    stubs = dict.fromkeys(_missing.pop((compiler, origin), ()), "")
     while True:
         command = [compiler, "-E", "-x", "assembler-with-cpp", *(f"-D{name}" for name in origin.defines)]
         for folder in includes.search_path(origin):
@@ -153,7 +156,11 @@ def _run(text: str, compiler: str, origin: Origin, cancel: Callable[[], bool]) -
     ]
     produced = done.output.decode("utf-8", "replace")
     lines, user_lines, own, files = _follow_markers(produced)
-    for name in stubs:
+    used = [name for name in stubs if f'"stubs/{name}"' in produced]
+    _missing[compiler, origin] = used
+    if len(_missing) > _CACHE_SIZE:
+        del _missing[next(iter(_missing))]
+    for name in used:
         place = next(
             (
                 line

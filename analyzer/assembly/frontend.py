@@ -98,8 +98,8 @@ _PLAIN_SYMBOL = re.compile(r"[A-Za-z_.?][\w.$?]*")
 
 _IACA = re.compile(r"\biaca", re.IGNORECASE)
 """IACA's markers may be a macro of an included file."""
-_KNOWN: WeakKeyDictionary[AssemblerClient, Recent[tuple[Dialect, str], Encoded]] = WeakKeyDictionary()
-"""By assembler the statements that it encoded, where nothing else of the text matters."""
+_KNOWN: WeakKeyDictionary[AssemblerClient, Recent[tuple[Dialect, str], _Content]] = WeakKeyDictionary()
+"""By assembler what statements become that mean the same wherever they stand."""
 _NO_PROGRAMS = "Other programs may not be run here."
 
 _Place = TypeVar("_Place", bound=tuple[Any, ...])
@@ -220,8 +220,8 @@ class _Assembly:
     """All regions, in the order of the text."""
     contents: dict[int, _Content | _Refused | None] = field(default_factory=dict)
     """Per statement what it will become; None: no bytes."""
-    known: Recent[tuple[Dialect, str], Encoded] = field(init=False)
-    """Statements of which nothing has to be asked any more."""
+    known: Recent[tuple[Dialect, str], _Content] = field(init=False)
+    """What statements become of which nothing has to be asked any more, or only the assembler."""
     sections: dict[str, list[int]] = field(default_factory=dict)
     """Statements by section, once somebody asks."""
     undefined: dict[int, str] = field(default_factory=dict)
@@ -493,16 +493,16 @@ class _Assembly:
     def _content(self, index: int) -> _Content | _Refused | None:
         if index not in self.contents:
             statement = self.program.statements[index]
-            if statement.content is None and statement.kind is Kind.INSTRUCTION and not statement.refusal:
-                statement.content = self.known.get((statement.dialect, statement.text))
+            key = statement.dialect, statement.text
+            is_plain = statement.kind is Kind.INSTRUCTION and not statement.refusal
             try:
-                if statement.content is not None:
-                    self.contents[index] = statement.content
-                else:
+                content = self.known.get(key) if is_plain else None
+                if content is None:
                     scope = StatementScope(self.program, index)
-                    self.contents[index] = content = self._read(index, statement, scope)
-                    if not scope.was_asked:
-                        statement.content = content
+                    content = self._read(index, statement, scope)
+                    if content is not None and is_plain and not scope.was_asked:
+                        self.known[key] = content
+                self.contents[index] = content
             except OperandError as error:
                 self.contents[index] = _Refused("syntax-error", str(error))
             except UnsupportedError as error:
@@ -570,9 +570,9 @@ class _Assembly:
                 code = finish(question, reply.code)
                 self.encoded[index] = code, "keystone"
                 statement = self.program.statements[index]
-                if statement.content is question:
-                    statement.content = Encoded(code, "keystone")
-                    self.known[statement.dialect, statement.text] = statement.content
+                key = statement.dialect, statement.text
+                if self.known.get(key) is question:
+                    self.known[key] = Encoded(code, "keystone")
             except MismatchError as error:
                 self.encoded[index] = _Refused("assembler-mismatch", str(error))
                 left[index] = question

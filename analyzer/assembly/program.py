@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from cyclelens.analyzer.assembly import macros
 from cyclelens.analyzer.assembly.dialect import Dialect, of_directive
@@ -84,8 +84,6 @@ class Statement:
     """Statements made by a macro: where its use ends."""
     refusal: str = ""
     """Why this statement (a use of a macro, a condition) could not be followed."""
-    content: Any = None
-    """What it becomes, if that depends on the statement alone (frontend.py)."""
 
     @property
     def end(self) -> int:

@@ -184,3 +184,26 @@ def test_an_include_that_is_not_read_is_pointed_out(run: Assemble, workspace: Pa
     assert lines(result) == [(2, "c3")]
     assert [(p.line + 1, p.code) for p in result.problems] == [(3, "include-not-read"), (3, "not-supported")]
     assert result.regions[0].incomplete
+
+
+@needs_compiler
+def test_headers_known_to_be_missing_cost_no_run_of_their_own(
+    run: Assemble, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = '#include "one.h"\n#include "two.h"\n<\nnop\n>\n'
+    runs = []
+    plain = external.run
+    monkeypatch.setattr(external, "run", lambda *given, **named: runs.append(given) or plain(*given, **named))
+
+    def missing(text: str) -> list[int]:
+        runs.clear()
+        problems = run(text).problems
+        return [problem.line for problem in problems if problem.code == "include-not-read"]
+
+    assert missing(text) == [0, 1]
+    assert len(runs) == 3
+    assert missing(text + "nop\n") == [0, 1]
+    assert len(runs) == 1
+    (workspace / "one.h").write_text("")
+    assert missing(text + "ret\n") == [1]
+    assert missing(text.replace('#include "two.h"', "")) == []
