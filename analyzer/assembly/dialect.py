@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from cyclelens.analyzer.assembly.stretches import Source
@@ -27,7 +28,7 @@ _ATT_BARE = Dialect("att", bare_registers=True)
 BY_NAME = {"att": ATT, "intel": INTEL}
 
 _SYNTAX_DIRECTIVE = re.compile(r"^[ \t]*\.(intel|att)_syntax\b", re.MULTILINE)
-_BLOCK_COMMENT = re.compile(r"/\*(?:.*?\*/|.*)", re.DOTALL)
+_BLOCK_COMMENT = re.compile(r"/\*(?:.*?(\*/)|.*)", re.DOTALL)
 _GNU_DIRECTIVE = re.compile(
     r"^[ \t]*\.(?:intel_syntax|att_syntax|text|data|bss|section|globl|global|p2align|align|balign|type|size|"
     r"file|cfi_\w+|set|equ|macro|rept|string|ascii|asciz|byte|long|quad|ident|loc)\b",
@@ -42,8 +43,6 @@ _INTEL_EVIDENCE = re.compile(
     rf"^[^%]*[ \t,]{_REGISTER}[ \t]*(?:,|$)",
     re.IGNORECASE,
 )
-_MAXIMUM_EVIDENCE = 1_000_000
-"""Characters that are looked at."""
 _CLEAR_EVIDENCE = 50
 """So many lines more of one dialect than of the other leave no doubt."""
 _ALONE = (
@@ -66,31 +65,42 @@ def detect(source: Source) -> Dialect:
     directive = None
     if source.has(_SYNTAX_DIRECTIVE.search):
         directive = _SYNTAX_DIRECTIVE.search(source.text)
-    end = directive.start() if directive else len(source.text)
-    balance = offset = 0
-    for stretch in source.stretches:
-        if abs(balance) >= _CLEAR_EVIDENCE or offset >= min(end, _MAXIMUM_EVIDENCE):
+    balance = 0
+    for step in _evidence(source, directive.start() if directive else len(source.text)):
+        balance += step
+        if abs(balance) >= _CLEAR_EVIDENCE:
             break
-        is_whole = offset + len(stretch.text) <= end
-        balance += stretch.ask(_evidence) if is_whole else _evidence(stretch.text[: end - offset])
-        offset += len(stretch.text)
     if balance == 0:
         return BY_NAME[directive.group(1)] if directive else ATT
     return ATT if balance > 0 else INTEL
 
 
-def _evidence(text: str) -> int:
-    """Lines that can only be AT&T, less those that can only be Intel."""
+def _evidence(source: Source, end: int) -> Iterator[int]:
+    """1 for every line in front of an offset that can only be AT&T, -1 for one that can only be Intel."""
+    offset = 0
+    for stretch in source.stretches:
+        if offset + len(stretch.text) > end or stretch.has(_leaves_comment_open):
+            yield from _evidence_of(source.text[offset:end])
+            break
+        yield from stretch.ask(_evidence_of)
+        offset += len(stretch.text)
+
+
+def _leaves_comment_open(text: str) -> bool:
+    return "/*" in text and any(match[1] is None for match in _BLOCK_COMMENT.finditer(text))
+
+
+def _evidence_of(text: str) -> tuple[int, ...]:
     if "/*" in text:
         text = _BLOCK_COMMENT.sub(" ", text)
-    balance = 0
+    found = []
     for line in text.split("\n"):
         statement = re.split(r"#|//|;", line[:200], maxsplit=1)[0].rstrip()
         if _ATT_EVIDENCE.search(statement):
-            balance += 1
+            found.append(1)
         elif _INTEL_EVIDENCE.search(statement):
-            balance -= 1
-    return balance
+            found.append(-1)
+    return tuple(found)
 
 
 def of_directive(name: str, arguments: str) -> Dialect | None:

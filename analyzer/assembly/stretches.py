@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 LINE_END = re.compile(r"\r\n|\n|\r")
 _LINES = 64
@@ -17,6 +17,7 @@ _KEPT_CHARACTERS = 16 * 1024 * 1024
 """Of all texts that are kept together; the latest is kept whatever its length."""
 
 
+_Answer = TypeVar("_Answer")
 Search = Callable[[str], object]
 """Whether there is something in a text, such as a pattern's ``search``; nothing of it may cross lines."""
 
@@ -34,11 +35,11 @@ class Stretch:
         """An upper limit for its statements and labels."""
         self.scanned: dict[bool, Any] = {}
         """What the scanner made of it (scanner.py)."""
-        self._answers: dict[Callable[[str], Any], int] = {}
+        self._answers: dict[Callable[[str], Any], Any] = {}
 
-    def ask(self, question: Callable[[str], int]) -> int:
+    def ask(self, question: Callable[[str], _Answer]) -> _Answer:
         """What a function says about the text. Asked once."""
-        answer = self._answers.get(question)
+        answer: _Answer | None = self._answers.get(question)
         if answer is None:
             answer = self._answers[question] = question(self.text)
         return answer
