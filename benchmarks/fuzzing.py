@@ -1,7 +1,7 @@
 """Random edits of real assembly through the front end: nothing may break it, and nothing may take it long.
 
     python benchmarks/fuzzing.py lines [--count 100000] [--seed N]
-    python benchmarks/fuzzing.py files [--count 5000] [--seed N] [PACKAGE...]
+    python benchmarks/fuzzing.py files [--count 5000] [--seed N] [--programs SHARE] [PACKAGE...]
     python benchmarks/fuzzing.py guided [OPTIONS OF LIBFUZZER]      (pip install -e .[fuzz])
 
 `lines` edits single statements, ten a text, between good ones; `files` edits whole files of examples/ and of
@@ -107,7 +107,7 @@ def _statements(syntax: str) -> Iterator[str]:
             yield from (line for line in path.read_text().splitlines() if line.strip())
 
 
-def files(count: int, packages: Sequence[str], source: random.Random) -> Log:
+def files(count: int, packages: Sequence[str], programs: float, source: random.Random) -> Log:
     import corpora
 
     log = Log()
@@ -122,7 +122,7 @@ def files(count: int, packages: Sequence[str], source: random.Random) -> Log:
         _, original, origin = source.choice(texts)
         text = mutate_file(original, source.choice(texts)[1] or [""], source)
         started = time.process_time()
-        external = source.random() < 0.03
+        external = source.random() < programs
         options = {"origin": origin} if external else {}
         result = assemble(
             text, regions=source.choice(("both", "loops")), allow_external_programs=external, **options
@@ -175,6 +175,9 @@ def main() -> None:
     parser.add_argument("what", choices=("lines", "files", "guided"))
     parser.add_argument("--count", type=int)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--programs", type=float, default=0.03, metavar="SHARE", help="of the files may run other programs"
+    )
     options, rest = parser.parse_known_args()
     source = random.Random(options.seed)
     if options.what == "guided":
@@ -182,7 +185,7 @@ def main() -> None:
     elif options.what == "lines":
         lines(options.count or 100_000, source).summary("lines")
     else:
-        files(options.count or 5_000, rest, source).summary("files")
+        files(options.count or 5_000, rest, options.programs, source).summary("files")
 
 
 if __name__ == "__main__":

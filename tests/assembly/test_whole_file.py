@@ -242,6 +242,8 @@ IN_PLACE = {
     "words of a comment": "; %include everything, incbin too",
     "words of a string": '%define s "%include incbin"',
     "an own file": '%include "own.inc"',
+    "own data": 'incbin "own"',
+    "own data, the word put together": '%define put inc %+ bin\nput "own"',
     "an own file, asked for": "%deftok d 'nop'\n%include \"own.inc\"",
 }
 
