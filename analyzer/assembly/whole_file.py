@@ -233,7 +233,9 @@ class _NasmCall(_Call):
         if marked is not None:
             followed = self._run(["-E", "-o", RESULT], INPUT, marked.text, (RESULT,))
             made = followed.files.get(RESULT, b"")
-            if followed.status == 0 and len(made) <= nasm_macros.MAXIMUM_RESULT:
+            if len(made) > nasm_macros.MAXIMUM_RESULT:
+                return external.Finished(1, b"", "fatal: macros make too much of this file")
+            if followed.status == 0:
                 text = made.decode("utf-8", "replace")
                 self.made = nasm_macros.follow(text, marked, lines, smart_alignment=self.smart_alignment)
                 done = self._run(_LISTED, RESULT, self.made.text, _WRITTEN)

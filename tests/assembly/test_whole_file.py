@@ -211,6 +211,16 @@ def test_mistakes_stand_at_their_lines(text: str, wrong: list[int]) -> None:
     assert not {line for line, _ in lines(result)} & set(wrong)
 
 
+@needs_nasm
+def test_macros_that_make_too_much_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nasm_macros, "MAXIMUM_RESULT", 1000)
+    text = "%rep {}\nnop\n%endrep\n; cyclelens-begin\nret\n; cyclelens-end\n"
+    assert problems(assemble(text.format(2), assembler="nasm")) == []
+    much = assemble(text.format(1000), assembler="nasm")
+    assert (1, "assembler-unavailable", "warning") in problems(much)
+    assert "too much" in much.problems[0].message
+
+
 def test_without_nasm_the_plain_part_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "%define X 1\nsection .text\n; cyclelens-begin\nadd rax, [rdi] ; sum\n; cyclelens-end\n"
     monkeypatch.setattr(external, "run", lambda *_, **__: pytest.fail("a program was run"))
