@@ -23,7 +23,7 @@ cdef class SequenceHeaps:
     cdef public int capacity
     cdef public int[::1] items
     cdef public int[::1] counts
-    cdef void clear(self) noexcept
+    cdef int start(self, int capacity) except -1
     cdef void push(self, int heap, int item) noexcept
     cdef int oldest(self, int heap) noexcept
     cdef int pop(self, int heap) noexcept

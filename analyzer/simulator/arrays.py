@@ -90,15 +90,18 @@ class SequenceHeaps:
     """Priority queues of sequence numbers, all of one fixed capacity. ``items[heap * capacity]`` is the
     smallest of a heap that is not empty: the oldest uop."""
 
-    def __init__(self, heaps: int, capacity: int) -> None:
-        self.capacity = capacity
-        self.items = ints(heaps * capacity)
+    def __init__(self, heaps: int) -> None:
+        self.capacity = 0
+        self.items = ints(0)
         self.counts = ints(heaps)
 
-    def clear(self) -> None:
-        """Drop everything."""
+    def start(self, capacity: int) -> None:
+        """Empty, with room for this many numbers at least in every heap."""
         for heap in range(len(self.counts)):
             self.counts[heap] = 0
+        if capacity > self.capacity:
+            self.capacity = capacity
+            self.items = ints(len(self.counts) * capacity)
 
     def push(self, heap: int, item: int) -> None:
         """Insert a sequence number."""

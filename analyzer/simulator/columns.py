@@ -125,17 +125,24 @@ class Columns:
     def generate(self, instances: int) -> None:
         """Create the uops of all instances up to (not including) this number (L5)."""
         program = self.program
-        while self.instances < instances:
-            instance = self.instances
-            i = instance % program.instructions
+        # No division per instance: it would be the slowest part.
+        i = self.instances % program.instructions
+        start = self.address_of(self.instances) - program.i_offset[i]
+        for instance in range(self.instances, instances):
             self.instance_uop0[instance] = self.uops
-            self.address[instance] = self.address_of(instance)
+            self.address[instance] = start + program.i_offset[i]
             self.predecoded[instance] = UNKNOWN
             self.removed[instance] = UNKNOWN
             static = program.i_uop0[i]
             for uop in range(static, static + program.i_uop_count[i]):
                 self.new_uop(instance, i, uop)
-            self.instances = instance + 1
+            i += 1
+            if i == program.instructions:
+                i = 0
+                if not program.loop:
+                    start += program.size
+        if instances > self.instances:
+            self.instances = instances
 
     def address_of(self, instance: int) -> int:
         """Address of an instance, existing or not; in a loop every round has the same ones (L2)."""

@@ -68,8 +68,11 @@ cdef class Pipeline:
     cdef int[::1] _outline
     cdef public int after_microcode
     cdef public int cycle
+    cdef public int visited
     cdef public int source
     cpdef int tick(self) except -1
+    cdef int _run(self, int min_rounds, int min_cycles, bint stop_at_period, object cancel) except -1
+    cdef int _next_event(self) noexcept
     cdef int _state_repeats(self) except -1
     cdef void _draw_outline(self) noexcept
     cdef bint _same_outline(self) noexcept

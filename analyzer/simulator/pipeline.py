@@ -123,6 +123,8 @@ class Pipeline:
         self.after_microcode = NONE
         """Instruction whose microcode interrupts the DSB."""
         self.cycle = 0
+        self.visited = 0
+        """Cycles that were not skipped because nothing could happen in them."""
         if self.lsd.unroll:
             self.source = LSD
             self.lsd.tick()
@@ -145,6 +147,11 @@ class Pipeline:
     ) -> None:
         """Clock until ``min_rounds`` have passed and more than ``min_cycles`` cycles (5.1), or, if allowed,
         until the pipeline's state repeats: all that follows is then known."""
+        self._run(min_rounds, min_cycles, stop_at_period, cancel)
+
+    def _run(
+        self, min_rounds: int, min_cycles: int, stop_at_period: bool, cancel: Callable[[], bool] | None
+    ) -> None:
         reorder_buffer = self.reorder_buffer
         key_rounds = 0
         progress = 0
@@ -160,14 +167,41 @@ class Pipeline:
                     self.period_rounds = key_rounds - 1 - self._anchor_round
                     if stop_at_period:
                         break
-            if cancel is not None and self.cycle % _CANCEL_INTERVAL == 0 and cancel():
+            if cancel is not None and self.visited % _CANCEL_INTERVAL == 0 and cancel():
                 raise Cancelled
             if reorder_buffer.last_round != round_number:
                 progress = self.cycle
                 round_number = reorder_buffer.last_round
             elif self.cycle - progress > _STUCK_CYCLES:
                 raise SimulationStuck(f"no iteration retires in {_STUCK_CYCLES} cycles")
-            self.cycle += 1
+            following = self._next_event()
+            if reorder_buffer.last_round >= min_rounds:
+                following = min(following, min_cycles + 1)
+            if following > self.cycle + 1:
+                self.scheduler.skip(following - self.cycle - 1)
+                self.cycle = following
+            else:
+                self.cycle += 1
+
+    def _next_event(self) -> int:
+        """The next cycle in which anything can happen: the next one, unless the front end and the issue have
+        to wait for room and the scheduler for a ready time."""
+        if (
+            self.queues.issued.count > 0
+            or self.queues.idq.count <= self._idq_limit
+            or not (self.reorder_buffer.full() or self.scheduler.full())
+            or not self.scheduler.waits()
+            or not self.assignment.settled()
+            or self.resources.limited
+            or self.program.exact_memory
+        ):
+            return self.cycle + 1
+        ready = self.scheduler.next_ready(self.cycle)
+        retirement = self.reorder_buffer.next_retirement(self.cycle)
+        if ready == NONE or retirement == NONE:
+            # At most one of them is known; if neither is, nothing will ever happen.
+            return max(ready, retirement, self.cycle + 1)
+        return min(ready, retirement)
 
     def _state_repeats(self) -> bool:
         """At the end of a round: whether the pipeline's state is that of an earlier round, the anchor.
@@ -301,6 +335,7 @@ class Pipeline:
     def tick(self) -> None:
         """One cycle, the stages in their order (uiCA model, 3.2)."""
         cycle = self.cycle
+        self.visited += 1
         self.columns.reserve()
         self.reorder_buffer.reserve()
         if self.resources.limited:

@@ -41,6 +41,7 @@ cdef class PortAssignment:
     cdef int[::1] _sets
     cdef int _sets_count
     cdef int[::1] _six
+    cdef bint settled(self) noexcept
     cdef int usage_digest(self) noexcept
     cdef void start(self) noexcept
     cdef int record(self, Record state) except -1

@@ -86,7 +86,7 @@ class PortAssignment:
             for port in range(self._ports):
                 self.snapshot[port] = self.previous[port]
                 self.previous[port] = self.usage[port]
-        else:
+        elif self._issued.count > 0:
             for port in range(self._ports):
                 self.snapshot[port] = self.usage[port]
         self._sets_count = 0
@@ -99,6 +99,14 @@ class PortAssignment:
                 port = self._choose(ports, slot)
                 columns.port[uop] = port
                 self.usage[port] += 1
+
+    def settled(self) -> bool:
+        """A cycle without uops changes nothing in it."""
+        if self._policy == 10:
+            for port in range(self._ports):
+                if self.previous[port] != self.usage[port]:
+                    return False
+        return True
 
     def usage_digest(self) -> int:
         """The usage counters as one number that differs where they are likely to."""
@@ -117,7 +125,10 @@ class PortAssignment:
     def _choose(self, ports: int, slot: int) -> int:
         """The port for a uop with these allowed ports in this issue slot."""
         if ports & (ports - 1) == 0:
-            return self._least_used(ports, False)
+            only = 0
+            while not ports >> only & 1:
+                only += 1
+            return only
         if self._random:
             return self._any(ports)
         if self._policy == 0:

@@ -29,6 +29,7 @@ cdef class Program:
     cdef public int longest_wait
     cdef public int tp_names
     cdef public int most_merges
+    cdef public int most_fused
     cdef public int size
     cdef public int uops
     cdef public int idq_uops
@@ -110,6 +111,7 @@ cdef class Program:
     cdef public int[::1] out_latency
     cdef public int[::1] q_fused_count
     cdef public int[::1] q_fused0
+    cdef public int[::1] q_instruction
     cdef public int[::1] f_uop_count
     cdef public int[::1] f_uop0
     cdef public int all_idq_uops

@@ -162,6 +162,8 @@ class Program:
             self.i_uop0[i] = uop
             self.i_outputs0[i] = outputs
             self.i_merge0[i] = merges
+            for position in range(idq, idq + self.i_idq_count[i]):
+                self.q_instruction[position] = i
             offset += self.i_length[i]
             idq += self.i_idq_count[i]
             uop += self.i_uop_count[i]
@@ -181,7 +183,10 @@ class Program:
             self.q_fused0[q] = fused
             fused += self.q_fused_count[q]
         uop = 0
+        self.most_fused = 1
+        """Uops of the largest fused uop."""
         for f in range(self.all_fused_uops):
+            self.most_fused = max(self.most_fused, self.f_uop_count[f])
             self.f_uop0[f] = uop
             uop += self.f_uop_count[f]
         self.sync_idq = self.idq_uops
@@ -272,6 +277,7 @@ class Program:
             self.q_fused_count = ints(self._queue_room)
             self.f_uop_count = ints(self._queue_room)
             self.q_fused0 = ints(self._queue_room)
+            self.q_instruction = ints(self._queue_room)
             self.f_uop0 = ints(self._queue_room)
 
     def _cut_instruction_columns(self, room: int) -> None:

@@ -272,7 +272,7 @@ class Renamer:
             key = self.write_key[position]
             value = self.write_value[position]
             old = self.value[key]
-            if old != NONE and (not eliminated or old != value):
+            if self.elimination.entries > 0 and old != NONE and (not eliminated or old != value):
                 self.elimination.overwrite(old, key)
             self.value[key] = value
             self.moved_32[key] = self.writes_moved_32

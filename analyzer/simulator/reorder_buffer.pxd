@@ -32,5 +32,6 @@ cdef class ReorderBuffer:
     cdef int reserve(self) except -1
     cdef int grow(self, int rounds) except -1
     cdef bint full(self) noexcept
+    cdef int next_retirement(self, int cycle) noexcept
     cdef void tick(self, int cycle) noexcept
     cdef bint _complete(self, int first, int end, int cycle) noexcept

@@ -59,6 +59,21 @@ class ReorderBuffer:
         """No room for a whole issue group."""
         return self.entries.count + self._issue_width > self._size
 
+    def next_retirement(self, cycle: int) -> int:
+        """The next cycle in which a fused uop retires, NONE if that is not known yet."""
+        entries = self.entries
+        if entries.count == 0:
+            return NONE
+        first = entries.firsts[entries.head]
+        latest = cycle
+        for uop in range(first, first + entries.seconds[entries.head]):
+            executed = self._columns.executed[uop]
+            if executed == UNKNOWN:
+                return NONE
+            if executed > latest:
+                latest = executed
+        return latest + 1
+
     def tick(self, cycle: int) -> None:
         """Retire what is complete, then take in the issue group."""
         columns = self._columns

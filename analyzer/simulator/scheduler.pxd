@@ -39,7 +39,8 @@ cdef class Scheduler:
     cdef int _failed_forwarding
     cdef public Fences fences
     cdef public int occupancy
-    cdef int _ring_size
+    cdef int _rob_size
+    cdef int _ring_mask
     cdef int[::1] _ring
     cdef SequenceHeaps _queues
     cdef int _ready
@@ -54,6 +55,9 @@ cdef class Scheduler:
     cdef int start(self) except -1
     cdef int record(self, Record state) except -1
     cdef bint full(self) noexcept
+    cdef bint waits(self) noexcept
+    cdef int next_ready(self, int cycle) noexcept
+    cdef void skip(self, int cycles) noexcept
     cdef void wake(self, int cycle) noexcept
     cdef void tick(self, int cycle) noexcept
     cdef void _accept(self) noexcept

@@ -4,14 +4,7 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.simulator.arrays import (
-    Column,
-    PairQueue,
-    Record,
-    SequenceHeaps,
-    ints,
-    minus_ones,
-)
+from cyclelens.analyzer.simulator.arrays import Column, PairQueue, Record, SequenceHeaps, ints
 from cyclelens.analyzer.simulator.columns import Columns
 from cyclelens.analyzer.simulator.constants import (
     ELIMINATED,
@@ -61,14 +54,15 @@ class Scheduler:
         self._slow_256_bit = microarchitecture.slow_256_bit_memory
         self._failed_forwarding = microarchitecture.failed_forwarding_cycles
         self.fences = Fences(columns)
-        self._queues = SequenceHeaps(_QUEUES, 2 * self._size)
+        self._queues = SequenceHeaps(_QUEUES)
         """Ready uops by port, and the queues named below."""
         # Uops dispatched in this cycle and in the one before, whose ports are counted down in this one.
         self._dispatched = ints(2 * _QUEUES)
         self._checks = PairQueue()
-        self._blocked = ints(microarchitecture.reorder_buffer_size * 8)
+        self._rob_size = microarchitecture.reorder_buffer_size
+        self._blocked = ints(0)
         """Dispatched loads that wait until a store has left the store buffer."""
-        self._ring = minus_ones(0)
+        self._ring = ints(0)
         """Ready times that lie ahead, as linked lists over ``next_uop`` in a ring of cycles."""
         self.tp_blocked = ints(0)
 
@@ -77,13 +71,21 @@ class Scheduler:
         program = self._program
         self.fences.start()
         self.occupancy = 0
-        self._ring_size = program.longest_wait + self._delay + _ADDRESS_KNOWN + _FORWARDING
-        self._ring_size += self._failed_forwarding
-        if self._ring_size > len(self._ring):
-            self._ring = minus_ones(2 * self._ring_size)
-        for slot in range(self._ring_size):
+        farthest = program.longest_wait + self._delay + _ADDRESS_KNOWN + _FORWARDING + self._failed_forwarding
+        size = 64
+        while size <= farthest:
+            size *= 2
+        self._ring_mask = size - 1
+        if size > len(self._ring):
+            self._ring = ints(size)
+        for slot in range(size):
             self._ring[slot] = NONE
-        self._queues.clear()
+        # The last group may overfill it: a fused uop of microcoded instructions has up to hundreds of uops.
+        most = 2 * self._size + self._issue_width * program.most_fused
+        self._queues.start(most)
+        self._checks.start(most)
+        if program.exact_memory:
+            self._blocked = ints(self._rob_size * program.most_fused + most)
         self._ready = 0
         """Uops in all ready queues."""
         self.divider_blocked = 0
@@ -93,17 +95,37 @@ class Scheduler:
         for name in range(program.tp_names):
             self.tp_blocked[name] = 0
         self.dispatched_count = 0
-        self._checks.start(2 * self._size)
         self._blocked_count = 0
 
     def full(self) -> bool:
         """No room for a whole issue group."""
         return self.occupancy + self._issue_width > self._size
 
+    def waits(self) -> bool:
+        """Nothing happens in it before the next ready time or issue group, but for counters that run down."""
+        return (
+            self._ready == 0
+            and self.dispatched_count == 0
+            and self._blocked_count == 0
+            and not self._program.has_special
+        )
+
+    def next_ready(self, cycle: int) -> int:
+        """The next cycle in which a uop becomes ready, NONE if none is known."""
+        for ahead in range(1, self._ring_mask + 1):
+            if self._ring[(cycle + ahead) & self._ring_mask] != NONE:
+                return cycle + ahead
+        return NONE
+
+    def skip(self, cycles: int) -> None:
+        """So many cycles go by in which nothing happens."""
+        self.divider_blocked = max(0, self.divider_blocked - cycles)
+        self.store_data_blocked = max(0, self.store_data_blocked - cycles)
+
     def wake(self, cycle: int) -> None:
         """Step 1: uops whose ready time has come enter the queue of their port."""
         columns = self._columns
-        slot = cycle % self._ring_size
+        slot = cycle & self._ring_mask
         uop = self._ring[slot]
         self._ring[slot] = NONE
         while uop != NONE:
@@ -371,6 +393,6 @@ class Scheduler:
         if ready <= cycle:
             ready = cycle + 1
         columns.ready[uop] = ready
-        slot = ready % self._ring_size
+        slot = ready & self._ring_mask
         columns.next_uop[uop] = self._ring[slot]
         self._ring[slot] = uop

@@ -32,7 +32,7 @@ class StackEngine:
         for position in range(delivered.count):
             idq_uop = delivered.firsts[position]
             instance = delivered.seconds[position]
-            i = instance % program.instructions
+            i = program.q_instruction[idq_uop]
             if source == LSD:
                 self._append(idq_uop, instance, i, source, NONE)
                 continue

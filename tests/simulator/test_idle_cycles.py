@@ -1,0 +1,57 @@
+"""Cycles in which nothing can happen are skipped, and nothing else is different."""
+
+from __future__ import annotations
+
+import pytest
+from blocks import block_of
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.simulator.pipeline import release, simulate, started
+
+SLOW = {
+    "a chain of divisions": "48f7f1",  # div rcx
+    "divisions of vectors": "0f5ec1" * 8,  # divps xmm0, xmm1
+    "roots and a load": "660f51c0488b00",  # sqrtpd xmm0, xmm0; mov rax, [rax]
+    "store, forwarded": "488906488b0648f7f1",  # mov [rsi], rax; mov rax, [rsi]; div rcx
+    "locked": "f00106",  # lock add [rsi], eax
+    "serialised": "0faee848f7f1",  # lfence; div rcx
+}
+LOOP = "49ffcf75f0"  # dec r15; jnz
+EVENTS = ("issued", "ready", "dispatched", "executed", "retired", "port", "source", "added")
+
+
+@pytest.mark.parametrize("loop", [True, False], ids=["loop", "unrolled"])
+@pytest.mark.parametrize("code", SLOW.values(), ids=SLOW.keys())
+@pytest.mark.parametrize("name", ["SNB", "HSW", "SKL", "ICL", "ZEN2"])
+def test_every_event_is_where_it_would_be_cycle_by_cycle(name: str, code: str, loop: bool) -> None:
+    model = registry.get(name)
+    block = block_of(code + LOOP * loop, name, loop=loop)
+    skipping, stepping = started(block, model), started(block, model)
+    skipping.run(10, 500)
+    while True:
+        stepping.tick()
+        if stepping.reorder_buffer.last_round >= 10 and stepping.cycle > 500:
+            break
+        stepping.cycle += 1
+    assert skipping.cycle == stepping.cycle
+    assert skipping.columns.uops == stepping.columns.uops
+    for event in EVENTS:
+        mine, expected = (list(getattr(each.columns, event)) for each in (skipping, stepping))
+        assert mine[: skipping.columns.uops] == expected[: skipping.columns.uops], event
+    release(skipping)
+
+
+def test_a_full_scheduler_that_waits_costs_nothing() -> None:
+    divisions = 64
+    block = block_of("0f5ec1" * divisions + LOOP, "SKL", loop=True)  # divps xmm0, xmm1: 11 cycles
+    pipeline = started(block, registry.get("SKL"))
+    pipeline.run(10, 500)
+    assert pipeline.cycle > 10 * divisions * 11
+    assert pipeline.visited < pipeline.cycle / 4
+    release(pipeline)
+
+
+def test_an_instruction_of_hundreds_of_uops_in_one_fused_uop() -> None:
+    """The last issue group may overfill the scheduler by as many."""
+    block = block_of("9c9d4883e0f8" + LOOP, "CFL", loop=True)  # pushfq; popfq; and rax, -8
+    assert max(size for each in block.instructions for size in each.fused_uops) > 100
+    assert simulate(block, registry.get("CFL"), min_rounds=4).cycles_per_iteration > 100
