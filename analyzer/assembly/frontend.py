@@ -477,16 +477,17 @@ class _Assembly:
         """Index of the statement that a jump goes to, and the bytes from there to its target; None if its
         address is not known here."""
         name = jump.target.text.strip()
-        try:
-            value = evaluate(name, StatementScope(self.program, index).lookup)
-        except ExpressionError:
-            return None
-        if _HERE.search(name):
-            return (index, value.constant) if value.symbol in (".", "$") else None
-        label = None if value.symbol is None else self.program.find_label(value.symbol, index)
-        if label is None or label.section != section:
-            return None
-        return label.index, value.constant
+        label, beyond = self.program.find_label(name, index), 0
+        if label is None:
+            try:
+                value = evaluate(name, StatementScope(self.program, index).lookup)
+            except ExpressionError:
+                return None
+            if _HERE.search(name):
+                return (index, value.constant) if value.symbol in (".", "$") else None
+            label = None if value.symbol is None else self.program.find_label(value.symbol, index)
+            beyond = value.constant
+        return None if label is None or label.section != section else (label.index, beyond)
 
     # What a statement becomes
 
