@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 
 from cyclelens.analyzer.api import Analyzer
 from cyclelens.analyzer.comparisons.registry import COMPARISONS
@@ -40,6 +41,8 @@ class AnalyzerEngine:
         self._analyzer = Analyzer(store, cached_predictions=CACHED_PREDICTIONS)
         self._shown: _Shown = {}
         """Of the last text: what an edit leaves alone is not put into words again."""
+        self._fixes: dict[tuple[str, str], tuple[RegionAnalysis, tuple[Fix, ...]]] = {}
+        """Of the last text, by document and region: what only moves is not tried again."""
 
     def run(self, job: Job, cancel: Callable[[], bool]) -> Iterator[FileResult | Step | Table]:
         """Analyse a text: first what is shown within it; then also timelines and plain data, because
@@ -65,39 +68,57 @@ class AnalyzerEngine:
         ]
         analyses = self._analyzer.variants(job.text, variants, cancel)
         shown: _Shown = {}
+
+        def put(stage: str, region: RegionAnalysis, make: Callable[[], RegionResult]) -> RegionResult:
+            """The region as an answer has it, that of last time if nothing has changed."""
+            key = (job.uri, job.hint_kinds, analysis.dialect, region.region.name, stage)
+            known = self._shown.get(key)
+            if known is None or _moved(known[0], region) != 0:
+                # Remembered at once: the next edit may come before the rest is done.
+                known = self._shown[key] = (region, make())
+            shown[key] = known
+            return known[1]
+
         analysis = next(analyses)
-        brief = [self._put(region, None, analysis, job, shown) for region in analysis.regions]
-        self._shown |= shown  # at once: the next edit may come before the rest is done
+        brief = [put("brief", region, partial(_brief, region, analysis, job)) for region in analysis.regions]
         yield FileResult(tuple(brief), analysis.problems, analysis.dialect, detailed=False)
         analysis = next(analyses)
         full = [
-            self._put(region, known, analysis, job, shown)
-            for region, known in zip(analysis.regions, brief, strict=True)
+            put("full", region, partial(_detailed, before, region, analysis, job))
+            for region, before in zip(analysis.regions, brief, strict=True)
         ]
-        answer = FileResult(tuple(full), analysis.problems, analysis.dialect)
-        yield answer
+        yield FileResult(tuple(full), analysis.problems, analysis.dialect)
+        fixed = [
+            put("fixed", region, partial(self._with_fixes, before, region, analysis, job, cancel))
+            for region, before in zip(analysis.regions, full, strict=True)
+        ]
         self._shown = shown
-        # An analyzer of its own: what is tried and thrown away must not push out what is shown.
-        found = tuple(fixes(Analyzer(self._store), job.text, job.options, analysis, cancel))
-        if found:
-            yield replace(answer, regions=tuple(_with_fixes(region, found) for region in answer.regions))
+        names = {region.region.name for region in analysis.regions}
+        self._fixes = {
+            key: known for key, known in self._fixes.items() if key[0] == job.uri and key[1] in names
+        }
+        if any(region.fixes for region in fixed):
+            yield FileResult(tuple(fixed), analysis.problems, analysis.dialect)
 
-    def _put(
-        self, region: RegionAnalysis, brief: RegionResult | None, analysis: Analysis, job: Job, shown: _Shown
+    def _with_fixes(
+        self,
+        result: RegionResult,
+        region: RegionAnalysis,
+        analysis: Analysis,
+        job: Job,
+        cancel: Callable[[], bool],
     ) -> RegionResult:
-        """The region put into words, or the words of last time if nothing has changed; noted in ``shown``.
-
-        ``brief``: what the first answer said about the region; None while that is being made.
-        """
-        key = (job.uri, job.hint_kinds, analysis.dialect, region.region.name, brief is None)
-        known = self._shown.get(key)
-        if known is None or not _is_same(known[0], region):
-            result = (
-                _brief(analysis, region, job) if brief is None else _detailed(brief, analysis, region, job)
-            )
-            known = (region, result)
-        shown[key] = known
-        return known[1]
+        key = (job.uri, region.region.name)
+        known = self._fixes.get(key)
+        moved = None if known is None else _moved(known[0], region)
+        if known is not None and moved is not None:
+            found = tuple(fix.moved(moved) for fix in known[1])
+        else:
+            # An analyzer of its own: what is tried and thrown away must not push out what is shown.
+            alone = replace(analysis, regions=(region,))
+            found = tuple(fixes(Analyzer(self._store), job.text, job.options, alone, cancel))
+        self._fixes[key] = (region, found)
+        return replace(result, fixes=found) if found else result
 
 
 def create() -> AnalyzerEngine:
@@ -105,17 +126,23 @@ def create() -> AnalyzerEngine:
     return AnalyzerEngine(open_store())
 
 
-def _is_same(known: RegionAnalysis, region: RegionAnalysis) -> bool:
-    """Nothing has changed: neither text nor place nor, which the analyzer remembers, any prediction."""
-    return (
-        known.region == region.region
-        and known.note == region.note
-        and len(known.predictions) == len(region.predictions)
-        and all(old is new for old, new in zip(known.predictions, region.predictions, strict=True))
-    )
+def _moved(known: RegionAnalysis, region: RegionAnalysis) -> int | None:
+    """By how many lines a region has moved, if nothing else has changed: neither text nor, which the analyzer
+    remembers, any prediction."""
+    if known.note != region.note or len(known.predictions) != len(region.predictions):
+        return None
+    if any(old is not new for old, new in zip(known.predictions, region.predictions, strict=True)):
+        return None
+    place, shift = known.region, region.region.first_line - known.region.first_line
+    if shift:
+        lines = tuple(replace(line, line=line.line + shift) for line in place.lines)
+        place = replace(
+            place, first_line=place.first_line + shift, last_line=place.last_line + shift, lines=lines
+        )
+    return shift if place == region.region else None
 
 
-def _brief(analysis: Analysis, region: RegionAnalysis, job: Job) -> RegionResult:
+def _brief(region: RegionAnalysis, analysis: Analysis, job: Job) -> RegionResult:
     """What the text and its hovers show."""
     alone = replace(analysis, regions=(region,), problems=())
     primary = region.predictions[0] if region.predictions else None
@@ -139,7 +166,7 @@ def _brief(analysis: Analysis, region: RegionAnalysis, job: Job) -> RegionResult
     )
 
 
-def _detailed(brief: RegionResult, analysis: Analysis, region: RegionAnalysis, job: Job) -> RegionResult:
+def _detailed(brief: RegionResult, region: RegionAnalysis, analysis: Analysis, job: Job) -> RegionResult:
     """The same with what takes longer to make than somebody who types wants to wait."""
     alone = replace(analysis, regions=(region,), problems=())
     return replace(
@@ -147,10 +174,6 @@ def _detailed(brief: RegionResult, analysis: Analysis, region: RegionAnalysis, j
         timelines=tuple(_timelines(region)),
         data=json.document(_without_traces(alone), job.uri)["regions"][0],
     )
-
-
-def _with_fixes(region: RegionResult, found: Sequence[Fix]) -> RegionResult:
-    return replace(region, fixes=tuple(fix for fix in found if fix.region == region.name))
 
 
 def _cards(region: RegionAnalysis) -> dict[int, str]:

@@ -7,11 +7,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 LINE_END = re.compile(r"\r\n|\n|\r")
 _LINES = 64
 """Of one stretch; less than half as many are joined with their neighbours."""
+_MOST_MISSES = 16
+"""Stretches that are looked for in vain, after which a text is cut anew: too much was edited."""
 _KEPT_TEXTS = 8
 _KEPT_CHARACTERS = 16 * 1024 * 1024
 """Of all texts that are kept together; the latest is kept whatever its length."""
@@ -25,10 +27,11 @@ Search = Callable[[str], object]
 class Stretch:
     """Some lines with their ends. The last one of a text may lack its end."""
 
-    __slots__ = ("_answers", "scanned", "separators", "starts", "text")
+    __slots__ = ("_answers", "is_ended", "scanned", "separators", "starts", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
+        self.is_ended = text.endswith("\n")
         self.starts = _line_starts(text)
         """Where its lines begin, as editors see them: they end with LF, CR LF or CR."""
         self.separators = len(self.starts) + text.count(";") + text.count(":")
@@ -75,76 +78,73 @@ def _line_starts(text: str) -> list[int]:
     return starts[:-1] if starts[-1] == len(text) else starts
 
 
-class _Kept(NamedTuple):
-    """Two versions of one text: the latest, and the one that it was made from. Rewrites that are tried out
-    are all made from one version, and so is the next edit."""
-
-    base: Source
-    latest: Source
-
-
-_kept: tuple[_Kept, ...] = ()
-"""Latest first."""
+_kept: tuple[Source, ...] = ()
+"""The latest version of each text, the latest text first."""
 
 
 def _cut(source: Source) -> list[Stretch]:
     """The stretches of a new text, which is kept for the next one."""
     global _kept
     text, kept = source.text, _kept
-    best: tuple[int, Source, _Kept] | None = None
-    head: Sequence[Stretch] = ()
-    tail: Sequence[Stretch] = ()
-    for pair in kept:
-        for known in dict.fromkeys(pair):
-            found_head, found_tail = _common(text, known.stretches)
-            same = _length(found_head) + _length(found_tail)
-            if best is None or same > best[0]:
-                best, head, tail = (same, known, pair), found_head, found_tail
-    middle = text[_length(head) : len(text) - _length(tail)]
-    stretches = [*head, *_stretches(middle), *tail]
-    base = source
-    if best is not None and 0 < 2 * best[0] >= len(text):
-        base = best[1]
-        kept = tuple(pair for pair in kept if pair is not best[2])
+    stretches, shared, earlier = _stretches(text) if not kept else [], -1, None
+    # The text that was read last is the likeliest, and one that shares half of its text is a version of it.
+    for known in kept:
+        found = _recut(text, known.stretches)
+        old = set(known.stretches)
+        same = sum(len(stretch.text) for stretch in found if stretch in old)
+        if same > shared:
+            stretches, shared, earlier = found, same, known
+        if 0 < 2 * shared >= len(text):
+            break
+    else:
+        earlier = None
     left = _KEPT_CHARACTERS - len(text)
-    _kept = (_Kept(base, source),)
-    for pair in kept[: _KEPT_TEXTS - 1]:
-        left -= len(pair.latest.text)
-        if left >= 0:
-            _kept += (pair,)
+    _kept = (source,)
+    for known in kept:
+        left -= len(known.text)
+        if left >= 0 and known is not earlier:
+            _kept += (known,)
+    _kept = _kept[:_KEPT_TEXTS]
     return stretches
 
 
-def _length(stretches: Sequence[Stretch]) -> int:
-    return sum(len(stretch.text) for stretch in stretches)
-
-
-def _common(text: str, known: Sequence[Stretch]) -> tuple[Sequence[Stretch], Sequence[Stretch]]:
-    """The known stretches that the text begins and ends with. What lies between begins and ends a line, and
-    is not much shorter than a stretch, unless there is nothing."""
-    start, end, first, last = 0, len(text), 0, len(known)
-    while first < last and text.startswith(known[first].text, start):
-        start += len(known[first].text)
+def _recut(text: str, known: Sequence[Stretch]) -> list[Stretch]:
+    """Known stretches where the text has them, in their order, and new ones between them."""
+    first, last, position, end = 0, len(known), 0, len(text)
+    while first < last and text.startswith(known[first].text, position) and known[first].is_ended:
+        position += len(known[first].text)
         first += 1
-    while first < last and text.endswith(known[last - 1].text, start, end):
+    while first < last and text.endswith(known[last - 1].text, position, end):
         last -= 1
         end -= len(known[last].text)
+    while last < len(known) and end > position and text[end - 1] != "\n":
+        end += len(known[last].text)
+        last += 1
+    result = list(known[:first])
 
-    def is_cut() -> bool:
-        """Does a line end at both places, with enough between them?"""
-        if start == end:
-            return end in (0, len(text)) or text[end - 1] == "\n"
-        ended = (start == 0 or text[start - 1] == "\n") and (end == len(text) or text[end - 1] == "\n")
-        return ended and text.count("\n", start, end) >= _LINES // 2
+    def cut(stop: int) -> None:
+        """Cut the text up to an offset, with what stands before it if there is little."""
+        nonlocal position
+        if position == stop:
+            return
+        while result and text.count("\n", position, stop) < _LINES // 2:
+            position -= len(result.pop().text)
+        result.extend(_stretches(text[position:stop]))
+        position = stop
 
-    while not is_cut() and (first > 0 or last < len(known)):
-        if last < len(known):
-            end += len(known[last].text)
-            last += 1
-        if first > 0 and not is_cut():
-            first -= 1
-            start -= len(known[first].text)
-    return known[:first], known[last:]
+    misses = 0
+    for stretch in known[first:last]:
+        at = text.find(stretch.text, position, end) if stretch.is_ended else -1
+        if at < 0 or (at > position and text[at - 1] != "\n"):
+            misses += 1
+            if misses > _MOST_MISSES:
+                break
+            continue
+        cut(at)
+        result.append(stretch)
+        position = at + len(stretch.text)
+    cut(end)
+    return result + list(known[last:])
 
 
 def _stretches(text: str) -> list[Stretch]:

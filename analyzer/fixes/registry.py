@@ -37,7 +37,7 @@ PROPOSERS: tuple[Callable[[Site], Iterator[Proposal]], ...] = (
 MAX_PROPOSALS = 40
 """Rewrites of one region that are tried; each is a simulation."""
 
-MAX_LINES = 5_000
+MAX_LINES = 25_000
 """Longest text for which rewrites are tried: each has the text assembled again."""
 
 LEAST_GAIN = 0.005

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from cyclelens.analyzer import api
+from cyclelens.analyzer.fixes.proposal import Fix
 from cyclelens.server import engine
 from cyclelens.server.results import FileResult, Job, RegionResult
 from cyclelens.server.settings import DEFAULTS
@@ -70,6 +73,32 @@ def test_the_regions_of_a_large_file_are_simulated_once(monkeypatch: pytest.Monk
     monkeypatch.setattr(api, "simulate", lambda *args, **options: simulated.append(args))
     answers(subject, text + "# a comment")
     assert simulated == []
+
+
+def test_rewrites_are_tried_again_only_where_something_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[str] = []
+    plain = engine.fixes
+
+    def counted(*given: Any) -> Iterator[Fix]:
+        tried.extend(region.region.name for region in given[3].regions)
+        yield from plain(*given)
+
+    monkeypatch.setattr(engine, "fixes", counted)
+    subject = engine.create()
+    slow = "# cyclelens-begin {}\n    addw $1000, %ax\n    imul %rax, %rbx\n# cyclelens-end\n"
+    text = "".join(slow.format(name) for name in "abc")
+    *_, first = answers(subject, text)
+    assert tried == ["a", "b", "c"]
+    assert all(region.fixes for region in first.regions)
+    tried.clear()
+    *_, second = answers(subject, text.replace("%rbx\n", "%rcx\n", 1))
+    assert tried == ["a"]
+    assert second.regions[1:] == first.regions[1:]
+    tried.clear()
+    *_, third = answers(subject, "    nop\n" + text.replace("%rbx\n", "%rcx\n", 1))
+    assert tried == []
+    for region, before in zip(third.regions, second.regions, strict=True):
+        assert region.fixes == tuple(fix.moved(1) for fix in before.fixes)
 
 
 def test_a_timeline_keeps_its_first_rounds() -> None:
