@@ -453,11 +453,11 @@ def simulate(
     rounds = pipeline.reorder_buffer.last_round + 1
     if not full:
         rounds = pipeline.rounds_retired(min_rounds, min_cycles)
+    window = pipeline.reorder_buffer.window(rounds)
     simulation = summarize(
         pipeline.columns,
-        pipeline.reorder_buffer.key_cycle,
-        pipeline.reorder_buffer.key_position,
-        rounds=rounds,
+        window=window,
+        cycles_per_round=pipeline.reorder_buffer.cycles_per_round(*window),
         period=(pipeline.period_cycles, pipeline.period_rounds) if pipeline.period_cycles else None,
         cycles=pipeline.cycle + 1,
         lsd_unroll=pipeline.lsd.unroll,

@@ -9,6 +9,8 @@ cdef int LOAD
 cdef int NONE
 cdef int UNKNOWN
 cdef int _LONG_AGO
+cdef int _LONG_WINDOW
+cdef int _POSITION_TRIES
 cdef int _MARGIN
 cdef int _SETTLED
 
@@ -28,6 +30,8 @@ cdef class ReorderBuffer:
     cdef public int[::1] first_cycle
     cdef public int key_rounds
     cdef int start(self) except -1
+    cpdef tuple window(self, int rounds)
+    cpdef double cycles_per_round(self, int first, int last) except? -1
     cdef int record(self, Record state) except -1
     cdef int reserve(self) except -1
     cdef int grow(self, int rounds) except -1

@@ -11,6 +11,8 @@ from cyclelens.analyzer.simulator.queues import Queues
 _MARGIN = 16
 _SETTLED = 4
 _LONG_AGO = 1 << 20
+_LONG_WINDOW = 10
+_POSITION_TRIES = 5
 
 
 class ReorderBuffer:
@@ -106,6 +108,25 @@ class ReorderBuffer:
             for uop in range(first, first + size):
                 if columns.port[uop] == ELIMINATED or program.u_port_mask[columns.static[uop]] == 0:
                     columns.executed[uop] = cycle
+
+    def window(self, rounds: int) -> tuple[int, int]:
+        """First and last relevant round of so many (5.2, 5.3): the second half of the run, ending where the
+        key instruction retires at the same place within a cycle as at its beginning."""
+        last = max(0, rounds - 2)
+        first = min(last, rounds // 2)
+        end = last
+        if last - first > _LONG_WINDOW:
+            for back in range(_POSITION_TRIES):
+                if self.key_position[last - back] == self.key_position[first]:
+                    end = last - back
+                    break
+        return first, end
+
+    def cycles_per_round(self, first: int, last: int) -> float:
+        """From the key instruction of one round to that of another; in a single round from the start."""
+        if first == last:
+            return float(self.key_cycle[last])
+        return float(self.key_cycle[last] - self.key_cycle[first]) / (last - first)
 
     def record(self, state: Record) -> None:
         """Its part of the pipeline's state: everything about the uops in flight."""

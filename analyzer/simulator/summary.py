@@ -23,28 +23,12 @@ from cyclelens.analyzer.simulator.constants import (
 from cyclelens.analyzer.simulator.flat import KEYS
 from cyclelens.analyzer.simulator.tally import Tally
 
-_LONG_WINDOW = 10
-_POSITION_TRIES = 5
-
-
-def window(key_cycle: Column, key_position: Column, rounds: int) -> tuple[int, int]:
-    """First and last relevant round (5.2, 5.3): the second half of the run, ending where the key
-    instruction retires at the same place within a cycle as at its beginning."""
-    last = max(0, rounds - 2)
-    first = min(last, rounds // 2)
-    if last - first > _LONG_WINDOW:
-        for candidate in range(last, last - _POSITION_TRIES, -1):
-            if key_position[candidate] == key_position[first]:
-                return first, candidate
-    return first, last
-
 
 def summarize(
     columns: Columns,
-    key_cycle: Column,
-    key_position: Column,
     *,
-    rounds: int,
+    window: tuple[int, int],
+    cycles_per_round: float,
     cycles: int,
     period: tuple[int, int] | None,
     lsd_unroll: int,
@@ -53,16 +37,12 @@ def summarize(
     trace_rounds: int | None,
     details: bool,
 ) -> Simulation:
-    """The figures of a finished run. ``rounds`` have at least one retired uop; ``stalls`` are those of
-    ``Resources``."""
-    first, last = window(key_cycle, key_position, rounds)
-    if first == last:
-        throughput = float(key_cycle[last])
-    else:
-        throughput = round((key_cycle[last] - key_cycle[first]) / (last - first), 2)
+    """The figures of a finished run. ``window`` are the first and last relevant round; ``stalls`` are those
+    of ``Resources``."""
+    first, last = window
     tally = Tally(columns, first, last) if details else None
     return Simulation(
-        cycles_per_iteration=throughput,
+        cycles_per_iteration=round(cycles_per_round, 2),
         simulated_cycles=cycles,
         period=period,
         first_round=first,

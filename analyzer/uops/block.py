@@ -66,6 +66,8 @@ class _Known:
 
     def prepared(self) -> Prepared:
         """Prepared for this very instruction."""
+        if self.sibling.instruction is self.instruction:
+            return self.sibling
         return rebind_prepared(self.sibling, self.instruction, self.operands)
 
 

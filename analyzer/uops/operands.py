@@ -282,7 +282,7 @@ class _LatencyTable:
 def _override(figures: Figures, variant: Figures) -> Figures:
     """Every figure that the variant states replaces the current one (V2, V3)."""
     stated = {name: value for name in Figures.__slots__ if (value := getattr(variant, name)) is not None}
-    return replace(figures, **stated)
+    return replace(figures, **stated) if stated else figures
 
 
 def _rsp_change(instruction: Instruction, facts: InstructionFacts) -> int:
