@@ -15,7 +15,7 @@ _LINES = 64
 _MOST_MISSES = 16
 """Stretches that are looked for in vain, after which a text is cut anew: too much was edited."""
 _KEPT_TEXTS = 8
-_KEPT_CHARACTERS = 16 * 1024 * 1024
+_KEPT_CHARACTERS = 4 * 1024 * 1024
 """Of all texts that are kept together; the latest is kept whatever its length."""
 
 
