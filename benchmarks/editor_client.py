@@ -77,6 +77,11 @@ class Editor:
         self._write(message)
         return await self._refreshed(line) - started
 
+    async def ask(self, method: str) -> Any:
+        """What the server says to a request about the document as a whole."""
+        answer, _ = await self._request(method, {"textDocument": {"uri": self._document["uri"]}})
+        return answer
+
     async def close(self) -> None:
         """End the server properly."""
         await self._request("shutdown", None)

@@ -1,7 +1,8 @@
 """Memory of the server and its worker while somebody edits: ``python benchmarks/memory.py [--edits N]``.
 
-A real server over stdio gets edits of one instruction, no two alike, each after the hints of the one before.
-Resident memory is read from /proc (Linux), that of the server and of all its worker processes.
+A real server over stdio gets edits of one instruction, no two alike, each after the hints of the one before,
+and is asked for colours, symbols and lenses after each. Resident memory is read from /proc (Linux), that of
+the server and of all its worker processes.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from editor_latency import edits
 from measuring import ROOT, describe, print_table
 
 SAMPLES = 10
+ASKED = ("semanticTokens/full", "documentSymbol", "codeLens")
+"""What editors ask for after an edit besides hints."""
 
 
 async def measure(path: Path, count: int) -> list[list[str]]:
@@ -27,6 +30,8 @@ async def measure(path: Path, count: int) -> list[list[str]]:
         if number % (count // SAMPLES) == 0:
             rows.append(row(number, editor.pid))
         await editor.edit(line, text)
+        for method in ASKED:
+            await editor.ask(f"textDocument/{method}")
     rows.append(row(count, editor.pid))
     await editor.close()
     return rows
