@@ -36,6 +36,7 @@ from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.recent import next_batch, next_text
 from cyclelens.analyzer.simulator.pipeline import Cancelled, simulate
 from cyclelens.analyzer.uops.block import build_block
+from cyclelens.analyzer.uops.operands import TooManyUopsError
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -283,6 +284,8 @@ class Analyzer:
             )
         except TablesUnavailable:
             raise
+        except TooManyUopsError as error:
+            return PredictResult(None, str(error))
         except Exception as error:  # one block that fails must not end a run of many thousands
             return PredictResult(None, _internal_error(error))
 
@@ -328,6 +331,8 @@ class Analyzer:
                 answers.append(self._answer(code, model, loop, plan.alignment, latencies, options, cancel))
         except (Cancelled, TablesUnavailable):
             raise
+        except TooManyUopsError as error:
+            return without(str(error))
         except Exception as error:  # the other regions' results must survive, and the user must hear of it
             message = _internal_error(error)
             problems.append(Problem(region.first_line, 0, 0, "internal-error", message))

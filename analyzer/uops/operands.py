@@ -123,13 +123,24 @@ def _implicit_address(operand: OperandFacts) -> DecodedOperand:
     )
 
 
+MAXIMUM_UOPS = 1_000
+"""Of one instruction. Few have more (WBINVD, RDRAND on some), and their time is not that of the pipeline."""
+
+
+class TooManyUopsError(ValueError):
+    """An instruction of more than ``MAXIMUM_UOPS``; the message is meant for the user."""
+
+
 def prepare(
     instruction: Instruction,
     facts: InstructionFacts,
     operands: Sequence[BoundOperand],
     microarchitecture: Microarchitecture,
 ) -> Prepared:
-    """Choose the figures of one instruction on one microarchitecture; ``operands`` are its bound ones."""
+    """Choose the figures of one instruction on one microarchitecture; ``operands`` are its bound ones.
+
+    Raises TooManyUopsError.
+    """
     rsp_change = _rsp_change(instruction, facts)
     registers = [
         o for o in operands if o.register is not None and not _is_stack_engine_register(o, rsp_change)
@@ -151,6 +162,14 @@ def prepare(
             table = _LatencyTable(facts, same_register=True)
     if indexed:
         figures = _override(figures, facts.indexed)
+
+    issued = (figures.mite_uops or 0) + (figures.ms_uops or 0)
+    count = max(figures.uops or 0, figures.retire_slots or 0, issued)
+    if count > MAXIMUM_UOPS:
+        raise TooManyUopsError(
+            f"'{instruction.text}' is {count:,} uops on {microarchitecture.name};"
+            f" instructions of more than {MAXIMUM_UOPS:,} are not simulated."
+        )
 
     inputs = _register_inputs(registers, table, instruction)
     outputs = _register_outputs(registers)

@@ -184,3 +184,14 @@ def test_a_comment_gives_an_instruction_another_latency(analyzer):
 def test_the_counter_that_makes_a_region_a_loop_has_its_own_latency(analyzer):
     text = "# cyclelens-begin\nnop # LLVM-MCA-LATENCY : 40\n# cyclelens-end\n"
     assert figures(analyzer.analyze(text, AnalysisOptions(mode="loop"))) == [[1.0]]
+
+
+def test_instructions_of_thousands_of_uops_are_refused_with_their_number(analyzer):
+    text = (
+        "# cyclelens-begin\n    rdrand %rax\n# cyclelens-end\n# cyclelens-begin\n    nop\n# cyclelens-end\n"
+    )
+    refused, other = analyzer.analyze(text, AnalysisOptions(("SKL",))).regions
+    assert "'rdrand rax' is 11,217 uops on SKL" in refused.note
+    assert not refused.predictions
+    assert other.predictions
+    assert "uops on SKL" in analyzer.predict(bytes.fromhex("0f09"), "SKL").problem
