@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import replace
@@ -75,8 +76,8 @@ class CyclelensServer(LanguageServer):
         self.session = Session()
         self.baselines = Baselines()
         self.settings = DEFAULTS
-        self.settings_known = False
-        """False until the client said what it wants: nothing is analysed for the wrong processor before."""
+        self.settings_known = asyncio.Event()
+        """Set when the client has said what it wants: nothing is analysed for the wrong processor before."""
         self.shutdown_requested = False
         self.result_listeners: list[Callable[[Snapshot], None]] = []
         """Called with the new snapshot after every analysis, failed ones included."""
@@ -96,7 +97,7 @@ class CyclelensServer(LanguageServer):
 
     def analyse(self, snapshot: Snapshot, delay: float | None = None) -> None:
         """Have a document analysed after ``delay`` seconds, by default the debounce time; never waits."""
-        if not self.settings_known:
+        if not self.settings_known.is_set():
             return
         settings = self.settings
 
@@ -128,7 +129,8 @@ class CyclelensServer(LanguageServer):
             if message not in self._setting_messages:
                 self.tell(types.MessageType.Warning, message)
         self._setting_messages = messages
-        known, self.settings_known = self.settings_known, True
+        known = self.settings_known.is_set()
+        self.settings_known.set()
         same = settings.analysis == self.settings.analysis
         self.settings = settings
         self.jobs.timeout = self.tasks.jobs.timeout = settings["timeoutMs"] / 1000

@@ -95,7 +95,9 @@ def register(server: CyclelensServer) -> None:
         return "Regions are compared with the last save again."
 
     @server.command(ANALYSE)
-    def analyse(uri: str) -> None:
+    async def analyse(uri: str) -> None:
+        known(uri)
+        await server.settings_known.wait()
         server.analyse(known(uri), delay=0)
 
     def known(uri: str) -> Snapshot:

@@ -83,6 +83,31 @@ def test_messages_may_come_in_pieces() -> None:
         assert server.wait(TIMEOUT) == 0
 
 
+def test_a_command_to_analyse_waits_for_the_settings() -> None:
+    capabilities = {"workspace": {"configuration": True}}
+    command = {"command": "cyclelens.analyse", "arguments": [URI]}
+    with pipes() as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        sent = [
+            frame(id=1, method="initialize", params={"capabilities": capabilities}),
+            frame(method="initialized", params={}),
+            OPEN,
+            frame(id=3, method="workspace/executeCommand", params=command),
+        ]
+        server.stdin.write(b"".join(sent))
+        server.stdin.flush()
+        messages = answers(server.stdout)
+        asked = next(one for one in messages if one.get("method") == "workspace/configuration")
+        server.stdin.write(frame(id=asked["id"], result=[{"analyse": "manual"}]))
+        server.stdin.flush()
+        published = next(one for one in messages if one.get("method") == "textDocument/publishDiagnostics")
+        assert published["params"]["version"] == 0
+        server.stdin.write(SHUTDOWN + EXIT)
+        server.stdin.flush()
+        assert server.wait(TIMEOUT) == 0
+
+
 @pytest.mark.parametrize("end", [b"", b"Content-Le", b"Content-Length: 100\r\n\r\n{"])
 def test_a_client_that_leaves_without_a_word_ends_the_server(end: bytes) -> None:
     with pipes() as server:
