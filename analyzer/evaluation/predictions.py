@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from multiprocessing import get_context
 from pathlib import Path
 
+from cyclelens.analyzer.api import collect_rarely
 from cyclelens.analyzer.evaluation.blocks import BlockBuilder, Unpredictable
 from cyclelens.analyzer.evaluation.categories import category, front_end
 from cyclelens.analyzer.evaluation.datasets import Sample
@@ -20,7 +21,7 @@ from cyclelens.analyzer.evaluation.files import DatasetError
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from tqdm import tqdm
 
-_CHUNK = 16
+_CHUNK = 64
 """Samples that a worker process gets at once: little overhead, and Ctrl-C waits for no more than these."""
 _FORMAT = 2
 
@@ -162,6 +163,7 @@ def _start_worker(options: ModelOptions) -> None:
     """Ctrl-C reaches every process of the terminal; only the parent is to act on it."""
     global _worker
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    collect_rarely()
     builder = BlockBuilder(options)
     _worker = lambda chunk: _run(builder, chunk)  # noqa: E731
 
