@@ -55,7 +55,14 @@ from cyclelens.analyzer.assembly.loops import FoundLoop, find_loops
 from cyclelens.analyzer.assembly.operands import OperandError, UnsupportedError
 from cyclelens.analyzer.assembly.problems import make_problem
 from cyclelens.analyzer.assembly.program import Kind, Program, Statement, StatementScope, build
-from cyclelens.analyzer.assembly.regions import Span, coverage, find_latencies, find_regions, with_latencies
+from cyclelens.analyzer.assembly.regions import (
+    MAXIMUM_REGIONS,
+    Span,
+    coverage,
+    find_latencies,
+    find_regions,
+    with_latencies,
+)
 from cyclelens.analyzer.assembly.scanner import MARKER_WORDS, Lines, Part, RawStatement, Scan, scan
 from cyclelens.analyzer.assembly.stretches import Source
 from cyclelens.analyzer.assembly.whole_file import ASSEMBLERS, BACKENDS, Assembled, assemble_file
@@ -98,12 +105,23 @@ _PLAIN_SYMBOL = re.compile(r"[A-Za-z_.?][\w.$?]*")
 
 _IACA = re.compile(r"\biaca", re.IGNORECASE)
 """IACA's markers may be a macro of an included file."""
-_KNOWN: WeakKeyDictionary[AssemblerClient, Recent[tuple[Dialect, str], _Content]] = WeakKeyDictionary()
-"""By assembler what statements become that mean the same wherever they stand."""
 _NO_PROGRAMS = "Other programs may not be run here."
 
 _Place = TypeVar("_Place", bound=tuple[Any, ...])
 _Content = Encoded | Question | Jump | Alignment
+
+
+class _Memory:
+    """What is remembered of the texts that an assembler encoded."""
+
+    def __init__(self) -> None:
+        self.contents: Recent[tuple[Dialect, str], _Content] = Recent(MAXIMUM_ENCODED)
+        """What statements become that mean the same wherever they stand."""
+        self.regions: Recent[tuple[object, ...], tuple[list[object], list[Region]]] = Recent(MAXIMUM_REGIONS)
+        """Regions without a problem, with what else they depend on."""
+
+
+_MEMORIES: WeakKeyDictionary[AssemblerClient, _Memory] = WeakKeyDictionary()
 
 
 class _Refused(ValueError):
@@ -220,8 +238,9 @@ class _Assembly:
     """All regions, in the order of the text."""
     contents: dict[int, _Content | _Refused | None] = field(default_factory=dict)
     """Per statement what it will become; None: no bytes."""
-    known: Recent[tuple[Dialect, str], _Content] = field(init=False)
-    """What statements become of which nothing has to be asked any more, or only the assembler."""
+    memory: _Memory = field(init=False)
+    asked: set[int] = field(default_factory=set)
+    """Statements whose meaning depends on the rest of the text."""
     sections: dict[str, list[int]] = field(default_factory=dict)
     """Statements by section, once somebody asks."""
     undefined: dict[int, str] = field(default_factory=dict)
@@ -233,7 +252,7 @@ class _Assembly:
         nothing = AssembledFile((), (), self.dialect.name)
         self.text = self.source.text
         self.lines = Lines(self.source)
-        self.known = _KNOWN.setdefault(self.client, Recent(MAXIMUM_ENCODED))
+        self.memory = _MEMORIES.setdefault(self.client, _Memory())
         found = scan(self.source, semicolon_starts_comment(self.source, self.dialect), self.stop)
         spans: list[Span] = []
         if self.wanted != "loops":
@@ -291,13 +310,40 @@ class _Assembly:
                 self._report("not-supported", message, start, end, Severity.WARNING)
         self._report_duplicate_labels(covers)
         windows = self._windows(places)
-        self._encode(windows)
+        earlier = [self._earlier(window) for window in windows]
+        self._encode([window for window, same in zip(windows, earlier, strict=True) if same is None])
         regions: list[Region] = []
-        for window in windows:
+        for window, same in zip(windows, earlier, strict=True):
             if self.stop():
                 break
-            regions += self._regions(window)
+            regions += self._regions(window) if same is None else same
         return regions
+
+    # Regions that are the same in a later version of the text
+
+    def _earlier(self, window: _Window) -> Sequence[Region] | None:
+        """The regions that the window became in an earlier version, if nothing that they depend on has
+        changed: statements, their places, and what they ask of the rest of the text."""
+        key, outside = self._circumstances(window)
+        known = self.memory.regions.get(key)
+        return known[1] if known is not None and known[0] == outside else None
+
+    def _circumstances(self, window: _Window) -> tuple[tuple[object, ...], list[object]]:
+        low, high, span = window.low, window.high, window.span
+        parts = tuple(self.lines.locate(offset) for offset in self.program.offsets(low, high))
+        place = (window.first - low, window.last - low, window.whole, window.too_large, window.section)
+        marker = (self.may_run, span.name, span.first_line, span.last_line, *span.options.items())
+        outside: list[object] = []
+        for index in range(low, high):
+            content = self.contents.get(index)
+            if isinstance(content, Jump):
+                target = self._target(index, content, window.section)
+                relative = target and (target[0] - low, target[1])
+                is_named = self.program.find_label(content.target.text.strip(), index) is not None
+                outside += (index - low, content, relative, is_named)
+            elif index in self.asked:
+                outside += (index - low, content, self.undefined.get(index))
+        return (parts, place, marker, tuple(self.program.statements[low:high])), outside
 
     def _without_marked(self, spans: Iterable[Span], found: Iterable[_Place]) -> list[_Place]:
         """The loops outside of marked regions, under names that these do not have."""
@@ -497,12 +543,14 @@ class _Assembly:
             key = statement.dialect, statement.text
             is_plain = statement.kind is Kind.INSTRUCTION and not statement.refusal
             try:
-                content = self.known.get(key) if is_plain else None
+                content = self.memory.contents.get(key) if is_plain else None
                 if content is None:
                     scope = StatementScope(self.program, index)
                     content = self._read(index, statement, scope)
-                    if content is not None and is_plain and not scope.was_asked:
-                        self.known[key] = content
+                    if scope.was_asked:
+                        self.asked.add(index)
+                    elif content is not None and is_plain:
+                        self.memory.contents[key] = content
                 self.contents[index] = content
             except OperandError as error:
                 self.contents[index] = _Refused("syntax-error", str(error))
@@ -572,8 +620,8 @@ class _Assembly:
                 self.encoded[index] = code, "keystone"
                 statement = self.program.statements[index]
                 key = statement.dialect, statement.text
-                if self.known.get(key) is question:
-                    self.known[key] = Encoded(code, "keystone")
+                if self.memory.contents.get(key) is question:
+                    self.memory.contents[key] = Encoded(code, "keystone")
             except MismatchError as error:
                 self.encoded[index] = _Refused("assembler-mismatch", str(error))
                 left[index] = question
@@ -630,6 +678,7 @@ class _Assembly:
 
     def _regions(self, window: _Window) -> list[Region]:
         """A marked region or a loop: one region, or its basic blocks if it branches within itself."""
+        reported = len(self.problems)
         layout = self._pieces(window)
         pieces, inside = layout.pieces, layout.inside
         self._place(layout)
@@ -647,7 +696,11 @@ class _Assembly:
             place = self.lines.span(*self.program.span(index))
             return SourceLine(*place, self.program.statements[index].text, piece.code, piece.backend)
 
-        return self._cut(window.span, pieces, inside, source_line, incomplete)
+        regions = self._cut(window.span, pieces, inside, source_line, incomplete)
+        if len(self.problems) == reported and not incomplete:
+            key, outside = self._circumstances(window)
+            self.memory.regions[key] = outside, regions
+        return regions
 
     def _cut(
         self,

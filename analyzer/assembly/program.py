@@ -278,6 +278,11 @@ class Program:
         offset = self._offsets[bisect_right(self._firsts, index) - 1]
         return offset + statement.start, offset + statement.end
 
+    def offsets(self, first: int, last: int) -> list[int]:
+        """Where the parts begin that statements are of; ``last`` is exclusive."""
+        begin = max(bisect_right(self._firsts, first) - 1, 0)
+        return self._offsets[begin : bisect_left(self._firsts, last)]
+
     def latest(self, name: str) -> Value | None:
         """The value of a symbol behind the last statement."""
         return self._constants[name][1][-1] if name in self._constants else None

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Mapping
+from weakref import WeakKeyDictionary
 
 import pytest
-from cyclelens.analyzer.assembly import program, stretches
+from cyclelens.analyzer.assembly import frontend, program, stretches
 from cyclelens.analyzer.assembly.assembler_client import AssemblerClient, Reply, Request
 from cyclelens.analyzer.assembly.frontend import assemble
 from cyclelens.analyzer.assembly.stretches import Source
@@ -76,6 +77,7 @@ def short_stretches(monkeypatch: pytest.MonkeyPatch) -> None:
 def afresh(text: str, monkeypatch: pytest.MonkeyPatch) -> AssembledFile:
     with monkeypatch.context() as patch:
         patch.setattr(stretches, "_kept", ())
+        patch.setattr(frontend, "_MEMORIES", WeakKeyDictionary())
         return assemble(text, regions="both", allow_external_programs=False)
 
 
