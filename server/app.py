@@ -66,8 +66,10 @@ def run(tcp_port: int | None = None, server: CyclelensServer | None = None) -> i
     # Editors cancel requests that were answered a moment before: nothing that anybody has to know.
     logging.getLogger("pygls.protocol.json_rpc").setLevel(logging.ERROR)
     server = server or create_server()
-    # What is there now stays: going over all of it takes longer than answering a request.
+    # What is there now stays: going over all of it takes longer than answering a request. What a long text
+    # adds is looked at rarely.
     gc.freeze()
+    gc.set_threshold(20_000, 20, 100)
     try:
         if tcp_port is None:
             pipes.start(server, sys.stdin.buffer, _protocol_output())

@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 READY = "ready"
 """First message to the parent: everything is imported, jobs may come."""
 
+_RARELY = (100_000, 20, 100)
+"""When the garbage collector comes during a job: going over a long text takes as long as answering an edit."""
+_JOBS_A_COLLECTION = 50
+"""After each job what is new is collected, after so many of them everything."""
+
 REAL_ENGINE = "cyclelens.server.engine:create"
 
 
@@ -57,6 +62,8 @@ def main(connection: Connection, cancelled: Any, factory: str) -> None:
     engine: Engine = getattr(importlib.import_module(module), function)()
     # What is there now stays: going over all of it takes longer than an analysis.
     gc.freeze()
+    gc.set_threshold(*_RARELY)
+    done = 0
     connection.send(READY)
     while True:
         try:
@@ -78,6 +85,9 @@ def main(connection: Connection, cancelled: Any, factory: str) -> None:
             sender.send(Outcome(job.identifier, error=error, last=True))
         except OSError:
             _leave()
+        # Now nobody waits.
+        done += 1
+        gc.collect(1 if done % _JOBS_A_COLLECTION else 2)
 
 
 def _leave_standard_streams() -> None:
