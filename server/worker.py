@@ -27,7 +27,7 @@ READY = "ready"
 """First message to the parent: everything is imported, jobs may come."""
 
 _RARELY = (100_000, 20, 100)
-"""When the garbage collector comes during a job: going over a long text takes as long as answering an edit."""
+"""When the garbage collector comes during a job: going over a long text takes as long as an answer."""
 _JOBS_A_COLLECTION = 50
 """After each job what is new is collected, after so many of them everything."""
 
