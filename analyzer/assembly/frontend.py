@@ -109,6 +109,8 @@ _NO_PROGRAMS = "Other programs may not be run here."
 
 _Place = TypeVar("_Place", bound=tuple[Any, ...])
 _Content = Encoded | Question | Jump | Alignment
+_Circumstances = tuple[tuple[object, ...], list[object]]
+"""The statements of a window and where they are, and what they ask of the rest of the text."""
 
 
 class _Memory:
@@ -146,6 +148,8 @@ class _Window:
     too_large: bool = False
     whole: bool = False
     """From the beginning of the section to its end."""
+    circumstances: _Circumstances = field(init=False)
+    """All that its regions depend on."""
 
 
 def assemble(
@@ -324,11 +328,11 @@ class _Assembly:
     def _earlier(self, window: _Window) -> Sequence[Region] | None:
         """The regions that the window became in an earlier version, if nothing that they depend on has
         changed: statements, their places, and what they ask of the rest of the text."""
-        key, outside = self._circumstances(window)
+        key, outside = window.circumstances = self._circumstances(window)
         known = self.memory.regions.get(key)
         return known[1] if known is not None and known[0] == outside else None
 
-    def _circumstances(self, window: _Window) -> tuple[tuple[object, ...], list[object]]:
+    def _circumstances(self, window: _Window) -> _Circumstances:
         low, high, span = window.low, window.high, window.span
         parts = tuple(self.lines.locate(offset) for offset in self.program.offsets(low, high))
         place = (window.first - low, window.last - low, window.whole, window.too_large, window.section)
@@ -698,7 +702,7 @@ class _Assembly:
 
         regions = self._cut(window.span, pieces, inside, source_line, incomplete)
         if len(self.problems) == reported and not incomplete:
-            key, outside = self._circumstances(window)
+            key, outside = window.circumstances
             self.memory.regions[key] = outside, regions
         return regions
 
