@@ -17,7 +17,8 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cyclelens.analyzer.assembly.decoder import decode, used_registers
+from cyclelens.analyzer.assembly.counted_loop import loop_end, usual_copies
+from cyclelens.analyzer.assembly.decoder import decode
 from cyclelens.analyzer.facts.store import FactsStore, TablesUnavailable, open_store
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.variants import variant
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 
     from cyclelens.analyzer.insight.whatif import Experiment
 
-__all__ = ["Analyzer", "Cancelled", "PredictResult", "collect_rarely", "counted_loop", "predict_many"]
+__all__ = ["Analyzer", "Cancelled", "PredictResult", "collect_rarely", "predict_many"]
 
 Cancel = Callable[[], bool]
 
@@ -58,43 +59,6 @@ MAX_BLOCK_BYTES = 16 * 1024
 
 _CACHED_PREDICTIONS = 256
 _MARKER_OPTIONS = frozenset({"arch", "mode", "alignment", "align", "name"})
-
-# ---------------------------------------------------------------------------------------------------------
-# The counted loop around a block
-
-
-_ENCODING_ORDER = ("RAX", "RCX", "RDX", "RBX", "RSP", "RBP", "RSI", "RDI", *(f"R{n}" for n in range(8, 16)))
-_COUNTERS = (*(f"R{n}" for n in range(15, 7, -1)), "RBP", "RDI", "RSI", "RDX", "RCX", "RBX", "RAX")
-_JNZ_SHORT, _JNZ_NEAR = b"\x75", b"\x0f\x85"
-
-
-def counted_loop(code: bytes) -> bytes | None:
-    """The block followed by ``dec REG; jnz`` back to its start, as BHive and uiCA make a block a loop.
-
-    REG is the first of R15 R14 .. RAX (without RSP) that no instruction of the block uses in any width,
-    implicitly or not; None if there is none. The jump is short where it reaches.
-    """
-    end = loop_end(decode(code))
-    return None if end is None else code + end
-
-
-def loop_end(instructions: Sequence[Instruction]) -> bytes | None:
-    """What ``counted_loop`` puts behind a block of these instructions."""
-    used: set[str] = set()
-    for instruction in instructions:
-        used |= used_registers(instruction.code)
-    counter = next((name for name in _COUNTERS if name not in used), None)
-    if counter is None:
-        return None
-    number = _ENCODING_ORDER.index(counter)
-    decrement = bytes([0x49 if number >= 8 else 0x48, 0xFF, 0xC8 | number & 7])
-    length = sum([len(instruction.code) for instruction in instructions]) + len(decrement)
-    displacement = -(length + 2)
-    if displacement >= -128:
-        return decrement + _JNZ_SHORT + displacement.to_bytes(1, "little", signed=True)
-    displacement = -(length + 6)
-    return decrement + _JNZ_NEAR + displacement.to_bytes(4, "little", signed=True)
-
 
 # ---------------------------------------------------------------------------------------------------------
 # The analyzer
@@ -257,31 +221,38 @@ class Analyzer:
         mode: str = "unroll",
         alignment: int = 0,
         options: ModelOptions = PUBLISHED,
+        copies: int | None = 1,
     ) -> list[PredictResult]:
-        """``predict`` for several blocks. All go through one phase before any enters the next: the code of a
-        phase then stays in the processor's caches, which saves a quarter of the time of short blocks."""
+        """``predict`` for several blocks. ``copies`` of a block stand in the loop, and the figure is that of
+        one copy; None: ``usual_copies``.
+
+        All blocks go through one phase before any enters the next: the code of a phase then stays in the
+        processor's caches, which saves a quarter of the time of short blocks.
+        """
         model = variant(registry.get(microarchitecture), options)
         next_batch()
         loop = mode == "loop"
-        listings = [_listing(code, loop) for code in codes]
+        listings = [_listing(code, loop, copies) for code in codes]
         built = [
-            each if isinstance(each, PredictResult) else self._built(each, model, loop, alignment, options)
+            each if isinstance(each, PredictResult) else self._built(*each, model, loop, alignment, options)
             for each in listings
         ]
-        return [each if isinstance(each, PredictResult) else _figure(each, model, options) for each in built]
+        return [each if isinstance(each, PredictResult) else _figure(*each, model, options) for each in built]
 
     def _built(
         self,
         instructions: Sequence[Instruction],
+        copies: int,
         model: Microarchitecture,
         loop: bool,
         alignment: int,
         options: ModelOptions,
-    ) -> Block | PredictResult:
+    ) -> tuple[Block, int] | PredictResult:
         try:
-            return build_block(
+            block = build_block(
                 instructions, model, self._store, loop=loop, alignment=alignment, options=options
             )
+            return block, copies
         except TablesUnavailable:
             raise
         except TooManyUopsError as error:
@@ -392,20 +363,28 @@ class Analyzer:
         return answer
 
 
-def _listing(code: bytes, loop: bool) -> tuple[Instruction, ...] | PredictResult:
-    """The instructions to predict, with the counter of a loop, or why there is no figure."""
+def _listing(
+    code: bytes, loop: bool, copies: int | None
+) -> tuple[tuple[Instruction, ...], int] | PredictResult:
+    """The instructions to predict, with the counter of a loop, and how many copies of the block they are; or
+    why there is no figure."""
     if len(code) > MAX_BLOCK_BYTES:
         return PredictResult(None, f"the block has {len(code)} bytes; the limit is {MAX_BLOCK_BYTES}")
     instructions = decode(code)
     problem = _unpredictable(instructions)
     if problem:
         return PredictResult(None, problem)
-    if loop:
-        end = loop_end(instructions)
-        if end is None:
-            return PredictResult(None, "the block uses every register: none is left for the loop counter")
-        instructions += _decoded_end(end)
-    return instructions
+    if not loop:
+        return instructions, 1
+    count = usual_copies(instructions) if copies is None else copies
+    if count * len(code) > MAX_BLOCK_BYTES:
+        return PredictResult(
+            None, f"{count} copies have {count * len(code)} bytes; the limit is {MAX_BLOCK_BYTES}"
+        )
+    end = loop_end(instructions, count)
+    if end is None:
+        return PredictResult(None, "the block uses every register: none is left for the loop counter")
+    return instructions * count + _decoded_end(end), count
 
 
 @lru_cache(maxsize=64)
@@ -414,7 +393,7 @@ def _decoded_end(end: bytes) -> tuple[Instruction, ...]:
     return decode(end)
 
 
-def _figure(block: Block, model: Microarchitecture, options: ModelOptions) -> PredictResult:
+def _figure(block: Block, copies: int, model: Microarchitecture, options: ModelOptions) -> PredictResult:
     try:
         if options.model == "bounds":
             # Here, because simulations do without the bounds and start faster.
@@ -427,7 +406,7 @@ def _figure(block: Block, model: Microarchitecture, options: ModelOptions) -> Pr
         return PredictResult(None, _internal_error(error))
     unknown = dict.fromkeys(item.instruction.text for item in block.entries if item.facts is None)
     problem = f"unknown instruction: {'; '.join(unknown)}" if unknown else ""
-    return PredictResult(cycles, problem)
+    return PredictResult(cycles / copies, problem)
 
 
 def _is_chosen(name: str, wanted: str | None) -> bool:
@@ -538,6 +517,7 @@ class _Task:
     alignment: int
     tables: Path | None
     options: ModelOptions
+    copies: int | None
 
 
 def predict_many(
@@ -549,15 +529,16 @@ def predict_many(
     jobs: int = 1,
     tables: Path | None = None,
     options: ModelOptions = PUBLISHED,
+    copies: int | None = 1,
 ) -> Iterator[PredictResult]:
-    """Figures of blocks in hexadecimal, in their order, those of a batch together.
+    """Figures of blocks in hexadecimal, in their order, those of a batch together (``predict_batch``).
 
     Some dozen blocks make a good batch (``predict_batch``). ``jobs``: number of processes; with more than
     one, the input is read a few batches ahead. Raises ``UnknownMicroarchitecture``
     and ``TablesUnavailable`` when the first result is asked for.
     """
     registry.get(microarchitecture)
-    task = _Task(microarchitecture, mode, alignment, tables, options)
+    task = _Task(microarchitecture, mode, alignment, tables, options, copies)
     if jobs <= 1:
         analyzer = Analyzer(open_store(tables))
         for batch in batches:
@@ -587,7 +568,9 @@ def _predict_hex(analyzer: Analyzer, blocks: Sequence[str], task: _Task) -> list
     read = [_from_hex(block) for block in blocks]
     codes = [code for code in read if isinstance(code, bytes)]
     results = iter(
-        analyzer.predict_batch(codes, task.microarchitecture, task.mode, task.alignment, task.options)
+        analyzer.predict_batch(
+            codes, task.microarchitecture, task.mode, task.alignment, task.options, task.copies
+        )
     )
     return [next(results) if isinstance(code, bytes) else code for code in read]
 

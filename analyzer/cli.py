@@ -133,6 +133,14 @@ class _Version(argparse.Action):
         parser.exit()
 
 
+def _copies(text: str) -> int | None:
+    if text == "auto":
+        return None
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is neither a number of copies nor auto")
+    return int(text)
+
+
 def _jobs(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"'{text}' is no number of processes")
@@ -160,6 +168,14 @@ def _predict(arguments: list[str]) -> int:
         required=True,
         help="unroll: repeat the block end to end; loop: append dec REG; jnz with a register it does not use",
     )
+    parser.add_argument(
+        "--copies",
+        type=_copies,
+        default=1,
+        metavar="N|auto",
+        help="with --mode loop: put N copies of the block into the loop and write the cycles of one copy; "
+        "auto: copies of about 256 instructions, which hide the loop's overhead",
+    )
     parser.add_argument("--jobs", type=_jobs, default=1, metavar="N", help="processes (default: 1)")
     parser.add_argument("--alignment", type=alignment, default=0, metavar="N")
 
@@ -168,6 +184,8 @@ def _predict(arguments: list[str]) -> int:
     add_model_arguments(parser)
     options = parser.parse_args(arguments)
     chosen = model_options(parser, options)
+    if options.copies != 1 and options.mode != "loop":
+        parser.error("--copies goes with --mode loop")
 
     import csv
     from collections import deque
@@ -195,6 +213,7 @@ def _predict(arguments: list[str]) -> int:
         alignment=options.alignment,
         jobs=options.jobs,
         options=chosen,
+        copies=options.copies,
     )
     with _progress() as advance:
         try:

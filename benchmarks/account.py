@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import time
 
-from cyclelens.analyzer.api import counted_loop
+from cyclelens.analyzer.assembly.counted_loop import counted_loop
 from cyclelens.analyzer.assembly.decoder import decode
 from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.insight.explain import explain

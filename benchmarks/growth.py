@@ -11,7 +11,7 @@ import argparse
 import time
 from collections.abc import Callable
 
-from cyclelens.analyzer.api import loop_end
+from cyclelens.analyzer.assembly.counted_loop import loop_end
 from cyclelens.analyzer.assembly.decoder import decode
 from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.microarchitectures import registry

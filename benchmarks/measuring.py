@@ -14,7 +14,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from cyclelens.analyzer.api import counted_loop
+from cyclelens.analyzer.assembly.counted_loop import counted_loop
 from cyclelens.analyzer.assembly.decoder import decode
 from cyclelens.analyzer.assembly.frontend import assemble
 from iced_x86 import Decoder, Formatter, FormatterSyntax

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cyclelens.analyzer.api import counted_loop
+from cyclelens.analyzer.assembly.counted_loop import counted_loop, usual_copies
 from cyclelens.analyzer.assembly.decoder import decode
 from cyclelens.analyzer.bounds.registry import predict_analytically
 from cyclelens.analyzer.evaluation.datasets import Sample
@@ -29,11 +29,12 @@ class BlockBuilder:
         self._options = options
 
     def build(self, sample: Sample) -> Block:
-        """The block of a sample, with the loop counter in loop mode. Raises ``Unpredictable``."""
+        """The block of a sample: ``copies`` of its code, with a loop counter but in unroll mode. Raises
+        ``Unpredictable``."""
         code: bytes | None = bytes.fromhex(sample.code)
-        loop = sample.mode == "loop"
+        loop = sample.mode != "unroll"
         if loop:
-            code = counted_loop(bytes.fromhex(sample.code))
+            code = counted_loop(bytes.fromhex(sample.code), self.copies(sample))
         if code is None:
             raise Unpredictable("uses every register: none is left for the loop counter")
         instructions = decode(code)
@@ -43,6 +44,10 @@ class BlockBuilder:
         return build_block(
             instructions, model, self._store, loop=loop, alignment=sample.alignment, options=self._options
         )
+
+    def copies(self, sample: Sample) -> int:
+        """How many copies of the sample's code one iteration of its block is."""
+        return usual_copies(decode(bytes.fromhex(sample.code))) if sample.mode == "copies" else 1
 
     @property
     def simulates(self) -> bool:

@@ -69,6 +69,15 @@ def _parser() -> argparse.ArgumentParser:
         "--kernels", type=Path, metavar="FILE.csv", help="bytes of the blocks that a file only names"
     )
     parser.add_argument("--kernel", action="append", default=[], metavar="NAME", help="only this kernel")
+    parser.add_argument(
+        "--max-spread",
+        type=_share,
+        metavar="P%",
+        help="leave out figures whose repeated measurements differ by more",
+    )
+    parser.add_argument(
+        "--max-pages", type=_count, metavar="N", help="leave out blocks that touch more pages of memory"
+    )
     parser.add_argument("--limit", type=_count, metavar="N", help="only N blocks, spread over the file")
     parser.add_argument("--jobs", type=_count, default=default_jobs(), metavar="N", help="processes to use")
     parser.add_argument("--format", choices=("text", "json"), default="text")
@@ -88,6 +97,13 @@ def _count(text: str) -> int:
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError("must be at least 1")
+    return number
+
+
+def _share(text: str) -> float:
+    number = float(text.removesuffix("%")) / 100
+    if not number >= 0:
+        raise argparse.ArgumentTypeError("must be a percentage")
     return number
 
 
@@ -114,7 +130,9 @@ def _figures(arguments: argparse.Namespace, options: ModelOptions) -> int:
         check_possible(arguments.heatmap)
     kernels = _kernels_beside(arguments.against, arguments.kernels)
     names = {} if kernels is None else {name: code for name, (code, _) in read_kernels(kernels).items()}
-    selection = Selection(_microarchitectures(arguments.arch), arguments.mode, names)
+    selection = Selection(
+        _microarchitectures(arguments.arch), arguments.mode, names, arguments.max_spread, arguments.max_pages
+    )
     samples = read_samples(arguments.against, selection)
     if arguments.kernel:
         samples = [sample for sample in samples if sample.name in arguments.kernel]

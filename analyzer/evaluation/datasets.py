@@ -4,11 +4,14 @@ Everything is CSV, plain or compressed. With a header, ``hex`` (or ``name``, loo
 names the block, and the figures are in one of
 
 - ``cycles_per_iteration``, ``measured_cycles`` or ``cycles``;
-- ``unroll_cycles`` and ``loop_cycles``: both modes in one row;
+- ``unroll_cycles``, ``loop_cycles`` and ``dsb_loop_cycles``: several modes in one row;
 - one column for each microarchitecture, named like it.
 
-``microarchitecture``, ``mode``, ``offset`` (alignment in bytes), ``name`` and ``reference_cycles`` (a second
-prediction to compare with) are used where present. Without a header a row is BHive's ``hex,cycles * 100``.
+``microarchitecture``, ``mode``, ``offset`` (alignment in bytes), ``name``, ``width`` (of the vectors) and
+``reference_cycles`` (a second prediction to compare with) are used where present. A row whose ``status`` is
+not ``ok``, or that has a ``problem``, is left out. Beside a column ``X_cycles`` there may be ``X_spread`` (of
+repeated measurements, as a share of the figure) and ``pages_X`` or ``pages`` (that the block touches).
+Without a header a row is BHive's ``hex,cycles * 100``.
 """
 
 from __future__ import annotations
@@ -24,9 +27,9 @@ from pathlib import Path
 from cyclelens.analyzer.evaluation.files import DatasetError, open_text
 from cyclelens.analyzer.microarchitectures import registry
 
-MODES = ("unroll", "loop")
+MODES = ("unroll", "loop", "copies")
 _FIGURES = ("cycles_per_iteration", "measured_cycles", "cycles")
-_BOTH_MODES = {"unroll_cycles": "unroll", "loop_cycles": "loop"}
+_MODE_OF_COLUMN = {"unroll_cycles": "unroll", "dsb_loop_cycles": "copies", "loop_cycles": "loop"}
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2})+")
 _BHIVE_SCALE = 100
 """BHive publishes cycles for a hundred copies of the block."""
@@ -40,13 +43,16 @@ class Sample:
     """Hexadecimal bytes without the loop counter, lower case."""
     microarchitecture: str
     mode: str
-    """``unroll`` or ``loop``; in loop mode the counter and its jump are still to be appended."""
+    """``unroll``, ``loop`` or ``copies``. The counter of a loop and its jump are still to be appended; with
+    ``copies`` as many copies of the code as usual stand in the loop, and the figure is that of one."""
     cycles: float
     """Cycles per iteration."""
     alignment: int = 0
     reference: float | None = None
     """Another predictor's figure for the same block."""
     name: str = ""
+    width: str = ""
+    """Of the widest vectors in the code, as the file names it."""
 
     @property
     def key(self) -> str:
@@ -64,6 +70,10 @@ class Selection:
     """None: all that the file names, ``unroll`` where it names none."""
     kernels: Mapping[str, str] = field(default_factory=dict)
     """Hexadecimal bytes by kernel name, for files that have names instead of bytes."""
+    max_spread: float | None = None
+    """Leave out figures whose repeated measurements differ by more than this share."""
+    max_pages: int | None = None
+    """Leave out figures of blocks that touch more pages."""
 
 
 def read_kernels(path: Path) -> dict[str, tuple[str, str]]:
@@ -149,6 +159,8 @@ def _with_header(
         if len(fields) != len(header):
             raise DatasetError(f"{path}, line {line}: {len(fields)} fields instead of {len(header)}")
         row = dict(zip(header, fields, strict=True))
+        if row.get("status", "ok") != "ok" or row.get("problem"):
+            continue
         name = row.get("name", "")
         text = row["hex"] if "hex" in row else selection.kernels.get(name)
         if text is None:
@@ -159,6 +171,8 @@ def _with_header(
             raise DatasetError(f"{path}, line {line}: '{offset}' is not an alignment in bytes")
         for column, column_microarchitecture, column_mode in columns:
             cycles = _figure(path, line, row[column])
+            if not _trusted(row, column, selection):
+                continue
             mode = column_mode or row.get("mode") or selection.mode or "unroll"
             if mode not in MODES:
                 raise DatasetError(f"{path}, line {line}: unknown mode '{mode}'")
@@ -168,7 +182,28 @@ def _with_header(
             for microarchitecture in (named,) if named else selection.microarchitectures:
                 if _wanted(microarchitecture, selection.microarchitectures):
                     reference = _figure(path, line, row.get("reference_cycles", ""))
-                    yield Sample(code, microarchitecture, mode, cycles, int(offset), reference, name)
+                    yield Sample(
+                        code,
+                        microarchitecture,
+                        mode,
+                        cycles,
+                        int(offset),
+                        reference,
+                        name,
+                        row.get("width", ""),
+                    )
+
+
+def _trusted(row: Mapping[str, str], column: str, selection: Selection) -> bool:
+    """Whether a figure was measured as exactly as asked for; one without such a column is."""
+    stem = column.removesuffix("_cycles")
+    spread = _number(row.get(f"{stem}_spread", row.get("spread", "")))
+    # Both kinds of loop touch the same pages.
+    pages = _number(row.get(f"pages_{stem.removeprefix('dsb_')}", row.get("pages", "")))
+    return not (
+        (selection.max_spread is not None and spread is not None and spread > selection.max_spread)
+        or (selection.max_pages is not None and pages is not None and pages > selection.max_pages)
+    )
 
 
 def _wanted(microarchitecture: str, chosen: Collection[str]) -> bool:
@@ -184,10 +219,10 @@ def _figure_columns(
         return [column for column in wide if _wanted(column[0], selection.microarchitectures)]
     if "microarchitecture" not in header and not selection.microarchitectures:
         raise DatasetError(f"{path} does not say for which microarchitecture it is: give one with --arch")
-    both = [(name, None, mode) for name, mode in _BOTH_MODES.items() if name in header]
-    if both:
-        return list(both)
+    modes = [(name, None, mode) for name, mode in _MODE_OF_COLUMN.items() if name in header]
+    if modes:
+        return list(modes)
     for name in _FIGURES:
         if name in header:
             return [(name, None, None)]
-    raise DatasetError(f"{path} has no column of figures ({', '.join((*_FIGURES, *_BOTH_MODES))})")
+    raise DatasetError(f"{path} has no column of figures ({', '.join((*_FIGURES, *_MODE_OF_COLUMN))})")

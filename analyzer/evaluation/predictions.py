@@ -42,7 +42,7 @@ def predict(builder: BlockBuilder, sample: Sample) -> Outcome:
     try:
         if not builder.simulates:
             block, cycles = builder.predict_analytically(sample)
-            return Outcome(cycles, "", category(block.instructions))
+            return Outcome(cycles / builder.copies(sample), "", category(block.instructions))
         block, simulation = builder.simulate(sample)
     except Unpredictable as error:
         return Outcome(None, str(error))
@@ -52,7 +52,8 @@ def predict(builder: BlockBuilder, sample: Sample) -> Outcome:
     for usage in simulation.usage:
         for source, uops in usage.sources.items():
             sources[source] = sources.get(source, 0.0) + uops
-    return Outcome(simulation.cycles_per_iteration, "", category(block.instructions), front_end(sources))
+    cycles = simulation.cycles_per_iteration / builder.copies(sample)
+    return Outcome(cycles, "", category(block.instructions), front_end(sources))
 
 
 class Cache:

@@ -21,6 +21,7 @@ def as_text(evaluation: Evaluation) -> str:
         ("microarchitecture and mode", {" ".join(key): value for key, value in evaluation.by_model.items()}),
         ("kind of block", evaluation.by_category),
         ("front end", evaluation.by_front_end),
+        ("mode and vector width", {" ".join(key): value for key, value in evaluation.by_width.items()}),
     ]
     compared = evaluation.total.reference_mean_error is not None
     lines = [f"{evaluation.source}: {evaluation.total.blocks} blocks", ""]
@@ -100,6 +101,10 @@ def as_json(evaluation: Evaluation) -> str:
             ],
             "by_category": {name: _summary(value) for name, value in evaluation.by_category.items()},
             "by_front_end": {name: _summary(value) for name, value in evaluation.by_front_end.items()},
+            "by_mode_and_width": [
+                {"mode": mode, "width": width} | _summary(summary)
+                for (mode, width), summary in evaluation.by_width.items()
+            ],
             "problems": dict(evaluation.problems),
             "worst": [
                 asdict(sample)

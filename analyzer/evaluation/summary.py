@@ -26,6 +26,8 @@ class Evaluation:
     """By microarchitecture and mode, in order of appearance."""
     by_category: Mapping[str, Summary]
     by_front_end: Mapping[str, Summary]
+    by_width: Mapping[tuple[str, str], Summary]
+    """By mode and width of the vectors, where the file names that."""
     worst: tuple[Pair, ...]
     """Largest relative error first."""
     problems: Mapping[str, int]
@@ -54,6 +56,11 @@ def evaluate(source: str, pairs: Sequence[Pair], *, worst: int) -> Evaluation:
             name: summary
             for name, summary in sorted(_grouped(pairs, lambda _, outcome: outcome.front_end).items())
             if name
+        },
+        by_width={
+            key: summary
+            for key, summary in sorted(_grouped(pairs, lambda sample, _: (sample.mode, sample.width)).items())
+            if key[1]
         },
         worst=tuple(wrong[:worst]),
         problems=dict(sorted(problems.items(), key=lambda item: -item[1])),

@@ -1,7 +1,7 @@
 """The counter that makes a block a loop, and the registers that it must stay away from."""
 
 import pytest
-from cyclelens.analyzer.api import counted_loop
+from cyclelens.analyzer.assembly.counted_loop import counted_loop
 from cyclelens.analyzer.assembly.decoder import decode, used_registers
 
 

@@ -96,3 +96,24 @@ def test_several_processes_use_the_chosen_model(predict):
 def test_a_choice_that_makes_no_sense_is_wrong_usage(capsys):
     assert main(["predict", "--arch", "SKL", "--mode", "unroll", "--assume", "bhive"]) == 2
     assert "needs the hardware model" in capsys.readouterr().err
+
+
+def test_copies_in_a_loop_take_the_loops_overhead_away(predict):
+    add = "4883c001"  # add rax, 1
+    nops = "0f1f00" * 3
+    assert predict(f"{add}\n", "--mode", "loop", "--copies", "8") == [f"{add},1.00,"]
+    # Three NOPs and the pair of the loop: four issue slots; 85 copies share one pair.
+    assert predict(f"{nops}\n", "--mode", "loop") == [f"{nops},1.00,"]
+    (row,) = predict(f"{nops}\n", "--mode", "loop", "--copies", "auto")
+    assert 0.75 <= float(row.split(",")[1]) < 0.77
+
+
+def test_copies_that_would_make_too_long_a_block_have_no_figure(predict):
+    (row,) = predict(f"{'90' * 100}\n", "--mode", "loop", "--copies", "200")
+    assert row.endswith(",,200 copies have 20000 bytes; the limit is 16384")
+
+
+@pytest.mark.parametrize("choice", [["unroll", "--copies", "2"], ["loop", "--copies", "0"]])
+def test_copies_without_sense_are_refused(choice, capsys):
+    assert main(["predict", "--arch", "SKL", "--mode", *choice]) == 2
+    assert "--copies" in capsys.readouterr().err

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from cyclelens.analyzer.api import loop_end
+from cyclelens.analyzer.assembly.counted_loop import loop_end
 from cyclelens.analyzer.assembly.decoder import decode
 from cyclelens.analyzer.assembly.frontend import assemble
 from cyclelens.analyzer.simulator.form import compiled

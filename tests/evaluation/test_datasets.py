@@ -101,3 +101,25 @@ def test_kernels_by_name(tmp_path):
     path.write_text("name,hex\na,90\n")
     with pytest.raises(DatasetError, match="lacks the column mode"):
         read_kernels(path)
+
+
+def test_copies_in_a_loop_are_a_mode_of_their_own(read):
+    text = "hex,unroll_cycles,dsb_loop_cycles,loop_cycles,width\n90,0.17,0.13,1.0,ymm\n"
+    samples = read(text, microarchitectures=("RKL",))
+    assert [(sample.mode, sample.cycles, sample.width) for sample in samples] == [
+        ("unroll", 0.17, "ymm"),
+        ("copies", 0.13, "ymm"),
+        ("loop", 1.0, "ymm"),
+    ]
+
+
+def test_measurements_that_failed_or_are_not_sure_are_left_out(read):
+    text = (
+        "hex,unroll_cycles,unroll_spread,loop_cycles,loop_spread,pages_unroll,pages_loop,status\n"
+        "90,0.17,0.10,1.0,0.01,1,20,ok\n"
+        "91,0.17,0.01,1.0,0.01,1,1,contended\n"
+    )
+    chosen = {"microarchitectures": ("RKL",)}
+    assert [sample.mode for sample in read(text, **chosen)] == ["unroll", "loop"]
+    assert [sample.mode for sample in read(text, **chosen, max_spread=0.05)] == ["loop"]
+    assert [sample.mode for sample in read(text, **chosen, max_pages=12)] == ["unroll"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from blocks import block_of
-from cyclelens.analyzer.api import counted_loop
+from cyclelens.analyzer.assembly.counted_loop import counted_loop
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.simulator.form import compiled
 from cyclelens.analyzer.simulator.pipeline import simulate

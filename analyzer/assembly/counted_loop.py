@@ -1,0 +1,51 @@
+"""A block as the body of a counted loop: ``dec REG; jnz`` behind one or several copies of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cyclelens.analyzer.assembly.decoder import decode, used_registers
+from cyclelens.analyzer.model.instruction import Instruction
+
+_ENCODING_ORDER = ("RAX", "RCX", "RDX", "RBX", "RSP", "RBP", "RSI", "RDI", *(f"R{n}" for n in range(8, 16)))
+_COUNTERS = (*(f"R{n}" for n in range(15, 7, -1)), "RBP", "RDI", "RSI", "RDX", "RCX", "RBX", "RAX")
+_JNZ_SHORT, _JNZ_NEAR = b"\x75", b"\x0f\x85"
+_INSTRUCTIONS = 256
+_MOST_COPIES = 250
+_MOST_BYTES = 4096
+
+
+def counted_loop(code: bytes, copies: int = 1) -> bytes | None:
+    """``copies`` of the block followed by ``dec REG; jnz`` back to the first, as BHive and uiCA make a block
+    a loop.
+
+    REG is the first of R15 R14 .. RAX (without RSP) that no instruction of the block uses in any width,
+    implicitly or not; None if there is none. The jump is short where it reaches.
+    """
+    end = loop_end(decode(code), copies)
+    return None if end is None else code * copies + end
+
+
+def loop_end(instructions: Sequence[Instruction], copies: int = 1) -> bytes | None:
+    """What ``counted_loop`` puts behind that many copies of a block of these instructions."""
+    used: set[str] = set()
+    for instruction in instructions:
+        used |= used_registers(instruction.code)
+    counter = next((name for name in _COUNTERS if name not in used), None)
+    if counter is None:
+        return None
+    number = _ENCODING_ORDER.index(counter)
+    decrement = bytes([0x49 if number >= 8 else 0x48, 0xFF, 0xC8 | number & 7])
+    length = copies * sum([len(instruction.code) for instruction in instructions]) + len(decrement)
+    displacement = -(length + 2)
+    if displacement >= -128:
+        return decrement + _JNZ_SHORT + displacement.to_bytes(1, "little", signed=True)
+    displacement = -(length + 6)
+    return decrement + _JNZ_NEAR + displacement.to_bytes(4, "little", signed=True)
+
+
+def usual_copies(instructions: Sequence[Instruction]) -> int:
+    """How many copies of a block hide the overhead of the loop around them and still fit the uop cache: about
+    256 instructions, at most 250 copies and 4,096 bytes."""
+    size = sum([len(instruction.code) for instruction in instructions])
+    return max(1, min(_INSTRUCTIONS // len(instructions), _MOST_COPIES, _MOST_BYTES // size))
