@@ -41,11 +41,11 @@ def extensions() -> list[Extension]:
     simulator = MIRROR / "analyzer" / "simulator"
     modules = [
         Extension(
-            f"cyclelens.analyzer.simulator.{path.stem}",
+            ".".join(path.relative_to(MIRROR.parent).with_suffix("").parts),
             [str(path.with_suffix(".py").relative_to(ROOT))],
             extra_compile_args=FLAGS,
         )
-        for path in sorted(simulator.glob("*.pxd"))
+        for path in sorted(simulator.rglob("*.pxd"))
     ]
     # Cython's own support code once instead of in every module: a quarter of the size and build time.
     shared = ROOT / "build" / "cython" / "_cython_support.c"

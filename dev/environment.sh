@@ -30,7 +30,7 @@ find_python() {
 # inputs: all that an install depends on. The stages are compiled, so their sources belong to it: an editable
 # install goes on using what was compiled from an older text.
 inputs() {
-    (cd "$root" && cat pyproject.toml setup.py analyzer/simulator/*.py analyzer/simulator/*.pxd)
+    (cd "$root" && cat pyproject.toml setup.py $(find analyzer/simulator -name "*.py" -o -name "*.pxd" | LC_ALL=C sort))
 }
 
 # prepare: an editable install with all extras, made again only when its inputs changed.
@@ -47,7 +47,7 @@ prepare() {
     wanted="$root $(inputs | sha256sum)"
     if [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then
         echo "installing the project and its packages into .venv" >&2
-        rm -f "$root"/analyzer/simulator/*.so
+        find "$root/analyzer/simulator" -name "*.so" -delete
         "$root/.venv/bin/python" -m pip install --quiet --disable-pip-version-check \
             --editable "$root[test,dev,plots,llvm]" >&2
         # As pip does for what it copies: commands start in half the time where Python may not write bytecode.

@@ -1,25 +1,25 @@
 cimport cython
 
-from cyclelens.analyzer.simulator.arrays cimport Record
-from cyclelens.analyzer.simulator.code_fetch cimport CodeFetch
-from cyclelens.analyzer.simulator.columns cimport Columns
-from cyclelens.analyzer.simulator.decoder cimport Decoder
-from cyclelens.analyzer.simulator.dsb cimport Dsb
-from cyclelens.analyzer.simulator.layout cimport Layout
-from cyclelens.analyzer.simulator.lsd cimport Lsd
-from cyclelens.analyzer.simulator.memory cimport Memory
-from cyclelens.analyzer.simulator.microcode_sequencer cimport MicrocodeSequencer
-from cyclelens.analyzer.simulator.port_assignment cimport PortAssignment
-from cyclelens.analyzer.simulator.predecoder cimport Predecoder
-from cyclelens.analyzer.simulator.program cimport Program
-from cyclelens.analyzer.simulator.queues cimport MicrocodeQueue, Queues
-from cyclelens.analyzer.simulator.renamer cimport Renamer
-from cyclelens.analyzer.simulator.reorder_buffer cimport ReorderBuffer
-from cyclelens.analyzer.simulator.resources cimport Resources
-from cyclelens.analyzer.simulator.scheduler cimport Scheduler
-from cyclelens.analyzer.simulator.simple_front_end cimport SimpleFrontEnd
-from cyclelens.analyzer.simulator.stack_engine cimport StackEngine
-from cyclelens.analyzer.simulator.store_buffer cimport StoreBuffer
+from cyclelens.analyzer.simulator.tables.arrays cimport Record
+from cyclelens.analyzer.simulator.front_end.code_fetch cimport CodeFetch
+from cyclelens.analyzer.simulator.tables.columns cimport Columns
+from cyclelens.analyzer.simulator.front_end.decoder cimport Decoder
+from cyclelens.analyzer.simulator.front_end.dsb cimport Dsb
+from cyclelens.analyzer.simulator.tables.layout cimport Layout
+from cyclelens.analyzer.simulator.front_end.lsd cimport Lsd
+from cyclelens.analyzer.simulator.back_end.memory cimport Memory
+from cyclelens.analyzer.simulator.front_end.microcode_sequencer cimport MicrocodeSequencer
+from cyclelens.analyzer.simulator.back_end.port_assignment cimport PortAssignment
+from cyclelens.analyzer.simulator.front_end.predecoder cimport Predecoder
+from cyclelens.analyzer.simulator.tables.program cimport Program
+from cyclelens.analyzer.simulator.tables.queues cimport MicrocodeQueue, Queues
+from cyclelens.analyzer.simulator.back_end.renamer cimport Renamer
+from cyclelens.analyzer.simulator.back_end.reorder_buffer cimport ReorderBuffer
+from cyclelens.analyzer.simulator.back_end.resources cimport Resources
+from cyclelens.analyzer.simulator.back_end.scheduler cimport Scheduler
+from cyclelens.analyzer.simulator.front_end.simple_front_end cimport SimpleFrontEnd
+from cyclelens.analyzer.simulator.front_end.stack_engine cimport StackEngine
+from cyclelens.analyzer.simulator.back_end.store_buffer cimport StoreBuffer
 
 cdef int DSB
 cdef int LSD

@@ -11,29 +11,29 @@ from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.result import Simulation
 from cyclelens.analyzer.model.uops import Block
-from cyclelens.analyzer.simulator.accounting import account_of
-from cyclelens.analyzer.simulator.arrays import Record, ints
-from cyclelens.analyzer.simulator.code_fetch import CodeFetch
-from cyclelens.analyzer.simulator.columns import Columns
-from cyclelens.analyzer.simulator.constants import DSB, LSD, MITE, MS, NO_SOURCE, NONE
-from cyclelens.analyzer.simulator.decoder import Decoder
-from cyclelens.analyzer.simulator.dsb import Dsb
-from cyclelens.analyzer.simulator.layout import Layout
-from cyclelens.analyzer.simulator.lsd import Lsd
-from cyclelens.analyzer.simulator.memory import Memory
-from cyclelens.analyzer.simulator.microcode_sequencer import MicrocodeSequencer
-from cyclelens.analyzer.simulator.port_assignment import PortAssignment
-from cyclelens.analyzer.simulator.predecoder import Predecoder
-from cyclelens.analyzer.simulator.program import Program
-from cyclelens.analyzer.simulator.queues import MicrocodeQueue, Queues
-from cyclelens.analyzer.simulator.renamer import Renamer
-from cyclelens.analyzer.simulator.reorder_buffer import ReorderBuffer
-from cyclelens.analyzer.simulator.resources import Resources
-from cyclelens.analyzer.simulator.scheduler import Scheduler
-from cyclelens.analyzer.simulator.simple_front_end import SimpleFrontEnd
-from cyclelens.analyzer.simulator.stack_engine import StackEngine
-from cyclelens.analyzer.simulator.store_buffer import StoreBuffer
-from cyclelens.analyzer.simulator.summary import summarize
+from cyclelens.analyzer.simulator.back_end.memory import Memory
+from cyclelens.analyzer.simulator.back_end.port_assignment import PortAssignment
+from cyclelens.analyzer.simulator.back_end.renamer import Renamer
+from cyclelens.analyzer.simulator.back_end.reorder_buffer import ReorderBuffer
+from cyclelens.analyzer.simulator.back_end.resources import Resources
+from cyclelens.analyzer.simulator.back_end.scheduler import Scheduler
+from cyclelens.analyzer.simulator.back_end.store_buffer import StoreBuffer
+from cyclelens.analyzer.simulator.front_end.code_fetch import CodeFetch
+from cyclelens.analyzer.simulator.front_end.decoder import Decoder
+from cyclelens.analyzer.simulator.front_end.dsb import Dsb
+from cyclelens.analyzer.simulator.front_end.lsd import Lsd
+from cyclelens.analyzer.simulator.front_end.microcode_sequencer import MicrocodeSequencer
+from cyclelens.analyzer.simulator.front_end.predecoder import Predecoder
+from cyclelens.analyzer.simulator.front_end.simple_front_end import SimpleFrontEnd
+from cyclelens.analyzer.simulator.front_end.stack_engine import StackEngine
+from cyclelens.analyzer.simulator.observed.accounting import account_of
+from cyclelens.analyzer.simulator.observed.summary import summarize
+from cyclelens.analyzer.simulator.tables.arrays import Record, ints
+from cyclelens.analyzer.simulator.tables.columns import Columns
+from cyclelens.analyzer.simulator.tables.constants import DSB, LSD, MITE, MS, NO_SOURCE, NONE
+from cyclelens.analyzer.simulator.tables.layout import Layout
+from cyclelens.analyzer.simulator.tables.program import Program
+from cyclelens.analyzer.simulator.tables.queues import MicrocodeQueue, Queues
 
 _CANCEL_INTERVAL = 64
 _BUFFERS_FILLED = 4

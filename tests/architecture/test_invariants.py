@@ -14,6 +14,7 @@ ANALYZER = ROOT / "analyzer"
 
 PURE = ("model", "facts", "microarchitectures", "uops", "simulator", "bounds", "insight", "hints", "reports")
 """Layers whose output depends on their input alone."""
+SIMULATOR = "cyclelens.analyzer.simulator."
 PARAMETERIZED = ("uops", "simulator", "bounds", "insight", "hints", "reports")
 """Layers that ask a microarchitecture for parameters and never for its name."""
 
@@ -35,12 +36,18 @@ def imported(tree: ast.Module) -> set[str]:
     return names
 
 
+def unit(file: str) -> str:
+    """The module below the simulator that this file holds: ``back_end.scheduler``."""
+    return ".".join(Path(file).relative_to("analyzer/simulator").with_suffix("").parts)
+
+
 def kinds_of_simulator_files() -> dict[str, str]:
-    """From the table of units in ARCHITECTURE.md: module -> clock, stage, helper or shared."""
+    """From the table of units in ARCHITECTURE.md: module below the simulator -> clock, stage, helper or
+    shared."""
     rows = [line.split("|") for line in (ROOT / "ARCHITECTURE.md").read_text().splitlines()]
     kinds = {"clock", "stage", "helper", "shared"}
     return {
-        row[1].strip(" `").removesuffix(".py"): row[2].strip()
+        row[1].strip(" `").removesuffix(".py").replace("/", "."): row[2].strip()
         for row in rows
         if len(row) > 3 and row[2].strip() in kinds
     }
@@ -56,17 +63,12 @@ def kinds_of_simulator_files() -> dict[str, str]:
     ],
 )
 def test_stages_meet_only_in_the_pipeline(kind: str, may_import: set[str]) -> None:
-    prefix = "cyclelens.analyzer.simulator."
     kinds = kinds_of_simulator_files()
     wrong = []
     for file, tree in modules("simulator"):
-        name = Path(file).stem
+        name = unit(file)
         if kinds.get(name) == kind:
-            others = {
-                other.removeprefix(prefix).split(".")[0]
-                for other in imported(tree)
-                if other.startswith(prefix)
-            }
+            others = {other.removeprefix(SIMULATOR) for other in imported(tree)} & set(kinds)
             wrong += [f"{name} imports {other}" for other in others if kinds[other] not in may_import]
     assert wrong == []
 
@@ -74,9 +76,8 @@ def test_stages_meet_only_in_the_pipeline(kind: str, may_import: set[str]) -> No
 def test_a_helper_belongs_to_one_stage() -> None:
     kinds = kinds_of_simulator_files()
     for helper in (name for name, kind in kinds.items() if kind == "helper"):
-        module = f"cyclelens.analyzer.simulator.{helper}"
-        users = [file for file, tree in modules("simulator") if module in imported(tree)]
-        stages = [file for file in users if kinds[Path(file).stem] == "stage"]
+        users = [unit(file) for file, tree in modules("simulator") if SIMULATOR + helper in imported(tree)]
+        stages = [user for user in users if kinds[user] == "stage"]
         assert len(stages) == 1, f"{helper} is used by {users}"
 
 

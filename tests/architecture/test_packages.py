@@ -67,7 +67,8 @@ def test_architecture_page_names_the_folders() -> None:
 
 
 def test_architecture_page_names_the_units_of_the_simulator() -> None:
-    files = {file.name for file in (ROOT / "analyzer/simulator").glob("*.py")} - {"__init__.py"}
+    folder = ROOT / "analyzer/simulator"
+    files = {file.relative_to(folder).as_posix() for file in folder.rglob("*.py") if file.stem != "__init__"}
     assert set(architecture_table("file")) == files
 
 

@@ -91,7 +91,7 @@ def test_both_forms_say_the_same(task: Task, plain: dict[Task, list[str]]) -> No
 def test_every_stage_is_compiled() -> None:
     """A stage that fell back to plain Python would be slow without a word."""
     folder = ROOT / "analyzer" / "simulator"
-    declared = {file.stem for file in folder.glob("*.pxd")}
+    declared = {".".join(file.relative_to(folder).with_suffix("").parts) for file in folder.rglob("*.pxd")}
     assert declared
     missing = []
     for name in sorted(declared):

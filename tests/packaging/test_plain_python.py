@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 SCRIPT = """\
 import sys
 from cyclelens.analyzer.cli import main
-from cyclelens.analyzer.simulator import scheduler
+from cyclelens.analyzer.simulator.back_end import scheduler
 print(scheduler.__file__.endswith(".py"), file=sys.stderr)
 sys.exit(main(sys.argv[1:]))
 """

@@ -7,7 +7,7 @@ import pytest
 from cyclelens.analyzer.assembly.decoder import decode
 from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.analyzer.simulator.flat import FlatInstruction, flatten
+from cyclelens.analyzer.simulator.tables.flat import FlatInstruction, flatten
 from cyclelens.analyzer.uops.block import build_block
 from cyclelens.analyzer.uops.rebinding import Sibling
 

@@ -26,7 +26,7 @@ class SourcesFirst(MetaPathFinder):
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         parent, _, name = fullname.rpartition(".")
-        if parent != PACKAGE:
+        if parent != PACKAGE and not parent.startswith(f"{PACKAGE}."):
             return None
         files = (Path(folder) / f"{name}.py" for folder in path or ())
         file = next((file for file in files if file.exists()), None)

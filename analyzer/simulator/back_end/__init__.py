@@ -1,0 +1,1 @@
+"""From the renamer to retirement."""

@@ -1,0 +1,236 @@
+"""Which accesses are known to touch the same memory: symbolic register values and the stores under their
+addresses (uiCA model, chapter 4)."""
+
+from __future__ import annotations
+
+from cyclelens.analyzer.simulator.tables.arrays import Record, grown, longs
+from cyclelens.analyzer.simulator.tables.columns import Columns
+from cyclelens.analyzer.simulator.tables.constants import NONE, UNKNOWN
+from cyclelens.analyzer.simulator.tables.values import LOADED, SUM
+
+_ORIGIN = 1 << 42
+"""Origins are this far apart, so that origin plus offset is one integer."""
+_HALF = _ORIGIN // 2
+_FIRST_FREE = 4
+_NO_SYMBOL = -(1 << 62)
+_PAGE = 4096
+_FILL = 0x12345600
+"""The constant in every register and memory word of the BHive profiler."""
+_IN_CACHE = 16
+"""Cycles after which a store that has left the store buffer no longer matters to any load."""
+
+
+class Memory:
+    """Symbolic values by rename key, and the store buffer by address: two accesses meet if base, index,
+    scale and displacement agree.
+
+    With ``exact_memory`` they meet if they share a byte. Base and displacement are then one sum, which an
+    index of known value is part of.
+    """
+
+    def __init__(self, columns: Columns, policy: str) -> None:
+        program = columns.program
+        self._columns = columns
+        self._program = program
+        self._origin: int = _ORIGIN
+        self._half: int = _HALF
+        self._no_symbol: int = _NO_SYMBOL
+        self._fill: int = _FILL
+        self._one_page = policy == "bhive"
+        self._all_different = policy == "diff"
+        self._stack_apart = policy in ("stack", "bhive")
+        self._seen_symbol = longs(64)
+        self.symbol = longs(64)
+
+    def start(self) -> None:
+        """No stores yet; registers point where the policy says."""
+        program = self._program
+        self._from_store = False
+        """Whether the load looked at last reads what a store in flight has written."""
+        self.blocked = 0
+        """Whether the load looked at last meets a store that it cannot forward from."""
+        self.first_live = 0
+        """Stores before this one are long finished: forwarding from them changes nothing."""
+        self._seen = 0
+        if program.keys > len(self.symbol):
+            self.symbol = longs(2 * program.keys)
+        self._origins = _FIRST_FREE
+        for key in range(program.keys):
+            if self._all_different:
+                self.symbol[key] = self._new_origin()
+            elif self._stack_apart and key == program.rsp:
+                self.symbol[key] = 2 * self._origin
+            elif self._stack_apart and key == program.rbp:
+                self.symbol[key] = 3 * self._origin
+            elif self._one_page:
+                self.symbol[key] = self._fill
+            else:
+                self.symbol[key] = self._origin
+        # The address looked up last.
+        self._base = 0
+        self._index = 0
+        self._scale = 0
+        self._displacement = 0
+
+    def _new_origin(self) -> int:
+        self._origins += 1
+        return self._origin * self._origins
+
+    def _look_at(self, static_uop: int) -> None:
+        """The address of a uop's access with the register values of the moment (4.1)."""
+        program = self._program
+        self._base = 0
+        self._index = 0
+        self._scale = program.u_scale[static_uop]
+        self._displacement = program.u_displacement[static_uop]
+        if program.u_base[static_uop] >= 0:
+            self._base = self.symbol[program.u_base[static_uop]]
+        if program.u_index[static_uop] >= 0:
+            self._index = self.symbol[program.u_index[static_uop]]
+        if program.exact_memory:
+            self._base += self._displacement + program.u_stack_offset[static_uop]
+            self._displacement = 0
+            if self._is_number(self._index):
+                self._base += self._index * self._scale
+                self._index = 0
+                self._scale = 0
+            if self._one_page and self._is_number(self._base):
+                self._base = self._base & (_PAGE - 1)
+
+    def _is_number(self, symbol: int) -> bool:
+        """A value without an unknown part."""
+        return -self._half < symbol < self._half
+
+    def open_store(self, static_uop: int) -> int:
+        """A store address is renamed: a new store-buffer entry, the newest under its address (W2)."""
+        columns = self._columns
+        self._look_at(static_uop)
+        store = columns.new_store()
+        columns.store_base[store] = self._base
+        columns.store_index[store] = self._index
+        columns.store_scale[store] = self._scale
+        columns.store_displacement[store] = self._displacement
+        columns.store_bytes[store] = self._program.u_bytes[static_uop]
+        return store
+
+    def newest_store(self, static_uop: int, cycle: int) -> int:
+        """The entry that a load forwards from, NONE if there is none that still matters (W3)."""
+        columns = self._columns
+        self.blocked = 0
+        self._from_store = False
+        while self.first_live < columns.stores and self._finished(self.first_live, cycle):
+            self.first_live += 1
+        if self.first_live == columns.stores:
+            return NONE
+        self._look_at(static_uop)
+        if self._program.exact_memory:
+            return self._newest_overlapping(self._program.u_bytes[static_uop])
+        store = columns.stores - 1
+        while store >= self.first_live:
+            if (
+                columns.store_base[store] == self._base
+                and columns.store_displacement[store] == self._displacement
+                and columns.store_index[store] == self._index
+                and columns.store_scale[store] == self._scale
+            ):
+                return store
+            store -= 1
+        return NONE
+
+    def _newest_overlapping(self, size: int) -> int:
+        """The newest store that shares a byte with the load looked at. The load can forward if that store
+        wrote all of its bytes; accesses of unknown size are compared by their first byte."""
+        columns = self._columns
+        store = columns.stores - 1
+        while store >= self.first_live:
+            if columns.store_index[store] == self._index and columns.store_scale[store] == self._scale:
+                ahead = self._base - columns.store_base[store]
+                stored = columns.store_bytes[store]
+                if ahead == 0 or -size < ahead < stored:
+                    self._from_store = True
+                    self.blocked = size > 0 and stored > 0 and (ahead < 0 or ahead + size > stored)
+                    return store
+            store -= 1
+        return NONE
+
+    def _finished(self, store: int, cycle: int) -> bool:
+        """Its data were there before any load that is renamed now can ask for them."""
+        columns = self._columns
+        if self._program.exact_memory:
+            return UNKNOWN < columns.store_left[store] <= cycle - _IN_CACHE
+        return (
+            UNKNOWN < columns.store_address[store] <= cycle and UNKNOWN < columns.store_data[store] <= cycle
+        )
+
+    def record(self, state: Record) -> None:
+        """Its part of the pipeline's state. What counts of a symbolic value is which others have the same
+        origin and how far from them it is."""
+        columns = self._columns
+        while self.first_live < columns.stores and self._finished(self.first_live, state.cycle):
+            self.first_live += 1
+        self._seen = 0
+        for position in range(self._program.used_keys):
+            self._record_symbol(state, self.symbol[self._program.used_key[position]])
+        state.add(columns.stores - self.first_live)
+        for store in range(self.first_live, columns.stores):
+            self._record_symbol(state, columns.store_base[store])
+            self._record_symbol(state, columns.store_index[store])
+            state.add(columns.store_scale[store])
+            state.add(columns.store_displacement[store])
+            state.add_time(columns.store_address[store], 0)
+            state.add_time(columns.store_data[store], 0)
+
+    def _record_symbol(self, state: Record, symbol: int) -> None:
+        number = 0
+        while number < self._seen and abs(self._seen_symbol[number] - symbol) >= self._origin // 2:
+            number += 1
+        if number == self._seen:
+            if number == len(self._seen_symbol):
+                self._seen_symbol = grown(self._seen_symbol, 2 * number)
+            self._seen_symbol[number] = symbol
+            self._seen = number + 1
+        state.add(number)
+        state.add(symbol - self._seen_symbol[number])
+
+    def copy(self, source: int, target: int) -> None:
+        """An eliminated move."""
+        self.symbol[target] = self.symbol[source]
+
+    def continued(self, i: int) -> int:
+        """The symbolic value that an instruction's results continue, if they have no new origins (4.2)."""
+        if self._program.exact_memory:
+            return self._value(i)
+        source = self._program.i_symbol_source[i]
+        if source < 0:
+            return self._no_symbol
+        return self.symbol[source] + self._program.i_symbol_delta[i]
+
+    def _value(self, i: int) -> int:
+        """The value of an instruction's result, if it is known in terms of others (``values``)."""
+        program = self._program
+        kind = program.i_value_kind[i]
+        if kind == LOADED and self._one_page and not self._from_store:
+            return self._fill
+        if kind != SUM:
+            return self._no_symbol
+        value = program.i_value_delta[i]
+        base = program.i_value_base[i]
+        index = program.i_value_index[i]
+        if base >= 0:
+            value += self.symbol[base]
+        if index >= 0:
+            if not self._is_number(self.symbol[index]) and not self._is_number(value):
+                return self._no_symbol
+            if not self._is_number(self.symbol[index]) and program.i_value_scale[i] != 1:
+                return self._no_symbol
+            value += self.symbol[index] * program.i_value_scale[i]
+        return value
+
+    def move_stack(self, i: int) -> None:
+        """An instruction with an implicit use of the stack moves RSP; the published model leaves it."""
+        if self._program.exact_memory and self._program.i_rsp_change[i]:
+            self.symbol[self._program.rsp] += self._program.i_rsp_change[i]
+
+    def result(self, key: int, continued: int) -> None:
+        """A result to this register becomes visible."""
+        self.symbol[key] = self._new_origin() if continued == self._no_symbol else continued

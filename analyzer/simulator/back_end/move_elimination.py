@@ -1,0 +1,136 @@
+"""Move elimination: which register moves the renamer executes by itself (Y1 to Y4; uiCA model, 3.9.3)."""
+
+from __future__ import annotations
+
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.simulator.tables.arrays import Column, Record, ints, longs
+from cyclelens.analyzer.simulator.tables.program import Program
+
+_CLASSES = 2
+_GPR = 0
+
+
+class MoveElimination:
+    """The values that several registers share, in two lists (one per register class); alias sets are bit
+    masks of keys. Histories hold the latest renamer cycles, oldest first."""
+
+    def __init__(self, program: Program, microarchitecture: Microarchitecture) -> None:
+        self._program = program
+        self._slots = ints(_CLASSES)
+        self._slots[0] = microarchitecture.move_elimination_gpr_slots
+        self._slots[1] = microarchitecture.move_elimination_simd_slots
+        self.length = microarchitecture.move_elimination_pipeline_length
+        self._all_gpr = microarchitecture.all_gpr_aliases_overwritten
+        self.now = ints(_CLASSES)
+        self.eliminated = ints(_CLASSES * self.length)
+        self.shared = ints(_CLASSES * self.length)
+        self._issue_width = microarchitecture.issue_width
+        self.entry_class = ints(0)
+
+    def start(self) -> None:
+        """Nothing is shared."""
+        for position in range(_CLASSES * self.length):
+            self.eliminated[position] = 0
+            self.shared[position] = 0
+        self.entries = 0
+        # A key is in one alias set at most, and sets that have become empty go at the end of a cycle.
+        most = self._program.keys + 2 * self._issue_width
+        if most > len(self.entry_class):
+            self.entry_class = ints(2 * most)
+            self.entry_value = ints(2 * most)
+            self.entry_mask = longs(2 * most)
+
+    def record(self, state: Record, value: Column) -> None:
+        """Its part of the pipeline's state; ``value`` is the renamer's column of current values."""
+        for position in range(_CLASSES * self.length):
+            state.add(self.eliminated[position])
+            state.add(self.shared[position])
+        for entry in range(self.entries):
+            state.add(self.entry_class[entry])
+            state.add(self.entry_mask[entry])
+            for position in range(self._program.used_keys):
+                key = self._program.used_key[position]
+                if value[key] == self.entry_value[entry]:
+                    state.add(key)
+
+    def start_cycle(self) -> None:
+        """The renamer begins a cycle."""
+        self.now[0] = 0
+        self.now[1] = 0
+
+    def decide(self, register_class: int) -> bool:
+        """Whether the next move of this class in the cycle is eliminated."""
+        if register_class < 0:
+            return False
+        first = register_class * self.length
+        free = self._slots[register_class] - self.now[register_class] - self.shared[first]
+        for position in range(first + 1, first + self.length):
+            free -= self.eliminated[position]
+        if free <= 0:
+            return False
+        self.now[register_class] += 1
+        return True
+
+    def decided(self) -> None:
+        """All decisions of the cycle are made: values with one alias left may be dropped (Y1)."""
+        if self.entries == 0:
+            return
+        kept = 0
+        for entry in range(self.entries):
+            register_class = self.entry_class[entry]
+            mask = self.entry_mask[entry]
+            keeps = self.now[register_class] > 0 or (register_class == _GPR and self._all_gpr)
+            if keeps or mask & (mask - 1):
+                self._move(entry, kept)
+                kept += 1
+        self.entries = kept
+
+    def _move(self, entry: int, target: int) -> None:
+        self.entry_class[target] = self.entry_class[entry]
+        self.entry_value[target] = self.entry_value[entry]
+        self.entry_mask[target] = self.entry_mask[entry]
+
+    def share(self, value: int, source: int, target: int) -> None:
+        """An eliminated move makes two registers hold one value (Y2)."""
+        register_class = self._program.key_class[source]
+        entry = self._find(register_class, value)
+        if entry < 0:
+            entry = self.entries
+            self.entry_class[entry] = register_class
+            self.entry_value[entry] = value
+            self.entry_mask[entry] = 0
+            self.entries = entry + 1
+        self.entry_mask[entry] |= self._program.key_bit[source] | self._program.key_bit[target]
+
+    def overwrite(self, value: int, key: int) -> None:
+        """A register no longer holds the value (Y3)."""
+        if self.entries == 0:
+            return
+        entry = self._find(self._program.key_class[key], value)
+        if entry >= 0:
+            self.entry_mask[entry] &= ~self._program.key_bit[key]
+
+    def _find(self, register_class: int, value: int) -> int:
+        for entry in range(self.entries):
+            if self.entry_value[entry] == value and self.entry_class[entry] == register_class:
+                return entry
+        return -1
+
+    def end_cycle(self) -> None:
+        """Record the cycle's figures (Y4)."""
+        kept = 0
+        for entry in range(self.entries):
+            if self.entry_mask[entry]:
+                self._move(entry, kept)
+                kept += 1
+        self.entries = kept
+        for register_class in range(_CLASSES):
+            first = register_class * self.length
+            last = first + self.length - 1
+            for position in range(first, last):
+                self.eliminated[position] = self.eliminated[position + 1]
+                self.shared[position] = self.shared[position + 1]
+            self.eliminated[last] = self.now[register_class]
+            self.shared[last] = 0
+        for entry in range(self.entries):
+            self.shared[self.entry_class[entry] * self.length + self.length - 1] += 1

@@ -1,0 +1,55 @@
+cimport cython
+
+from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue, Record
+from cyclelens.analyzer.simulator.tables.columns cimport Columns
+from cyclelens.analyzer.simulator.tables.program cimport Program
+
+cdef int ELIMINATED
+cdef int NONE
+cdef int _ALU_SIX
+cdef int _IMBALANCE
+cdef int _IMBALANCE_TEN
+cdef int _INCREMENT
+cdef int _LOADS
+cdef int _MAX_PORTS
+cdef int _MODULUS
+cdef int _MULTIPLIER
+cdef int _STORE_ADDRESSES
+cdef int _STORE_DATA
+cdef int _USED_BITS
+
+
+cdef long long _MODULUS
+cdef long long _MULTIPLIER
+
+
+@cython.final
+cdef class PortAssignment:
+    cdef Columns _columns
+    cdef Program _program
+    cdef PairQueue _issued
+    cdef int _policy
+    cdef int _ports
+    cdef bint _random
+    cdef long long _seed
+    cdef public long long state
+    cdef public int[::1] usage
+    cdef public int[::1] snapshot
+    cdef public int[::1] previous
+    cdef public int toggles
+    cdef int[::1] _ranked
+    cdef int[::1] _sets
+    cdef int _sets_count
+    cdef int[::1] _six
+    cdef bint settled(self) noexcept
+    cdef int usage_digest(self) noexcept
+    cdef void start(self) noexcept
+    cdef int record(self, Record state) except -1
+    cdef void tick(self) noexcept
+    cdef int _choose(self, int ports, int slot) noexcept
+    cdef int _emptiest(self, int ports) noexcept
+    cdef int _any(self, int ports) noexcept
+    cdef int _least_used(self, int ports, bint ties_to_highest) noexcept
+    cdef int _most_used(self, int ports) noexcept
+    cdef int _toggle(self, int ports, int first, int second) noexcept
+    cdef int _choose_of_ten(self, int ports, int slot) noexcept

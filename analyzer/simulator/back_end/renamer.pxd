@@ -1,0 +1,56 @@
+cimport cython
+
+from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue, Record
+from cyclelens.analyzer.simulator.tables.columns cimport Columns
+from cyclelens.analyzer.simulator.back_end.memory cimport Memory
+from cyclelens.analyzer.simulator.back_end.move_elimination cimport MoveElimination
+from cyclelens.analyzer.simulator.tables.program cimport Program
+from cyclelens.analyzer.simulator.back_end.resources cimport Resources
+
+cdef int ELIMINATED
+cdef int LOAD
+cdef int NONE
+cdef int STORE_ADDRESS
+cdef int STORE_DATA
+cdef int SYNC
+cdef int UNKNOWN
+cdef int _SETTLED
+
+
+@cython.final
+cdef class Renamer:
+    cdef Columns _columns
+    cdef Program _program
+    cdef PairQueue _idq
+    cdef PairQueue _issued
+    cdef Memory _memory
+    cdef Resources _resources
+    cdef int _width
+    cdef bint _fast_pointer_chasing
+    cdef public MoveElimination elimination
+    cdef public int merged_for
+    cdef public int open_store
+    cdef public int[::1] value
+    cdef public int[::1] moved_32
+    cdef public int[::1] internal
+    cdef public int writes
+    cdef public int[::1] write_key
+    cdef public int[::1] write_value
+    cdef public int[::1] write_computed
+    cdef public int writes_moved_32
+    cdef public bint between_instructions
+    cdef int start(self) except -1
+    @cython.locals(waits=cython.bint)
+    cdef int record(self, Record state) except -1
+    cdef void tick(self, int cycle, bint rob_empty) noexcept
+    cdef void _select(self, int cycle, bint rob_empty) noexcept
+    cdef void _eliminate(self) noexcept
+    @cython.locals(eliminated=cython.bint)
+    cdef void _rename(self, int uop, int cycle) noexcept
+    cdef int _current(self, int key) noexcept
+    cdef void _write(self, int key, int value, int computed) noexcept
+    cdef void _rename_eliminated(self, int i) noexcept
+    @cython.locals(same=cython.bint)
+    cdef void _connect(self, int uop, int static) noexcept
+    cdef void _make_visible(self, int i, bint eliminated) noexcept
+    cdef bint _chases_pointer(self, int static) noexcept

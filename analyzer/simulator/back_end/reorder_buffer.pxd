@@ -1,0 +1,41 @@
+cimport cython
+
+from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue, Record
+from cyclelens.analyzer.simulator.tables.columns cimport Columns
+from cyclelens.analyzer.simulator.tables.program cimport Program
+
+cdef int ELIMINATED
+cdef int LOAD
+cdef int NONE
+cdef int UNKNOWN
+cdef int _LONG_AGO
+cdef int _LONG_WINDOW
+cdef int _POSITION_TRIES
+cdef int _MARGIN
+cdef int _SETTLED
+
+
+@cython.final
+cdef class ReorderBuffer:
+    cdef Columns _columns
+    cdef Program _program
+    cdef PairQueue _issued
+    cdef int _size
+    cdef int _issue_width
+    cdef int _retire_width
+    cdef public PairQueue entries
+    cdef public int last_round
+    cdef public int[::1] key_cycle
+    cdef public int[::1] key_position
+    cdef public int[::1] first_cycle
+    cdef public int key_rounds
+    cdef int start(self) except -1
+    cpdef tuple window(self, int rounds)
+    cpdef double cycles_per_round(self, int first, int last) except? -1
+    cdef int record(self, Record state) except -1
+    cdef int reserve(self) except -1
+    cdef int grow(self, int rounds) except -1
+    cdef bint full(self) noexcept
+    cdef int next_retirement(self, int cycle) noexcept
+    cdef void tick(self, int cycle) noexcept
+    cdef bint _complete(self, int first, int end, int cycle) noexcept

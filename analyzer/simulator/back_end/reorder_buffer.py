@@ -1,0 +1,171 @@
+"""The reorder buffer: fused uops retire in order (uiCA model, 3.10)."""
+
+from __future__ import annotations
+
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.simulator.tables.arrays import PairQueue, Record, grown, ints
+from cyclelens.analyzer.simulator.tables.columns import Columns
+from cyclelens.analyzer.simulator.tables.constants import ELIMINATED, LOAD, NONE, UNKNOWN
+from cyclelens.analyzer.simulator.tables.queues import Queues
+
+_MARGIN = 16
+_SETTLED = 4
+_LONG_AGO = 1 << 20
+_LONG_WINDOW = 10
+_POSITION_TRIES = 5
+
+
+class ReorderBuffer:
+    """Entries are fused uops as (first uop, number of uops)."""
+
+    def __init__(self, columns: Columns, microarchitecture: Microarchitecture, queues: Queues) -> None:
+        self._columns = columns
+        self._program = columns.program
+        self._issued = queues.issued
+        self._size = microarchitecture.reorder_buffer_size
+        self._issue_width = microarchitecture.issue_width
+        self._retire_width = microarchitecture.retire_width
+        self.entries = PairQueue()
+        self.key_cycle = ints(64)
+        """Per round: retirement cycle of the key instruction's last fused uop (5.2)."""
+        self.first_cycle = ints(64)
+        """Per round: the cycle in which its first uop retired."""
+        self.key_position = ints(64)
+        """Per round: the position of that uop within its retirement cycle."""
+
+    def start(self) -> None:
+        """Empty."""
+        self.entries.start(self._size + 64)
+        self.last_round = NONE
+        """Round of the fused uop that retired last."""
+        for round_number in range(len(self.key_cycle)):
+            self.key_cycle[round_number] = 0
+            self.first_cycle[round_number] = 0
+            self.key_position[round_number] = 0
+        self.key_rounds = 0
+        """Rounds whose key instruction has retired."""
+
+    def reserve(self) -> None:
+        """Make room for the rounds that one cycle can retire; to be called before each."""
+        if self.last_round + _MARGIN > len(self.key_cycle):
+            self.grow(2 * (self.last_round + _MARGIN))
+
+    def grow(self, rounds: int) -> None:
+        """Make room for this many rounds."""
+        if rounds > len(self.key_cycle):
+            self.key_cycle = grown(self.key_cycle, rounds)
+            self.first_cycle = grown(self.first_cycle, rounds)
+            self.key_position = grown(self.key_position, rounds)
+
+    def full(self) -> bool:
+        """No room for a whole issue group."""
+        return self.entries.count + self._issue_width > self._size
+
+    def next_retirement(self, cycle: int) -> int:
+        """The next cycle in which a fused uop retires, NONE if that is not known yet."""
+        entries = self.entries
+        if entries.count == 0:
+            return NONE
+        first = entries.firsts[entries.head]
+        latest = cycle
+        for uop in range(first, first + entries.seconds[entries.head]):
+            executed = self._columns.executed[uop]
+            if executed == UNKNOWN:
+                return NONE
+            if executed > latest:
+                latest = executed
+        return latest + 1
+
+    def tick(self, cycle: int) -> None:
+        """Retire what is complete, then take in the issue group."""
+        columns = self._columns
+        program = self._program
+        entries = self.entries
+        position = 0
+        while position < self._retire_width and entries.count > 0:
+            first = entries.firsts[entries.head]
+            end = first + entries.seconds[entries.head]
+            if not self._complete(first, end, cycle):
+                break
+            entries.pop()
+            for uop in range(first, end):
+                columns.retired[uop] = cycle
+            if columns.position[first] == 0:
+                round_number = columns.instance[first] // program.instructions
+                if round_number != self.last_round:
+                    self.first_cycle[round_number] = cycle
+                    self.last_round = round_number
+            if columns.position[first] == program.key_instruction:
+                self.key_cycle[self.last_round] = cycle
+                self.key_position[self.last_round] = position
+                if program.u_last[columns.static[end - 1]]:
+                    self.key_rounds = self.last_round + 1
+            position += 1
+        for position in range(self._issued.count):
+            first = self._issued.firsts[position]
+            size = self._issued.seconds[position]
+            entries.push(first, size)
+            for uop in range(first, first + size):
+                if columns.port[uop] == ELIMINATED or program.u_port_mask[columns.static[uop]] == 0:
+                    columns.executed[uop] = cycle
+
+    def window(self, rounds: int) -> tuple[int, int]:
+        """First and last relevant round of so many (5.2, 5.3): the second half of the run, ending where the
+        key instruction retires at the same place within a cycle as at its beginning."""
+        last = max(0, rounds - 2)
+        first = min(last, rounds // 2)
+        end = last
+        if last - first > _LONG_WINDOW:
+            for back in range(_POSITION_TRIES):
+                if self.key_position[last - back] == self.key_position[first]:
+                    end = last - back
+                    break
+        return first, end
+
+    def cycles_per_round(self, first: int, last: int) -> float:
+        """From the key instruction of one round to that of another; in a single round from the start."""
+        if first == last:
+            return float(self.key_cycle[last])
+        return float(self.key_cycle[last] - self.key_cycle[first]) / (last - first)
+
+    def record(self, state: Record) -> None:
+        """Its part of the pipeline's state: everything about the uops in flight."""
+        columns = self._columns
+        program = self._program
+        entries = self.entries
+        state.add(entries.count)
+        for position in range(entries.count):
+            index = (entries.head + position) & entries.mask
+            first = entries.firsts[index]
+            state.add(first - state.uop)
+            if state.differs:
+                break
+            for uop in range(first, first + entries.seconds[index]):
+                if columns.executed[uop] != UNKNOWN:
+                    state.add_time(columns.executed[uop], 0)
+                    continue
+                state.add_time(columns.dispatched[uop], _LONG_AGO)
+                if columns.store[uop] != NONE:
+                    state.add(columns.store[uop] - columns.stores)
+                if columns.dispatched[uop] != UNKNOWN:
+                    continue
+                state.add(columns.port[uop])
+                if program.u_kind[columns.static[uop]] == LOAD:
+                    state.add(columns.latency_bonus[uop])
+                state.add_time(columns.ready[uop], 0)
+                if columns.ready[uop] != UNKNOWN:
+                    continue
+                state.add_time(columns.issued[uop], _LONG_AGO)
+                first_input = columns.first_input[uop]
+                inputs = program.u_in_count[columns.static[uop]]
+                for operand in range(first_input, first_input + inputs):
+                    # What was ready five cycles after the issue holds the uop up no more than earlier ones.
+                    oldest = state.cycle - columns.issued[uop] - _SETTLED
+                    columns.record_value(state, columns.input_value[operand], oldest)
+
+    def _complete(self, first: int, end: int, cycle: int) -> bool:
+        columns = self._columns
+        for uop in range(first, end):
+            if columns.executed[uop] == UNKNOWN or columns.executed[uop] >= cycle:
+                return False
+        return True

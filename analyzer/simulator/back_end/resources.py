@@ -1,0 +1,212 @@
+"""The buffers and register files that an instruction needs beside reorder buffer and scheduler (optional;
+B1 to B6 of docs/pipeline.md 7).
+
+The rules are those of UFS (Palomares, Wong, Kuck, Jalby, "Evaluating Out-of-Order Engine Limitations Using
+Uop Flow Simulation"): an instruction takes all that it needs when its first uop issues, in order, and gives
+it back when its last uop has retired, a load its place in the load matrix as soon as it has executed.
+"""
+
+from __future__ import annotations
+
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.options import ModelOptions
+from cyclelens.analyzer.simulator.tables.arrays import PairQueue, Record, grown, ints
+from cyclelens.analyzer.simulator.tables.columns import Columns
+from cyclelens.analyzer.simulator.tables.constants import ELIMINATED, LOAD, NONE, STORE_ADDRESS, UNKNOWN
+
+_COUNT = 7
+_LOAD_BUFFER, _STORE_BUFFER, _BRANCH_BUFFER, _INTEGER_REGISTERS, _ALL_REGISTERS, _LOAD_MATRIX = (
+    0,
+    1,
+    2,
+    3,
+    5,
+    6,
+)
+_UNLIMITED = 1 << 20
+_STALLS = 1024
+
+
+class Resources:
+    """Who holds what. A helper of the renamer, which asks before it issues an instruction.
+
+    An instruction that needs more than there is gets all as soon as nobody holds any.
+    """
+
+    def __init__(self, columns: Columns, microarchitecture: Microarchitecture, options: ModelOptions) -> None:
+        self._columns = columns
+        self._program = columns.program
+        self._wanted = options.limited
+        self._rob_size = microarchitecture.reorder_buffer_size
+        self._load_matrix = microarchitecture.load_matrix_size or 0
+        self.limited = False
+        """Whether anything here can act at all on this block."""
+        self.stalls = ints(0)
+        """By cycle: the number of the resource that issue waited for plus 1, or 0."""
+        self._sizes = ints(_COUNT)
+        sizes = (
+            microarchitecture.load_buffer_size,
+            microarchitecture.store_buffer_size,
+            microarchitecture.branch_buffer_size,
+            microarchitecture.integer_registers,
+            microarchitecture.vector_registers,
+            microarchitecture.all_registers,
+            microarchitecture.load_matrix_size,
+        )
+        for resource, size in enumerate(sizes):
+            self._sizes[resource] = _UNLIMITED if size is None else size
+
+    def start(self) -> None:
+        """Find out what can run out on the program; nobody holds any."""
+        self.limited = self._wanted
+        if self.limited:
+            self._find_limits()
+
+    def _find_limits(self) -> None:
+        self.used = ints(_COUNT)
+        self.stalls = ints(_STALLS)
+        self._needs = ints(_COUNT * self._program.instructions)
+        for i in range(self._program.instructions):
+            self._count_needs(i)
+        self._active = ints(_COUNT)
+        """The resources that matter, ascending; all but the load matrix are given back at retirement."""
+        self._active_count = 0
+        self._retiring_count = 0
+        self._needy = ints(self._program.instructions)
+        """Instructions that need any of those."""
+        self._find_active(self._rob_size)
+        self.limited = self._active_count > 0
+        self._holders = PairQueue()
+        """Instructions in flight, oldest first, as (first uop, last uop)."""
+        self._holders.start(self._rob_size + 64)
+        self._loads = ints(self._load_matrix + self._program.uops)
+        """Loads that have an entry in the load matrix."""
+
+    def _count_needs(self, i: int) -> None:
+        """How many of each resource an instruction takes."""
+        program = self._program
+        first = _COUNT * i
+        for uop in range(program.i_uop0[i], program.i_uop0[i] + program.i_uop_count[i]):
+            if program.u_kind[uop] == LOAD:
+                self._needs[first + _LOAD_BUFFER] += 1
+            elif program.u_kind[uop] == STORE_ADDRESS:
+                self._needs[first + _STORE_BUFFER] += 1
+        # A macro-fused pair is the branch's entry too.
+        if program.i_branch[i] or program.i_first[i]:
+            self._needs[first + _BRANCH_BUFFER] = 1
+        outputs = program.i_outputs_count[i]
+        if program.i_no_uops[i]:
+            outputs = 0  # zero idioms and NOPs produce no value of their own
+        for output in range(program.i_outputs0[i], program.i_outputs0[i] + outputs):
+            register_class = program.key_class[program.output_key[output]]
+            if register_class >= 0:
+                self._needs[first + _INTEGER_REGISTERS + register_class] += 1
+                self._needs[first + _ALL_REGISTERS] += 1
+        if self._sizes[_LOAD_MATRIX] < _UNLIMITED:
+            self._needs[first + _LOAD_MATRIX] = self._needs[first + _LOAD_BUFFER]
+
+    def _find_active(self, rob_size: int) -> None:
+        """Leave out what never runs out because the reorder buffer does before: much of the cost."""
+        program = self._program
+        fused = 0
+        for idq_uop in range(program.idq_uops):
+            fused += program.q_fused_count[idq_uop]
+        # Whole rounds, the parts of rounds at both ends, and the instruction that asks.
+        rounds = rob_size // fused + 3
+        for resource in range(_COUNT):
+            need = 0
+            for i in range(program.instructions):
+                need += self._needs[_COUNT * i + resource]
+            if need * rounds > self._sizes[resource]:
+                self._active[self._active_count] = resource
+                self._active_count += 1
+                if resource != _LOAD_MATRIX:
+                    self._retiring_count += 1
+                for i in range(program.instructions):
+                    if self._needs[_COUNT * i + resource]:
+                        self._needy[i] = 1
+            else:
+                for i in range(program.instructions):
+                    self._needs[_COUNT * i + resource] = 0
+
+    def reserve(self, cycle: int) -> None:
+        """Make room for what this cycle can add."""
+        if cycle >= len(self.stalls):
+            self.stalls = grown(self.stalls, 2 * cycle)
+
+    def take(self, first: int, cycle: int) -> bool:
+        """Take everything for the instruction that begins with this uop; False if something is missing."""
+        columns = self._columns
+        if columns.instance_uop0[columns.instance[first]] != first:
+            return True  # what the renamer itself puts in front of an instruction
+        i = columns.position[first]
+        if not self._needy[i]:
+            return True
+        last = first + self._program.i_uop_count[i] - 1
+        self._release()
+        missing = self._missing(i)
+        if missing == _LOAD_MATRIX:
+            self._release_loads(cycle)
+            missing = self._missing(i)
+        if missing != NONE:
+            self.stalls[cycle] = missing + 1
+            return False
+        for position in range(self._retiring_count):
+            resource = self._active[position]
+            self.used[resource] += self._needs[_COUNT * i + resource]
+        if self._needs[_COUNT * i + _LOAD_MATRIX]:
+            for uop in range(first, last + 1):
+                if self._program.u_kind[columns.static[uop]] == LOAD:
+                    self._loads[self.used[_LOAD_MATRIX]] = uop
+                    self.used[_LOAD_MATRIX] += 1
+        self._holders.push(first, last)
+        return True
+
+    def eliminate(self, i: int) -> None:
+        """A move that has just been issued is carried out by the renamer: it shares its source's register."""
+        self._give_back(i)
+
+    def record(self, state: Record) -> None:
+        """Its part of the pipeline's state: what does not follow from the uops in flight."""
+        self._release()
+        for resource in range(_LOAD_MATRIX):
+            state.add(self.used[resource])
+        holders = self._holders
+        for position in range(holders.count):
+            first = holders.firsts[(holders.head + position) & holders.mask]
+            state.add(1 if self._columns.port[first] == ELIMINATED else 0)
+
+    def _missing(self, i: int) -> int:
+        """The first resource that an instruction has to wait for, NONE if there is none."""
+        for position in range(self._active_count):
+            resource = self._active[position]
+            need = self._needs[_COUNT * i + resource]
+            if need and self.used[resource] and self.used[resource] + need > self._sizes[resource]:
+                return resource
+        return NONE
+
+    def _release(self) -> None:
+        """What instructions held that have retired."""
+        columns = self._columns
+        holders = self._holders
+        while holders.count > 0 and columns.retired[holders.seconds[holders.head]] != UNKNOWN:
+            first = holders.firsts[holders.head]
+            if columns.port[first] != ELIMINATED:
+                self._give_back(columns.position[first])
+            holders.pop()
+
+    def _give_back(self, i: int) -> None:
+        for position in range(self._retiring_count):
+            resource = self._active[position]
+            self.used[resource] -= self._needs[_COUNT * i + resource]
+
+    def _release_loads(self, cycle: int) -> None:
+        """Entries of loads that had executed before this cycle."""
+        columns = self._columns
+        kept = 0
+        for position in range(self.used[_LOAD_MATRIX]):
+            uop = self._loads[position]
+            if columns.executed[uop] == UNKNOWN or columns.executed[uop] >= cycle:
+                self._loads[kept] = uop
+                kept += 1
+        self.used[_LOAD_MATRIX] = kept

@@ -1,0 +1,398 @@
+"""The scheduler (reservation station): uops wait for their inputs, then for their port
+(uiCA model, 3.11 to 3.13). Event-driven: a uop that waits costs nothing."""
+
+from __future__ import annotations
+
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.simulator.back_end.fences import Fences
+from cyclelens.analyzer.simulator.tables.arrays import Column, PairQueue, Record, SequenceHeaps, ints
+from cyclelens.analyzer.simulator.tables.columns import Columns
+from cyclelens.analyzer.simulator.tables.constants import (
+    ELIMINATED,
+    FOREVER,
+    HELD_BY_FENCE,
+    HELD_BY_UNIT,
+    LOAD,
+    NONE,
+    STORE_ADDRESS,
+    STORE_DATA,
+    UNKNOWN,
+)
+from cyclelens.analyzer.simulator.tables.queues import Queues
+
+_MIN_EXECUTION = 2
+_ADDRESS_KNOWN = 5
+_DATA_KNOWN = 1
+_FORWARDING = 4
+_PAIRED_STORE_BYTES = 64
+_QUEUES = 19
+_DIVIDER = 16
+"""Uops for the divider, whatever port they were bound to (Z3)."""
+_HELD = 17
+"""Uops that a fence or an occupancy holds back."""
+_CANDIDATES = 18
+
+
+class Scheduler:
+    """Holds uops from issue to dispatch. ``usage`` are the uops bound to each port."""
+
+    def __init__(
+        self,
+        columns: Columns,
+        microarchitecture: Microarchitecture,
+        queues: Queues,
+        usage: Column,
+    ) -> None:
+        self._columns = columns
+        self._program = columns.program
+        self._issued = queues.issued
+        self._usage = usage
+        self._size = microarchitecture.reservation_station_size
+        self._issue_width = microarchitecture.issue_width
+        self._delay = microarchitecture.issue_to_dispatch_delay
+        self._ports = 1 + int(microarchitecture.ports[-1], 16)
+        self._slow_256_bit = microarchitecture.slow_256_bit_memory
+        self._failed_forwarding = microarchitecture.failed_forwarding_cycles
+        self.fences = Fences(columns)
+        self._queues = SequenceHeaps(_QUEUES)
+        """Ready uops by port, and the queues named below."""
+        # Uops dispatched in this cycle and in the one before, whose ports are counted down in this one.
+        self._dispatched = ints(2 * _QUEUES)
+        self._checks = PairQueue()
+        self._rob_size = microarchitecture.reorder_buffer_size
+        self._blocked = ints(0)
+        """Dispatched loads that wait until a store has left the store buffer."""
+        self._ring = ints(0)
+        """Ready times that lie ahead, as linked lists over ``next_uop`` in a ring of cycles."""
+        self.tp_blocked = ints(0)
+
+    def start(self) -> None:
+        """Empty."""
+        program = self._program
+        self.fences.start()
+        self.occupancy = 0
+        farthest = program.longest_wait + self._delay + _ADDRESS_KNOWN + _FORWARDING + self._failed_forwarding
+        size = 64
+        while size <= farthest:
+            size *= 2
+        self._ring_mask = size - 1
+        if size > len(self._ring):
+            self._ring = ints(size)
+        for slot in range(size):
+            self._ring[slot] = NONE
+        # The last group may overfill it: a fused uop of microcoded instructions has up to hundreds of uops.
+        most = 2 * self._size + self._issue_width * program.most_fused
+        self._queues.start(most)
+        self._checks.start(most)
+        if program.exact_memory:
+            self._blocked = ints(self._rob_size * program.most_fused + most)
+        self._ready = 0
+        """Uops in all ready queues."""
+        self.divider_blocked = 0
+        self.store_data_blocked = 0
+        if program.tp_names > len(self.tp_blocked):
+            self.tp_blocked = ints(2 * program.tp_names)
+        for name in range(program.tp_names):
+            self.tp_blocked[name] = 0
+        self.dispatched_count = 0
+        self._blocked_count = 0
+
+    def full(self) -> bool:
+        """No room for a whole issue group."""
+        return self.occupancy + self._issue_width > self._size
+
+    def waits(self) -> bool:
+        """Nothing happens in it before the next ready time or issue group, but for counters that run down."""
+        return (
+            self._ready == 0
+            and self.dispatched_count == 0
+            and self._blocked_count == 0
+            and not self._program.has_special
+        )
+
+    def next_ready(self, cycle: int) -> int:
+        """The next cycle in which a uop becomes ready, NONE if none is known."""
+        for ahead in range(1, self._ring_mask + 1):
+            if self._ring[(cycle + ahead) & self._ring_mask] != NONE:
+                return cycle + ahead
+        return NONE
+
+    def skip(self, cycles: int) -> None:
+        """So many cycles go by in which nothing happens."""
+        self.divider_blocked = max(0, self.divider_blocked - cycles)
+        self.store_data_blocked = max(0, self.store_data_blocked - cycles)
+
+    def wake(self, cycle: int) -> None:
+        """Step 1: uops whose ready time has come enter the queue of their port."""
+        columns = self._columns
+        slot = cycle & self._ring_mask
+        uop = self._ring[slot]
+        self._ring[slot] = NONE
+        while uop != NONE:
+            if self._program.u_divider[columns.static[uop]]:
+                self._queues.push(_DIVIDER, uop)
+            else:
+                self._queues.push(columns.port[uop], uop)
+            self._ready += 1
+            uop = columns.next_uop[uop]
+
+    def tick(self, cycle: int) -> None:
+        """Steps 3 to 7; the issue group has been bound to ports."""
+        self._accept()
+        self._dispatch(cycle)
+        self._complete(cycle)
+        if self._program.has_special:
+            self._check_special(cycle)
+            self.fences.tick(cycle)
+            for name in range(self._program.tp_names):
+                if self.tp_blocked[name]:
+                    self.tp_blocked[name] -= 1
+        else:
+            for position in range(self._checks.count):
+                self._fix(self._checks.firsts[position], cycle)
+            self._checks.clear()
+        if self.divider_blocked:
+            self.divider_blocked -= 1
+        if self.store_data_blocked:
+            self.store_data_blocked -= 1
+
+    def record(self, state: Record) -> None:
+        """Its part of the pipeline's state; the uops themselves are the reorder buffer's part."""
+        state.add(self.divider_blocked)
+        state.add(self.store_data_blocked)
+        for name in range(self._program.tp_names):
+            state.add(self.tp_blocked[name])
+        for position in range(self.dispatched_count):
+            state.add(self._columns.port[self._dispatched[position]])
+        if self._program.has_fences:
+            self.fences.loads.record(state)
+            self.fences.stores.record(state)
+
+    def _accept(self) -> None:
+        columns = self._columns
+        for position in range(self._issued.count):
+            first = self._issued.firsts[position]
+            for uop in range(first, first + self._issued.seconds[position]):
+                if columns.port[uop] == ELIMINATED or columns.port[uop] == NONE:
+                    continue
+                self.occupancy += 1
+                if self._program.has_special:
+                    self.fences.bound(uop)
+                if columns.pending[uop] == 0:
+                    self._checks.push(uop, 0)
+
+    def _dispatch(self, cycle: int) -> None:
+        columns = self._columns
+        for position in range(self.dispatched_count):
+            self._usage[columns.port[self._dispatched[position]]] -= 1
+        self.dispatched_count = 0
+        if self._ready == 0:
+            return
+        skipped = self._skipped_port()
+        queues = self._queues
+        for port in range(self._ports):
+            if port == 0 and queues.counts[_DIVIDER] > 0 and not self.divider_blocked:
+                oldest = queues.oldest(_DIVIDER)
+                if queues.counts[0] == 0 or oldest < queues.oldest(0):
+                    queues.pop(_DIVIDER)
+                    self.divider_blocked += self._program.u_divider[columns.static[oldest]]
+                    self._leave(oldest, cycle)
+                    continue
+            if queues.counts[port] == 0 or port == skipped or (port == 4 and self.store_data_blocked):
+                continue
+            uop = queues.pop(port)
+            if self._slow_256_bit and port == 4 and self._program.u_wide[columns.static[uop]]:
+                self.store_data_blocked = 2
+            self._leave(uop, cycle)
+
+    def _leave(self, uop: int, cycle: int) -> None:
+        self._columns.dispatched[uop] = cycle
+        self._dispatched[self.dispatched_count] = uop
+        self.dispatched_count += 1
+        self.occupancy -= 1
+        self._ready -= 1
+
+    def _skipped_port(self) -> int:
+        """The port that may not dispatch in this cycle because of its sibling (Z1, Z2)."""
+        columns = self._columns
+        program = self._program
+        queues = self._queues
+        if self._ports > 9 and queues.counts[4] > 0 and queues.counts[9] > 0:
+            first = queues.oldest(4)
+            second = queues.oldest(9)
+            if (
+                program.u_has_address[columns.static[first]]
+                and program.u_has_address[columns.static[second]]
+                and not self._may_pair(columns.store[first], columns.store[second])
+            ):
+                return 9 if first < second else 4
+        if self._slow_256_bit and queues.counts[2] > 0 and queues.counts[3] > 0:
+            first = queues.oldest(2)
+            second = queues.oldest(3)
+            one = columns.static[first]
+            other = columns.static[second]
+            if (
+                program.u_kind[one] == LOAD
+                and program.u_kind[other] == LOAD
+                and (program.u_wide[one] or program.u_wide[other])
+            ):
+                return 3 if first < second else 2
+        return NONE
+
+    def _may_pair(self, one: int, other: int) -> bool:
+        """Two stores that are known to lie within one cache line's length of each other (Z1)."""
+        columns = self._columns
+        return (
+            columns.store_base[one] == columns.store_base[other]
+            and columns.store_index[one] == columns.store_index[other]
+            and columns.store_scale[one] == columns.store_scale[other]
+            and abs(columns.store_displacement[one] - columns.store_displacement[other]) < _PAIRED_STORE_BYTES
+        )
+
+    def _complete(self, cycle: int) -> None:
+        """Step 4: fix the times of results. Stores first: a load may forward from them (3.11.2)."""
+        columns = self._columns
+        program = self._program
+        stores = 0
+        for position in range(self.dispatched_count):
+            uop = self._dispatched[position]
+            kind = program.u_kind[columns.static[uop]]
+            if kind == STORE_ADDRESS:
+                self._finish(uop, cycle, cycle + _ADDRESS_KNOWN)
+                columns.store_address[columns.store[uop]] = cycle + _ADDRESS_KNOWN
+                stores += 1
+            elif kind == STORE_DATA:
+                self._finish(uop, cycle, cycle + _DATA_KNOWN)
+                columns.store_data[columns.store[uop]] = cycle + _DATA_KNOWN
+                stores += 1
+        for position in range(self.dispatched_count):
+            uop = self._dispatched[position]
+            kind = program.u_kind[columns.static[uop]]
+            store = columns.store[uop]
+            if kind == STORE_ADDRESS or kind == STORE_DATA:  # noqa: SIM109 - a tuple would be made each time
+                self._forward(store)
+            elif store == NONE:
+                self._finish(uop, cycle, 0)
+            elif columns.blocked[uop]:
+                self._blocked[self._blocked_count] = uop
+                self._blocked_count += 1
+            elif self._store_known(store):
+                self._finish(uop, cycle, self._forwarded(store))
+            else:
+                columns.next_uop[uop] = columns.store_waiters[store]
+                columns.store_waiters[store] = uop
+
+        if self._blocked_count > 0:
+            self._unblock()
+
+    def _unblock(self) -> None:
+        """Loads that could not forward get their results from the cache, after the store's data are there."""
+        columns = self._columns
+        kept = 0
+        for position in range(self._blocked_count):
+            uop = self._blocked[position]
+            left = columns.store_left[columns.store[uop]]
+            if left == UNKNOWN:
+                self._blocked[kept] = uop
+                kept += 1
+            else:
+                self._finish(uop, columns.dispatched[uop], left + self._failed_forwarding)
+        self._blocked_count = kept
+
+    def _store_known(self, store: int) -> bool:
+        columns = self._columns
+        return columns.store_address[store] != UNKNOWN and columns.store_data[store] != UNKNOWN
+
+    def _forwarded(self, store: int) -> int:
+        columns = self._columns
+        return max(columns.store_address[store], columns.store_data[store]) + _FORWARDING
+
+    def _forward(self, store: int) -> None:
+        """Loads that wait for a store's address and data get their results."""
+        columns = self._columns
+        uop = columns.store_waiters[store]
+        if uop == NONE or not self._store_known(store):
+            return
+        columns.store_waiters[store] = NONE
+        while uop != NONE:
+            following = columns.next_uop[uop]
+            self._finish(uop, columns.dispatched[uop], self._forwarded(store))
+            uop = following
+
+    def _finish(self, uop: int, dispatched: int, earliest: int) -> None:
+        """Fix the ready times of a dispatched uop's results, a load's not before ``earliest``, and its
+        completion, a store's not before ``earliest``."""
+        columns = self._columns
+        program = self._program
+        static = columns.static[uop]
+        executed = dispatched + _MIN_EXECUTION
+        bonus = 0
+        if program.u_kind[static] == LOAD:
+            bonus = columns.latency_bonus[uop]
+        elif earliest > executed:
+            executed = earliest
+        if program.u_first[static]:
+            executed = max(executed, dispatched + program.i_tp[columns.position[uop]])
+        first = columns.first_result[uop]
+        for value in range(first, first + program.u_out_count[static]):
+            ready = dispatched + columns.value_latency[value] - bonus
+            if program.u_kind[static] == LOAD and ready < earliest:
+                ready = earliest
+            columns.value_ready[value] = ready
+            if ready > executed:
+                executed = ready
+            position = columns.value_waiters[value]
+            while position != NONE:
+                waiting = columns.input_uop[position]
+                columns.pending[waiting] -= 1
+                if columns.pending[waiting] == 0:
+                    self._checks.push(waiting, 0)
+                position = columns.input_next[position]
+        columns.executed[uop] = executed
+
+    def _check_special(self, cycle: int) -> None:
+        """Step 5 where fences or occupancies may hold uops back: oldest first."""
+        columns = self._columns
+        program = self._program
+        queues = self._queues
+        while queues.counts[_HELD] > 0:
+            queues.push(_CANDIDATES, queues.pop(_HELD))
+        for position in range(self._checks.count):
+            queues.push(_CANDIDATES, self._checks.firsts[position])
+        self._checks.clear()
+        while queues.counts[_CANDIDATES] > 0:
+            uop = queues.pop(_CANDIDATES)
+            i = columns.position[uop]
+            limited = program.i_tp[i] > 0 and program.u_first[columns.static[uop]]
+            blocked = limited and self.tp_blocked[program.i_tp_name[i]] > 0
+            if blocked or not self.fences.allow(uop, cycle):
+                columns.held[uop] = HELD_BY_UNIT if blocked else HELD_BY_FENCE
+                queues.push(_HELD, uop)
+                continue
+            if limited:
+                self.tp_blocked[program.i_tp_name[i]] = program.i_tp[i]
+            self.fences.fixed(uop)
+            self._fix(uop, cycle)
+
+    def _fix(self, uop: int, cycle: int) -> None:
+        """A uop whose inputs are all known gets its ready time (3.11.4)."""
+        columns = self._columns
+        first = columns.first_input[uop]
+        latest = FOREVER
+        for position in range(first, first + self._program.u_in_count[columns.static[uop]]):
+            known = columns.value_ready[columns.input_value[position]]
+            if known > latest:
+                latest = known
+        earliest = columns.issued[uop] + self._delay
+        ready = latest
+        if latest < earliest:
+            ready = earliest
+        elif latest <= earliest + 1:
+            # An input that arrives just when the uop could go costs it a cycle.
+            ready = latest + 1
+        if ready <= cycle:
+            ready = cycle + 1
+        columns.ready[uop] = ready
+        slot = ready & self._ring_mask
+        columns.next_uop[uop] = self._ring[slot]
+        self._ring[slot] = uop

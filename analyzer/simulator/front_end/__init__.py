@@ -1,0 +1,1 @@
+"""From fetched code to the queue in front of the renamer."""

@@ -1,0 +1,24 @@
+cimport cython
+
+from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue
+from cyclelens.analyzer.simulator.tables.columns cimport Columns
+from cyclelens.analyzer.simulator.tables.program cimport Program
+from cyclelens.analyzer.simulator.tables.queues cimport MicrocodeQueue
+
+cdef int NONE
+
+
+@cython.final
+cdef class Decoder:
+    cdef Columns _columns
+    cdef Program _program
+    cdef PairQueue _instructions
+    cdef PairQueue _delivered
+    cdef MicrocodeQueue _microcode
+    cdef int _decoders
+    cdef int _delay
+    cdef bint _fusible_on_last
+    cdef int _stall
+    cdef public int last_decoded
+    cdef void tick(self, int cycle) noexcept
+    cdef bint _may_decode_fusible(self, int cycle, int decoded) noexcept

@@ -1,0 +1,30 @@
+cimport cython
+
+from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue, Record
+from cyclelens.analyzer.simulator.tables.layout cimport Layout
+from cyclelens.analyzer.simulator.tables.program cimport Program
+from cyclelens.analyzer.simulator.tables.queues cimport MicrocodeQueue
+
+cdef int NONE
+cdef int _WIDE
+
+
+@cython.final
+cdef class Dsb:
+    cdef Program _program
+    cdef Layout _layout
+    cdef PairQueue _lines
+    cdef PairQueue _delivered
+    cdef MicrocodeQueue _microcode
+    cdef int _width
+    cdef int _ms_stall
+    cdef public int position
+    cdef public bint extra_last_cycle
+    cdef public int last_instruction
+    cdef public bint finished
+    cdef void start(self) noexcept
+    cdef int record(self, Record state) except -1
+    cdef void tick(self) noexcept
+    cdef int _next_line_start(self) noexcept
+    cdef bint _may_open(self) noexcept
+    cdef int _across_lines(self, int slot, int count, int budget, bint fresh, bint extra_before) noexcept

@@ -1,0 +1,128 @@
+"""The decoded stream buffer (uop cache): delivery of its lines (X1 to X5; uiCA model, 3.6.4)."""
+
+from __future__ import annotations
+
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.simulator.tables.arrays import Record
+from cyclelens.analyzer.simulator.tables.columns import Columns
+from cyclelens.analyzer.simulator.tables.constants import NONE
+from cyclelens.analyzer.simulator.tables.layout import Layout
+from cyclelens.analyzer.simulator.tables.queues import MicrocodeQueue, Queues
+
+_WIDE = 6
+"""DSB width at which crossing into another line costs bandwidth (X5)."""
+
+
+class Dsb:
+    """Delivers from at most two lines a cycle."""
+
+    def __init__(
+        self,
+        columns: Columns,
+        microarchitecture: Microarchitecture,
+        layout: Layout,
+        queues: Queues,
+        microcode: MicrocodeQueue,
+    ) -> None:
+        self._program = columns.program
+        self._layout = layout
+        self._lines = queues.lines
+        self._delivered = queues.delivered
+        self._microcode = microcode
+        self._width = microarchitecture.dsb_width
+        self._ms_stall = microarchitecture.dsb_to_ms_stall
+
+    def start(self) -> None:
+        """At the beginning of a line."""
+        self.position = 0
+        self.extra_last_cycle = False
+        self.last_instruction = NONE
+        """Instruction delivered last in the latest cycle, NONE if there was none."""
+        self.finished = False
+        """Whether that was its last uop."""
+
+    def tick(self) -> None:
+        """One cycle."""
+        layout = self._layout
+        lines = self._lines
+        budget = self._width
+        fresh = self.position == 0
+        extra_before = self.extra_last_cycle
+        self.extra_last_cycle = False
+        self.last_instruction = NONE
+        self.finished = False
+        opened_second = False
+        count = 0
+        while budget > 0 and lines.count > 0:
+            if count > 0 and self.position == 0:
+                # The line of the last entry is used up: open the next (X1).
+                if opened_second or not self._may_open():
+                    break
+                opened_second = True
+            line = lines.firsts[lines.head]
+            entry = layout.line_first[line] + self.position
+            if layout.entry_extra_slot[entry] and budget < 2:
+                break
+            i = layout.entry_instruction[entry]
+            instance = lines.seconds[lines.head] * self._program.instructions + i
+            self._delivered.push(layout.entry_idq_uop[entry], instance)
+            count += 1
+            self.last_instruction = i
+            self.finished = layout.entry_last[entry] != 0
+            if layout.entry_extra_slot[entry]:
+                budget = 0
+                self.extra_last_cycle = True
+            else:
+                budget -= 1
+            if layout.entry_ms[entry]:
+                end = self._program.i_idq0[i] + self._program.i_idq_count[i]
+                first = layout.entry_idq_uop[entry] + 1
+                self._microcode.hand_over(first, end, instance, self._ms_stall, 0)
+                budget = 0
+            slot = self.position
+            self.position += 1
+            if entry + 1 == layout.line_end[line]:
+                lines.pop()
+                self.position = 0
+                if budget > 0 and lines.count > 0 and self._width == _WIDE:
+                    budget = self._across_lines(slot, count, budget, fresh, extra_before)
+
+    def record(self, state: Record) -> None:
+        """Its part of the pipeline's state."""
+        state.add(self.position)
+        state.add(self.extra_last_cycle)
+
+    def _next_line_start(self) -> int:
+        """Instruction at the start of the next queued line."""
+        line = self._lines.firsts[self._lines.head]
+        return self._layout.entry_instruction[self._layout.line_first[line]]
+
+    def _may_open(self) -> bool:
+        """Whether a second line may be opened behind the last delivered entry (X1)."""
+        layout = self._layout
+        line = self._lines.firsts[self._lines.head]
+        if layout.entry_ms[layout.line_end[line] - 1]:
+            return False
+        last = self.last_instruction
+        end = layout.address[last] + self._program.i_length[last]
+        return end == layout.address[self._next_line_start()] or last == self._program.key_instruction
+
+    def _across_lines(self, slot: int, count: int, budget: int, fresh: bool, extra_before: bool) -> int:
+        """What is left of the budget when a line ends within a cycle (X5)."""
+        layout = self._layout
+        here = layout.address[self.last_instruction] // layout.block_bytes
+        same_block = layout.address[self._next_line_start()] // layout.block_bytes == here
+        last = self.last_instruction == self._program.key_instruction
+        if same_block:
+            return 0 if layout.block_bytes == 32 and last and not extra_before else budget
+        if fresh:
+            if count <= 2:
+                return 4
+            if count <= 4:
+                return 2
+            return 1 if count == 5 else budget
+        if last:
+            if count == 1 or (count == 2 and slot >= 4):
+                return 4
+            return min(budget, 2)
+        return budget

@@ -1,0 +1,23 @@
+cimport cython
+
+from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue, Record
+from cyclelens.analyzer.simulator.tables.columns cimport Columns
+from cyclelens.analyzer.simulator.tables.layout cimport Layout
+from cyclelens.analyzer.simulator.tables.program cimport Program
+
+
+@cython.final
+cdef class Lsd:
+    cdef Columns _columns
+    cdef Program _program
+    cdef Layout _layout
+    cdef PairQueue _delivered
+    cdef bint _enabled
+    cdef int _idq_size
+    cdef int[::1] _unroll
+    cdef public int round
+    cdef public int unroll
+    cdef void start(self) noexcept
+    cdef int record(self, Record state) except -1
+    cdef int _uops(self) noexcept
+    cdef void tick(self) noexcept

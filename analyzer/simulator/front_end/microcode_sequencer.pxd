@@ -1,0 +1,13 @@
+cimport cython
+
+from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue, Record
+from cyclelens.analyzer.simulator.tables.queues cimport MicrocodeQueue
+
+
+@cython.final
+cdef class MicrocodeSequencer:
+    cdef PairQueue _delivered
+    cdef MicrocodeQueue _microcode
+    cdef int _width
+    cdef int record(self, Record state) except -1
+    cdef void tick(self) noexcept

@@ -1,0 +1,34 @@
+cimport cython
+
+from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue, Record
+from cyclelens.analyzer.simulator.tables.columns cimport Columns
+from cyclelens.analyzer.simulator.tables.program cimport Program
+
+cdef int NONE
+
+
+@cython.final
+cdef class Predecoder:
+    cdef Columns _columns
+    cdef Program _program
+    cdef PairQueue _blocks
+    cdef PairQueue _instructions
+    cdef int _width
+    cdef int _block_bytes
+    cdef int _queue_size
+    cdef int _penalty
+    cdef int _delay
+    cdef public int next
+    cdef public int end
+    cdef int[::1] _group
+    cdef public int group_count
+    cdef public int partial
+    cdef public int stall
+    cdef public int cycles_on_block
+    cdef void start(self) noexcept
+    cdef int record(self, Record state) except -1
+    cdef void tick(self, int cycle) noexcept
+    cdef bint _collect(self) noexcept
+    cdef void _next_block(self) noexcept
+    cdef bint _spills(self, int instance) noexcept
+    cdef bint _opcode_spills(self, int instance) noexcept

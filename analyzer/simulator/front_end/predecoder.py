@@ -1,0 +1,115 @@
+"""The predecoder: 16-byte blocks to instances in the instruction queue (uiCA model, 3.3)."""
+
+from __future__ import annotations
+
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.simulator.tables.arrays import Record, ints
+from cyclelens.analyzer.simulator.tables.columns import Columns
+from cyclelens.analyzer.simulator.tables.constants import NONE
+from cyclelens.analyzer.simulator.tables.queues import Queues
+
+
+class Predecoder:
+    """Up to five instances a cycle; length-changing prefixes stall a block by three cycles each."""
+
+    def __init__(self, columns: Columns, microarchitecture: Microarchitecture, queues: Queues) -> None:
+        self._columns = columns
+        self._program = columns.program
+        self._blocks = queues.blocks
+        self._instructions = queues.instructions
+        self._width = microarchitecture.predecode_width
+        self._block_bytes = microarchitecture.predecode_block_bytes
+        self._queue_size = microarchitecture.instruction_queue_size
+        self._delay = microarchitecture.predecode_to_decode_delay
+        self._penalty = microarchitecture.length_changing_prefix_penalty
+        self._group = ints(self._width)
+
+    def start(self) -> None:
+        """Empty."""
+        self.next = 0
+        self.end = 0
+        self.group_count = 0
+        self.partial = NONE
+        self.stall = 0
+        self.cycles_on_block = 0
+
+    def tick(self, cycle: int) -> None:
+        """One cycle."""
+        if (
+            self.stall == 0
+            and self.group_count == 0
+            and (self._blocks.count > 0 or self.partial != NONE)
+            and self._instructions.count + self._width <= self._queue_size
+            and not self._collect()
+        ):
+            return
+        if self.stall == 0:
+            for position in range(self.group_count):
+                instance = self._group[position]
+                self._columns.predecoded[instance] = cycle
+                self._instructions.push(instance, cycle)
+            self.group_count = 0
+        else:
+            self.stall -= 1
+
+    def record(self, state: Record) -> None:
+        """Its part of the pipeline's state, with the instruction queue that it fills."""
+        if self.next < self.end:
+            state.add(self.next - state.instance)
+            state.add(self.end - state.instance)
+        state.add(self.group_count)
+        for position in range(self.group_count):
+            state.add(self._group[position] - state.instance)
+        state.add(NONE if self.partial == NONE else self.partial - state.instance)
+        state.add(self.stall)
+        state.add(self.cycles_on_block)
+        queue = self._instructions
+        state.add(queue.count)
+        for position in range(queue.count):
+            index = (queue.head + position) & queue.mask
+            state.add(queue.firsts[index] - state.instance)
+            state.add_time(queue.seconds[index], self._delay)
+
+    def _collect(self) -> bool:
+        """Fill the group from the current block; False if there is no block to work on."""
+        if self.partial != NONE:
+            self._group[0] = self.partial
+            self.group_count = 1
+            self.partial = NONE
+        if self.next == self.end:
+            if self._blocks.count == 0:
+                return False
+            self._next_block()
+        while self.next < self.end and self.group_count < self._width and not self._spills(self.next):
+            self._group[self.group_count] = self.next
+            self.group_count += 1
+            self.next += 1
+        if (
+            self.next + 1 == self.end
+            and self._spills(self.next)
+            and (self.group_count < self._width or self._opcode_spills(self.next))
+        ):
+            self.partial = self.next
+            self.next += 1
+        self.cycles_on_block += 1
+        return True
+
+    def _next_block(self) -> None:
+        blocks = self._blocks
+        self.next = blocks.firsts[blocks.head]
+        self.end = blocks.seconds[blocks.head]
+        blocks.pop()
+        lcps = 0
+        for instance in range(self.next, self.end):
+            lcps += self._program.i_lcp[instance % self._program.instructions]
+        # Cycles that the previous block took beyond its first hide part of the penalty.
+        self.stall = max(0, self._penalty * lcps - max(0, self.cycles_on_block - 1))
+        self.cycles_on_block = 0
+
+    def _spills(self, instance: int) -> bool:
+        length = self._program.i_length[instance % self._program.instructions]
+        return self._columns.address[instance] % self._block_bytes + length > self._block_bytes
+
+    def _opcode_spills(self, instance: int) -> bool:
+        opcode = self._program.i_opcode[instance % self._program.instructions]
+        return self._columns.address[instance] % self._block_bytes + opcode >= self._block_bytes

@@ -1,0 +1,24 @@
+cimport cython
+
+from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue, Record
+from cyclelens.analyzer.simulator.tables.columns cimport Columns
+from cyclelens.analyzer.simulator.tables.program cimport Program
+
+cdef int LSD
+cdef int NONE
+cdef int STACK_ENGINE
+cdef int _MAX_OFFSET
+
+
+@cython.final
+cdef class StackEngine:
+    cdef Columns _columns
+    cdef Program _program
+    cdef PairQueue _delivered
+    cdef PairQueue _idq
+    cdef public int offset
+    cdef void start(self) noexcept
+    cdef int record(self, Record state) except -1
+    cdef void tick(self, int source, int cycle) noexcept
+    cdef bint _passes(self, int i) noexcept
+    cdef void _append(self, int idq_uop, int instance, int i, int source, int cycle) noexcept

@@ -1,0 +1,84 @@
+"""The way into the IDQ and the stack engine that watches it: RSP changes by PUSH and POP need no uops, but
+sometimes one that synchronises (E1 to E5; uiCA model, 3.8)."""
+
+from __future__ import annotations
+
+from cyclelens.analyzer.simulator.tables.arrays import Record
+from cyclelens.analyzer.simulator.tables.columns import Columns
+from cyclelens.analyzer.simulator.tables.constants import LSD, NONE, STACK_ENGINE
+from cyclelens.analyzer.simulator.tables.queues import Queues
+
+_MAX_OFFSET = 192
+"""Bytes; only upwards: long runs of POP synchronise, runs of PUSH never do."""
+
+
+class StackEngine:
+    """Moves delivered IDQ uops into the IDQ; tracks the offset between its RSP and the renamed one."""
+
+    def __init__(self, columns: Columns, queues: Queues) -> None:
+        self._columns = columns
+        self._program = columns.program
+        self._delivered = queues.delivered
+        self._idq = queues.idq
+
+    def start(self) -> None:
+        """Both RSP agree."""
+        self.offset = 0
+
+    def tick(self, source: int, cycle: int) -> None:
+        """Everything delivered in this cycle enters the IDQ. What comes from the LSD has passed before."""
+        program = self._program
+        delivered = self._delivered
+        for position in range(delivered.count):
+            idq_uop = delivered.firsts[position]
+            instance = delivered.seconds[position]
+            i = program.q_instruction[idq_uop]
+            if source == LSD:
+                self._append(idq_uop, instance, i, source, NONE)
+                continue
+            if idq_uop == program.i_idq0[i] and self._passes(i):
+                static = program.f_uop0[program.q_fused0[program.sync_idq]]
+                sync = self._columns.new_uop(instance, i, static)
+                self._columns.source[sync] = STACK_ENGINE
+                self._columns.added[sync] = cycle
+                self._idq.push(sync, program.sync_idq)
+            self._append(idq_uop, instance, i, source, cycle)
+        delivered.clear()
+
+    def record(self, state: Record) -> None:
+        """Its part of the pipeline's state, with the IDQ that it fills."""
+        state.add(self.offset)
+        queue = self._idq
+        state.add(queue.count)
+        for position in range(queue.count):
+            index = (queue.head + position) & queue.mask
+            state.add(queue.firsts[index] - state.uop)
+            state.add(queue.seconds[index])
+
+    def _passes(self, i: int) -> bool:
+        """An instruction's first uop passes; True if a synchronisation uop must precede it."""
+        program = self._program
+        needed = False
+        if self.offset and program.i_rsp_explicit[i]:
+            needed = True
+            self.offset = 0
+        self.offset += program.i_rsp_change[i]
+        if self.offset > _MAX_OFFSET:
+            needed = True
+            self.offset = 0
+        if program.i_rsp_written[i]:
+            self.offset = 0
+        return needed
+
+    def _append(self, idq_uop: int, instance: int, i: int, source: int, cycle: int) -> None:
+        program = self._program
+        columns = self._columns
+        fused0 = program.q_fused0[idq_uop]
+        first = columns.instance_uop0[instance] + program.f_uop0[fused0] - program.i_uop0[i]
+        uop = first
+        for fused in range(fused0, fused0 + program.q_fused_count[idq_uop]):
+            for _ in range(program.f_uop_count[fused]):
+                columns.source[uop] = source
+                columns.added[uop] = cycle
+                uop += 1
+        self._idq.push(first, idq_uop)

@@ -1,0 +1,186 @@
+"""From columns to figures: throughput, averages per instruction, and the trace (uiCA model, chapter 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cyclelens.analyzer.model.result import Input, Simulation, Trace, TraceRow
+from cyclelens.analyzer.simulator.observed.tally import Tally
+from cyclelens.analyzer.simulator.tables.arrays import Column
+from cyclelens.analyzer.simulator.tables.columns import Columns
+from cyclelens.analyzer.simulator.tables.constants import (
+    ELIMINATED,
+    HELD_NAMES,
+    LOAD,
+    MERGE,
+    NONE,
+    RESOURCES,
+    SOURCE_NAMES,
+    STORE_ADDRESS,
+    STORE_DATA,
+    SYNC,
+    UNKNOWN,
+)
+from cyclelens.analyzer.simulator.tables.flat import KEYS
+
+
+def summarize(
+    columns: Columns,
+    *,
+    window: tuple[int, int],
+    cycles_per_round: float,
+    cycles: int,
+    period: tuple[int, int] | None,
+    lsd_unroll: int,
+    stalls: Column,
+    trace: bool,
+    trace_rounds: int | None,
+    details: bool,
+) -> Simulation:
+    """The figures of a finished run. ``window`` are the first and last relevant round; ``stalls`` are those
+    of ``Resources``."""
+    first, last = window
+    tally = Tally(columns, first, last) if details else None
+    return Simulation(
+        cycles_per_iteration=round(cycles_per_round, 2),
+        simulated_cycles=cycles,
+        period=period,
+        first_round=first,
+        last_round=last,
+        usage=tally.usage() if tally else (),
+        merge_usage=tally.merge_usage() if tally else (),
+        sync_usage=tally.sync_usage() if tally else (),
+        first_sources=tally.first_sources() if tally else (),
+        elimination=tally.not_eliminated() if tally else (),
+        busiest_port=tally.busiest_port() if tally else 0.0,
+        lsd_unroll=lsd_unroll,
+        trace=_trace(columns, stalls, last, cycles, trace_rounds) if trace else None,
+    )
+
+
+def _trace(columns: Columns, stalls: Column, last_round: int, cycles: int, first_rounds: int | None) -> Trace:
+    """Everything about the rounds up to the last relevant one; of the first rounds alone only the events."""
+    if first_rounds is not None:
+        count = min(first_rounds, last_round + 1) * columns.program.instructions
+        return Trace(tuple(_rows(columns, min(count, columns.instances))[0]), cycles)
+    rows, uops = _rows(columns, columns.instances)
+    end = next((number for number, row in enumerate(rows) if row.round > last_round), len(rows))
+    return Trace(
+        rows=tuple(rows[:end]),
+        cycles=cycles,
+        inputs=tuple(_inputs(columns, uops, end)),
+        held=tuple(HELD_NAMES[columns.held[uop]] if uop != NONE else "" for uop in uops[:end]),
+        later=tuple(rows[end:]),
+        stalls={cycle: RESOURCES[stalls[cycle] - 1] for cycle in range(len(stalls)) if stalls[cycle]},
+    )
+
+
+def _inputs(columns: Columns, uops: list[int], end: int) -> Iterator[tuple[Input, ...]]:
+    """For the first rows what their uops read from others; ``uops`` are those of all rows."""
+    program = columns.program
+    rows = {uop: row for row, uop in enumerate(uops) if uop != NONE}
+    written: dict[int, int] = {}
+    for uop in rows:
+        if program.u_kind[columns.static[uop]] in (STORE_ADDRESS, STORE_DATA) and columns.store[uop] != NONE:
+            store = columns.store[uop]
+            known = written.setdefault(store, uop)
+            if columns.executed[uop] > columns.executed[known]:
+                written[store] = uop
+    for uop in uops[:end]:
+        if uop == NONE or columns.port[uop] < 0 or columns.issued[uop] < 0:
+            yield ()
+            continue
+        static = columns.static[uop]
+        inputs = []
+        for operand in range(program.u_in_count[static]):
+            value = columns.input_value[columns.first_input[uop] + operand]
+            producer = rows.get(columns.value_uop[value])
+            if producer is not None:
+                position = program.u_in0[static] + operand
+                name = "" if program.in_internal[position] else KEYS.names[program.in_key[position]]
+                inputs.append(Input(producer, name, _event(columns.value_ready[value])))
+        store = columns.store[uop]
+        if program.u_kind[static] == LOAD and store in written:
+            known, data = columns.store_address[store], columns.store_data[store]
+            ready = max(known, data) if min(known, data) >= 0 else UNKNOWN
+            if columns.blocked[uop]:
+                # It cannot forward: the store has to leave the store buffer first.
+                ready = columns.store_left[store]
+            inputs.append(Input(rows[written[store]], "memory", _event(ready)))
+        yield tuple(inputs)
+
+
+def _rows(columns: Columns, instances: int) -> tuple[list[TraceRow], list[int]]:
+    """One row per uop of so many instructions in program order, and their uops: NONE for the second half of a
+    macro-fused pair."""
+    program = columns.program
+    count = program.instructions
+    extra: dict[int, list[int]] = {}
+    for uop in range(columns.uops):
+        if program.u_kind[columns.static[uop]] in (SYNC, MERGE) and columns.instance[uop] >= 0:
+            extra.setdefault(columns.instance[uop], []).append(uop)
+    rows = []
+    uops = []
+    for instance in range(instances):
+        i = instance % count
+        before = extra.get(instance, [])
+        for kind, name in ((MERGE, "merge"), (SYNC, "sync")):
+            for uop in before:
+                if program.u_kind[columns.static[uop]] == kind:
+                    rows.append(_row(columns, uop, name, 0, 0, 0))
+                    uops.append(uop)
+        if program.i_second[i]:
+            rows.append(_fused_row(columns, instance))
+            uops.append(NONE)
+            continue
+        uop = columns.instance_uop0[instance]
+        for idq_number in range(program.i_idq_count[i]):
+            idq_uop = program.i_idq0[i] + idq_number
+            for fused_number in range(program.q_fused_count[idq_uop]):
+                fused = program.q_fused0[idq_uop] + fused_number
+                for uop_number in range(program.f_uop_count[fused]):
+                    rows.append(_row(columns, uop, "uop", idq_number, fused_number, uop_number))
+                    uops.append(uop)
+                    uop += 1
+    return rows, uops
+
+
+def _event(cycle: int) -> int | None:
+    return cycle if cycle >= 0 else None
+
+
+def _row(
+    columns: Columns, uop: int, kind: str, idq_number: int, fused_number: int, uop_number: int
+) -> TraceRow:
+    program = columns.program
+    instance = columns.instance[uop]
+    port = columns.port[uop]
+    return TraceRow(
+        round=instance // program.instructions,
+        instruction=instance % program.instructions,
+        kind=kind,
+        idq_uop=idq_number,
+        fused_uop=fused_number,
+        uop=uop_number,
+        predecoded=None if kind == "merge" else _event(columns.predecoded[instance]),
+        removed_from_iq=None if kind == "merge" else _event(columns.removed[instance]),
+        source=SOURCE_NAMES[columns.source[uop]],
+        added_to_idq=_event(columns.added[uop]),
+        issued=_event(columns.issued[uop]),
+        ready=_event(columns.ready[uop]),
+        dispatched=_event(columns.dispatched[uop]),
+        executed=_event(columns.executed[uop]),
+        retired=_event(columns.retired[uop]),
+        port="elim" if port == ELIMINATED else "" if port == NONE else f"{port:X}",
+        ports="".join(f"{p:X}" for p in range(16) if program.u_port_mask[columns.static[uop]] >> p & 1),
+    )
+
+
+def _fused_row(columns: Columns, instance: int) -> TraceRow:
+    """The second half of a macro-fused pair has no uops of its own."""
+    count = columns.program.instructions
+    predecoded = _event(columns.predecoded[instance])
+    removed = _event(columns.removed[instance])
+    position = (instance // count, instance % count)
+    nothing = (None, None, None, None, None, None)
+    return TraceRow(*position, "fused", 0, 0, 0, predecoded, removed, "", *nothing, "", "")

@@ -1,0 +1,429 @@
+"""One instruction template flattened to integers, once; programs are put together from these rows.
+
+Operands are rename keys: numbers of canonical registers and flag groups, the same in every program.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+
+from cyclelens.analyzer.model.instruction import Instruction
+from cyclelens.analyzer.model.uops import (
+    Entry,
+    InstructionTemplate,
+    MemoryAccess,
+    UopKind,
+    UopTemplate,
+    Value,
+    ValueKind,
+)
+from cyclelens.analyzer.recent import Recent
+from cyclelens.analyzer.simulator.tables.values import value_rule
+from cyclelens.analyzer.uops.rebinding import Sibling
+from cyclelens.analyzer.uops.registers import canonical, is_general_purpose, is_simd
+
+NO_CLASS, GPR_CLASS, SIMD_CLASS = -1, 0, 1
+"""Register classes of move elimination."""
+
+NO_KEY = -1
+
+INSTRUCTION_FIELDS = (
+    "length",
+    "opcode",
+    "lcp",
+    "branch",
+    "second",
+    "first",
+    "fusible",
+    "complex",
+    "simple_decoders",
+    "mite_uops",
+    "ms_uops",
+    "extra_slot",
+    "jcc",
+    "idq_count",
+    "decoded_count",
+    "uop_count",
+    "rsp_change",
+    "rsp_explicit",
+    "rsp_written",
+    "high8_written",
+    "no_uops",
+    "eliminable",
+    "move_source",
+    "move_target",
+    "move_32",
+    "serializing",
+    "load_fence",
+    "store_fence",
+    "tp",
+    "symbol_source",
+    "pointer_load",
+    "wait",
+    "outputs_count",
+    "merge_count",
+    "fused_count",
+    "operands_count",
+    "results_count",
+)
+"""Columns over instructions, in the order in which they begin ``FlatInstruction.rows``. ``wait``: no ready
+time lies further ahead of its cause than this many cycles and the pipeline's own. The fields that end in
+``_count`` say how the rest of the rows is cut."""
+
+UOP_FIELDS = (
+    "kind",
+    "port_mask",
+    "divider",
+    "first",
+    "last",
+    "in_count",
+    "out_count",
+    "has_address",
+    "base",
+    "index",
+    "scale",
+    "displacement",
+    "pointer_chasing",
+    "wide",
+    "bytes",
+    "stack_offset",
+)
+"""Columns over uops, in the order of every uop's row."""
+
+_HEAD = {name: position for position, name in enumerate(INSTRUCTION_FIELDS)}
+_ROW = {name: position for position, name in enumerate(UOP_FIELDS)}
+_LENGTH, _OPCODE, _LCP, _EXTRA_SLOT = (_HEAD[name] for name in ("length", "opcode", "lcp", "extra_slot"))
+_KEY_FIELDS = ("move_source", "move_target", "symbol_source")
+_KEY_PLACES = tuple(_HEAD[name] for name in _KEY_FIELDS)
+_SYMBOL_SOURCE = _HEAD["symbol_source"]
+_BASE, _INDEX, _SCALE, _DISPLACEMENT, _CHASING = (
+    _ROW[name] for name in ("base", "index", "scale", "displacement", "pointer_chasing")
+)
+
+_POINTER_LOADS = frozenset(
+    {
+        "MOV (R64, M64)",
+        "MOV (RAX, M64)",
+        "MOV (R32, M32)",
+        "MOV (EAX, M32)",
+        "MOVSXD (R64, M32)",
+        "POP (R64)",
+    }
+)
+_MAX_POINTER_CHASING_DISPLACEMENT = 2047
+_HIGH8 = ("AH", "BH", "CH", "DH")
+
+
+class RenameKeys:
+    """Numbers of everything that is renamed. General-purpose registers come first, then vector and MMX
+    registers, so that a set of those fits into the bits of one integer."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[tuple[ValueKind, str], int] = {}
+        self._registers: dict[str | None, int] = {None: NO_KEY}
+        self.names: list[str] = []
+        self.classes: list[int] = []
+        names = ["RAX", "RCX", "RDX", "RBX", "RSP", "RBP", "RSI", "RDI"]
+        names += [f"R{n}" for n in range(8, 16)]
+        names += [f"XMM{n}" for n in range(32)]
+        names += [f"MM{n}" for n in range(8)]
+        for name in names:
+            self.number((ValueKind.REGISTER, name))
+
+    def number(self, value: Value) -> int:
+        """The number of a canonical register or flag group."""
+        number = self._numbers.get(value)
+        if number is None:
+            number = len(self.classes)
+            self._numbers[value] = number
+            kind, name = value
+            self.names.append(name)
+            register_class = NO_CLASS
+            if kind is ValueKind.REGISTER and is_general_purpose(name):
+                register_class = GPR_CLASS
+            elif kind is ValueKind.REGISTER and is_simd(name):
+                register_class = SIMD_CLASS
+            self.classes.append(register_class)
+        return number
+
+    def register(self, name: str | None) -> int:
+        """The number of a register by any of its names, NO_KEY for None."""
+        number = self._registers.get(name)
+        if number is None:
+            number = self.number((ValueKind.REGISTER, canonical(name or "")))
+            self._registers[name] = number
+        return number
+
+
+KEYS = RenameKeys()
+
+
+class FlatInstruction:
+    """An instruction as integers: ``rows`` are its fields, then the keys of its register outputs and merges,
+    the sizes of IDQ uops and fused uops, and a row for every uop, uop operand and uop result."""
+
+    __slots__ = (
+        "addresses",
+        "instruction",
+        "key_places",
+        "rows",
+        "symbol_delta",
+        "template",
+        "tp_name",
+    )
+
+    def __init__(self, template: InstructionTemplate) -> None:
+        instruction = template.instruction
+        self.template, self.instruction = template, instruction
+        self.tp_name = template.name if template.tp else ""
+        continues, self.symbol_delta = _symbol_rule(template, instruction)
+        inputs, outputs = template.register_inputs, template.register_outputs
+        source = KEYS.register(inputs[0].canonical) if continues else NO_KEY
+        eliminable = template.eliminable_move
+        results = [latency for uop in template.uops for _, latency in uop.outputs]
+        head = (
+            instruction.length,
+            instruction.opcode_offset,
+            template.length_changing_prefix,
+            template.is_branch,
+            template.fused_with_previous,
+            template.fused_with_next,
+            template.macro_fusible,
+            template.complex_decoder,
+            template.available_simple_decoders,
+            template.mite_uops,
+            template.ms_uops,
+            _needs_extra_slot(template, instruction),
+            template.jcc_erratum,
+            len(template.idq_uops),
+            min(template.mite_uops, len(template.idq_uops)),
+            len(template.uops),
+            template.rsp_change,
+            any(r.canonical == "RSP" for r in inputs)
+            or any(r.canonical == "RSP" and not r.implicit_stack for r in template.address_inputs),
+            any(r.canonical == "RSP" for r in outputs),
+            any(r.name in _HIGH8 for r in outputs),
+            template.uop_count == 0,
+            eliminable,
+            KEYS.register(inputs[0].canonical) if eliminable else NO_KEY,
+            KEYS.register(outputs[0].canonical) if eliminable else NO_KEY,
+            eliminable and outputs[0].width == 32,
+            template.serializing,
+            template.load_serializing,
+            template.store_serializing,
+            template.tp or 0,
+            source,
+            template.name in _POINTER_LOADS,
+            max(template.tp or 0, *results, 0)
+            + max((uop.divider_cycles for uop in template.uops), default=0),
+            len(outputs),
+            len(template.merge_uops),
+            len(template.fused_uops),
+            sum(len(uop.inputs) for uop in template.uops),
+            len(results),
+        )
+        self._lay(
+            head,
+            [KEYS.register(r.canonical) for r in outputs],
+            [KEYS.register(register) for register in template.merge_uops],
+            (template.idq_uops, template.fused_uops),
+            template.uops,
+            template,
+        )
+
+    def value(self) -> tuple[int, int, int, int, int]:
+        """What the only register result is made of: kind, keys of base and index, scale and constant."""
+        rule = value_rule(self.template, self.instruction)
+        return rule.kind, KEYS.register(rule.base), KEYS.register(rule.index), rule.scale, rule.delta
+
+    def _lay(
+        self,
+        head: Sequence[int],
+        outputs: Sequence[int],
+        merges: Sequence[int],
+        sizes: tuple[Sequence[int], Sequence[int]],
+        uops: Sequence[UopTemplate],
+        template: InstructionTemplate | None,
+    ) -> None:
+        rows = self.rows = array("i", (*head, *outputs, *merges, *sizes[0], *sizes[1]))
+        outputs0 = len(head)
+        places = [*_KEY_PLACES, *range(outputs0, outputs0 + len(outputs))]
+        addresses = []
+        last = len(uops) - 1
+        for position, uop in enumerate(uops):
+            row = len(rows)
+            rows.extend(_uop_row(uop, template, first=position == 0, last=position == last))
+            places += (row + _BASE, row + _INDEX)
+            if template is not None and uop.memory_operand >= 0:
+                addresses.append((row, uop.memory_operand, uop.kind is UopKind.LOAD))
+        operands = [value for uop in uops for value in uop.inputs]
+        for kind, name in operands:
+            if kind is not ValueKind.INTERNAL:
+                places.append(len(rows) + 1)
+            rows.extend((kind is ValueKind.INTERNAL, _operand((kind, name))))
+        for (kind, name), latency in [result for uop in uops for result in uop.outputs]:
+            if kind is not ValueKind.INTERNAL:
+                places.append(len(rows) + 1)
+            rows.extend((kind is ValueKind.INTERNAL, _operand((kind, name)), latency))
+        self.key_places = tuple([place for place in places if rows[place] != NO_KEY])
+        """Where registers and flags stand in the rows, but for the merges, which siblings share."""
+        self.addresses = tuple(addresses)
+        """Of every uop with a known address: where its row begins, the memory operand, whether it loads."""
+
+
+class FlatUop(FlatInstruction):
+    """A uop that stands alone: stack synchronisation or register merge. Of its fields only those are set that
+    say how the rest is cut."""
+
+    __slots__ = ()
+
+    def __init__(self, uop: UopTemplate) -> None:
+        counts = {
+            "idq_count": 1,
+            "uop_count": 1,
+            "fused_count": 1,
+            "operands_count": len(uop.inputs),
+            "results_count": len(uop.outputs),
+        }
+        head = [counts.get(name, NO_KEY if name in _KEY_FIELDS else 0) for name in INSTRUCTION_FIELDS]
+        self._lay(head, (), (), ((1,), (1,)), (uop,), None)
+
+
+def _uop_row(
+    uop: UopTemplate, template: InstructionTemplate | None, *, first: bool, last: bool
+) -> tuple[int, ...]:
+    base = index = scale = NO_KEY
+    displacement = 0
+    has_address = template is not None and uop.memory_operand >= 0
+    chasing = False
+    size = stack_offset = 0
+    if template is not None and has_address:
+        access = template.memory_operands[uop.memory_operand]
+        base, index = KEYS.register(access.base), KEYS.register(access.index)
+        scale = NO_KEY if access.scale is None else access.scale
+        displacement = _in_32_bits(access.displacement or 0)
+        size = _access_bytes(template, access)
+        if access.implicit_stack and access.written:
+            stack_offset = min(0, template.rsp_change)
+        chasing = uop.kind is UopKind.LOAD and _may_chase(base, displacement)
+    return (
+        int(uop.kind),
+        sum(1 << int(port, 16) for port in uop.ports),
+        uop.divider_cycles,
+        first,
+        last,
+        len(uop.inputs),
+        len(uop.outputs),
+        has_address,
+        base,
+        index,
+        scale,
+        displacement,
+        chasing,
+        template is not None and "M256" in template.name,
+        size,
+        stack_offset,
+    )
+
+
+_FLAT: Recent[int, tuple[Entry, FlatInstruction]] = Recent(16_384)
+"""By the entry's id; the entry is kept along, so that no other can get the same id."""
+
+
+def flatten(entry: Entry) -> FlatInstruction:
+    """The rows of an instruction of a block, made once."""
+    known = _FLAT.get(id(entry))
+    if known is not None:
+        return known[1]
+    if isinstance(entry, Sibling):
+        flat = _renamed(flatten(entry.like), entry)
+    else:
+        flat = FlatInstruction(entry.template())
+    _FLAT[id(entry)] = (entry, flat)
+    return flat
+
+
+def _renamed(flat: FlatInstruction, sibling: Sibling) -> FlatInstruction:
+    """The rows of a sibling: registers renamed, its own length, addresses and constants."""
+    template, instruction = sibling.like, sibling.instruction
+    own = FlatInstruction.__new__(FlatInstruction)
+    own.template, own.instruction = template, instruction
+    own.tp_name, own.key_places, own.addresses = flat.tp_name, flat.key_places, flat.addresses
+    rows = own.rows = flat.rows[:]
+    continues = rows[_SYMBOL_SOURCE] != NO_KEY
+    own.symbol_delta = _symbol_rule(template, instruction)[1] if continues else 0
+    rows[_LENGTH] = len(instruction.code)
+    rows[_OPCODE] = instruction.opcode_offset
+    rows[_LCP] = instruction.has_length_changing_prefix
+    rows[_EXTRA_SLOT] = _needs_extra_slot(template, instruction)
+    if sibling.renamed:
+        register = KEYS.register
+        keys = {register(old): register(new) for old, new in sibling.renamed.items()}
+        for place in flat.key_places:
+            key = rows[place]
+            if key in keys:
+                rows[place] = keys[key]
+    if flat.addresses:
+        addresses = sibling.addresses()
+        for row, operand, loads in flat.addresses:
+            if rows[row + _SCALE] != NO_KEY:
+                address = addresses[operand]
+                rows[row + _SCALE] = address.scale
+                rows[row + _DISPLACEMENT] = _in_32_bits(address.displacement)
+            rows[row + _CHASING] = loads and _may_chase(rows[row + _BASE], rows[row + _DISPLACEMENT])
+    return own
+
+
+def _may_chase(base: int, displacement: int) -> bool:
+    """A load whose address may be a loaded pointer (uiCA model, 3.11.3)."""
+    return base >= 0 and 0 <= displacement <= _MAX_POINTER_CHASING_DISPLACEMENT
+
+
+def _in_32_bits(displacement: int) -> int:
+    """The displacement itself; the 64-bit address of a MOV folded, as all that counts of it is which others
+    are the same."""
+    if -(1 << 31) <= displacement < 1 << 31:
+        return displacement
+    return (displacement ^ displacement >> 32) & 0x7FFFFFFF
+
+
+def _operand(value: Value) -> int:
+    kind, name = value
+    return int(name) if kind is ValueKind.INTERNAL else KEYS.number(value)
+
+
+def _symbol_rule(template: InstructionTemplate, instruction: Instruction) -> tuple[bool, int]:
+    """Whether the results continue the symbolic value of the first input, and by how much (uiCA model,
+    4.2)."""
+    if not template.register_inputs:
+        return False, 0
+    name = template.name
+    immediate = instruction.immediate
+    if "MOV" in name and "CMOV" not in name:
+        return True, 0
+    if "ADD" in name and immediate is not None:
+        return True, immediate
+    if "SUB" in name and immediate is not None:
+        return True, -immediate
+    if "INC" in name:
+        return True, 1
+    if "DEC" in name:
+        return True, -1
+    return False, 0
+
+
+def _access_bytes(template: InstructionTemplate, access: MemoryAccess) -> int:
+    """Bytes that a memory operand reads or writes, 0 if the tables do not say."""
+    operands = template.facts.operands if template.facts is not None else ()
+    return next((operand.width // 8 for operand in operands if operand.name == access.name), 0)
+
+
+def _needs_extra_slot(template: InstructionTemplate, instruction: Instruction) -> bool:
+    """Immediates that take a second DSB slot (K1)."""
+    immediate = instruction.immediate
+    if immediate is None or template.facts is None:
+        return False
+    return not -(1 << 31) <= immediate < 1 << 31 or (
+        not -(1 << 15) <= immediate < 1 << 15 and bool(template.address_inputs)
+    )

@@ -1,0 +1,48 @@
+cimport cython
+
+from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue
+from cyclelens.analyzer.simulator.tables.program cimport Program
+
+cdef int CODE_LINE
+cdef int FETCH_BLOCK
+cdef int _HALF
+
+
+@cython.final
+cdef class Layout:
+    cdef public Program program
+    cdef public int block_bytes
+    cdef int _fetch_bytes
+    cdef int _slots
+    cdef int _lines_per_block
+    cdef bint _both_halves
+    cdef int _room
+    cdef int _entry_room
+    cdef public int[::1] address
+    cdef public int[::1] cached
+    cdef public int blocks
+    cdef public int[::1] block_first
+    cdef public int[::1] block_end
+    cdef public int[::1] block_cacheable
+    cdef public int[::1] block_line0
+    cdef public int[::1] block_line_end
+    cdef public int lines
+    cdef public int[::1] line_first
+    cdef public int[::1] line_end
+    cdef public int entries
+    cdef public int[::1] entry_instruction
+    cdef public int[::1] entry_idq_uop
+    cdef public int[::1] entry_extra_slot
+    cdef public int[::1] entry_ms
+    cdef public int[::1] entry_last
+    cdef public int first_group_end
+    cdef public int all_cacheable
+    cdef int start(self) except -1
+    cdef int _cut(self, int[::1] table, int count, int entries) except -1
+    cdef void _find_blocks(self) noexcept
+    cdef void _find_cached(self, bint both_halves) noexcept
+    cdef void _fill_lines(self, int first, int end) noexcept
+    cdef bint _too_many_lcps(self, int first, int end) noexcept
+    cdef bint _is_fusible_lcp(self, int i) noexcept
+    cdef bint next_is_cached(self, int instruction) noexcept
+    cdef void queue_fetch_blocks(self, PairQueue blocks, int first, int end, int start, int base) noexcept

@@ -1,0 +1,205 @@
+"""Where the code lies and what of it the DSB may hold: static, worked out once before the run.
+
+Rules L1 to L5 (layout), K1 to K4 (DSB lines) and Q1 to Q5 (cacheability) of docs/pipeline.md (uiCA model).
+"""
+
+from __future__ import annotations
+
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.simulator.tables.arrays import Column, PairQueue, ints
+from cyclelens.analyzer.simulator.tables.constants import CODE_LINE, FETCH_BLOCK
+from cyclelens.analyzer.simulator.tables.program import Program
+
+_HALF = 32
+
+
+class Layout:
+    """The DSB blocks of one round and their lines.
+
+    Columns over blocks (``block_``; ``first`` .. ``end`` are the instructions that start in it), over DSB
+    lines (``line_``; ``first`` .. ``end`` are its entries) and over their entries (``entry_``: an IDQ uop of
+    an instruction, whether a large immediate takes a second slot, whether the microcode sequencer takes
+    over behind it, whether it holds the instruction's last uop).
+    """
+
+    def __init__(self, program: Program, microarchitecture: Microarchitecture) -> None:
+        self.program = program
+        self.block_bytes = microarchitecture.dsb_block_bytes
+        self._fetch_bytes = microarchitecture.predecode_block_bytes
+        self._slots = microarchitecture.dsb_slots_per_line
+        self._lines_per_block = microarchitecture.dsb_lines_per_block
+        self._both_halves = microarchitecture.both_halves_cacheable
+        self._room = 0
+        self._entry_room = 0
+
+    def start(self) -> None:
+        """Lay out the program, which may have been filled anew."""
+        program = self.program
+        count = program.instructions
+        if count > self._room or program.idq_uops > self._entry_room:
+            self._room = 2 * count
+            self._entry_room = 2 * program.idq_uops
+            table = memoryview(ints(9 * self._room + 5 * self._entry_room))
+            self._cut(table, self._room, self._entry_room)
+        self.blocks = 0
+        self.lines = 0
+        self.entries = 0
+        self.first_group_end = 0
+        """End of the first 64-byte group of a round (L3)."""
+        self.all_cacheable = 1
+        for i in range(count):
+            self.address[i] = program.alignment + program.i_offset[i]
+            self.cached[i] = 0
+        if program.loop:
+            self._find_blocks()
+            self._find_cached(self._both_halves)
+
+    def _cut(self, table: Column, count: int, entries: int) -> None:
+        self.address = table[:count]
+        self.cached = table[1 * count : 2 * count]
+        """Whether the instruction's address is served by the DSB (Q4, Q5)."""
+        self.block_first = table[2 * count : 3 * count]
+        self.block_end = table[3 * count : 4 * count]
+        self.block_cacheable = table[4 * count : 5 * count]
+        self.block_line0 = table[5 * count : 6 * count]
+        self.block_line_end = table[6 * count : 7 * count]
+        self.line_first = table[7 * count : 8 * count]
+        self.line_end = table[8 * count : 9 * count]
+        rest = 9 * count
+        self.entry_instruction = table[rest : rest + entries]
+        self.entry_idq_uop = table[rest + entries : rest + 2 * entries]
+        self.entry_extra_slot = table[rest + 2 * entries : rest + 3 * entries]
+        self.entry_ms = table[rest + 3 * entries : rest + 4 * entries]
+        self.entry_last = table[rest + 4 * entries :]
+
+    def _find_blocks(self) -> None:
+        program = self.program
+        count = program.instructions
+        while (
+            self.first_group_end < count
+            and self.address[self.first_group_end] // CODE_LINE == self.address[0] // CODE_LINE
+        ):
+            self.first_group_end += 1
+        position = 0
+        while position < count:
+            first = position
+            block = self.address[first] // self.block_bytes
+            while position < count and self.address[position] // self.block_bytes == block:
+                position += 1
+            number = self.blocks
+            self.block_first[number] = first
+            self.block_end[number] = position
+            self.block_line0[number] = self.lines
+            self._fill_lines(first, position)
+            self.block_line_end[number] = self.lines
+            cacheable = (
+                self.lines - self.block_line0[number] <= self._lines_per_block
+                and not program.i_jcc[position - 1]
+                and not self._too_many_lcps(first, position)
+            )
+            self.block_cacheable[number] = cacheable
+            if not cacheable:
+                self.all_cacheable = 0
+            self.blocks = number + 1
+
+    def _find_cached(self, both_halves: bool) -> None:
+        """The cached code is a prefix of the loop body (Q4, Q5)."""
+        for number in range(self.blocks):
+            if not self.block_cacheable[number]:
+                return
+            if both_halves and number + 1 < self.blocks:
+                here = self.address[self.block_first[number]] // CODE_LINE
+                following = self.address[self.block_first[number + 1]] // CODE_LINE
+                if here == following and not self.block_cacheable[number + 1]:
+                    return
+            for i in range(self.block_first[number], self.block_end[number]):
+                self.cached[i] = 1
+
+    def _fill_lines(self, first: int, end: int) -> None:
+        """The DSB lines of a block (K1 to K3)."""
+        program = self.program
+        free = 0
+        for i in range(first, end):
+            if program.i_second[i]:
+                continue
+            extra = program.i_extra_slot[i]
+            ms = program.i_ms_uops[i] > 0
+            mite_uops = program.i_mite_uops[i]
+            if ms or mite_uops + extra > free:
+                self.line_first[self.lines] = self.entries
+                self.line_end[self.lines] = self.entries
+                self.lines += 1
+                free = self._slots
+            for number in range(program.i_decoded_count[i]):
+                entry = self.entries
+                last_decoded = number + 1 == mite_uops
+                self.entry_instruction[entry] = i
+                self.entry_idq_uop[entry] = program.i_idq0[i] + number
+                self.entry_extra_slot[entry] = extra and last_decoded
+                self.entry_ms[entry] = ms and last_decoded
+                self.entry_last[entry] = number + 1 == program.i_idq_count[i]
+                free -= 1
+                if extra and last_decoded:
+                    free -= 1
+                self.entries = entry + 1
+            self.line_end[self.lines - 1] = self.entries
+            if ms:
+                free = 0
+
+    def _too_many_lcps(self, first: int, end: int) -> bool:
+        """Q3: fusible instructions with length-changing prefixes on both sides of a 16-byte boundary."""
+        position = first
+        while position < end:
+            half = self.address[position] // _HALF
+            boundary = half * _HALF + FETCH_BLOCK
+            start = position
+            middle = position
+            while position < end and self.address[position] // _HALF == half:
+                if self.address[position] < boundary:
+                    middle += 1
+                position += 1
+            if (
+                start < middle < position
+                and self.address[middle - 1] + self.program.i_opcode[middle - 1] >= boundary
+            ):
+                middle -= 1
+            if start < middle and self._is_fusible_lcp(middle - 1):
+                behind = 0
+                for i in range(middle, position):
+                    if self._is_fusible_lcp(i):
+                        behind += 1
+                if behind >= 2:
+                    return True
+        return False
+
+    def _is_fusible_lcp(self, i: int) -> bool:
+        return self.program.i_lcp[i] != 0 and self.program.i_fusible[i] != 0
+
+    def next_is_cached(self, instruction: int) -> bool:
+        """Whether the code that follows a delivered instruction is in the DSB (S3); for a fused pair
+        this asks about the second half."""
+        if instruction >= self.program.key_instruction:
+            return self.cached[0] != 0
+        return self.cached[instruction + 1] != 0
+
+    def queue_fetch_blocks(self, blocks: PairQueue, first: int, end: int, start: int, base: int) -> None:
+        """Queue the predecoder's blocks of the instances ``first`` .. ``end``, which lie at ``start`` and
+        behind it (L4); ``base`` is the round's first instance.
+
+        An empty block follows one whose last instance is a branch that reaches beyond it (F1).
+        """
+        program = self.program
+        count = program.instructions
+        instance = first
+        address = start
+        while instance < end:
+            head = instance
+            boundary = (address // self._fetch_bytes + 1) * self._fetch_bytes
+            last = 0
+            while instance < end and address < boundary:
+                last = (instance - base) % count
+                address += program.i_length[last]
+                instance += 1
+            blocks.push(head, instance)
+            if program.i_branch[last] and address > boundary:
+                blocks.push(instance, instance)
