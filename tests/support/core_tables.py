@@ -1,0 +1,152 @@
+"""What every core is expected to say of a list of instruction forms and of a list of kernels, as text.
+
+``dev/tables`` writes it to ``tests/tables/NAME/``, and ``tests/tables`` compares: a change of a rule shows
+as a difference of a few lines, which a reviewer can judge.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from blocks import block_of, template_of
+from cyclelens.analyzer.api import loop_end
+from cyclelens.analyzer.assembly.decoder import decode
+from cyclelens.analyzer.insight.explain import explain
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.account import Account
+from cyclelens.analyzer.model.uops import InstructionTemplate
+from cyclelens.analyzer.simulator.pipeline import simulate
+from cyclelens.analyzer.uops.operands import TooManyUopsError
+
+FOLDER = Path(__file__).parents[1] / "tables"
+FORMS_HEAD = """\
+# instruction | units of every uop, + joins those of a fused uop, - is no unit | latencies | the rest
+"""
+KERNELS_HEAD = """\
+# kernel | cycles per iteration | bottlenecks | uops per iteration by unit | shares of issue slots: used, lost
+"""
+FILES = {"forms": 2, "kernels": 4}
+"""The lists, and the fields of their lines: the last two are an encoding and its text."""
+
+
+def text_of(name: str, file: str) -> str:
+    """The whole text of one of ``FILES`` for a core."""
+    if file == "forms":
+        return FORMS_HEAD + "".join(f"{form(code, name)}\n" for code, _ in listed(file))
+    return KERNELS_HEAD + "".join(f"{kernel(*fields, name)}\n" for *fields, _ in listed(file))
+
+
+@cache
+def listed(file: str) -> list[list[str]]:
+    """The fields of every line of a list."""
+    lines = (FOLDER / f"{file}.txt").read_text("utf-8").splitlines()
+    return [line.split(" ", FILES[file] - 1) for line in lines if not line.startswith("#")]
+
+
+# -- forms ---------------------------------------------------------------------------------------------------
+
+
+def form(code: str, name: str) -> str:
+    """One instruction on one core."""
+    text = f"{decode(bytes.fromhex(code))[0].text:<44}"
+    try:
+        template = template_of(code, name)
+    except TooManyUopsError:
+        return f"{text}| too many uops"
+    if template.facts is None:
+        return f"{text}| no figures"
+    return f"{text}| {units(template)} | {latencies(template)} | {rest(template)}".rstrip(" |")
+
+
+def units(template: InstructionTemplate) -> str:
+    uops = iter(template.uops)
+    groups = ("+".join(next(uops).ports or "-" for _ in range(fused)) for fused in template.fused_uops)
+    return " ".join(f"{count}*{group}" if count > 1 else group for group, count in Counter(groups).items())
+
+
+def latencies(template: InstructionTemplate) -> str:
+    """For every input the cycles to every output; inputs and outputs with the same are written once."""
+    names = {
+        "reg": [operand.name for operand in template.register_inputs],
+        "addr": [f"[{operand.name}]" for operand in template.address_inputs],
+        "flag": template.flag_inputs,
+        "mem": ["mem"] * len(template.memory_operands),
+    }
+    results = {
+        "reg": [operand.name for operand in template.register_outputs],
+        "flag": template.flag_outputs,
+        "mem": ["mem"] * len(template.memory_operands),
+    }
+    by_input: defaultdict[str, defaultdict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for (start, start_place, target, target_place), cycles in template.latencies.items():
+        by_input[names[start][start_place]][cycles].append(results[target][target_place])
+    by_results: defaultdict[str, list[str]] = defaultdict(list)
+    for start, targets in by_input.items():
+        text = ", ".join(f"{' '.join(dict.fromkeys(to))} {cycles}" for cycles, to in sorted(targets.items()))
+        by_results[text].append(start)
+    return "; ".join(f"{' '.join(starts)}: {text}" for text, starts in by_results.items())
+
+
+def rest(template: InstructionTemplate) -> str:
+    """What decoders, renamer, divider and scheduler do with it where that is not the usual."""
+    idq = len(template.idq_uops)
+    parts = {
+        "unlaminated": idq != len(template.fused_uops),
+        f"decoded {template.mite_uops}": template.mite_uops != 1,
+        f"microcode {template.ms_uops}": template.ms_uops,
+        f"complex {template.available_simple_decoders}": template.complex_decoder,
+        f"divider {template.divider_cycles}": template.divider_cycles,
+        f"every {template.tp}": template.tp,
+        "fusible": template.macro_fusible,
+        "eliminable": template.eliminable_move,
+        "serializing": template.serializing,
+        "load fence": template.load_serializing,
+        "store fence": template.store_serializing,
+        f"rsp {template.rsp_change:+d}": template.rsp_change,
+    }
+    return ", ".join(text for text, wanted in parts.items() if wanted)
+
+
+# -- kernels -------------------------------------------------------------------------------------------------
+
+
+def kernel(name: str, mode: str, code: str, microarchitecture: str) -> str:
+    """One kernel on one core."""
+    model = registry.get(microarchitecture)
+    loop = mode == "loop"
+    if loop:
+        code += (loop_end(decode(bytes.fromhex(code))) or b"").hex()
+    block = block_of(code, microarchitecture, loop=loop)
+    prediction = explain(block, model, simulate(block, model, account=True))
+    uops: Counter[str] = Counter()
+    for usage in prediction.simulation.usage:
+        uops.update(usage.ports)
+    busy = " ".join(f"{unit}:{uops[unit]:.2f}" for unit in sorted(uops))
+    limits = " ".join(prediction.bottlenecks)
+    assert prediction.account is not None
+    shares = ", ".join(slots(prediction.account))
+    return f"{name:<20}| {prediction.cycles_per_iteration:.2f} | {limits} | {busy} | {shares}"
+
+
+def slots(account: Account) -> Iterator[str]:
+    """In percent; what loses less than half a percent is left out."""
+    yield f"used {100 * account.used_share:.0f}"
+    for cause, share in account.causes():
+        if share >= 0.005:
+            yield f"{cause.text.replace(':', '').replace(',', '')} {100 * share:.0f}"
+
+
+def main() -> None:
+    """Write the texts of the named cores, or of all."""
+    for name in sys.argv[1:] or registry.names():
+        (FOLDER / name).mkdir(exist_ok=True)
+        for file in FILES:
+            (FOLDER / name / f"{file}.txt").write_text(text_of(name, file), "utf-8")
+
+
+if __name__ == "__main__":
+    main()
