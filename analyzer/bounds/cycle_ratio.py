@@ -1,8 +1,9 @@
-"""The maximum cycle ratio of a graph, exactly."""
+"""The maximum cycle ratio of a graph, exactly, and all cycles that have it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
@@ -23,6 +24,17 @@ class CriticalCycle:
 
     ratio: Fraction
     edges: tuple[Edge, ...]
+    lengths: Mapping[int, int]
+    """For every node that can lie on a cycle the longest path to it, with the ratio as price of a delay, in
+    units of one part of the ratio's denominator."""
+
+    def room(self, edge: Edge) -> int | None:
+        """By how much a path over this edge is shorter than the longest to its end, in the same unit. On a
+        cycle the sum of these is what it lacks to be critical. None if the edge lies on no cycle."""
+        if edge.start not in self.lengths or edge.end not in self.lengths:
+            return None
+        weight = edge.latency * self.ratio.denominator - edge.delay * self.ratio.numerator
+        return self.lengths[edge.end] - self.lengths[edge.start] - weight
 
 
 def maximum_cycle_ratio(nodes: int, edges: Sequence[Edge]) -> CriticalCycle:
@@ -33,14 +45,108 @@ def maximum_cycle_ratio(nodes: int, edges: Sequence[Edge]) -> CriticalCycle:
     All arithmetic is in integers. Paths are relaxed in the order of their end nodes; where edges without
     delay lead from lower to higher numbers, few rounds are needed.
     """
-    best = CriticalCycle(Fraction(0), ())
+    ratio = Fraction(0)
+    best: tuple[Edge, ...] = ()
     incoming = _cyclic_part(nodes, edges)
-    while True:
-        cycle = _positive_cycle(nodes, incoming, best.ratio)
-        if cycle is None:
-            return best
-        ratio = Fraction(sum(edge.latency for edge in cycle), sum(edge.delay for edge in cycle))
-        best = CriticalCycle(ratio, cycle)
+    length = [0] * nodes
+    while cycle := _positive_cycle(incoming, ratio, length):
+        ratio, best = _ratio(cycle), cycle
+        length = [0] * nodes
+    return CriticalCycle(ratio, best, {node: length[node] for node, _ in incoming})
+
+
+def _ratio(cycle: Sequence[Edge]) -> Fraction:
+    return Fraction(sum(edge.latency for edge in cycle), sum(edge.delay for edge in cycle))
+
+
+def critical_edges(nodes: int, edges: Sequence[Edge], cycle: CriticalCycle) -> frozenset[Edge]:
+    """The edges of all cycles that have the largest ratio; none if that is 0.
+
+    On such a cycle no edge has room, and a cycle of edges without room is one.
+    """
+    if not cycle.edges:
+        return frozenset()
+    tight = [edge for edge in edges if cycle.room(edge) == 0]
+    part = strong_parts(nodes, tight)
+    return frozenset(edge for edge in tight if part[edge.start] == part[edge.end])
+
+
+def cover(
+    critical: Sequence[Edge], first: Sequence[Edge], most: int, key: Callable[[Edge], Hashable]
+) -> Iterator[tuple[Edge, ...]]:
+    """Critical cycles, ``first`` and at most ``most`` in all: each has an edge whose ``key`` none before it
+    has, the shortest way back to its start behind it. There may be exponentially many cycles; with ``most``
+    large enough these hold every edge."""
+    if not first:
+        return
+    outgoing: dict[int, list[Edge]] = {}
+    for edge in critical:
+        outgoing.setdefault(edge.start, []).append(edge)
+    yield tuple(first)
+    seen, count = {key(edge) for edge in first}, 1
+    for edge in critical:
+        if count == most:
+            return
+        if key(edge) not in seen:
+            found = (edge, *_shortest(outgoing, edge.end, edge.start))
+            seen.update(map(key, found))
+            count += 1
+            yield found
+
+
+def _shortest(outgoing: Mapping[int, Sequence[Edge]], start: int, end: int) -> tuple[Edge, ...]:
+    """The path with the fewest edges; there is one."""
+    arrived: dict[int, Edge | None] = {start: None}
+    waiting = deque([start])
+    while end not in arrived:
+        node = waiting.popleft()
+        for edge in outgoing[node]:
+            if edge.end not in arrived:
+                arrived[edge.end] = edge
+                waiting.append(edge.end)
+    path: list[Edge] = []
+    while (last := arrived[end]) is not None:
+        path.append(last)
+        end = last.start
+    return tuple(reversed(path))
+
+
+def strong_parts(nodes: int, edges: Sequence[Edge]) -> list[int]:
+    """For every node the number of its strongly connected part: two nodes of one part lie on a cycle.
+
+    Gabow's path-based algorithm, without recursion.
+    """
+    outgoing: list[list[int]] = [[] for _ in range(nodes)]
+    for edge in edges:
+        outgoing[edge.start].append(edge.end)
+    order, part = [-1] * nodes, [-1] * nodes
+    count = parts = 0
+    for origin in range(nodes):
+        if order[origin] >= 0:
+            continue
+        calls = [(origin, iter(outgoing[origin]))]
+        order[origin], count = count, count + 1
+        still_open, boundaries = [origin], [origin]
+        while calls:
+            node, ends = calls[-1]
+            for end in ends:
+                if order[end] < 0:
+                    order[end], count = count, count + 1
+                    still_open.append(end)
+                    boundaries.append(end)
+                    calls.append((end, iter(outgoing[end])))
+                    break
+                if part[end] < 0:
+                    while order[boundaries[-1]] > order[end]:
+                        boundaries.pop()
+            else:
+                calls.pop()
+                if boundaries[-1] == node:
+                    boundaries.pop()
+                    while part[node] < 0:
+                        part[still_open.pop()] = parts
+                    parts += 1
+    return part
 
 
 def _cyclic_part(nodes: int, edges: Sequence[Edge]) -> list[tuple[int, list[Edge]]]:
@@ -73,16 +179,16 @@ def _cyclic_part(nodes: int, edges: Sequence[Edge]) -> list[tuple[int, list[Edge
 
 
 def _positive_cycle(
-    nodes: int, incoming: Sequence[tuple[int, Sequence[Edge]]], price: Fraction
+    incoming: Sequence[tuple[int, Sequence[Edge]]], price: Fraction, length: list[int]
 ) -> tuple[Edge, ...] | None:
-    """A cycle whose latency exceeds ``price`` for each delay, None if there is none."""
+    """A cycle whose latency exceeds ``price`` for each delay. None if there is none; ``length``, for every
+    node 0 at first, is that of the longest path to it then."""
     numerator, denominator = price.numerator, price.denominator
     weighted = [
         (node, [(edge.start, edge.latency * denominator - edge.delay * numerator, edge) for edge in found])
         for node, found in incoming
     ]
-    length = [0] * nodes
-    parent: list[Edge | None] = [None] * nodes
+    parent: list[Edge | None] = [None] * len(length)
     changed = True
     while changed:
         changed = False

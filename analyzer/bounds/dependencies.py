@@ -7,12 +7,19 @@ writer ran in the previous one. The bound is the largest ratio of cycles to iter
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections import defaultdict
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
-from cyclelens.analyzer.bounds.cycle_ratio import Edge, maximum_cycle_ratio
+from cyclelens.analyzer.bounds.cycle_ratio import (
+    CriticalCycle,
+    Edge,
+    cover,
+    critical_edges,
+    maximum_cycle_ratio,
+)
 from cyclelens.analyzer.bounds.symbolic import Aliasing, SymbolicValues, step_of
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.uops import Block, InstructionTemplate, MemoryAccess
@@ -28,16 +35,38 @@ _POINTER_LOADS = frozenset(
 _FAST_DISPLACEMENTS = range(2048)
 
 
+MOST_CHAINS = 16
+"""Chains that are listed. There can be exponentially many; the edges of all are marked as critical."""
+
+
+class Step(NamedTuple):
+    """An instruction of a chain, and the value that it hands on."""
+
+    instruction: int
+    """Position in the block."""
+    latency: int
+    """Cycles from the input by which the chain comes in to this value."""
+    value: str
+    """As its reader calls it: ``ymm0``, ``C``, ``memory``."""
+
+
 @dataclass(frozen=True, slots=True)
-class CriticalChain:
-    """The dependency circle that takes longest."""
+class CriticalChains:
+    """The dependency circles that take longest."""
 
     cycles_per_iteration: Fraction
     """0 if no dependency is carried from one iteration to the next."""
-    instructions: tuple[int, ...]
-    """Positions in the block, in the order of the circle; an instruction may occur more than once."""
-    latencies: tuple[int, ...]
-    """Cycles that each of them adds."""
+    chains: tuple[tuple[Step, ...], ...]
+    """Each in the order of the circle; an instruction may occur more than once. Every one has a step that no
+    other before it has."""
+    iterations: tuple[int, ...]
+    """For every chain how many iterations it spans until it is back where it began."""
+    edges: frozenset[Edge]
+    """Of all such circles, listed or not."""
+    cycles: Mapping[int, int]
+    """For every instruction on any of them the cycles that it adds to the one to which it adds most."""
+    more: bool
+    """There are others than ``chains``, which have steps of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +75,9 @@ class DependencyNode:
 
     instruction: int
     value: str
-    """Register or flag group that is read; empty for memory."""
+    """Register or flag group that is read, as the renamer knows it; ``memory``."""
+    name: str
+    """The same as the instruction names it: ``ymm0`` for XMM0, ``eax`` for RAX."""
     own_latency: int
     """Cycles from this input to the slowest result of its instruction."""
 
@@ -58,6 +89,38 @@ class DependencyGraph:
     nodes: tuple[DependencyNode, ...]
     edges: tuple[Edge, ...]
     """From an input of the instruction that makes a value to the input that reads it; numbers of nodes."""
+    cycle: CriticalCycle
+    """The circle that takes longest, or one of them."""
+
+    def step(self, edge: Edge) -> Step:
+        """An edge as a step of a chain."""
+        return Step(self.nodes[edge.start].instruction, edge.latency, self.nodes[edge.end].name)
+
+    def critical(self) -> CriticalChains:
+        """All circles that take as long as the longest."""
+
+        def key(edge: Edge) -> tuple[Step, int, bool]:
+            return self.step(edge), self.nodes[edge.end].instruction, edge.delay > 0
+
+        critical = critical_edges(len(self.nodes), self.edges, self.cycle)
+        listed = list(cover(sorted(critical), self.cycle.edges, MOST_CHAINS, key))
+        shown = {key(edge) for chain in listed for edge in chain}
+        others = [edge for edge in critical if key(edge) not in shown]
+        cycles: defaultdict[int, int] = defaultdict(int)
+        for chain in (*listed, *([edge] for edge in others)):
+            own: defaultdict[int, int] = defaultdict(int)
+            for edge in chain:
+                own[self.nodes[edge.start].instruction] += edge.latency
+            for instruction, latency in own.items():
+                cycles[instruction] = max(cycles[instruction], latency)
+        return CriticalChains(
+            self.cycle.ratio,
+            tuple(tuple(map(self.step, chain)) for chain in listed),
+            tuple(sum(edge.delay for edge in chain) for chain in listed),
+            critical,
+            dict(sorted(cycles.items())),
+            bool(others),
+        )
 
 
 class _Input(NamedTuple):
@@ -69,7 +132,9 @@ class _Input(NamedTuple):
     """``reg addr flag mem``, the first part of the key of a latency pair."""
     position: int
     register: str | None = None
-    """Register or flag group that it reads; None for memory."""
+    """Register or flag group that it reads, as the renamer knows it; None for memory."""
+    name: str = "memory"
+    """The same as the instruction names it."""
     moves_rsp: bool = False
     """It is RSP itself, not through the stack engine."""
 
@@ -108,34 +173,29 @@ def dependency_bound(
     block: Block, microarchitecture: Microarchitecture, aliasing: Aliasing = Aliasing.DIFFERENT
 ) -> float:
     """Cycles per iteration; 0 if nothing is carried from one iteration to the next."""
-    return float(critical_chain(block, microarchitecture, aliasing).cycles_per_iteration)
-
-
-def critical_chain(
-    block: Block, microarchitecture: Microarchitecture, aliasing: Aliasing = Aliasing.DIFFERENT
-) -> CriticalChain:
-    """The longest dependency circle of the block, with its instructions."""
     graph = _Graph(block, microarchitecture, aliasing)
-    cycle = maximum_cycle_ratio(len(graph.nodes), graph.edges)
-    return CriticalChain(
-        cycle.ratio,
-        tuple(graph.nodes[edge.start].instruction for edge in cycle.edges),
-        tuple(edge.latency for edge in cycle.edges),
-    )
+    return float(maximum_cycle_ratio(len(graph.nodes), graph.edges).ratio)
 
 
-def dependency_graph(
-    block: Block, microarchitecture: Microarchitecture, aliasing: Aliasing = Aliasing.DIFFERENT
-) -> DependencyGraph:
+def critical_chains(block: Block, microarchitecture: Microarchitecture) -> CriticalChains:
+    """The longest dependency circles of the block, with their instructions."""
+    return dependency_graph(block, microarchitecture).critical()
+
+
+def dependency_graph(block: Block, microarchitecture: Microarchitecture) -> DependencyGraph:
     """Every input of the block's instructions and what it waits for, latencies in cycles."""
-    graph = _Graph(block, microarchitecture, aliasing)
+    graph = _Graph(block, microarchitecture, Aliasing.DIFFERENT)
     nodes = tuple(
         DependencyNode(
-            node.instruction, node.register or "", _slowest(block.instructions[node.instruction], node)
+            node.instruction,
+            node.register or node.name,
+            node.name,
+            _slowest(block.instructions[node.instruction], node),
         )
         for node in graph.nodes
     )
-    return DependencyGraph(nodes, tuple(graph.edges))
+    edges = tuple(graph.edges)
+    return DependencyGraph(nodes, edges, maximum_cycle_ratio(len(nodes), edges))
 
 
 def _slowest(template: InstructionTemplate, node: _Input) -> int:
@@ -174,19 +234,19 @@ class _Graph:
     def _nodes_of(self, instruction: int, template: InstructionTemplate) -> list[_Input]:
         first = len(self.nodes)
 
-        def add(kind: str, position: int, register: str | None, moves_rsp: bool = False) -> None:
-            self.nodes.append(_Input(len(self.nodes), instruction, kind, position, register, moves_rsp))
+        def add(kind: str, position: int, register: str | None, name: str, moves_rsp: bool = False) -> None:
+            self.nodes.append(_Input(len(self.nodes), instruction, kind, position, register, name, moves_rsp))
 
         for position, operand in enumerate(template.register_inputs):
-            add("reg", position, operand.canonical, operand.canonical == "RSP")
+            add("reg", position, operand.canonical, operand.name.lower(), operand.canonical == "RSP")
         for position, operand in enumerate(template.address_inputs):
             explicit = operand.canonical == "RSP" and not operand.implicit_stack
-            add("addr", position, operand.canonical, explicit)
+            add("addr", position, operand.canonical, operand.name.lower(), explicit)
         for position, group in enumerate(template.flag_inputs):
-            add("flag", position, group)
+            add("flag", position, group, group)
         for position, access in enumerate(template.memory_operands):
             if access.read:
-                add("mem", position, None)
+                add("mem", position, None, "memory")
         return self.nodes[first:]
 
     def _step(self, number: int, template: InstructionTemplate) -> _Step:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from cyclelens.analyzer.bounds.decoder import decoder_bound
-from cyclelens.analyzer.bounds.dependencies import CriticalChain, dependency_bound
+from cyclelens.analyzer.bounds.dependencies import CriticalChains, dependency_bound
 from cyclelens.analyzer.bounds.dsb import dsb_bound
 from cyclelens.analyzer.bounds.issue import issue_bound
 from cyclelens.analyzer.bounds.lsd import lsd_bound
@@ -28,14 +28,14 @@ def compute_bounds(
     block: Block,
     microarchitecture: Microarchitecture,
     simulation: Simulation | None,
-    chain: CriticalChain | None = None,
+    critical: CriticalChains | None = None,
 ) -> Mapping[str, float]:
     """Cycles per iteration by name of the bound: ``Predecoder Decoder DSB LSD Issue Ports Dependencies``;
     those that are zero or do not apply are left out.
 
     With a simulation only the front-end parts count that the block really came through, and moves count on
     the ports as often as they were not eliminated. Without one every part counts that the block could use.
-    ``chain``: the block's critical chain, if it is known already.
+    ``critical``: the block's critical chains, if they are known already.
     """
     if not block.instructions:
         return {}
@@ -49,7 +49,9 @@ def compute_bounds(
     bounds["Issue"] = issue_bound(block, microarchitecture)
     bounds["Ports"] = port_bound(block, microarchitecture, elimination)
     bounds["Dependencies"] = (
-        dependency_bound(block, microarchitecture) if chain is None else float(chain.cycles_per_iteration)
+        dependency_bound(block, microarchitecture)
+        if critical is None
+        else float(critical.cycles_per_iteration)
     )
     return {name: value for name, value in bounds.items() if value}
 

@@ -9,20 +9,20 @@ from collections.abc import Iterator
 
 from cyclelens.analyzer.hints.layout import statement_of
 from cyclelens.analyzer.insight import wording
-from cyclelens.analyzer.insight.dependencies import critical_chain
 from cyclelens.analyzer.model.result import Hint, RegionAnalysis
 
 KIND = "chain"
 
 
 def hints(region: RegionAnalysis) -> Iterator[Hint]:
-    """A hint for every instruction of the critical chain, only where that chain is what limits the region."""
+    """A hint for every instruction of the critical chains, only where they are what limits the region."""
     prediction = region.predictions[0] if region.predictions else None
     if prediction is None or "Dependencies" not in prediction.bottlenecks:
         return
     if prediction.mode == "loop" and prediction.cycles_per_iteration <= 1:
         return  # no loop is faster, and every one has its counter as a chain
-    for index, cycles in sorted(critical_chain(prediction).items()):
+    others = wording.tied(prediction.tied_chains)
+    for index, cycles in prediction.chain:
         if cycles:
             statement = statement_of(region, index)
             yield Hint(
@@ -31,7 +31,7 @@ def hints(region: RegionAnalysis) -> Iterator[Hint]:
                 label=f"chain +{cycles}",
                 tooltip=(
                     f"This instruction is {wording.on_chain(cycles)}. Iterations cannot overlap there: "
-                    "it pays to make it faster, or to take it out of the chain."
+                    f"it pays to make it faster, or to take it out of the chain.{others}"
                 ),
                 kind=KIND,
             )

@@ -1,16 +1,16 @@
-"""Which values an iteration waits for: the dependencies between instructions, the circle that takes longest,
+"""Which values an iteration waits for: the dependencies between instructions, the circles that take longest,
 and how much room the others have."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from heapq import heappop, heappush
 
-from cyclelens.analyzer.bounds.cycle_ratio import CriticalCycle, Edge, maximum_cycle_ratio
-from cyclelens.analyzer.bounds.dependencies import DependencyGraph, dependency_graph
+from cyclelens.analyzer.bounds.cycle_ratio import Edge, strong_parts
+from cyclelens.analyzer.bounds.dependencies import CriticalChains, DependencyGraph, Step, dependency_graph
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.result import Prediction
@@ -27,13 +27,16 @@ class Dependency:
     producer: int
     consumer: int
     value: str
-    """Register or flag group; ``memory`` for a store that a load reads."""
+    """Register or flag group as the renamer knows it; ``memory`` for a store that a load reads."""
+    name: str
+    """The value as the consumer names it: ``ymm0`` for XMM0, ``eax`` for RAX."""
     latency: int
-    """Cycles that the producer takes for it, from its slowest input."""
+    """Cycles that the producer takes for it from one of its inputs: that by which a critical chain comes in;
+    else the slowest of those through which a value can come back to the producer; else the slowest."""
     carried: bool
     """The consumer belongs to the next iteration."""
     critical: bool
-    """Part of the critical chain."""
+    """Part of a critical chain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,26 +46,20 @@ class Dependencies:
     edges: tuple[Dependency, ...]
     cycles_per_iteration: Fraction
     """What the critical chain needs; 0 if nothing is carried from one iteration to the next."""
-    chain: tuple[int, ...]
-    """The instructions of the critical chain in its order; one may occur more than once."""
-    chain_latencies: tuple[int, ...]
-    """Cycles of each step of the chain."""
-    chain_iterations: int
-    """Iterations that the chain spans until it is back where it began."""
+    chains: tuple[tuple[Step, ...], ...]
+    """The critical chains, which take equally long, each in its order; empty if nothing is carried."""
+    chain_iterations: tuple[int, ...]
+    """Iterations that each of them spans until it is back where it began."""
+    more_chains: bool
+    """There are others, which have steps of their own. ``edges`` has those, too."""
+    chain_cycles: Mapping[int, int]
+    """For every instruction on any of the critical chains the cycles that it adds to one."""
     slack: tuple[Fraction | None, ...]
     """For every instruction the cycles by which it could get slower without making the bound larger; None
     if it lies on no circle (or the block is too large to tell)."""
     path: tuple[int, ...]
     """The longest way through a single iteration."""
     path_cycles: int
-
-    @property
-    def chain_cycles(self) -> dict[int, int]:
-        """For every instruction of the critical chain the cycles that it adds to it."""
-        cycles: defaultdict[int, int] = defaultdict(int)
-        for instruction, latency in zip(self.chain, self.chain_latencies, strict=True):
-            cycles[instruction] += latency
-        return dict(cycles)
 
 
 def dependencies(prediction: Prediction) -> Dependencies:
@@ -79,44 +76,40 @@ def _block(prediction: Prediction) -> Block:
     )
 
 
-def critical_chain(prediction: Prediction) -> dict[int, int]:
-    """For every instruction of the critical chain the cycles that it adds to it."""
-    cycles: defaultdict[int, int] = defaultdict(int)
-    for instruction, latency in prediction.chain:
-        cycles[instruction] += latency
-    return dict(cycles)
-
-
 def dependencies_of(block: Block, microarchitecture: Microarchitecture) -> Dependencies:
     """The dependencies of a block, simulated or not."""
     graph = dependency_graph(block, microarchitecture)
-    cycle = maximum_cycle_ratio(len(graph.nodes), graph.edges)
+    critical = graph.critical()
     path, path_cycles = _longest_path(graph)
     return Dependencies(
-        edges=_between_instructions(graph, cycle),
-        cycles_per_iteration=cycle.ratio,
-        chain=tuple(graph.nodes[edge.start].instruction for edge in cycle.edges),
-        chain_latencies=tuple(edge.latency for edge in cycle.edges),
-        chain_iterations=sum(edge.delay for edge in cycle.edges),
-        slack=_slack(graph, cycle.ratio, len(block.instructions)),
+        edges=_between_instructions(graph, critical),
+        cycles_per_iteration=critical.cycles_per_iteration,
+        chains=critical.chains,
+        chain_iterations=critical.iterations,
+        more_chains=critical.more,
+        chain_cycles=critical.cycles,
+        slack=_slack(graph, len(block.instructions)),
         path=path,
         path_cycles=path_cycles,
     )
 
 
-def _between_instructions(graph: DependencyGraph, cycle: CriticalCycle) -> tuple[Dependency, ...]:
-    """Edges that differ only in the producer's input are one, with the slowest latency."""
-    critical = set(cycle.edges)
-    merged: dict[tuple[int, int, str, bool], tuple[int, bool]] = {}
+def _between_instructions(graph: DependencyGraph, critical: CriticalChains) -> tuple[Dependency, ...]:
+    """Edges that differ only in the producer's input are one, unless critical ones differ in length."""
+    part = strong_parts(len(graph.nodes), graph.edges)
+    merged: defaultdict[tuple[int, int, str, bool], list[tuple[bool, bool, int, str]]] = defaultdict(list)
     for edge in graph.edges:
         start, end = graph.nodes[edge.start], graph.nodes[edge.end]
-        key = (start.instruction, end.instruction, end.value or "memory", edge.delay > 0)
-        latency, is_critical = merged.get(key, (0, False))
-        merged[key] = (max(latency, edge.latency), is_critical or edge in critical)
-    return tuple(
-        Dependency(producer, consumer, value, latency, carried, is_critical)
-        for (producer, consumer, value, carried), (latency, is_critical) in sorted(merged.items())
-    )
+        rank = (edge in critical.edges, part[edge.start] == part[edge.end], edge.latency, end.name)
+        merged[start.instruction, end.instruction, end.value, edge.delay > 0].append(rank)
+    found = []
+    for (producer, consumer, value, carried), ranks in sorted(merged.items()):
+        shown = {rank for rank in ranks if rank[0]} or {max(ranks)}
+        found += [
+            Dependency(producer, consumer, value, name, latency, carried, is_critical)
+            for is_critical, _, latency, name in sorted(shown)
+        ]
+    return tuple(found)
 
 
 def _longest_path(graph: DependencyGraph) -> tuple[tuple[int, ...], int]:
@@ -147,37 +140,27 @@ def _longest_path(graph: DependencyGraph) -> tuple[tuple[int, ...], int]:
     return tuple(reversed(path)), best[0]
 
 
-def _slack(graph: DependencyGraph, ratio: Fraction, instructions: int) -> tuple[Fraction | None, ...]:
+def _slack(graph: DependencyGraph, instructions: int) -> tuple[Fraction | None, ...]:
     """For every instruction the least room of all circles through it.
 
-    With the bound as price of an iteration no circle has a positive length, and the room of a circle is by
-    how much its length falls short of zero. Longest distances make all prices of edges one-sided, so that a
-    shortest-path search from every input finds the best circle through it.
+    The room of a circle is the sum of that of its edges, none of which is negative, so that a shortest-path
+    search from every input finds the best circle through it.
     """
     slack: list[Fraction | None] = [None] * instructions
     count = len(graph.nodes)
-    if ratio == 0 or count > _MOST_NODES:
+    if graph.cycle.ratio == 0 or count > _MOST_NODES:
         return tuple(slack)
-    scale = ratio.denominator
-    weight = [edge.latency * scale - edge.delay * ratio.numerator for edge in graph.edges]
-    distance = [0] * count
-    changed = True
-    while changed:
-        changed = False
-        for edge, length in zip(graph.edges, weight, strict=True):
-            if distance[edge.start] + length > distance[edge.end]:
-                distance[edge.end] = distance[edge.start] + length
-                changed = True
     outgoing: list[list[tuple[int, int]]] = [[] for _ in range(count)]
-    for edge, length in zip(graph.edges, weight, strict=True):
-        cost = distance[edge.end] - distance[edge.start] - length
-        outgoing[edge.start].append((edge.end, cost))
+    for edge in graph.edges:
+        room = graph.cycle.room(edge)
+        if room is not None:
+            outgoing[edge.start].append((edge.end, room))
     for number, node in enumerate(graph.nodes):
         cheapest = _cheapest_circle(outgoing, number)
         if cheapest is not None:
-            room = Fraction(cheapest, scale)
+            least = Fraction(cheapest, graph.cycle.ratio.denominator)
             known = slack[node.instruction]
-            slack[node.instruction] = room if known is None else min(known, room)
+            slack[node.instruction] = least if known is None else min(known, least)
     return tuple(slack)
 
 

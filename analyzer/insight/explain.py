@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from cyclelens.analyzer.bounds.dependencies import critical_chain
+from cyclelens.analyzer.bounds.dependencies import critical_chains
 from cyclelens.analyzer.bounds.registry import compute_bounds
 from cyclelens.analyzer.insight.bottlenecks import bottlenecks
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
@@ -14,8 +14,8 @@ from cyclelens.analyzer.model.uops import Block
 
 def explain(block: Block, microarchitecture: Microarchitecture, simulation: Simulation) -> Prediction:
     """The simulation's figure with bounds, bottlenecks and front-end shares. Simulates nothing itself."""
-    chain = critical_chain(block, microarchitecture)
-    bounds = dict(compute_bounds(block, microarchitecture, simulation, chain))
+    critical = critical_chains(block, microarchitecture)
+    bounds = dict(compute_bounds(block, microarchitecture, simulation, critical))
     return Prediction(
         microarchitecture=microarchitecture.name,
         mode="loop" if block.loop else "unroll",
@@ -27,7 +27,8 @@ def explain(block: Block, microarchitecture: Microarchitecture, simulation: Simu
         instructions=block.instructions,
         simulation=simulation,
         account=simulation.account,
-        chain=tuple(zip(chain.instructions, chain.latencies, strict=True)),
+        chain=tuple(critical.cycles.items()),
+        tied_chains=len(critical.chains),
     )
 
 

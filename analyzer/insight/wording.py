@@ -96,6 +96,18 @@ def on_chain(count: int) -> str:
     return f"on the critical chain, {cycles(count)}"
 
 
+def tied(chains: int) -> str:
+    """What to say behind that if several chains take equally long; empty for a single one."""
+    if chains < 2:
+        return ""
+    return f" {chains} chains tie: all of them have to get shorter."
+
+
+def value(name: str) -> str:
+    """What a dependency is about: a register as it is written, or flags."""
+    return {"C": "CF", "SPAZO": "flags"}.get(name, name)
+
+
 def mode(name: str) -> str:
     """``loop`` and ``unroll`` as words for people."""
     return "unrolled" if name == "unroll" else name

@@ -133,7 +133,9 @@ class Prediction:
     account: Account | None = None
     """What became of every issue slot, if the simulation was asked for it."""
     chain: tuple[tuple[int, int], ...] = ()
-    """The critical chain: instructions, and the cycles that each adds. One may occur more than once."""
+    """The instructions of the critical chains, and the cycles that each adds to one of them."""
+    tied_chains: int = 0
+    """How many chains are critical: they take equally long. 0 if nothing is carried between iterations."""
 
 
 @dataclass(frozen=True, slots=True)

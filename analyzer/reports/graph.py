@@ -1,7 +1,8 @@
 """The dependencies of a region as a picture: DOT for Graphviz, and SVG without any other program.
 
 Instructions stand in program order. Arcs on the right are values within an iteration, arcs on the left values
-that the next iteration reads; each is labelled with its cycles, and the critical chain is marked.
+that the next iteration reads; each is labelled with its cycles, and the critical chains are marked: the edges
+of each add up to the figure.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
+from cyclelens.analyzer.insight import wording
 from cyclelens.analyzer.insight.confidence import doubt
 from cyclelens.analyzer.insight.dependencies import Dependencies, Dependency, dependencies
 from cyclelens.analyzer.model.result import Analysis, Prediction, RegionAnalysis
@@ -63,12 +65,12 @@ def _dot(region: RegionAnalysis, prediction: Prediction, file: str) -> Iterator[
     yield f"digraph {_quoted(name)} {{"
     yield "  node [shape=box, fontname=monospace];"
     for index, text in enumerate(_texts(region, prediction)):
-        chain = f', color="{_CRITICAL}", penwidth=2' if index in graph.chain else ""
+        chain = f', color="{_CRITICAL}", penwidth=2' if index in graph.chain_cycles else ""
         yield f"  i{index} [label={_quoted(' '.join(text.split()))}{chain}];"
     for edge in graph.edges:
         style = ", style=dashed" if edge.carried else ""
         critical = f', color="{_CRITICAL}", penwidth=2' if edge.critical else ""
-        label = _quoted(f"{edge.value} {edge.latency}")
+        label = _quoted(f"{wording.value(edge.name)} {edge.latency}")
         yield f"  i{edge.producer} -> i{edge.consumer} [label={label}{style}{critical}];"
     yield "}"
 
@@ -90,22 +92,34 @@ def _drawing(region: RegionAnalysis, prediction: Prediction) -> tuple[str, float
     graph = dependencies(prediction)
     texts = [" ".join(text.split()) for text in _texts(region, prediction)]
     reach = max((_lanes(edge) for edge in graph.edges), default=1) + 1
-    left = _MARGIN + _LANE * reach
+    left = _MARGIN + _LANE * reach + 30
     box = max((len(text) for text in texts), default=1) * _CHARACTER + 12
     parts = list(_arcs(graph, left, box))
     for index, text in enumerate(texts):
-        colour = _CRITICAL if index in graph.chain else _PLAIN
+        colour = _CRITICAL if index in graph.chain_cycles else _PLAIN
         y = _MARGIN + index * _ROW
         parts.append(
             f'<rect x="{left}" y="{y}" width="{box:.0f}" height="{_LINE}" rx="3" fill="#fff" '
-            f'stroke="{colour}"{_mark(index in graph.chain)}/>'
+            f'stroke="{colour}"{_mark(index in graph.chain_cycles)}/>'
             f'<text x="{left + 6}" y="{y + 14}" fill="#000">{escape(text)}</text>'
         )
-    width = left + box + _LANE * reach + 60
-    return "".join(parts), width, 2 * _MARGIN + len(texts) * _ROW
+    caption = _caption(graph)
+    parts.append(f'<text x="{_MARGIN}" y="{_MARGIN + len(texts) * _ROW + 8}">{escape(caption)}</text>')
+    width = max(left + box + _LANE * reach + 90, len(caption) * _CHARACTER + 2 * _MARGIN)
+    return "".join(parts), width, 2 * _MARGIN + len(texts) * _ROW + 14
+
+
+def _caption(graph: Dependencies) -> str:
+    caption = "Right: within an iteration. Left: to the next one. Numbers: cycles."
+    if graph.chains:
+        what = f"{len(graph.chains)} critical chains" if len(graph.chains) > 1 else "the critical chain"
+        caption += f" Red: {what}, {float(graph.cycles_per_iteration):.2f} cycles per iteration."
+    return caption
 
 
 def _arcs(graph: Dependencies, left: float, box: float) -> Iterator[str]:
+    """Critical ones above the others, and what is written above all of them."""
+    labels = []
     for edge in sorted(graph.edges, key=lambda edge: edge.critical):
         side = -1 if edge.carried else 1
         x = left if edge.carried else left + box
@@ -118,14 +132,22 @@ def _arcs(graph: Dependencies, left: float, box: float) -> Iterator[str]:
         yield (
             f'<path d="M{x:.0f} {start:.1f}C{bulge:.1f} {start:.1f} {bulge:.1f} {end:.1f} {x:.0f} {end:.1f}" '
             f'fill="none" stroke="{colour}" stroke-width="{width}"{dashes}{_mark(edge.critical)}>'
-            f"<title>{escape(_sentence(edge.value, edge.latency, edge.carried))}</title></path>"
+            f"<title>{escape(_sentence(wording.value(edge.name), edge.latency, edge.carried))}</title></path>"
         )
+        yield f'<path d="M{x:.0f} {end:.1f}l{side * 7} -3v6z" fill="{colour}"{_mark(edge.critical)}/>'
         anchor = "end" if edge.carried else "start"
         label = x + side * (_LANE * _lanes(edge) + 3)
-        yield (
+        labels.append(
             f'<text x="{label:.0f}" y="{(start + end) / 2 + 4:.1f}" text-anchor="{anchor}" fill="{colour}" '
-            f'font-size="10"{_mark(edge.critical)}>{edge.latency}</text>'
+            f'stroke="#fff" stroke-width="3" paint-order="stroke" font-size="10" '
+            f'class="label{" critical" * edge.critical}">{escape(_label(edge))}</text>'
         )
+    yield from labels
+
+
+def _label(edge: Dependency) -> str:
+    """Only what makes the figure is named: there is little room."""
+    return f"{wording.value(edge.name)} {edge.latency}" if edge.critical else str(edge.latency)
 
 
 def _mark(critical: bool) -> str:

@@ -91,13 +91,16 @@ def _prediction(analysis: RegionAnalysis, prediction: Prediction) -> dict[str, A
 
 
 def _dependencies(graph: Dependencies) -> dict[str, Any]:
+    chains = [[step._asdict() for step in chain] for chain in graph.chains]
     return {
         "cycles_per_iteration": round(float(graph.cycles_per_iteration), _DECIMALS),
-        "chain": [
-            {"instruction": instruction, "latency": latency}
-            for instruction, latency in zip(graph.chain, graph.chain_latencies, strict=True)
+        "chain": chains[0] if chains else [],
+        "chain_iterations": graph.chain_iterations[0] if chains else 0,
+        "chains": [
+            {"steps": chain, "iterations": iterations}
+            for chain, iterations in zip(chains, graph.chain_iterations, strict=True)
         ],
-        "chain_iterations": graph.chain_iterations,
+        "more_chains": graph.more_chains,
         "slack": [None if room is None else round(float(room), _DECIMALS) for room in graph.slack],
         "path": list(graph.path),
         "path_cycles": graph.path_cycles,
@@ -105,7 +108,7 @@ def _dependencies(graph: Dependencies) -> dict[str, Any]:
             {
                 "producer": edge.producer,
                 "consumer": edge.consumer,
-                "value": edge.value,
+                "value": edge.name,
                 "latency": edge.latency,
                 "carried": edge.carried,
                 "critical": edge.critical,

@@ -18,6 +18,8 @@ from cyclelens.analyzer.reports import timeline
 from cyclelens.analyzer.reports.rows import Row, rows, source_shares
 
 _WIDTH = 110
+_MOST_CHAINS = 8
+"""Critical chains that are written out."""
 _MARKERS = "Mark one with `# cyclelens-begin NAME` and `# cyclelens-end` in comments around a loop."
 
 
@@ -124,9 +126,22 @@ def _prediction(region: RegionAnalysis, prediction: Prediction, full: bool) -> I
 
 def _chain(region: RegionAnalysis, prediction: Prediction) -> Iterator[str]:
     graph = dependencies(prediction)
-    yield f"   Critical chain: {float(graph.cycles_per_iteration):.2f} cycles an iteration"
-    for instruction, latency in zip(graph.chain, graph.chain_latencies, strict=True):
-        yield f"     {_place(region, instruction)}: {wording.cycles(latency)}"
+    count, cycles = len(graph.chains), f"{float(graph.cycles_per_iteration):.2f} cycles per iteration"
+    if count == 1 and not graph.more_chains:
+        yield f"   Critical chain: {cycles}"
+    else:
+        yield f"   {'More than ' * graph.more_chains}{count} chains tie at {cycles}:"
+    listed = zip(graph.chains[:_MOST_CHAINS], graph.chain_iterations, strict=False)
+    for number, (chain, iterations) in enumerate(listed, 1):
+        indent = f"     {number}. " if count > 1 else "     "
+        for step in chain:
+            name = wording.value(step.value)
+            yield f"{indent}{_place(region, step.instruction)}: {wording.cycles(step.latency)} for {name}"
+            indent = " " * len(indent)
+        if iterations > 1:
+            yield f"{indent}{wording.cycles(sum(step.latency for step in chain))} in {iterations} iterations"
+    if count > _MOST_CHAINS:
+        yield f"     and {count - _MOST_CHAINS} more"
 
 
 def _account(region: RegionAnalysis, prediction: Prediction, account: Account) -> Iterator[str]:

@@ -1,29 +1,32 @@
-"""The maximum cycle ratio against the enumeration of all simple cycles."""
+"""The maximum cycle ratio, and the cycles that have it, against the enumeration of all simple cycles."""
 
 from fractions import Fraction
 
-from cyclelens.analyzer.bounds.cycle_ratio import Edge, maximum_cycle_ratio
+from cyclelens.analyzer.bounds.cycle_ratio import Edge, cover, critical_edges, maximum_cycle_ratio
 from hypothesis import given
 from hypothesis import strategies as st
 
 
 def enumerated(nodes, edges):
-    """Largest ratio of all simple cycles."""
-    best = Fraction(0)
+    """All simple cycles."""
+    found = []
 
-    def walk(start, node, seen, latency, delay):
-        nonlocal best
+    def walk(start, node, seen, path):
         for edge in edges:
             if edge.start != node:
                 continue
             if edge.end == start:
-                best = max(best, Fraction(latency + edge.latency, delay + edge.delay))
+                found.append((*path, edge))
             elif edge.end not in seen and edge.end > start:
-                walk(start, edge.end, seen | {edge.end}, latency + edge.latency, delay + edge.delay)
+                walk(start, edge.end, seen | {edge.end}, (*path, edge))
 
     for start in range(nodes):
-        walk(start, start, {start}, 0, 0)
-    return best
+        walk(start, start, {start}, ())
+    return found
+
+
+def ratio(cycle):
+    return Fraction(sum(edge.latency for edge in cycle), sum(edge.delay for edge in cycle))
 
 
 @st.composite
@@ -37,7 +40,7 @@ def graphs(draw):
 
 @given(graphs())
 def test_ratio_is_that_of_the_best_simple_cycle(graph):
-    assert maximum_cycle_ratio(*graph).ratio == enumerated(*graph)
+    assert maximum_cycle_ratio(*graph).ratio == max(map(ratio, enumerated(*graph)), default=0)
 
 
 @given(graphs())
@@ -48,8 +51,45 @@ def test_the_returned_cycle_is_closed_and_has_the_ratio(graph):
         return
     for edge, following in zip(result.edges, result.edges[1:] + result.edges[:1], strict=True):
         assert edge.end == following.start
-    latency = sum(edge.latency for edge in result.edges)
-    assert result.ratio == Fraction(latency, sum(edge.delay for edge in result.edges))
+    assert result.ratio == ratio(result.edges)
+
+
+@given(graphs())
+def test_the_critical_edges_are_those_of_all_cycles_that_tie(graph):
+    result = maximum_cycle_ratio(*graph)
+    ties = [cycle for cycle in enumerated(*graph) if result.ratio and ratio(cycle) == result.ratio]
+    assert critical_edges(*graph, result) == {edge for cycle in ties for edge in cycle}
+
+
+@given(graphs(), st.integers(1, 3))
+def test_the_listed_cycles_tie_and_hold_every_critical_edge(graph, most):
+    result = maximum_cycle_ratio(*graph)
+    critical = critical_edges(*graph, result)
+    listed = list(cover(sorted(critical), result.edges, 99, lambda edge: edge))
+    assert {edge for cycle in listed for edge in cycle} == critical
+    for cycle in listed:
+        assert ratio(cycle) == result.ratio
+        assert all(a.end == b.start for a, b in zip(cycle, cycle[1:] + cycle[:1], strict=True))
+    assert list(cover(sorted(critical), result.edges, most, lambda edge: edge)) == listed[:most]
+
+
+@given(graphs())
+def test_the_room_of_a_cycle_is_what_it_lacks(graph):
+    result = maximum_cycle_ratio(*graph)
+    for cycle in enumerated(*graph):
+        lacks = result.ratio * sum(edge.delay for edge in cycle) - sum(edge.latency for edge in cycle)
+        assert sum(map(result.room, cycle)) == lacks * result.ratio.denominator
+        assert all(result.room(edge) >= 0 for edge in cycle)
+
+
+def test_many_cycles_that_tie_are_found_quickly():
+    """Twenty diamonds in a row and back: a million cycles."""
+    edges = [Edge(3 * i + a, 3 * i + b, 1, 0) for i in range(20) for a, b in ((0, 1), (0, 2), (1, 3), (2, 3))]
+    edges.append(Edge(60, 0, 1, 1))
+    result = maximum_cycle_ratio(61, edges)
+    assert result.ratio == 41
+    assert critical_edges(61, edges, result) == set(edges)
+    assert len(list(cover(edges, result.edges, 99, lambda edge: edge))) <= 41
 
 
 def test_a_fraction_stays_exact():

@@ -4,7 +4,7 @@ Figures only; each row is code, microarchitectures and what is expected there.
 """
 
 import pytest
-from cyclelens.analyzer.bounds.dependencies import critical_chain
+from cyclelens.analyzer.bounds.dependencies import critical_chains
 from cyclelens.analyzer.bounds.registry import compute_bounds
 from cyclelens.analyzer.insight.bottlenecks import bottlenecks
 from cyclelens.analyzer.simulator.pipeline import simulate
@@ -218,6 +218,7 @@ def test_bottlenecks_of_unrolled_blocks(build, code, microarchitecture, cycles, 
 def test_the_critical_chain_names_its_instructions(build):
     # mov rax, [rsi]; add rax, rbx; add rbx, rax; dec r15; jnz
     block, model = build("488b064801d84801c349ffcf75f2", "SKL", loop=True)
-    chain = critical_chain(block, model)
-    assert chain.cycles_per_iteration == 2
-    assert sorted(chain.instructions) == [1, 2]
+    critical = critical_chains(block, model)
+    assert critical.cycles_per_iteration == 2
+    (chain,) = critical.chains
+    assert sorted((step.instruction, step.value) for step in chain) == [(1, "rax"), (2, "rbx")]

@@ -141,3 +141,12 @@ def test_the_chain_is_marked_where_it_limits_and_nowhere_else():
 
     assert chain(KERNEL) == [(2, "chain +3")]
     assert chain(KERNEL.replace("imul %rax, %rax", "xor %eax, %eax")) == []
+
+
+def test_every_chain_that_ties_is_marked():
+    text = KERNEL.replace("imul %rax, %rax", "imul %rax, %rax\n    imul %rbx, %rbx").replace(
+        "add %rbx, ", "inc "
+    )
+    found = list(hints(Analyzer().analyze(text, AnalysisOptions()), {"chain"}))
+    assert [(hint.line, hint.label) for hint in found] == [(2, "chain +3"), (3, "chain +3")]
+    assert "2 chains tie" in found[0].tooltip

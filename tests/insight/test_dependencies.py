@@ -1,14 +1,26 @@
-"""The graph of dependencies: the critical chain, the room of the others, the way through an iteration."""
+"""The graph of dependencies: the critical chains, the room of the others, the way through an iteration."""
 
+import csv
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from blocks import block_of
-from cyclelens.analyzer.bounds.dependencies import dependency_bound
-from cyclelens.analyzer.insight.dependencies import critical_chain, dependencies, dependencies_of
+from cyclelens.analyzer.assembly.counted_loop import counted_loop
+from cyclelens.analyzer.bounds.dependencies import MOST_CHAINS, dependency_bound
+from cyclelens.analyzer.insight.dependencies import dependencies, dependencies_of
 from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.simulator.pipeline import simulate
+
+REFERENCE = Path(__file__).parents[3] / "shared" / "reference" / "kernels.csv"
+FMA = "c4e275b8"  # vfmadd231ps ymm0, ymm1, [rdi]: 07
+DOT = "c5fc100e" + FMA + "07"
+
+
+def chain(graph):
+    (only,) = graph.chains
+    return [step.instruction for step in only]
 
 
 def of(code, name="SKL"):
@@ -20,14 +32,14 @@ def test_a_chain_over_two_instructions():
     graph = of("4801d8480fafd8")
     assert graph.cycles_per_iteration == 4
     assert graph.chain_cycles == {0: 1, 1: 3}
-    assert graph.chain_iterations == 1
+    assert graph.chain_iterations == (1,)
     assert graph.slack == (0, 0)
 
 
 def test_room_is_what_a_shorter_circle_lacks():
     """imul rax, rax takes 3 cycles, add rbx, rbx beside it only 1."""
     graph = of("480fafc04801db")
-    assert graph.chain == (0,)
+    assert chain(graph) == [0]
     assert graph.slack == (0, 2)
 
 
@@ -39,7 +51,8 @@ def test_an_instruction_on_no_circle_has_no_room_to_speak_of():
 def test_a_chain_may_take_several_iterations():
     """add rax, rbx; xchg rcx, rax: the sum comes back to rax in every second iteration."""
     graph = of("4801d84891")
-    assert graph.chain_iterations * graph.cycles_per_iteration == sum(graph.chain_latencies)
+    adds_up(graph)
+    assert max(graph.chain_iterations) > 1
 
 
 def test_the_way_through_one_iteration_ends_with_the_last_latency():
@@ -55,24 +68,103 @@ def test_slowing_an_instruction_down_by_its_room_is_free():
     assert graph.slack == (1, 1, 0)
 
 
+def adds_up(graph):
+    """Every chain consists of edges that are marked, with the latencies that make the figure."""
+    assert len(graph.chains) == len(graph.chain_iterations)
+    edges = {(edge.producer, edge.consumer, edge.name, edge.latency) for edge in graph.edges if edge.critical}
+    for steps, iterations in zip(graph.chains, graph.chain_iterations, strict=True):
+        assert sum(step.latency for step in steps) == graph.cycles_per_iteration * iterations
+        for step, following in zip(steps, steps[1:] + steps[:1], strict=True):
+            assert (step.instruction, following.instruction, step.value, step.latency) in edges
+    listed = {step.instruction for steps in graph.chains for step in steps}
+    assert graph.more_chains or {edge[0] for edge in edges} == listed == set(graph.chain_cycles)
+
+
 @pytest.mark.parametrize(
-    "code", ["4801d8480fafd8", "48f7e1", "488b00", "4811d84811d9", "f2480f2ac0f2480f2cc0"]
+    "code", ["4801d8480fafd8", "48f7e1", "488b00", "4811d84811d9", "f2480f2ac0f2480f2cc0", DOT]
 )
 @pytest.mark.parametrize("name", ["SNB", "HSW", "SKL", "RKL"])
-def test_the_chain_is_the_bound(code, name):
+def test_the_chains_are_the_bound(code, name):
     block = block_of(code, name, loop=False)
     graph = dependencies_of(block, registry.get(name))
     assert float(graph.cycles_per_iteration) == dependency_bound(block, registry.get(name))
-    assert sum(graph.chain_latencies) == graph.cycles_per_iteration * graph.chain_iterations
-    critical = {edge.producer for edge in graph.edges if edge.critical}
-    assert critical == set(graph.chain)
-    assert all(graph.slack[instruction] == Fraction(0) for instruction in graph.chain)
+    adds_up(graph)
+    assert all(graph.slack[instruction] == Fraction(0) for instruction in graph.chain_cycles)
 
 
-@pytest.mark.parametrize("code", ["4801d8480fafd8", "4811d84811d9", "4801d84891", "90"])
-def test_a_prediction_carries_its_chain(code):
-    block, model = block_of(code, "SKL", loop=False), registry.get("SKL")
-    prediction = explain(block, model, simulate(block, model))
-    graph = dependencies(prediction)
-    assert prediction.chain == tuple(zip(graph.chain, graph.chain_latencies, strict=True))
-    assert critical_chain(prediction) == graph.chain_cycles
+@pytest.mark.skipif(not REFERENCE.exists(), reason="the reference set is not beside the repository")
+def test_what_is_marked_adds_up_on_every_kernel_of_the_reference_set():
+    with REFERENCE.open() as stream:
+        kernels = list(csv.DictReader(stream))
+    bound = 0
+    for row in kernels:
+        loop = row["mode"] == "loop"
+        code = bytes.fromhex(row["hex"])
+        for name in ("SNB", "SKL", "ICL"):
+            block = block_of((counted_loop(code) if loop else code).hex(), name, loop=loop)
+            model = registry.get(name)
+            prediction = explain(block, model, simulate(block, model))
+            graph = dependencies(prediction)
+            adds_up(graph)
+            if "Dependencies" in prediction.bottlenecks:
+                bound += 1
+                assert float(graph.cycles_per_iteration) == prediction.bounds["Dependencies"], row["name"]
+                assert graph.chains, row["name"]
+    assert bound > 50
+
+
+def test_a_critical_edge_has_the_latency_of_its_own_operand():
+    """vmovups ymm1, [rsi]; vfmadd231ps ymm0, ymm1, [rdi]: 4 cycles from ymm0, 12 from the load's address."""
+    graph = of(DOT)
+    (edge,) = [edge for edge in graph.edges if edge.critical]
+    assert (edge.producer, edge.consumer, edge.name, edge.latency) == (1, 1, "ymm0", 4)
+
+
+def test_so_has_one_of_a_shorter_chain():
+    """The same with imul rax, rax twice beside it, which takes 6 cycles."""
+    graph = of(DOT + 2 * "480fafc0")
+    assert graph.cycles_per_iteration == 6
+    assert [edge.latency for edge in graph.edges if edge.name == "ymm0"] == [4]
+
+
+def test_values_are_named_as_their_readers_write_them():
+    """add eax, ebx; imul rbx, rax; vaddps ymm0, ymm0, ymm0; vaddps xmm1, xmm0, xmm0; adc ecx, 0"""
+    graph = of("01d8480fafd8c5fc58c0c5f858c883d100")
+    names = {(edge.producer, edge.consumer): edge.name for edge in graph.edges}
+    assert names[0, 1] == "rax" and names[0, 0] == "eax" and names[1, 0] == "ebx"
+    assert names[2, 2] == "ymm0" and names[2, 3] == "xmm0" and names[4, 4] == "ecx"
+    assert {edge.name for edge in graph.edges} >= {"C"}
+
+
+@pytest.mark.parametrize("accumulators", [1, 2, 4])
+def test_all_chains_that_tie_are_listed(accumulators):
+    graph = of("".join(f"c4e275b8{7 + 8 * number:02x}" for number in range(accumulators)))
+    assert [steps[0].value for steps in graph.chains] == [f"ymm{number}" for number in range(accumulators)]
+    assert graph.chain_cycles == dict.fromkeys(range(accumulators), 4)
+    assert not graph.more_chains
+    adds_up(graph)
+
+
+def test_two_ways_of_a_chain_that_tie_are_both_listed():
+    """lea rbx, [rax+1]; lea rcx, [rax+1]; lea rax, [rbx+rcx]"""
+    graph = of("488d5801488d4801488d040b")
+    assert len(graph.chains) == 2
+    assert set(graph.chain_cycles) == {0, 1, 2}
+    adds_up(graph)
+
+
+def test_more_chains_than_can_be_listed_are_all_marked():
+    """Ten times: lea rbx, [rax+1]; lea rcx, [rax+1]; lea rax, [rbx+rcx]. A thousand chains tie."""
+    graph = of(10 * "488d5801488d4801488d040b")
+    assert len(graph.chains) <= MOST_CHAINS
+    assert len(graph.chain_cycles) == 30
+    adds_up(graph)
+
+
+def test_a_prediction_carries_its_chains():
+    for code in ("4801d8480fafd8", "4811d84811d9", "4801d84891", "90", DOT + "c4e275b80f"):
+        block, model = block_of(code, "SKL", loop=False), registry.get("SKL")
+        prediction = explain(block, model, simulate(block, model))
+        graph = dependencies(prediction)
+        assert dict(prediction.chain) == graph.chain_cycles
+        assert prediction.tied_chains == len(graph.chains)

@@ -115,13 +115,19 @@ def test_sarif_has_every_hazard_and_problem_at_its_place():
 
 def test_svg_has_a_box_for_every_instruction_and_an_arc_for_every_dependency():
     root = ElementTree.fromstring(render(analysis(chain_region()), "k.s", "svg"))
-    tags = [element.tag.split("}")[1] for element in root.iter()]
-    assert tags.count("rect") == 4
+    elements = [(element.tag.split("}")[1], element.attrib) for element in root.iter()]
+    assert sum(tag == "rect" for tag, _ in elements) == 4
     # rax to itself and to the addition, rbx and r15 to themselves, the flags to the jump
-    assert tags.count("path") == 5
+    assert sum(tag == "path" and found["fill"] == "none" for tag, found in elements) == 5
+
+
+def test_the_critical_edges_of_a_picture_are_named_and_add_up():
+    picture = render(analysis(chain_region()), "k.s", "svg")
+    assert re.findall(r'class="label critical">([^<]*)<', picture) == ["rax 3"]
+    assert "Red: the critical chain, 3.00 cycles per iteration." in picture
 
 
 def test_dot_draws_what_the_next_iteration_reads_dashed():
     lines = render(analysis(chain_region()), "k.s", "dot").splitlines()
-    assert '  i0 -> i1 [label="RAX 3"];' in lines
-    assert '  i0 -> i0 [label="RAX 3", style=dashed, color="#c62828", penwidth=2];' in lines
+    assert '  i0 -> i1 [label="rax 3"];' in lines
+    assert '  i0 -> i0 [label="rax 3", style=dashed, color="#c62828", penwidth=2];' in lines
