@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from cyclelens.analyzer.assembly.counted_loop import loop_end, usual_copies
 from cyclelens.analyzer.assembly.decoder import decode
 from cyclelens.analyzer.facts.store import FactsStore, TablesUnavailable, open_store
-from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.microarchitectures import extensions, registry
 from cyclelens.analyzer.microarchitectures.variants import variant
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
@@ -232,7 +232,7 @@ class Analyzer:
         model = variant(registry.get(microarchitecture), options)
         next_batch()
         loop = mode == "loop"
-        listings = [_listing(code, loop, copies) for code in codes]
+        listings = [_listing(code, loop, copies, model.name) for code in codes]
         built = [
             each if isinstance(each, PredictResult) else self._built(*each, model, loop, alignment, options)
             for each in listings
@@ -268,6 +268,9 @@ class Analyzer:
         problems: list[Problem],
         cancel: Cancel | None,
     ) -> RegionAnalysis:
+        # Here, because batches of machine code need no causes and start faster without them.
+        from cyclelens.analyzer.insight import absence
+
         def without(note: str) -> RegionAnalysis:
             return RegionAnalysis(region=region, instruction_lines=(), predictions=(), note=note)
 
@@ -283,22 +286,27 @@ class Analyzer:
         if len(code) > MAX_BLOCK_BYTES:
             return without(f"The region has {len(code)} bytes of code; the limit is {MAX_BLOCK_BYTES}.")
         loop = plan.mode == "loop" or (plan.mode == "auto" and region.ends_in_jump_to_start)
-        lines = _statement_of_each(decode(code), region)
+        instructions = decode(code)
+        lines = _statement_of_each(instructions, region)
         latencies = {
             index: region.latencies[line] for index, line in enumerate(lines) if line in region.latencies
         }
         note = ""
         if loop and not region.ends_in_jump_to_start:
-            end = loop_end(decode(code))
+            end = loop_end(instructions)
             if end is None:
                 return without("The region uses every register: none is left for the counter of a loop.")
             added = decode(end)
             note = f"To make the region a loop, '{added[0].text}; {added[1].mnemonic}' was added to its end."
             lines += (lines[-1],) * len(added)
             code += end
+        missing = extensions.missing(instructions, [model.name for model in plan.models])
+        unable = {each.microarchitecture for each in missing}
         answers = []
         try:
             for model in plan.models:
+                if model.name in unable:
+                    continue
                 answers.append(self._answer(code, model, loop, plan.alignment, latencies, options, cancel))
         except (Cancelled, TablesUnavailable):
             raise
@@ -312,9 +320,13 @@ class Analyzer:
             region=region,
             instruction_lines=lines,
             predictions=tuple(answer.prediction for answer in answers),
-            findings=tuple(finding for answer in answers for finding in answer.findings),
-            note=note,
+            findings=(
+                *(absence.finding(each, instructions) for each in missing),
+                *(finding for answer in answers for finding in answer.findings),
+            ),
+            note=note if answers else absence.sentence(missing),
             latencies=latencies,
+            missing=missing,
         )
 
     def _answer(
@@ -364,14 +376,14 @@ class Analyzer:
 
 
 def _listing(
-    code: bytes, loop: bool, copies: int | None
+    code: bytes, loop: bool, copies: int | None, microarchitecture: str
 ) -> tuple[tuple[Instruction, ...], int] | PredictResult:
     """The instructions to predict, with the counter of a loop, and how many copies of the block they are; or
     why there is no figure."""
     if len(code) > MAX_BLOCK_BYTES:
         return PredictResult(None, f"the block has {len(code)} bytes; the limit is {MAX_BLOCK_BYTES}")
     instructions = decode(code)
-    problem = _unpredictable(instructions)
+    problem = _unpredictable(instructions, microarchitecture)
     if problem:
         return PredictResult(None, problem)
     if not loop:
@@ -488,7 +500,7 @@ def _statement_of_each(instructions: Iterable[Instruction], region: Region) -> t
     return tuple(lines)
 
 
-def _unpredictable(instructions: Sequence[Instruction]) -> str:
+def _unpredictable(instructions: Sequence[Instruction], microarchitecture: str) -> str:
     """Why a block cannot be predicted, or an empty text."""
     if not instructions:
         return "empty block"
@@ -496,6 +508,9 @@ def _unpredictable(instructions: Sequence[Instruction]) -> str:
         if not instruction.mnemonic:
             before = sum(earlier.length for earlier in instructions[:number])
             return f"no valid instruction at byte {before}"
+    for absent in extensions.missing(instructions, (microarchitecture,)):
+        names = dict.fromkeys(instructions[index].text for index in absent.instructions)
+        return f"{absent.reason}: {'; '.join(names)}"
     return ""
 
 

@@ -20,6 +20,7 @@ from iced_x86 import (
     CC_e,
     CC_ne,
     Code,
+    CpuidFeature,
     Decoder,
     DecoderOptions,
     EncodingKind,
@@ -84,6 +85,7 @@ _REGISTERS = _register_names()
 
 _CODE_NAMES = enum_names(Code)
 _KIND_NAMES = enum_names(OpCodeOperandKind)
+_EXTENSION_NAMES = enum_names(CpuidFeature)
 
 
 _IMMEDIATE_OPERAND = DecodedOperand(OperandKind.IMMEDIATE)
@@ -146,6 +148,18 @@ def _code_facts(code: int) -> _CodeFacts:
         force_64=info.force_op_size64 or info.intel_force_op_size64,
         visible=tuple(kind not in _STRING_KINDS for kind in kinds),
     )
+
+
+_EXTENSIONS: dict[int, frozenset[str]] = {}
+"""By code. Only instructions can be asked."""
+
+
+def _extensions(instruction: IcedInstruction) -> frozenset[str]:
+    known = _EXTENSIONS.get(instruction.code)
+    if known is None:
+        names = [_EXTENSION_NAMES[feature] for feature in instruction.cpuid_features()]
+        known = _EXTENSIONS[instruction.code] = frozenset(names)
+    return known
 
 
 def _signed(value: int, bits: int = 64) -> int:
@@ -297,6 +311,7 @@ def _decode_one(code: bytes) -> Instruction:
         repeat=repeat,
         rm=code[opcode_offset + 1] & 7 if facts.has_modrm else 0,
         branch_displacement=branch,
+        extensions=_extensions(instruction),
     )
 
 

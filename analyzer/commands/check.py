@@ -114,7 +114,7 @@ def _predictions(analysis: Analysis) -> Iterator[tuple[str, Prediction]]:
 
 def _report_problems(analysis: Analysis, file: str) -> bool:
     """Print what keeps regions from being checked; whether there is nothing."""
-    from cyclelens.analyzer.insight import wording
+    from cyclelens.analyzer.insight import absence, wording
 
     for problem in analysis.problems:
         if problem.severity != "information":
@@ -122,9 +122,10 @@ def _report_problems(analysis: Analysis, file: str) -> bool:
     if not analysis.regions:
         print(f"{file}: no region is marked")
     for region in analysis.regions:
-        if not region.predictions:
+        note = absence.sentence(region.missing) if region.missing else region.note
+        if region.missing or not region.predictions:
             place = wording.region_place(region.region).removeprefix("line ")
-            print(f"{file}:{place}: {region.region.name}: {region.note}")
+            print(f"{file}:{place}: {region.region.name}: {note}")
     return bool(analysis.regions)
 
 

@@ -228,6 +228,7 @@ def report_each(
     """Print the lines of a report on every prediction of the file, given what can be tried with it
     (``settled``: as ``Experiment`` has it); returns the exit code. Raises InputError."""
     from cyclelens.analyzer.facts.store import open_store
+    from cyclelens.analyzer.insight import absence
     from cyclelens.analyzer.insight.whatif import ChangeError, Experiment
 
     analysis = analyze_file(options)
@@ -239,6 +240,9 @@ def report_each(
     for region in analysis.regions:
         if not region.predictions:
             print(f"== {title_of(region)} ==\n   No prediction: {region.note}")
+            code = PROBLEMS
+        elif region.missing:
+            print(f"== {title_of(region)} ==\n   No figure: {absence.sentence(region.missing)}")
             code = PROBLEMS
         for prediction in region.predictions:
             experiment = Experiment(
@@ -258,11 +262,13 @@ def title_of(region: RegionAnalysis) -> str:
 
 
 def is_clean(analysis: Analysis) -> bool:
-    """Every region has a prediction, and nothing in the text is in doubt. Hazards are no problems: finding
-    them is what the program is for."""
+    """Every region has a prediction on every microarchitecture, and nothing in the text is in doubt. Hazards
+    are no problems: finding them is what the program is for."""
     if any(problem.severity != "information" for problem in analysis.problems):
         return False
-    return bool(analysis.regions) and all(region.predictions for region in analysis.regions)
+    return bool(analysis.regions) and all(
+        region.predictions and not region.missing for region in analysis.regions
+    )
 
 
 def read_bytes(name: str) -> bytes:

@@ -1,7 +1,8 @@
 """The region on every microarchitecture, oldest first.
 
 CPU  cycles/iter  bottleneck     front end
-SNB         5.00  latency-bound  DSB        ████████████████████
+SNB            -  SNB has no FMA
+HSW         5.00  latency-bound  LSD        ████████████████████
 SKL         4.00  latency-bound  LSD        ████████████████
 """
 
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from cyclelens.analyzer.comparisons.predictions import (
+    by_name,
     found,
     gone,
     limits,
@@ -32,15 +34,17 @@ def compare(request: Request) -> Iterator[Step | Table]:
     if region is None:
         yield Table(title, COLUMNS, text=gone(request.region))
         return
+    known = by_name(region)
+    absent = {missing.microarchitecture: missing.reason for missing in region.missing}
     rows = tuple(
-        (
-            prediction.microarchitecture,
-            prediction.cycles_per_iteration,
-            limits(prediction),
-            wording.front_end(prediction),
-        )
-        for prediction in region.predictions
+        (name, known[name].cycles_per_iteration, limits(known[name]), wording.front_end(known[name]))
+        if name in known
+        else (name, None, absent[name], "")
+        for name in options.microarchitectures
+        if name in known or name in absent
     )
-    text = "\n".join(part for part in (grid(COLUMNS, rows, bars=1), region.note) if part)
+    # The rows say why there is no figure.
+    note = region.note if region.predictions or not rows else ""
+    text = "\n".join(part for part in (grid(COLUMNS, rows, bars=1), note) if part)
     extra = {"html": html.render(Analysis((region,), ()), title)} if request.html and rows else {}
     yield Table(title, COLUMNS, rows, text, extra)

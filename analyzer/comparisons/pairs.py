@@ -24,5 +24,7 @@ def table(title: str, left: tuple[str, RegionAnalysis], right: tuple[str, Region
         if name in second
     )
     notes = [f"{name}: {region.note}" for name, region in (left, right) if region.note]
+    absent = dict.fromkeys(each.reason for _, region in (left, right) for each in region.missing)
+    notes += [f"No figure: {'; '.join(absent)}."] if absent and rows else []
     parts = [grid(columns, rows), "Cycles per iteration." if rows else "", *notes]
     return Table(title, columns, rows, "\n".join(part for part in parts if part))

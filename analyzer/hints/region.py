@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cyclelens.analyzer.hints.layout import END_OF_LINE, LINE_BUDGET
-from cyclelens.analyzer.insight import wording
+from cyclelens.analyzer.insight import absence, wording
 from cyclelens.analyzer.insight.confidence import doubt, reservations
 from cyclelens.analyzer.model.result import Hint, Prediction, RegionAnalysis
 
@@ -20,7 +20,9 @@ def hints(region: RegionAnalysis) -> Iterator[Hint]:
     if region.predictions:
         label, tooltip = _label(region), "\n".join(_tooltip(region))
     elif region.note:
-        label, tooltip = "no prediction", region.note
+        # What a core does not have is short enough to be said at once.
+        label = region.note.rstrip(".") if region.missing else "no prediction"
+        tooltip = region.note
     else:
         return
     yield Hint(line=region.region.first_line, column=END_OF_LINE, label=label, tooltip=tooltip, kind=KIND)
@@ -50,6 +52,8 @@ def _tooltip(region: RegionAnalysis) -> Iterator[str]:
             f"{prediction.microarchitecture}: {_cycles(prediction)} cycles per iteration, "
             f"{wording.mode(prediction.mode)}, {wording.bound_by(prediction.bottlenecks)}"
         )
+    if region.missing:
+        yield f"No figure: {absence.sentence(region.missing)}"
     prediction = region.predictions[0]
     yield ""
     yield from wording.explanations(prediction)
@@ -60,5 +64,6 @@ def _tooltip(region: RegionAnalysis) -> Iterator[str]:
     if prediction.account is not None:
         yield f"Issue slots: {wording.slots(prediction.account)}."
     yield from reservations(prediction)
+    yield from (f"Assumed: {assumption.message}" for assumption in prediction.assumptions)
     if region.note:
         yield region.note

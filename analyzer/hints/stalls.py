@@ -15,11 +15,10 @@ KIND = "stalls"
 
 def hints(region: RegionAnalysis) -> Iterator[Hint]:
     """One hint for every finding of the primary microarchitecture."""
-    if not region.predictions:
-        return
-    primary = region.predictions[0].microarchitecture
+    primary = region.predictions[0].microarchitecture if region.predictions else ""
     for finding in region.findings:
-        if finding.label and finding.microarchitecture in ("", primary):
+        # Without a figure on any CPU, what is in the way is shown for all of them.
+        if finding.label and (finding.microarchitecture in ("", primary) or not primary):
             statement = statement_of(region, finding.instruction)
             yield Hint(
                 line=statement.line,

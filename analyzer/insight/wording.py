@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from posixpath import basename
 
 from cyclelens.analyzer.insight.bottlenecks import UNKNOWN
@@ -127,6 +127,32 @@ def front_end(prediction: Prediction) -> str:
 def place(statement: SourceLine) -> str:
     """Where a statement stands: ``line 12``; in an object file ``0x1139`` or ``0x1139 (dot.c:12)``."""
     return short_place(statement) if statement.address is not None else f"line {short_place(statement)}"
+
+
+def places(statements: Iterable[SourceLine]) -> str:
+    """Where several statements stand: ``line 12``, ``lines 12, 15 and 48 to 51``."""
+    listed = dict.fromkeys(statements)
+    in_text = [each.line for each in listed if each.address is None and not each.file]
+    if len(in_text) < len(listed):
+        return ", ".join(dict.fromkeys(map(place, listed)))
+    ranges: list[list[int]] = []
+    for line in sorted(set(in_text)):
+        if ranges and line == ranges[-1][1] + 1:
+            ranges[-1][1] = line
+        else:
+            ranges.append([line, line])
+    # Two lines are no range.
+    parts = [
+        part
+        for first, last in ranges
+        for part in (
+            [f"{first + 1} to {last + 1}"]
+            if last - first > 1
+            else [str(line + 1) for line in range(first, last + 1)]
+        )
+    ]
+    text = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+    return f"line {text}" if len(set(in_text)) == 1 else f"lines {text}"
 
 
 def short_place(statement: SourceLine) -> str:

@@ -70,6 +70,9 @@ class Instruction(NamedTuple):
     """ModRM.rm digit (4 with SIB), 0 if there is no ModRM byte."""
     branch_displacement: int | None = None
     """For relative branches: target minus the address after the instruction."""
+    extensions: frozenset[str] = frozenset()
+    """Extensions of the instruction set that it needs, all of them, by the names of CPUID's feature flags as
+    the decoder spells them (``AVX512F``, ``AVX512_VNNI``, ``FMA``)."""
 
     @property
     def length(self) -> int:

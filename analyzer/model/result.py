@@ -113,6 +113,20 @@ class Simulation:
 
 
 @dataclass(frozen=True, slots=True)
+class Assumption:
+    """Something that a figure takes for granted, and that the region at hand gives a reason to doubt."""
+
+    code: str
+    """Stable, kebab-case; ``insight/assumptions.py`` lists them."""
+    message: str
+    """One or two sentences."""
+    instructions: tuple[int, ...] = ()
+    """Indices of the region's instructions that it is about; empty: the region as a whole."""
+    values: Mapping[str, float | int | str] = field(default_factory=dict)
+    """What programs want to know without taking the message apart; figures in cycles per iteration."""
+
+
+@dataclass(frozen=True, slots=True)
 class Prediction:
     """One region on one microarchitecture: the figure and why."""
 
@@ -136,6 +150,8 @@ class Prediction:
     """The instructions of the critical chains, and the cycles that each adds to one of them."""
     tied_chains: int = 0
     """How many chains are critical: they take equally long. 0 if nothing is carried between iterations."""
+    assumptions: tuple[Assumption, ...] = ()
+    """What the figure takes for granted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +170,22 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
+class Missing:
+    """A microarchitecture that was asked for and cannot run the region: there is no figure."""
+
+    microarchitecture: str
+    extensions: tuple[str, ...]
+    """What it does not have, as people write it: ``FMA``, ``AVX-512 VNNI``."""
+    instructions: tuple[int, ...]
+    """Indices of the instructions that need them."""
+
+    @property
+    def reason(self) -> str:
+        """``SNB has no FMA``."""
+        return f"{self.microarchitecture} has no {' and no '.join(self.extensions)}"
+
+
+@dataclass(frozen=True, slots=True)
 class RegionAnalysis:
     """All that is known about one region."""
 
@@ -161,12 +193,15 @@ class RegionAnalysis:
     instruction_lines: tuple[int, ...]
     """For every instruction the index of its statement in ``region.lines``."""
     predictions: tuple[Prediction, ...]
-    """One per requested microarchitecture, the first is the primary one; empty if it could not be done."""
+    """One per requested microarchitecture that can run it, the first is the primary one; empty if it could
+    not be done."""
     findings: tuple[Finding, ...] = ()
     note: str = ""
     """Why there is no prediction, if there is none; else what was added to make the region a loop."""
     latencies: Mapping[int, int] = field(default_factory=dict)
     """Latencies in cycles that the text asks for, by index of instruction."""
+    missing: tuple[Missing, ...] = ()
+    """The requested microarchitectures that cannot run it; ``predictions`` has none for them."""
 
 
 @dataclass(frozen=True, slots=True)

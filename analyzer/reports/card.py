@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from cyclelens.analyzer.insight import wording
+from cyclelens.analyzer.insight import absence, wording
 from cyclelens.analyzer.insight.confidence import doubt
 from cyclelens.analyzer.model.result import Prediction, RegionAnalysis
 from cyclelens.analyzer.model.uops import InstructionTemplate
@@ -121,6 +121,8 @@ def region_card(region: RegionAnalysis) -> str:
     account = region.predictions[0].account
     if account is not None:
         lines += ["", f"Issue slots: {wording.slots(account)}."]
+    if region.missing:
+        lines += ["", f"No figure: {absence.sentence(region.missing)}"]
     if region.note:
         lines += ["", region.note]
     return "\n".join(lines)

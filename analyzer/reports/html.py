@@ -12,8 +12,8 @@ from hashlib import sha256
 from html import escape
 from importlib.resources import files
 
-from cyclelens.analyzer.insight import wording
-from cyclelens.analyzer.insight.confidence import assumptions, reservations
+from cyclelens.analyzer.insight import absence, wording
+from cyclelens.analyzer.insight.confidence import reservations
 from cyclelens.analyzer.insight.dependencies import dependencies
 from cyclelens.analyzer.insight.static_ports import static_ports
 from cyclelens.analyzer.microarchitectures import registry
@@ -169,6 +169,8 @@ def _body(analysis: Analysis, file: str) -> Iterator[str]:
                     for prediction in region.predictions
                 ]
             )
+        if region.predictions and region.missing:
+            yield f"<p>No figure: {escape(absence.sentence(region.missing))}</p>"
         for position, prediction in enumerate(region.predictions):
             identifier = f"{number}-{prediction.microarchitecture}"
             opened = "" if position else " open"
@@ -206,7 +208,8 @@ def _prediction(region: RegionAnalysis, prediction: Prediction, identifier: str)
     if prediction.bounds:
         bounds = sorted(prediction.bounds.items(), key=lambda bound: -bound[1])
         notes.append("Bounds: " + ", ".join(f"{name} {cycles:.2f}" for name, cycles in bounds))
-    notes += [*reservations(prediction), *assumptions(prediction)]
+    notes += reservations(prediction)
+    notes += [f"Assumed: {assumption.message} [{assumption.code}]" for assumption in prediction.assumptions]
     if region.note:
         notes.append(region.note)
     yield "<h3>Why</h3>"

@@ -4,18 +4,20 @@ reader raises ``SCHEMA``."""
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from cyclelens.analyzer.insight.confidence import assumptions, reservations
+from cyclelens.analyzer.insight.confidence import reservations
 from cyclelens.analyzer.insight.dependencies import Dependencies, dependencies
 from cyclelens.analyzer.insight.static_ports import static_ports
 from cyclelens.analyzer.insight.waits import timeline
 from cyclelens.analyzer.model.account import Account
 from cyclelens.analyzer.model.result import (
     Analysis,
+    Assumption,
     Finding,
     LineUsage,
+    Missing,
     Prediction,
     RegionAnalysis,
     Trace,
@@ -24,7 +26,7 @@ from cyclelens.analyzer.model.result import (
 from cyclelens.analyzer.model.source import UNKNOWN_LINE, Problem, SourceLine
 from cyclelens.analyzer.reports.rows import Row, rows
 
-SCHEMA = 1
+SCHEMA = 2
 
 _DECIMALS = 4
 """Averages over a window are not more exact than this."""
@@ -56,8 +58,35 @@ def _region(analysis: RegionAnalysis) -> dict[str, Any]:
         "incomplete": region.incomplete,
         "note": analysis.note,
         "predictions": [_prediction(analysis, prediction) for prediction in analysis.predictions],
+        "missing": [_missing(analysis, missing) for missing in analysis.missing],
         "findings": [_finding(analysis, finding) for finding in analysis.findings],
     }
+
+
+def _missing(analysis: RegionAnalysis, missing: Missing) -> dict[str, Any]:
+    return {
+        "microarchitecture": missing.microarchitecture,
+        "extensions": list(missing.extensions),
+        "message": missing.reason,
+        "instructions": list(missing.instructions),
+        "lines": _lines(analysis, missing.instructions),
+    }
+
+
+def _assumption(analysis: RegionAnalysis, assumption: Assumption) -> dict[str, Any]:
+    return {
+        "code": assumption.code,
+        "message": assumption.message,
+        "instructions": list(assumption.instructions),
+        "lines": _lines(analysis, assumption.instructions),
+        "values": dict(assumption.values),
+    }
+
+
+def _lines(analysis: RegionAnalysis, instructions: Iterable[int]) -> list[int | None]:
+    """The lines that some instructions stand on, each once."""
+    statements = (analysis.region.lines[analysis.instruction_lines[index]] for index in instructions)
+    return list(dict.fromkeys(_line(statement.line) for statement in statements))
 
 
 def _prediction(analysis: RegionAnalysis, prediction: Prediction) -> dict[str, Any]:
@@ -79,7 +108,7 @@ def _prediction(analysis: RegionAnalysis, prediction: Prediction) -> dict[str, A
         "rows": [_row(row) for row in rows(analysis, prediction)],
     }
     result["reservations"] = list(reservations(prediction))
-    result["assumptions"] = list(assumptions(prediction))
+    result["assumptions"] = [_assumption(analysis, each) for each in prediction.assumptions]
     result["dependencies"] = _dependencies(dependencies(prediction))
     static = static_ports(prediction)
     result["static_ports"] = {"even": _figures(static.even), "best": _figures(static.best)}

@@ -28,8 +28,10 @@ def _lines(analysis: Analysis, file: str) -> Iterator[str]:
     for region in analysis.regions:
         name = cell(region.region.name or "(unnamed)")
         place = cell(wording.region_place(region.region).removeprefix("line "))
-        if not region.predictions:
+        if not region.predictions and not region.missing:
             yield f"| {name} | {place} | | | {cell(region.note)} |"
+        for missing in region.missing:
+            yield f"| {name} | {place} | {missing.microarchitecture} | | {cell(missing.reason)} |"
         for prediction in region.predictions:
             yield (
                 f"| {name} | {place} | {prediction.microarchitecture} "
@@ -55,6 +57,8 @@ def _details(region: RegionAnalysis, prediction: Prediction) -> Iterator[str]:
     yield ""
     for sentence in (*wording.explanations(prediction), *reservations(prediction)):
         yield f"- {sentence}"
+    for assumption in prediction.assumptions:
+        yield f"- Assumed: {cell(assumption.message)} (`{assumption.code}`)"
     findings = [
         finding
         for finding in region.findings

@@ -5,14 +5,14 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from cyclelens.analyzer.insight import wording
-from cyclelens.analyzer.insight.confidence import assumptions, doubt, reservations
+from cyclelens.analyzer.insight import absence, wording
+from cyclelens.analyzer.insight.confidence import doubt, reservations
 from cyclelens.analyzer.insight.dependencies import dependencies
 from cyclelens.analyzer.insight.pressure import port_pressure
 from cyclelens.analyzer.insight.static_ports import static_ports
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.account import Account
-from cyclelens.analyzer.model.result import Analysis, Finding, Prediction, RegionAnalysis
+from cyclelens.analyzer.model.result import Analysis, Assumption, Finding, Prediction, RegionAnalysis
 from cyclelens.analyzer.model.source import Region
 from cyclelens.analyzer.reports import timeline
 from cyclelens.analyzer.reports.rows import Row, rows, source_shares
@@ -40,6 +40,8 @@ def _region(region: RegionAnalysis, file: str, full: bool) -> Iterator[str]:
         return
     if region.note:
         yield f"   {region.note}"
+    if region.missing:
+        yield f"   No figure: {absence.sentence(region.missing)}"
     if len(region.predictions) > 1:
         yield ""
         yield from _comparison(region.predictions)
@@ -92,8 +94,8 @@ def _prediction(region: RegionAnalysis, prediction: Prediction, full: bool) -> I
         yield f"   Ports:      {microarchitecture.port_names}"
     for sentence in reservations(prediction):
         yield f"   Note:       {sentence}"
-    for sentence in assumptions(prediction):
-        yield f"   Assumed:    {sentence}"
+    for assumption in prediction.assumptions:
+        yield f"   Assumed:    {assumption.message}{_lines_of(region, assumption)} [{assumption.code}]"
     yield ""
     yield from _table(region, prediction)
     if "Dependencies" in prediction.bottlenecks:
@@ -122,6 +124,11 @@ def _prediction(region: RegionAnalysis, prediction: Prediction, full: bool) -> I
         labels = {row.index: row.text for row in rows(region, prediction) if row.kind == "instruction"}
         drawn = timeline.render(prediction, labels=labels)
         yield textwrap.indent(drawn, "   ")
+
+
+def _lines_of(region: RegionAnalysis, assumption: Assumption) -> str:
+    lines = [region.region.lines[region.instruction_lines[index]] for index in assumption.instructions]
+    return f" ({wording.places(lines)})" if lines else ""
 
 
 def _chain(region: RegionAnalysis, prediction: Prediction) -> Iterator[str]:

@@ -40,7 +40,7 @@ def report(file="kernel.s", **figures):
         {"name": name, "predictions": [{"microarchitecture": "SKL", "cycles_per_iteration": cycles}]}
         for name, cycles in figures.items()
     ]
-    return {"schema": 1, "file": file, "regions": regions}
+    return {"schema": 2, "file": file, "regions": regions}
 
 
 def test_without_limits_everything_must_only_be_predictable(check):

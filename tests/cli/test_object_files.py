@@ -18,7 +18,7 @@ from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.reports.registry import FORMATS
 
 ROOT = Path(__file__).parents[2]
-SCHEMA = json.loads((ROOT / "docs/schema/report-1.schema.json").read_text())
+SCHEMA = json.loads((ROOT / "docs/schema/report-2.schema.json").read_text())
 EXAMPLES = sorted((ROOT / "examples").glob("*.s"))
 
 SOURCE = """\

@@ -13,7 +13,7 @@ def document(*regions, problems=()):
 
 
 def test_the_document_names_its_schema_and_file():
-    assert document() == {"schema": 1, "file": "kernel.s", "dialect": "att", "regions": [], "problems": []}
+    assert document() == {"schema": 2, "file": "kernel.s", "dialect": "att", "regions": [], "problems": []}
 
 
 def test_a_prediction_has_the_figure_and_its_reasons():

@@ -11,7 +11,7 @@ from cyclelens.analyzer.reports.json import document
 from factories import analysis, region_analysis
 
 ROOT = Path(__file__).parents[2]
-SCHEMA = json.loads((ROOT / "docs/schema/report-1.schema.json").read_text())
+SCHEMA = json.loads((ROOT / "docs/schema/report-2.schema.json").read_text())
 
 
 @pytest.fixture(scope="module")

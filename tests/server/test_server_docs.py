@@ -8,7 +8,7 @@ from pathlib import Path
 from pkgutil import iter_modules
 
 from cyclelens.analyzer.assembly.problems import CODES
-from cyclelens.analyzer.insight import hazards
+from cyclelens.analyzer.insight import absence, hazards
 from cyclelens.server import documentation, extensions
 from cyclelens.server.app import create_server
 from cyclelens.server.settings import SETTINGS, Setting
@@ -52,7 +52,7 @@ def codes() -> set[str]:
     for module in iter_modules(hazards.__path__):
         found.add(import_module(f"{hazards.__name__}.{module.name}").CODE)
     api = (ROOT / "analyzer" / "api.py").read_text(encoding="utf-8")
-    return found | set(re.findall(r'\bproblem\(\s*"([a-z-]+)"', api)) | {"no-such-region"}
+    return found | set(re.findall(r'\bproblem\(\s*"([a-z-]+)"', api)) | {"no-such-region", absence.CODE}
 
 
 def test_every_code_has_a_page_and_every_page_a_code() -> None:

@@ -1,0 +1,148 @@
+"""Which core has which extension: against published lists, the tables, and blocks that ran there."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from cyclelens.analyzer.assembly.decoder import decode, enum_names
+from cyclelens.analyzer.assembly.forms import _lines, forms_of
+from cyclelens.analyzer.facts.store import open_store
+from cyclelens.analyzer.microarchitectures import extensions, registry
+from cyclelens.analyzer.model.instruction import Instruction
+from iced_x86 import Code, CpuidFeature
+from iced_x86 import Instruction as IcedInstruction
+
+SHARED = Path(__file__).parents[3] / "shared"
+
+# Extension, an instruction of it, and the cores without it.
+WITHOUT = """
+FMA            c4e2f1b8c2        SNB IVB
+AVX2           c5f5d4c2          SNB IVB
+F16C           c4e27913c1        SNB
+BMI1           c4e278f2c1        SNB IVB
+BMI2           c4e2e1f7c1        SNB IVB
+MOVBE          0f38f006          SNB IVB
+ADX            660f38f6c1        SNB IVB HSW
+RDRAND         0fc7f0            SNB
+RDSEED         0fc7f8            SNB IVB HSW
+CLFLUSHOPT     660fae3e          SNB IVB HSW BDW
+SHA            0f38c8c1          SNB IVB HSW BDW SKL SKX KBL CFL CLX
+GFNI           660f38cfc1        SNB IVB HSW BDW SKL SKX KBL CFL CLX ZEN+ ZEN2 ZEN3
+VAES           c4e275dcc1        SNB IVB HSW BDW SKL SKX KBL CFL CLX ZEN+ ZEN2
+VPCLMULQDQ     c4e37544c100      SNB IVB HSW BDW SKL SKX KBL CFL CLX ZEN+ ZEN2
+AVX-512        62f17c4858c1      SNB IVB HSW BDW SKL KBL CFL ZEN+ ZEN2 ZEN3
+AVX-512        62e17c0858c1      SNB IVB HSW BDW SKL KBL CFL ZEN+ ZEN2 ZEN3
+SSE4a          660f79c1          SNB IVB HSW BDW SKL SKX KBL CFL CLX ICL TGL RKL
+"""
+# The same for parts of AVX-512, of the cores that have the rest of it.
+PARTS = """
+AVX-512 VNNI          62f2754850c1  SKX
+AVX-512 VBMI          62f275488dc1  SKX CLX
+AVX-512 VBMI2         62f2f54870c1  SKX CLX
+AVX-512 IFMA          62f2f548b4c1  SKX CLX
+AVX-512 BITALG        62f27d4854c1  SKX CLX
+AVX-512 VPOPCNTDQ     62f27d4855c1  SKX CLX
+AVX-512 BF16          62f2764852c1  SKX CLX ICL TGL RKL
+AVX-512 VP2INTERSECT  62f2774868c1  SKX CLX ICL RKL ZEN4
+AVX-512 FP16          62f57c4858c1  SKX CLX ICL TGL RKL ZEN4
+"""
+# No core that is simulated has these.
+NOWHERE = """
+FMA4      c4e3f168c210
+XOP       8fe870ccc200
+TBM       8fe97801c9
+3DNow!    0f0f1e9e
+AVX-VNNI  c4e27550c1
+AMX-TILE  c4e27849c0
+"""
+
+
+def _rows(table: str) -> Iterator[tuple[str, Instruction, list[str]]]:
+    for line in table.strip().splitlines():
+        title, rest = line[:20].split("  ")[0].strip(), line.split("  ", 1)[1].split()
+        (instruction,) = decode(bytes.fromhex(rest[0]))
+        yield title, instruction, rest[1:]
+
+
+def _cores_without(instruction: Instruction) -> dict[str, tuple[str, ...]]:
+    missing = extensions.missing([instruction], registry.names())
+    return {each.microarchitecture: each.extensions for each in missing}
+
+
+@pytest.mark.parametrize(("title", "instruction", "cores"), list(_rows(WITHOUT)))
+def test_cores_without_an_extension(title: str, instruction: Instruction, cores: list[str]) -> None:
+    assert _cores_without(instruction) == dict.fromkeys(cores, (title,))
+
+
+@pytest.mark.parametrize(("title", "instruction", "cores"), list(_rows(PARTS)))
+def test_cores_with_avx_512_but_without_a_part(
+    title: str, instruction: Instruction, cores: list[str]
+) -> None:
+    avx512 = next(cores for name, _, cores in _rows(WITHOUT) if name == "AVX-512")
+    assert _cores_without(instruction) == dict.fromkeys(avx512, ("AVX-512",)) | dict.fromkeys(cores, (title,))
+
+
+@pytest.mark.parametrize(("title", "instruction", "cores"), list(_rows(NOWHERE)))
+def test_extensions_that_no_core_has(title: str, instruction: Instruction, cores: list[str]) -> None:
+    assert _cores_without(instruction) == dict.fromkeys(registry.names(), (title,))
+
+
+def test_every_core_has_a_list() -> None:
+    (nop,) = decode(b"\x90")
+    assert not _cores_without(nop)
+
+
+@pytest.mark.parametrize(
+    ("code", "instead"), [("f30fbcc1", "bsf"), ("f30fbdc1", "bsr")], ids=["tzcnt", "lzcnt"]
+)
+def test_an_ignored_prefix_makes_it_another_instruction(code: str, instead: str) -> None:
+    (instruction,) = decode(bytes.fromhex(code))
+    assert not _cores_without(instruction)
+    assert extensions.older_meaning(instruction, "IVB") == instead
+    assert not extensions.older_meaning(instruction, "HSW")
+
+
+@pytest.mark.parametrize("code", ["f30f1efa", "0f0d0e", "f30f1bc1"], ids=["endbr64", "prefetchw", "bndmk"])
+def test_what_older_cores_run_as_a_nop_is_missing_nowhere(code: str) -> None:
+    assert not _cores_without(decode(bytes.fromhex(code))[0])
+
+
+def test_what_was_measured_on_a_core_is_there() -> None:
+    """The tables' records that were measured, not put together, against the lists."""
+    codes, features = enum_names(Code), enum_names(CpuidFeature)
+    numbers = {name: number for number, name in codes.items()}
+    wrong = []
+    with_records = 0
+    store = open_store()
+    # Knights Corner encodes some forms in its own way, which is decoded only if asked for.
+    for name in (name for name in _lines() if not name.startswith("VEX_KNC_")):
+        needs = frozenset(features[flag] for flag in IcedInstruction.create(numbers[name]).cpuid_features())
+        mnemonic = name.split("_")[0].lower()
+        for core in registry.names():
+            measured = any(
+                not facts.constructed
+                for form in forms_of(name).values()
+                for facts in store.candidates(registry.get(core).facts_name, form)
+            )
+            with_records += measured
+            stub = Instruction(code=b"", text="", mnemonic=mnemonic, iform="", extensions=needs)
+            if measured and extensions.missing([stub], [core]):
+                wrong.append((core, name))
+    assert with_records > 10_000
+    assert not wrong
+
+
+@pytest.mark.parametrize("file", ["measured/bhive-dev.csv", "reference/throughput-dev.csv"])
+def test_what_ran_on_a_core_is_there(file: str) -> None:
+    path = SHARED / file
+    if not path.exists():
+        pytest.skip(f"{path} is not at hand")
+    with path.open(newline="") as stream:
+        rows = {(row["hex"], row["microarchitecture"]) for row in csv.DictReader(stream)}
+    missing = {
+        (code, core): extensions.missing(decode(bytes.fromhex(code)), [core]) for code, core in sorted(rows)
+    }
+    assert not {row: found for row, found in missing.items() if found}
