@@ -11,7 +11,7 @@ import signal
 from bisect import bisect_right
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate
 from pathlib import Path
@@ -29,12 +29,21 @@ from cyclelens.analyzer.model.result import (
     Analysis,
     AnalysisOptions,
     Finding,
+    Position,
     Prediction,
     RegionAnalysis,
 )
-from cyclelens.analyzer.model.source import UNKNOWN_LINE, AssembledFile, Problem, Region, Severity
+from cyclelens.analyzer.model.source import (
+    LINE_BYTES,
+    UNKNOWN_LINE,
+    AssembledFile,
+    Placement,
+    Problem,
+    Region,
+    Severity,
+)
 from cyclelens.analyzer.model.uops import Block
-from cyclelens.analyzer.recent import next_batch, next_text
+from cyclelens.analyzer.recent import Recent, next_batch, next_text
 from cyclelens.analyzer.simulator.pipeline import Cancelled, simulate
 from cyclelens.analyzer.uops.block import build_block
 from cyclelens.analyzer.uops.operands import TooManyUopsError
@@ -51,8 +60,8 @@ Cancel = Callable[[], bool]
 MODES = ("auto", "loop", "unroll")
 REGIONS = ("markers", "loops", "both")
 ASSEMBLERS = ("auto", "gas", "nasm")
-ALIGNMENTS = range(64)
-"""Offsets that differ: the widest structure of the front end is a 64-byte line."""
+ALIGNMENTS = range(LINE_BYTES)
+"""Offsets that differ."""
 
 MAX_BLOCK_BYTES = 16 * 1024
 """Longest block that is simulated. Kernels are far shorter, and time and memory grow with the length."""
@@ -78,7 +87,7 @@ class _Plan:
 
     models: tuple[Microarchitecture, ...]
     mode: str
-    alignment: int
+    placement: Placement
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +109,7 @@ class Analyzer:
         self._asked = 0
         """Predictions that the latest text asked for."""
         self._answers: OrderedDict[tuple[object, ...], _Answer] = OrderedDict()
+        self._places: Recent[tuple[object, ...], tuple[Position, ...]] = Recent(cached_predictions)
 
     def close(self) -> None:
         """Close the tables."""
@@ -307,7 +317,7 @@ class Analyzer:
             for model in plan.models:
                 if model.name in unable:
                     continue
-                answers.append(self._answer(code, model, loop, plan.alignment, latencies, options, cancel))
+                answers.append(self._answer(code, model, loop, plan.placement, latencies, options, cancel))
         except (Cancelled, TablesUnavailable):
             raise
         except TooManyUopsError as error:
@@ -334,7 +344,7 @@ class Analyzer:
         code: bytes,
         model: Microarchitecture,
         loop: bool,
-        alignment: int,
+        placement: Placement,
         latencies: Mapping[int, int],
         options: AnalysisOptions,
         cancel: Cancel | None,
@@ -342,21 +352,29 @@ class Analyzer:
         # Here, because batches of machine code need no causes and start faster without them.
         from cyclelens.analyzer.insight.explain import explain
         from cyclelens.analyzer.insight.findings import find
+        from cyclelens.analyzer.insight.positions import alone, unknown_offset, usual
 
-        recorded = (options.trace, options.trace_rounds)
-        key = (code, model.name, loop, alignment, tuple(latencies.items()), recorded, options.model)
+        about = (code, model.name, loop, placement, tuple(latencies.items()), options.model)
+        key = (*about, options.trace, options.trace_rounds)
         answer = self._answers.get(key)
         self._asked += 1
         if answer is None:
             chosen = options.model
             model = variant(model, chosen)
-            block = build_block(
-                decode(code), model, self._store, loop=loop, alignment=alignment, options=chosen
-            )
-            if latencies:
-                from cyclelens.analyzer.insight.whatif import with_latencies
+            instructions = decode(code)
 
-                block = with_latencies(block, latencies)
+            def build(alignment: int) -> Block:
+                block = build_block(
+                    instructions, model, self._store, loop=loop, alignment=alignment, options=chosen
+                )
+                if latencies:
+                    from cyclelens.analyzer.insight.whatif import with_latencies
+
+                    block = with_latencies(block, latencies)
+                return block
+
+            places = self._positions(about, build, placement, model, chosen, cancel)
+            block = build(usual(places, placement.offset) if places else placement.offset)
             simulation = simulate(
                 block,
                 model,
@@ -367,12 +385,35 @@ class Analyzer:
                 cancel=cancel,
             )
             prediction = explain(block, model, simulation)
+            prediction = replace(prediction, positions=places or alone(prediction))
+            assumed = (*prediction.assumptions, *unknown_offset(prediction, placement))
+            prediction = replace(prediction, assumptions=assumed)
             findings = find(prediction)
             answer = self._answers[key] = _Answer(prediction, findings)
             if len(self._answers) > max(self._capacity, 2 * self._asked):
                 self._answers.popitem(last=False)
         self._answers.move_to_end(key)
         return answer
+
+    def _positions(
+        self,
+        key: tuple[object, ...],
+        build: Callable[[int], Block],
+        placement: Placement,
+        model: Microarchitecture,
+        options: ModelOptions,
+        cancel: Cancel | None,
+    ) -> tuple[Position, ...]:
+        """The figures at all places where the code may lie; none if there is only one such place. They are
+        the same with and without a trace."""
+        from cyclelens.analyzer.insight.positions import positions
+
+        if len(placement.offsets) == 1:
+            return ()
+        found = self._places.get(key)
+        if found is None:
+            found = self._places[key] = positions(build, placement.offsets, model, options, cancel)
+        return found
 
 
 def _listing(
@@ -438,7 +479,7 @@ def _check(options: AnalysisOptions) -> None:
         raise ValueError(f"unknown regions '{options.regions}'; known are {', '.join(REGIONS)}")
     if options.assembler not in ASSEMBLERS:
         raise ValueError(f"unknown assembler '{options.assembler}'; known are {', '.join(ASSEMBLERS)}")
-    if options.alignment not in ALIGNMENTS:
+    if options.alignment is not None and options.alignment not in ALIGNMENTS:
         raise ValueError(f"alignment {options.alignment} is not within 0 and {ALIGNMENTS[-1]}")
 
 
@@ -457,7 +498,8 @@ def _plan(region: Region, options: AnalysisOptions, text: str | None) -> tuple[_
         problems.append(Problem(line, 0, width, code, message, severity))
 
     names: Sequence[str] = options.microarchitectures
-    mode, alignment = options.mode, options.alignment
+    mode = options.mode
+    placement = region.placement if options.alignment is None else Placement(options.alignment)
     for key, value in region.options.items():
         if key not in _MARKER_OPTIONS:
             known = ", ".join(sorted(_MARKER_OPTIONS))
@@ -473,7 +515,7 @@ def _plan(region: Region, options: AnalysisOptions, text: str | None) -> tuple[_
                 problem("bad-option-value", f"unknown mode '{value}'; known are {', '.join(MODES)}")
         elif key in ("alignment", "align"):
             if value.isdecimal() and int(value) in ALIGNMENTS:
-                alignment = int(value)
+                placement = Placement(int(value))
             else:
                 problem(
                     "bad-option-value", f"'{value}' is no alignment: 0 to {ALIGNMENTS[-1]} bytes are possible"
@@ -484,7 +526,7 @@ def _plan(region: Region, options: AnalysisOptions, text: str | None) -> tuple[_
             models.append(registry.get(name))
         except registry.UnknownMicroarchitecture as error:
             problem("unknown-microarchitecture", str(error))
-    return _Plan(tuple(models), mode, alignment), problems
+    return _Plan(tuple(models), mode, placement), problems
 
 
 def _statement_of_each(instructions: Iterable[Instruction], region: Region) -> tuple[int, ...]:

@@ -152,7 +152,8 @@ def _brief(region: RegionAnalysis, analysis: Analysis, job: Job) -> RegionResult
         last_line=region.region.last_line,
         complete=bool(region.predictions),
         headline=", ".join(
-            f"{prediction.cycles_per_iteration:.2f} cycles/iter · {prediction.microarchitecture}"
+            f"{prediction.cycles_per_iteration:.2f} cycles/iter{wording.elsewhere(prediction)}"
+            f" · {prediction.microarchitecture}"
             f" · {wording.bound_by(prediction.bottlenecks)}"
             for prediction in region.predictions
         ),

@@ -59,8 +59,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "alignment",
         "integer",
-        0,
-        "Where a region starts within a 64-byte cache line, in bytes.",
+        None,
+        "Where every region starts within a 64-byte cache line, in bytes; null: where its text puts it.",
         maximum=63,
     ),
     Setting(

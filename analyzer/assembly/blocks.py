@@ -10,11 +10,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 from cyclelens.analyzer.assembly.layout import Piece
 from cyclelens.analyzer.assembly.regions import Span
-from cyclelens.analyzer.model.source import Region, SourceLine
+from cyclelens.analyzer.model.source import LINE_BYTES, Placement, Region, SourceLine
 
 FALLING_BACK = frozenset(["call", "callq", "xbegin"])
 """Jumps that come back, or that only an abort takes."""
-_LINE_BYTES = 64
 
 
 def cut(
@@ -65,9 +64,10 @@ def to_regions(
     inside: Sequence[int],
     source_line: Callable[[int], SourceLine],
     incomplete: bool,
+    placement: Placement,
 ) -> list[Region]:
     """A stretch of code as a region, or as its basic blocks if it branches within itself. Incomplete code is
-    not cut. ``source_line`` of a piece that has code."""
+    not cut. ``source_line`` of a piece that has code; ``placement`` of the first."""
     targets = {at: target_of(pieces[at]) for at in inside}
     runs = [inside] if incomplete else cut(targets, inside)
     # An alignment that fills nothing may stand between two blocks.
@@ -77,14 +77,17 @@ def to_regions(
         lines = tuple(source_line(at) for at in run if pieces[at].code)
         loops = ends_in_jump_to_start(pieces, run)
         if len(runs) == 1:
-            return [
-                Region(span.name, span.first_line, span.last_line, span.options, lines, loops, incomplete)
-            ]
-        # A block has the alignment that it has within the region.
-        given = span.options.get("alignment", span.options.get("align", "0"))
+            place = span.first_line, span.last_line
+            return [Region(span.name, *place, span.options, lines, loops, incomplete, placement=placement)]
+        # A block lies where it lies within the region.
         start = pieces[run[0]].offset - pieces[inside[0]].offset
         options = {key: value for key, value in span.options.items() if key not in ("align", "alignment")}
-        options["alignment"] = str((start + (int(given) if given.isdecimal() else 0)) % _LINE_BYTES)
+        given = span.options.get("alignment", span.options.get("align"))
+        if given is not None:
+            known = given.isdecimal()
+            options["alignment"] = str((start + int(given)) % LINE_BYTES) if known else given
         numbers = [line.line for line in lines] or [span.first_line]
-        regions.append(Region(f"{span.name}.{number}", min(numbers), max(numbers), options, lines, loops))
+        place = min(numbers), max(numbers)
+        name, own = f"{span.name}.{number}", placement.moved(start)
+        regions.append(Region(name, *place, options, lines, loops, placement=own))
     return regions

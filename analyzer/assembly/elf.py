@@ -19,6 +19,7 @@ from io import BytesIO
 from posixpath import join
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from cyclelens.analyzer.model.source import LINE_BYTES
 from elftools.elf.elffile import ELFFile
 
 if TYPE_CHECKING:
@@ -45,7 +46,6 @@ _LOCAL = 0
 _SECTION = struct.Struct("<IIQQQQIIQQ")
 _SYMBOL = struct.Struct("<IBBHQQ")
 _RELOCATION = struct.Struct("<QQq")
-_LINE_BYTES = 64
 _EXTERN_DISTANCE = 0x1000
 
 _RELATIVE_32 = frozenset([2, 4, 9, 19, 20, 22, 34, 41, 42])
@@ -70,6 +70,8 @@ class Function:
     """Bytes."""
     origin: int
     """What to subtract for the address that other programs show."""
+    alignment: int
+    """Bytes of which the linker puts ``origin`` at a multiple; those of a line where it is done."""
 
     @property
     def end(self) -> int:
@@ -107,6 +109,7 @@ class _Section:
     name: str
     address: int
     origin: int
+    alignment: int
     code: bytes
 
     @property
@@ -195,11 +198,11 @@ class ObjectFile:
         start = function.address - section.address
         return section.code[start : start + function.size]
 
-    def section(self, name: str) -> bytes:
-        """The bytes of the section with code of this name, as ``code`` gives them; empty if there is none, or
-        more than one."""
+    def section(self, name: str) -> tuple[bytes, int]:
+        """The bytes of the section with code of this name, as ``code`` gives them, and its alignment; nothing
+        and 1 if there is none, or more than one."""
         found = [section for section in self._sections.values() if section.name == name]
-        return found[0].code if len(found) == 1 else b""
+        return (found[0].code, found[0].alignment) if len(found) == 1 else (b"", 1)
 
     def places(self, function: Function, addresses: Sequence[int]) -> list[LinePlace | None]:
         """Where in the sources the instructions at these addresses of a function come from; None where the
@@ -248,7 +251,7 @@ class ObjectFile:
             next_address = 0
             for number, header in enumerate(self._headers):
                 if header.flags & _ALLOCATED:
-                    step = max(min(header.alignment, 1 << 20), _LINE_BYTES)
+                    step = max(min(header.alignment, 1 << 20), LINE_BYTES)
                     bases[number] = next_address = -(-next_address // step) * step
                     next_address += header.size
             self._move_symbols(bases, next_address)
@@ -259,7 +262,8 @@ class ObjectFile:
                 code = self._content(header)
                 if self._relocatable:
                     code = self._relocated(number, base, code)
-                yield _Section(number, self._name(header), address, base, code)
+                alignment = max(header.alignment, 1) if self._relocatable else LINE_BYTES
+                yield _Section(number, self._name(header), address, base, alignment, code)
 
     def _move_symbols(self, bases: Mapping[int, int], end: int) -> None:
         """Write the addresses of the layout into the image: what reads it, reads one address space."""
@@ -488,11 +492,12 @@ def _function(symbol: _Symbol, section: _Section, starts: list[int]) -> Function
         size = (starts[after] if after < len(starts) else section.end) - symbol.value
     inside = section.address <= symbol.value < section.end
     size = min(size, section.end - symbol.value) if inside else 0
-    return Function(symbol.name, symbol.value, size, section.origin)
+    return Function(symbol.name, symbol.value, size, section.origin, section.alignment)
 
 
 def _unnamed(address: int, size: int, section: _Section) -> Function:
-    return Function(f"{address - section.origin:#x}", address, size, section.origin)
+    name = f"{address - section.origin:#x}"
+    return Function(name, address, size, section.origin, section.alignment)
 
 
 def _ranges(program: LineProgram, function: Function) -> Iterator[tuple[int, int, LinePlace]]:

@@ -67,9 +67,11 @@ from cyclelens.analyzer.assembly.scanner import MARKER_WORDS, Lines, Part, RawSt
 from cyclelens.analyzer.assembly.stretches import Source
 from cyclelens.analyzer.assembly.whole_file import ASSEMBLERS, BACKENDS, Assembled, assemble_file
 from cyclelens.analyzer.model.source import (
+    LINE_BYTES,
     NOWHERE,
     AssembledFile,
     Origin,
+    Placement,
     Problem,
     Region,
     Severity,
@@ -96,7 +98,6 @@ _WIDENINGS = 4
 _WHOLE_SECTION = 2_000
 """Statements of a section that is laid out whole, for the fill of an alignment within a region."""
 _PLACEMENTS = 3
-_LINE_BYTES = 64
 _LEAVING = frozenset(["jmp", "jmpq", "call", "callq", "xbegin"])
 """Jumps that often go to another file."""
 _HERE = re.compile(r"(?<![\w.$])[.$](?![\w.$])")
@@ -106,6 +107,7 @@ _PLAIN_SYMBOL = re.compile(r"[A-Za-z_.?][\w.$?]*")
 _IACA = re.compile(r"\biaca", re.IGNORECASE)
 """IACA's markers may be a macro of an included file."""
 _NO_PROGRAMS = "Other programs may not be run here."
+_REFUSED = "a statement before it in its section could not be encoded"
 
 _Place = TypeVar("_Place", bound=tuple[Any, ...])
 _Content = Encoded | Question | Jump | Alignment
@@ -419,7 +421,11 @@ class _Assembly:
                 self._report_region("region-too-large", message, span, Severity.ERROR)
                 inside, incomplete = [], True
             source_line = partial(section.source_line, lines=self.lines, text=self.text)
-            regions += self._cut(span, section.pieces, inside, source_line, incomplete)
+            start = section.pieces[inside[0]].offset if inside else 0
+            placement = Placement.in_section(start, assembled.listing.alignments.get(section.name, 1))
+            if any(line < span.first_line for line in refused):
+                placement = Placement(start % LINE_BYTES, 1, _REFUSED)
+            regions += self._cut(span, section.pieces, inside, source_line, incomplete, placement)
         return regions
 
     # Problems
@@ -700,7 +706,7 @@ class _Assembly:
             place = self.lines.span(*self.program.span(index))
             return SourceLine(*place, self.program.statements[index].text, piece.code, piece.backend)
 
-        regions = self._cut(window.span, pieces, inside, source_line, incomplete)
+        regions = self._cut(window.span, pieces, inside, source_line, incomplete, Placement())
         if len(self.problems) == reported and not incomplete:
             key, outside = window.circumstances
             self.memory.regions[key] = outside, regions
@@ -713,11 +719,12 @@ class _Assembly:
         inside: Sequence[int],
         source_line: Callable[[int], SourceLine],
         incomplete: bool,
+        placement: Placement,
     ) -> list[Region]:
         """The region of a stretch of code, or its basic blocks, and what there is to say about that."""
         if not any(pieces[at].code for at in inside) and not incomplete:
             self._report_region("empty-region", "There is no code in this region.", span)
-        regions = blocks.to_regions(span, pieces, inside, source_line, incomplete)
+        regions = blocks.to_regions(span, pieces, inside, source_line, incomplete, placement)
         if len(regions) > 1:
             count = len(regions)
             message = (
@@ -788,9 +795,9 @@ class _Assembly:
         for _ in range(_PLACEMENTS):
             lay_out(layout.pieces, origin)
             start = layout.pieces[layout.inside[0]].offset if layout.inside else 0
-            if start % _LINE_BYTES == 0 or (layout.anchored and not layout.starts_aligned):
+            if start % LINE_BYTES == 0 or (layout.anchored and not layout.starts_aligned):
                 break
-            origin = (origin - start) % _LINE_BYTES
+            origin = (origin - start) % LINE_BYTES
         find_targets(layout.pieces)
 
     def _remark(self, index: int, statement: Statement, content: _Content | None) -> None:

@@ -71,11 +71,13 @@ class Listed:
 
 @dataclass(slots=True)
 class Listing:
-    """All of a file, in its order. ``labels``: name and line by section and address."""
+    """All of a file, in its order. ``labels``: name and line by section and address. ``alignments``: of
+    sections, in bytes."""
 
     statements: list[Listed] = field(default_factory=list)
     labels: dict[tuple[str, int], tuple[str, int]] = field(default_factory=dict)
     code_sections: set[str] = field(default_factory=lambda: {".text"})
+    alignments: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

@@ -1,7 +1,7 @@
 """Functions of an object file to regions: what ``frontend`` is for a text.
 
 The regions of a function are what IACA's byte markers enclose, or else its innermost loops, or else its basic
-blocks. Every region has the alignment that it has in the file.
+blocks. Every region lies where it lies in the file.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.source import (
     UNKNOWN_LINE,
     AssembledFile,
+    Placement,
     Problem,
     Region,
     Severity,
@@ -31,7 +32,6 @@ MAXIMUM_FUNCTION = 1 << 20
 """Bytes of a function that is looked at."""
 MAXIMUM_FUNCTIONS = 100
 """Functions that are analysed without being named."""
-_LINE_BYTES = 64
 _PADDING = frozenset(["nop", "int3"])
 _LEAVING = re.compile(r"ret|retf|iret|ud2|hlt|jmp")
 _IACA_START = b"\xbb\x6f\x00\x00\x00\x64\x67\x90"
@@ -181,9 +181,11 @@ def _regions(listing: _Listing, name: str, run: Sequence[int], problems: list[Pr
 def _region(listing: _Listing, name: str, run: Sequence[int]) -> Region:
     lines = tuple(_source_line(listing, at) for at in run)
     known = [line.line for line in lines if line.line != UNKNOWN_LINE] or [UNKNOWN_LINE]
-    options = {"alignment": str(listing.addresses[run[0]] % _LINE_BYTES)} if run else {}
     is_loop = bool(run) and listing.targets[run[-1]] == run[0]
-    return Region(name, min(known), max(known), options, lines, is_loop)
+    function = listing.function
+    offset = listing.addresses[run[0]] - function.origin if run else 0
+    placement = Placement.in_section(offset, function.alignment)
+    return Region(name, min(known), max(known), {}, lines, is_loop, placement=placement)
 
 
 def _source_line(listing: _Listing, at: int) -> SourceLine:

@@ -277,14 +277,17 @@ def _nasm_mistakes(errors: str, lines: int) -> dict[int, str]:
 
 
 def _fill_in_addresses(listing: Listing, data: bytes) -> None:
-    """Take the code from the object: every symbol has an address of its own there, and none in a listing."""
+    """Take the code from the object: every symbol has an address of its own there, and none in a listing; and
+    the alignments of its sections."""
     try:
         file = ObjectFile(data)
     except ObjectFileError:
         return
     sections = {name: file.section(name) for name in listing.code_sections}
+    listing.alignments = {name: alignment for name, (_, alignment) in sections.items()}
     for listed in listing.statements:
-        code = sections.get(listed.section, b"")[listed.address : listed.address + len(listed.code)]
+        whole, _ = sections.get(listed.section, (b"", 1))
+        code = whole[listed.address : listed.address + len(listed.code)]
         if code:
             listed.code = code
 

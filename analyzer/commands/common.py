@@ -97,7 +97,7 @@ def add_analysis_arguments(
         "--alignment",
         type=alignment,
         metavar="N",
-        help="address of the region's first byte within a 64-byte line (default: 0)",
+        help="offset of the region's first byte within a 64-byte line (default: where the file puts it)",
     )
     parser.add_argument(
         "--model",
@@ -205,7 +205,7 @@ def analysis_options(
     return AnalysisOptions(
         microarchitectures=options.arch or ("SKL",),
         mode=options.mode or "auto",
-        alignment=options.alignment or 0,
+        alignment=options.alignment,
         syntax=options.syntax,
         region=options.region,
         model=ModelOptions(model=options.model, resources=resources_option(options)),

@@ -30,7 +30,8 @@ def hints(region: RegionAnalysis) -> Iterator[Hint]:
 
 def _label(region: RegionAnalysis) -> str:
     prediction = region.predictions[0]
-    head = f"{_cycles(prediction)} cycles/iter · {prediction.microarchitecture} · "
+    head = f"{_cycles(prediction)} cycles/iter{wording.elsewhere(prediction, '')} · "
+    head += f"{prediction.microarchitecture} · "
     words = wording.bound_by(prediction.bottlenecks, LINE_BUDGET - len(head))
     stalls = dict.fromkeys(
         finding.label
@@ -49,7 +50,8 @@ def _cycles(prediction: Prediction) -> str:
 def _tooltip(region: RegionAnalysis) -> Iterator[str]:
     for prediction in region.predictions:
         yield (
-            f"{prediction.microarchitecture}: {_cycles(prediction)} cycles per iteration, "
+            f"{prediction.microarchitecture}: {_cycles(prediction)} cycles per iteration"
+            f"{wording.elsewhere(prediction)}, "
             f"{wording.mode(prediction.mode)}, {wording.bound_by(prediction.bottlenecks)}"
         )
     if region.missing:

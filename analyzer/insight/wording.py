@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from posixpath import basename
 
@@ -36,6 +37,8 @@ _EXPLANATIONS = {
 }
 
 _MOST_CAUSES = 3
+_MOST_FIGURES = 2
+"""Other figures that are named one by one."""
 _LEAST_SHARE = 0.01
 
 
@@ -111,6 +114,32 @@ def value(name: str) -> str:
 def mode(name: str) -> str:
     """``loop`` and ``unroll`` as words for people."""
     return "unrolled" if name == "unroll" else name
+
+
+def elsewhere(prediction: Prediction, unit: str = " positions") -> str:
+    """What to write behind a figure that is another one where the code may lie, too: `` (3.00 at 2 of 4
+    positions)``, `` (2.00 at 4, 3.00 at 12 of 64 positions)``; empty if it is the same everywhere."""
+    count = Counter(position.cycles_per_iteration for position in prediction.positions)
+    everywhere = count.total()
+    count.pop(prediction.cycles_per_iteration, None)
+    if not count:
+        return ""
+    others = sorted(count.items())
+    parts = [f"{cycles:.2f} at {number}" for cycles, number in others]
+    if len(others) > _MOST_FIGURES:
+        parts = [f"{others[0][0]:.2f} to {others[-1][0]:.2f} at {count.total()}"]
+    return f" ({', '.join(parts)} of {everywhere}{unit})"
+
+
+def offsets(numbers: Sequence[int]) -> str:
+    """Rising numbers, neighbours together: ``0, 16``, ``0 to 27, 60``."""
+    parts: list[list[int]] = []
+    for number in numbers:
+        if parts and parts[-1][-1] + 1 == number:
+            parts[-1][1:] = [number]
+        else:
+            parts.append([number])
+    return ", ".join(" to ".join(map(str, part)) for part in parts)
 
 
 def front_end(prediction: Prediction) -> str:

@@ -112,6 +112,17 @@ class Simulation:
     """What became of every issue slot, if it was asked for."""
 
 
+class Position(NamedTuple):
+    """A place in memory where a region may lie."""
+
+    offset: int
+    """Of its first byte within a 64-byte line."""
+    cycles_per_iteration: float
+    """What it takes there."""
+    erratum: frozenset[int]
+    """Instructions that the JCC erratum hits there."""
+
+
 @dataclass(frozen=True, slots=True)
 class Assumption:
     """Something that a figure takes for granted, and that the region at hand gives a reason to doubt."""
@@ -134,6 +145,7 @@ class Prediction:
     mode: str
     """``loop`` or ``unroll``."""
     alignment: int
+    """Offset within a 64-byte line that all of this is about."""
     cycles_per_iteration: float
     """Of the steady state where it is known; ``simulation`` has the figure of the window (5.2)."""
     bottlenecks: tuple[str, ...]
@@ -152,6 +164,8 @@ class Prediction:
     """How many chains are critical: they take equally long. 0 if nothing is carried between iterations."""
     assumptions: tuple[Assumption, ...] = ()
     """What the figure takes for granted."""
+    positions: tuple[Position, ...] = ()
+    """Everywhere the region may lie, by rising offset; ``alignment`` is one of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +249,8 @@ class AnalysisOptions:
     microarchitectures: tuple[str, ...] = ("SKL",)
     mode: str = "auto"
     """``auto``: loop if the region ends in a jump to its start; ``loop``, ``unroll``."""
-    alignment: int = 0
+    alignment: int | None = None
+    """Offset of every region within a 64-byte line; None: the places that the text itself gives."""
     syntax: str = "auto"
     """``auto att intel``."""
     region: str | None = None

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 UNKNOWN_LINE = -1
 """Stands for a line where there is none: in object files without line information."""
+
+LINE_BYTES = 64
+"""Addresses that differ by a multiple of this look alike to every front end: the widest structure is a line."""
 
 
 class Severity(StrEnum):
@@ -71,6 +74,36 @@ class SourceLine:
 
 
 @dataclass(frozen=True, slots=True)
+class Placement:
+    """Where code begins in memory, as far as its file tells: some bytes behind a multiple of ``known`` bytes.
+
+    Which multiple that is, the linker decides. It knows the alignment of the section, and nothing else.
+    """
+
+    offset: int = 0
+    """Bytes from a 64-byte line, if the section begins one."""
+    known: int = LINE_BYTES
+    """A power of two up to ``LINE_BYTES``."""
+    gap: str = ""
+    """Why less is known than the alignment of the section says, as the end of a sentence; empty if nothing is
+    missing."""
+
+    @classmethod
+    def in_section(cls, offset: int, alignment: int) -> Placement:
+        """That of code so many bytes behind the start of a section with this alignment in bytes."""
+        return cls(offset % LINE_BYTES, min(alignment & -alignment or 1, LINE_BYTES))
+
+    @property
+    def offsets(self) -> tuple[int, ...]:
+        """All possible offsets within a 64-byte line, that of a section which begins a line first."""
+        return tuple((self.offset + step) % LINE_BYTES for step in range(0, LINE_BYTES, self.known))
+
+    def moved(self, count: int) -> Placement:
+        """The place of what lies this many bytes behind."""
+        return replace(self, offset=(self.offset + count) % LINE_BYTES)
+
+
+@dataclass(frozen=True, slots=True)
 class Region:
     """One marked region. ``first_line`` and ``last_line`` are the lines of its markers."""
 
@@ -85,6 +118,8 @@ class Region:
     """True if some statement could not be encoded: the region must not be simulated as if it were whole."""
     latencies: Mapping[int, int] = field(default_factory=dict)
     """Latencies in cycles that the text asks for (``LLVM-MCA-LATENCY``), by index into ``lines``."""
+    placement: Placement = Placement()
+    """Of its first byte."""
 
     @property
     def code(self) -> bytes:

@@ -113,7 +113,8 @@ def region_card(region: RegionAnalysis) -> str:
         return f"No prediction: {region.note}" if region.note else ""
     lines = ["| | cycles/iter | mode | bottleneck | front end |", "|---|---:|---|---|---|"]
     lines += [
-        f"| {prediction.microarchitecture} | {prediction.cycles_per_iteration:.2f}{doubt(prediction)} "
+        f"| {prediction.microarchitecture} | {prediction.cycles_per_iteration:.2f}{doubt(prediction)}"
+        f"{wording.elsewhere(prediction)} "
         f"| {wording.mode(prediction.mode)} | {', '.join(prediction.bottlenecks)} "
         f"| {wording.front_end(prediction)} |"
         for prediction in region.predictions

@@ -189,7 +189,8 @@ def _body(analysis: Analysis, file: str) -> Iterator[str]:
 def _prediction(region: RegionAnalysis, prediction: Prediction, identifier: str) -> Iterator[str]:
     model = registry.get(prediction.microarchitecture)
     yield (
-        f'<p class="headline"><b>{prediction.cycles_per_iteration:.2f} cycles/iter</b> '
+        f'<p class="headline"><b>{prediction.cycles_per_iteration:.2f} cycles/iter</b>'
+        f"{wording.elsewhere(prediction)} "
         f"on {escape(model.name)} ({escape(model.title)}), {wording.mode(prediction.mode)}, "
         f"<b>{escape(wording.bound_by(prediction.bottlenecks))}</b></p>"
     )

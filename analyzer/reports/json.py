@@ -96,6 +96,7 @@ def _prediction(analysis: RegionAnalysis, prediction: Prediction) -> dict[str, A
         "mode": prediction.mode,
         "alignment": prediction.alignment,
         "cycles_per_iteration": prediction.cycles_per_iteration,
+        "positions": _positions(prediction),
         "window_cycles_per_iteration": simulation.cycles_per_iteration,
         "period": simulation.period and dict(zip(("cycles", "iterations"), simulation.period, strict=True)),
         "bottlenecks": list(prediction.bottlenecks),
@@ -117,6 +118,14 @@ def _prediction(analysis: RegionAnalysis, prediction: Prediction) -> dict[str, A
     if simulation.trace is not None:
         result["trace"] = _trace(prediction, simulation.trace)
     return result
+
+
+def _positions(prediction: Prediction) -> list[dict[str, Any]]:
+    """Places with the same figure together, the figure that is shown first."""
+    found: dict[float, list[int]] = {prediction.cycles_per_iteration: []}
+    for position in prediction.positions:
+        found.setdefault(position.cycles_per_iteration, []).append(position.offset)
+    return [{"cycles_per_iteration": cycles, "offsets": offsets} for cycles, offsets in found.items()]
 
 
 def _dependencies(graph: Dependencies) -> dict[str, Any]:

@@ -35,7 +35,8 @@ def _lines(analysis: Analysis, file: str) -> Iterator[str]:
         for prediction in region.predictions:
             yield (
                 f"| {name} | {place} | {prediction.microarchitecture} "
-                f"| {prediction.cycles_per_iteration:.2f}{doubt(prediction)} "
+                f"| {prediction.cycles_per_iteration:.2f}{doubt(prediction)}"
+                f"{wording.elsewhere(prediction)} "
                 f"| {', '.join(prediction.bottlenecks)} |"
             )
     for region in analysis.regions:

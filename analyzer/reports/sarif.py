@@ -48,8 +48,8 @@ def _results(analysis: Analysis, file: str) -> Iterator[dict[str, Any]]:
         for prediction in region.predictions:
             name = f"{region.region.name}: " if region.region.name else ""
             message = (
-                f"{name}{prediction.cycles_per_iteration:.2f} cycles per iteration on "
-                f"{prediction.microarchitecture}{doubt(prediction)}, "
+                f"{name}{prediction.cycles_per_iteration:.2f} cycles per iteration"
+                f"{wording.elsewhere(prediction)} on {prediction.microarchitecture}{doubt(prediction)}, "
                 f"{wording.bound_by(prediction.bottlenecks)}"
             )
             first = region.region.lines[0]

@@ -63,16 +63,18 @@ def _comparison(predictions: Sequence[Prediction]) -> Iterator[str]:
         yield (
             f"   {prediction.microarchitecture:<5} {prediction.cycles_per_iteration:8.2f} cycles/iter "
             f"{factor:>7}   {wording.bound_by(prediction.bottlenecks)}{doubt(prediction)}"
+            f"{wording.elsewhere(prediction)}"
         )
 
 
 def _prediction(region: RegionAnalysis, prediction: Prediction, full: bool) -> Iterator[str]:
     microarchitecture = registry.get(prediction.microarchitecture)
     findings = _findings_of(region, prediction)
+    alone = len(prediction.positions) < 2
     yield (
-        f"   {prediction.cycles_per_iteration:.2f} cycles/iter on {microarchitecture.name} "
-        f"({microarchitecture.title}), {wording.mode(prediction.mode)}"
-        + (f", alignment {prediction.alignment}" if prediction.alignment else "")
+        f"   {prediction.cycles_per_iteration:.2f} cycles/iter{wording.elsewhere(prediction)} on "
+        f"{microarchitecture.name} ({microarchitecture.title}), {wording.mode(prediction.mode)}"
+        + (f", alignment {prediction.alignment}" if prediction.alignment and alone else "")
         + doubt(prediction)
     )
     simulation = prediction.simulation

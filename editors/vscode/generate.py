@@ -52,6 +52,8 @@ def _property(setting: Setting) -> dict[str, Any]:
         "boolean": {"type": "boolean"},
         "text": {"type": "string"},
     }[setting.type]
+    if setting.default is None:
+        kind["type"] = [kind["type"], "null"]
     default = list(setting.default) if isinstance(setting.default, tuple) else setting.default
     return {**kind, "default": default, "scope": "resource", "description": setting.doc}
 

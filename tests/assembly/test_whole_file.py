@@ -174,7 +174,7 @@ def test_macros_are_followed_first_and_nothing_else_comes_of_it(
     assert first.problems == at_once.problems
     (tmp_path / "k.asm").write_text(text)
     subprocess.run(["nasm", "-f", "elf64", "-o", "k.o", "k.asm"], cwd=tmp_path, check=True)
-    whole = ObjectFile((tmp_path / "k.o").read_bytes()).section(".text")
+    whole = ObjectFile((tmp_path / "k.o").read_bytes()).section(".text")[0]
     assert b"".join(region.code for region in first.regions) == whole
 
 

@@ -311,3 +311,43 @@ def test_damaged_files_never_break_anything(built: Path) -> None:
                 analyzer.analyze_object(bytes(data), AnalysisOptions())
             except ObjectFileError as error:
                 assert str(error)
+
+
+SCAN = next(path for path in EXAMPLES if path.stem == "byte_scan")
+
+
+def figures(path: Path, capsys: pytest.CaptureFixture[str], *options: str) -> list[tuple[int, list[object]]]:
+    """Position and figures of every region."""
+    regions = report(capsys, path, *options)["regions"]
+    return [(each["predictions"][0]["alignment"], each["predictions"][0]["positions"]) for each in regions]
+
+
+def test_an_object_may_lie_where_the_alignment_of_its_section_lets_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Skylake: the erratum hits the last pair of the one loop where it does not hit the other."""
+    run("as", "-o", tmp_path / "x.o", SCAN)
+
+    def both(first: float, offsets: list[int], other: float, others: list[int]) -> list[object]:
+        return [
+            {"cycles_per_iteration": first, "offsets": offsets},
+            {"cycles_per_iteration": other, "offsets": others},
+        ]
+
+    avx2, sse2 = (16, both(2.5, [16, 48], 3.0, [0, 32])), (48, both(3.0, [16, 48], 2.0, [0, 32]))
+    assert figures(tmp_path / "x.o", capsys) == [avx2, sse2]
+    assert figures(tmp_path / "x.o", capsys, "--alignment", "32")[0] == (32, both(3.0, [32], 2.5, [])[:1])
+    run("ld", "-e", "find", "-Ttext=0x401010", "-o", tmp_path / "x", tmp_path / "x.o")
+    assert [offset for offset, _ in figures(tmp_path / "x", capsys)] == [0x20, 0x00]
+    assert cli.main(["analyze", str(tmp_path / "x.o"), "--function", "find"]) == 0
+    shown = capsys.readouterr().out
+    assert "2.50 cycles/iter (3.00 at 2 of 4 positions) on SKL" in shown
+    assert "Position:   2.50 at 16, 48; 3.00 at 0, 32" in shown
+    assert "JCC erratum at 2 of 4 positions (0, 32 bytes into a line)" in shown
+
+
+def test_a_file_that_gnu_as_assembles_has_the_positions_of_its_object(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run("as", "-o", tmp_path / "x.o", SCAN)
+    assert figures(SCAN, capsys, "--assembler", "gas") == figures(tmp_path / "x.o", capsys)

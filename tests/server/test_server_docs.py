@@ -30,8 +30,8 @@ def row(setting: Setting) -> str:
     default = setting.default
     if isinstance(default, tuple):
         default = "[" + ", ".join(f'"{name}"' for name in default) + "]"
-    elif isinstance(default, bool):
-        default = str(default).lower()
+    elif isinstance(default, bool) or default is None:
+        default = "null" if default is None else str(default).lower()
     shown = f"`{default}`" if default != "" else "empty"
     return f"| `{setting.name}` | {kind} | {shown} | {setting.doc} |"
 

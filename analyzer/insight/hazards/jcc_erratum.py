@@ -5,16 +5,20 @@ Source: Intel's "Mitigations for Jump Conditional Code Erratum" (Skylake to Casc
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from cyclelens.analyzer.model.result import Finding, Prediction
+from cyclelens.analyzer.insight import wording
+from cyclelens.analyzer.model.result import Finding, Position, Prediction
 from cyclelens.analyzer.model.source import Severity
 
 CODE = "jcc-erratum"
+_LEAST_COST = 0.005
+"""Cycles per iteration below which figures are the same to two decimals."""
 
 
 def find(prediction: Prediction) -> Iterator[Finding]:
-    """One finding for every marked jump that the decoders deliver because of it.
+    """One finding for every marked jump that the decoders deliver because of it, where the code is shown, or
+    where else it may lie if it is slower there.
 
     Unrolled code is decoded every time anyway, so the erratum makes no difference there. Of a macro-fused
     pair the first instruction carries the finding.
@@ -22,20 +26,44 @@ def find(prediction: Prediction) -> Iterator[Finding]:
     if prediction.mode != "loop":
         return
     for index, template in enumerate(prediction.instructions):
-        if not template.jcc_erratum or template.fused_with_previous:
+        if template.fused_with_previous:
             continue
-        if prediction.simulation.first_sources[index] != "MITE":
+        here = template.jcc_erratum and prediction.simulation.first_sources[index] == "MITE"
+        hit = [position for position in prediction.positions if index in position.erratum]
+        cost = _cost(prediction.positions, hit)
+        if not here and not cost:
             continue
+        where, label = "", "JCC erratum"
+        if len(hit) < len(prediction.positions):
+            share = f" at {len(hit)} of {len(prediction.positions)}"
+            where = f"{share} positions ({wording.offsets([each.offset for each in hit])} bytes into a line)"
+            label += share
         what = "fused pair that starts here" if template.fused_with_next else "jump"
         yield Finding(
             code=CODE,
-            severity=Severity.WARNING,
+            severity=Severity.INFORMATION if cost == 0 else Severity.WARNING,
             instruction=index,
             message=(
-                f"JCC erratum: the {what} crosses or ends at a 32-byte boundary, so its block is not kept in "
-                "the DSB and is decoded anew in every iteration. Align the loop, or add padding before the "
-                "jump so that it lies within one 32-byte block and does not touch its end."
+                f"JCC erratum{where}: the {what} crosses or ends at a 32-byte boundary, so its block is not "
+                f"kept in the DSB and is decoded anew in every iteration{_price(cost)}. Align the loop, or add "
+                "padding before the jump so that it lies within one 32-byte block and does not touch its end."
             ),
-            label="JCC erratum",
+            label=label,
             microarchitecture=prediction.microarchitecture,
         )
+
+
+def _cost(positions: Sequence[Position], hit: Sequence[Position]) -> float | None:
+    """Cycles per iteration by which the code is slower where the erratum hits than where it does not; None if
+    it hits everywhere or nowhere."""
+    rest = [position.cycles_per_iteration for position in positions if position not in hit]
+    if not rest or not hit:
+        return None
+    cost = max(position.cycles_per_iteration for position in hit) - min(rest)
+    return cost if cost > _LEAST_COST else 0.0
+
+
+def _price(cost: float | None) -> str:
+    if cost is None:
+        return ""
+    return f"; it costs up to {cost:.2f} cycles per iteration" if cost else "; it costs nothing here"

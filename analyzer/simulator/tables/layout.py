@@ -54,6 +54,23 @@ class Layout:
             self._find_blocks()
             self._find_cached(self._both_halves)
 
+    def key(self) -> bytes:
+        """What a run depends on of where the code lies: blocks of the same instructions with equal keys run
+        alike."""
+        program = self.program
+        count = program.instructions
+        # Which branches fuse, and which are hit by the erratum, depends on their places too.
+        parts = [bytes(program.i_second[:count]), bytes(program.i_jcc[:count])]
+        uncached = not program.loop
+        if program.loop:
+            parts += [bytes(self.block_end[: self.blocks]), bytes(self.cached[:count])]
+            parts += [bytes(self.line_end[: self.lines])]
+            uncached = not all(self.cached[:count])
+            uncached = uncached or not self.all_cacheable
+        if uncached:
+            parts.append(bytes([program.alignment % self._fetch_bytes]))
+        return b"|".join(parts)
+
     def _cut(self, table: Column, count: int, entries: int) -> None:
         self.address = table[:count]
         self.cached = table[1 * count : 2 * count]

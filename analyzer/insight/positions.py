@@ -1,0 +1,86 @@
+"""A region at every place in memory where it may lie: places that make no difference are simulated once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+
+from cyclelens.analyzer.insight import wording
+from cyclelens.analyzer.insight.explain import steady_state
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.options import ModelOptions
+from cyclelens.analyzer.model.result import Assumption, Position, Prediction
+from cyclelens.analyzer.model.source import Placement
+from cyclelens.analyzer.model.uops import Block
+from cyclelens.analyzer.simulator.pipeline import release, simulate, started
+from cyclelens.analyzer.simulator.tables.program import Program
+
+
+def positions(
+    build: Callable[[int], Block],
+    offsets: Sequence[int],
+    microarchitecture: Microarchitecture,
+    options: ModelOptions,
+    cancel: Callable[[], bool] | None = None,
+) -> tuple[Position, ...]:
+    """The region at these offsets within a 64-byte line, by rising offset. ``build`` makes its block for one
+    of them. Raises what ``simulate`` raises."""
+    known: dict[bytes, Position] = {}
+    found = []
+    for offset in sorted(offsets):
+        block = build(offset)
+        pipeline = started(block, microarchitecture, options)
+        key, hit = pipeline.layout.key(), _erratum(pipeline.program)
+        release(pipeline)
+        if key not in known:
+            simulation = simulate(block, microarchitecture, details=False, options=options, cancel=cancel)
+            known[key] = Position(offset, steady_state(simulation), hit)
+        found.append(known[key]._replace(offset=offset))
+    return tuple(found)
+
+
+def unknown_offset(prediction: Prediction, placement: Placement) -> Iterator[Assumption]:
+    """What to say if the place is not known and matters, or if something hides what the file tells of it."""
+    found: dict[float, list[int]] = {}
+    for position in prediction.positions:
+        found.setdefault(position.cycles_per_iteration, []).append(position.offset)
+    if len(found) < 2 and not placement.gap:
+        return
+    known = f"aligned to {placement.known} bytes" if placement.known > 1 else "not aligned"
+    why = placement.gap or f"its section is {known}"
+    figures = "; ".join(f"{cycles:.2f} at {wording.offsets(where)}" for cycles, where in sorted(found.items()))
+    message = (
+        f"Where the code lies within a 64-byte line is not known, because {why}. It takes {figures} bytes into "
+        f"the line; this is about {prediction.alignment}."
+    )
+    values = {"least": min(found), "most": max(found), "positions": len(prediction.positions)}
+    yield Assumption("unknown-offset", message, (), values)
+
+
+def alone(prediction: Prediction) -> tuple[Position, ...]:
+    """The only place of a region that was simulated there."""
+    hit = frozenset(
+        index
+        for index, template in enumerate(prediction.instructions)
+        if prediction.mode == "loop" and template.jcc_erratum and not template.fused_with_previous
+    )
+    return (Position(prediction.alignment, prediction.cycles_per_iteration, hit),)
+
+
+def _erratum(program: Program) -> frozenset[int]:
+    """The instructions that the JCC erratum slows down: of a macro-fused pair the first. Unrolled code is
+    decoded every time anyway, so the erratum makes no difference there."""
+    places = range(program.instructions) if program.loop else ()
+    return frozenset(i for i in places if program.i_jcc[i] and not program.i_second[i])
+
+
+def usual(found: Sequence[Position], first: int) -> int:
+    """The offset to show: of the figure that most positions have. Where several are as frequent, ``first``
+    decides, the offset of a section that begins a 64-byte line; or else the smallest of these figures."""
+    count = Counter(position.cycles_per_iteration for position in found)
+    most = max(count.values())
+    at_first = next(position for position in found if position.offset == first)
+    if count[at_first.cycles_per_iteration] == most:
+        return first
+    cycles = min(figure for figure, number in count.items() if number == most)
+    return next(position.offset for position in found if position.cycles_per_iteration == cycles)

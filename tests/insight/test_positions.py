@@ -1,0 +1,134 @@
+"""A region at every place where it may lie: which figure is shown, and that nothing is missed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from blocks import block_of
+from cyclelens.analyzer.insight import wording
+from cyclelens.analyzer.insight.explain import steady_state
+from cyclelens.analyzer.insight.findings import find
+from cyclelens.analyzer.insight.positions import alone, positions, usual
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.options import PUBLISHED
+from cyclelens.analyzer.model.result import Position
+from cyclelens.analyzer.model.source import Placement
+from cyclelens.analyzer.simulator.pipeline import simulate
+from factories import prediction, template
+
+NOTHING: frozenset[int] = frozenset()
+LOOPS = {
+    "an exit and a fused pair": "c5ed740407c5ed744c0720c5f5ebd8c5fdd7cb85c9750d4883c0404839f072df",
+    "length-changing prefixes": "6605341266053512" + "66053612" + "49ffcf75ef",
+    "microcode": "fc4801d8" + "49ffcf75f7",
+    "long": "0f1f8400000000004801d84801c3" * 6 + "49ffcf75a7",
+    "a jump alone": "ebfe",
+}
+
+
+def at(*figures: float, erratum: frozenset[int] = NOTHING) -> tuple[Position, ...]:
+    step = 64 // len(figures)
+    return tuple(Position(step * number, cycles, erratum) for number, cycles in enumerate(figures))
+
+
+@pytest.mark.parametrize("arch", ["SNB", "HSW", "SKL", "ICL", "ZEN4"])
+@pytest.mark.parametrize("name", LOOPS)
+@pytest.mark.parametrize("loop", [True, False], ids=["loop", "unrolled"])
+def test_what_is_simulated_once_is_the_same_everywhere(name: str, arch: str, loop: bool) -> None:
+    model = registry.get(arch)
+    blocks = [block_of(LOOPS[name], arch, loop=loop, alignment=offset) for offset in range(64)]
+    found = positions(blocks.__getitem__, range(64), model, PUBLISHED)
+    assert [each.offset for each in found] == list(range(64))
+    wanted = [steady_state(simulate(block, model)) for block in blocks]
+    assert [each.cycles_per_iteration for each in found] == wanted
+
+
+def test_only_places_that_differ_are_simulated() -> None:
+    model = registry.get("SKL")
+    asked: list[int] = []
+
+    def cancel() -> bool:
+        asked.append(1)
+        return False
+
+    code = LOOPS["an exit and a fused pair"]
+    found = positions(
+        lambda offset: block_of(code, "SKL", loop=True, alignment=offset), range(64), model, PUBLISHED, cancel
+    )
+    once = len(asked)
+    positions(lambda _: block_of(code, "SKL", loop=True), [0], model, PUBLISHED, cancel)
+    assert once < 30 * (len(asked) - once)
+    assert {each.erratum for each in found} == {NOTHING, frozenset([4]), frozenset([7])}
+
+
+@pytest.mark.parametrize(
+    ("offset", "known", "offsets"),
+    [(16, 64, (16,)), (80, 64, (16,)), (48, 16, (48, 0, 16, 32)), (70, 32, (6, 38))],
+)
+def test_a_place_in_a_section_is_known_to_its_alignment(
+    offset: int, known: int, offsets: tuple[int, ...]
+) -> None:
+    assert Placement.in_section(offset, known).offsets == offsets
+
+
+@pytest.mark.parametrize("alignment", [0, 1, 3])
+def test_a_section_without_a_usable_alignment_may_lie_anywhere(alignment: int) -> None:
+    assert sorted(Placement.in_section(5, alignment).offsets) == list(range(64))
+
+
+def test_the_figure_of_most_places_is_shown() -> None:
+    assert usual(at(3.0, 2.0, 3.0, 3.0), 16) == 0
+    # As frequent: where the section begins a line.
+    assert usual(at(3.0, 2.0, 3.0, 2.0), 16) == 16
+    assert usual(at(3.0, 2.0, 3.0, 2.0), 0) == 0
+    # Its figure is rare: the smallest of the frequent ones.
+    assert usual(at(3.0, 9.0, 2.0, 4.0, 2.0, 3.0, 5.0, 6.0), 8) == 16
+
+
+@pytest.mark.parametrize(
+    ("figures", "shown", "words"),
+    [
+        ((2.0, 2.0), "", ""),
+        ((2.0, 3.0, 2.0, 2.0), " (3.00 at 1 of 4 positions)", "2.00 at 0, 32, 48; 3.00 at 16"),
+        (
+            (2.0, 3.0, 2.0, 1.0),
+            " (1.00 at 1, 3.00 at 1 of 4 positions)",
+            "1.00 at 48; 2.00 at 0, 32; 3.00 at 16",
+        ),
+        (
+            (2.0, 3.0, 4.0, 1.0),
+            " (1.00 to 4.00 at 3 of 4 positions)",
+            "1.00 at 48; 2.00 at 0; 3.00 at 16; 4.00 at 32",
+        ),
+    ],
+)
+def test_other_figures_stand_beside_the_one_shown(figures: tuple[float, ...], shown: str, words: str) -> None:
+    shown_one = replace(prediction([template()], cycles=2.0), positions=at(*figures))
+    assert wording.elsewhere(shown_one) == shown
+    assert wording.places(shown_one) == words
+
+
+def test_offsets_are_told_in_few_words() -> None:
+    assert wording.offsets([0, 1, 2, 27, 60, 61]) == "0 to 2, 27, 60 to 61"
+
+
+def test_a_single_place_is_a_position_too() -> None:
+    block = [template("jnz .loop", jcc_erratum=True, is_branch=True)]
+    assert alone(prediction(block, cycles=2.0)) == (Position(0, 2.0, frozenset([0])),)
+    assert alone(prediction(block, cycles=2.0, mode="unroll"))[0].erratum == NOTHING
+
+
+def test_the_erratum_is_reported_where_it_may_strike_and_costs_something() -> None:
+    hit = frozenset([0])
+    loop = replace(
+        prediction([template("jnz .loop", is_branch=True)], cycles=2.0),
+        positions=(Position(0, 3.0, hit), *at(2.0, 2.0, 2.0, 2.0)[1:]),
+    )
+    (finding,) = find(loop)
+    assert (finding.code, finding.severity) == ("jcc-erratum", "warning")
+    assert "at 1 of 4 positions (0 bytes into a line)" in finding.message
+    assert "1.00 cycles per iteration" in finding.message
+    assert finding.label == "JCC erratum at 1 of 4"
+    harmless = replace(loop, positions=(Position(0, 2.0, hit), *loop.positions[1:]))
+    assert find(harmless) == ()
