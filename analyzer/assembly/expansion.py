@@ -5,6 +5,7 @@ Every line of the result knows the line of the user's text that it comes from.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ _PREPROCESSED_FILE = re.compile(r"\.(?:S|sx|spp)$")
 _DIRECTIVES = re.compile(r"^#(?:include|define|ifdef|ifndef|if|elif|else|endif|undef)\b", re.MULTILINE)
 _MARKER = re.compile(r'#(?:line)? (\d+) "((?:[^"\\]|\\.)*)"((?: \d)*)\s*')
 _MISSING = re.compile(r"fatal error: '?([^':\n]+?)'?(?: file not found|: No such file or directory)")
+_FORBIDDEN = re.compile(r"fatal error: '?([^':\n]+?)'?: Permission denied")
 _MESSAGE = re.compile(rf"{_MAIN}:(\d+):(?:\d+:)? (?:fatal )?(error|warning): (.*)")
 INCLUDING = re.compile(r"\.include", re.IGNORECASE)
 """What a text that includes others with `.include` holds."""
@@ -138,10 +140,16 @@ def _run(text: str, compiler: str, origin: Origin, cancel: Callable[[], bool]) -
             # The workspace's own folders are no place for <...>: they must not hide the compiler's headers.
             named = folder in origin.include_paths
             command += ["-I", folder] if named else ["-iquote", folder]
-        command += ["-idirafter", "stubs", "-o", "-", "-"]
+        command += ["-idirafter", "stubs", "-MD", "-MF", "read", "-o", "-", "-"]
         given = {f"stubs/{name}": content for name, content in stubs.items()}
         done = external.run(
-            command, text, timeout=TIMEOUT, given={"stubs/.empty": "", **given}, cancel=cancel
+            command,
+            text,
+            timeout=TIMEOUT,
+            readable=includes.readable(origin),
+            given={"stubs/.empty": "", **given},
+            wanted=("read",),
+            cancel=cancel,
         )
         missing = _MISSING.search(done.errors)
         if missing is None or missing[1] in stubs or len(stubs) >= _MAXIMUM_STUBS:
@@ -149,6 +157,8 @@ def _run(text: str, compiler: str, origin: Origin, cancel: Callable[[], bool]) -
         if not _SAFE_STUB.fullmatch(missing[1]):
             break
         stubs[missing[1]] = ""
+    if forbidden := _FORBIDDEN.search(done.errors):
+        return not_preprocessed(text, f"'{forbidden[1]}' may not be read.")
     notes = [
         Note(int(match[1]) - 1, "preprocessor-error", f"The C preprocessor says: {match[3]}")
         for match in _MESSAGE.finditer(done.errors)
@@ -171,7 +181,8 @@ def _run(text: str, compiler: str, origin: Origin, cancel: Callable[[], bool]) -
         )
         message = f"'{name}' is not found and taken as empty; name its folder as an include path."
         notes.append(Note(place, "include-not-read", message))
-    if any(not includes.may_read(file, origin) for file in files):
+    files |= includes.named_in_rule(done.files.get("read", b""))
+    if not all(_may_be_read(file, compiler, origin) for file in files - {"-"}):
         return not_preprocessed(text, "A file outside of the workspace is included.")
     if len(lines) > MAXIMUM_LINES:
         return not_preprocessed(text, "The result is too long.")
@@ -180,8 +191,15 @@ def _run(text: str, compiler: str, origin: Origin, cancel: Callable[[], bool]) -
     return Expanded("\n".join(lines), tuple(user_lines), tuple(own), tuple(notes), preprocessed=True)
 
 
+def _may_be_read(name: str, compiler: str, origin: Origin) -> bool:
+    # What is relative is so to the folder of the run. That a header is called one of the system says nothing:
+    # those may include what a macro names.
+    is_stub = not os.path.isabs(name) and _SAFE_STUB.fullmatch(name)
+    return bool(is_stub) or includes.may_read(name, origin) or external.is_of_system(name, compiler)
+
+
 def _follow_markers(produced: str) -> tuple[list[str], list[int], list[bool], set[str]]:
-    """Lines, the user's line of each, whether it is the user's own; files that are no system headers."""
+    """Lines, the user's line of each, whether it is the user's own; the files that were read."""
     lines: list[str] = []
     user_lines: list[int] = []
     own: list[bool] = []
@@ -206,7 +224,7 @@ def _follow_markers(produced: str) -> tuple[list[str], list[int], list[bool], se
         if in_main:
             included_from, begin = current, len(user_lines)
         in_main = False
-        if not name.startswith("<") and "3" not in flags:
+        if not name.startswith("<"):
             files.add(name)
     return lines, user_lines, own, files
 
@@ -248,7 +266,7 @@ def _read_included(name: str, origin: Origin, depth: int) -> str | Refusal:
         )
         return Refusal(0, message)
     try:
-        return includes.read(path)
+        return includes.read(path, origin)
     except OSError as error:
         return Refusal(0, f"'{name}' cannot be read: {error.strerror}.")
 

@@ -1,34 +1,62 @@
 """Programs of the user's machine (assemblers, the C compiler): found on PATH, run with limits in an empty
-folder, and killed when they hang."""
+folder, and killed when they hang. They see no more of the machine than they need: few variables of the
+environment, and, where the kernel can do that, no files but their own, the system's and those they are given.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
+
+from cyclelens.analyzer.assembly import confinement
 
 MEMORY_LIMIT = 1 << 30
 """Bytes of address space."""
 FILE_LIMIT = 256 << 20
 """Bytes of one file that is written, and of what is read back."""
+OUTPUT_LIMIT = 32 << 20
+"""Bytes of the standard output."""
+_MESSAGES_LIMIT = 1 << 20
+"""Bytes that are read of what a program has to say."""
 _POLL_SECONDS = 0.05
+_CHUNK = 1 << 16
 _SHELL = "/bin/sh"
 _LIMITS = 'ulimit -c 0; ulimit -t "$1"; ulimit -v "$2"; ulimit -f "$3"; shift 3; exec "$@"'
 """Set by the shell and kept by what it becomes, children included. Systems without a limit go without."""
-
-
-_OPTIONS = frozenset(["NASMENV"])
-"""Variables with options for a program, of which nobody here knows."""
+_VARIABLES = ("PATH", "LD_LIBRARY_PATH", "SystemRoot", "PATHEXT", "SDKROOT", "DEVELOPER_DIR")
+"""All that programs learn of the environment: where they and their libraries are. What a text makes them say
+of the rest would be shown, and options in it are options of which nobody here knows."""
+_NOT_STARTED = (126, 127)
+"""What the shell and the loader of libraries say of a program that cannot be started."""
+_not_confined: set[str] = set()
+"""Programs that cannot start without more of the machine's files; none, as a rule."""
 
 
 class HungError(Exception):
-    """The program died, or was killed: it took too long or too much, or nobody waits for it any more."""
+    """The program died, or was killed: it took too long or too much, or nobody waits for it any more. The
+    message is a sentence."""
+
+    def __init__(self, message: str = "It took too long, or died.") -> None:
+        super().__init__(message)
+
+
+class TooMuchError(HungError):
+    """The program writes without end. ``output``: the beginning of it."""
+
+    def __init__(self, output: bytes = b"") -> None:
+        super().__init__(f"It makes more than {OUTPUT_LIMIT >> 20} MB of this.")
+        self.output = output
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,59 +83,158 @@ def run(
     text: str = "",
     *,
     timeout: float,
+    readable: Sequence[str] = (),
     wanted: Sequence[str] = (),
     given: Mapping[str, str] | None = None,
     cancel: Callable[[], bool] = lambda: False,
 ) -> Finished:
     """Run a program in a folder of its own with ``text`` as its input.
 
-    ``timeout`` in seconds of the processor; of the clock four times that. ``wanted``: names of files in
-    the folder that are read back. ``given``: files that are put there before. Raises OSError and HungError.
+    ``timeout`` in seconds of the processor; of the clock four times that. ``readable``: files and folders
+    that it may read, besides its own and the system's programs, libraries and headers; the kernel refuses
+    all others if it has Landlock. ``wanted``: names of files in the folder that are read back. ``given``:
+    files that are put there before. Raises OSError and HungError.
     """
-    with tempfile.TemporaryDirectory(prefix="cyclelens-") as folder:
-        for name, content in (given or {}).items():
-            place = Path(folder, name)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text(content, encoding="utf-8")
-        process = subprocess.Popen(
-            [*_limited(timeout), *command],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            cwd=folder,
-            env={name: value for name, value in os.environ.items() if name not in _OPTIONS} | {"LC_ALL": "C"},
-        )
+    done = _run(command, text, timeout, readable, wanted, given or {}, cancel)
+    if done.status in _NOT_STARTED and confinement.version() and command[0] not in _not_confined:
+        # What its installation needs is nowhere where such things usually are.
+        _not_confined.add(command[0])
+        done = _run(command, text, timeout, readable, wanted, given or {}, cancel)
+    return done
+
+
+def _run(
+    command: Sequence[str],
+    text: str,
+    timeout: float,
+    readable: Sequence[str],
+    wanted: Sequence[str],
+    given: Mapping[str, str],
+    cancel: Callable[[], bool],
+) -> Finished:
+    with tempfile.TemporaryDirectory(prefix="cyclelens-") as place:
+        folder, source, messages = (Path(place, name) for name in ("run", "input", "messages"))
+        folder.mkdir()
+        source.write_text(text, encoding="utf-8", errors="replace")
+        for name, content in given.items():
+            target = folder / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(content, encoding="utf-8", errors="replace")
+        with source.open("rb") as standard_input, messages.open("wb") as standard_error:
+            process = _start(command, timeout, str(folder), readable, standard_input, standard_error)
         try:
-            output, errors = _communicate(process, text.encode("utf-8", "replace"), timeout, cancel)
-        finally:
-            if process.poll() is None:
-                process.kill()
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    process.communicate(timeout=1)
+            output = _output(process, timeout, cancel)
+        except BaseException:
+            _kill(process)
+            raise
+        with messages.open("rb") as file:
+            errors = file.read(_MESSAGES_LIMIT).decode("utf-8", "replace")
         files = {}
         for name in wanted:
-            place = Path(folder, name)
             with contextlib.suppress(OSError):
-                if place.stat().st_size <= FILE_LIMIT:
-                    files[name] = place.read_bytes()
+                if (folder / name).stat().st_size <= FILE_LIMIT:
+                    files[name] = (folder / name).read_bytes()
     if process.returncode < 0:
         raise HungError
-    return Finished(process.returncode, output, errors.decode("utf-8", "replace"), files)
+    return Finished(process.returncode, output, errors, files)
 
 
-def _communicate(
-    process: subprocess.Popen[bytes], data: bytes, timeout: float, cancel: Callable[[], bool]
-) -> tuple[bytes, bytes]:
+def _start(
+    command: Sequence[str],
+    timeout: float,
+    folder: str,
+    readable: Sequence[str],
+    standard_input: IO[bytes],
+    standard_error: IO[bytes],
+) -> subprocess.Popen[bytes]:
+    started: list[subprocess.Popen[bytes] | Exception] = []
+    environment = _environment(folder)
+
+    def start() -> None:
+        # Restrictions are those of a thread, so it is one that ends with this.
+        try:
+            if command[0] not in _not_confined:
+                programs = (*confinement.SYSTEM, *confinement.installation(command[0], environment))
+                confinement.confine_this_thread(programs, readable, (folder, os.devnull))
+            process = subprocess.Popen(
+                [*_limited(timeout), *command],
+                stdin=standard_input,
+                stdout=subprocess.PIPE,
+                stderr=standard_error,
+                cwd=folder,
+                env=environment,
+                start_new_session=True,
+            )
+            started.append(process)
+        except Exception as error:
+            started.append(error)
+
+    _thread(start).join()
+    (process,) = started
+    if isinstance(process, Exception):
+        raise process
+    return process
+
+
+def _thread(work: Callable[[], None]) -> threading.Thread:
+    """A thread that works. Raises OSError if there can be none."""
+    thread = threading.Thread(target=work, name="cyclelens-external", daemon=True)
+    try:
+        thread.start()
+    except RuntimeError as error:
+        raise OSError(errno.EAGAIN, str(error)) from None
+    return thread
+
+
+def is_of_system(path: str, program: str) -> bool:
+    """Is a file one of the system's programs, libraries and headers, or of those that a program came with?"""
+    real = os.path.realpath(path)
+    places = (*confinement.SYSTEM, *confinement.installation(program, os.environ))
+    return any(real.startswith(os.path.join(os.path.realpath(place), "")) for place in places)
+
+
+def _environment(folder: str) -> dict[str, str]:
+    known = {name: os.environ[name] for name in _VARIABLES if name in os.environ}
+    return known | dict.fromkeys(("HOME", "TMPDIR", "TEMP", "TMP"), folder) | {"LC_ALL": "C"}
+
+
+def _output(process: subprocess.Popen[bytes], timeout: float, cancel: Callable[[], bool]) -> bytes:
+    """All that the program writes until it ends. Raises HungError."""
     # On a busy machine the clock runs ahead of the processor, whose time is limited, too.
     end = time.monotonic() + 4 * timeout
-    given: bytes | None = data
+    output = bytearray()
+
+    def read() -> None:
+        assert process.stdout is not None
+        with process.stdout as pipe:
+            while len(output) <= OUTPUT_LIMIT and (chunk := os.read(pipe.fileno(), _CHUNK)):
+                output.extend(chunk)
+
+    reader = _thread(read)
+    while reader.is_alive():
+        reader.join(_POLL_SECONDS)
+        if len(output) > OUTPUT_LIMIT:
+            raise TooMuchError(bytes(output[:OUTPUT_LIMIT]))
+        if cancel() or time.monotonic() > end:
+            raise HungError
     while True:
         try:
-            return process.communicate(given, timeout=_POLL_SECONDS)
+            process.wait(_POLL_SECONDS)
+            return bytes(output)
         except subprocess.TimeoutExpired:
-            given = None
             if cancel() or time.monotonic() > end:
                 raise HungError from None
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """End the program with all that it has started."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        if os.name == "posix":
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(timeout=1)
 
 
 def _limited(timeout: float) -> list[str]:

@@ -1,11 +1,24 @@
-"""Which files a text pulls in, found before any program reads it: none outside of the workspace is read.
+"""Which files may be read for a text, and which ones it pulls in.
 
-The search errs on the side of finding too much (an `#include` in a branch that is never taken counts); the
-programs are asked afterwards which files they read.
+The rule: no file is read but those of the workspace, of the folders that the user named, and the programs'
+own (their libraries, the compiler's headers); and nothing of any other is shown. Three hold it:
+
+1. The text is searched before any program gets it (`look`), and no program is run if it leads elsewhere. The
+   search errs on the side of finding too much: an `#include` in a branch that is never taken counts.
+2. The kernel lets programs open nothing else, whatever a text makes them try, where it has Landlock
+   (`confinement`). Files that are read here are judged by what is open, not by what their name led to.
+3. Programs are asked which files they read. If that is another one, or if they do not say, nothing of what
+   they made is used. Of a text that they refuse they do not say it; then nothing is used if any message names
+   another file.
+
+Without Landlock one way is left: an assembler reads a file of which only macros that put words together
+know, and refuses the text in words that macros of that file have made. Whether a file exists can be told
+anywhere.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,14 +27,19 @@ from pathlib import Path
 
 from cyclelens.analyzer.model.source import Origin
 
+_OPEN_FILES = "/proc/self/fd"
+"""Where the kernel tells what is open."""
 MAXIMUM_FILES = 500
 MAXIMUM_BYTES = 32 << 20
 """Of all included files together."""
 
 _GAP = r"(?:[ \t\f\v]|/\*(?:[^*]|\*(?!/))*\*/)*"
 _PATTERNS: Mapping[str, re.Pattern[str]] = {
+    # What only asks for a file may tell that it is there, and stands anywhere in a line.
     "c": re.compile(
-        rf"(?:^|\*/){_GAP}(?:\#|%:|\?\?=){_GAP}(?P<word>include_next|include|import|embed)\b{_GAP}"
+        rf"(?:(?:^|\*/){_GAP}(?:\#|%:|\?\?=){_GAP}(?P<word>include_next|include|import|embed)\b{_GAP}"
+        rf"|\b(?P<asked>__has_(?:include|include_next|embed)|GCC[ \t]+(?:dependency|pch_preprocess))\b"
+        rf"{_GAP}\(?{_GAP}\\?)"
         r'(?:"(?P<quoted>[^"\n]*)"|<(?P<angled>[^>\n]*)>|(?P<computed>[^\n]*))',
         re.MULTILINE,
     ),
@@ -31,20 +49,21 @@ _PATTERNS: Mapping[str, re.Pattern[str]] = {
     # Strings and comments are read as what they are; directives may be arguments of macros.
     "nasm": re.compile(
         r"\"[^\"\n]*\"?|'[^'\n]*'?|`(?:\\.|[^`\\\n])*`?|;[^\n]*|"
-        r"(?:%[ \t]*(?P<word>include|require)|(?<![\w.$%])(?P<data>incbin))(?![\w.$])[ \t]*"
+        r"(?:%[ \t]*(?:[{\[][ \t]*)?(?P<word>include|require|depend|pathsearch[ \t]+[\w.$?@~]+)"
+        r"|(?<![\w.$%])(?P<data>incbin))(?![\w.$])[ \t]*(?:[}\]][ \t]*)?"
         r"(?:\"(?P<quoted>[^\"\n]*)\"|'(?P<single>[^'\n]*)'|(?P<computed>[^\n;]*))",
         re.IGNORECASE,
     ),
 }
-_MADE_OF_STRINGS = re.compile(r"%[ \t]*(?:i?deftok|tok)\b", re.IGNORECASE)
-"""What makes words of NASM out of strings, directives too."""
+_PUTS_TOGETHER = re.compile(r"%[ \t]*(?:i?deftok\b|tok\b|[\[{+])", re.IGNORECASE)
+"""What makes words of NASM out of strings and other words, directives too."""
 _PACKAGE = re.compile(r"^[ \t]*%[ \t]*use[ \t]+[\"'`]?(\w+)", re.IGNORECASE | re.MULTILINE)
 _DEFINITION = re.compile(
     rf"(?:^|\*/){_GAP}(?:\#|%:|\?\?=){_GAP}define\b{_GAP}(?P<name>\w+)(?P<rest>[^\n]*)", re.MULTILINE
 )
 _LITERAL = re.compile(r'\s+(?:"(?P<quoted>[^"\n]+)"|<(?P<angled>[^>\n]+)>)\s*(?:/[/*].*)?')
 _OTHER_MACRO = re.compile(r"\s+([A-Za-z_]\w*)\s*")
-_CONTINUATION = re.compile(r"\\[ \t]*(?:\r\n|\n|\r)")
+_CONTINUATION = re.compile(r"(?:\\|\?\?/)[ \t\f\v]*(?:\r\n|\n|\r)")
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
@@ -72,7 +91,7 @@ class Included:
     packages: set[str] = field(default_factory=set)
     """NASM's own packages of macros that are used, perhaps on a condition."""
     hidden: bool = False
-    """There may be includes that cannot be seen in the text: which files are read must be asked."""
+    """There may be includes of NASM that cannot be seen in the text."""
 
 
 def look(text: str, language: str, origin: Origin) -> Included:
@@ -106,7 +125,7 @@ def _scan(
             joins.append(length)
         text = "".join(pieces)
     if language == "nasm":
-        included.hidden |= bool(_MADE_OF_STRINGS.search(text))
+        included.hidden |= bool(_PUTS_TOGETHER.search(text))
         included.packages.update(name.lower() for name in _PACKAGE.findall(text))
     if language == "c":
         for match in _DEFINITION.finditer(text):
@@ -145,11 +164,22 @@ def search_path(origin: Origin) -> list[str]:
     return list(dict.fromkeys([*own, *origin.include_paths, *origin.folders]))
 
 
+def readable(origin: Origin) -> tuple[str, ...]:
+    """The folders with all that may be read for a text: the workspace, and what the user named."""
+    return tuple(dict.fromkeys(os.path.realpath(root) for root in (*origin.folders, *origin.include_paths)))
+
+
 def may_read(path: str, origin: Origin) -> bool:
     """Does a file really lie within the workspace or a folder that the user named?"""
     real = os.path.realpath(path)
-    roots = (os.path.realpath(root) for root in (*origin.folders, *origin.include_paths))
-    return any(real.startswith(os.path.join(root, "")) for root in roots)
+    return any(real.startswith(os.path.join(root, "")) for root in readable(origin))
+
+
+def named_in_rule(rule: bytes) -> set[str]:
+    """The files that a program says it has read, in a rule for make."""
+    text = rule.decode("utf-8", "replace").replace("\\\n", " ").partition(":")[2]
+    names = re.findall(r"(?:\\.|\S)+", text)
+    return {re.sub(r"\\([ #])", r"\1", name).replace("$$", "$") for name in names}
 
 
 def find(name: str, folders: Sequence[str]) -> str | None:
@@ -161,9 +191,15 @@ def find(name: str, folders: Sequence[str]) -> str | None:
     return None
 
 
-def read(path: str) -> str:
-    """The text of a file. Raises OSError."""
-    return Path(path).read_bytes()[: MAXIMUM_BYTES + 1].decode("utf-8-sig", "replace")
+def read(path: str, origin: Origin) -> str:
+    """The text of a file that may be read, whatever its name leads to by now. Raises OSError."""
+    with Path(path).open("rb") as file:
+        # A name may be made to lead elsewhere after it was looked at: what is open stays what it is.
+        opened = f"{_OPEN_FILES}/{file.fileno()}"
+        real = os.path.realpath(opened if os.path.exists(opened) else path)
+        if not may_read(real, origin) or not os.path.samestat(os.fstat(file.fileno()), os.stat(real)):
+            raise PermissionError(errno.EACCES, "it lies outside of the workspace")
+        return file.read(MAXIMUM_BYTES + 1).decode("utf-8-sig", "replace")
 
 
 def _named(
@@ -174,7 +210,7 @@ def _named(
     line = counted = joined = 0
     for match in _PATTERNS[language].finditer(text):
         groups = match.groupdict()
-        if not (groups["word"] or groups.get("data")):
+        if not any(map(groups.get, ("word", "data", "asked"))):
             continue
         place = match.end("word") if groups["word"] else match.start()
         line += len(_LINE_END.findall(text, counted, place))
@@ -182,7 +218,8 @@ def _named(
         while joined < len(joins) - 1 and joins[joined] <= place:
             joined += 1
         name = next((groups[key] for key in ("quoted", "single", "angled") if groups.get(key)), None)
-        yield line + joined, name, bool(groups.get("angled")), groups.get("computed")
+        computed = None if groups.get("asked") else groups.get("computed")
+        yield line + joined, name, bool(groups.get("angled")), computed
 
 
 def _follow(
@@ -226,7 +263,7 @@ def _follow(
         included.refusals.append(Refusal(line, "Too many or too large files are included."))
         return
     try:
-        text = read(path)
+        text = read(path, origin)
     except OSError as error:
         included.refusals.append(Refusal(line, f"'{name}' cannot be read: {error.strerror}."))
         return

@@ -31,6 +31,8 @@ _NOTHING = re.compile(r"\s*(?:;.*)?")
 _FIRST_WORD = re.compile(r"\s*(?:[\w.$?@~#]+:\s*)*(\S+)")
 _PREPROCESSOR_MESSAGE = re.compile(rf"^{re.escape(INPUT)}:(\d+):", re.MULTILINE)
 _ASSEMBLER_MESSAGE = re.compile(rf"^{re.escape(RESULT)}:(\d+):", re.MULTILINE)
+_STRING = re.compile(r"\"[^\"]*\"|'[^']*'|`(?:\\.|[^`\\])*`")
+_DIRECTIVE = re.compile(r"^\s*%|%[A-Za-z{\[!]")
 _LOCAL_TO_MACRO = re.compile(r"\.\.@(\d)")
 """Labels that NASM numbers: it starts anew for the macros of alignments."""
 _SMART = "%use smartalign"
@@ -62,6 +64,17 @@ class Made:
     def messages(self, errors: str) -> str:
         """What the assembler says, with the user's lines."""
         return _with_lines(_ASSEMBLER_MESSAGE, errors, self.lines)
+
+    def directives(self) -> str:
+        """What NASM says of words that look like its preprocessor's when macros have made them: they would be
+        obeyed in a text that has gone through it before."""
+        found = (
+            number
+            for number, line in enumerate(self.text)
+            if "%" in line and line != _SMART and _DIRECTIVE.search(_STRING.sub("", line))
+        )
+        message = "label or instruction expected at start of line"
+        return "\n".join(f"{INPUT}:{self.lines[number] + 1}: error: {message}" for number in found)
 
     def place(self, listing: Listing) -> None:
         """Turn the listing of this text into one of the user's."""

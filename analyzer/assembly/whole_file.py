@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from cyclelens.analyzer.assembly import external, includes, listings, nasm_macros
+from cyclelens.analyzer.assembly import confinement, external, includes, listings, nasm_macros
 from cyclelens.analyzer.assembly.elf import ObjectFile, ObjectFileError
 from cyclelens.analyzer.assembly.expansion import Note
 from cyclelens.analyzer.assembly.includes import Included
@@ -24,9 +24,12 @@ OUTSIDE = "A file outside of the workspace is included."
 _MAXIMUM_RUNS = 6
 _CACHE_SIZE = 8
 _SAFE_STUB = re.compile(r"(?!.*(?:^|/)\.\.(?:/|$))[\w+-][\w./+-]{0,200}")
-_GNU_MESSAGE = re.compile(r"(?:\S+?):(\d+): (Error|Fatal error): (.*)")
-_GNU_USE = re.compile(r"(?:\S+?):(\d+): +Info: macro invoked from here")
+_GNU_INPUT = "input.s"
+_GNU_MESSAGE = re.compile(r"(.+?):(\d+): (?:Error|Fatal error): (.*)")
+_GNU_USE = re.compile(rf"{re.escape(_GNU_INPUT)}:(\d+): +Info: macro invoked from here")
 _NASM_MESSAGE = re.compile(r"(\S+?):(\d+): (?:error|fatal): (.*)")
+_PLACE = re.compile(r"^((?:(?!: ).)+?):\d+:\s", re.MULTILINE)
+"""The file that a message is about."""
 _ANY_ERROR = re.compile(r"^.*\b(?:error|fatal)\b.*$", re.IGNORECASE | re.MULTILINE)
 _STUB = "%warning not there\n"
 _NASM_STUB = re.compile(r"^stubs/(.+):1: warning: not there", re.MULTILINE)
@@ -40,8 +43,11 @@ _X86INC_DEFINES = (
 )
 """What builds of projects with x86inc.asm define for 64-bit Linux, on the command line or in a file that the
 build makes; the user's own definitions and such a file win."""
-_UNWANTED = re.compile(r"\s*\.(?:addrsig(?:_sym)?|file|loc)\b")
-"""Without bytes: what GNU as does not know, and names of sources, which it would count as files it read."""
+_UNWANTED = re.compile(
+    r"\s*(?:\.(?:addrsig(?:_sym)?|(?:app)?file|loc|line(?:file)?)\b|#\s*(?:line\s+)?\d+\s+\")"
+)
+"""Without bytes: what GNU as does not know, and names of sources, which it would count as files it read and
+call the text itself."""
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
@@ -55,6 +61,10 @@ class Assembled:
     notes: list[Note] = field(default_factory=list)
     failure: str = ""
     """Why there is nothing at all."""
+
+
+class _OutsideError(Exception):
+    """The program read a file that it may not read, or does not say which ones it read."""
 
 
 Run = Callable[[str, Origin, Included, Callable[[], bool]], Assembled]
@@ -95,8 +105,8 @@ def _gas(text: str, origin: Origin, _found: Included, cancel: Callable[[], bool]
     options += ["--listing-cont-lines=200", "--MD", "read", "-o", "out.o"]
     folders = [part for folder in includes.search_path(origin) for part in ("-I", folder)]
     lines = ["" if _UNWANTED.match(line) else line for line in _LINE_END.split(text)]
-    command = [program, *options, *folders, "input.s"]
-    done = _accepted(result, "GNU as", lines, _Call(command, "input.s", {}, origin, cancel), _gnu_mistakes)
+    call = _Call([program, *options, *folders], _GNU_INPUT, {}, origin, cancel)
+    done = _accepted(result, "GNU as", lines, call, _gnu_mistakes)
     if done is None:
         return result
     result.listing = listings.read_gnu(done.files.get("listing", b"").decode("utf-8", "replace"))
@@ -118,23 +128,31 @@ class _Call:
     cancel: Callable[[], bool]
 
     def run(self, lines: Sequence[str]) -> external.Finished:
-        return external.run(
-            self.command,
+        """Raises OSError, HungError, and _OutsideError if it read a file that it may not read."""
+        return self.assemble([], self.input, lines, _WRITTEN)
+
+    def assemble(
+        self, options: Sequence[str], name: str, lines: Sequence[str], wanted: Sequence[str]
+    ) -> external.Finished:
+        """One run. Raises as ``run``."""
+        done = external.run(
+            [*self.command, *options, name],
             timeout=TIMEOUT,
-            given={self.input: "\n".join([*lines, ""]), **self.given},
-            wanted=_WRITTEN,
+            readable=includes.readable(self.origin),
+            given={name: "\n".join([*lines, ""]), **self.given},
+            wanted=wanted,
             cancel=self.cancel,
         )
+        rule = done.files.get("read", b"")
+        if done.status == 0 and not rule:
+            raise _OutsideError
+        named = {match[1] for match in _PLACE.finditer(done.errors)} | includes.named_in_rule(rule)
+        if not all(map(self._may_be_read, named - {name, *self.given})):
+            raise _OutsideError
+        return done
 
-    def read_others(self, rule: bytes) -> bool:
-        """Has it read a file that it may not read? ``rule``: for make, as assemblers write it."""
-        text = rule.decode("utf-8", "replace").replace("\\\n", " ").partition(":")[2]
-        names = (name.replace("\\ ", " ") for name in re.findall(r"(?:\\ |\S)+", text))
-        own = {self.input, RESULT, *self.given}
-        return any(
-            name not in own and not (os.path.isabs(name) and includes.may_read(name, self.origin))
-            for name in names
-        )
+    def _may_be_read(self, name: str) -> bool:
+        return os.path.isabs(name) and includes.may_read(name, self.origin)
 
 
 def _accepted(
@@ -147,9 +165,11 @@ def _accepted(
     """Ask for the text, and again without the lines that are refused, until all are taken; None, with a
     reason in the result, if that does not come to an end. Empties the lines that are refused."""
     for _ in range(_MAXIMUM_RUNS):
-        done = call.run(lines)
-        if call.read_others(done.files.get("read", b"")):
+        try:
+            done = call.run(lines)
+        except _OutsideError:
             result.failure = OUTSIDE
+            result.refused.clear()
             return None
         if done.status == 0:
             return done
@@ -179,7 +199,8 @@ def _gnu_mistakes(errors: str, lines: int) -> dict[int, str]:
         if match := _GNU_MESSAGE.match(text):
             if line >= 0:
                 found.setdefault(min(line, lines - 1), message)
-            line, message = int(match[1]) - 1, match[3]
+            # What is wrong in another file is put down to the line that uses it, if that is known.
+            line, message = int(match[2]) - 1 if match[1] == _GNU_INPUT else -1, match[3]
         elif match := _GNU_USE.match(text):
             line = int(match[1]) - 1
     if line >= 0:
@@ -196,17 +217,15 @@ def _nasm(text: str, origin: Origin, found: Included, cancel: Callable[[], bool]
     folders = [part for folder in includes.search_path(origin) for part in ("-I", f"{folder}/")]
     usual = _X86INC_DEFINES if "x86inc" in text else ()
     defines = [part for define in (*usual, *origin.defines) for part in ("-D", define)]
-    command = [program, "-f", "elf64", "-w-all", "-w+user", *folders, "-I", "stubs/", *defines]
+    command = [program, "-f", "elf64", "-w-all", "-w+user", *folders, "-I", "stubs/"]
     lines = _LINE_END.split(text)
     # A missing file is taken as empty, and says so if it is needed.
     stubs = {f"stubs/{name}": _STUB for name in sorted(found.missing) if _SAFE_STUB.fullmatch(name)}
     smart = "smartalign" in found.packages
-    call = _NasmCall(command, nasm_macros.INPUT, {"stubs/.empty": "", **stubs}, origin, cancel, smart)
+    given = {"stubs/.empty": "", **stubs}
+    call = _NasmCall(command, INPUT, given, origin, cancel, defines, smart, found.hidden)
     done = _accepted(result, "NASM", lines, call, _nasm_mistakes)
     if done is None:
-        return result
-    if found.hidden and call.includes_others(lines):
-        result.failure = OUTSIDE
         return result
     for name in dict.fromkeys(_NASM_STUB.findall(done.errors)):
         line = next((number for number, content in enumerate(lines) if name in content), 0)
@@ -223,7 +242,11 @@ def _nasm(text: str, origin: Origin, found: Included, cancel: Callable[[], bool]
 class _NasmCall(_Call):
     """Macros first, then what they made; both together where macros ask for addresses."""
 
+    defines: Sequence[str] = ()
+    """Options for the preprocessor."""
     smart_alignment: bool = False
+    hidden: bool = False
+    """It may include files that nobody sees in the text."""
     made: Made | None = None
     """What macros made of the latest text, if they were followed first."""
 
@@ -231,36 +254,28 @@ class _NasmCall(_Call):
         self.made = None
         marked = nasm_macros.mark(lines, smart_alignment=self.smart_alignment)
         if marked is not None:
-            followed = self._run(["-E", "-o", RESULT], INPUT, marked.text, (RESULT,))
+            options = [*self.defines, "-E", "-MD", "read", "-o", RESULT]
+            followed = self.assemble(options, INPUT, marked.text, (RESULT, "read"))
             made = followed.files.get(RESULT, b"")
             if len(made) > nasm_macros.MAXIMUM_RESULT:
                 return external.Finished(1, b"", "fatal: macros make too much of this file")
             if followed.status == 0:
                 text = made.decode("utf-8", "replace")
                 self.made = nasm_macros.follow(text, marked, lines, smart_alignment=self.smart_alignment)
-                done = self._run(_LISTED, RESULT, self.made.text, _WRITTEN)
+                if directives := self.made.directives():
+                    return external.Finished(1, b"", directives)
+                done = self.assemble(_LISTED, RESULT, self.made.text, _WRITTEN)
                 return replace(done, errors=followed.errors + self.made.messages(done.errors))
-            if followed.status and nasm_macros.NEEDS_ASSEMBLER not in followed.errors:
+            if nasm_macros.NEEDS_ASSEMBLER not in followed.errors:
                 return replace(followed, errors=marked.messages(followed.errors))
-        return self._run(_LISTED, INPUT, lines, _WRITTEN)
-
-    def includes_others(self, lines: Sequence[str]) -> bool:
-        """Is a file included that may not be read? Among the files that it read while it assembled, NASM 2.16
-        names only those of `incbin`."""
-        done = self._run(["-M", "-MF", "read"], INPUT, lines, ("read",))
-        rule = done.files.get("read", b"")
-        return bool(done.status) or not rule or self.read_others(rule)
-
-    def _run(
-        self, options: Sequence[str], name: str, lines: Sequence[str], wanted: Sequence[str]
-    ) -> external.Finished:
-        return external.run(
-            [*self.command, *options, name],
-            timeout=TIMEOUT,
-            given={name: "\n".join([*lines, ""]), **self.given},
-            wanted=wanted,
-            cancel=self.cancel,
-        )
+        done = self.assemble([*self.defines, *_LISTED], INPUT, lines, _WRITTEN)
+        if done.status == 0 and self.hidden and not confinement.version():
+            # NASM 2.16 does not say which files it included while it assembled; its preprocessor does, if it
+            # gets through.
+            asked = self.assemble([*self.defines, "-M", "-MF", "read"], INPUT, lines, ("read",))
+            if asked.status:
+                raise _OutsideError
+        return done
 
 
 _WRITTEN = ("listing", "read", "out.o")

@@ -266,7 +266,7 @@ def test_nasm_reads_no_file_outside_of_the_workspace(prelude: str, tmp_path: Pat
     for text in (prelude, absolute):
         text = f"%define NOTHING\nsection .text\n; cyclelens-begin\nret\n{text}\n; cyclelens-end\n"
         result = assemble(text, origin=Origin(str(folder / "k.asm"), (str(folder),)))
-        assert "assembler-unavailable" in {p.code for p in result.problems}
+        assert {"assembler-unavailable", "assembler-error"} & {p.code for p in result.problems}
         assert "cmc" not in [line.text for region in result.regions for line in region.lines]
         assert "f5" not in [code for _, code in lines(result)]
 
@@ -386,7 +386,7 @@ def test_gnu_as_reads_no_file_outside_of_the_workspace(tmp_path: Path) -> None:
     named = '# cyclelens-begin\nret\n.incbin "{}"\n# cyclelens-end\n'
     for text in (built, *map(named.format, ("../secret", "link", secret))):
         result = assemble(text, assembler="gas", origin=origin)
-        assert (1, "assembler-unavailable", "warning") in problems(result)
+        assert {"assembler-unavailable", "assembler-error"} & {p.code for p in result.problems}
         assert "9090" not in [code for _, code in lines(result)]
     allowed = assemble(named.format("own"), assembler="gas", origin=origin)
     assert (allowed.problems, lines(allowed)) == ((), [(2, "c3"), (3, "9090")])
