@@ -107,7 +107,7 @@ _PLAIN_SYMBOL = re.compile(r"[A-Za-z_.?][\w.$?]*")
 _IACA = re.compile(r"\biaca", re.IGNORECASE)
 """IACA's markers may be a macro of an included file."""
 _NO_PROGRAMS = "Other programs may not be run here."
-_REFUSED = "a statement before it in its section could not be encoded"
+_REFUSED = "A statement before it in its section could not be encoded"
 
 _Place = TypeVar("_Place", bound=tuple[Any, ...])
 _Content = Encoded | Question | Jump | Alignment

@@ -46,12 +46,13 @@ def unknown_offset(prediction: Prediction, placement: Placement) -> Iterator[Ass
         found.setdefault(position.cycles_per_iteration, []).append(position.offset)
     if len(found) < 2 and not placement.gap:
         return
-    known = f"aligned to {placement.known} bytes" if placement.known > 1 else "not aligned"
-    why = placement.gap or f"its section is {known}"
-    figures = "; ".join(f"{cycles:.2f} at {wording.offsets(where)}" for cycles, where in sorted(found.items()))
+    known = f"is aligned to {placement.known} bytes only" if placement.known > 1 else "has no alignment"
+    figures = "; ".join(
+        f"{cycles:.2f} at {wording.offsets(where)}" for cycles, where in sorted(found.items())
+    )
     message = (
-        f"Where the code lies within a 64-byte line is not known, because {why}. It takes {figures} bytes into "
-        f"the line; this is about {prediction.alignment}."
+        f"{placement.gap or f'The section {known}'}: the code takes {figures} bytes into a 64-byte line. All "
+        f"else is about {prediction.alignment}."
     )
     values = {"least": min(found), "most": max(found), "positions": len(prediction.positions)}
     yield Assumption("unknown-offset", message, (), values)

@@ -10,7 +10,7 @@ UNKNOWN_LINE = -1
 """Stands for a line where there is none: in object files without line information."""
 
 LINE_BYTES = 64
-"""Addresses that differ by a multiple of this look alike to every front end: the widest structure is a line."""
+"""Addresses that differ by a multiple of this look alike to every front end."""
 
 
 class Severity(StrEnum):
@@ -85,8 +85,7 @@ class Placement:
     known: int = LINE_BYTES
     """A power of two up to ``LINE_BYTES``."""
     gap: str = ""
-    """Why less is known than the alignment of the section says, as the end of a sentence; empty if nothing is
-    missing."""
+    """Why less is known than the alignment of the section says; empty if nothing is missing."""
 
     @classmethod
     def in_section(cls, offset: int, alignment: int) -> Placement:

@@ -45,8 +45,9 @@ def find(prediction: Prediction) -> Iterator[Finding]:
             instruction=index,
             message=(
                 f"JCC erratum{where}: the {what} crosses or ends at a 32-byte boundary, so its block is not "
-                f"kept in the DSB and is decoded anew in every iteration{_price(cost)}. Align the loop, or add "
-                "padding before the jump so that it lies within one 32-byte block and does not touch its end."
+                f"kept in the DSB and is decoded anew in every iteration{_price(cost)}. Align the loop, or "
+                "add padding before the jump so that it lies within one 32-byte block and does not touch its "
+                "end."
             ),
             label=label,
             microarchitecture=prediction.microarchitecture,

@@ -9,7 +9,7 @@ from blocks import block_of
 from cyclelens.analyzer.insight import wording
 from cyclelens.analyzer.insight.explain import steady_state
 from cyclelens.analyzer.insight.findings import find
-from cyclelens.analyzer.insight.positions import alone, positions, usual
+from cyclelens.analyzer.insight.positions import alone, positions, unknown_offset, usual
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.options import PUBLISHED
 from cyclelens.analyzer.model.result import Position
@@ -87,26 +87,32 @@ def test_the_figure_of_most_places_is_shown() -> None:
 
 
 @pytest.mark.parametrize(
-    ("figures", "shown", "words"),
+    ("figures", "shown"),
     [
-        ((2.0, 2.0), "", ""),
-        ((2.0, 3.0, 2.0, 2.0), " (3.00 at 1 of 4 positions)", "2.00 at 0, 32, 48; 3.00 at 16"),
-        (
-            (2.0, 3.0, 2.0, 1.0),
-            " (1.00 at 1, 3.00 at 1 of 4 positions)",
-            "1.00 at 48; 2.00 at 0, 32; 3.00 at 16",
-        ),
-        (
-            (2.0, 3.0, 4.0, 1.0),
-            " (1.00 to 4.00 at 3 of 4 positions)",
-            "1.00 at 48; 2.00 at 0; 3.00 at 16; 4.00 at 32",
-        ),
+        ((2.0, 2.0), ""),
+        ((2.0, 3.0, 2.0, 2.0), " (3.00 at 1 of 4 positions)"),
+        ((2.0, 3.0, 2.0, 1.0), " (1.00 at 1, 3.00 at 1 of 4 positions)"),
+        ((2.0, 3.0, 4.0, 1.0), " (1.00 to 4.00 at 3 of 4 positions)"),
     ],
 )
-def test_other_figures_stand_beside_the_one_shown(figures: tuple[float, ...], shown: str, words: str) -> None:
-    shown_one = replace(prediction([template()], cycles=2.0), positions=at(*figures))
-    assert wording.elsewhere(shown_one) == shown
-    assert wording.places(shown_one) == words
+def test_other_figures_stand_beside_the_one_shown(figures: tuple[float, ...], shown: str) -> None:
+    loop = replace(prediction([template()], cycles=2.0), positions=at(*figures))
+    assert wording.elsewhere(loop) == shown
+
+
+def test_a_place_that_matters_and_is_not_known_is_an_assumption() -> None:
+    loop = replace(prediction([template()], cycles=2.0), positions=at(2.0, 3.0, 2.0, 2.0))
+    (assumption,) = unknown_offset(loop, Placement(0, 16))
+    assert assumption.code == "unknown-offset"
+    assert assumption.message == (
+        "The section is aligned to 16 bytes only: the code takes 2.00 at 0, 32, 48; 3.00 at 16 bytes into a "
+        "64-byte line. All else is about 0."
+    )
+    assert assumption.values == {"least": 2.0, "most": 3.0, "positions": 4}
+    same = replace(loop, positions=at(2.0, 2.0))
+    assert list(unknown_offset(same, Placement(0, 32))) == []
+    (gap,) = unknown_offset(same, Placement(0, 32, "A line before it is wrong"))
+    assert gap.message.startswith("A line before it is wrong: the code takes 2.00 at 0, 32 bytes")
 
 
 def test_offsets_are_told_in_few_words() -> None:
