@@ -6,8 +6,6 @@ An ``Analyzer`` is for one thread: it keeps an open table file and its caches wi
 
 from __future__ import annotations
 
-import gc
-import signal
 from bisect import bisect_right
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -47,13 +45,14 @@ from cyclelens.analyzer.recent import Recent, next_batch, next_text
 from cyclelens.analyzer.simulator.pipeline import Cancelled, simulate
 from cyclelens.analyzer.uops.block import build_block
 from cyclelens.analyzer.uops.operands import TooManyUopsError
+from cyclelens.analyzer.workers import start_worker
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from cyclelens.analyzer.insight.whatif import Experiment
 
-__all__ = ["Analyzer", "Cancelled", "PredictResult", "collect_rarely", "predict_many"]
+__all__ = ["Analyzer", "Cancelled", "PredictResult", "predict_many"]
 
 Cancel = Callable[[], bool]
 
@@ -644,25 +643,13 @@ def _from_hex(block: str) -> bytes | PredictResult:
         return PredictResult(None, "not hexadecimal")
 
 
-def collect_rarely() -> None:
-    """Let Python's cyclic garbage collector run a hundred times less often than by default in this process,
-    and leave alone what is there already.
-
-    For programs that predict many blocks: what is made for a block holds no cycles, and going over all that
-    is cached again and again takes a tenth of the time.
-    """
-    gc.freeze()
-    gc.set_threshold(70_000)
-
-
 _worker: tuple[Analyzer, _Task] | None = None
 
 
 def _start_worker(task: _Task) -> None:
-    """Every process has tables and caches of its own. Ctrl-C is for the parent to act on."""
+    """Every process has tables and caches of its own."""
     global _worker
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    collect_rarely()
+    start_worker()
     _worker = Analyzer(open_store(task.tables)), task
 
 

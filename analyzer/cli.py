@@ -159,7 +159,8 @@ def _predict(arguments: list[str]) -> int:
     parser = new_parser(
         "predict",
         "Read blocks of machine code from standard input, one a line in hexadecimal, and write their "
-        "cycles per iteration as CSV. A block that cannot be predicted has an empty figure and a reason.",
+        "cycles per iteration as CSV. A block that cannot be predicted has an empty figure and a reason; the "
+        "exit code is then 1.",
     )
     parser.add_argument("--arch", type=one_microarchitecture, required=True, metavar="A")
     parser.add_argument(
@@ -190,9 +191,10 @@ def _predict(arguments: list[str]) -> int:
     import csv
     from collections import deque
 
-    from cyclelens.analyzer.api import collect_rarely, predict_many
+    from cyclelens.analyzer.api import predict_many
     from cyclelens.analyzer.facts.store import TablesUnavailable
     from cyclelens.analyzer.microarchitectures import registry
+    from cyclelens.analyzer.workers import collect_rarely
 
     confidence = registry.get(options.arch).confidence
     if confidence:
@@ -215,11 +217,14 @@ def _predict(arguments: list[str]) -> int:
         options=chosen,
         copies=options.copies,
     )
+    count = without = 0
     with _progress() as advance:
         try:
             writer.writerow(("hex", "cycles_per_iteration", "problem"))
             for result in results:
                 cycles = result.cycles_per_iteration
+                count += 1
+                without += cycles is None
                 writer.writerow(
                     (waiting.popleft(), "" if cycles is None else f"{cycles:.2f}", result.problem)
                 )
@@ -228,7 +233,9 @@ def _predict(arguments: list[str]) -> int:
                 advance()
         except TablesUnavailable as error:
             raise InputError(error) from None
-    # A block without a figure is an answer of its own: its row says why.
+    if without:
+        _complain(f"{without} of {count} blocks have no figure; their rows say why")
+        return PROBLEMS
     return OK
 
 

@@ -15,8 +15,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from cyclelens.analyzer.api import ALIGNMENTS, Analyzer, collect_rarely
+from cyclelens.analyzer.api import ALIGNMENTS, Analyzer
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.workers import collect_rarely
 from measuring import CYCLELENS, describe, print_table, real_blocks
 
 DEFAULT = "SKL"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -13,12 +12,12 @@ from dataclasses import asdict, dataclass
 from multiprocessing import get_context
 from pathlib import Path
 
-from cyclelens.analyzer.api import collect_rarely
 from cyclelens.analyzer.evaluation.blocks import BlockBuilder, Unpredictable
 from cyclelens.analyzer.evaluation.categories import category, front_end
 from cyclelens.analyzer.evaluation.datasets import Sample
 from cyclelens.analyzer.evaluation.files import DatasetError
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
+from cyclelens.analyzer.workers import start_worker
 from tqdm import tqdm
 
 _CHUNK = 64
@@ -161,10 +160,8 @@ _worker: Callable[[Sequence[Sample]], _Finished] | None = None
 
 
 def _start_worker(options: ModelOptions) -> None:
-    """Ctrl-C reaches every process of the terminal; only the parent is to act on it."""
     global _worker
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    collect_rarely()
+    start_worker()
     builder = BlockBuilder(options)
     _worker = lambda chunk: _run(builder, chunk)  # noqa: E731
 

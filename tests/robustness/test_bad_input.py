@@ -92,13 +92,16 @@ def test_a_bad_statement_is_reported_at_its_line_and_harms_no_other_region(
     report, code = analyze(GOOD_BEFORE + bad + GOOD_AFTER, tmp_path)
     assert_good_regions_analysed(report)
     line = FIRST_LINE + 2
-    if regions(report)["bad"]["predictions"]:
-        # Known to the assembler after all: then the instruction is named as one without figures.
+    missing = regions(report)["bad"]["missing"]
+    if missing:
+        # Known to the assembler after all: then the processor does not have the instruction.
         assert statement.startswith(("vaddps", "tdpbssd"))
+        assert missing[0]["lines"] == [line]
     else:
         assert problems_at(report, line), report["problems"]
-        assert regions(report)["bad"]["note"]
-        assert code == 1
+    assert regions(report)["bad"]["predictions"] == []
+    assert regions(report)["bad"]["note"]
+    assert code == 1
 
 
 @pytest.mark.parametrize(
@@ -275,7 +278,7 @@ def test_wrong_usage_is_explained(arguments: list[str]) -> None:
 def test_blocks_that_cannot_be_predicted_have_a_row_with_the_reason(mode: str) -> None:
     blocks = ["4801d8", "", "xyz", "480", "0f0b", "ffffffffff", "06", "4801d8" * 20_000, "4801d8"]
     run = cyclelens("predict", "--arch", "SKL", "--mode", mode, text="\n".join(blocks) + "\n")
-    assert run.returncode == 0
+    assert run.returncode == 1
     header, *rows = run.stdout.splitlines()
     assert header == "hex,cycles_per_iteration,problem"
     assert [row.split(",")[0] for row in rows] == blocks
@@ -288,7 +291,8 @@ def test_blocks_that_cannot_be_predicted_have_a_row_with_the_reason(mode: str) -
 
 def test_predict_of_binary_garbage_ends() -> None:
     run = cyclelens("predict", "--arch", "SKL", "--mode", "loop", text=garbage(2_000))
-    assert run.returncode == 0
+    assert run.returncode == 1
+    assert "have no figure" in run.stderr
 
 
 def test_damaged_instruction_data_are_refused(tmp_path: Path) -> None:

@@ -1,0 +1,100 @@
+"""``--jobs``: whatever ends the command, none of its processes outlives it. Tried with real ones."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.skipif(
+    not Path("/proc/self/task").exists(), reason="children are looked up in Linux' /proc"
+)
+_PATIENCE = 60.0
+"""Seconds; machines may be busy."""
+_CYCLELENS = [sys.executable, "-m", "cyclelens.analyzer.cli"]
+
+
+def _children(process: int) -> set[int]:
+    """Processes below a process, with theirs."""
+    try:
+        text = Path(f"/proc/{process}/task/{process}/children").read_text()
+    except OSError:
+        return set()
+    own = {int(number) for number in text.split()}
+    return own.union(*map(_children, own))
+
+
+def _alive(process: int) -> bool:
+    try:
+        # The state stands behind the name in brackets. What has ended is there until somebody asks for it.
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def _wait(what: str, condition: object) -> None:
+    assert callable(condition)
+    limit = time.monotonic() + _PATIENCE
+    while not condition():
+        assert time.monotonic() < limit, f"waited in vain for {what}"
+        time.sleep(0.02)
+
+
+@contextmanager
+def _predicting() -> Iterator[subprocess.Popen[bytes]]:
+    """``predict`` with two workers that have answered; more input may come."""
+    command = [*_CYCLELENS, "predict", "--arch", "SKL", "--mode", "unroll", "--jobs", "2"]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdin is not None and process.stdout is not None
+    with process:
+        process.stdin.write(b"4801d8\n" * 1000)
+        process.stdin.flush()
+        assert process.stdout.readline().startswith(b"hex,")
+        assert process.stdout.readline() == b"4801d8,1.00,\n"
+        yield process
+
+
+@contextmanager
+def _evaluating(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """``evaluate`` with two workers in the middle of more work than it can do in this time."""
+    file, finished = folder / "figures.csv", folder / "finished"
+    rows = [f"{'4801d8' * 40}48{0x81C0:04x}{number:08x},SKL,unroll,41.00" for number in range(20_000)]
+    file.write_text("\n".join(["hex,microarchitecture,mode,cycles_per_iteration", *rows]))
+    command = [*_CYCLELENS, "evaluate", "--against", str(file), "--jobs", "2", "--resume", str(finished)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        _wait("a finished block", lambda: finished.exists() or process.poll() is not None)
+        yield process
+
+
+@pytest.mark.parametrize("command", ["predict", "evaluate"])
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(signal.SIGTERM, -signal.SIGTERM), (signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)],
+)
+def test_no_worker_outlives_the_command(
+    command: str, number: signal.Signals, code: int, tmp_path: Path
+) -> None:
+    running = _predicting() if command == "predict" else _evaluating(tmp_path)
+    with running as process:
+        workers = _children(process.pid)
+        assert len(workers) >= 2
+        os.kill(process.pid, number)
+        process.wait(_PATIENCE)
+        _wait("the workers' end", lambda: not any(map(_alive, workers)))
+    assert process.returncode == code
+
+
+def test_the_end_of_the_input_is_the_end_of_all() -> None:
+    with _predicting() as process:
+        workers = _children(process.pid)
+        assert process.stdin is not None
+        process.stdin.close()  # as when what writes the blocks is gone
+        assert process.wait(_PATIENCE) == 0
+        _wait("the workers' end", lambda: not any(map(_alive, workers)))
