@@ -18,7 +18,7 @@ def port_bound(
     ``elimination``: for each instruction the share of moves that were NOT eliminated, as simulated; without
     it every eliminable move counts as eliminated.
     """
-    counts: dict[frozenset[str], float] = {}
+    counts: dict[int, float] = {}
     for position, template in enumerate(block.instructions):
         if template.fused_with_previous:
             continue
@@ -26,12 +26,11 @@ def port_bound(
         if template.eliminable_move:
             share = 0.0 if elimination is None else elimination[position]
         if share:
-            for allowed, uops in template.ports:
-                ports = frozenset(allowed)
-                counts[ports] = counts.get(ports, 0.0) + uops * share
+            for use in template.uses:
+                counts[use.units.mask] = counts.get(use.units.mask, 0.0) + use.uops * share
     unions = {first | second for first, second in combinations_with_replacement(counts, 2)}
 
-    def cycles(union: frozenset[str]) -> float:
-        return sum(uops for ports, uops in counts.items() if ports <= union) / len(union)
+    def cycles(union: int) -> float:
+        return sum(uops for units, uops in counts.items() if not units & ~union) / union.bit_count()
 
     return max((cycles(union) for union in unions if union), default=0.0)

@@ -151,7 +151,7 @@ def _ports(text: str) -> Change:
     left, ports = _pair(text)
     line = _place(left)
     return lambda subject: subject.experiment.with_ports(
-        subject.at(line), ports.upper(), f"ports {ports} for {subject.places[subject.at(line)]}"
+        subject.at(line), ports, f"ports {ports} for {subject.places[subject.at(line)]}"
     )
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from cyclelens.analyzer.model.uops import InstructionTemplate, UopKind
+from cyclelens.analyzer.model.units import UopKind
+from cyclelens.analyzer.model.uops import InstructionTemplate
 
 CATEGORIES = ("scalar", "vector", "scalar/vector", "load", "store", "load/store")
 _MOSTLY_MEMORY = 0.5

@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import reduce
 from itertools import combinations
+from operator import or_
 
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.analyzer.model.facts import InstructionFacts, PortUse
+from cyclelens.analyzer.model.facts import InstructionFacts
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.units import UnitUse
 
 _NAME = re.compile(r"(?P<mnemonic>[A-Z0-9]+)(?P<rest>\S*)(?: \((?P<operands>.*)\))?")
 _REPEATED = re.compile(r"_REP(E|NE|NZ|Z)?\b")
@@ -26,7 +30,7 @@ ATT_NAMES = {
 """What AT&T syntax calls some instructions, however else they can be written there."""
 _CONDITIONAL = re.compile(r"(J|SET|CMOV)(N?[ZLPOSB]E?)$")
 _MOST_SETS = 8
-"""Port sets of one instruction up to which all their unions are looked at."""
+"""Sets of units of one instruction up to which all their unions are looked at."""
 _TYPICAL = ("R64", "YMM", "XMM", "R32", "ZMM")
 
 
@@ -38,7 +42,7 @@ class Cost:
     """As uops.info writes them: ``R64, M64``; empty for none. Of an address its parts: ``[B+I+D8]``."""
     uops: int | None
     """Executed; None if the tables do not say."""
-    ports: tuple[PortUse, ...]
+    uses: tuple[UnitUse, ...]
     latency: tuple[int, int] | None
     """Fewest and most cycles from an input to a result."""
     throughput: float
@@ -61,7 +65,9 @@ class Cost:
 
     @property
     def ports_text(self) -> str:
-        return " ".join(f"p{ports}" if uops == 1 else f"{uops}×p{ports}" for ports, uops in self.ports)
+        return " ".join(
+            f"{units.label}" if count == 1 else f"{count}×{units.label}" for _, units, count in self.uses
+        )
 
     @property
     def latency_text(self) -> str:
@@ -76,7 +82,7 @@ def costs(store: FactsStore, microarchitecture: str) -> Mapping[str, tuple[Cost,
 
     Raises ``UnknownMicroarchitecture`` and ``TablesUnavailable``.
     """
-    issue_width = registry.get(microarchitecture).issue_width
+    model = registry.get(microarchitecture)
     found: dict[str, dict[str, Cost]] = {}
     for form in store.forms():
         for facts in store.candidates(microarchitecture, form):
@@ -86,7 +92,7 @@ def costs(store: FactsStore, microarchitecture: str) -> Mapping[str, tuple[Cost,
             operands = match["operands"] or ""
             if address := facts.attributes.get("agen"):
                 operands += f", [{address.replace('_', '+')}]"
-            cost = _cost(facts, operands, issue_width)
+            cost = _cost(facts, operands, model)
             for name in _spellings(match["mnemonic"]):
                 found.setdefault(name.lower(), {}).setdefault(operands, cost)
     return {
@@ -112,9 +118,9 @@ def _rank(operands: str) -> tuple[bool, int, int, bool, int, int]:
     return memory, special, width, immediate, abs(len(kinds) - 2), len(operands)
 
 
-def _cost(facts: InstructionFacts, operands: str, issue_width: int) -> Cost:
+def _cost(facts: InstructionFacts, operands: str, model: Microarchitecture) -> Cost:
     base = facts.base
-    ports = base.ports or ()
+    uses = tuple(model.units.use(text, count) for text, count in base.ports or ())
     cycles = [
         value
         for latency in facts.latencies.values()
@@ -122,29 +128,28 @@ def _cost(facts: InstructionFacts, operands: str, issue_width: int) -> Cost:
         if value is not None
     ]
     slots = base.retire_slots if base.retire_slots is not None else base.uops or 0
-    throughput = max(
-        _port_cycles(ports), slots / issue_width, base.divider_cycles or 0, base.tp or 0, 1 / issue_width
-    )
+    width = model.issue_width
+    throughput = max(_unit_cycles(uses), slots / width, base.divider_cycles or 0, base.tp or 0, 1 / width)
     return Cost(
         operands,
         base.uops,
-        ports,
+        uses,
         (min(cycles), max(cycles)) if cycles else None,
         float(throughput),
         bool(base.ms_uops),
     )
 
 
-def _port_cycles(ports: tuple[PortUse, ...]) -> float:
-    """Cycles of the busiest group of ports if uops are spread at best (uops.info paper, section 5.3)."""
-    sets = {frozenset(names) for names, _ in ports if names}
+def _unit_cycles(uses: tuple[UnitUse, ...]) -> float:
+    """Cycles of the busiest group of units if uops are spread at best (uops.info paper, section 5.3)."""
+    sets = {use.units.mask for use in uses if use.units.mask}
     if not sets:
         return 0.0
     most = len(sets) if len(sets) <= _MOST_SETS else 1
-    groups = {
-        frozenset().union(*chosen) for size in range(1, most + 1) for chosen in combinations(sets, size)
-    } | {frozenset().union(*sets)}
+    groups = {reduce(or_, chosen) for size in range(1, most + 1) for chosen in combinations(sets, size)} | {
+        reduce(or_, sets)
+    }
     return max(
-        sum(uops for names, uops in ports if names and group.issuperset(names)) / len(group)
+        sum(use.uops for use in uses if use.units.mask and not use.units.mask & ~group) / group.bit_count()
         for group in groups
     )

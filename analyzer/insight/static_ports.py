@@ -41,8 +41,8 @@ def static_ports(prediction: Prediction) -> StaticPorts:
     uops: defaultdict[Ports, Fraction] = defaultdict(Fraction)
     for template, share in zip(prediction.instructions, prediction.simulation.elimination, strict=True):
         if not template.fused_with_previous:
-            for allowed, count in template.ports:
-                uops[frozenset(allowed)] += count * Fraction(share).limit_denominator(10_000)
+            for use in template.uses:
+                uops[frozenset(use.units.names)] += use.uops * Fraction(share).limit_denominator(10_000)
     present = {ports: count for ports, count in uops.items() if ports and count}
     return StaticPorts(_sorted(spread_evenly(present)), _sorted(spread_at_best(present)))
 

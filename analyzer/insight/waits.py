@@ -15,6 +15,7 @@ from typing import NamedTuple
 from cyclelens.analyzer.insight.dependencies import dependencies
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.result import Input, Prediction, Trace, TraceRow
+from cyclelens.analyzer.model.units import Role
 
 CAUSES: Mapping[str, str] = {
     "decode": "in the instruction queue, until a decoder takes it",
@@ -170,7 +171,7 @@ class _History:
         self.instructions = prediction.instructions
         self.never = trace.cycles
         """Stands for the cycle of events that never came."""
-        self.ports: dict[str, dict[int, int]] = {port: {} for port in self.model.ports}
+        self.ports: dict[str, dict[int, int]] = {port: {} for port in self.model.units.names}
         self.groups: list[int] = []
         """First row of every fused uop that was issued."""
         self.group_of: list[int] = []
@@ -359,11 +360,18 @@ class _History:
             yield Wait(ready, dispatched, "port", taker, port)
             return
         # Neither a uop nor the divider: its port stood back for a sibling (docs/pipeline.md Z1 and Z2).
-        sibling = {"2": "3", "3": "2", "4": "9", "9": "4"}.get(port, port)
-        other = self.ports.get(sibling, {}).get(cycle)
+        other = self.ports.get(self._sibling(port), {}).get(cycle)
         yield Wait(
             ready, dispatched, "pair", self.ports[port].get(cycle - 1) if other is None else other, port
         )
+
+    def _sibling(self, port: str) -> str:
+        """The other of the two units that load or that store data."""
+        for role in (Role.LOAD, Role.STORE_DATA):
+            names = self.model.units.having(role).names
+            if port in names:
+                return names[-1] if port == names[0] else names[0]
+        return port
 
     def _in_execution(self, number: int, dispatched: int, executed: int) -> Iterator[Wait]:
         stores = [value for value in self.inputs[number] if value.value == "memory"]

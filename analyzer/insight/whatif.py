@@ -17,7 +17,8 @@ from cyclelens.analyzer.microarchitectures.variants import variant
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.result import Prediction, RegionAnalysis
-from cyclelens.analyzer.model.uops import Block, InstructionTemplate, UopKind, UopTemplate, Value, ValueKind
+from cyclelens.analyzer.model.units import UnitSet, UnitUse, UopKind
+from cyclelens.analyzer.model.uops import Block, InstructionTemplate, UopTemplate, Value, ValueKind
 from cyclelens.analyzer.simulator.pipeline import SimulationStuck, rounds_to_settle, simulate
 from cyclelens.analyzer.uops.block import build_block
 from cyclelens.analyzer.uops.registers import canonical
@@ -107,11 +108,11 @@ class Experiment:
 
     def with_ports(self, instruction: int, ports: str, change: str = "") -> Outcome:
         """An instruction whose computing uops may use other ports (all of its uops if none computes)."""
-        unknown = set(ports) - set(self.model.ports)
-        if unknown or not ports:
-            raise ChangeError(f"'{ports}': {self.model.name} has the ports {self.model.ports}")
-        allowed = "".join(sorted(set(ports)))
-        return self._run(change, self._replaced(instruction, lambda old: _with_ports(old, allowed)))
+        try:
+            units = self.model.units.parse(ports)
+        except ValueError as error:
+            raise ChangeError(f"{self.model.name}: {error}") from error
+        return self._run(change, self._replaced(instruction, lambda old: _with_units(old, units)))
 
     def without_input(self, instruction: int, value: str, change: str = "") -> Outcome:
         """An instruction that does not wait for a register or flag group (``C``, ``SPAZO``) that it reads.
@@ -345,14 +346,16 @@ def _slower(uop: UopTemplate, cycles: int) -> UopTemplate:
     return replace(uop, outputs=tuple((value, cycles) for value, _ in uop.outputs))
 
 
-def _with_ports(template: InstructionTemplate, ports: str) -> InstructionTemplate:
+def _with_units(template: InstructionTemplate, units: UnitSet) -> InstructionTemplate:
     computing = any(uop.kind == UopKind.COMPUTE for uop in template.uops)
     uops = tuple(
-        replace(uop, ports=ports) if uop.ports and (uop.kind == UopKind.COMPUTE or not computing) else uop
+        replace(uop, units=units)
+        if uop.units.mask and (uop.kind == UopKind.COMPUTE or not computing)
+        else uop
         for uop in template.uops
     )
-    use = tuple((uop.ports, 1) for uop in uops if uop.ports)
-    return replace(template, uops=uops, ports=use)
+    uses = tuple(UnitUse(uop.kind, uop.units, 1) for uop in uops if uop.units.mask)
+    return replace(template, uops=uops, uses=uses)
 
 
 def _is_value(item: Value, key: str) -> bool:

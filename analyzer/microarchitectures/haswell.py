@@ -11,6 +11,21 @@ from dataclasses import replace
 
 from cyclelens.analyzer.microarchitectures.tables import unroll_table
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture, PortPolicy
+from cyclelens.analyzer.model.units import Divider, Units, unit
+
+_UNITS = Units(
+    (
+        unit("0", "ALU, shift, branch, divide, vector, FP multiply, FP divide, transfer"),
+        unit("1", "ALU, high-byte merge, slow LEA, multiply, vector, FP add, FP multiply"),
+        unit("2", "load, store address"),
+        unit("3", "load, store address"),
+        unit("4", "store data"),
+        unit("5", "ALU, high-byte merge, vector, shuffle"),
+        unit("6", "ALU, shift, branch"),
+        unit("7", "store address"),
+    ),
+    prefix="p",
+)
 
 _HASWELL = Microarchitecture(
     name="HSW",
@@ -40,8 +55,8 @@ _HASWELL = Microarchitecture(
     # 60 is published for both; 64 is published for Broadwell elsewhere. The model that was validated uses 60.
     reservation_station_size=60,
     port_policy=PortPolicy.EIGHT_PORTS,
-    ports="01234567",
-    alu_ports="0156",
+    units=_UNITS,
+    dividers=(Divider(_UNITS.names, through="0"),),
     fast_pointer_chasing=True,
     slow_256_bit_memory=False,
     failed_forwarding_cycles=13,

@@ -15,6 +15,23 @@ from cyclelens.analyzer.microarchitectures.tables import (
     unroll_table,
 )
 from cyclelens.analyzer.model.microarchitecture import UNLIMITED, Microarchitecture, PortPolicy
+from cyclelens.analyzer.model.units import Divider, Units, unit
+
+_UNITS = Units(
+    (
+        unit("0", "ALU, shift, branch, divide, vector, FP add, FP multiply, FP divide, transfer"),
+        unit("1", "ALU, high-byte merge, slow LEA, multiply, vector, shuffle, FP add, FP multiply"),
+        unit("2", "load"),
+        unit("3", "load"),
+        unit("4", "store data"),
+        unit("5", "ALU, high-byte merge, vector, shuffle"),
+        unit("6", "ALU, shift, branch"),
+        unit("7", "store address"),
+        unit("8", "store address"),
+        unit("9", "store data"),
+    ),
+    prefix="p",
+)
 
 _ICE_LAKE = Microarchitecture(
     name="ICL",
@@ -45,8 +62,10 @@ _ICE_LAKE = Microarchitecture(
     retire_width=8,
     reservation_station_size=160,
     port_policy=PortPolicy.TEN_PORTS,
-    ports="0123456789",
-    alu_ports="0156",
+    units=_UNITS,
+    dividers=(Divider(_UNITS.names, through="0"),),
+    stores_leave_in_pairs=True,
+    closed_by_512_bit=_UNITS.named(["1"]),
     fast_pointer_chasing=False,
     slow_256_bit_memory=False,
     failed_forwarding_cycles=12,

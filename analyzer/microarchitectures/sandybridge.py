@@ -9,6 +9,19 @@ from __future__ import annotations
 from dataclasses import replace
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture, PortPolicy
+from cyclelens.analyzer.model.units import Divider, Units, unit
+
+_UNITS = Units(
+    (
+        unit("0", "ALU, shift, divide, vector, FP multiply, FP divide, transfer"),
+        unit("1", "ALU, high-byte merge, slow LEA, multiply, vector, FP add"),
+        unit("2", "load, store address"),
+        unit("3", "load, store address"),
+        unit("4", "store data"),
+        unit("5", "ALU, high-byte merge, shift, branch, vector, shuffle"),
+    ),
+    prefix="p",
+)
 
 _SANDY_BRIDGE = Microarchitecture(
     name="SNB",
@@ -38,8 +51,8 @@ _SANDY_BRIDGE = Microarchitecture(
     retire_width=4,
     reservation_station_size=54,
     port_policy=PortPolicy.SIX_PORTS,
-    ports="012345",
-    alu_ports="015",
+    units=_UNITS,
+    dividers=(Divider(_UNITS.names, through="0"),),
     fast_pointer_chasing=True,
     slow_256_bit_memory=True,
     failed_forwarding_cycles=13,

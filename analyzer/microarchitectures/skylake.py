@@ -16,6 +16,21 @@ from cyclelens.analyzer.microarchitectures.tables import (
     unroll_table,
 )
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture, PortPolicy
+from cyclelens.analyzer.model.units import Divider, Units, unit
+
+_UNITS = Units(
+    (
+        unit("0", "ALU, shift, branch, divide, vector, FP add, FP multiply, FP divide, transfer"),
+        unit("1", "ALU, high-byte merge, slow LEA, multiply, vector, FP add, FP multiply"),
+        unit("2", "load, store address"),
+        unit("3", "load, store address"),
+        unit("4", "store data"),
+        unit("5", "ALU, high-byte merge, vector, shuffle"),
+        unit("6", "ALU, shift, branch"),
+        unit("7", "store address"),
+    ),
+    prefix="p",
+)
 
 _SKYLAKE = Microarchitecture(
     name="SKL",
@@ -44,8 +59,9 @@ _SKYLAKE = Microarchitecture(
     retire_width=4,
     reservation_station_size=97,
     port_policy=PortPolicy.EIGHT_PORTS,
-    ports="01234567",
-    alu_ports="0156",
+    units=_UNITS,
+    dividers=(Divider(_UNITS.names, through="0"),),
+    closed_by_512_bit=_UNITS.named(["1"]),
     fast_pointer_chasing=True,
     slow_256_bit_memory=False,
     failed_forwarding_cycles=12,
@@ -57,7 +73,7 @@ _SKYLAKE = Microarchitecture(
 
 MODELS = (
     _SKYLAKE,
-    replace(_SKYLAKE, name="SKX", title="Skylake-X", facts_name="SKX"),
+    replace(_SKYLAKE, name="SKX", title="Skylake-X", facts_name="SKX", closed_by_512_bit=_UNITS.named(["1"])),
     replace(_SKYLAKE, name="KBL", title="Kaby Lake", facts_name="KBL"),
     replace(_SKYLAKE, name="CFL", title="Coffee Lake", facts_name="CFL"),
     replace(

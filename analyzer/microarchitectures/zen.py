@@ -4,22 +4,62 @@ Sources: AMD's "Software Optimization Guide" for the processors of family 17h (m
 greater) and of family 19h, chapters on instruction fetch and decode, op cache, integer execution, load-store
 and floating-point unit. The schedulers of a core are taken together: the model has one. Which unit a uop
 goes to is published for no generation; here it is the one with the fewest uops waiting. Latencies of loads
-are those of the guide; that Zen 2 and later rename some memory is not modelled. ``facts/zen.py`` says what
-the ports mean.
+are those of the guide; that Zen 2 and later rename some memory is not modelled.
+
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from cyclelens.analyzer.model.microarchitecture import UNLIMITED, Microarchitecture, PortPolicy
+from cyclelens.analyzer.model.units import Divider, Unit, Units, unit
 
 _CONFIDENCE = (
     "approximate: which unit a uop goes to, and the front end outside the op cache, are not published for AMD"
 )
-_UNITS = "01234567ABCD"
-_UNITS_OF_ZEN_3 = "0123456789ABCDEF"
-_NAMES = "p0156 ALU0 to ALU3, p23 loads, p7 store addresses, p4 store data, pA to pD FP0 to FP3"
+_LETTERS = {
+    "0": "ALU0",
+    "1": "ALU1",
+    "5": "ALU2",
+    "6": "ALU3",
+    "2": "LD0",
+    "3": "LD1",
+    "F": "LD2",
+    "7": "SA0",
+    "8": "SA1",
+    "4": "SD0",
+    "9": "SD1",
+    "A": "FP0",
+    "B": "FP1",
+    "C": "FP2",
+    "D": "FP3",
+    "E": "FP45",
+}
+"""The units by the letters of ``facts/zen.py``."""
+
+
+def _units(*others: Unit) -> Units:
+    """The units of a generation: the same ALUs and floating-point pipes, and these."""
+    units: Sequence[Unit] = (
+        unit("ALU0", "ALU, shift, branch"),
+        unit("ALU1", "ALU, shift, multiply"),
+        unit("ALU2", "ALU, shift, divide"),
+        unit("ALU3", "ALU, shift, branch"),
+        *others,
+        unit("FP0", "vector, FP multiply"),
+        unit("FP1", "vector, FP multiply, FP divide, shuffle"),
+        unit("FP2", "vector, FP add, shuffle, transfer"),
+        unit("FP3", "vector, FP add, FP divide"),
+    )
+    names = {each.name for each in units}
+    return Units(units, letters={letter: name for letter, name in _LETTERS.items() if name in names})
+
+
+def _numbered(name: str, count: int, roles: str) -> list[Unit]:
+    return [unit(f"{name}{number}", roles) for number in range(count)]
+
 
 _ZEN_2 = Microarchitecture(
     name="ZEN2",
@@ -58,9 +98,12 @@ _ZEN_2 = Microarchitecture(
     # 4 x 16 and 28 for integer and address uops, 36 and a queue of 64 before it for the vector ones.
     reservation_station_size=192,
     port_policy=PortPolicy.LEAST_USED,
-    ports=_UNITS,
-    port_names=_NAMES,
-    alu_ports="0156",
+    units=_units(
+        *_numbered("LD", 2, "load"),
+        *_numbered("SA", 1, "store address"),
+        *_numbered("SD", 1, "store data"),
+    ),
+    dividers=(Divider(("ALU0", "ALU1", "ALU2", "ALU3")), Divider(("FP0", "FP1", "FP2", "FP3"))),
     load_latency=4,
     vector_load_latency=7,
     fast_pointer_chasing=False,
@@ -77,10 +120,12 @@ _ZEN_3 = replace(
     reorder_buffer_size=256,
     # 4 x 24, and 2 x 32 with a queue of 64.
     reservation_station_size=224,
-    ports=_UNITS_OF_ZEN_3,
-    port_names=(
-        "p0156 ALU0 to ALU3, p23F loads, p78 store addresses, p49 store data, pA to pD FP0 to FP3, "
-        "pE FP4 and FP5"
+    units=_units(
+        *_numbered("LD", 3, "load"),
+        *_numbered("SA", 2, "store address"),
+        *_numbered("SD", 2, "store data"),
+        # FP4 and FP5: one a cycle.
+        unit("FP45", "transfer"),
     ),
     load_buffer_size=72,
     store_buffer_size=64,
@@ -93,7 +138,7 @@ MODELS = (
         title="Zen+",
         facts_name="ZEN+",
         reorder_buffer_size=192,
-        port_names=_NAMES.replace("p23 loads, p7 store addresses", "p23 loads and store addresses"),
+        units=_units(*_numbered("LD", 2, "load, store address"), *_numbered("SD", 1, "store data")),
         # 6 x 14, and 36 with a queue of 60.
         reservation_station_size=180,
         store_buffer_size=44,

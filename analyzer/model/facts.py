@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 PortUse = tuple[str, int]
-"""Allowed ports as hexadecimal digits in ascending order, and how many uops may use them: ("0156", 2)."""
+"""A set of units as the source of the tables names it, and how many uops need one of them: ("0156", 2). Which
+units these are, each core says for itself (``model.units``)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from cyclelens.analyzer.model.units import NO_UNITS, Divider, Units, UnitSet
+
 
 class PortPolicy(StrEnum):
     """Which port-binding rule of docs/pipeline.md 3.11.1 applies."""
@@ -70,12 +72,12 @@ class Microarchitecture:
     reservation_station_size: int
     issue_to_dispatch_delay: int = 5
     port_policy: PortPolicy
-    ports: str
-    """All ports as hexadecimal digits."""
-    port_names: str = ""
-    """What the ports stand for where the maker numbers its units otherwise."""
-    alu_ports: str
-    """Ports of the stack-synchronisation uop."""
+    units: Units
+    dividers: tuple[Divider, ...]
+    stores_leave_in_pairs: bool = False
+    """Two stores leave in one cycle only if they are known to lie within one cache line (Z1)."""
+    closed_by_512_bit: UnitSet = NO_UNITS
+    """Units that vector uops cannot use while 512-bit instructions are about, if they have others (V6)."""
     load_latency: int = 5
     """From a load's dispatch to its result; the next is the same for vector registers."""
     vector_load_latency: int = 5

@@ -11,23 +11,9 @@ from enum import IntEnum
 from functools import cached_property
 from typing import Protocol
 
-from cyclelens.analyzer.model.facts import InstructionFacts, PortUse
+from cyclelens.analyzer.model.facts import InstructionFacts
 from cyclelens.analyzer.model.instruction import Instruction
-
-
-class UopKind(IntEnum):
-    """What a uop does; decides which special rules apply to it."""
-
-    COMPUTE = 0
-    LOAD = 1
-    STORE_ADDRESS = 2
-    STORE_DATA = 3
-    EMPTY = 4
-    """Occupies issue and retire slots only: no port."""
-    SYNC = 5
-    """Stack-engine synchronisation."""
-    MERGE = 6
-    """Merges a separately renamed high-8 register."""
+from cyclelens.analyzer.model.units import NO_UNITS, UnitSet, UnitUse, UopKind
 
 
 class ValueKind(IntEnum):
@@ -50,8 +36,8 @@ class UopTemplate:
     """One unfused uop."""
 
     kind: UopKind
-    ports: str = ""
-    """Allowed ports, hexadecimal digits, ascending; empty: never enters the scheduler."""
+    units: UnitSet = NO_UNITS
+    """It may take any of them; none: it never enters the scheduler."""
     inputs: tuple[Value, ...] = ()
     outputs: tuple[tuple[Value, int], ...] = ()
     """Each result with its latency in cycles."""
@@ -112,8 +98,8 @@ class InstructionTemplate:
     ms_uops: int
     complex_decoder: bool
     available_simple_decoders: int
-    ports: tuple[PortUse, ...]
-    """Port sets with macro-fusion applied, for the port bound."""
+    uses: tuple[UnitUse, ...]
+    """Units that its uops need, with macro-fusion applied, for the bound on units."""
     divider_cycles: int = 0
     tp: int | None = None
     fused_with_next: bool = False

@@ -7,6 +7,7 @@ from html import escape
 
 from cyclelens.analyzer.insight import wording
 from cyclelens.analyzer.insight.confidence import is_uncertain
+from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.account import Cause
 from cyclelens.analyzer.model.result import Prediction
 
@@ -102,8 +103,9 @@ def multiples(predictions: Sequence[tuple[str, str, Prediction]]) -> Iterator[st
         if account:
             yield f'<div class="muted">issue slots<br>{stacked(account, _WIDTH, 10)}</div>'
         usage = prediction.simulation.usage
+        label = registry.get(prediction.microarchitecture).units.label
         ports = sorted({port for line in usage for port in line.ports})
-        loads = [(f"p{port}", sum(line.ports.get(port, 0.0) for line in usage)) for port in ports]
+        loads = [(label(port), sum(line.ports.get(port, 0.0) for line in usage)) for port in ports]
         chart = columns(loads, cycles, "uops an iteration by port")
         yield f'<div class="muted">busy ports<br>{chart}</div></li>'
     yield "</ul>"

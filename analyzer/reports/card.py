@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from cyclelens.analyzer.insight import absence, wording
 from cyclelens.analyzer.insight.confidence import doubt
+from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.result import Prediction, RegionAnalysis
 from cyclelens.analyzer.model.uops import InstructionTemplate
 from cyclelens.analyzer.reports.rows import source_shares
@@ -63,14 +64,15 @@ def _items(prediction: Prediction, index: int, template: InstructionTemplate, en
     if template.facts is None:
         yield "no figures: counted as one uop without a port"
         return
-    unfused = sum(1 for uop in template.uops if uop.ports)
+    unfused = sum(1 for uop in template.uops if uop.units.mask)
     issued, delivered = len(template.fused_uops), len(template.idq_uops)
     yield f"uops: {unfused} executed, {issued} issued, {delivered} from the front end"
-    ports = Counter(uop.ports for uop in template.uops if uop.ports)
-    if ports:
-        yield "allowed ports: " + ", ".join(f"{count}×p{allowed}" for allowed, count in ports.items())
+    allowed = Counter(uop.units.label for uop in template.uops if uop.units.mask)
+    if allowed:
+        yield "allowed ports: " + ", ".join(f"{count}×{label}" for label, count in allowed.items())
     usage = prediction.simulation.usage[index]
-    used = [f"p{port} {uops:.2f}" for port, uops in sorted(usage.ports.items()) if uops >= 0.005]
+    label = registry.get(prediction.microarchitecture).units.label
+    used = [f"{label(port)} {uops:.2f}" for port, uops in sorted(usage.ports.items()) if uops >= 0.005]
     if used:
         yield f"ports used, uops per iteration: {', '.join(used)}"
     latencies = sorted({cycles for uop in template.uops for _, cycles in uop.outputs})

@@ -19,6 +19,7 @@ from cyclelens.analyzer.insight.static_ports import static_ports
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.result import Analysis, Prediction, RegionAnalysis
 from cyclelens.analyzer.model.source import UNKNOWN_LINE
+from cyclelens.analyzer.model.units import Units
 from cyclelens.analyzer.reports import bars, graph, timeline
 from cyclelens.analyzer.reports.interactive import script_data, source_line
 from cyclelens.analyzer.reports.rows import Row, rows, source_shares
@@ -219,7 +220,7 @@ def _prediction(region: RegionAnalysis, prediction: Prediction, identifier: str)
         yield from _account(bars.slots([prediction])[0])
     yield "<h3>Instructions</h3>"
     yield '<div class="figure">'
-    yield from _table(region, prediction, model.ports)
+    yield from _table(region, prediction, model.units)
     yield "</div><h3>Dependencies</h3>"
     yield f'<div class="figure graph">{graph.picture(region, prediction)}</div>'
 
@@ -232,10 +233,11 @@ def _account(parts: Sequence[bars.Part]) -> Iterator[str]:
     yield "</ul>"
 
 
-def _table(region: RegionAnalysis, prediction: Prediction, ports: str) -> Iterator[str]:
+def _table(region: RegionAnalysis, prediction: Prediction, units: Units) -> Iterator[str]:
+    ports = units.names
     account = prediction.account
     chain = dependencies(prediction).chain_cycles if "Dependencies" in prediction.bottlenecks else {}
-    header = ["line", "source", "issued", "exec.", *(f"p{port}" for port in ports)]
+    header = ["line", "source", "issued", "exec.", *map(units.label, ports)]
     header += ["lost"] if account is not None else []
     cells = "".join(f"<th>{name}</th>" for name in header)
     yield f'<table><tr>{cells}<th class="text">instruction</th><th class="text">notes</th></tr>'
@@ -282,7 +284,7 @@ def _cells(figures: Sequence[str], cycles: float, ports: int) -> str:
     return "".join(cells)
 
 
-def _figures(row: Row, ports: str) -> list[str]:
+def _figures(row: Row, ports: Sequence[str]) -> list[str]:
     usage = row.usage
     values = [usage.issued, usage.executed, *(usage.ports.get(port, 0.0) for port in ports)]
     return [wording.figure(value) for value in values]

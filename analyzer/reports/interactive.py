@@ -34,7 +34,7 @@ def _data(region: RegionAnalysis, prediction: Prediction) -> dict[str, Any]:
     drawn = timeline(prediction, MOST_ROWS)
     model = registry.get(prediction.microarchitecture)
     # Of many ports only those that are used: each takes a line from the uops.
-    ports = [port for port in model.ports if drawn.ports[port] or len(model.ports) <= _ALL_PORTS]
+    ports = [port for port in model.units.names if drawn.ports[port] or len(model.units) <= _ALL_PORTS]
     causes = {cause: number for number, cause in enumerate(CAUSES)}
     strings: dict[str, int] = {}
 

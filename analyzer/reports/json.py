@@ -188,7 +188,7 @@ def _row(row: Row) -> dict[str, Any]:
             "variant": template.facts.name if template.facts is not None else None,
             "estimated": template.facts is not None and template.facts.constructed,
             "fused_with_previous": template.fused_with_previous,
-            "uops": [uop.ports for uop in template.uops],
+            "uops": [uop.units.text for uop in template.uops],
             "retire_slots": template.retire_slots,
             "mite_uops": template.mite_uops,
             "ms_uops": template.ms_uops,

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from cyclelens.analyzer.insight import wording
 from cyclelens.analyzer.insight.confidence import doubt, reservations
 from cyclelens.analyzer.insight.dependencies import dependencies
+from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.result import Analysis, Prediction, RegionAnalysis
 from cyclelens.analyzer.model.source import UNKNOWN_LINE
 from cyclelens.analyzer.reports.rows import rows
@@ -77,11 +78,14 @@ def _details(region: RegionAnalysis, prediction: Prediction) -> Iterator[str]:
     yield "| line | instruction | uops | ports | notes |"
     yield "|---:|---|---:|---|---|"
     chain = dependencies(prediction).chain_cycles if "Dependencies" in prediction.bottlenecks else {}
+    label = registry.get(prediction.microarchitecture).units.label
     for row in rows(region, prediction):
         notes = list(row.notes)
         if row.kind == "instruction" and row.index in chain:
             notes.append(wording.on_chain(chain[row.index]))
-        ports = " ".join(f"p{port} {uops:.2f}" for port, uops in row.usage.ports.items() if uops >= 0.005)
+        ports = " ".join(
+            f"{label(port)} {uops:.2f}" for port, uops in row.usage.ports.items() if uops >= 0.005
+        )
         yield (
             f"| {cell(wording.short_place(row.statement))} | `{cell(' '.join(row.text.split()))}` "
             f"| {wording.figure(row.usage.issued)} | {ports} | {cell(', '.join(notes))} |"

@@ -92,8 +92,6 @@ def _prediction(region: RegionAnalysis, prediction: Prediction, full: bool) -> I
     yield f"   Bounds:     {', '.join(bounds) if bounds else 'none'}"
     if prediction.account is not None:
         yield f"   Slots:      {wording.slots(prediction.account)}"
-    if microarchitecture.port_names:
-        yield f"   Ports:      {microarchitecture.port_names}"
     for sentence in reservations(prediction):
         yield f"   Note:       {sentence}"
     for assumption in prediction.assumptions:
@@ -169,16 +167,16 @@ def _account(region: RegionAnalysis, prediction: Prediction, account: Account) -
 
 def _ports(prediction: Prediction) -> Iterator[str]:
     """The static port models beside what was simulated."""
-    ports = registry.get(prediction.microarchitecture).ports
+    units = registry.get(prediction.microarchitecture).units
     static = static_ports(prediction)
     yield "   Uops by port, per iteration:"
-    yield " " * 25 + "".join(f"{f'p{port}':>6}" for port in ports) + "   busiest"
+    yield " " * 25 + "".join(f"{units.label(port):>6}" for port in units.names) + "   busiest"
     for name, load in (
         ("simulated", port_pressure(prediction)),
         ("spread at best", static.best),
         ("spread evenly", static.even),
     ):
-        cells = "".join(f"{wording.figure(load.get(port, 0.0)):>6}" for port in ports)
+        cells = "".join(f"{wording.figure(load.get(port, 0.0)):>6}" for port in units.names)
         yield f"     {name:<20}{cells}{max(load.values(), default=0.0):10.2f}"
 
 
@@ -193,11 +191,12 @@ def _findings_of(region: RegionAnalysis, prediction: Prediction) -> list[Finding
 
 
 def _table(region: RegionAnalysis, prediction: Prediction) -> Iterator[str]:
-    ports = registry.get(prediction.microarchitecture).ports
+    units = registry.get(prediction.microarchitecture).units
+    ports = units.names
     listed = list(rows(region, prediction))
     has_divider = any(row.usage.divider for row in listed)
     has_addresses = any(row.statement.address is not None for row in listed)
-    header = ["line", "source", "issued", "exec.", *(f"p{port}" for port in ports)]
+    header = ["line", "source", "issued", "exec.", *map(units.label, ports)]
     if has_divider:
         header.append("div")
     cells = [_cells(row, ports, has_divider) for row in listed]
@@ -235,7 +234,7 @@ def _table(region: RegionAnalysis, prediction: Prediction) -> Iterator[str]:
     yield f"{formatted(totals)}   total"
 
 
-def _cells(row: Row, ports: str, has_divider: bool) -> list[str]:
+def _cells(row: Row, ports: Sequence[str], has_divider: bool) -> list[str]:
     usage = row.usage
     figures = [usage.issued, usage.executed, *(usage.ports.get(port, 0.0) for port in ports)]
     if has_divider:
@@ -243,7 +242,7 @@ def _cells(row: Row, ports: str, has_divider: bool) -> list[str]:
     return ["", source_shares(usage.sources), *(wording.figure(value) for value in figures)]
 
 
-def _totals(listed: Sequence[Row], ports: str, has_divider: bool) -> list[str]:
+def _totals(listed: Sequence[Row], ports: Sequence[str], has_divider: bool) -> list[str]:
     usages = [row.usage for row in listed]
     figures = [
         sum(usage.issued for usage in usages),

@@ -17,7 +17,9 @@ from typing import NamedTuple
 
 from cyclelens.analyzer.insight import wording
 from cyclelens.analyzer.insight.waits import CAUSES, Timeline, Wait, timeline
+from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.result import Prediction, TraceRow
+from cyclelens.analyzer.model.units import Units
 
 DEFAULT_ROUNDS = 3
 MAX_CYCLES = 120
@@ -88,7 +90,7 @@ def render(
     start = 0 if 0 in wanted else first
     end = max((cycle for row in chosen for _, cycle in _events(row)), default=start) + 1
     cut = min(end, trace.cycles, start + max_cycles)
-    lines = [*_head(start, cut), *_uop_lines(chosen, _texts(prediction, labels), start, cut)]
+    lines = [*_head(start, cut), *_uop_lines(chosen, prediction, _texts(prediction, labels), start, cut)]
     if cut < end:
         lines.append(f"(cut after cycle {cut - 1}; the last of these rounds ends in cycle {end - 1})")
     lines.append(LEGEND)
@@ -100,7 +102,7 @@ def draw(prediction: Prediction, *, labels: Mapping[int, str] | None = None) -> 
     shown = timeline(prediction, _DRAWN_ROWS)
     texts = _texts(prediction, labels)
     end = min(shown.cycles, _DRAWN_CYCLES)
-    lines = [*_head(0, end), *_uop_lines(shown.rows, texts, 0, end)]
+    lines = [*_head(0, end), *_uop_lines(shown.rows, prediction, texts, 0, end)]
     count = len(shown.rows)
     notes = ["", "", *("\n".join(explain(shown, number, texts)) for number in range(count))]
     marks = [Mark(0, 0, len(lines[0]), "heading"), Mark(1, 0, len(lines[1]), "heading")]
@@ -159,7 +161,10 @@ def _head(start: int, end: int) -> tuple[str, str]:
     return " " * len(head) + tens, head + units
 
 
-def _uop_lines(rows: Sequence[TraceRow], texts: Mapping[int, str], start: int, end: int) -> Iterator[str]:
+def _uop_lines(
+    rows: Sequence[TraceRow], prediction: Prediction, texts: Mapping[int, str], start: int, end: int
+) -> Iterator[str]:
+    units = registry.get(prediction.microarchitecture).units
     previous: tuple[int, int, str] | None = None
     for row in rows:
         group = (row.round, row.instruction, row.kind)
@@ -169,7 +174,7 @@ def _uop_lines(rows: Sequence[TraceRow], texts: Mapping[int, str], start: int, e
             number = str(row.round) if previous is None or previous[0] != row.round else ""
             previous = group
         picture = _picture(row, start, end).rstrip()
-        what = f"{number:>5}  {label:<{_LABEL_WIDTH}}  {_port(row):>{_PORTS_WIDTH}}"
+        what = f"{number:>5}  {label:<{_LABEL_WIDTH}}  {_port(row, units):>{_PORTS_WIDTH}}"
         yield f"{what}  {picture}".rstrip()
 
 
@@ -252,11 +257,13 @@ def _picture(row: TraceRow, start: int, end: int) -> str:
     return "".join(cells)
 
 
-def _port(row: TraceRow) -> str:
+def _port(row: TraceRow, units: Units) -> str:
     if row.port == "elim":
         return "eliminated"
     if row.port:
-        return f"p{row.port} of {row.ports}"
+        port = units.label(row.port)
+        full = f"{port} of {row.ports}"
+        return full if len(full) <= _PORTS_WIDTH else port
     return "fused" if row.kind == "fused" else "-"
 
 

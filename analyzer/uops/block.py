@@ -13,19 +13,12 @@ from weakref import WeakKeyDictionary
 
 from cyclelens.analyzer.facts.matching import Matcher
 from cyclelens.analyzer.facts.store import FactsStore
-from cyclelens.analyzer.model.facts import InstructionFacts, PortUse
+from cyclelens.analyzer.model.facts import InstructionFacts
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
-from cyclelens.analyzer.model.uops import (
-    Block,
-    Entry,
-    InstructionTemplate,
-    UopKind,
-    UopTemplate,
-    Value,
-    ValueKind,
-)
+from cyclelens.analyzer.model.units import Role, UnitSet, UnitUse, UopKind
+from cyclelens.analyzer.model.uops import Block, Entry, InstructionTemplate, UopTemplate, Value, ValueKind
 from cyclelens.analyzer.recent import Recent
 from cyclelens.analyzer.uops.ablations import ablated
 from cyclelens.analyzer.uops.expansion import expand
@@ -167,7 +160,7 @@ class _Context(NamedTuple):
 
     def key(self) -> tuple[object, ...]:
         """Equal for contexts with the same effect."""
-        absorbs = self.branch and (self.branch.ports, self.branch.uop_count)
+        absorbs = self.branch and (self.branch.uses, self.branch.uop_count)
         return (self.wide, absorbs, self.slower, self.merged, self.jcc, self.second)
 
 
@@ -180,7 +173,7 @@ def _entry(knowledge: _Known, context: _Context, cache: _Cache) -> Entry:
     sibling = cache.templates.get(key)
     if sibling is not None:
         return Sibling(sibling[0], knowledge.instruction, knowledge.operands, sibling[1], knowledge.names)
-    template = _template(knowledge.prepared(), context)
+    template = _template(knowledge.prepared(), context, cache.microarchitecture)
     if cache.options.simple_front_end:
         template = _unfused(template)
     cache.templates[key] = (template, knowledge.names)
@@ -239,27 +232,34 @@ def _hits_jcc_erratum(start: int, end: int) -> bool:
     return start // _JCC_BLOCK != end // _JCC_BLOCK
 
 
-def _without_port_1(ports: tuple[PortUse, ...]) -> tuple[PortUse, ...]:
-    """Vector port sets while 512-bit instructions are about: port 1 is closed to them (V6)."""
-    counts = {allowed: count for allowed, count in ports if not _loses_port_1(allowed)}
-    for allowed, count in ports:
-        if _loses_port_1(allowed):
-            shortened = allowed.replace("1", "")
-            counts[shortened] = counts.get(shortened, 0) + count
-    return tuple(counts.items())
+def _without_closed(uses: tuple[UnitUse, ...], microarchitecture: Microarchitecture) -> tuple[UnitUse, ...]:
+    """What vector uops need while 512-bit instructions are about: some units are closed to them (V6)."""
+    closed = microarchitecture.closed_by_512_bit.mask
+    kept = [use for use in uses if not _loses(use, closed)]
+    for use in uses:
+        if _loses(use, closed):
+            units = microarchitecture.units.of(use.units.mask & ~closed)
+            same = next((place for place, other in enumerate(kept) if other.units is units), None)
+            if same is None:
+                kept.append(use._replace(units=units))
+            else:
+                kept[same] = kept[same]._replace(uops=kept[same].uops + use.uops)
+    return tuple(kept)
 
 
-def _loses_port_1(allowed: str) -> bool:
-    return "1" in allowed and allowed != "1"
+def _loses(use: UnitUse, closed: int) -> bool:
+    return use.units.mask & closed != 0 and use.units.mask & ~closed != 0
 
 
-def _template(prepared: Prepared, context: _Context) -> InstructionTemplate:
+def _template(
+    prepared: Prepared, context: _Context, microarchitecture: Microarchitecture
+) -> InstructionTemplate:
     wide, branch, slower, merged, jcc, second = context
-    ports, uop_count = prepared.ports, prepared.uop_count
+    uses, uop_count = prepared.uses, prepared.uop_count
     if wide and prepared.has_simd_operand:
-        ports = _without_port_1(ports)
-    if branch is not None and branch.ports:
-        ports, uop_count = fuse_branch(ports, uop_count, branch.ports, branch.uop_count)
+        uses = _without_closed(uses, microarchitecture)
+    if branch is not None and branch.uses:
+        uses, uop_count = fuse_branch(uses, uop_count, branch.uses, branch.uop_count)
     if slower:
         latencies = {
             key: cycles + (key[0] == "reg" and key[1] in slower) for key, cycles in prepared.latencies.items()
@@ -272,7 +272,7 @@ def _template(prepared: Prepared, context: _Context) -> InstructionTemplate:
     fused: tuple[int, ...] = ()
     laminated: tuple[int, ...] = ()
     if not second:
-        uops = expand(prepared, ports)
+        uops = expand(prepared, uses)
         fused = fuse(uops, figures.retire_slots or 1)
         laminated = laminate(uops, fused, mite_uops + ms_uops)
     return InstructionTemplate(
@@ -288,7 +288,7 @@ def _template(prepared: Prepared, context: _Context) -> InstructionTemplate:
         ms_uops=ms_uops,
         complex_decoder=prepared.complex_decoder,
         available_simple_decoders=prepared.available_simple_decoders,
-        ports=ports,
+        uses=uses,
         divider_cycles=figures.divider_cycles or 0,
         tp=figures.tp,
         fused_with_next=branch is not None,
@@ -334,20 +334,20 @@ def _unknown(instruction: Instruction) -> InstructionTemplate:
         ms_uops=0,
         complex_decoder=False,
         available_simple_decoders=0,
-        ports=(),
+        uses=(),
     )
 
 
 def sync_uop(microarchitecture: Microarchitecture) -> UopTemplate:
     """The uop that brings RSP up to date with the stack engine (E5)."""
-    return _register_copy(UopKind.SYNC, microarchitecture.alu_ports, "RSP")
+    return _register_copy(UopKind.SYNC, microarchitecture.units.having(Role.ALU), "RSP")
 
 
-def merge_uop(register: str) -> UopTemplate:
+def merge_uop(microarchitecture: Microarchitecture, register: str) -> UopTemplate:
     """The uop that merges a high-8 register into its 64-bit register (H2)."""
-    return _register_copy(UopKind.MERGE, "15", register)
+    return _register_copy(UopKind.MERGE, microarchitecture.units.having(Role.MERGE), register)
 
 
-def _register_copy(kind: UopKind, ports: str, register: str) -> UopTemplate:
+def _register_copy(kind: UopKind, units: UnitSet, register: str) -> UopTemplate:
     value: Value = (ValueKind.REGISTER, register)
-    return UopTemplate(kind, ports, (value,), ((value, 1),))
+    return UopTemplate(kind, units, (value,), ((value, 1),))

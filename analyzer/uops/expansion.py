@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cyclelens.analyzer.model.facts import PortUse
-from cyclelens.analyzer.model.uops import UopKind, UopTemplate, Value, ValueKind
+from cyclelens.analyzer.model.units import UnitSet, UnitUse, UopKind
+from cyclelens.analyzer.model.uops import UopTemplate, Value, ValueKind
 from cyclelens.analyzer.uops.operands import Latencies, Prepared
 
 LOAD_LATENCY = 5
@@ -38,12 +38,12 @@ class _Internal:
         return ValueKind.INTERNAL, str(self._count - 1)
 
 
-def expand(prepared: Prepared, ports: Sequence[PortUse]) -> tuple[UopTemplate, ...]:
+def expand(prepared: Prepared, uses: Sequence[UnitUse]) -> tuple[UopTemplate, ...]:
     """The uops in program order: loads, computes, stores, padded with empty uops to the retire slots.
 
-    ``ports`` are the instruction's port sets after macro-fusion and the 512-bit rule, in table order.
+    ``uses`` are the units that the instruction needs after macro-fusion and the 512-bit rule, in table order.
     """
-    loads, computes, addresses, datas = _classify(ports)
+    loads, computes, addresses, datas = _classify(uses)
     internal = _Internal()
     register_outputs = _registers(prepared.register_outputs)
     address_inputs = _registers(prepared.address_inputs)
@@ -89,23 +89,15 @@ def expand(prepared: Prepared, ports: Sequence[PortUse]) -> tuple[UopTemplate, .
     return tuple(uops)
 
 
-def _classify(ports: Sequence[PortUse]) -> tuple[list[str], list[str], list[str], list[str]]:
+def _classify(uses: Sequence[UnitUse]) -> tuple[list[UnitSet], list[UnitSet], list[UnitSet], list[UnitSet]]:
     """Loads, computes, store addresses, store data (U1, U2)."""
-    loads: list[str] = []
-    computes: list[str] = []
-    addresses: list[str] = []
-    datas: list[str] = []
-    for allowed, count in ports:
-        chosen = frozenset(allowed)
-        if chosen & frozenset("78"):
-            kind = addresses
-        elif chosen & frozenset("23"):
-            kind = loads
-        elif chosen & frozenset("49"):
-            kind = datas
-        else:
-            kind = computes
-        kind += [allowed] * count
+    loads: list[UnitSet] = []
+    computes: list[UnitSet] = []
+    addresses: list[UnitSet] = []
+    datas: list[UnitSet] = []
+    lists = {UopKind.LOAD: loads, UopKind.STORE_ADDRESS: addresses, UopKind.STORE_DATA: datas}
+    for kind, units, count in uses:
+        lists.get(kind, computes).extend([units] * count)
     while len(datas) > len(addresses):
         if loads:
             addresses.append(loads.pop())
@@ -122,7 +114,7 @@ def _flags(groups: Sequence[str]) -> tuple[Value, ...]:
     return tuple((ValueKind.FLAGS, group) for group in groups)
 
 
-def _shift_by_cl(prepared: Prepared, computes: list[str], internal: _Internal) -> list[UopTemplate]:
+def _shift_by_cl(prepared: Prepared, computes: list[UnitSet], internal: _Internal) -> list[UopTemplate]:
     """The three uops of a shift by CL, whose flags depend on the old flags (U5); empty if it is none."""
     if (
         prepared.address_inputs
@@ -158,7 +150,7 @@ def _shift_by_cl(prepared: Prepared, computes: list[str], internal: _Internal) -
 
 def _compute(
     prepared: Prepared,
-    computes: list[str],
+    computes: list[UnitSet],
     load_results: list[Value],
     store_values: list[Value],
     internal: _Internal,

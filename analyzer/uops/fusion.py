@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cyclelens.analyzer.model.facts import PortUse
+from cyclelens.analyzer.model.units import UnitUse, UopKind
 from cyclelens.analyzer.model.uops import UopTemplate
 
-_MEMORY_PORTS = frozenset("237")
+_JOINING = frozenset({UopKind.LOAD, UopKind.STORE_ADDRESS})
+"""Uops that share an issue slot with the one behind them."""
 
 
 def _group(count: int, groups: int, joins: Sequence[bool]) -> tuple[int, ...]:
@@ -26,7 +27,7 @@ def _group(count: int, groups: int, joins: Sequence[bool]) -> tuple[int, ...]:
 
 def fuse(uops: Sequence[UopTemplate], retire_slots: int) -> tuple[int, ...]:
     """Number of uops in every fused uop (G1)."""
-    joins = [bool(_MEMORY_PORTS & frozenset(uop.ports)) for uop in uops]
+    joins = [uop.kind in _JOINING for uop in uops]
     return _group(len(uops), retire_slots, joins)
 
 
@@ -35,23 +36,23 @@ def laminate(uops: Sequence[UopTemplate], fused: Sequence[int], delivered: int) 
     joins = []
     position = 0
     for size in fused:
-        joins.append(size == 1 and bool(_MEMORY_PORTS & frozenset(uops[position].ports)))
+        joins.append(size == 1 and uops[position].kind in _JOINING)
         position += size
     return _group(len(fused), min(delivered, len(fused)), joins)
 
 
 def fuse_branch(
-    ports: tuple[PortUse, ...], uops: int, branch_ports: tuple[PortUse, ...], branch_uops: int
-) -> tuple[tuple[PortUse, ...], int]:
-    """Port sets and uop count of an instruction that has absorbed its branch (A2)."""
+    uses: tuple[UnitUse, ...], uops: int, branch_uses: tuple[UnitUse, ...], branch_uops: int
+) -> tuple[tuple[UnitUse, ...], int]:
+    """Units and uop count of an instruction that has absorbed its branch (A2)."""
     if uops == 0:
-        return branch_ports, branch_uops
-    branch = branch_ports[0][0]
-    for position, (allowed, count) in enumerate(ports):
-        if not set(branch) <= set(allowed):
+        return branch_uses, branch_uops
+    branch = branch_uses[0].units
+    for position, (kind, units, count) in enumerate(uses):
+        if kind is not UopKind.COMPUTE or branch.mask & ~units.mask:
             continue
-        rest = ports[:position] + ports[position + 1 :]
-        if any(existing == branch for existing, _ in rest):
-            return tuple((p, count if p == branch else c) for p, c in rest), uops
-        return (*rest, (branch, count)), uops
-    return ports, uops
+        rest = uses[:position] + uses[position + 1 :]
+        if any(use.units == branch for use in rest):
+            return tuple(use._replace(uops=count) if use.units == branch else use for use in rest), uops
+        return (*rest, UnitUse(kind, branch, count)), uops
+    return uses, uops

@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
-from cyclelens.analyzer.model.facts import Figures, InstructionFacts, Latency, OperandFacts, PortUse
+from cyclelens.analyzer.model.facts import Figures, InstructionFacts, Latency, OperandFacts
 from cyclelens.analyzer.model.instruction import DecodedOperand, Instruction, OperandKind
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.units import UnitUse
 from cyclelens.analyzer.model.uops import MemoryAccess, RegisterOperand
 from cyclelens.analyzer.uops.registers import canonical, is_general_purpose, is_simd, width
 
@@ -47,7 +48,7 @@ class Prepared:
     instruction: Instruction
     facts: InstructionFacts
     figures: Figures
-    ports: tuple[PortUse, ...]
+    uses: tuple[UnitUse, ...]
     uop_count: int
     complex_decoder: bool
     available_simple_decoders: int
@@ -241,7 +242,7 @@ def prepare(
         instruction=instruction,
         facts=facts,
         figures=figures,
-        ports=ports,
+        uses=tuple(microarchitecture.units.use(text, count) for text, count in ports),
         uop_count=uop_count,
         complex_decoder=complex_decoder,
         available_simple_decoders=available,

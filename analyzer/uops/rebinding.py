@@ -176,7 +176,7 @@ def _rename(uop: UopTemplate, mapping: Mapping[str, str]) -> UopTemplate:
     """The uop with its registers renamed; names of flags and internal values are no register's."""
     return UopTemplate(
         uop.kind,
-        uop.ports,
+        uop.units,
         tuple([(kind, mapping.get(name, name)) for kind, name in uop.inputs]),
         tuple([((kind, mapping.get(name, name)), latency) for (kind, name), latency in uop.outputs]),
         uop.memory_operand,

@@ -15,6 +15,7 @@ from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.result import Simulation
 from cyclelens.analyzer.model.uops import Block, InstructionTemplate, MemoryAccess, RegisterOperand
+from unit_sets import unit_uses
 
 HSW, SKL, ICL = (registry.get(name) for name in ("HSW", "SKL", "ICL"))
 NOP = InstructionTemplate(
@@ -30,7 +31,7 @@ NOP = InstructionTemplate(
     ms_uops=0,
     complex_decoder=False,
     available_simple_decoders=4,
-    ports=(),
+    uses=(),
 )
 
 
@@ -110,14 +111,14 @@ class TestUopSupply:
 
 class TestPorts:
     def test_a_union_of_port_sets_can_be_the_limit(self):
-        templates = [nop(ports=((ports, 1),)) for ports in ("0", "1", "01")]
+        templates = [nop(uses=unit_uses((ports, 1))) for ports in ("0", "1", "01")]
         assert port_bound(block(*templates), SKL) == 1.5
 
     def test_counts_multiply(self):
-        assert port_bound(block(nop(ports=(("0156", 2), ("06", 4)))), SKL) == 2
+        assert port_bound(block(nop(uses=unit_uses(("0156", 2), ("06", 4)))), SKL) == 2
 
     def test_moves_count_as_often_as_they_were_not_eliminated(self):
-        move = nop(ports=(("0", 2),), eliminable_move=True)
+        move = nop(uses=unit_uses(("0", 2)), eliminable_move=True)
         assert port_bound(block(move), SKL) == 0
         assert port_bound(block(move), SKL, elimination=[0.25]) == 0.5
 
@@ -289,7 +290,7 @@ class TestRegistry:
         assert compute_bounds(unrolled, HSW, None).keys() == {"Predecoder", "Decoder", "Issue"}
 
     def test_measured_elimination_reaches_the_ports(self):
-        move = compute(["RAX"], ["RBX"], ports=(("0", 1),), eliminable_move=True)
+        move = compute(["RAX"], ["RBX"], uses=unit_uses(("0", 1)), eliminable_move=True)
         assert compute_bounds(block(move), SKL, simulated(("MITE",), (0.5,)))["Ports"] == 0.5
 
     def test_nothing_bounds_nothing(self):

@@ -5,12 +5,13 @@ from dataclasses import replace
 import pytest
 from cyclelens.analyzer.evaluation.categories import category, front_end
 from cyclelens.analyzer.model.instruction import DecodedOperand, Instruction, OperandKind
-from cyclelens.analyzer.model.uops import InstructionTemplate, UopKind, UopTemplate
+from cyclelens.analyzer.model.units import UopKind
+from cyclelens.analyzer.model.uops import InstructionTemplate, UopTemplate
 
 NOP = InstructionTemplate(
     instruction=Instruction(b"\x90", "nop", "nop", ""), facts=None, name="", uops=(), fused_uops=(),
     idq_uops=(), uop_count=0, retire_slots=1, mite_uops=1, ms_uops=0, complex_decoder=False,
-    available_simple_decoders=4, ports=(),
+    available_simple_decoders=4, uses=(),
 )  # fmt: skip
 
 

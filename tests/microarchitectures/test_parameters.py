@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 import pytest
 from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.microarchitecture import UNLIMITED, PortPolicy
+from cyclelens.analyzer.model.units import Role
 
 # Bytes, cycles, uops and instructions; "yes" and "no" for switches; "many" is a number without a limit.
 TABLE = """
@@ -92,7 +91,8 @@ def test_ports(family: str) -> None:
     """The ports, those of plain arithmetic, and the binding rule that follows from their number (1.5)."""
     for name in family.split():
         model = registry.get(name)
-        assert (model.ports, model.alu_ports, model.port_policy) == PORTS[family]
+        alus = model.units.having(Role.ALU).text
+        assert ("".join(model.units.names), alus, model.port_policy) == PORTS[family]
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,8 @@ def test_siblings_differ_in_name_only(original: str, copies: str) -> None:
     named = ("name", "title", "facts_name")
 
     def parameters(name: str) -> dict[str, object]:
-        return {key: value for key, value in asdict(registry.get(name)).items() if key not in named}
+        model = registry.get(name)
+        return {key: getattr(model, key) for key in model.__slots__ if key not in named}
 
     for copy in copies.split():
         assert parameters(copy) == parameters(original)

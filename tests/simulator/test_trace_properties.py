@@ -209,7 +209,7 @@ def test_ports_are_allowed_ones(case: Case) -> None:
     """A uop runs on one of its ports; a uop without any never becomes ready; only moves are eliminated."""
     templates = case.block.instructions
     for row in rows_of(case.run()):
-        assert set(row.ports) <= set(case.model.ports)
+        assert set(row.ports) <= set(case.model.units.names)
         if row.port == "elim":
             assert templates[row.instruction].eliminable_move
         elif row.ports:
@@ -243,7 +243,7 @@ def test_rows_follow_the_templates(case: Case) -> None:
     def nesting(template: InstructionTemplate) -> list[tuple[int, int, int, str]]:
         sizes, uops = iter(template.fused_uops), iter(template.uops)
         return [
-            (idq, fused, number, next(uops).ports)
+            (idq, fused, number, next(uops).units.text)
             for idq, slots in enumerate(template.idq_uops)
             for fused in range(slots)
             for number in range(next(sizes))

@@ -37,6 +37,22 @@ def test_documented_throughput(kernel: str, code: str, expected: tuple[float, ..
         assert cycles(code, name, loop=False) == pytest.approx(figure, rel=0.1), name
 
 
+ADDS = 2 * "4801de4801df4901d84901d94901da4901db4901dc4901dd"
+"""16 adds to eight registers."""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_division_of_vectors_takes_nothing_from_the_alus(name: str) -> None:
+    """Z3: a division leaves through a floating-point pipe: 17 instructions, four decoded a cycle."""
+    assert cycles("c5f05ec2" + ADDS, name, loop=False) == 4.25
+
+
+@pytest.mark.parametrize(("name", "expected"), [("ZEN2", 2), ("ZEN3", 1), ("ZEN4", 1), ("ICL", 2)])
+def test_two_stores_through_two_pointers(name: str, expected: float) -> None:
+    """Z1: from Zen 3 on two stores a cycle, wherever they go; Ice Lake's pairs are for one line only."""
+    assert cycles("48890648891f", name, loop=False) == expected
+
+
 @pytest.mark.parametrize("report", list(FORMATS))
 def test_every_report_says_that_it_is_approximate(report: str) -> None:
     analysis = Analyzer().analyze(TEXT, AnalysisOptions())

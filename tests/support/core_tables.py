@@ -64,7 +64,7 @@ def form(code: str, name: str) -> str:
 
 def units(template: InstructionTemplate) -> str:
     uops = iter(template.uops)
-    groups = ("+".join(next(uops).ports or "-" for _ in range(fused)) for fused in template.fused_uops)
+    groups = ("+".join(next(uops).units.text or "-" for _ in range(fused)) for fused in template.fused_uops)
     return " ".join(f"{count}*{group}" if count > 1 else group for group, count in Counter(groups).items())
 
 

@@ -17,7 +17,9 @@ from cyclelens.analyzer.model.result import (
     Trace,
 )
 from cyclelens.analyzer.model.source import Problem, Region, SourceLine
-from cyclelens.analyzer.model.uops import InstructionTemplate, UopKind, UopTemplate
+from cyclelens.analyzer.model.units import UopKind
+from cyclelens.analyzer.model.uops import InstructionTemplate, UopTemplate
+from unit_sets import unit_set, unit_uses
 
 
 def facts(name: str = "ADD (R64, R64)", **fields: Any) -> InstructionFacts:
@@ -31,7 +33,7 @@ def template(
     text: str = "add rax, rbx", *, ports: Sequence[str] = ("0156",), **fields: Any
 ) -> InstructionTemplate:
     """An instruction with one compute uop for each port set, each a fused and an IDQ uop of its own."""
-    uops = tuple(UopTemplate(UopKind.COMPUTE, ports=allowed) for allowed in ports)
+    uops = tuple(UopTemplate(UopKind.COMPUTE, unit_set(allowed)) for allowed in ports)
     values: dict[str, Any] = {
         "instruction": Instruction(
             code=b"\x90", text=text, mnemonic=text.split()[0] if text else "", iform=""
@@ -47,7 +49,7 @@ def template(
         "ms_uops": 0,
         "complex_decoder": False,
         "available_simple_decoders": 4,
-        "ports": tuple((allowed, 1) for allowed in ports),
+        "uses": unit_uses(*((allowed, 1) for allowed in ports)),
     }
     return InstructionTemplate(**(values | fields))
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from blocks import template_of
 from cyclelens.analyzer.model.facts import Figures, Latency
-from cyclelens.analyzer.model.uops import InstructionTemplate, UopKind, UopTemplate, Value, ValueKind
+from cyclelens.analyzer.model.units import UopKind
+from cyclelens.analyzer.model.uops import InstructionTemplate, UopTemplate, Value, ValueKind
 from records import flags, invented, memory, register
 
 LOAD, COMPUTE, EMPTY = UopKind.LOAD, UopKind.COMPUTE, UopKind.EMPTY
@@ -21,7 +22,7 @@ def flag(group: str) -> Value:
 
 
 def kinds(template: InstructionTemplate) -> list[tuple[UopKind, str]]:
-    return [(uop.kind, uop.ports) for uop in template.uops]
+    return [(uop.kind, uop.units.text) for uop in template.uops]
 
 
 def only_result(uop: UopTemplate) -> Value:
@@ -31,24 +32,30 @@ def only_result(uop: UopTemplate) -> Value:
 
 
 @pytest.mark.parametrize(
-    ("ports", "kind"),
+    ("name", "ports", "kind"),
     [
-        ("237", ADDRESS),
-        ("7", ADDRESS),
-        ("78", ADDRESS),
-        ("23", LOAD),
-        ("3", LOAD),
-        ("4", DATA),
-        ("49", DATA),
-        ("0156", COMPUTE),
-        ("5", COMPUTE),
+        ("SNB", "23", LOAD),
+        ("SKL", "237", ADDRESS),
+        ("SKL", "7", ADDRESS),
+        ("ICL", "78", ADDRESS),
+        ("SKL", "23", LOAD),
+        ("SKL", "3", LOAD),
+        ("SKL", "4", DATA),
+        ("ICL", "49", DATA),
+        ("SKL", "0156", COMPUTE),
+        ("SKL", "5", COMPUTE),
     ],
 )
-def test_ports_tell_what_a_uop_does(ports: str, kind: UopKind) -> None:
-    """U1: 7 or 8 make a store address, else 2 or 3 a load, else 4 or 9 store data, anything else computes."""
-    complement = {ADDRESS: (("4", 1),), DATA: (("78", 1),)}.get(kind, ())
-    template = invented([memory(0, "RSI", "rw")], Figures(uops=2, ports=((ports, 1), *complement)))
-    assert kind in [uop.kind for uop in template.uops if uop.ports == ports]
+def test_ports_tell_what_a_uop_does(name: str, ports: str, kind: UopKind) -> None:
+    """U1: units for store addresses alone make a store address, else those for loads a load, else those for
+    store data store data; anything else computes."""
+    complement = {ADDRESS: (("4", 1),), DATA: (("7", 1),)}.get(kind, ())
+    template = invented(
+        [memory(0, "RSI", "rw")],
+        Figures(uops=2, ports=((ports, 1), *complement)),
+        microarchitecture=name,
+    )
+    assert kind in [uop.kind for uop in template.uops if uop.units.text == ports]
 
 
 def test_a_store_without_address_ports_takes_its_last_load_ports() -> None:
@@ -74,7 +81,7 @@ def test_surplus_store_addresses_are_dropped() -> None:
 def test_plain_load() -> None:
     """U3: a load without computation takes the address registers and makes the result in five cycles."""
     (load,) = template_of("488b0418", "SKL").uops
-    assert (load.kind, load.ports, load.memory_operand) == (LOAD, "23", 0)
+    assert (load.kind, load.units.text, load.memory_operand) == (LOAD, "23", 0)
     assert load.inputs == (reg("RAX"), reg("RBX"))
     assert load.outputs == ((reg("RAX"), 5),)
 
@@ -82,7 +89,7 @@ def test_plain_load() -> None:
 def test_load_and_compute() -> None:
     """U3, U6: a multiplication from memory is a load, and a multiplication of register and loaded value."""
     load, multiply = template_of("c5fb5906", "SKL").uops
-    assert (load.inputs, load.ports) == ((reg("RSI"),), "23")
+    assert (load.inputs, load.units.text) == ((reg("RSI"),), "23")
     assert load.outputs == ((only_result(load), 5),)
     assert multiply.inputs == (reg("XMM0"), only_result(load))
     assert multiply.outputs == ((reg("XMM0"), 4),)
@@ -107,7 +114,7 @@ def test_read_modify_write(name: str, address_ports: str) -> None:
     """U4, U10: load, compute, store address, store data; the stored value comes from the compute uop."""
     load, compute, address, data = template_of("48830601", name).uops
     assert [load.kind, compute.kind, address.kind, data.kind] == [LOAD, COMPUTE, ADDRESS, DATA]
-    assert address.ports == address_ports
+    assert address.units.text == address_ports
     assert compute.inputs == (only_result(load),)
     assert [value for value, _ in compute.outputs[:2]] == [flag("C"), flag("SPAZO")]
     assert data.inputs == (compute.outputs[2][0],)
@@ -187,10 +194,10 @@ def test_memory_to_memory_latency() -> None:
 def test_cmov_on_haswell() -> None:
     """U7, U8: the slower inputs go through a uop in front; the base uop has the first port set."""
     front, base = template_of("480f4fca", "HSW").uops
-    assert front.ports == "06"
+    assert front.units.text == "06"
     assert front.inputs == (reg("RDX"), flag("SPAZO"))
     assert front.outputs == ((only_result(front), 1),)
-    assert base.ports == "0156"
+    assert base.units.text == "0156"
     assert base.inputs == (reg("RCX"), only_result(front))
     assert base.outputs == ((reg("RCX"), 1),)
 
@@ -198,14 +205,14 @@ def test_cmov_on_haswell() -> None:
 def test_cmov_on_skylake() -> None:
     """U7: with one uop all inputs belong to it."""
     (uop,) = template_of("480f4fca", "SKL").uops
-    assert (uop.ports, uop.inputs) == ("06", (reg("RCX"), reg("RDX"), flag("SPAZO")))
+    assert (uop.units.text, uop.inputs) == ("06", (reg("RCX"), reg("RDX"), flag("SPAZO")))
 
 
 def test_sbb_on_haswell() -> None:
     """U7, U8: the registers are a cycle slower than the carry, so they take the uop in front."""
     template = template_of("19c8", "HSW")
     front, base = template.uops
-    assert (front.inputs, front.ports) == ((reg("RAX"), reg("RCX")), "06")
+    assert (front.inputs, front.units.text) == ((reg("RAX"), reg("RCX")), "06")
     assert base.inputs == (flag("C"), only_result(front))
     assert base.outputs == ((reg("RAX"), 1), (flag("C"), 1), (flag("SPAZO"), 1))
     assert (template.complex_decoder, template.available_simple_decoders) == (True, 2)
@@ -219,7 +226,7 @@ def test_three_latency_classes() -> None:
         latencies={(0, 0): 2, (1, 0): 3, (2, 0): 7},
     )
     last, middle, base = template.uops
-    assert [last.ports, middle.ports, base.ports] == ["5", "1", "0"]
+    assert [last.units.text, middle.units.text, base.units.text] == ["5", "1", "0"]
     assert (last.inputs, last.outputs) == ((reg("RCX"),), ((only_result(last), 5),))
     assert (middle.inputs, middle.outputs) == ((reg("RBX"),), ((only_result(middle), 1),))
     assert set(base.inputs) == {reg("RAX"), only_result(middle), only_result(last)}
@@ -232,7 +239,7 @@ def test_a_port_set_with_a_count_is_as_many_uops() -> None:
         [register(0, "RAX", "rw"), register(1, "RBX", "r")], Figures(uops=3, ports=(("5", 2), ("01", 1)))
     )
     base, *fillers = template.uops
-    assert [uop.ports for uop in template.uops] == ["5", "5", "01"]
+    assert [uop.units.text for uop in template.uops] == ["5", "5", "01"]
     assert base.outputs == ((reg("RAX"), 1),)
     assert all((uop.inputs, uop.outputs) == ((reg("RAX"), reg("RBX")), ()) for uop in fillers)
 
@@ -243,7 +250,7 @@ def test_table_order_decides_which_uop_is_the_base() -> None:
     for first, second in (("5", "01"), ("01", "5")):
         figures = Figures(uops=2, ports=((first, 1), (second, 1)))
         front, base = invented(operands, figures, latencies={(1, 0): 3}).uops
-        assert (front.ports, base.ports) == (second, first)
+        assert (front.units.text, base.units.text) == (second, first)
 
 
 def test_more_latency_classes_than_ports() -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 from blocks import template_of, templates_of
 from cyclelens.analyzer.model.facts import Figures, Latency
-from cyclelens.analyzer.model.uops import UopKind, ValueKind
+from cyclelens.analyzer.model.units import UopKind
+from cyclelens.analyzer.model.uops import ValueKind
 from records import invented, memory, register
+from unit_sets import texts
 
 
 def test_base_figures_apply_first() -> None:
@@ -17,7 +19,7 @@ def test_base_figures_apply_first() -> None:
         same_register=Figures(uops=0, ports=()),
         indexed=Figures(uops=2, ports=(("5", 2),)),
     )
-    assert (template.uop_count, template.ports) == (1, (("06", 1),))
+    assert (template.uop_count, texts(template.uses)) == (1, (("06", 1),))
 
 
 @pytest.mark.parametrize(
@@ -28,7 +30,7 @@ def test_base_figures_apply_first() -> None:
 def test_zero_idiom(code: str, name: str) -> None:
     """V2: with equal registers a zero idiom is one empty uop that depends on nothing."""
     template = template_of(code, name)
-    assert (template.uop_count, template.ports, template.register_inputs) == (0, (), ())
+    assert (template.uop_count, texts(template.uses), template.register_inputs) == (0, (), ())
     assert [uop.kind for uop in template.uops] == [UopKind.EMPTY]
     assert len(template.register_outputs) == 1
 
@@ -128,7 +130,7 @@ def test_excluded_movzx(code: str) -> None:
     for name in ("HSW", "SKL"):
         template = template_of(code, name)
         assert not template.eliminable_move
-        assert (template.uop_count, template.ports) == (1, (("0156", 1),))
+        assert (template.uop_count, texts(template.uses)) == (1, (("0156", 1),))
 
 
 @pytest.mark.parametrize("code", ["410fb6c8", "410fb6cb"], ids=["r8b", "r11b"])
@@ -142,7 +144,7 @@ def test_move_that_is_not_eliminated() -> None:
     template = template_of("4889d8", "HSW")
     (uop,) = template.uops
     assert template.uop_count == 1
-    assert (uop.ports, uop.inputs) == ("0156", ((ValueKind.REGISTER, "RBX"),))
+    assert (uop.units.text, uop.inputs) == ("0156", ((ValueKind.REGISTER, "RBX"),))
     assert uop.outputs == (((ValueKind.REGISTER, "RAX"), 1),)
 
 
@@ -153,7 +155,7 @@ VPADDD_YMM = "c5ddfeeb"
 def test_512_bit_code_closes_port_1_to_vector_instructions() -> None:
     """V6: next to a ZMM register a vector instruction on ports 0, 1 and 5 is left with 0 and 5."""
     _, narrow = templates_of(VPADDD_ZMM + VPADDD_YMM, "SKX")
-    assert [uop.ports for uop in narrow.uops] == ["05"]
+    assert [uop.units.text for uop in narrow.uops] == ["05"]
 
 
 def test_512_bit_code_elsewhere_changes_nothing() -> None:
@@ -161,13 +163,13 @@ def test_512_bit_code_elsewhere_changes_nothing() -> None:
     before = template_of(VPADDD_YMM, "SKX")
     templates_of(VPADDD_ZMM + VPADDD_YMM, "SKX")
     after = template_of(VPADDD_YMM, "SKX")
-    assert before.ports == after.ports == (("015", 1),)
+    assert texts(before.uses) == texts(after.uses) == (("015", 1),)
 
 
 def test_512_bit_code_leaves_scalar_instructions_alone() -> None:
     """V6: instructions without vector operands keep port 1."""
     _, scalar = templates_of(VPADDD_ZMM + "4801d8", "SKX")
-    assert scalar.ports == (("0156", 1),)
+    assert texts(scalar.uses) == (("0156", 1),)
 
 
 def test_512_bit_code_leaves_port_1_where_it_is_the_only_one() -> None:
@@ -177,7 +179,7 @@ def test_512_bit_code_leaves_port_1_where_it_is_the_only_one() -> None:
         Figures(uops=3, ports=(("1", 1), ("015", 1), ("05", 1))),
         microarchitecture="SKX",
     )
-    assert template.ports == (("1", 1), ("05", 2))
+    assert texts(template.uses) == (("1", 1), ("05", 2))
 
 
 @pytest.mark.parametrize(

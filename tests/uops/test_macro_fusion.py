@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from blocks import block_of, templates_of
 from cyclelens.analyzer.uops.fusion import fuse_branch
+from unit_sets import texts, unit_uses
 
 DEC, JNZ = "49ffcf", "75f5"
 
@@ -17,7 +18,7 @@ def test_pair() -> None:
     """A1, A2: DEC and JNZ become one uop on the branch's port; the branch has none of its own."""
     dec, jnz = templates_of(DEC + JNZ, "SKL")
     assert (dec.fused_with_next, jnz.fused_with_previous) == (True, True)
-    assert [uop.ports for uop in dec.uops] == ["6"]
+    assert [uop.units.text for uop in dec.uops] == ["6"]
     assert (jnz.uops, jnz.fused_uops, jnz.idq_uops) == ((), (), ())
 
 
@@ -95,41 +96,46 @@ def test_only_the_neighbour_fuses() -> None:
     assert not any(each.fused_with_next for each in templates_of(DEC + "90" + JNZ, "SKL"))
 
 
+def fused(ports: list[tuple[str, int]], uops: int) -> tuple[tuple[tuple[str, int], ...], int]:
+    """Port sets and uops of an instruction that has absorbed a branch on port 6."""
+    uses, count = fuse_branch(unit_uses(*ports), uops, unit_uses(("6", 1)), 1)
+    return texts(uses), count
+
+
 def test_branch_port_replaces_a_wider_set() -> None:
     """A2: the first port set that contains the branch's ports becomes the branch's."""
-    assert fuse_branch((("0156", 1),), 1, (("6", 1),), 1) == ((("6", 1),), 1)
-    assert fuse_branch((("0156", 1), ("23", 1)), 2, (("6", 1),), 1) == ((("23", 1), ("6", 1)), 2)
+    assert fused([("0156", 1)], 1) == ((("6", 1),), 1)
+    assert fused([("0156", 1), ("23", 1)], 2) == ((("23", 1), ("6", 1)), 2)
 
 
 def test_branch_port_without_a_wider_set() -> None:
     """A2: if no port set contains the branch's, nothing changes."""
-    assert fuse_branch((("01", 1),), 1, (("6", 1),), 1) == ((("01", 1),), 1)
+    assert fused([("01", 1)], 1) == ((("01", 1),), 1)
 
 
 def test_branch_port_that_is_there_already() -> None:
     """A2: a set that is already there keeps its place, and takes the count of the one that was removed."""
-    ports = (("0156", 1), ("6", 3), ("5", 1))
-    assert fuse_branch(ports, 5, (("6", 1),), 1) == ((("6", 1), ("5", 1)), 5)
+    assert fused([("0156", 1), ("6", 3), ("5", 1)], 5) == ((("6", 1), ("5", 1)), 5)
 
 
 def test_first_half_without_uops() -> None:
     """A2: an idiom in front of the branch takes over the branch's uops."""
-    assert fuse_branch((), 0, (("6", 1),), 1) == ((("6", 1),), 1)
+    assert fused([], 0) == ((("6", 1),), 1)
     sub, jz = templates_of("4829c0" + "74f0", "SKL")
     assert (sub.fused_with_next, sub.uop_count, jz.uops) == (True, 1, ())
-    assert [uop.ports for uop in sub.uops] == ["6"]
+    assert [uop.units.text for uop in sub.uops] == ["6"]
 
 
 def test_load_and_branch() -> None:
     """A2: a compare with memory keeps its load."""
     compare, _ = templates_of("483b3e" + "74f0", "HSW")
-    assert [uop.ports for uop in compare.uops] == ["23", "6"]
+    assert [uop.units.text for uop in compare.uops] == ["23", "6"]
 
 
 @pytest.mark.parametrize(("name", "port"), [("SNB", "5"), ("HSW", "6"), ("SKL", "6"), ("ICL", "06")])
 def test_branch_ports(name: str, port: str) -> None:
     """D6, A2: before Ice Lake a taken conditional branch has one port."""
-    assert [uop.ports for uop in templates_of(DEC + JNZ, name)[0].uops] == [port]
+    assert [uop.units.text for uop in templates_of(DEC + JNZ, name)[0].uops] == [port]
 
 
 def test_jump_layouts() -> None:

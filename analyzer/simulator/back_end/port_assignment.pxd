@@ -5,17 +5,13 @@ from cyclelens.analyzer.simulator.tables.columns cimport Columns
 from cyclelens.analyzer.simulator.tables.program cimport Program
 
 cdef int ELIMINATED
+cdef int MOST_UNITS
 cdef int NONE
-cdef int _ALU_SIX
 cdef int _IMBALANCE
 cdef int _IMBALANCE_TEN
 cdef int _INCREMENT
-cdef int _LOADS
-cdef int _MAX_PORTS
 cdef int _MODULUS
 cdef int _MULTIPLIER
-cdef int _STORE_ADDRESSES
-cdef int _STORE_DATA
 cdef int _USED_BITS
 
 
@@ -40,7 +36,11 @@ cdef class PortAssignment:
     cdef int[::1] _ranked
     cdef int[::1] _sets
     cdef int _sets_count
-    cdef int[::1] _six
+    cdef int[::1] _by_slot
+    cdef int _alus
+    cdef int _loads
+    cdef int _store_addresses
+    cdef int _store_data
     cdef bint settled(self) noexcept
     cdef int usage_digest(self) noexcept
     cdef void start(self) noexcept
@@ -51,5 +51,6 @@ cdef class PortAssignment:
     cdef int _any(self, int ports) noexcept
     cdef int _least_used(self, int ports, bint ties_to_highest) noexcept
     cdef int _most_used(self, int ports) noexcept
-    cdef int _toggle(self, int ports, int first, int second) noexcept
+    cdef int _toggle(self, int ports) noexcept
+    cdef int _only(self, int ports) noexcept
     cdef int _choose_of_ten(self, int ports, int slot) noexcept

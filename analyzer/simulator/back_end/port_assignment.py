@@ -7,23 +7,18 @@ from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture, PortPolicy
 from cyclelens.analyzer.model.options import ModelOptions
+from cyclelens.analyzer.model.units import MOST_UNITS, Role
 from cyclelens.analyzer.simulator.tables.arrays import Record, ints
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import ELIMINATED, NONE
 from cyclelens.analyzer.simulator.tables.queues import Queues
 
-_LOADS = 1 << 2 | 1 << 3
-_STORE_DATA = 1 << 4 | 1 << 9
-_STORE_ADDRESSES = 1 << 7 | 1 << 8
-_ALU_SIX = 1 << 0 | 1 << 1 | 1 << 5
 _IMBALANCE = 3
 _IMBALANCE_TEN = 5
-_MAX_PORTS = 16
 _MODULUS = 1 << 31
 _MULTIPLIER = 1103515245
 _INCREMENT = 12345
 _USED_BITS = 15
-_SIX_BY_SLOT = {0: (0, 5, 1, 0), 1: (1, 5, 0, 1), 5: (5, 1, 0, 5)}
 _WIDEST = {
     PortPolicy.SIX_PORTS: 4,
     PortPolicy.EIGHT_PORTS: 8,
@@ -51,28 +46,36 @@ class PortAssignment:
         self._columns = columns
         self._program = columns.program
         self._issued = queues.issued
-        self._ports = 1 + int(microarchitecture.ports[-1], 16)
+        units = microarchitecture.units
+        self._ports = len(units)
+        self._alus = units.having(Role.ALU).mask
+        self._loads = units.having(Role.LOAD).mask
+        self._store_addresses = units.having(Role.STORE_ADDRESS).mask
+        self._store_data = units.having(Role.STORE_DATA).mask
         self._policy = _POLICY_NUMBERS[microarchitecture.port_policy]
         self._random = options.port_seed is not None
         self._seed = (options.port_seed or 0) & (_MODULUS - 1)
-        self.usage = ints(_MAX_PORTS)
+        self.usage = ints(MOST_UNITS)
         """Uops bound to each port and not yet gone; the scheduler counts them down."""
-        self.snapshot = ints(_MAX_PORTS)
+        self.snapshot = ints(MOST_UNITS)
         """The counters that this cycle's bindings see: its own, or with ten ports the cycle's before."""
-        self.previous = ints(_MAX_PORTS)
-        self._ranked = ints(_MAX_PORTS)
+        self.previous = ints(MOST_UNITS)
+        self._ranked = ints(MOST_UNITS)
         self._sets = ints(64)
-        self._six = ints(4 * 6)
+        self._by_slot = ints(4 * self._ports)
+        """With six ports: by the least used ALU and the issue slot which of the three ALUs is taken."""
         if self._policy == 6:
-            for port, choices in _SIX_BY_SLOT.items():
-                for slot, choice in enumerate(choices):
-                    self._six[4 * port + slot] = choice
+            alus = set(units.numbers(units.having(Role.ALU)))
+            for least in alus:
+                others = alus - {least}
+                for slot, choice in enumerate((least, max(others), min(others), least)):
+                    self._by_slot[4 * least + slot] = choice
 
     def start(self) -> None:
         """No uop is bound."""
         self.state = self._seed
         """Of the random numbers: a linear congruential generator, constants of the C standard's example."""
-        for port in range(_MAX_PORTS):
+        for port in range(MOST_UNITS):
             self.usage[port] = 0
             self.previous[port] = 0
         self.toggles = 0
@@ -125,18 +128,15 @@ class PortAssignment:
     def _choose(self, ports: int, slot: int) -> int:
         """The port for a uop with these allowed ports in this issue slot."""
         if ports & (ports - 1) == 0:
-            only = 0
-            while not ports >> only & 1:
-                only += 1
-            return only
+            return self._only(ports)
         if self._random:
             return self._any(ports)
         if self._policy == 0:
             return self._emptiest(ports)
         if self._policy == 10:
             return self._choose_of_ten(ports, slot)
-        if ports == _LOADS:
-            return self._toggle(ports, 2, 3)
+        if ports == self._loads:
+            return self._toggle(ports)
         if self._policy == 8:
             first = self._least_used(ports, True)
             if slot % 2 == 0:
@@ -149,8 +149,8 @@ class PortAssignment:
         most = self._most_used(ports)
         if self.snapshot[most] - self.snapshot[least] >= _IMBALANCE:
             return least
-        if ports == _ALU_SIX:
-            return self._six[4 * least + slot]
+        if ports == self._alus:
+            return self._by_slot[4 * least + slot]
         return least if slot % 2 == 0 else most
 
     def _emptiest(self, ports: int) -> int:
@@ -164,12 +164,12 @@ class PortAssignment:
     def _any(self, ports: int) -> int:
         """Every allowed port with the same chance."""
         count = 0
-        for port in range(_MAX_PORTS):
+        for port in range(MOST_UNITS):
             count += ports >> port & 1
         self.state = (self.state * _MULTIPLIER + _INCREMENT) & (_MODULUS - 1)
         # The low bits of such a generator are hardly random.
         left = (self.state >> _USED_BITS) % count
-        for port in range(_MAX_PORTS):
+        for port in range(MOST_UNITS):
             if ports >> port & 1:
                 if left == 0:
                     return port
@@ -197,9 +197,19 @@ class PortAssignment:
                 best = port
         return best
 
-    def _toggle(self, ports: int, first: int, second: int) -> int:
+    def _toggle(self, ports: int) -> int:
+        """One of two ports and the other in turn."""
         self.toggles ^= ports
-        return first if self.toggles & 1 << first else second
+        low = ports & -ports
+        chosen = low if self.toggles & low else ports ^ low
+        return self._only(chosen)
+
+    def _only(self, ports: int) -> int:
+        """The number of a single port."""
+        number = 0
+        while not ports >> number & 1:
+            number += 1
+        return number
 
     def _choose_of_ten(self, ports: int, slot: int) -> int:
         earlier = 0
@@ -209,12 +219,8 @@ class PortAssignment:
         if self._sets_count < len(self._sets):
             self._sets[self._sets_count] = ports
             self._sets_count += 1
-        if ports == _LOADS:
-            return self._toggle(ports, 2, 3)
-        if ports == _STORE_DATA:
-            return self._toggle(ports, 4, 9)
-        if ports == _STORE_ADDRESSES:
-            return self._toggle(ports, 7, 8)
+        if ports == self._loads or ports == self._store_data or ports == self._store_addresses:
+            return self._toggle(ports)
         # The allowed ports by usage, higher numbers first, without those that are far behind.
         count = 0
         left = ports

@@ -10,6 +10,7 @@ cdef int FOREVER
 cdef int HELD_BY_FENCE
 cdef int HELD_BY_UNIT
 cdef int LOAD
+cdef int MOST_UNITS
 cdef int NONE
 cdef int STORE_ADDRESS
 cdef int STORE_DATA
@@ -17,7 +18,7 @@ cdef int UNKNOWN
 cdef int _ADDRESS_KNOWN
 cdef int _CANDIDATES
 cdef int _DATA_KNOWN
-cdef int _DIVIDER
+cdef int _DIVIDERS
 cdef int _FORWARDING
 cdef int _HELD
 cdef int _MIN_EXECUTION
@@ -44,7 +45,17 @@ cdef class Scheduler:
     cdef int[::1] _ring
     cdef SequenceHeaps _queues
     cdef int _ready
-    cdef public int divider_blocked
+    cdef public int[::1] divider_blocked
+    cdef int _dividing
+    cdef int _busy_dividers
+    cdef int _dividers
+    cdef int[::1] _divider_of
+    cdef int[::1] _leaves_through
+    cdef bint _pairs_stores
+    cdef int _load
+    cdef int _other_load
+    cdef int _data
+    cdef int _other_data
     cdef public int store_data_blocked
     cdef public int[::1] tp_blocked
     cdef int[::1] _dispatched
@@ -58,10 +69,12 @@ cdef class Scheduler:
     cdef bint waits(self) noexcept
     cdef int next_ready(self, int cycle) noexcept
     cdef void skip(self, int cycles) noexcept
+    cdef void _count_down(self, int cycles) noexcept
     cdef void wake(self, int cycle) noexcept
     cdef void tick(self, int cycle) noexcept
     cdef void _accept(self) noexcept
     cdef void _dispatch(self, int cycle) noexcept
+    cdef bint _divide(self, int port, int cycle) noexcept
     cdef void _leave(self, int uop, int cycle) noexcept
     cdef int _skipped_port(self) noexcept
     cdef bint _may_pair(self, int one, int other) noexcept

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.units import MOST_UNITS, Role
 from cyclelens.analyzer.simulator.back_end.fences import Fences
 from cyclelens.analyzer.simulator.tables.arrays import Column, PairQueue, Record, SequenceHeaps, ints
 from cyclelens.analyzer.simulator.tables.columns import Columns
@@ -25,12 +26,12 @@ _ADDRESS_KNOWN = 5
 _DATA_KNOWN = 1
 _FORWARDING = 4
 _PAIRED_STORE_BYTES = 64
-_QUEUES = 19
-_DIVIDER = 16
-"""Uops for the divider, whatever port they were bound to (Z3)."""
-_HELD = 17
+_DIVIDERS = MOST_UNITS
+"""From here on the queues of uops for each divider (Z3)."""
+_HELD = 2 * MOST_UNITS
 """Uops that a fence or an occupancy holds back."""
-_CANDIDATES = 18
+_CANDIDATES = _HELD + 1
+_QUEUES = _HELD + 2
 
 
 class Scheduler:
@@ -50,14 +51,28 @@ class Scheduler:
         self._size = microarchitecture.reservation_station_size
         self._issue_width = microarchitecture.issue_width
         self._delay = microarchitecture.issue_to_dispatch_delay
-        self._ports = 1 + int(microarchitecture.ports[-1], 16)
+        units = microarchitecture.units
+        self._ports = len(units)
         self._slow_256_bit = microarchitecture.slow_256_bit_memory
+        self._pairs_stores = microarchitecture.stores_leave_in_pairs
+        loads = units.numbers(units.having(Role.LOAD))
+        datas = units.numbers(units.having(Role.STORE_DATA))
+        self._load, self._other_load = min(loads), max(loads)
+        self._data, self._other_data = min(datas), max(datas)
+        self._dividers = len(microarchitecture.dividers)
+        self._divider_of = ints(self._ports)
+        self._leaves_through = ints(self._ports)
+        """The port through which uops for a divider leave that were bound to a port, and that divider."""
+        for number, divider in enumerate(microarchitecture.dividers):
+            for name in divider.units:
+                self._divider_of[units.names.index(name)] = number
+                self._leaves_through[units.names.index(name)] = units.names.index(divider.through or name)
         self._failed_forwarding = microarchitecture.failed_forwarding_cycles
         self.fences = Fences(columns)
         self._queues = SequenceHeaps(_QUEUES)
         """Ready uops by port, and the queues named below."""
         # Uops dispatched in this cycle and in the one before, whose ports are counted down in this one.
-        self._dispatched = ints(2 * _QUEUES)
+        self._dispatched = ints(MOST_UNITS)
         self._checks = PairQueue()
         self._rob_size = microarchitecture.reorder_buffer_size
         self._blocked = ints(0)
@@ -65,6 +80,8 @@ class Scheduler:
         self._ring = ints(0)
         """Ready times that lie ahead, as linked lists over ``next_uop`` in a ring of cycles."""
         self.tp_blocked = ints(0)
+        self.divider_blocked = ints(MOST_UNITS)
+        """Cycles for which each divider is still busy."""
 
     def start(self) -> None:
         """Empty."""
@@ -88,7 +105,11 @@ class Scheduler:
             self._blocked = ints(self._rob_size * program.most_fused + most)
         self._ready = 0
         """Uops in all ready queues."""
-        self.divider_blocked = 0
+        for divider in range(self._dividers):
+            self.divider_blocked[divider] = 0
+        self._busy_dividers = 0
+        self._dividing = 0
+        """Uops in the queues of dividers."""
         self.store_data_blocked = 0
         if program.tp_names > len(self.tp_blocked):
             self.tp_blocked = ints(2 * program.tp_names)
@@ -119,8 +140,18 @@ class Scheduler:
 
     def skip(self, cycles: int) -> None:
         """So many cycles go by in which nothing happens."""
-        self.divider_blocked = max(0, self.divider_blocked - cycles)
+        if self._busy_dividers:
+            self._count_down(cycles)
         self.store_data_blocked = max(0, self.store_data_blocked - cycles)
+
+    def _count_down(self, cycles: int) -> None:
+        """So many cycles less for every divider that is busy."""
+        for divider in range(self._dividers):
+            if self.divider_blocked[divider] > cycles:
+                self.divider_blocked[divider] -= cycles
+            elif self.divider_blocked[divider]:
+                self.divider_blocked[divider] = 0
+                self._busy_dividers -= 1
 
     def wake(self, cycle: int) -> None:
         """Step 1: uops whose ready time has come enter the queue of their port."""
@@ -130,7 +161,8 @@ class Scheduler:
         self._ring[slot] = NONE
         while uop != NONE:
             if self._program.u_divider[columns.static[uop]]:
-                self._queues.push(_DIVIDER, uop)
+                self._queues.push(_DIVIDERS + self._divider_of[columns.port[uop]], uop)
+                self._dividing += 1
             else:
                 self._queues.push(columns.port[uop], uop)
             self._ready += 1
@@ -151,14 +183,17 @@ class Scheduler:
             for position in range(self._checks.count):
                 self._fix(self._checks.firsts[position], cycle)
             self._checks.clear()
-        if self.divider_blocked:
-            self.divider_blocked -= 1
+        if self._busy_dividers:
+            self._count_down(1)
         if self.store_data_blocked:
             self.store_data_blocked -= 1
 
     def record(self, state: Record) -> None:
         """Its part of the pipeline's state; the uops themselves are the reorder buffer's part."""
-        state.add(self.divider_blocked)
+        state.add(self._busy_dividers)
+        if self._busy_dividers:
+            for divider in range(self._dividers):
+                state.add(self.divider_blocked[divider])
         state.add(self.store_data_blocked)
         for name in range(self._program.tp_names):
             state.add(self.tp_blocked[name])
@@ -191,19 +226,38 @@ class Scheduler:
         skipped = self._skipped_port()
         queues = self._queues
         for port in range(self._ports):
-            if port == 0 and queues.counts[_DIVIDER] > 0 and not self.divider_blocked:
-                oldest = queues.oldest(_DIVIDER)
-                if queues.counts[0] == 0 or oldest < queues.oldest(0):
-                    queues.pop(_DIVIDER)
-                    self.divider_blocked += self._program.u_divider[columns.static[oldest]]
-                    self._leave(oldest, cycle)
-                    continue
-            if queues.counts[port] == 0 or port == skipped or (port == 4 and self.store_data_blocked):
+            if self._dividing > 0 and self._divide(port, cycle):
+                continue
+            if (
+                queues.counts[port] == 0
+                or port == skipped
+                or (port == self._data and self.store_data_blocked)
+            ):
                 continue
             uop = queues.pop(port)
-            if self._slow_256_bit and port == 4 and self._program.u_wide[columns.static[uop]]:
+            if self._slow_256_bit and port == self._data and self._program.u_wide[columns.static[uop]]:
                 self.store_data_blocked = 2
             self._leave(uop, cycle)
+
+    def _divide(self, port: int, cycle: int) -> bool:
+        """Whether the uop that this port takes in this cycle is one for a divider."""
+        columns = self._columns
+        queues = self._queues
+        for divider in range(self._dividers):
+            queue = _DIVIDERS + divider
+            if queues.counts[queue] == 0 or self.divider_blocked[divider] > 0:
+                continue
+            uop = queues.oldest(queue)
+            if self._leaves_through[columns.port[uop]] != port:
+                continue
+            if queues.counts[port] == 0 or uop < queues.oldest(port):
+                queues.pop(queue)
+                self.divider_blocked[divider] = self._program.u_divider[columns.static[uop]]
+                self._busy_dividers += 1
+                self._dividing -= 1
+                self._leave(uop, cycle)
+                return True
+        return False
 
     def _leave(self, uop: int, cycle: int) -> None:
         self._columns.dispatched[uop] = cycle
@@ -217,26 +271,28 @@ class Scheduler:
         columns = self._columns
         program = self._program
         queues = self._queues
-        if self._ports > 9 and queues.counts[4] > 0 and queues.counts[9] > 0:
-            first = queues.oldest(4)
-            second = queues.oldest(9)
+        one = self._data
+        other = self._other_data
+        if self._pairs_stores and queues.counts[one] > 0 and queues.counts[other] > 0:
+            first = queues.oldest(one)
+            second = queues.oldest(other)
             if (
                 program.u_has_address[columns.static[first]]
                 and program.u_has_address[columns.static[second]]
                 and not self._may_pair(columns.store[first], columns.store[second])
             ):
-                return 9 if first < second else 4
-        if self._slow_256_bit and queues.counts[2] > 0 and queues.counts[3] > 0:
-            first = queues.oldest(2)
-            second = queues.oldest(3)
-            one = columns.static[first]
-            other = columns.static[second]
+                return other if first < second else one
+        one = self._load
+        other = self._other_load
+        if self._slow_256_bit and queues.counts[one] > 0 and queues.counts[other] > 0:
+            first = queues.oldest(one)
+            second = queues.oldest(other)
             if (
-                program.u_kind[one] == LOAD
-                and program.u_kind[other] == LOAD
-                and (program.u_wide[one] or program.u_wide[other])
+                program.u_kind[columns.static[first]] == LOAD
+                and program.u_kind[columns.static[second]] == LOAD
+                and (program.u_wide[columns.static[first]] or program.u_wide[columns.static[second]])
             ):
-                return 3 if first < second else 2
+                return other if first < second else one
         return NONE
 
     def _may_pair(self, one: int, other: int) -> bool:

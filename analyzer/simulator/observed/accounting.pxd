@@ -9,6 +9,7 @@ cdef int LSD
 cdef int MERGE
 cdef int MITE
 cdef int MS
+cdef int MOST_UNITS
 cdef int NONE
 cdef int SYNC
 cdef int _DECODER
@@ -24,7 +25,6 @@ cdef int _LSD
 cdef int _MS
 cdef int _MS_SWITCH
 cdef int _PORT
-cdef int _PORTS
 cdef int _PREDECODER
 cdef int _REGISTER_MERGE
 cdef int _REASON_COUNT

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from cyclelens.analyzer.model.account import Account, Area, Cause
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.units import MOST_UNITS
 from cyclelens.analyzer.simulator.tables.arrays import Column, ints, minus_ones
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import (
@@ -39,7 +40,6 @@ _ISSUE_GROUP, _REGISTER_MERGE, _SERIALIZATION, _RS_FULL, _ROB_FULL, _RESOURCE_FU
 _DEPENDENCY, _PORT, _DIVIDER, _UNIT, _FENCE, _RETIREMENT = range(6)
 _REASON_COUNT = 6
 
-_PORTS = 16
 _SATURATED = 95
 """Percentage of cycles in which a port takes a uop if it is always busy."""
 
@@ -101,7 +101,7 @@ class Accounting:
         self._retired = 0
         """Fused uops that had retired before the cycle that is looked at."""
         self._oldest_waiting = 0
-        self.busy = ints(_PORTS)
+        self.busy = ints(MOST_UNITS)
         """Whether a port takes a uop in nearly every cycle."""
         # Answers that were found before, by instance.
         self._why = minus_ones(columns.instances)
@@ -204,7 +204,7 @@ class Accounting:
             uop = self.scheduled[place]
             if begin < columns.dispatched[uop] <= end:
                 self.busy[columns.port[uop]] += 1
-        for port in range(_PORTS):
+        for port in range(MOST_UNITS):
             self.busy[port] = 100 * self.busy[port] >= _SATURATED * (end - begin)
 
     def _cause(self, number: int, cycle: int, taken: int) -> int:

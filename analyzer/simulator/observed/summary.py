@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cyclelens.analyzer.model.result import Input, Simulation, Trace, TraceRow
+from cyclelens.analyzer.model.units import Units
 from cyclelens.analyzer.simulator.observed.tally import Tally
 from cyclelens.analyzer.simulator.tables.arrays import Column
 from cyclelens.analyzer.simulator.tables.columns import Columns
@@ -26,6 +27,7 @@ from cyclelens.analyzer.simulator.tables.flat import KEYS
 
 def summarize(
     columns: Columns,
+    units: Units,
     *,
     window: tuple[int, int],
     cycles_per_round: float,
@@ -40,7 +42,7 @@ def summarize(
     """The figures of a finished run. ``window`` are the first and last relevant round; ``stalls`` are those
     of ``Resources``."""
     first, last = window
-    tally = Tally(columns, first, last) if details else None
+    tally = Tally(columns, units, first, last) if details else None
     return Simulation(
         cycles_per_iteration=round(cycles_per_round, 2),
         simulated_cycles=cycles,
@@ -54,16 +56,18 @@ def summarize(
         elimination=tally.not_eliminated() if tally else (),
         busiest_port=tally.busiest_port() if tally else 0.0,
         lsd_unroll=lsd_unroll,
-        trace=_trace(columns, stalls, last, cycles, trace_rounds) if trace else None,
+        trace=_trace(columns, units, stalls, last, cycles, trace_rounds) if trace else None,
     )
 
 
-def _trace(columns: Columns, stalls: Column, last_round: int, cycles: int, first_rounds: int | None) -> Trace:
+def _trace(
+    columns: Columns, units: Units, stalls: Column, last_round: int, cycles: int, first_rounds: int | None
+) -> Trace:
     """Everything about the rounds up to the last relevant one; of the first rounds alone only the events."""
     if first_rounds is not None:
         count = min(first_rounds, last_round + 1) * columns.program.instructions
-        return Trace(tuple(_rows(columns, min(count, columns.instances))[0]), cycles)
-    rows, uops = _rows(columns, columns.instances)
+        return Trace(tuple(_rows(columns, units, min(count, columns.instances))[0]), cycles)
+    rows, uops = _rows(columns, units, columns.instances)
     end = next((number for number, row in enumerate(rows) if row.round > last_round), len(rows))
     return Trace(
         rows=tuple(rows[:end]),
@@ -110,7 +114,7 @@ def _inputs(columns: Columns, uops: list[int], end: int) -> Iterator[tuple[Input
         yield tuple(inputs)
 
 
-def _rows(columns: Columns, instances: int) -> tuple[list[TraceRow], list[int]]:
+def _rows(columns: Columns, units: Units, instances: int) -> tuple[list[TraceRow], list[int]]:
     """One row per uop of so many instructions in program order, and their uops: NONE for the second half of a
     macro-fused pair."""
     program = columns.program
@@ -127,7 +131,7 @@ def _rows(columns: Columns, instances: int) -> tuple[list[TraceRow], list[int]]:
         for kind, name in ((MERGE, "merge"), (SYNC, "sync")):
             for uop in before:
                 if program.u_kind[columns.static[uop]] == kind:
-                    rows.append(_row(columns, uop, name, 0, 0, 0))
+                    rows.append(_row(columns, units, uop, name, 0, 0, 0))
                     uops.append(uop)
         if program.i_second[i]:
             rows.append(_fused_row(columns, instance))
@@ -139,7 +143,7 @@ def _rows(columns: Columns, instances: int) -> tuple[list[TraceRow], list[int]]:
             for fused_number in range(program.q_fused_count[idq_uop]):
                 fused = program.q_fused0[idq_uop] + fused_number
                 for uop_number in range(program.f_uop_count[fused]):
-                    rows.append(_row(columns, uop, "uop", idq_number, fused_number, uop_number))
+                    rows.append(_row(columns, units, uop, "uop", idq_number, fused_number, uop_number))
                     uops.append(uop)
                     uop += 1
     return rows, uops
@@ -150,7 +154,7 @@ def _event(cycle: int) -> int | None:
 
 
 def _row(
-    columns: Columns, uop: int, kind: str, idq_number: int, fused_number: int, uop_number: int
+    columns: Columns, units: Units, uop: int, kind: str, idq_number: int, fused_number: int, uop_number: int
 ) -> TraceRow:
     program = columns.program
     instance = columns.instance[uop]
@@ -171,8 +175,8 @@ def _row(
         dispatched=_event(columns.dispatched[uop]),
         executed=_event(columns.executed[uop]),
         retired=_event(columns.retired[uop]),
-        port="elim" if port == ELIMINATED else "" if port == NONE else f"{port:X}",
-        ports="".join(f"{p:X}" for p in range(16) if program.u_port_mask[columns.static[uop]] >> p & 1),
+        port="elim" if port == ELIMINATED else "" if port == NONE else units.names[port],
+        ports=units.of(program.u_port_mask[columns.static[uop]]).text,
     )
 
 

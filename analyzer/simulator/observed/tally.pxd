@@ -25,6 +25,7 @@ cdef int _FUSED_HEAD
 @cython.final
 cdef class Tally:
     cdef Columns _columns
+    cdef tuple _names
     cdef Program _program
     cdef int[::1] _heads
     cdef double _rounds

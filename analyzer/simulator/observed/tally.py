@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.model.result import LineUsage
+from cyclelens.analyzer.model.units import MOST_UNITS, Units
 from cyclelens.analyzer.simulator.tables.arrays import ints
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import (
@@ -19,11 +20,11 @@ from cyclelens.analyzer.simulator.tables.constants import (
 
 _OWN, _MERGES, _SYNCS, _GROUPS = 0, 1, 2, 3
 """An instruction's own uops, the merges before it and the synchronisations before it."""
-_UOPS, _ISSUED, _EXECUTED, _DIVIDER, _SOURCES, _PORTS, _FIELDS = 0, 1, 2, 3, 4, 10, 26
+_UOPS, _ISSUED, _EXECUTED, _DIVIDER, _SOURCES, _PORTS = 0, 1, 2, 3, 4, 10
+_FIELDS = _PORTS + MOST_UNITS
 """What is counted: uops, fused uops, uops with a port, cycles of the divider, uops of the IDQ by source, uops
 by port."""
 _DELIVERING = tuple((source, SOURCE_NAMES[source]) for source in (MITE, MS, DSB, LSD))
-_PORT_NAMES = "0123456789ABCDEF"
 _IDQ_HEAD = 1
 _FUSED_HEAD = 2
 
@@ -31,8 +32,9 @@ _FUSED_HEAD = 2
 class Tally:
     """Sums over the rounds ``first`` to ``last``."""
 
-    def __init__(self, columns: Columns, first: int, last: int) -> None:
+    def __init__(self, columns: Columns, units: Units, first: int, last: int) -> None:
         self._columns = columns
+        self._names = units.names
         self._program = columns.program
         self._rounds = float(last - first + 1)
         count = columns.program.instructions
@@ -114,7 +116,7 @@ class Tally:
     def busiest_port(self) -> float:
         """Most uops of a port, per round."""
         most = 0
-        for port in range(len(_PORT_NAMES)):
+        for port in range(len(self._names)):
             uops = 0
             for row in range(_GROUPS * self._program.instructions):
                 uops += self.counts[row * _FIELDS + _PORTS + port]
@@ -139,9 +141,9 @@ class Tally:
             if self.counts[place + _SOURCES + source]:
                 sources[name] = self.counts[place + _SOURCES + source] / rounds
         ports = {}
-        for port in range(len(_PORT_NAMES)):
+        for port in range(len(self._names)):
             if self.counts[place + _PORTS + port]:
-                ports[_PORT_NAMES[port]] = self.counts[place + _PORTS + port] / rounds
+                ports[self._names[port]] = self.counts[place + _PORTS + port] / rounds
         return LineUsage(
             sources=sources,
             issued=self.counts[place + _ISSUED] / rounds,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cyclelens.analyzer.model.uops import UopKind
+from cyclelens.analyzer.model.units import UopKind
 
 FOREVER = -1
 """Ready time of a value that was there before the simulation began."""

@@ -9,11 +9,11 @@ from array import array
 from collections.abc import Sequence
 
 from cyclelens.analyzer.model.instruction import Instruction
+from cyclelens.analyzer.model.units import UopKind
 from cyclelens.analyzer.model.uops import (
     Entry,
     InstructionTemplate,
     MemoryAccess,
-    UopKind,
     UopTemplate,
     Value,
     ValueKind,
@@ -309,7 +309,7 @@ def _uop_row(
         chasing = uop.kind is UopKind.LOAD and _may_chase(base, displacement)
     return (
         int(uop.kind),
-        sum(1 << int(port, 16) for port in uop.ports),
+        uop.units.mask,
         uop.divider_cycles,
         first,
         last,

@@ -6,6 +6,7 @@ from array import array
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
+from cyclelens.analyzer.model.units import Role
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.simulator.tables.arrays import Column, ints, longs
 from cyclelens.analyzer.simulator.tables.flat import (
@@ -31,7 +32,7 @@ _MERGES = INSTRUCTION_FIELDS.index("merge_count")
 _FUSED = INSTRUCTION_FIELDS.index("fused_count")
 _OPERANDS = INSTRUCTION_FIELDS.index("operands_count")
 _RESULTS = INSTRUCTION_FIELDS.index("results_count")
-_SINGLE_ROWS: dict[str, array[int]] = {}
+_SINGLE_ROWS: dict[tuple[int, int], array[int]] = {}
 
 
 class Program:
@@ -353,12 +354,15 @@ class Program:
 
 def _singles(microarchitecture: Microarchitecture) -> array[int]:
     """The rows of the uops that stand alone."""
-    rows = _SINGLE_ROWS.get(microarchitecture.alu_ports)
+    units = microarchitecture.units
+    key = units.having(Role.ALU).mask, units.having(Role.MERGE).mask
+    rows = _SINGLE_ROWS.get(key)
     if rows is None:
         rows = array("i")
-        for uop in (sync_uop(microarchitecture), *(merge_uop(name) for name in _MERGED)):
+        merges = (merge_uop(microarchitecture, name) for name in _MERGED)
+        for uop in (sync_uop(microarchitecture), *merges):
             rows.extend(FlatUop(uop).rows)
-        _SINGLE_ROWS[microarchitecture.alu_ports] = rows
+        _SINGLE_ROWS[key] = rows
     return rows
 
 

@@ -1,0 +1,230 @@
+"""The execution units of a core: their names, what each can do, and how sets of them are written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+from typing import NamedTuple
+
+MOST_UNITS = 30
+"""A set of units is a mask in a signed 32-bit integer."""
+
+
+class UopKind(IntEnum):
+    """What a uop does; decides which special rules apply to it."""
+
+    COMPUTE = 0
+    LOAD = 1
+    STORE_ADDRESS = 2
+    STORE_DATA = 3
+    EMPTY = 4
+    """Occupies issue and retire slots only: no unit."""
+    SYNC = 5
+    """Stack-engine synchronisation."""
+    MERGE = 6
+    """Merges a separately renamed high-8 register."""
+
+
+class Role(StrEnum):
+    """A class of operations that a unit can execute."""
+
+    ALU = "ALU"
+    MERGE = "high-byte merge"
+    LEA = "slow LEA"
+    SHIFT = "shift"
+    MULTIPLY = "multiply"
+    DIVIDE = "divide"
+    BRANCH = "branch"
+    LOAD = "load"
+    STORE_ADDRESS = "store address"
+    STORE_DATA = "store data"
+    VECTOR = "vector"
+    SHUFFLE = "shuffle"
+    FP_ADD = "FP add"
+    FP_MULTIPLY = "FP multiply"
+    FP_DIVIDE = "FP divide"
+    TRANSFER = "transfer"
+    """Between integer and vector registers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One execution unit (Intel: a port): takes one uop a cycle."""
+
+    name: str
+    roles: frozenset[Role]
+    scheduler: str = ""
+    """The scheduler that feeds it; empty where the core has a single one."""
+
+
+def unit(name: str, roles: str, scheduler: str = "") -> Unit:
+    """A unit with these roles, written as in ``Role`` with commas between them. Raises ValueError for
+    others."""
+    return Unit(name, frozenset(Role(role) for role in roles.split(", ")), scheduler)
+
+
+@dataclass(frozen=True, slots=True)
+class Scheduler:
+    """Uops wait here for their inputs and then for one of the units that name it."""
+
+    name: str
+    entries: int
+
+
+@dataclass(frozen=True, slots=True)
+class Divider:
+    """It takes one uop at a time and is then busy for as long as that uop says."""
+
+    units: tuple[str, ...]
+    """Uops for a divider that are bound to one of these use this one."""
+    through: str | None = None
+    """The unit through which they leave the scheduler, whatever unit they were bound to. None: their own."""
+
+
+class UnitSet(NamedTuple):
+    """Units of one core of which a uop may take any."""
+
+    mask: int
+    """Bit n: the core's unit number n."""
+    names: tuple[str, ...]
+    text: str
+    """As reports for programs write it: ``0156``, ``ALU0123``."""
+    label: str
+    """As reports for people write it: ``p0156``, ``ALU0123``."""
+
+
+NO_UNITS = UnitSet(0, (), "", "")
+
+
+class UnitUse(NamedTuple):
+    """Uops of one kind that need a unit of one set."""
+
+    kind: UopKind
+    units: UnitSet
+    uops: int
+
+
+class Units:
+    """The units of a core by number, name and role, and the names that instruction tables give to sets."""
+
+    def __init__(
+        self,
+        units: Sequence[Unit],
+        *,
+        prefix: str = "",
+        letters: Mapping[str, str] | None = None,
+        sets: Mapping[str, tuple[UopKind, str]] | None = None,
+    ) -> None:
+        """``prefix`` stands before a unit's name where people read it. ``letters``: the units by the letters
+        that make up the names of sets in the instruction tables; by default every unit by its own name.
+        ``sets``: other names of sets there, each with what its uops do and the names of its units.
+
+        Raises ValueError for more than ``MOST_UNITS``, and for a table that names a unit that is not there.
+        """
+        if len(units) > MOST_UNITS:
+            raise ValueError(f"a core has at most {MOST_UNITS} units")
+        self.all = tuple(units)
+        self.names = tuple(unit.name for unit in units)
+        self.prefix = prefix
+        self._numbers = {name: number for number, name in enumerate(self.names)}
+        self._letters = {name: name for name in self.names} if letters is None else dict(letters)
+        self._sets = dict(sets or {})
+        self._by_role: dict[Role, UnitSet] = {}
+        self._by_mask: dict[int, UnitSet] = {0: NO_UNITS}
+        self._by_text: dict[str, tuple[UopKind, UnitSet]] = {}
+        for text in (*(letters or ()), *self._sets):
+            self.use(text, 1)
+
+    def __len__(self) -> int:
+        return len(self.all)
+
+    def of(self, mask: int) -> UnitSet:
+        """The set of the units whose bits are set; always the same object."""
+        known = self._by_mask.get(mask)
+        if known is None:
+            names = tuple(name for number, name in enumerate(self.names) if mask >> number & 1)
+            text = _joined(names)
+            known = self._by_mask[mask] = UnitSet(mask, names, text, self.prefix + text)
+        return known
+
+    def named(self, names: Iterable[str]) -> UnitSet:
+        """The set of the units of these names. Raises KeyError."""
+        return self.of(sum({1 << self._numbers[name] for name in names}))
+
+    def having(self, role: Role) -> UnitSet:
+        """The set of all units that can do this."""
+        known = self._by_role.get(role)
+        if known is None:
+            names = [unit.name for unit in self.all if role in unit.roles]
+            known = self._by_role[role] = self.named(names)
+        return known
+
+    def numbers(self, units: UnitSet) -> tuple[int, ...]:
+        """The numbers of the units of a set, ascending."""
+        return tuple(self._numbers[name] for name in units.names)
+
+    def label(self, name: str) -> str:
+        """A unit's name as people know it: ``p0``."""
+        return self.prefix + name
+
+    def use(self, text: str, uops: int) -> UnitUse:
+        """What so many uops need whose units the instruction tables write as ``text``. Raises ValueError."""
+        known = self._by_text.get(text)
+        if known is None:
+            known = self._by_text[text] = self._read(text)
+        return UnitUse(*known, uops)
+
+    def parse(self, text: str) -> UnitSet:
+        """The set that a user writes: names with blanks or commas between them, or one label or text as in
+        the reports (``p0156``, ``ALU01``). Raises ValueError."""
+        mask = 0
+        for part in re.split(r"[\s,+]+", text.strip()):
+            mask |= self._part(part).mask
+        return self.of(mask)
+
+    def _part(self, text: str) -> UnitSet:
+        if text in self._numbers:
+            return self.named([text])
+        bare = text.removeprefix(self.prefix)
+        stem = re.match(r"[A-Za-z]*(?=\d)", bare)
+        names = [stem[0] + digit for digit in bare[stem.end() :]] if stem else list(bare)
+        if not names or any(name not in self._numbers for name in names):
+            raise ValueError(f"'{text}' is none of the units {' '.join(map(self.label, self.names))}")
+        return self.named(names)
+
+    def _read(self, text: str) -> tuple[UopKind, UnitSet]:
+        named = self._sets.get(text)
+        if named is not None:
+            kind, names = named
+            return kind, self.named(names.split())
+        try:
+            units = self.named(self._letters[letter] for letter in text)
+        except KeyError:
+            raise ValueError(f"'{text}' is no set of the units {' '.join(self.names)}") from None
+        return self._kind(units), units
+
+    def _kind(self, units: UnitSet) -> UopKind:
+        """What a uop does that may take any of these units (U1): units for store addresses alone tell that
+        it is one, else units for loads, else units for store data."""
+        roles = [unit.roles for unit in self.all if unit.name in units.names]
+        if any(Role.STORE_ADDRESS in each and Role.LOAD not in each for each in roles):
+            return UopKind.STORE_ADDRESS
+        if any(Role.LOAD in each for each in roles):
+            return UopKind.LOAD
+        if any(Role.STORE_DATA in each for each in roles):
+            return UopKind.STORE_DATA
+        return UopKind.COMPUTE
+
+
+def _joined(names: Sequence[str]) -> str:
+    """``0156A`` for 0 1 5 6 A, ``ALU01+FP0`` for ALU0 ALU1 FP0, ``0,10`` for 0 10."""
+    stems: dict[str, list[str]] = {}
+    for name in names:
+        stem = name.rstrip("0123456789") if len(name) > 1 else ""
+        stems.setdefault(stem, []).append(name[len(stem) :])
+    return "+".join(
+        stem + ("" if all(len(number) <= 1 for number in numbers) else ",").join(numbers)
+        for stem, numbers in stems.items()
+    )
