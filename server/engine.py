@@ -14,7 +14,7 @@ from cyclelens.analyzer.facts.store import FactsStore, open_store
 from cyclelens.analyzer.fixes.proposal import Fix
 from cyclelens.analyzer.fixes.registry import fixes
 from cyclelens.analyzer.hints import registry as hint_kinds
-from cyclelens.analyzer.insight import wording
+from cyclelens.analyzer.insight import as_written, wording
 from cyclelens.analyzer.model.result import Analysis, Finding, RegionAnalysis, TraceRow
 from cyclelens.analyzer.model.source import Problem
 from cyclelens.analyzer.reports import json, timeline
@@ -22,7 +22,7 @@ from cyclelens.analyzer.reports.card import instruction_card, region_card
 from cyclelens.server.results import ANALYSIS, FileResult, Job, RegionResult, TimelineResult
 
 TIMELINE_ROUNDS = 3
-"""Iterations that a timeline shows; more do not fit into a hover."""
+"""Iterations that the request ``cyclelens/timeline`` shows, from the first one on."""
 
 CACHED_PREDICTIONS = 64
 """At least; for large files the analyzer keeps more. Some 40 kB each: of a trace only the rounds that a
@@ -207,11 +207,12 @@ def _timelines(region: RegionAnalysis) -> Iterator[TimelineResult]:
     for prediction in region.predictions:
         trace = prediction.simulation.trace
         if trace is not None:
+            texts = as_written.texts(region, prediction)
             yield TimelineResult(
                 microarchitecture=prediction.microarchitecture,
                 cycles_per_iteration=prediction.cycles_per_iteration,
-                text=timeline.render(prediction, TIMELINE_ROUNDS),
-                instructions=tuple(template.instruction.text for template in prediction.instructions),
+                text=timeline.render(prediction, TIMELINE_ROUNDS, texts=texts),
+                instructions=texts,
                 columns=TraceRow._fields,
                 rows=tuple(tuple(row) for row in trace.rows),
             )

@@ -26,13 +26,13 @@ class _Region:
     """A region with the names that people use for its instructions."""
 
     def __init__(self, region: RegionAnalysis, prediction: Prediction, experiment: Experiment) -> None:
-        from cyclelens.analyzer.insight.whatif import places
+        from cyclelens.analyzer.insight.as_written import with_places
 
         self.experiment = experiment
         statements = [region.region.lines[statement] for statement in region.instruction_lines]
         self.lines = [statement.line + 1 for statement in statements]
         self.addresses = [statement.address for statement in statements]
-        self.places = places(region, prediction)
+        self.places = with_places(region, prediction)
 
     def at(self, place: str) -> int:
         """Position of the first instruction on a line, or of the one at an address (``0x1139``)."""

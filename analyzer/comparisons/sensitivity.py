@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from cyclelens.analyzer.comparisons.predictions import found, gone
 from cyclelens.analyzer.comparisons.request import Request
 from cyclelens.analyzer.comparisons.table import Step, Table, grid
-from cyclelens.analyzer.insight import wording
-from cyclelens.analyzer.insight.whatif import helpful, places, sensitivity
+from cyclelens.analyzer.insight import as_written, wording
+from cyclelens.analyzer.insight.whatif import helpful, sensitivity
 
 COLUMNS = ("saves", "cycles/iter", "change", "then bound by")
 
@@ -27,7 +27,7 @@ def compare(request: Request) -> Iterator[Step | Table]:
     prediction = region.predictions[0]
     experiment = request.analyzer.experiment(region, prediction, request.options.model, request.cancel)
     base = experiment.baseline()
-    changes = sensitivity(experiment, places(region, prediction))
+    changes = sensitivity(experiment, as_written.with_places(region, prediction))
     outcomes = []
     for number, change in enumerate(changes, 1):
         outcomes += [outcome] if (outcome := change()) is not None else []

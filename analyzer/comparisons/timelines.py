@@ -13,11 +13,10 @@ from dataclasses import replace
 from cyclelens.analyzer.comparisons.predictions import found, gone
 from cyclelens.analyzer.comparisons.request import Request
 from cyclelens.analyzer.comparisons.table import Step, Table
-from cyclelens.analyzer.insight import wording
+from cyclelens.analyzer.insight import as_written, wording
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.result import Analysis, RegionAnalysis
 from cyclelens.analyzer.reports import html, timeline
-from cyclelens.analyzer.reports.rows import rows
 
 
 def compare(request: Request) -> Iterator[Step | Table]:
@@ -40,11 +39,8 @@ def _drawing(region: RegionAnalysis) -> tuple[str, dict[str, object]]:
     about: list[dict[str, object]] = []
     for prediction in region.predictions:
         model = registry.get(prediction.microarchitecture)
-        labels, statements = {}, {}
-        for row in rows(region, prediction):
-            if row.kind == "instruction":
-                labels[row.index], statements[row.index] = row.text, row.statement
-        drawn = timeline.draw(prediction, labels=labels)
+        texts = as_written.texts(region, prediction)
+        drawn = timeline.draw(prediction, texts=texts)
         heading = (
             f"{model.name} ({model.title}): {prediction.cycles_per_iteration:.2f} cycles/iter, "
             f"{wording.bound_by(prediction.bottlenecks)}"
@@ -64,9 +60,9 @@ def _drawing(region: RegionAnalysis) -> tuple[str, dict[str, object]]:
                 {
                     "iteration": round_,
                     "column": column,
-                    "name": labels[number],
+                    "name": texts[number],
                     "waits": note,
-                    "source": statements[number].line,
+                    "source": region.region.lines[region.instruction_lines[number]].line,
                 }
             )
     return "\n".join(lines), {"marks": [list(mark) for mark in marks], "lines": about}

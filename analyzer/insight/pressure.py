@@ -20,7 +20,12 @@ def port_pressure(prediction: Prediction) -> dict[str, float]:
     return dict(sorted(totals.items()))
 
 
+def port_shares(prediction: Prediction) -> dict[str, float]:
+    """The share of the cycles in which each port is busy, 0 to 1."""
+    cycles = prediction.cycles_per_iteration
+    return {port: uops / cycles if cycles else 0.0 for port, uops in port_pressure(prediction).items()}
+
+
 def saturated_ports(prediction: Prediction) -> frozenset[str]:
     """Ports that are busy in at least 95 % of the cycles."""
-    least = _SATURATED * prediction.cycles_per_iteration
-    return frozenset(port for port, uops in port_pressure(prediction).items() if uops > 0 and uops >= least)
+    return frozenset(port for port, share in port_shares(prediction).items() if share >= _SATURATED)

@@ -16,7 +16,7 @@ from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.variants import variant
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
-from cyclelens.analyzer.model.result import Prediction, RegionAnalysis
+from cyclelens.analyzer.model.result import Prediction
 from cyclelens.analyzer.model.units import UnitSet, UnitUse, UopKind
 from cyclelens.analyzer.model.uops import Block, InstructionTemplate, UopTemplate, Value, ValueKind
 from cyclelens.analyzer.simulator.pipeline import SimulationStuck, rounds_to_settle, simulate
@@ -254,14 +254,6 @@ _MOST_INSTRUCTIONS = 100
 """Instructions up to which each is removed in turn: every change is a simulation."""
 
 
-def places(region: RegionAnalysis, prediction: Prediction) -> list[str]:
-    """What to call each instruction: ``line 16: add rsi, 32``, the line counted from one."""
-    return [
-        f"{wording.place(region.region.lines[statement])}: {template.instruction.text}"
-        for statement, template in zip(region.instruction_lines, prediction.instructions, strict=True)
-    ]
-
-
 def sensitivity(experiment: Experiment, places: Sequence[str]) -> list[Callable[[], Outcome | None]]:
     """Every change that is tried without being asked for: each is simulated when it is called, and gives
     None if it makes no sense for this block. ``places``: what to call each instruction."""
@@ -277,7 +269,8 @@ def sensitivity(experiment: Experiment, places: Sequence[str]) -> list[Callable[
         key = (edge.consumer, edge.value)
         if (edge.critical or edge.carried) and edge.value != "memory" and key not in tried:
             tried.add(key)
-            change = f"{places[edge.consumer]} does not wait for {edge.value} of {places[edge.producer]}"
+            value = f"{wording.value(edge.name)} of {places[edge.producer]}"
+            change = f"{places[edge.consumer]} does not wait for {value}"
             # Makes no sense for the stack engine's RSP: no uop reads it.
             changes.append(partial(experiment.without_input, edge.consumer, edge.value, change))
     if experiment.prediction.mode == "loop":

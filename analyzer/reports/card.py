@@ -6,11 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from cyclelens.analyzer.insight import absence, wording
+from cyclelens.analyzer.insight import absence, as_written, wording
 from cyclelens.analyzer.insight.confidence import doubt
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.result import Prediction, RegionAnalysis
-from cyclelens.analyzer.model.uops import InstructionTemplate
+from cyclelens.analyzer.reports import chains
 from cyclelens.analyzer.reports.rows import source_shares
 
 _ENCODERS = {
@@ -35,10 +35,10 @@ def instruction_card(region: RegionAnalysis, instruction: int) -> str:
 def _card(region: RegionAnalysis, prediction: Prediction, index: int) -> Iterator[str]:
     template = prediction.instructions[index]
     name = prediction.microarchitecture
-    yield f"**`{template.instruction.text or template.instruction.code.hex()}`** on {name}"
+    yield f"**`{as_written.text(region, prediction, index) or template.instruction.code.hex()}`** on {name}"
     yield ""
     encoder = region.region.lines[region.instruction_lines[index]].backend
-    yield from (f"- {item}" for item in _items(prediction, index, template, encoder))
+    yield from (f"- {item}" for item in _items(region, prediction, index, encoder))
     findings = [
         finding
         for finding in region.findings
@@ -52,15 +52,16 @@ def _card(region: RegionAnalysis, prediction: Prediction, index: int) -> Iterato
         yield f"[{template.facts.name} on uops.info]({_link(template.facts.name)})"
 
 
-def _items(prediction: Prediction, index: int, template: InstructionTemplate, encoder: str) -> Iterator[str]:
+def _items(region: RegionAnalysis, prediction: Prediction, index: int, encoder: str) -> Iterator[str]:
+    template = prediction.instructions[index]
     code = template.instruction.code
     yield f"{len(code)} bytes: `{code.hex(' ')}`, encoded by {_ENCODERS.get(encoder, encoder)}"
     if template.fused_with_previous:
-        partner = prediction.instructions[index - 1].instruction.text
-        yield f"macro-fused: one uop together with `{partner}` before it"
+        before = as_written.text(region, prediction, index - 1)
+        yield f"macro-fused: one uop together with `{before}` before it"
         return
     if template.fused_with_next:
-        yield f"macro-fused with `{prediction.instructions[index + 1].instruction.text}` after it"
+        yield f"macro-fused with `{as_written.text(region, prediction, index + 1)}` after it"
     if template.facts is None:
         yield "no figures: counted as one uop without a port"
         return
@@ -124,6 +125,9 @@ def region_card(region: RegionAnalysis) -> str:
     account = region.predictions[0].account
     if account is not None:
         lines += ["", f"Issue slots: {wording.slots(account)}."]
+    chain = list(chains.lines(region, region.predictions[0]))
+    if chain:
+        lines += ["", "```text", *chain, "```"]
     if region.missing:
         lines += ["", f"No figure: {absence.sentence(region.missing)}"]
     if region.note:

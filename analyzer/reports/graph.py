@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
-from cyclelens.analyzer.insight import wording
+from cyclelens.analyzer.insight import as_written, wording
 from cyclelens.analyzer.insight.confidence import doubt
 from cyclelens.analyzer.insight.dependencies import Dependencies, Dependency, dependencies
 from cyclelens.analyzer.model.result import Analysis, Prediction, RegionAnalysis
-from cyclelens.analyzer.reports.rows import rows
 
 _ROW, _LINE, _CHARACTER = 30, 20, 7.5
 """Pixels: distance of instructions, height of their boxes, width of a character."""
@@ -55,18 +54,14 @@ def picture(region: RegionAnalysis, prediction: Prediction) -> str:
     return _svg(*_drawing(region, prediction))
 
 
-def _texts(region: RegionAnalysis, prediction: Prediction) -> list[str]:
-    return [row.text for row in rows(region, prediction) if row.kind == "instruction"]
-
-
 def _dot(region: RegionAnalysis, prediction: Prediction, file: str) -> Iterator[str]:
     graph = dependencies(prediction)
     name = f"{file}: {region.region.name} ({prediction.microarchitecture}{doubt(prediction)})"
     yield f"digraph {_quoted(name)} {{"
     yield "  node [shape=box, fontname=monospace];"
-    for index, text in enumerate(_texts(region, prediction)):
+    for index, text in enumerate(as_written.texts(region, prediction)):
         chain = f', color="{_CRITICAL}", penwidth=2' if index in graph.chain_cycles else ""
-        yield f"  i{index} [label={_quoted(' '.join(text.split()))}{chain}];"
+        yield f"  i{index} [label={_quoted(text)}{chain}];"
     for edge in graph.edges:
         style = ", style=dashed" if edge.carried else ""
         critical = f', color="{_CRITICAL}", penwidth=2' if edge.critical else ""
@@ -90,7 +85,7 @@ def _svg(body: str, width: float, height: float) -> str:
 def _drawing(region: RegionAnalysis, prediction: Prediction) -> tuple[str, float, float]:
     """SVG elements, width and height."""
     graph = dependencies(prediction)
-    texts = [" ".join(text.split()) for text in _texts(region, prediction)]
+    texts = as_written.texts(region, prediction)
     reach = max((_lanes(edge) for edge in graph.edges), default=1) + 1
     left = _MARGIN + _LANE * reach + 30
     box = max((len(text) for text in texts), default=1) * _CHARACTER + 12

@@ -12,7 +12,7 @@ from hashlib import sha256
 from html import escape
 from importlib.resources import files
 
-from cyclelens.analyzer.insight import absence, wording
+from cyclelens.analyzer.insight import absence, as_written, wording
 from cyclelens.analyzer.insight.confidence import reservations
 from cyclelens.analyzer.insight.dependencies import dependencies
 from cyclelens.analyzer.insight.static_ports import static_ports
@@ -200,12 +200,12 @@ def _prediction(region: RegionAnalysis, prediction: Prediction, identifier: str)
             place = wording.place(region.region.lines[region.instruction_lines[finding.instruction]])
             yield f'<p class="warn">{escape(place)}: {escape(finding.message)} [{escape(finding.code)}]</p>'
     if prediction.simulation.trace is not None:
-        labels = {row.index: row.text for row in rows(region, prediction) if row.kind == "instruction"}
+        texts = as_written.texts(region, prediction)
         data = script_data(region, prediction)
         yield f'<script type="application/json" id="{identifier}">{data}</script>'
         yield f'<div class="timeline" data-timeline="{identifier}"></div>'
-        yield "<details><summary>The first iterations as text</summary>"
-        yield f"<pre>{escape(timeline.render(prediction, labels=labels))}</pre></details>"
+        yield "<details><summary>A few iterations as text</summary>"
+        yield f"<pre>{escape(timeline.render(prediction, texts=texts))}</pre></details>"
     notes = [*wording.explanations(prediction), f"Front end: {wording.front_end(prediction)}"]
     if prediction.bounds:
         bounds = sorted(prediction.bounds.items(), key=lambda bound: -bound[1])

@@ -6,14 +6,16 @@ import json
 from typing import Any
 
 from cyclelens.analyzer.insight import wording
-from cyclelens.analyzer.insight.waits import CAUSES, timeline
+from cyclelens.analyzer.insight.pressure import port_pressure, port_shares
+from cyclelens.analyzer.insight.timelines import shown, steady_row
+from cyclelens.analyzer.insight.waits import CAUSES
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.result import Prediction, RegionAnalysis, TraceRow
 from cyclelens.analyzer.model.source import UNKNOWN_LINE, SourceLine
 from cyclelens.analyzer.reports.rows import rows
 
 MOST_ROWS = 6000
-"""Uops that a page holds of one prediction: about a megabyte."""
+"""Uops of the steady state that a page holds of one prediction: about a megabyte."""
 
 _ALL_PORTS = 8
 _KINDS = ("uop", "sync", "merge", "fused")
@@ -31,7 +33,8 @@ def source_line(statement: SourceLine) -> int | None:
 
 
 def _data(region: RegionAnalysis, prediction: Prediction) -> dict[str, Any]:
-    drawn = timeline(prediction, MOST_ROWS)
+    drawn = shown(prediction, MOST_ROWS)
+    pressure, shares = port_pressure(prediction), port_shares(prediction)
     model = registry.get(prediction.microarchitecture)
     # Of many ports only those that are used: each takes a line from the uops.
     ports = [port for port in model.units.names if drawn.ports[port] or len(model.units) <= _ALL_PORTS]
@@ -43,6 +46,7 @@ def _data(region: RegionAnalysis, prediction: Prediction) -> dict[str, Any]:
 
     return {
         "cycles": drawn.cycles,
+        "steady": steady_row(prediction),
         "instructions": [
             {
                 "text": row.text,
@@ -55,7 +59,7 @@ def _data(region: RegionAnalysis, prediction: Prediction) -> dict[str, Any]:
         "rows": [_row(row) for row in drawn.rows],
         "later": {number: _row(row)[:3] for number, row in drawn.later.items()},
         "inputs": [
-            [[value.producer, string(value.value), value.ready] for value in inputs]
+            [[value.producer, string(wording.value(value.value)), value.ready] for value in inputs]
             for inputs in drawn.inputs
         ],
         "waits": [
@@ -65,7 +69,7 @@ def _data(region: RegionAnalysis, prediction: Prediction) -> dict[str, Any]:
                     wait.end,
                     causes[wait.cause],
                     -1 if wait.uop is None else wait.uop,
-                    string(wait.value),
+                    string(wording.value(wait.value)),
                 ]
                 for wait in waits
                 if wait.end > wait.begin
@@ -78,6 +82,7 @@ def _data(region: RegionAnalysis, prediction: Prediction) -> dict[str, Any]:
         "chain": sorted(drawn.chain),
         "chainLimits": "Dependencies" in prediction.bottlenecks,
         "ports": ports,
+        "busy": [[shares.get(port, 0.0), pressure.get(port, 0.0)] for port in ports],
         "lanes": [sorted(drawn.ports[port].items()) for port in ports],
         "occupancy": [
             {"name": one.name, "size": one.size, "full": one.stalls_above, "counts": one.counts}

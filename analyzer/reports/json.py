@@ -10,7 +10,7 @@ from typing import Any
 from cyclelens.analyzer.insight.confidence import reservations
 from cyclelens.analyzer.insight.dependencies import Dependencies, dependencies
 from cyclelens.analyzer.insight.static_ports import static_ports
-from cyclelens.analyzer.insight.waits import timeline
+from cyclelens.analyzer.insight.timelines import shown
 from cyclelens.analyzer.model.account import Account
 from cyclelens.analyzer.model.result import (
     Analysis,
@@ -249,7 +249,7 @@ def _problem(problem: Problem) -> dict[str, Any]:
 
 def _trace(prediction: Prediction, trace: Trace) -> dict[str, Any]:
     """Rows as lists in the order of ``columns``: a trace has thousands of them."""
-    drawn = timeline(prediction)
+    drawn = shown(prediction)
 
     def known(row: int | None) -> int | None:
         return row if row is not None and row < len(trace.rows) else None

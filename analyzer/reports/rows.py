@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from cyclelens.analyzer.insight import as_written
 from cyclelens.analyzer.model.result import LineUsage, Prediction, RegionAnalysis
 from cyclelens.analyzer.model.source import SourceLine
 from cyclelens.analyzer.model.uops import InstructionTemplate
@@ -28,17 +29,15 @@ class Row:
 def rows(region: RegionAnalysis, prediction: Prediction) -> Iterator[Row]:
     """Instructions in order, each after the merge and stack-synchronisation uops that precede it."""
     simulation = prediction.simulation
-    per_statement = [region.instruction_lines.count(line) for line in region.instruction_lines]
+    texts = as_written.texts(region, prediction)
     for index, template in enumerate(prediction.instructions):
         statement = region.region.lines[region.instruction_lines[index]]
         for kind, usage in (("merge", simulation.merge_usage[index]), ("sync", simulation.sync_usage[index])):
             if usage is not None:
                 text = "(register merge)" if kind == "merge" else "(stack sync)"
                 yield Row(kind, index, statement, template, text, usage, ())
-        # As written, unless one statement became several instructions.
-        text = " ".join(statement.text.split()) if per_statement[index] == 1 else template.instruction.text
-        notes = _notes(region, prediction, index, template)
-        yield Row("instruction", index, statement, template, text, simulation.usage[index], tuple(notes))
+        notes = tuple(_notes(region, prediction, index, template))
+        yield Row("instruction", index, statement, template, texts[index], simulation.usage[index], notes)
 
 
 def _notes(

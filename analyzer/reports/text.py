@@ -5,21 +5,18 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from cyclelens.analyzer.insight import absence, wording
+from cyclelens.analyzer.insight import absence, as_written, wording
 from cyclelens.analyzer.insight.confidence import doubt, reservations
-from cyclelens.analyzer.insight.dependencies import dependencies
 from cyclelens.analyzer.insight.pressure import port_pressure
 from cyclelens.analyzer.insight.static_ports import static_ports
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.account import Account
 from cyclelens.analyzer.model.result import Analysis, Assumption, Finding, Prediction, RegionAnalysis
 from cyclelens.analyzer.model.source import Region
-from cyclelens.analyzer.reports import timeline
+from cyclelens.analyzer.reports import chains, timeline
 from cyclelens.analyzer.reports.rows import Row, rows, source_shares
 
 _WIDTH = 110
-_MOST_CHAINS = 8
-"""Critical chains that are written out."""
 _MARKERS = "Mark one with `# cyclelens-begin NAME` and `# cyclelens-end` in comments around a loop."
 
 
@@ -98,9 +95,10 @@ def _prediction(region: RegionAnalysis, prediction: Prediction, full: bool) -> I
         yield f"   Assumed:    {assumption.message}{_lines_of(region, assumption)} [{assumption.code}]"
     yield ""
     yield from _table(region, prediction)
-    if "Dependencies" in prediction.bottlenecks:
+    chain = list(chains.lines(region, prediction))
+    if chain:
         yield ""
-        yield from _chain(region, prediction)
+        yield from (f"   {line}" for line in chain)
     if full and prediction.account is not None:
         yield ""
         yield from _account(region, prediction, prediction.account)
@@ -121,34 +119,13 @@ def _prediction(region: RegionAnalysis, prediction: Prediction, full: bool) -> I
     if prediction.simulation.trace is not None:
         yield ""
         yield "   Timeline:"
-        labels = {row.index: row.text for row in rows(region, prediction) if row.kind == "instruction"}
-        drawn = timeline.render(prediction, labels=labels)
+        drawn = timeline.render(prediction, texts=as_written.texts(region, prediction))
         yield textwrap.indent(drawn, "   ")
 
 
 def _lines_of(region: RegionAnalysis, assumption: Assumption) -> str:
     lines = [region.region.lines[region.instruction_lines[index]] for index in assumption.instructions]
     return f" ({wording.places(lines)})" if lines else ""
-
-
-def _chain(region: RegionAnalysis, prediction: Prediction) -> Iterator[str]:
-    graph = dependencies(prediction)
-    count, cycles = len(graph.chains), f"{float(graph.cycles_per_iteration):.2f} cycles per iteration"
-    if count == 1 and not graph.more_chains:
-        yield f"   Critical chain: {cycles}"
-    else:
-        yield f"   {'More than ' * graph.more_chains}{count} chains tie at {cycles}:"
-    listed = zip(graph.chains[:_MOST_CHAINS], graph.chain_iterations, strict=False)
-    for number, (chain, iterations) in enumerate(listed, 1):
-        indent = f"     {number}. " if count > 1 else "     "
-        for step in chain:
-            name = wording.value(step.value)
-            yield f"{indent}{_place(region, step.instruction)}: {wording.cycles(step.latency)} for {name}"
-            indent = " " * len(indent)
-        if iterations > 1:
-            yield f"{indent}{wording.cycles(sum(step.latency for step in chain))} in {iterations} iterations"
-    if count > _MOST_CHAINS:
-        yield f"     and {count - _MOST_CHAINS} more"
 
 
 def _account(region: RegionAnalysis, prediction: Prediction, account: Account) -> Iterator[str]:

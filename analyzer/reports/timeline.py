@@ -1,22 +1,26 @@
 """What happens to every uop in which cycle, as text.
 
-                                        0         10
-    round  instruction          ports   01234567890123456789
-        0  add %rax, %rbx   p6 of 0156  P  QI....D.ER
+                                        40        50
+    iter.  instruction          ports   01234567890123456789
+       12  add %rax, %rbx   p6 of 0156  P  QI....D.ER
 
 The letters: P predecoded, Q added to the IDQ, I issued, r ready, D dispatched, E executed, R retired. Dots
-fill the time between issue and retirement.
+fill the time between issue and retirement. It begins in the steady state, with the first of the iterations
+that averages are taken over; long times in which nothing happens to what is drawn are cut out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
 
 from cyclelens.analyzer.insight import wording
-from cyclelens.analyzer.insight.waits import CAUSES, Timeline, Wait, timeline
+from cyclelens.analyzer.insight.pressure import port_shares
+from cyclelens.analyzer.insight.timelines import shown as timeline
+from cyclelens.analyzer.insight.timelines import steady_row
+from cyclelens.analyzer.insight.waits import CAUSES, Timeline, Wait
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.result import Prediction, TraceRow
 from cyclelens.analyzer.model.units import Units
@@ -26,7 +30,7 @@ MAX_CYCLES = 120
 """Cycles drawn at most: wider pictures cannot be read."""
 LEGEND = (
     "P predecoded, Q added to the IDQ, I issued, r ready, D dispatched, E executed, R retired.\n"
-    "Of several in one cycle the last is shown."
+    "Of several in one cycle the last is shown. Where the ruler has ~, cycles without any are left out."
 )
 
 _LABEL_WIDTH = 36
@@ -35,6 +39,8 @@ _PICTURE = 5 + 2 + _LABEL_WIDTH + 2 + _PORTS_WIDTH + 2
 """Column where the cycles begin."""
 _DRAWN_ROWS, _DRAWN_CYCLES = 400, 1500
 """What a window of an editor is given at most."""
+_LONG = 8
+"""Cycles without an event that are worth cutting out."""
 _LEVELS = " ▁▂▃▄▅▆▇█"
 
 
@@ -70,65 +76,81 @@ def render(
     prediction: Prediction,
     rounds: int | range = DEFAULT_ROUNDS,
     *,
-    labels: Mapping[int, str] | None = None,
+    texts: Sequence[str] | None = None,
     max_cycles: int = MAX_CYCLES,
 ) -> str:
     """Draw the trace, one line a uop.
 
-    ``rounds``: how many from the start, or which. ``labels``: text by instruction index, by default the
-    decoded instruction. Raises ValueError if the simulation was run without a trace.
+    ``rounds``: how many of the steady state, or which. ``texts``: what to call each instruction, by default
+    as it was decoded. Raises ValueError if the simulation was run without a trace.
     """
     trace = prediction.simulation.trace
     if trace is None:
         raise ValueError("the simulation was run without a trace")
-    wanted = range(rounds) if isinstance(rounds, int) else rounds
-    chosen = [row for row in trace.rows if row.round in wanted]
+    if isinstance(rounds, int):
+        first = trace.rows[steady_row(prediction)].round if trace.rows else 0
+        rounds = range(first, first + rounds)
+    chosen = [row for row in trace.rows if row.round in rounds]
     if not chosen:
         return "(no uop in these rounds)"
-    first = min((cycle for row in chosen for _, cycle in _events(row)), default=0)
-    # A round alone in the middle of a run starts where it starts, the first one at cycle 0.
-    start = 0 if 0 in wanted else first
-    end = max((cycle for row in chosen for _, cycle in _events(row)), default=start) + 1
-    cut = min(end, trace.cycles, start + max_cycles)
-    lines = [*_head(start, cut), *_uop_lines(chosen, prediction, _texts(prediction, labels), start, cut)]
-    if cut < end:
-        lines.append(f"(cut after cycle {cut - 1}; the last of these rounds ends in cycle {end - 1})")
+    cycles = _eventful({cycle for row in chosen for _, cycle in _events(row) if cycle < trace.cycles})
+    drawn = cycles[:max_cycles]
+    lines = [*_head(drawn), *_uop_lines(chosen, prediction, texts or _decoded(prediction), drawn)]
+    if len(drawn) < len(cycles):
+        lines.append(
+            f"(cut after cycle {drawn[-1]}; the last of these iterations ends in cycle {cycles[-1]})"
+        )
     lines.append(LEGEND)
     return "\n".join(lines)
 
 
-def draw(prediction: Prediction, *, labels: Mapping[int, str] | None = None) -> Drawing:
-    """The first iterations with ports and buffers below them. Raises ValueError as ``render``."""
+def _eventful(events: Set[int]) -> Sequence[int]:
+    """The cycles from the first to the last event. Of a long time without any only its first cycle."""
+    cycles: list[int] = []
+    for cycle in sorted(events):
+        if cycles and cycle - cycles[-1] > _LONG:
+            cycles.append(cycles[-1] + 1)
+        else:
+            cycles.extend(range(cycles[-1] + 1 if cycles else cycle, cycle))
+        cycles.append(cycle)
+    return cycles
+
+
+def draw(prediction: Prediction, *, texts: Sequence[str] | None = None) -> Drawing:
+    """Iterations of the steady state with ports and buffers below them. Raises ValueError as ``render``."""
     shown = timeline(prediction, _DRAWN_ROWS)
-    texts = _texts(prediction, labels)
-    end = min(shown.cycles, _DRAWN_CYCLES)
-    lines = [*_head(0, end), *_uop_lines(shown.rows, prediction, texts, 0, end)]
-    count = len(shown.rows)
-    notes = ["", "", *("\n".join(explain(shown, number, texts)) for number in range(count))]
+    texts = texts or _decoded(prediction)
+    first = steady_row(prediction)
+    rows = shown.rows[first:]
+    begin = min((cycle for row in rows for _, cycle in _events(row)), default=0)
+    cycles = range(begin, min(shown.cycles, begin + _DRAWN_CYCLES))
+    lines = [*_head(cycles), *_uop_lines(rows, prediction, texts, cycles)]
+    count = len(rows)
+    notes = ["", "", *("\n".join(explain(shown, first + number, texts)) for number in range(count))]
     marks = [Mark(0, 0, len(lines[0]), "heading"), Mark(1, 0, len(lines[1]), "heading")]
     on_chain = {row for edge in shown.chain for row in edge}
-    for number, row in enumerate(shown.rows):
-        marks += _marks(2 + number, row, shown.waits[number], end)
-        if number in on_chain and "Dependencies" in prediction.bottlenecks:
+    for number, row in enumerate(rows):
+        marks += _marks(2 + number, row, shown.waits[first + number], cycles)
+        if first + number in on_chain and "Dependencies" in prediction.bottlenecks:
             marks.append(Mark(2 + number, 7, _PICTURE - 2, "chain"))
-    for text, own in _feet(shown, end):
-        marks += [Mark(len(lines), begin, stop, kind) for begin, stop, kind in own]
+    for text, own in _feet(shown, cycles, port_shares(prediction)):
+        marks += [Mark(len(lines), start, stop, kind) for start, stop, kind in own]
         lines.append(text)
     lines += LEGEND.split("\n")
     rest = (None,) * (len(lines) - count - 2)
-    columns = (min((_PICTURE + cycle for _, cycle in _events(row)), default=_PICTURE) for row in shown.rows)
+    columns = (_PICTURE + min((cycle for _, cycle in _events(row)), default=begin) - begin for row in rows)
     return Drawing(
         lines=tuple(lines),
         marks=tuple(marks),
-        rounds=(None, None, *(row.round for row in shown.rows), *rest),
-        instructions=(None, None, *(row.instruction for row in shown.rows), *rest),
+        rounds=(None, None, *(row.round for row in rows), *rest),
+        instructions=(None, None, *(row.instruction for row in rows), *rest),
         columns=(_PICTURE, _PICTURE, *columns, *(_PICTURE for _ in rest)),
         notes=(*notes, *("" for _ in rest)),
     )
 
 
-def explain(shown: Timeline, number: int, texts: Mapping[int, str]) -> Iterator[str]:
-    """What a uop waited for, a sentence each: ``31 to 91: 60 cycles for XMM0, made by ...``."""
+def explain(shown: Timeline, number: int, texts: Sequence[str]) -> Iterator[str]:
+    """What a uop waited for, a sentence each: ``31 to 91: 60 cycles for ymm0, made by ...``."""
     reader = shown.rows[number]
 
     def name(row: int | None) -> str:
@@ -143,26 +165,25 @@ def explain(shown: Timeline, number: int, texts: Mapping[int, str]) -> Iterator[
 
     for wait in shown.waits[number]:
         if wait.end > wait.begin:
-            words = CAUSES[wait.cause].format(uop=name(wait.uop), value=wait.value or "the part before")
+            words = CAUSES[wait.cause].format(
+                uop=name(wait.uop), value=wording.value(wait.value) or "the part before"
+            )
             yield f"{wait.begin} to {wait.end}: {wording.cycles(wait.end - wait.begin)} {words}"
 
 
-def _texts(prediction: Prediction, labels: Mapping[int, str] | None) -> dict[int, str]:
-    return {
-        index: (labels or {}).get(index, template.instruction.text)
-        for index, template in enumerate(prediction.instructions)
-    }
+def _decoded(prediction: Prediction) -> Sequence[str]:
+    return [template.instruction.text for template in prediction.instructions]
 
 
-def _head(start: int, end: int) -> tuple[str, str]:
+def _head(cycles: Sequence[int]) -> tuple[str, str]:
     """The names of the columns below the numbers of the cycles."""
-    head = f"{'round':>5}  {'instruction':<{_LABEL_WIDTH}}  {'ports':>{_PORTS_WIDTH}}  "
-    tens, units = _ruler(start, end)
+    head = f"{'iter.':>5}  {'instruction':<{_LABEL_WIDTH}}  {'ports':>{_PORTS_WIDTH}}  "
+    tens, units = _ruler(cycles)
     return " " * len(head) + tens, head + units
 
 
 def _uop_lines(
-    rows: Sequence[TraceRow], prediction: Prediction, texts: Mapping[int, str], start: int, end: int
+    rows: Sequence[TraceRow], prediction: Prediction, texts: Sequence[str], cycles: Sequence[int]
 ) -> Iterator[str]:
     units = registry.get(prediction.microarchitecture).units
     previous: tuple[int, int, str] | None = None
@@ -173,7 +194,7 @@ def _uop_lines(
             label = _label(row, texts[row.instruction])
             number = str(row.round) if previous is None or previous[0] != row.round else ""
             previous = group
-        picture = _picture(row, start, end).rstrip()
+        picture = _picture(row, cycles).rstrip()
         what = f"{number:>5}  {label:<{_LABEL_WIDTH}}  {_port(row, units):>{_PORTS_WIDTH}}"
         yield f"{what}  {picture}".rstrip()
 
@@ -190,26 +211,33 @@ _KINDS |= {"full": "queue", "slots": "queue", "renamer": "queue", "store": "exec
 _KINDS |= {"order": "done", "width": "done"}
 
 
-def _marks(line: int, row: TraceRow, waits: Sequence[Wait], end: int) -> Iterator[Mark]:
+def _marks(line: int, row: TraceRow, waits: Sequence[Wait], cycles: range) -> Iterator[Mark]:
+    offset = _PICTURE - cycles.start
     for wait in waits:
-        begin, stop = min(wait.begin, end), min(wait.end, end)
+        begin, stop = max(wait.begin, cycles.start), min(wait.end, cycles.stop)
         if begin < stop:
-            yield Mark(line, _PICTURE + begin, _PICTURE + stop, _KINDS.get(wait.cause, wait.cause))
-    if row.retired is not None and row.retired < end:
-        yield Mark(line, _PICTURE + row.retired, _PICTURE + row.retired + 1, "done")
+            yield Mark(line, offset + begin, offset + stop, _KINDS.get(wait.cause, wait.cause))
+    if row.retired is not None and row.retired in cycles:
+        yield Mark(line, offset + row.retired, offset + row.retired + 1, "done")
 
 
-def _feet(shown: Timeline, end: int) -> Iterator[tuple[str, list[tuple[int, int, str]]]]:
-    """Ports, with the last digit of the iteration that each uop belongs to, and buffers as bars."""
+def _feet(
+    shown: Timeline, cycles: range, shares: Mapping[str, float]
+) -> Iterator[tuple[str, list[tuple[int, int, str]]]]:
+    """Ports, with the last digit of the iteration that each uop belongs to, and buffers as bars.
+
+    ``shares``: how busy each port is on average.
+    """
     on_chain = {row for edge in shown.chain for row in edge}
-    heading = "port: the iteration of the uop that was dispatched to it (last digit)"
+    heading = "port: how busy it is, and the iteration of the uop that was dispatched to it (last digit)"
     yield "", []
     yield heading, [(0, len(heading), "heading")]
+    offset = _PICTURE - cycles.start
     for port, taken in shown.ports.items():
-        digits = "".join(str(shown.row(taken[at]).round % 10) if at in taken else " " for at in range(end))
-        share = f"{sum(1 for at in taken if at < end) / max(1, end):.0%}"
+        digits = "".join(str(shown.row(taken[at]).round % 10) if at in taken else " " for at in cycles)
+        share = f"{shares.get(port, 0.0):.0%}"
         chain = [
-            (_PICTURE + at, _PICTURE + at + 1, "chain") for at in taken if at < end and taken[at] in on_chain
+            (offset + at, offset + at + 1, "chain") for at in taken if at in cycles and taken[at] in on_chain
         ]
         name = f"port {port}"
         yield f"{'':>5}  {name:<{_LABEL_WIDTH}}  {share:>{_PORTS_WIDTH}}  {digits}".rstrip(), chain
@@ -217,12 +245,13 @@ def _feet(shown: Timeline, end: int) -> Iterator[tuple[str, list[tuple[int, int,
     heading = "buffer: how full it is at the start of a cycle"
     yield heading, [(0, len(heading), "heading")]
     for one in shown.occupancy:
-        levels = [min(one.size, count) for count in one.counts[:end]]
+        counts = one.counts[cycles.start : cycles.stop]
+        levels = [min(one.size, count) for count in counts]
         bar = "".join(_LEVELS[-(-level * (len(_LEVELS) - 1) // one.size)] for level in levels)
-        most = f"{max(one.counts[:end], default=0)} of {one.size}"
+        most = f"{max(counts, default=0)} of {one.size}"
         full = []
         position = _PICTURE
-        for stalls, group in groupby(one.counts[:end], key=lambda count: count > one.stalls_above):
+        for stalls, group in groupby(counts, key=lambda count: count > one.stalls_above):
             length = len(list(group))
             if stalls:
                 full.append((position, position + length, "full"))
@@ -245,16 +274,12 @@ def _events(row: TraceRow) -> Iterator[tuple[str, int]]:
             yield letter, cycle
 
 
-def _picture(row: TraceRow, start: int, end: int) -> str:
-    cells = [" "] * (end - start)
+def _picture(row: TraceRow, cycles: Sequence[int]) -> str:
+    letters = {cycle: letter for letter, cycle in _events(row)}
+    stays = range(0)
     if row.issued is not None:
-        retired = row.retired if row.retired is not None else end
-        for cycle in range(max(row.issued, start), min(retired, end)):
-            cells[cycle - start] = "."
-    for letter, cycle in _events(row):
-        if start <= cycle < end:
-            cells[cycle - start] = letter
-    return "".join(cells)
+        stays = range(row.issued, cycles[-1] + 1 if row.retired is None else row.retired)
+    return "".join(letters.get(cycle, "." if cycle in stays else " ") for cycle in cycles)
 
 
 def _port(row: TraceRow, units: Units) -> str:
@@ -276,12 +301,14 @@ def _label(row: TraceRow, text: str) -> str:
     return text if len(text) <= _LABEL_WIDTH else text[: _LABEL_WIDTH - 1] + "…"
 
 
-def _ruler(start: int, end: int) -> Sequence[str]:
-    """Two lines: the cycle number at every tenth cycle, and the last digits."""
-    tens = [" "] * (end - start)
-    for cycle in range(start + -start % 10, end, 10):
-        for offset, digit in enumerate(str(cycle)):
-            if cycle - start + offset < len(tens):
-                tens[cycle - start + offset] = digit
-    units = "".join(str(cycle % 10) for cycle in range(start, end))
-    return "".join(tens).rstrip(), units
+def _ruler(cycles: Sequence[int]) -> Sequence[str]:
+    """Two lines: the number of the first cycle, of every tenth and of those behind a cut, and last digits."""
+    tens = ""
+    units = []
+    for column, cycle in enumerate(cycles):
+        begins = not column or cycles[column - 1] != cycle - 1
+        cut = column + 1 < len(cycles) and cycles[column + 1] != cycle + 1
+        if not cut and (begins or not cycle % 10) and (len(tens) < column or not column):
+            tens = tens.ljust(column) + str(cycle)
+        units.append("~" if cut else str(cycle % 10))
+    return tens[: len(cycles)].rstrip(), "".join(units)

@@ -1,5 +1,5 @@
 """textDocument/hover: what an instruction costs, in a region where it stands and elsewhere by itself; on a
-region's first line the summary and timeline."""
+region's first line the summary."""
 
 from __future__ import annotations
 
@@ -51,13 +51,8 @@ def hover_text(snapshot: Snapshot, line: int) -> str:
         return ""
     result = region.result
     if line == result.first_line:
-        parts = [result.summary or result.note]
-        parts += [
-            f"{timeline.microarchitecture}, the first iterations:\n\n```text\n{timeline.text}\n```"
-            for timeline in result.timelines
-        ]
         # A loop without markers may begin with an instruction behind its label.
-        parts.append(result.cards.get(line, ""))
+        parts = [result.summary or result.note, result.cards.get(line, "")]
         text = "\n\n".join(part for part in parts if part)
     else:
         text = result.cards.get(line, "")

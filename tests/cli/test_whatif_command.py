@@ -33,7 +33,7 @@ def test_without_a_change_what_helps_is_listed(run):
     code, out = run("whatif")
     assert code == 0
     assert "3.00 cycles/iter on SKL" in out
-    assert "2.00         1.00  without line 3: imul rax, rax" in out
+    assert "2.00         1.00  without line 3: imul %rax, %rax" in out
 
 
 @pytest.mark.parametrize("command", [("whatif", "--align", "32"), ("sweep", "--resource", "rs")])
@@ -50,7 +50,7 @@ def test_a_latency_that_a_comment_asks_for_is_kept(run, command):
         (("--remove", "3"), "1.00  without line 3"),
         (("--latency", "3=5"), "5.00  latency 5 of line 3"),
         (("--swap", "3,4"), "3.00  lines 3 and 4 exchanged"),
-        (("--no-wait", "3=rax"), "1.00  line 3: imul rax, rax does not wait for rax"),
+        (("--no-wait", "3=rax"), "1.00  line 3: imul %rax, %rax does not wait for rax"),
         (("--ports", "4=15"), "3.00  ports 15 for line 4"),
         (("--unroll", "2"), "3.00  unrolled 2 times"),
         (("--align", "32"), "3.00  alignment 32"),

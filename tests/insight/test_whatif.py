@@ -166,7 +166,7 @@ def test_sensitivity_finds_the_chain_and_nothing_else():
     tried = [change() for change in sensitivity(subject, ["mul", "add", "dec", "jnz"])]
     outcomes = [outcome for outcome in tried if outcome is not None]
     helps = {outcome.change for outcome in outcomes if cycles(outcome) < 2.9}
-    assert helps == {"without mul", "mul does not wait for RAX of mul"}
+    assert helps == {"without mul", "mul does not wait for rax of mul"}
 
 
 def test_pointer_chasing_costs_every_cycle_of_latency():

@@ -1,6 +1,8 @@
 """One instruction as Markdown."""
 
-from cyclelens.analyzer.model.result import Finding
+from blocks import store
+from cyclelens.analyzer.api import Analyzer
+from cyclelens.analyzer.model.result import AnalysisOptions, Finding
 from cyclelens.analyzer.model.source import Severity
 from cyclelens.analyzer.reports.card import instruction_card, region_card
 from factories import facts, prediction, region_analysis, template, usage
@@ -53,3 +55,14 @@ def test_the_region_card_compares_microarchitectures():
 def test_a_card_says_who_encoded_the_instruction() -> None:
     region = region_analysis(prediction([template()]))
     assert ", encoded by Cyclelens\n" in instruction_card(region, 0)
+
+
+def test_cards_speak_as_the_text_does() -> None:
+    body = ".l:\n  imul %rax, %rax\n  imul %rbx, %rbx\n  dec %r15\n  jnz .l\n"
+    text = f"# cyclelens-begin\n{body}# cyclelens-end\n"
+    (region,) = Analyzer(store()).analyze(text, AnalysisOptions()).regions
+    assert "**`imul %rax, %rax`** on SKL" in instruction_card(region, 0)
+    assert "together with `dec %r15`" in instruction_card(region, 3)
+    card = region_card(region)
+    assert "2 chains tie at 3.00 cycles per iteration:" in card
+    assert "  2. line 4: imul %rbx, %rbx: 3 cycles for rbx" in card

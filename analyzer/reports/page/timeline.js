@@ -51,6 +51,7 @@
       this.build();
       this.readColours();
       this.resize();
+      this.goToRound(this.rows[data.steady]?.[ROUND], false);
     }
 
     // -- parts -------------------------------------------------------------------------------------------
@@ -68,7 +69,7 @@
         return element("label", {}, box, ` ${text}`);
       };
       this.round = element("input", {
-        type: "number", min: "0", max: String(this.firstOfRound.length - 1), value: "0",
+        type: "number", min: "0", max: String(this.firstOfRound.length - 1),
       });
       this.round.setAttribute("aria-label", "iteration");
       this.round.addEventListener("change", () => this.goToRound(Number(this.round.value)));
@@ -185,11 +186,18 @@
       return row[PREDECODED] ?? 0;
     }
 
+    /** Uops retire in their order, so that this never goes back. */
+    lastCycle(number) {
+      // The second half of a fused pair retires with the first.
+      const row = this.rows[number][KIND] === 3 && number ? this.rows[number - 1] : this.rows[number];
+      return row[RETIRED] ?? this.data.cycles;
+    }
+
     scrolled() {
       const { scrollTop } = this.scroller;
       if (this.follow && !this.jumping && scrollTop !== this.top) {
         // Uops run along the diagonal: stay beside the one at the top.
-        const at = (top) => this.firstCycle(Math.min(this.rows.length - 1, Math.floor(top / this.rowHeight)));
+        const at = (top) => this.lastCycle(Math.min(this.rows.length - 1, Math.floor(top / this.rowHeight)));
         this.scroller.scrollLeft += (at(scrollTop) - at(this.top)) * this.cell;
       }
       this.top = scrollTop;
@@ -235,12 +243,17 @@
       this.scrollTo(0, 0);
     }
 
-    goToRound(round) {
+    goToRound(round, choose = true) {
       const number = Math.min(this.firstOfRound.length - 1, Math.max(0, Math.round(round) || 0));
       const first = this.firstOfRound[number];
+      if (first === undefined) return;
       this.round.value = String(number);
-      this.scrollTo((this.firstCycle(first) - 2) * this.cell, first * this.rowHeight);
-      this.select(first, false);
+      // From its first event if its end fits too; else its end is what one looks for.
+      const last = (this.firstOfRound[number + 1] ?? this.rows.length) - 1;
+      const begin = this.firstCycle(first) - 2;
+      const end = this.lastCycle(last) - Math.floor((0.8 * (this.width - this.labels)) / this.cell);
+      this.scrollTo(Math.max(begin, end) * this.cell, first * this.rowHeight);
+      if (choose) this.select(first, false);
     }
 
     stepRound(step) {
@@ -401,6 +414,10 @@
         const who = at.taken === undefined ? "free" : `${this.name(at.taken)} · iteration ${(this.rows[at.taken] ?? this.data.later[at.taken])[ROUND]}`;
         return [`port ${this.data.ports[at.lane]}, cycle ${at.cycle}: ${who}`];
       }
+      if (at.lane >= 0) {
+        const [share, uops] = this.data.busy[at.lane];
+        return [`port ${this.data.ports[at.lane]}: busy in ${Math.round(share * 100)} % of the cycles, ${uops.toFixed(2)} uops per iteration`];
+      }
       if (at.cycle >= 0 && at.cycle < this.data.cycles && at.y > RULER + this.tall) {
         return [`cycle ${at.cycle}`, ...this.data.occupancy.map((one) => `${one.name}: ${one.counts[at.cycle] ?? 0} of ${one.size}`)];
       }
@@ -517,7 +534,7 @@
       context.fillRect(0, 0, this.width, RULER);
       context.fillStyle = palette.muted;
       context.textAlign = "left";
-      context.fillText("iter.", 4, RULER / 2);
+      context.fillText("iter", 4, RULER / 2);
       context.fillText("instruction", 38, RULER / 2);
       context.fillText("port", this.labels - 40, RULER / 2);
       this.clip(this.labels, 0, this.width - this.labels, RULER, () => {
@@ -700,24 +717,23 @@
       context.fillRect(0, top, this.width, 1);
       this.data.lanes.forEach((lane, position) => {
         const y = top + GAP + position * LANE;
-        let used = 0;
         this.clip(this.labels, y, this.width - this.labels, LANE, () => {
           for (let cycle = from; cycle <= to; cycle++) {
             const number = lane.get(cycle);
             if (number === undefined) continue;
-            used++;
             const row = this.rows[number] ?? this.data.later[number];
             const chosen = number === this.selected || this.pointed?.row === number;
             context.fillStyle = chosen ? palette.accent : this.chain && this.onChain.has(number) ? palette.chain : row[ROUND] % 2 ? palette["used-other"] : palette.used;
             context.fillRect(this.x(cycle), y + 2, Math.max(1, this.cell - 1), LANE - 4);
           }
         });
-        const shown = Math.max(1, Math.min(to, this.data.cycles - 1) - from + 1);
+        // On average, as in the report's table: what is visible may be any part of it.
+        const [share] = this.data.busy[position];
         context.textAlign = "left";
         context.fillStyle = palette.text;
         context.fillText(`port ${this.data.ports[position]}`, 38, y + LANE / 2 + 0.5);
         context.fillStyle = palette.muted;
-        context.fillText(`${Math.round((used / shown) * 100)} %`, this.labels - 40, y + LANE / 2 + 0.5);
+        context.fillText(`${Math.round(share * 100)} %`, this.labels - 40, y + LANE / 2 + 0.5);
       });
     }
 

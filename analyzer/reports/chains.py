@@ -1,0 +1,41 @@
+"""The critical chains of a region in words, shared by the formats.
+
+2 chains tie at 4.00 cycles per iteration:
+  1. line 15: vfmadd231ps (%rdi), %ymm1, %ymm0: 4 cycles for ymm0
+  2. line 17: vfmadd231ps 32(%rdi), %ymm2, %ymm3: 4 cycles for ymm3
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cyclelens.analyzer.insight import as_written, wording
+from cyclelens.analyzer.insight.dependencies import dependencies
+from cyclelens.analyzer.model.result import Prediction, RegionAnalysis
+
+_MOST_CHAINS = 8
+"""Chains that are written out."""
+
+
+def lines(region: RegionAnalysis, prediction: Prediction) -> Iterator[str]:
+    """A heading and the steps of each chain; nothing unless the chains limit the region."""
+    if "Dependencies" not in prediction.bottlenecks:
+        return
+    graph = dependencies(prediction)
+    places = as_written.with_places(region, prediction)
+    count, cycles = len(graph.chains), f"{float(graph.cycles_per_iteration):.2f} cycles per iteration"
+    if count == 1 and not graph.more_chains:
+        yield f"Critical chain: {cycles}"
+    else:
+        yield f"{'More than ' * graph.more_chains}{count} chains tie at {cycles}:"
+    listed = zip(graph.chains[:_MOST_CHAINS], graph.chain_iterations, strict=False)
+    for number, (chain, iterations) in enumerate(listed, 1):
+        indent = f"  {number}. " if count > 1 else "  "
+        for step in chain:
+            name = wording.value(step.value)
+            yield f"{indent}{places[step.instruction]}: {wording.cycles(step.latency)} for {name}"
+            indent = " " * len(indent)
+        if iterations > 1:
+            yield f"{indent}{wording.cycles(sum(step.latency for step in chain))} in {iterations} iterations"
+    if count > _MOST_CHAINS:
+        yield f"  and {count - _MOST_CHAINS} more"
