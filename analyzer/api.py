@@ -43,6 +43,7 @@ from cyclelens.analyzer.model.source import (
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.recent import Recent, next_batch, next_text
 from cyclelens.analyzer.simulator.pipeline import Cancelled, simulate
+from cyclelens.analyzer.suggestions import among
 from cyclelens.analyzer.uops.block import build_block
 from cyclelens.analyzer.uops.operands import TooManyUopsError
 from cyclelens.analyzer.workers import start_worker
@@ -191,10 +192,10 @@ class Analyzer:
         regions = []
         chosen = [region for region in assembled.regions if _is_chosen(region.name, options.region)]
         if options.region is not None and not chosen:
-            names = ", ".join(region.name for region in assembled.regions if region.name) or "none"
-            message = f"there is no region '{options.region}'; named regions: {names}"
-            line = UNKNOWN_LINE if text is None else 0
-            problems.append(Problem(line, 0, 0, "no-such-region", message))
+            names = [region.name for region in assembled.regions]
+            known = among(options.region, names) if names else ", and no other one"
+            message = f"there is no region '{options.region}'{known}"
+            problems.append(Problem(UNKNOWN_LINE, 0, 0, "no-such-region", message))
         for region in chosen:
             plan, marker_problems = _plan(region, options, text)
             problems += marker_problems
@@ -501,8 +502,8 @@ def _plan(region: Region, options: AnalysisOptions, text: str | None) -> tuple[_
     placement = region.placement if options.alignment is None else Placement(options.alignment)
     for key, value in region.options.items():
         if key not in _MARKER_OPTIONS:
-            known = ", ".join(sorted(_MARKER_OPTIONS))
-            problem("unknown-option", f"unknown option '{key}'; known are {known}", Severity.WARNING)
+            message = f"unknown option '{key}'{among(key, sorted(_MARKER_OPTIONS))}"
+            problem("unknown-option", message, Severity.WARNING)
         elif key in options.forced:
             continue
         elif key == "arch":

@@ -26,8 +26,10 @@ from cyclelens.analyzer.commands.common import (
     new_parser,
     one_microarchitecture,
 )
+from cyclelens.analyzer.suggestions import did_you_mean
+from cyclelens.analyzer.usage import WRONG_USAGE, Parser
 
-USAGE, INTERNAL, INTERRUPTED = 2, 70, 130
+INTERNAL, INTERRUPTED = 70, 130
 PLUGINS = "cyclelens.commands"
 """Entry-point group of further subcommands: callables from a list of arguments to an exit code."""
 
@@ -52,7 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             gc.freeze()
         return code
     except SystemExit as stop:  # argparse: 0 after help, 2 after an error that it has already printed
-        return stop.code if isinstance(stop.code, int) else USAGE
+        return stop.code if isinstance(stop.code, int) else WRONG_USAGE
     except InputError as error:
         _complain(error)
         return PROBLEMS
@@ -85,7 +87,8 @@ def _dispatch(arguments: list[str]) -> int:
         for plugin, command in _plugins():
             if plugin == name:
                 return command()(rest)
-        _top_parser().error(f"unknown command '{name}'")
+        known = (*COMMANDS, *(plugin for plugin, _ in _plugins()))
+        _top_parser().error(f"unknown command '{name}'{did_you_mean(name, known)}")
     parser = _top_parser()
     parser.parse_args(arguments)
     parser.error("a command is missing")
@@ -109,7 +112,7 @@ def _plugins() -> Iterator[tuple[str, Callable[[], Command]]]:
 def _top_parser() -> argparse.ArgumentParser:
     listed = [f"  {name:<9} {summary}" for name, (_, summary) in COMMANDS.items()]
     listed += [f"  {name:<9} (cyclelens {name} --help)" for name, _ in _plugins() if name not in COMMANDS]
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="cyclelens",
         usage="cyclelens [--help] [--version] COMMAND ...",
         description="Shows what every cycle of a hand-written x86-64 kernel is spent on.",

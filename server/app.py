@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import gc
 import logging
 import os
@@ -10,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from typing import BinaryIO
 
+from cyclelens.analyzer.usage import Parser
 from cyclelens.server import extensions, pipes, worker
 from cyclelens.server.features import (
     code_actions,
@@ -89,7 +89,7 @@ def _protocol_output() -> BinaryIO:
 
 def main(argv: Sequence[str]) -> int:
     """``cyclelens lsp``. Returns the exit status."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="cyclelens lsp",
         description="Language server for assembly files; editors start it by themselves.",
     )

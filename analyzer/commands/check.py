@@ -119,8 +119,6 @@ def _report_problems(analysis: Analysis, file: str) -> bool:
     for problem in analysis.problems:
         if problem.severity != "information":
             print(f"{wording.problem_place(problem, file)}: {problem.severity}: {problem.message}")
-    if not analysis.regions:
-        print(f"{file}: no region is marked")
     for region in analysis.regions:
         note = absence.sentence(region.missing) if region.missing else region.note
         if region.missing or not region.predictions:

@@ -10,10 +10,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cyclelens.analyzer.usage import Parser
+
 if TYPE_CHECKING:
     from cyclelens.analyzer.insight.whatif import Experiment
     from cyclelens.analyzer.model.result import Analysis, AnalysisOptions, Prediction, RegionAnalysis
 
+NO_REGION = "no-region"
+"""Code of the problem that a text has nothing to analyse: for commands only, an editor may show any text."""
 OK, PROBLEMS = 0, 1
 """Exit codes; ``cyclelens.analyzer.cli`` lists all."""
 
@@ -34,7 +38,7 @@ class InputError(Exception):
 
 def new_parser(name: str, description: str) -> argparse.ArgumentParser:
     """The parser of a subcommand."""
-    return argparse.ArgumentParser(prog=f"cyclelens {name}", description=description, allow_abbrev=False)
+    return Parser(prog=f"cyclelens {name}", description=description, allow_abbrev=False)
 
 
 def one_microarchitecture(name: str) -> str:
@@ -155,7 +159,7 @@ def analyze_file(options: argparse.Namespace, *, trace: bool = False, account: b
         if not data.startswith(ELF_MAGIC):
             if options.function is not None:
                 raise InputError(f"{options.file}: --function is for ELF files, and this is none")
-            return Analyzer().analyze(to_text(data), chosen)
+            return explained(Analyzer().analyze(to_text(data), chosen), chosen)
 
         from cyclelens.analyzer.assembly.elf import ObjectFileError
 
@@ -165,6 +169,36 @@ def analyze_file(options: argparse.Namespace, *, trace: bool = False, account: b
             raise InputError(f"{options.file}: {error}") from None
     except TablesUnavailable as error:
         raise InputError(error) from None
+
+
+_NOTHING_READ = frozenset({"binary-file", "file-too-large", "no-such-region", "not-preprocessed"})
+"""Problems that say already why there is no region."""
+_MARKERS = "Put `# cyclelens-begin NAME` and `# cyclelens-end` in comments around a loop"
+
+
+def explained(analysis: Analysis, options: AnalysisOptions) -> Analysis:
+    """The analysis of a text; if it has no regions, with a problem that says why."""
+    from cyclelens.analyzer.model.source import UNKNOWN_LINE, Problem
+
+    if analysis.regions or any(problem.code in _NOTHING_READ for problem in analysis.problems):
+        return analysis
+    message = {
+        "markers": f"no region is marked. {_MARKERS}, or let loops be found without markers: --regions loops",
+        "loops": f"no loop was found. {_MARKERS} or other code, and leave out --regions",
+        "both": f"no region is marked, and no loop was found. {_MARKERS} or other code",
+    }[options.regions]
+    problem = Problem(UNKNOWN_LINE, 0, 0, NO_REGION, message)
+    return replace(analysis, problems=(*analysis.problems, problem))
+
+
+def nothing(analysis: Analysis, file: str) -> InputError:
+    """Why a command has nothing to do, in words."""
+    from cyclelens.analyzer.insight import wording
+
+    errors = [problem for problem in analysis.problems if problem.severity == "error"]
+    return InputError(
+        "; ".join(f"{wording.problem_place(problem, file)}: {problem.message}" for problem in errors)
+    )
 
 
 def list_functions(file: str) -> Iterator[str]:
@@ -233,7 +267,7 @@ def report_each(
 
     analysis = analyze_file(options)
     if not analysis.regions:
-        raise InputError(f"{options.file}: no region is marked, or none of this name")
+        raise nothing(analysis, options.file)
     model = analysis_options(options).model
     store = open_store()
     code = OK

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.commands.common import (
@@ -12,7 +13,9 @@ from cyclelens.analyzer.commands.common import (
     InputError,
     add_analysis_arguments,
     analysis_options,
+    explained,
     new_parser,
+    nothing,
     read_text,
 )
 
@@ -72,7 +75,14 @@ def _tables(options: argparse.Namespace) -> list[Table]:
     analysis = analysis_options(options)
     try:
         analyzer = Analyzer()
-        names = [region.region.name for region in analyzer.analyze(text, analysis).regions]
+        found = explained(analyzer.analyze(text, analysis), analysis)
+        if not found.regions:
+            raise nothing(found, options.file)
+        if options.other is not None:
+            other = analyzer.analyze(text, replace(analysis, region=options.other))
+            if not other.regions:
+                raise nothing(other, options.file)
+        names = [region.region.name for region in found.regions]
         tables = [
             table(
                 kind,
@@ -92,7 +102,7 @@ def _tables(options: argparse.Namespace) -> list[Table]:
     except TablesUnavailable as error:
         raise InputError(error) from None
     if not tables:
-        raise InputError(f"{options.file}: no region is marked, or none of this name")
+        raise InputError(f"{options.file}: there is no other region to set beside '{options.other}'")
     return tables
 
 

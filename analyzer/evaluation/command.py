@@ -20,8 +20,9 @@ from cyclelens.analyzer.evaluation.summary import evaluate
 from cyclelens.analyzer.facts.store import TablesUnavailable
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.options import ModelOptions
+from cyclelens.analyzer.usage import WRONG_USAGE, Parser
 
-_PROBLEMS, _USAGE, _INTERRUPTED = 1, 2, 130
+_PROBLEMS, _INTERRUPTED = 1, 130
 
 
 def main(argv: Sequence[str]) -> int:
@@ -36,7 +37,7 @@ def main(argv: Sequence[str]) -> int:
         return _figures(arguments, options)
     except registry.UnknownMicroarchitecture as error:
         _complain(str(error))
-        return _USAGE
+        return WRONG_USAGE
     except (DatasetError, TablesUnavailable, OSError) as error:
         _complain(str(error))
         return _PROBLEMS
@@ -51,7 +52,7 @@ def _complain(message: str) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="cyclelens evaluate",
         description="Compare predictions with measured or reference figures.",
     )

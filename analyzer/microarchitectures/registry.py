@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from cyclelens.analyzer.microarchitectures import haswell, icelake, sandybridge, skylake, zen
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.suggestions import nearest
 
 _MODELS = {
     model.name: model
@@ -26,8 +27,18 @@ def get(name: str) -> Microarchitecture:
     """The model of this name, in any case. Raises UnknownMicroarchitecture."""
     model = _MODELS.get(name.strip().upper())
     if model is None:
-        raise UnknownMicroarchitecture(f"unknown microarchitecture '{name}'; known are {', '.join(_MODELS)}")
+        raise UnknownMicroarchitecture(f"unknown microarchitecture '{name}'{_hint(name)}")
     return model
+
+
+def _hint(name: str) -> str:
+    """What was probably meant, by name or title, and all that there is."""
+    titles = {each.title: each for each in _MODELS.values()}
+    found = nearest(name.replace(" ", ""), [*_MODELS, *titles])
+    if not found:
+        return f"; known are {', '.join(_MODELS)}"
+    meant = titles[found] if found in titles else _MODELS[found]
+    return f"; did you mean {meant.name} ({meant.title})? Known are {', '.join(_MODELS)}"
 
 
 def names() -> tuple[str, ...]:

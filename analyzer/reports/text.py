@@ -17,14 +17,11 @@ from cyclelens.analyzer.reports import chains, timeline
 from cyclelens.analyzer.reports.rows import Row, rows, source_shares
 
 _WIDTH = 110
-_MARKERS = "Mark one with `# cyclelens-begin NAME` and `# cyclelens-end` in comments around a loop."
 
 
 def render(analysis: Analysis, file: str) -> str:
     """The whole report. Lines and columns are one-based; timelines are added where there is a trace."""
     parts = ["\n".join(_region(region, file, analysis.account)) for region in analysis.regions]
-    if not analysis.regions:
-        parts.append(f"{file}: no region to analyse. {_MARKERS}")
     if analysis.problems:
         parts.append("\n".join(_problems(analysis, file)))
     return "\n\n".join(parts) + "\n"

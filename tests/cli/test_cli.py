@@ -92,8 +92,8 @@ def test_standard_input_is_a_file_too(run, monkeypatch):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "no region to analyse"),
-        (bytes(range(256)) * 8, "no region to analyse"),
+        ("", "no region is marked"),
+        (bytes(range(256)) * 8, "binary file"),
         ("# cyclelens-begin a\n# cyclelens-end\n", "holds no instruction"),
         ("# cyclelens-begin a\nfrobnicate %rax\n# cyclelens-end\n", "could not be encoded"),
         ("# cyclelens-begin a arch=Z80\nnop\n# cyclelens-end\n", "unknown microarchitecture 'Z80'"),
@@ -123,7 +123,7 @@ def test_an_unknown_marker_option_does_not_keep_the_region_from_being_analysed(r
 def test_a_region_that_does_not_exist(run):
     code, out, _ = run("analyze", "kernel.s", "--region", "nowhere")
     assert code == 1
-    assert "there is no region 'nowhere'; named regions: lcp, looped" in out
+    assert "there is no region 'nowhere'; known are lcp, looped" in out
 
 
 def test_a_missing_file_is_one_line(run):

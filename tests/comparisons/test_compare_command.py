@@ -91,4 +91,4 @@ def test_a_strange_revision_is_refused(run: Run, revision: str) -> None:
 
 def test_nothing_to_compare(run: Run) -> None:
     code, out = run("--region", "gone")
-    assert code == 1 and "no region is marked" in out
+    assert code == 1 and "there is no region 'gone'" in out

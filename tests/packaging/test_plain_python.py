@@ -32,7 +32,7 @@ def uncompiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_plain_python_gives_the_same_report_and_trace(uncompiled: Path, example: str) -> None:
     def report(**environment: str) -> tuple[str, bool]:
         command = [sys.executable, "-c", SCRIPT, "analyze", str(ROOT / "examples" / example)]
-        options = ["--arch", "SKL,SNB", "--trace", "--format", "json"]
+        options = ["--arch", "SKL,HSW", "--trace", "--format", "json"]
         run = subprocess.run(
             [*command, *options], capture_output=True, text=True, env={**os.environ, **environment}
         )

@@ -8,6 +8,7 @@ from pathlib import Path
 from pkgutil import iter_modules
 
 from cyclelens.analyzer.assembly.problems import CODES
+from cyclelens.analyzer.commands.common import NO_REGION
 from cyclelens.analyzer.insight import absence, hazards
 from cyclelens.server import documentation, extensions
 from cyclelens.server.app import create_server
@@ -52,7 +53,11 @@ def codes() -> set[str]:
     for module in iter_modules(hazards.__path__):
         found.add(import_module(f"{hazards.__name__}.{module.name}").CODE)
     api = (ROOT / "analyzer" / "api.py").read_text(encoding="utf-8")
-    return found | set(re.findall(r'\bproblem\(\s*"([a-z-]+)"', api)) | {"no-such-region", absence.CODE}
+    return (
+        found
+        | set(re.findall(r'\bproblem\(\s*"([a-z-]+)"', api))
+        | {"no-such-region", absence.CODE, NO_REGION}
+    )
 
 
 def test_every_code_has_a_page_and_every_page_a_code() -> None:

@@ -1,0 +1,43 @@
+"""What somebody probably meant who wrote a name that does not exist."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+_ALIKE = 0.6
+"""Share of letters that have to agree (``difflib``)."""
+_MOST_SHOWN = 20
+_MOST_NAMES = 10_000
+"""Of longer lists nothing is suggested: comparing takes time."""
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """The name that is spelled most like this one, in whatever case; empty if none is."""
+    # Here, because only mistakes need it.
+    from difflib import get_close_matches
+
+    spelled: dict[str, str] = {}
+    for each in known:
+        spelled.setdefault(each.lower(), each)
+    if len(spelled) > _MOST_NAMES:
+        return ""
+    found = get_close_matches(name.lower(), spelled, 1, _ALIKE)
+    return spelled[found[0]] if found else ""
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """``; did you mean 'dot'?``, to be put behind a message without its full stop; empty without an idea."""
+    found = nearest(name, known)
+    return f"; did you mean '{found}'?" if found else ""
+
+
+def among(name: str, known: Iterable[str]) -> str:
+    """The same with all of the names: ``; did you mean 'dot'? Known are dot, sum``."""
+    names = list(known)
+    hint = did_you_mean(name, names)
+    if hint and len(names) == 1:
+        return hint
+    shown = ", ".join(names[:_MOST_SHOWN])
+    if len(names) > _MOST_SHOWN:
+        shown += f" and {len(names) - _MOST_SHOWN} more"
+    return f"{hint} Known are {shown}" if hint else f"; known are {shown}"

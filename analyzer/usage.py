@@ -1,0 +1,31 @@
+"""How a command line that cannot be understood is answered: what is wrong first, then one line of usage."""
+
+from __future__ import annotations
+
+import argparse
+from typing import NoReturn
+
+from cyclelens.analyzer.suggestions import did_you_mean
+
+WRONG_USAGE = 2
+_UNKNOWN = "unrecognized arguments: "
+"""How argparse begins the message about an option that does not exist."""
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors fit on two lines."""
+
+    def error(self, message: str) -> NoReturn:
+        """End the program with exit code 2; the message stands before the usage."""
+        if message.startswith(_UNKNOWN):
+            option = message.removeprefix(_UNKNOWN).split()[0].partition("=")[0]
+            known = (name for action in self._actions for name in action.option_strings)
+            message = f"unknown option '{option}'{did_you_mean(option, known)}"
+        self.exit(WRONG_USAGE, f"{self.prog}: error: {message}\n{self._short_usage()}")
+
+    def _short_usage(self) -> str:
+        operands = [
+            str(action.metavar or action.dest) for action in self._actions if not action.option_strings
+        ]
+        usage = self.usage or " ".join([self.prog, "[OPTION ...]", *operands])
+        return f"usage: {usage}; {self.prog} --help says more\n"
