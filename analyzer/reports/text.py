@@ -22,6 +22,8 @@ _WIDTH = 110
 def render(analysis: Analysis, file: str) -> str:
     """The whole report. Lines and columns are one-based; timelines are added where there is a trace."""
     parts = ["\n".join(_region(region, file, analysis.account)) for region in analysis.regions]
+    if not analysis.regions and not analysis.problems:
+        parts.append(f"{file}: no region is marked")
     if analysis.problems:
         parts.append("\n".join(_problems(analysis, file)))
     return "\n\n".join(parts) + "\n"
