@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from io import BufferedReader
 from pathlib import Path
-from typing import cast
+from typing import Any, TextIO, cast
 
 from cyclelens.analyzer.commands.common import (
     OK,
@@ -26,6 +26,7 @@ from cyclelens.analyzer.commands.common import (
     new_parser,
     one_microarchitecture,
 )
+from cyclelens.analyzer.escaping import printable
 from cyclelens.analyzer.suggestions import did_you_mean
 from cyclelens.analyzer.usage import WRONG_USAGE, Parser
 
@@ -45,6 +46,24 @@ def main(argv: Sequence[str] | None = None) -> int:
         # A terminal that lacks a character must not end the program.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
+    with contextlib.redirect_stdout(cast(TextIO, _Printable(sys.stdout))):
+        return _run(argv)
+
+
+class _Printable:
+    """The standard output for words of other people: nothing that a terminal obeys gets through."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        return self._stream.write(printable(text))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def _run(argv: Sequence[str] | None) -> int:
     try:
         code = _dispatch(list(sys.argv[1:] if argv is None else argv))
         sys.stdout.flush()
@@ -74,7 +93,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _complain(message: object) -> None:
-    print(f"cyclelens: {message}", file=sys.stderr)
+    print(f"cyclelens: {printable(str(message))}", file=sys.stderr)
 
 
 def _dispatch(arguments: list[str]) -> int:

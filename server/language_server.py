@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from inspect import isawaitable, signature
 from typing import Any
 
+from cyclelens.analyzer.escaping import printable
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.server import worker
@@ -147,7 +148,7 @@ class CyclelensServer(LanguageServer):
 
     def tell(self, kind: types.MessageType, message: str) -> None:
         """Show a message to the user and keep it in the log."""
-        self.window_show_message(types.ShowMessageParams(type=kind, message=message))
+        self.window_show_message(types.ShowMessageParams(type=kind, message=printable(message)))
 
     def note(self, kind: types.MessageType, message: str) -> None:
         """Put something into the client's log only."""

@@ -112,13 +112,16 @@ def _text(table: Table) -> str:
 
 def _markdown(table: Table) -> str:
     from cyclelens.analyzer.comparisons.table import cell
+    from cyclelens.analyzer.escaping import prose
 
+    title = f"**{prose(table.title)}**"
     if not table.rows:
-        return f"**{table.title}**\n\n{table.text}"
+        return f"{title}\n\n{prose(table.text)}"
     rule = "|".join("---:" if isinstance(value, int | float) else "---" for value in table.rows[0])
-    lines = [f"| {' | '.join(table.columns)} |", f"|{rule}|"]
-    lines += [f"| {' | '.join(map(cell, row))} |" for row in table.rows]
-    return "\n".join([f"**{table.title}**", "", *lines])
+    rows = [
+        "| " + " | ".join(prose(cell(value)) for value in row) + " |" for row in (table.columns, *table.rows)
+    ]
+    return "\n".join([title, "", rows[0], f"|{rule}|", *rows[1:]])
 
 
 def _plain(table: Table) -> dict[str, object]:

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
+from cyclelens.analyzer.escaping import code, printable, prose
 from cyclelens.analyzer.insight import absence, as_written, wording
 from cyclelens.analyzer.insight.confidence import doubt
 from cyclelens.analyzer.microarchitectures import registry
@@ -28,14 +29,15 @@ def instruction_card(region: RegionAnalysis, instruction: int) -> str:
     Without a prediction the card says why. Raises IndexError if there is no such instruction.
     """
     if not region.predictions:
-        return f"No prediction: {region.note}" if region.note else ""
+        return f"No prediction: {prose(region.note)}" if region.note else ""
     return "\n".join(_card(region, region.predictions[0], instruction))
 
 
 def _card(region: RegionAnalysis, prediction: Prediction, index: int) -> Iterator[str]:
     template = prediction.instructions[index]
     name = prediction.microarchitecture
-    yield f"**`{as_written.text(region, prediction, index) or template.instruction.code.hex()}`** on {name}"
+    text = as_written.text(region, prediction, index) or template.instruction.code.hex()
+    yield f"**{code(text)}** on {name}"
     yield ""
     encoder = region.region.lines[region.instruction_lines[index]].backend
     yield from (f"- {item}" for item in _items(region, prediction, index, encoder))
@@ -46,7 +48,7 @@ def _card(region: RegionAnalysis, prediction: Prediction, index: int) -> Iterato
     ]
     for finding in findings:
         yield ""
-        yield f"**{finding.code}**: {finding.message}"
+        yield f"**{finding.code}**: {prose(finding.message)}"
     if template.facts is not None:
         yield ""
         yield f"[{template.facts.name} on uops.info]({_link(template.facts.name)})"
@@ -54,14 +56,14 @@ def _card(region: RegionAnalysis, prediction: Prediction, index: int) -> Iterato
 
 def _items(region: RegionAnalysis, prediction: Prediction, index: int, encoder: str) -> Iterator[str]:
     template = prediction.instructions[index]
-    code = template.instruction.code
-    yield f"{len(code)} bytes: `{code.hex(' ')}`, encoded by {_ENCODERS.get(encoder, encoder)}"
+    encoded = template.instruction.code
+    yield f"{len(encoded)} bytes: {code(encoded.hex(' '))}, encoded by {_ENCODERS.get(encoder, encoder)}"
     if template.fused_with_previous:
         before = as_written.text(region, prediction, index - 1)
-        yield f"macro-fused: one uop together with `{before}` before it"
+        yield f"macro-fused: one uop together with {code(before)} before it"
         return
     if template.fused_with_next:
-        yield f"macro-fused with `{as_written.text(region, prediction, index + 1)}` after it"
+        yield f"macro-fused with {code(as_written.text(region, prediction, index + 1))} after it"
     if template.facts is None:
         yield "no figures: counted as one uop without a port"
         return
@@ -113,7 +115,7 @@ def _link(name: str) -> str:
 def region_card(region: RegionAnalysis) -> str:
     """Markdown for the region's marker: the figures of every microarchitecture and what limits them."""
     if not region.predictions:
-        return f"No prediction: {region.note}" if region.note else ""
+        return f"No prediction: {prose(region.note)}" if region.note else ""
     lines = ["| | cycles/iter | mode | bottleneck | front end |", "|---|---:|---|---|---|"]
     lines += [
         f"| {prediction.microarchitecture} | {prediction.cycles_per_iteration:.2f}{doubt(prediction)}"
@@ -125,11 +127,11 @@ def region_card(region: RegionAnalysis) -> str:
     account = region.predictions[0].account
     if account is not None:
         lines += ["", f"Issue slots: {wording.slots(account)}."]
-    chain = list(chains.lines(region, region.predictions[0]))
+    chain = list(map(printable, chains.lines(region, region.predictions[0])))
     if chain:
         lines += ["", "```text", *chain, "```"]
     if region.missing:
-        lines += ["", f"No figure: {absence.sentence(region.missing)}"]
+        lines += ["", f"No figure: {prose(absence.sentence(region.missing))}"]
     if region.note:
-        lines += ["", region.note]
+        lines += ["", prose(region.note)]
     return "\n".join(lines)

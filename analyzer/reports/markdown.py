@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterator
 
+from cyclelens.analyzer.escaping import code, printable, prose
 from cyclelens.analyzer.insight import wording
 from cyclelens.analyzer.insight.confidence import doubt, reservations
 from cyclelens.analyzer.insight.dependencies import dependencies
@@ -19,7 +21,7 @@ def render(analysis: Analysis, file: str) -> str:
 
 
 def _lines(analysis: Analysis, file: str) -> Iterator[str]:
-    yield f"### Cyclelens: `{cell(file)}`"
+    yield f"### Cyclelens: {code(file)}"
     yield ""
     if not analysis.regions:
         yield "No region is marked."
@@ -27,12 +29,12 @@ def _lines(analysis: Analysis, file: str) -> Iterator[str]:
         yield "| region | line | | cycles/iter | bottleneck |"
         yield "|---|---:|---|---:|---|"
     for region in analysis.regions:
-        name = cell(region.region.name or "(unnamed)")
-        place = cell(wording.region_place(region.region).removeprefix("line "))
+        name = prose(region.region.name or "(unnamed)")
+        place = prose(wording.region_place(region.region).removeprefix("line "))
         if not region.predictions and not region.missing:
-            yield f"| {name} | {place} | | | {cell(region.note)} |"
+            yield f"| {name} | {place} | | | {prose(region.note)} |"
         for missing in region.missing:
-            yield f"| {name} | {place} | {missing.microarchitecture} | | {cell(missing.reason)} |"
+            yield f"| {name} | {place} | {missing.microarchitecture} | | {prose(missing.reason)} |"
         for prediction in region.predictions:
             yield (
                 f"| {name} | {place} | {prediction.microarchitecture} "
@@ -50,17 +52,17 @@ def _lines(analysis: Analysis, file: str) -> Iterator[str]:
         yield ""
         for problem in analysis.problems:
             place = "" if problem.line == UNKNOWN_LINE else f"line {problem.line + 1}: "
-            yield f"- {place}{problem.severity}: {cell(problem.message)} (`{problem.code}`)"
+            yield f"- {place}{problem.severity}: {prose(problem.message)} (`{problem.code}`)"
 
 
 def _details(region: RegionAnalysis, prediction: Prediction) -> Iterator[str]:
     name = f"{region.region.name or '(unnamed)'} on {prediction.microarchitecture}"
-    yield f"<details><summary>{cell(name)}</summary>"
+    yield f"<details><summary>{html.escape(printable(name))}</summary>"
     yield ""
     for sentence in (*wording.explanations(prediction), *reservations(prediction)):
-        yield f"- {sentence}"
+        yield f"- {prose(sentence)}"
     for assumption in prediction.assumptions:
-        yield f"- Assumed: {cell(assumption.message)} (`{assumption.code}`)"
+        yield f"- Assumed: {prose(assumption.message)} (`{assumption.code}`)"
     findings = [
         finding
         for finding in region.findings
@@ -68,7 +70,7 @@ def _details(region: RegionAnalysis, prediction: Prediction) -> Iterator[str]:
     ]
     for finding in findings:
         place = wording.place(region.region.lines[region.instruction_lines[finding.instruction]])
-        yield f"- {cell(place)}: {cell(finding.message)} (`{finding.code}`)"
+        yield f"- {prose(place)}: {prose(finding.message)} (`{finding.code}`)"
     if prediction.account is not None:
         account = prediction.account
         parts = [f"{account.used_share:.1%} used"]
@@ -87,14 +89,8 @@ def _details(region: RegionAnalysis, prediction: Prediction) -> Iterator[str]:
             f"{label(port)} {uops:.2f}" for port, uops in row.usage.ports.items() if uops >= 0.005
         )
         yield (
-            f"| {cell(wording.short_place(row.statement))} | `{cell(' '.join(row.text.split()))}` "
-            f"| {wording.figure(row.usage.issued)} | {ports} | {cell(', '.join(notes))} |"
+            f"| {prose(wording.short_place(row.statement))} | {code(row.text)} "
+            f"| {wording.figure(row.usage.issued)} | {ports} | {prose(', '.join(notes))} |"
         )
     yield ""
     yield "</details>"
-
-
-def cell(text: str) -> str:
-    """Text that cannot end a cell, a code span or a line, or be taken for HTML."""
-    escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace("|", "\\|").replace("`", "'")
-    return " ".join(escaped.split())

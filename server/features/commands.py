@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cyclelens.analyzer.comparisons.table import Table
+from cyclelens.analyzer.escaping import printable
 from cyclelens.server.language_server import CyclelensServer
 from cyclelens.server.session import ShownRegion, Snapshot
 from cyclelens.server.tasks import TaskCancelled, TaskFailed
@@ -110,8 +111,8 @@ def register(server: CyclelensServer) -> None:
         if not _shows(server.client_capabilities, "panels"):
             server.tell(types.MessageType.Info, f"{table.title}\n\n{table.text}")
         return {
-            "title": table.title,
-            "text": table.text,
+            "title": printable(table.title),
+            "text": printable(table.text),
             "columns": list(table.columns),
             "rows": [list(row) for row in table.rows],
             **table.extra,

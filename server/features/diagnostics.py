@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cyclelens.analyzer.escaping import printable
 from cyclelens.analyzer.model.source import Problem, Severity
 from cyclelens.server import documentation
 from cyclelens.server.convert import Converter
@@ -52,7 +53,7 @@ def _diagnostic(
     page = documentation.page(problem.code, base_url)
     return types.Diagnostic(
         range=converter.range(snapshot.lines, problem.line, problem.column, problem.end_column),
-        message=problem.message,
+        message=printable(problem.message),
         severity=_SEVERITIES[problem.severity],
         code=problem.code,
         code_description=types.CodeDescription(href=page) if page else None,

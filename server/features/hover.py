@@ -3,6 +3,7 @@ region's first line the summary."""
 
 from __future__ import annotations
 
+from cyclelens.analyzer.escaping import prose, without_markdown
 from cyclelens.server.costs import documentation, variants
 from cyclelens.server.features.inlay_hints import STALE_SENTENCE
 from cyclelens.server.language_server import CyclelensServer
@@ -26,7 +27,7 @@ def register(server: CyclelensServer) -> None:
         formats = get_capability(server.client_capabilities, "text_document.hover.content_format", None) or ()
         markdown = types.MarkupKind.Markdown in formats
         kind = types.MarkupKind.Markdown if markdown else types.MarkupKind.PlainText
-        return types.Hover(types.MarkupContent(kind, text if markdown else plain(text)))
+        return types.Hover(types.MarkupContent(kind, text if markdown else without_markdown(text)))
 
     async def cost_text(snapshot: Snapshot, position: types.Position) -> str:
         line, column = server.converter.offset(snapshot.lines, position)
@@ -52,16 +53,10 @@ def hover_text(snapshot: Snapshot, line: int) -> str:
     result = region.result
     if line == result.first_line:
         # A loop without markers may begin with an instruction behind its label.
-        parts = [result.summary or result.note, result.cards.get(line, "")]
+        parts = [result.summary or prose(result.note), result.cards.get(line, "")]
         text = "\n\n".join(part for part in parts if part)
     else:
         text = result.cards.get(line, "")
     if text and region.stale:
-        text = f"*{result.note or STALE_SENTENCE}*\n\n{text}"
+        text = f"*{prose(result.note or STALE_SENTENCE)}*\n\n{text}"
     return text
-
-
-def plain(markdown: str) -> str:
-    """Markdown for clients that show it as it is: without fences and emphasis."""
-    lines = [line for line in markdown.split("\n") if not line.startswith("```")]
-    return "\n".join(lines).replace("**", "").replace("`", "")
