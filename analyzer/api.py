@@ -374,7 +374,7 @@ class Analyzer:
                 return block
 
             places = self._positions(about, build, placement, model, chosen, cancel)
-            block = build(usual(places, placement.offset) if places else placement.offset)
+            block = build(usual(places) if places else placement.offset)
             simulation = simulate(
                 block,
                 model,

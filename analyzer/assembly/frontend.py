@@ -424,7 +424,7 @@ class _Assembly:
             start = section.pieces[inside[0]].offset if inside else 0
             placement = Placement.in_section(start, assembled.listing.alignments.get(section.name, 1))
             if any(line < span.first_line for line in refused):
-                placement = Placement(start % LINE_BYTES, 1, _REFUSED)
+                placement = Placement(0, 1, _REFUSED)
             regions += self._cut(span, section.pieces, inside, source_line, incomplete, placement)
         return regions
 

@@ -23,11 +23,11 @@ def positions(
     options: ModelOptions,
     cancel: Callable[[], bool] | None = None,
 ) -> tuple[Position, ...]:
-    """The region at these offsets within a 64-byte line, by rising offset. ``build`` makes its block for one
-    of them. Raises what ``simulate`` raises."""
+    """The region at these offsets within a 64-byte line, in their order. ``build`` makes its block for one of
+    them. Raises what ``simulate`` raises."""
     known: dict[bytes, Position] = {}
     found = []
-    for offset in sorted(offsets):
+    for offset in offsets:
         block = build(offset)
         pipeline = started(block, microarchitecture, options)
         key, hit = pipeline.layout.key(), _erratum(pipeline.program)
@@ -75,13 +75,9 @@ def _erratum(program: Program) -> frozenset[int]:
     return frozenset(i for i in places if program.i_jcc[i] and not program.i_second[i])
 
 
-def usual(found: Sequence[Position], first: int) -> int:
-    """The offset to show: of the figure that most positions have. Where several are as frequent, ``first``
-    decides, the offset of a section that begins a 64-byte line; or else the smallest of these figures."""
+def usual(found: Sequence[Position]) -> int:
+    """The offset to show: the first with the figure that most positions have; the smallest of figures that are
+    as frequent."""
     count = Counter(position.cycles_per_iteration for position in found)
-    most = max(count.values())
-    at_first = next(position for position in found if position.offset == first)
-    if count[at_first.cycles_per_iteration] == most:
-        return first
-    cycles = min(figure for figure, number in count.items() if number == most)
+    cycles = min(count, key=lambda figure: (-count[figure], figure))
     return next(position.offset for position in found if position.cycles_per_iteration == cycles)

@@ -77,11 +77,11 @@ class SourceLine:
 class Placement:
     """Where code begins in memory, as far as its file tells: some bytes behind a multiple of ``known`` bytes.
 
-    Which multiple that is, the linker decides. It knows the alignment of the section, and nothing else.
+    Which multiple that is, the linker decides, who is bound to the alignment of the section and nothing else.
     """
 
     offset: int = 0
-    """Bytes from a 64-byte line, if the section begins one."""
+    """Bytes, less than ``known``."""
     known: int = LINE_BYTES
     """A power of two up to ``LINE_BYTES``."""
     gap: str = ""
@@ -90,16 +90,17 @@ class Placement:
     @classmethod
     def in_section(cls, offset: int, alignment: int) -> Placement:
         """That of code so many bytes behind the start of a section with this alignment in bytes."""
-        return cls(offset % LINE_BYTES, min(alignment & -alignment or 1, LINE_BYTES))
+        known = min(alignment & -alignment or 1, LINE_BYTES)
+        return cls(offset % known, known)
 
     @property
     def offsets(self) -> tuple[int, ...]:
-        """All possible offsets within a 64-byte line, that of a section which begins a line first."""
-        return tuple((self.offset + step) % LINE_BYTES for step in range(0, LINE_BYTES, self.known))
+        """All possible offsets within a 64-byte line, rising."""
+        return tuple(range(self.offset, LINE_BYTES, self.known))
 
     def moved(self, count: int) -> Placement:
         """The place of what lies this many bytes behind."""
-        return replace(self, offset=(self.offset + count) % LINE_BYTES)
+        return replace(self, offset=(self.offset + count) % self.known)
 
 
 @dataclass(frozen=True, slots=True)
