@@ -310,6 +310,8 @@ class Analyzer:
             note = f"To make the region a loop, '{added[0].text}; {added[1].mnemonic}' was added to its end."
             lines += (lines[-1],) * len(added)
             code += end
+        # Repeated end to end, code lies here and there in turn: where it begins makes no difference.
+        placement = plan.placement if loop else Placement(plan.placement.offset)
         missing = extensions.missing(instructions, [model.name for model in plan.models])
         unable = {each.microarchitecture for each in missing}
         answers = []
@@ -317,7 +319,7 @@ class Analyzer:
             for model in plan.models:
                 if model.name in unable:
                     continue
-                answers.append(self._answer(code, model, loop, plan.placement, latencies, options, cancel))
+                answers.append(self._answer(code, model, loop, placement, latencies, options, cancel))
         except (Cancelled, TablesUnavailable):
             raise
         except TooManyUopsError as error:

@@ -97,7 +97,8 @@ _FARTHEST = 4096
 _WIDENINGS = 4
 _WHOLE_SECTION = 2_000
 """Statements of a section that is laid out whole, for the fill of an alignment within a region."""
-_PLACEMENTS = 3
+_NASM_ALIGNMENT = 16
+"""Bytes to which NASM and MASM align a section of code by themselves."""
 _LEAVING = frozenset(["jmp", "jmpq", "call", "callq", "xbegin"])
 """Jumps that often go to another file."""
 _HERE = re.compile(r"(?<![\w.$])[.$](?![\w.$])")
@@ -150,6 +151,8 @@ class _Window:
     too_large: bool = False
     whole: bool = False
     """From the beginning of the section to its end."""
+    known: int = 1
+    """Bytes of which ``low`` lies at a multiple."""
     circumstances: _Circumstances = field(init=False)
     """All that its regions depend on."""
 
@@ -249,6 +252,8 @@ class _Assembly:
     """Statements whose meaning depends on the rest of the text."""
     sections: dict[str, list[int]] = field(default_factory=dict)
     """Statements by section, once somebody asks."""
+    alignments: dict[str, int] = field(default_factory=dict)
+    """Bytes by section, once somebody asks."""
     undefined: dict[int, str] = field(default_factory=dict)
     """Per statement a symbol that is probably a slip of the pen."""
     encoded: dict[int, tuple[bytes, str] | _Refused] = field(default_factory=dict)
@@ -337,7 +342,8 @@ class _Assembly:
     def _circumstances(self, window: _Window) -> _Circumstances:
         low, high, span = window.low, window.high, window.span
         parts = tuple(self.lines.locate(offset) for offset in self.program.offsets(low, high))
-        place = (window.first - low, window.last - low, window.whole, window.too_large, window.section)
+        section = (window.section, self.alignments.get(window.section), window.known)
+        place = (window.first - low, window.last - low, window.whole, window.too_large, *section)
         marker = (self.may_run, span.name, span.first_line, span.last_line, *span.options.items())
         outside: list[object] = []
         for index in range(low, high):
@@ -478,8 +484,12 @@ class _Assembly:
         if any(isinstance(self._content(index), Alignment) for index in unchecked):
             own = self._section(section)
             if len(own) <= _WHOLE_SECTION:
+                self._anchor(window)
                 window.low, window.high, window.whole = own[0], own[-1] + 1, True
+                window.known = self.alignments[section]
                 return window
+        self._anchor(window)
+        unchecked = self._placed(window.low, last)
         for _ in range(_WIDENINGS):
             low, high = window.low, window.high
             widened = [self._widen(window, index) for index in unchecked]
@@ -487,6 +497,37 @@ class _Assembly:
                 break
             unchecked = self._placed(window.low, low) + self._placed(high, window.high)
         return window
+
+    def _anchor(self, window: _Window) -> None:
+        """Widen the window back to the statement whose address is a multiple of the section's alignment, or
+        of as much as can be told."""
+        if window.section not in self.alignments:
+            boundaries = [
+                content.boundary
+                for index in self._section(window.section)
+                if self.program.statements[index].kind is Kind.DIRECTIVE
+                and isinstance(content := self._content(index), Alignment)
+            ]
+            usual = 1 if style(self.source) == "gas" else _NASM_ALIGNMENT
+            self.alignments[window.section] = min(max([usual, *boundaries]), LINE_BYTES)
+        wanted = self.alignments[window.section]
+        start = next((i for i in range(window.first, window.last) if self._is_code(i)), window.first)
+        for index in range(start - 1, max(start - _FARTHEST, -1), -1):
+            if window.known >= wanted:
+                return
+            if self.program.statements[index].section != window.section:
+                continue
+            content = self._content(index)
+            if not isinstance(content, Alignment) or content.maximum is not None:
+                continue
+            if content.boundary > window.known:
+                window.low, window.known = min(window.low, index), min(content.boundary, wanted)
+        if start <= _FARTHEST and window.known < wanted:
+            window.low, window.known = 0, wanted
+
+    def _is_code(self, index: int) -> bool:
+        content = self._content(index)
+        return content is not None and not isinstance(content, Alignment)
 
     def _placed(self, first: int, last: int) -> list[int]:
         """The statements whose bytes depend on the places of others."""
@@ -497,19 +538,16 @@ class _Assembly:
         if not self.sections:
             for index, statement in enumerate(self.program.statements):
                 self.sections.setdefault(statement.section, []).append(index)
-        return self.sections[name]
+        return self.sections.get(name, [])
 
     def _widen(self, window: _Window, index: int) -> bool:
-        """Widen the window to the target of a jump that might reach it with a short form, and back to the
-        alignment that an alignment inside of the region has to be counted from."""
+        """Widen the window to the target of a jump that might reach it with a short form."""
         content = self._content(index)
         low, high = window.low, window.high
         if isinstance(content, Jump) and content.forms.near is not None and content.forms.short is not None:
             target = self._target(index, content, window.section)
             if target is not None:
                 low, high = min(low, target[0]), max(high, target[0])
-        elif isinstance(content, Alignment) and window.first <= index < window.last:
-            low = min(low, self._anchor(window, index))
         if (low, high) == (window.low, window.high) or high - low > window.high - window.low + _FARTHEST:
             return False
         between = [*range(low, window.low), *range(window.high, high)]
@@ -517,17 +555,6 @@ class _Assembly:
             return False
         window.low, window.high = low, high
         return True
-
-    def _anchor(self, window: _Window, index: int) -> int:
-        """The alignment in front of the region, if it is near and the region does not begin with one."""
-        if all(self._content(i) is None for i in range(window.first, index)):
-            return window.low
-        for before in range(window.first - 1, max(window.first - _FARTHEST, 0) - 1, -1):
-            if self.program.statements[before].section != window.section:
-                break
-            if isinstance(self._content(before), Alignment):
-                return before
-        return window.low
 
     def _target(self, index: int, jump: Jump, section: str) -> tuple[int, int] | None:
         """Index of the statement that a jump goes to, and the bytes from there to its target; None if its
@@ -691,7 +718,8 @@ class _Assembly:
         reported = len(self.problems)
         layout = self._pieces(window)
         pieces, inside = layout.pieces, layout.inside
-        self._place(layout)
+        lay_out(pieces)
+        find_targets(pieces)
         incomplete = window.too_large or bool(layout.refused)
         for index, refused in layout.refused:
             self._report_refused(window, index, refused)
@@ -706,7 +734,9 @@ class _Assembly:
             place = self.lines.span(*self.program.span(index))
             return SourceLine(*place, self.program.statements[index].text, piece.code, piece.backend)
 
-        regions = self._cut(window.span, pieces, inside, source_line, incomplete, Placement())
+        regions = self._cut(
+            window.span, pieces, inside, source_line, incomplete, self._placement(window, layout)
+        )
         if len(self.problems) == reported and not incomplete:
             key, outside = window.circumstances
             self.memory.regions[key] = outside, regions
@@ -742,7 +772,7 @@ class _Assembly:
 
     def _pieces(self, window: _Window) -> _Layout:
         """The window's statements that become bytes, and those of the region that cannot."""
-        layout = _Layout(window.low, window.high, anchored=window.whole)
+        layout = _Layout(window.low, window.high, known=window.known)
         for index in range(window.low, window.high):
             statement = self.program.statements[index]
             if statement.section != window.section:
@@ -761,7 +791,7 @@ class _Assembly:
                     layout.high = index
                     break
                 # Nothing is known about distances across a statement without bytes.
-                layout = _Layout(index + 1, window.high, anchored=window.whole)
+                layout = _Layout(index + 1, window.high)
                 continue
             if inside:
                 self._remark(index, statement, content)
@@ -770,14 +800,13 @@ class _Assembly:
             piece = Piece(code, backend)
             if isinstance(content, Alignment):
                 piece.alignment = content
-                if inside and not layout.inside and not window.whole:
-                    # What is aligned before the region's first instruction lies in front of the region.
-                    layout.starts_aligned = True
-                    continue
-                layout.anchored = layout.anchored or not inside
+                if content.boundary > layout.known and not layout.inside:
+                    certain = content.maximum is None
+                    layout.known = min(content.boundary, LINE_BYTES) if certain else 1
             elif isinstance(content, Jump):
                 piece.jump = content
             if inside and (layout.inside or piece.alignment is None):
+                # What is aligned before the region's first instruction lies in front of the region.
                 layout.inside.append(len(layout.pieces))
             layout.indices.append(index)
             layout.pieces.append(piece)
@@ -788,17 +817,12 @@ class _Assembly:
                     piece.target, piece.beyond = bisect_left(layout.indices, target[0]), target[1]
         return layout
 
-    def _place(self, layout: _Layout) -> None:
-        """Lay the pieces out: from the alignment in front of the region if there is one (taken as the start
-        of a 64-byte line), else such that the region starts a line."""
-        origin = 0
-        for _ in range(_PLACEMENTS):
-            lay_out(layout.pieces, origin)
-            start = layout.pieces[layout.inside[0]].offset if layout.inside else 0
-            if start % LINE_BYTES == 0 or (layout.anchored and not layout.starts_aligned):
-                break
-            origin = (origin - start) % LINE_BYTES
-        find_targets(layout.pieces)
+    def _placement(self, window: _Window, layout: _Layout) -> Placement:
+        """Of the region's first byte."""
+        offset = layout.pieces[layout.inside[0]].offset if layout.inside else 0
+        known = layout.known
+        gap = _REFUSED if known < self.alignments.get(window.section, 1) else ""
+        return Placement(offset % known, known, gap)
 
     def _remark(self, index: int, statement: Statement, content: _Content | None) -> None:
         """Warnings about statements of a region that do not keep it from being encoded."""
@@ -839,10 +863,8 @@ class _Layout:
     inside: list[int] = field(default_factory=list)
     """The region's own pieces."""
     refused: list[tuple[int, _Refused]] = field(default_factory=list)
-    anchored: bool = False
-    """It is known where a line starts: there is an alignment outside of the region, or all of the section."""
-    starts_aligned: bool = False
-    """The region begins with an alignment."""
+    known: int = 1
+    """Bytes of which the first piece lies at a multiple, or an alignment behind it."""
 
 
 def _refusal(mnemonic: str, reply: Reply) -> _Refused:

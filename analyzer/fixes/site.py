@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from cyclelens.analyzer.assembly.decoder import used_registers
 from cyclelens.analyzer.fixes.proposal import Edit
 from cyclelens.analyzer.model.instruction import DecodedOperand, OperandKind
-from cyclelens.analyzer.model.result import Prediction, RegionAnalysis
+from cyclelens.analyzer.model.result import Finding, Prediction, RegionAnalysis
 from cyclelens.analyzer.model.source import SourceLine
 from cyclelens.analyzer.model.uops import InstructionTemplate
 
@@ -74,12 +74,18 @@ class Site:
     @property
     def findings(self) -> frozenset[str]:
         """Codes of the findings at this instruction."""
+        return frozenset(finding.code for finding in self._findings())
+
+    @property
+    def warnings(self) -> frozenset[str]:
+        """Codes of those that are more than information."""
+        return frozenset(finding.code for finding in self._findings() if finding.severity != "information")
+
+    def _findings(self) -> Iterator[Finding]:
         name = self.prediction.microarchitecture
-        return frozenset(
-            finding.code
-            for finding in self.analysis.findings
-            if finding.instruction == self.index and finding.microarchitecture in ("", name)
-        )
+        for finding in self.analysis.findings:
+            if finding.instruction == self.index and finding.microarchitecture in ("", name):
+                yield finding
 
     @property
     def usable(self) -> bool:

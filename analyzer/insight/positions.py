@@ -76,8 +76,8 @@ def _erratum(program: Program) -> frozenset[int]:
 
 
 def usual(found: Sequence[Position]) -> int:
-    """The offset to show: the first with the figure that most positions have; the smallest of figures that are
-    as frequent."""
+    """The offset to show: the first with the figure that most positions have, with the smallest of figures
+    that are as frequent."""
     count = Counter(position.cycles_per_iteration for position in found)
     cycles = min(count, key=lambda figure: (-count[figure], figure))
     return next(position.offset for position in found if position.cycles_per_iteration == cycles)

@@ -188,13 +188,13 @@ def test_every_format_works(
 def test_an_example_gets_the_figures_of_its_text(path: Path, tmp_path: Path) -> None:
     run("as", "-o", tmp_path / "x.o", path)
     analyzer = Analyzer()
-    aligned = {"alignment": 0, "forced": frozenset(["alignment"])}
-    loops = analyzer.analyze(path.read_text(), AnalysisOptions(regions="loops", **aligned)).regions
-    in_object = analyzer.analyze_object((tmp_path / "x.o").read_bytes(), AnalysisOptions(**aligned)).regions
+    loops = analyzer.analyze(path.read_text(), AnalysisOptions(regions="loops")).regions
+    in_object = analyzer.analyze_object((tmp_path / "x.o").read_bytes(), AnalysisOptions()).regions
     for text, code in zip(loops, in_object, strict=True):
         if not any("rip" in line.text for line in text.region.lines):
             assert text.region.code == code.region.code
-        assert text.predictions[0].cycles_per_iteration == code.predictions[0].cycles_per_iteration
+        assert text.region.placement == code.region.placement
+        assert text.predictions[0].positions == code.predictions[0].positions
 
 
 def test_the_markers_of_iaca_win_over_loops(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

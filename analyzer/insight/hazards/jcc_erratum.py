@@ -12,6 +12,8 @@ from cyclelens.analyzer.model.result import Finding, Position, Prediction
 from cyclelens.analyzer.model.source import Severity
 
 CODE = "jcc-erratum"
+_LIKELY = 0.25
+"""Share of the positions from which on it is worth a warning where others are shown."""
 _LEAST_COST = 0.005
 """Cycles per iteration below which figures are the same to two decimals."""
 
@@ -39,9 +41,10 @@ def find(prediction: Prediction) -> Iterator[Finding]:
             where = f"{share} positions ({wording.offsets([each.offset for each in hit])} bytes into a line)"
             label += share
         what = "fused pair that starts here" if template.fused_with_next else "jump"
+        likely = here or len(hit) >= _LIKELY * len(prediction.positions)
         yield Finding(
             code=CODE,
-            severity=Severity.INFORMATION if cost == 0 else Severity.WARNING,
+            severity=Severity.WARNING if likely and cost != 0 else Severity.INFORMATION,
             instruction=index,
             message=(
                 f"JCC erratum{where}: the {what} crosses or ends at a 32-byte boundary, so its block is not "
@@ -49,7 +52,7 @@ def find(prediction: Prediction) -> Iterator[Finding]:
                 "add padding before the jump so that it lies within one 32-byte block and does not touch its "
                 "end."
             ),
-            label=label,
+            label=label if likely else "",
             microarchitecture=prediction.microarchitecture,
         )
 
