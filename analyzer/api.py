@@ -26,6 +26,7 @@ from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.result import (
     Analysis,
     AnalysisOptions,
+    Assumption,
     Finding,
     Position,
     Prediction,
@@ -110,6 +111,7 @@ class Analyzer:
         """Predictions that the latest text asked for."""
         self._answers: OrderedDict[tuple[object, ...], _Answer] = OrderedDict()
         self._places: Recent[tuple[object, ...], tuple[Position, ...]] = Recent(cached_predictions)
+        self._met: Recent[tuple[object, ...], tuple[Assumption, ...]] = Recent(cached_predictions)
 
     def close(self) -> None:
         """Close the tables."""
@@ -352,12 +354,13 @@ class Analyzer:
         cancel: Cancel | None,
     ) -> _Answer:
         # Here, because batches of machine code need no causes and start faster without them.
+        from cyclelens.analyzer.insight.assumptions import assumptions
         from cyclelens.analyzer.insight.explain import explain
         from cyclelens.analyzer.insight.findings import find
         from cyclelens.analyzer.insight.positions import alone, unknown_offset, usual
 
         about = (code, model.name, loop, placement, tuple(latencies.items()), options.model)
-        key = (*about, options.trace, options.trace_rounds)
+        key = (*about, options.trace, options.trace_rounds, options.alternatives)
         answer = self._answers.get(key)
         self._asked += 1
         if answer is None:
@@ -388,7 +391,9 @@ class Analyzer:
             )
             prediction = explain(block, model, simulation)
             prediction = replace(prediction, positions=places or alone(prediction))
-            assumed = (*prediction.assumptions, *unknown_offset(prediction, placement))
+            assumed = (*assumptions(prediction), *unknown_offset(prediction, placement))
+            if options.alternatives:
+                assumed += self._overlaps(about, block, model, prediction, chosen, cancel)
             prediction = replace(prediction, assumptions=assumed)
             findings = find(prediction)
             answer = self._answers[key] = _Answer(prediction, findings)
@@ -415,6 +420,24 @@ class Analyzer:
         found = self._places.get(key)
         if found is None:
             found = self._places[key] = positions(build, placement.offsets, model, options, cancel)
+        return found
+
+    def _overlaps(
+        self,
+        key: tuple[object, ...],
+        block: Block,
+        model: Microarchitecture,
+        prediction: Prediction,
+        options: ModelOptions,
+        cancel: Cancel | None,
+    ) -> tuple[Assumption, ...]:
+        """What would meet in memory if the data said so. With and without a trace it is the same."""
+        from cyclelens.analyzer.insight.overlaps import overlaps
+
+        found = self._met.get(key)
+        if found is None:
+            cycles = prediction.cycles_per_iteration
+            found = self._met[key] = overlaps(block, model, cycles, options, cancel)
         return found
 
 

@@ -15,7 +15,9 @@ def found(
     request: Request, options: AnalysisOptions, *, text: str | None = None, name: str | None = None
 ) -> RegionAnalysis | None:
     """The region with its predictions; None if the text has none of this name."""
-    options = replace(options, region=request.region if name is None else name)
+    wanted = request.region if name is None else name
+    # Only a page shows what is assumed.
+    options = replace(options, region=wanted, alternatives=request.html)
     analysis = request.analyzer.analyze(request.text if text is None else text, options, request.cancel)
     return analysis.regions[0] if analysis.regions else None
 

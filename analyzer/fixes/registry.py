@@ -95,6 +95,7 @@ def judge(
         options,
         region=name,
         trace=False,
+        alternatives=False,
         microarchitectures=(primary.microarchitecture,),
         forced=options.forced | {"arch"},
     )
@@ -104,7 +105,7 @@ def judge(
     prediction = changed.regions[0].predictions[0]
     after = prediction.cycles_per_iteration
     if is_uncertain(prediction) and not is_uncertain(primary):
-        return None  # the processor does not have what was put in
+        return None  # there are no figures for what was put in
     if prediction.mode != primary.mode or after > primary.cycles_per_iteration - LEAST_GAIN:
         return None
     return Fix(proposal, name, primary.microarchitecture, primary.cycles_per_iteration, after)

@@ -1,7 +1,8 @@
 """What a figure takes for granted and the region at hand gives a reason to doubt.
 
 Every kind has a code and one line in ``CODES``. A kind that the instructions alone tell is a function in
-``_KINDS``; others are added by whoever knows them: the place in memory and the path through a region.
+``_KINDS``; others are added by whoever knows them: the place in memory, the path through a region, and what
+memory has in common (``overlaps.py``).
 """
 
 from __future__ import annotations
@@ -9,15 +10,19 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
+from cyclelens.analyzer.insight.addresses import accesses
 from cyclelens.analyzer.microarchitectures import extensions
-from cyclelens.analyzer.model.result import Assumption
+from cyclelens.analyzer.model.result import Assumption, Prediction
 from cyclelens.analyzer.model.uops import InstructionTemplate
 
 CODES = {
     "operand-values": "divisions and square roots have quick operands",
     "no-denormals": "no floating-point value is denormal",
+    "same-address": "accesses whose place the data choose touch other places each time",
     "no-overlap": "accesses through different pointers touch different memory",
     "call-not-counted": "a called function takes no time",
+    "predicted-branches": "branches out of the region are not taken, and predicted",
+    "warm-caches": "all data are in the first-level cache",
     "older-meaning": "the core does not know an instruction and runs an older one",
     "unknown-offset": "where the region lies in memory",
     "inner-branch": "which way a branch within the region goes",
@@ -30,17 +35,16 @@ _FLOAT_ARITHMETIC = re.compile(
     r"v?(add|sub|mul|div|sqrt|hadd|hsub|addsub|dp)[ps][sdh]|vfn?m(add|sub|addsub|subadd)\d+[ps][sdh]"
     r"|f(i?(add|sub|subr|mul|div|divr)p?|sqrt)"
 )
-_FIXED_BASES = frozenset({None, "RIP", "RSP"})
-"""Code and stack are not where other pointers usually point."""
+_CONDITIONAL = re.compile(r"j(?!mp)|loop")
 _NAMED = 3
 """So many registers or instructions are named in a sentence."""
 
 Templates = Sequence[InstructionTemplate]
 
 
-def assumptions(instructions: Templates, microarchitecture: str) -> tuple[Assumption, ...]:
+def assumptions(prediction: Prediction) -> tuple[Assumption, ...]:
     """What the instructions alone tell; empty for most blocks."""
-    return tuple(found for kind in _KINDS for found in kind(instructions, microarchitecture))
+    return tuple(found for kind in _KINDS for found in kind(prediction))
 
 
 def _where(instructions: Templates, holds: Callable[[str], object]) -> tuple[int, ...]:
@@ -51,64 +55,88 @@ def _mnemonics(instructions: Templates, indices: Sequence[int]) -> list[str]:
     return list(dict.fromkeys(instructions[index].instruction.mnemonic for index in indices))
 
 
-def _operand_values(instructions: Templates, microarchitecture: str) -> Iterator[Assumption]:
-    found = _where(instructions, lambda name: name in _INTEGER_DIVISIONS or _FLOAT_DIVISION.fullmatch(name))
+def _operand_values(prediction: Prediction) -> Iterator[Assumption]:
+    found = _where(
+        prediction.instructions, lambda name: name in _INTEGER_DIVISIONS or _FLOAT_DIVISION.fullmatch(name)
+    )
     if found:
-        names = listed(_mnemonics(instructions, found))
+        names = listed(_mnemonics(prediction.instructions, found))
         message = f"The time of {names} depends on the operands; the figure is for quick ones."
         yield Assumption("operand-values", message, found)
 
 
-def _no_denormals(instructions: Templates, microarchitecture: str) -> Iterator[Assumption]:
-    found = _where(instructions, _FLOAT_ARITHMETIC.fullmatch)
+def _no_denormals(prediction: Prediction) -> Iterator[Assumption]:
+    found = _where(prediction.instructions, _FLOAT_ARITHMETIC.fullmatch)
     if found:
         message = "No floating-point value is denormal: those can take more than a hundred cycles each."
         yield Assumption("no-denormals", message, found)
 
 
-def _no_overlap(instructions: Templates, microarchitecture: str) -> Iterator[Assumption]:
-    """Stores, and other accesses whose addresses have another base register: nothing says that they touch
-    different memory, but the model takes it so (uiCA model, 4.1)."""
-    accesses = [
-        (index, access)
-        for index, template in enumerate(instructions)
-        for access in template.memory_operands
-        if access.base not in _FIXED_BASES
-    ]
-    stored = dict.fromkeys(access.base for _, access in accesses if access.written)
-    others = [access.base for _, access in accesses if any(access.base != base for base in stored)]
-    if not stored or not others:
-        return
-    bases = dict.fromkeys((*stored, *others))
-    names = listed([base.lower() for base in bases if base])
-    message = f"Accesses through {names} touch different memory; if they overlap, loads may have to wait."
-    found = dict.fromkeys(index for index, access in accesses if access.base in bases)
-    yield Assumption("no-overlap", message, tuple(found))
-
-
-def _call_not_counted(instructions: Templates, microarchitecture: str) -> Iterator[Assumption]:
-    found = _where(instructions, lambda name: name == "call")
+def _call_not_counted(prediction: Prediction) -> Iterator[Assumption]:
+    found = _where(prediction.instructions, lambda name: name == "call")
     if found:
         functions = "The called function takes" if len(found) == 1 else "The called functions take"
         message = f"{functions} no time here: only the call itself is counted, not what is called."
         yield Assumption("call-not-counted", message, found)
 
 
-def _older_meaning(instructions: Templates, microarchitecture: str) -> Iterator[Assumption]:
-    for index, template in enumerate(instructions):
-        instead = extensions.older_meaning(template.instruction, microarchitecture)
+def _older_meaning(prediction: Prediction) -> Iterator[Assumption]:
+    core = prediction.microarchitecture
+    for index, template in enumerate(prediction.instructions):
+        instead = extensions.older_meaning(template.instruction, core)
         if instead:
             name = template.instruction.mnemonic
-            message = f"{microarchitecture} has no {name}: it runs {instead}, which can give another result."
+            message = f"{core} has no {name}: it runs {instead}, which can give another result."
             yield Assumption("older-meaning", message, (index,))
 
 
-_KINDS: tuple[Callable[[Templates, str], Iterator[Assumption]], ...] = (
+def _warm_caches(prediction: Prediction) -> Iterator[Assumption]:
+    """A loop that always touches the same addresses has them in the cache; others only say so."""
+    if prediction.mode != "loop":
+        return
+    first, second = accesses(prediction.instructions)
+    streams: dict[object, int] = {}
+    found, by_data = set(), False
+    for now, later in zip(first, second, strict=True):
+        moved = later.address.plus(now.address, -1)
+        if moved.terms:
+            by_data = True
+        elif moved.constant:
+            # Neighbours of one array move on together.
+            streams[frozenset(now.address.terms.items()), moved.constant] = abs(moved.constant)
+        else:
+            continue
+        found.add(now.instruction)
+    if not found:
+        return
+    step = sum(streams.values())
+    parts = [f"an iteration moves on by {step} byte{'s' if step > 1 else ''}"] if step else []
+    parts += ["the data decide which addresses are touched"] if by_data else []
+    message = f"All data come from the first-level cache, although {' and '.join(parts)}."
+    yield Assumption("warm-caches", message, tuple(sorted(found)), {"bytes_per_iteration": step})
+
+
+def _predicted_branches(prediction: Prediction) -> Iterator[Assumption]:
+    """All but the jump back of a loop, which goes wrong only in the end."""
+    last = len(prediction.instructions) - (prediction.mode == "loop")
+    found = tuple(
+        index
+        for index, template in enumerate(prediction.instructions[:last])
+        if template.is_branch and _CONDITIONAL.match(template.instruction.mnemonic)
+    )
+    if found:
+        what = "The branch is" if len(found) == 1 else "The branches are"
+        message = f"{what} not taken, and predicted so: a wrong prediction costs more than ten cycles."
+        yield Assumption("predicted-branches", message, found)
+
+
+_KINDS: tuple[Callable[[Prediction], Iterator[Assumption]], ...] = (
     _older_meaning,
     _call_not_counted,
+    _predicted_branches,
+    _warm_caches,
     _operand_values,
     _no_denormals,
-    _no_overlap,
 )
 
 

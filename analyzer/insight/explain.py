@@ -6,7 +6,6 @@ from collections import defaultdict
 
 from cyclelens.analyzer.bounds.dependencies import critical_chains
 from cyclelens.analyzer.bounds.registry import compute_bounds
-from cyclelens.analyzer.insight.assumptions import assumptions
 from cyclelens.analyzer.insight.bottlenecks import bottlenecks
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.result import Prediction, Simulation
@@ -30,7 +29,6 @@ def explain(block: Block, microarchitecture: Microarchitecture, simulation: Simu
         account=simulation.account,
         chain=tuple(critical.cycles.items()),
         tied_chains=len(critical.chains),
-        assumptions=assumptions(block.instructions, microarchitecture.name),
     )
 
 

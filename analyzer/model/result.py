@@ -264,6 +264,8 @@ class AnalysisOptions:
     """The report is to have the account of issue slots in full."""
     forced: frozenset[str] = frozenset()
     """Marker options (``arch mode alignment align``) that do not win: the user gave them explicitly."""
+    alternatives: bool = True
+    """The prediction is to say what it costs where accesses meet in memory that are taken to differ."""
     regions: str = "markers"
     """``markers``, ``loops`` (the innermost loops, without markers) or ``both``."""
     allow_external_programs: bool = True
