@@ -57,7 +57,7 @@ def text(kernel: str) -> str:
 
 def test_an_analysis_states_both_figures_with_their_lines() -> None:
     source = text(" movzbl (%rsi), %eax\n incl (%rdi,%rax,4)\n inc %rsi")
-    (region,) = Analyzer().analyze(source, AnalysisOptions()).regions
+    (region,) = Analyzer().analyze(source, AnalysisOptions(alignment=0)).regions
     (prediction,) = region.predictions
     _, first, second = prediction.assumptions
     assert (first.code, first.instructions) == ("same-address", (1,))
@@ -69,14 +69,14 @@ def test_an_analysis_states_both_figures_with_their_lines() -> None:
 def test_many_pointers_are_cut() -> None:
     stores = "".join(f" mov %rax, (%{name})\n" for name in ("rdi", "rcx", "rbx", "r8"))
     source = text(f" mov (%rsi), %rax\n{stores} add $8, %rsi")
-    (region,) = Analyzer().analyze(source, AnalysisOptions()).regions
+    (region,) = Analyzer().analyze(source, AnalysisOptions(alignment=0)).regions
     assumption = region.predictions[0].assumptions[-1]
     assert "Accesses through rdi, rcx, rbx and others touch different memory" in assumption.message
 
 
 def test_it_is_left_out_where_only_the_figure_matters() -> None:
     source = text(" movzbl (%rsi), %eax\n incl (%rdi,%rax,4)\n inc %rsi")
-    (region,) = Analyzer().analyze(source, AnalysisOptions(alternatives=False)).regions
+    (region,) = Analyzer().analyze(source, AnalysisOptions(alignment=0, alternatives=False)).regions
     assert [each.code for each in region.predictions[0].assumptions] == ["warm-caches"]
 
 
