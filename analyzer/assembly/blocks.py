@@ -65,11 +65,15 @@ def to_regions(
     source_line: Callable[[int], SourceLine],
     incomplete: bool,
     placement: Placement,
+    runs: Sequence[Sequence[int]] = (),
 ) -> list[Region]:
     """A stretch of code as a region, or as its basic blocks if it branches within itself. Incomplete code is
-    not cut. ``source_line`` of a piece that has code; ``placement`` of the first."""
-    targets = {at: target_of(pieces[at]) for at in inside}
-    runs = [inside] if incomplete else cut(targets, inside)
+    not cut. ``source_line`` of a piece that has code; ``placement`` of the first; ``runs``: the blocks if
+    they are known."""
+    if not runs:
+        targets = {at: target_of(pieces[at]) for at in inside}
+        runs = cut(targets, inside)
+    runs = [inside] if incomplete else runs
     # An alignment that fills nothing may stand between two blocks.
     runs = [run for run in runs if any(pieces[at].code for at in run)] or [inside]
     regions = []

@@ -48,6 +48,8 @@ _SYMBOL = struct.Struct("<IBBHQQ")
 _RELOCATION = struct.Struct("<QQq")
 _EXTERN_DISTANCE = 0x1000
 
+_FILLED_IN = frozenset([6, 7])
+"""R_X86_64_GLOB_DAT, JUMP_SLOT: the loader writes the address of a symbol there."""
 _RELATIVE_32 = frozenset([2, 4, 9, 19, 20, 22, 34, 41, 42])
 """R_X86_64_PC32, PLT32, and the offsets to entries of the GOT, whose order nobody knows yet."""
 _ABSOLUTE_32 = frozenset([10, 11])
@@ -126,6 +128,11 @@ class _Symbol:
     value: int
     size: int
 
+    @property
+    def is_entry(self) -> bool:
+        """Does it say so itself that it is a function, or may other files jump there?"""
+        return self.kind in (_FUNCTION, _INDIRECT) or (self.kind == _NOTYPE and self.binding != _LOCAL)
+
 
 class ObjectFile:
     """An object, a program or a shared library. Raises ``ObjectFileError`` if it is none for x86-64.
@@ -138,6 +145,10 @@ class ObjectFile:
         _check_header(data)
         self._relocatable = int.from_bytes(data[16:18], "little") == 1
         self._image = bytearray(data)
+        self._bases: dict[int, int] = {}
+        """Of the sections of a relocatable file, by number."""
+        self._loaded: dict[int, bytes] = {}
+        """What was read of sections, by number."""
         try:
             self._headers = list(_section_headers(data))
             self._symbols = list(self._read_symbols())
@@ -153,18 +164,22 @@ class ObjectFile:
         found: list[Function] = []
         for section in self._sections.values():
             symbols = [symbol for symbol in self._symbols if symbol.section == section.index]
-            entries = [
-                symbol
-                for symbol in symbols
-                if symbol.kind in (_FUNCTION, _INDIRECT)
-                or (symbol.kind == _NOTYPE and symbol.binding != _LOCAL)
-            ]
+            entries = [symbol for symbol in symbols if symbol.is_entry]
             # Assembly files whose author declared nothing: every label may be a function.
             entries = entries or [symbol for symbol in symbols if symbol.kind == _NOTYPE]
             starts = sorted({symbol.value for symbol in entries})
             found += [_function(symbol, section, starts) for symbol in entries]
         unique = {(function.address, function.name): function for function in found if function.size}
         return tuple(unique[key] for key in sorted(unique))
+
+    @property
+    def entries(self) -> dict[int, str]:
+        """Names by address of what is a function by its own symbol, not for want of a better one."""
+        return {
+            symbol.value: symbol.name
+            for symbol in self._symbols
+            if symbol.is_entry and symbol.section in self._sections
+        }
 
     @property
     def sections(self) -> tuple[Function, ...]:
@@ -204,6 +219,28 @@ class ObjectFile:
         found = [section for section in self._sections.values() if section.name == name]
         return (found[0].code, found[0].alignment) if len(found) == 1 else (b"", 1)
 
+    def symbol_at(self, address: int) -> str:
+        """A symbol that stands for this address, or whose address the loader writes there; else nothing."""
+        return self._symbols_by_address.get(address, "")
+
+    def read(self, address: int, size: int) -> bytes:
+        """Bytes of a section that is loaded, with addresses filled in; fewer where it ends."""
+        for number, header in enumerate(self._headers):
+            start = self._bases.get(number, 0) if self._relocatable else header.address
+            if header.flags & _ALLOCATED and start <= address < start + header.size:
+                if number not in self._loaded:
+                    content = self._content(header)
+                    self._loaded[number] = (
+                        self._relocated(number, start, content) if self._relocatable else content
+                    )
+                return self._loaded[number][address - start : address - start + size]
+        return b""
+
+    def base(self, name: str) -> int | None:
+        """The address of the section with code of this name, if there is one and no other."""
+        found = [section for section in self._sections.values() if section.name == name]
+        return found[0].address if len(found) == 1 else None
+
     def places(self, function: Function, addresses: Sequence[int]) -> list[LinePlace | None]:
         """Where in the sources the instructions at these addresses of a function come from; None where the
         file does not say."""
@@ -220,14 +257,29 @@ class ObjectFile:
 
     # Sections and symbols
 
+    @cached_property
+    def _symbols_by_address(self) -> dict[int, str]:
+        named = {
+            symbol.value: symbol.name for symbol in self._symbols if symbol.name and symbol.kind <= _FUNCTION
+        }
+        for header in self._headers:
+            if self._relocatable or header.kind != _RELOCATIONS:
+                continue
+            symbols = self._headers[header.link]
+            names = self._content(self._headers[symbols.link]) if symbols.kind == _EXPORTED else b""
+            for place, info, _ in _RELOCATION.iter_unpack(_whole(self._content(header), _RELOCATION)):
+                if info & 0xFFFFFFFF in _FILLED_IN and names:
+                    entry = symbols.offset + (info >> 32) * _SYMBOL.size
+                    named[place] = _text(names, _SYMBOL.unpack_from(self._image, entry)[0])
+        return named
+
     def _read_symbols(self) -> Iterator[_Symbol]:
         for header in self._headers:
             if header.kind not in (_SYMBOLS, _EXPORTED):
                 continue
             names = self._content(self._headers[header.link])
             content = self._content(header)
-            usable = content[: len(content) // _SYMBOL.size * _SYMBOL.size]
-            for name, info, _, section, value, size in _SYMBOL.iter_unpack(usable):
+            for name, info, _, section, value, size in _SYMBOL.iter_unpack(_whole(content, _SYMBOL)):
                 # Section 0: defined elsewhere. Mapping symbols and sections have no name.
                 yield _Symbol(_text(names, name), info & 15, info >> 4, section, value, size)
 
@@ -246,7 +298,7 @@ class ObjectFile:
 
     def _lay_out(self) -> Iterator[_Section]:
         """The sections with code; those of a relocatable file get addresses, and so do all symbols."""
-        bases: dict[int, int] = {}
+        bases = self._bases
         if self._relocatable:
             next_address = 0
             for number, header in enumerate(self._headers):
@@ -288,8 +340,7 @@ class ObjectFile:
                 continue
             symbols = self._headers[header.link]
             entries = self._content(header)
-            usable = entries[: len(entries) // _RELOCATION.size * _RELOCATION.size]
-            for offset, info, addend in _RELOCATION.iter_unpack(usable):
+            for offset, info, addend in _RELOCATION.iter_unpack(_whole(entries, _RELOCATION)):
                 place = symbols.offset + (info >> 32) * _SYMBOL.size
                 target = _SYMBOL.unpack_from(self._image, place)[4] + addend
                 kind = info & 0xFFFFFFFF
@@ -475,6 +526,11 @@ def _damaged(error: Exception) -> ObjectFileError:
 def _text(names: bytes, offset: int) -> str:
     end = names.find(b"\0", offset)
     return names[offset : end if end >= 0 else len(names)].decode("utf-8", "replace")
+
+
+def _whole(content: bytes, entry: struct.Struct) -> bytes:
+    """A table without a last entry that is cut off."""
+    return content[: len(content) // entry.size * entry.size]
 
 
 def _number(text: str) -> int | None:

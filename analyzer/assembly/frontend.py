@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import pairwise
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -17,6 +18,7 @@ from cyclelens.analyzer.assembly.assembler_client import (
     Reply,
     shared_client,
 )
+from cyclelens.analyzer.assembly.control_flow import scattered
 from cyclelens.analyzer.assembly.dialect import (
     BY_NAME,
     Dialect,
@@ -51,7 +53,7 @@ from cyclelens.analyzer.assembly.instructions import (
     prepare,
 )
 from cyclelens.analyzer.assembly.layout import Piece, find_targets, lay_out
-from cyclelens.analyzer.assembly.loops import FoundLoop, find_loops
+from cyclelens.analyzer.assembly.loops import FoundCode, find_loops
 from cyclelens.analyzer.assembly.operands import OperandError, UnsupportedError
 from cyclelens.analyzer.assembly.problems import make_problem
 from cyclelens.analyzer.assembly.program import Kind, Program, Statement, StatementScope, build
@@ -142,7 +144,7 @@ class _Refused(ValueError):
 class _Window:
     """A region with the statements around it that its layout needs; indices of statements."""
 
-    span: Span
+    found: FoundCode
     first: int
     last: int
     low: int
@@ -155,6 +157,11 @@ class _Window:
     """Bytes of which ``low`` lies at a multiple."""
     circumstances: _Circumstances = field(init=False)
     """All that its regions depend on."""
+
+    @property
+    def span(self) -> Span:
+        """Where it stands."""
+        return self.found.span
 
 
 def assemble(
@@ -300,7 +307,7 @@ class _Assembly:
         self.program = build(parts, self.dialect, self.stop)
         if self.stop():
             return []
-        places: list[FoundLoop] = [(span, *self.program.slice(span.start, span.end)) for span in spans]
+        places = [FoundCode(span, *self.program.slice(span.start, span.end)) for span in spans]
         if self.wanted != "loops" and may_have_iaca(source):
             found_iaca, problems = find_iaca(self.program, self.lines)
             self.problems += problems
@@ -342,8 +349,9 @@ class _Assembly:
     def _circumstances(self, window: _Window) -> _Circumstances:
         low, high, span = window.low, window.high, window.span
         parts = tuple(self.lines.locate(offset) for offset in self.program.offsets(low, high))
-        section = (window.section, self.alignments.get(window.section), window.known)
-        place = (window.first - low, window.last - low, window.whole, window.too_large, *section)
+        place: tuple[object, ...] = (window.first - low, window.last - low, window.whole, window.too_large)
+        place += (window.section, self.alignments.get(window.section), window.known, window.found.is_path)
+        place += tuple((part.first - low, part.end - low) for part in window.found.parts)
         marker = (self.may_run, span.name, span.first_line, span.last_line, *span.options.items())
         outside: list[object] = []
         for index in range(low, high):
@@ -403,8 +411,8 @@ class _Assembly:
 
         found = listed.sections(assembled.listing, user_line, assembled.backend)
         refused = {user_line(line): message for line, message in assembled.refused.items()}
-        places: list[listed.FoundCode] = [
-            (span, *(listed.within(found, span, self.lines, self.text) or (listed.EMPTY, [])))
+        places = [
+            listed.FoundCode(span, *(listed.within(found, span, self.lines, self.text) or (listed.EMPTY, [])))
             for span in spans
         ]
         if self.wanted != "loops":
@@ -420,7 +428,8 @@ class _Assembly:
             severity = Severity.ERROR if covers(start) else Severity.WARNING
             self._report("assembler-error", f"{assembled.backend} says: {message}", start, end, severity)
         regions: list[Region] = []
-        for span, section, inside in places:
+        for span, section, inside, runs, elsewhere in places:
+            self._report_elsewhere(span, elsewhere)
             incomplete = any(span.first_line <= line <= span.last_line for line in refused)
             if len(inside) > MAXIMUM_REGION:
                 message = f"Regions of more than {MAXIMUM_REGION:,} statements are not analysed."
@@ -431,7 +440,7 @@ class _Assembly:
             placement = Placement.in_section(start, assembled.listing.alignments.get(section.name, 1))
             if any(line < span.first_line for line in refused):
                 placement = Placement(0, 1, _REFUSED)
-            regions += self._cut(span, section.pieces, inside, source_line, incomplete, placement)
+            regions += self._cut(span, section.pieces, inside, source_line, incomplete, placement, runs)
         return regions
 
     # Problems
@@ -457,29 +466,31 @@ class _Assembly:
 
     # Which statements belong together
 
-    def _windows(self, places: Iterable[FoundLoop]) -> list[_Window]:
+    def _windows(self, places: Iterable[FoundCode]) -> list[_Window]:
         windows = []
         left = MAXIMUM_ENCODED
-        for span, first, last in places:
+        for found in places:
+            span, first, last = found.span, found.first, found.last
+            self._report_elsewhere(span, found.elsewhere)
             if last - first > min(MAXIMUM_REGION, left):
                 message = f"Regions of more than {MAXIMUM_REGION:,} statements are not analysed."
                 if last - first <= MAXIMUM_REGION:
                     message = f"Only {MAXIMUM_ENCODED:,} statements in regions are analysed; these are more."
                 self._report_region("region-too-large", message, span, Severity.ERROR)
-                windows.append(_Window(span, first, first, first, first, "", too_large=True))
+                windows.append(_Window(found, first, first, first, first, "", too_large=True))
                 continue
-            window = self._window(span, first, last)
+            window = self._window(found)
             left -= window.high - window.low
             windows.append(window)
         return windows
 
-    def _window(self, span: Span, first: int, last: int) -> _Window:
+    def _window(self, found: FoundCode) -> _Window:
         statements = self.program.statements
-        section = next(
-            (statements[i].section for i in range(first, last) if statements[i].kind is Kind.INSTRUCTION),
-            ".text",
-        )
-        window = _Window(span, first, last, first, last, section)
+        first, last = found.first, found.last
+        inside = (index for part in found.own for index in range(*part))
+        instructions = (index for index in inside if statements[index].kind is Kind.INSTRUCTION)
+        section = next((statements[index].section for index in instructions), ".text")
+        window = _Window(found, first, last, first, last, section)
         unchecked = self._placed(first, last)
         if any(isinstance(self._content(index), Alignment) for index in unchecked):
             own = self._section(section)
@@ -734,9 +745,8 @@ class _Assembly:
             place = self.lines.span(*self.program.span(index))
             return SourceLine(*place, self.program.statements[index].text, piece.code, piece.backend)
 
-        regions = self._cut(
-            window.span, pieces, inside, source_line, incomplete, self._placement(window, layout)
-        )
+        placement = self._placement(window, layout)
+        regions = self._cut(window.span, pieces, inside, source_line, incomplete, placement, layout.runs)
         if len(self.problems) == reported and not incomplete:
             key, outside = window.circumstances
             self.memory.regions[key] = outside, regions
@@ -750,17 +760,21 @@ class _Assembly:
         source_line: Callable[[int], SourceLine],
         incomplete: bool,
         placement: Placement,
+        runs: Sequence[Sequence[int]],
     ) -> list[Region]:
-        """The region of a stretch of code, or its basic blocks, and what there is to say about that."""
+        """The region of a stretch of code, or its basic blocks, and what there is to say about that.
+        ``runs``: as it was found to be executed; nothing for what somebody marked."""
         if not any(pieces[at].code for at in inside) and not incomplete:
             self._report_region("empty-region", "There is no code in this region.", span)
-        regions = blocks.to_regions(span, pieces, inside, source_line, incomplete, placement)
+        regions = blocks.to_regions(span, pieces, inside, source_line, incomplete, placement, runs)
         if len(regions) > 1:
             count = len(regions)
             message = (
                 f"'{span.name}' branches within itself: its {count} basic blocks are analysed one by one."
             )
             self._report_region("inner-branch", message, span, Severity.INFORMATION)
+        if len(runs) == 1 and any(after != before + 1 for before, after in pairwise(runs[0])):
+            self._report_region("scattered-loop", scattered(span.name), span, Severity.INFORMATION)
         return regions
 
     def _report_region(
@@ -770,21 +784,27 @@ class _Assembly:
             make_problem(code, message, span.first_line, span.column, span.end_column, severity)
         )
 
+    def _report_elsewhere(self, span: Span, section: str) -> None:
+        if section:
+            message = f"'{span.name}' goes through section {section} too: its code there is left out."
+            self._report_region("scattered-loop", message, span)
+
     def _pieces(self, window: _Window) -> _Layout:
         """The window's statements that become bytes, and those of the region that cannot."""
         layout = _Layout(window.low, window.high, known=window.known)
+        own = {index for part in window.found.own for index in range(*part)}
         for index in range(window.low, window.high):
             statement = self.program.statements[index]
             if statement.section != window.section:
                 continue
-            inside = window.first <= index < window.last
+            inside = index in own
             try:
                 content = self._content(index)
                 if isinstance(content, _Refused):
                     raise content
                 code, backend = self._code(index, content)
             except _Refused as refused:
-                if inside:
+                if inside or window.first <= index < window.last:
                     layout.refused.append((index, refused))
                     continue
                 if index >= window.last:
@@ -815,6 +835,11 @@ class _Assembly:
                 target = self._target(index, piece.jump, window.section)
                 if target is not None and layout.low <= target[0] <= layout.high:
                     piece.target, piece.beyond = bisect_left(layout.indices, target[0]), target[1]
+        for part in window.found.parts:
+            first, end = (bisect_left(layout.indices, index) for index in part)
+            layout.runs.append([at for at in range(first, end) if at >= layout.inside[0]])
+        if window.found.is_path:
+            layout.runs = [[at for run in layout.runs for at in run]]
         return layout
 
     def _placement(self, window: _Window, layout: _Layout) -> Placement:
@@ -862,6 +887,8 @@ class _Layout:
     pieces: list[Piece] = field(default_factory=list)
     inside: list[int] = field(default_factory=list)
     """The region's own pieces."""
+    runs: list[list[int]] = field(default_factory=list)
+    """Those of each of its blocks, or as they are executed."""
     refused: list[tuple[int, _Refused]] = field(default_factory=list)
     known: int = 1
     """Bytes of which the first piece lies at a multiple, or an alignment behind it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from cyclelens.analyzer.assembly.loops import FoundLoop
+from cyclelens.analyzer.assembly.loops import FoundCode
 from cyclelens.analyzer.assembly.problems import make_problem
 from cyclelens.analyzer.assembly.program import Program, Statement
 from cyclelens.analyzer.assembly.regions import MAXIMUM_REGIONS, Span
@@ -28,9 +28,9 @@ def may_have_iaca(source: Source) -> bool:
     return source.has(_LAST_BYTE.search) and _MARKER_BYTES.search(source.text) is not None
 
 
-def find_iaca(program: Program, lines: Lines) -> tuple[list[FoundLoop], list[Problem]]:
+def find_iaca(program: Program, lines: Lines) -> tuple[list[FoundCode], list[Problem]]:
     """The regions between IACA's markers, called ``iaca-1`` and so on, and markers that stand alone."""
-    found: list[FoundLoop] = []
+    found: list[FoundCode] = []
     problems: list[Problem] = []
     begin: tuple[int, int] | None = None
     statements = program.statements
@@ -57,7 +57,7 @@ def find_iaca(program: Program, lines: Lines) -> tuple[list[FoundLoop], list[Pro
             last_line = lines.locate(end)[0]
             name = f"iaca-{len(found) + 1}"
             span = Span(name, opening[1], end, line, last_line, column, end_column)
-            found.append((span, first, index))
+            found.append(FoundCode(span, first, index))
             begin = None
     if begin is not None:
         report("region-not-closed", "This IACA region is never closed.", begin[0])

@@ -5,22 +5,27 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
-from cyclelens.analyzer.assembly.blocks import target_of
+from cyclelens.analyzer.assembly import control_flow
 from cyclelens.analyzer.assembly.decoder import decode
 from cyclelens.analyzer.assembly.instructions import JUMPS, Jump
 from cyclelens.analyzer.assembly.layout import Piece
 from cyclelens.analyzer.assembly.listings import Listed, Listing
-from cyclelens.analyzer.assembly.loops import innermost
+from cyclelens.analyzer.assembly.machine_flow import PADDING, MachineCode, Surroundings, code_of
 from cyclelens.analyzer.assembly.operands import Target
 from cyclelens.analyzer.assembly.regions import MAXIMUM_REGIONS, Span
 from cyclelens.analyzer.assembly.scanner import Lines
+from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.source import SourceLine
 
 _LABEL = re.compile(r'^(?:\s*(?:"[^"\n]+"|[\w.$?@%~#]+)\s*:(?![:=]))+')
 _PLAIN_NAME = re.compile(r"[A-Za-z_.$][\w.$]*")
 _IACA_BEGIN, _IACA_END = bytes.fromhex("bb6f000000"), bytes.fromhex("bbde000000")
 _IACA_BYTES = bytes.fromhex("646790")
+_LONGEST_INSTRUCTION = 15
+_APART = 32
+"""Bits that the addresses of two sections differ above."""
 
 
 @dataclass(slots=True)
@@ -40,8 +45,18 @@ class Section:
 
 
 EMPTY = Section("", [], [], [])
-FoundCode = tuple[Span, Section, list[int]]
-"""A region, the section that its code is in, and the places of its pieces."""
+
+
+class FoundCode(NamedTuple):
+    """A region, the section that its code is in, and its pieces."""
+
+    span: Span
+    section: Section
+    pieces: list[int]
+    runs: Sequence[list[int]] = ()
+    """The basic blocks of a loop with several ways around, else all pieces as they are executed."""
+    elsewhere: str = ""
+    """Another section that has code of it, which is left out."""
 
 
 def sections(listing: Listing, user_lines: Callable[[int], int], backend: str) -> dict[str, Section]:
@@ -120,28 +135,56 @@ def within(
 def loops(
     listing: Listing, found: dict[str, Section], user_lines: Callable[[int], int], lines: Lines, text: str
 ) -> list[FoundCode]:
-    """The innermost loops of the code: from the target of a jump back to the jump, none within another."""
+    """The innermost loops of the code."""
+    machine = MachineCode()
+    origins: list[tuple[Section, int]] = []
+    for number, section in enumerate(found.values()):
+        if section.name in listing.code_sections:
+            base = None if listing.object is None else listing.object.base(section.name)
+            for at, piece in enumerate(section.pieces):
+                address = piece.offset + (number << _APART if base is None else base)
+                machine.add(address, len(piece.code), _instruction(section, at))
+                origins.append((section, at))
     result: list[FoundCode] = []
     taken: set[str] = set()
-    for section in found.values():
-        if section.name not in listing.code_sections:
+    around = None if listing.object is None else Surroundings(listing.object)
+    for loop in control_flow.find_loops(code_of(machine, around)):
+        if loop.inner:
             continue
-        targets = ((at, target_of(piece)) for at, piece in enumerate(section.pieces))
-        for target, at in innermost((at, target) for at, target in targets if target is not None):
-            if len(result) == MAXIMUM_REGIONS:
-                return result
-            name, line = listing.labels.get((section.name, section.pieces[target].offset), ("", -1))
-            line = user_lines(line) if line >= 0 else section.listed[target].line
-            if not _PLAIN_NAME.fullmatch(name) or name in taken:
-                name = f"loop-{line + 1}"
-                name = name if name not in taken else f"{name}-{len(result)}"
-            taken.add(name)
-            start, end = lines.content(line, text)
-            _, column, end_column = lines.span(start, end)
-            last_line = max(section.listed[at].line, line)
-            span = Span(name, start, lines.content(last_line, text)[1], line, last_line, column, end_column)
-            result.append((span, section, list(range(target, at + 1))))
+        parts, is_path = loop.parts()
+        section = origins[loop.lowest][0]
+        places = [origins[place] for part in parts for place in range(*part)]
+        elsewhere = next((other.name for other, _ in places if other is not section), "")
+        own = [part for part in parts if origins[part.first][0] is section]
+        runs = [[origins[place][1] for place in range(*part)] for part in own]
+        pieces = sorted(at for run in runs for at in run)
+        if is_path and not elsewhere:
+            runs = [[at for run in runs for at in run]]
+        name, line = listing.labels.get((section.name, section.pieces[pieces[0]].offset), ("", -1))
+        line = user_lines(line) if line >= 0 else section.listed[pieces[0]].line
+        if not _PLAIN_NAME.fullmatch(name) or name in taken:
+            name = f"loop-{line + 1}"
+            name = name if name not in taken else f"{name}-{len(result)}"
+        taken.add(name)
+        start, end = lines.content(line, text)
+        _, column, end_column = lines.span(start, end)
+        last_line = max(section.listed[pieces[-1]].line, line)
+        span = Span(name, start, lines.content(last_line, text)[1], line, last_line, column, end_column)
+        result.append(FoundCode(span, section, pieces, runs, elsewhere))
+        if len(result) == MAXIMUM_REGIONS:
+            break
     return result
+
+
+def _instruction(section: Section, at: int) -> Instruction | None:
+    """The instruction of a piece; None for data, but for what is written as bytes and leaves a function."""
+    piece, listed = section.pieces[at], section.listed[at]
+    if not piece.code or listed.is_alignment:
+        return PADDING
+    instructions = decode(piece.code) if not listed.is_data or len(piece.code) <= _LONGEST_INSTRUCTION else ()
+    if listed.is_data and not (instructions and instructions[-1].mnemonic == "ret"):
+        return None
+    return instructions[-1]
 
 
 def iaca(found: dict[str, Section], lines: Lines, text: str) -> Iterator[FoundCode]:
@@ -163,7 +206,7 @@ def iaca(found: dict[str, Section], lines: Lines, text: str) -> Iterator[FoundCo
                 line, column, end_column = lines.span(start, stop)
                 last = max(line, last_line)
                 span = Span(f"iaca-{number}", start, stop, line, last, column, end_column)
-                yield span, section, list(range(first, at))
+                yield FoundCode(span, section, list(range(first, at)))
                 first = -1
 
 

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
 
+from cyclelens.analyzer.assembly.elf import ObjectFile
+
 _GNU_LINE = re.compile(r"\s*(\d+)(?: ([0-9a-f]{4,}|\?{4,}) ([0-9A-F]+(?: [0-9A-F]+)*))?\s*")
 _GNU_CONTINUED = re.compile(r"\s*(\d+)\s+([0-9A-F]{2,}(?: [0-9A-F]+)*)\s*")
 _GNU_DEPTH = re.compile(r"(>*)\s*(.*)", re.DOTALL)
@@ -72,12 +74,13 @@ class Listed:
 @dataclass(slots=True)
 class Listing:
     """All of a file, in its order. ``labels``: name and line by section and address. ``alignments``: of
-    sections, in bytes."""
+    sections, in bytes. ``object``: what it was assembled to, if that can be read."""
 
     statements: list[Listed] = field(default_factory=list)
     labels: dict[tuple[str, int], tuple[str, int]] = field(default_factory=dict)
     code_sections: set[str] = field(default_factory=lambda: {".text"})
     alignments: dict[str, int] = field(default_factory=dict)
+    object: ObjectFile | None = None
 
 
 @dataclass(slots=True)

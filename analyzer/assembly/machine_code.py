@@ -7,17 +7,18 @@ blocks. Every region lies where it lies in the file.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import accumulate
+from itertools import pairwise
 
-from cyclelens.analyzer.assembly import blocks
+from cyclelens.analyzer.assembly import blocks, control_flow
+from cyclelens.analyzer.assembly.control_flow import Loop
 from cyclelens.analyzer.assembly.decoder import decode
 from cyclelens.analyzer.assembly.elf import Function, LinePlace, ObjectFile, ObjectFileError
-from cyclelens.analyzer.assembly.loops import innermost
+from cyclelens.analyzer.assembly.machine_flow import MachineCode, Surroundings, code_of, is_padding
 from cyclelens.analyzer.assembly.problems import make_problem
 from cyclelens.analyzer.assembly.regions import MAXIMUM_REGIONS
-from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.source import (
     UNKNOWN_LINE,
     AssembledFile,
@@ -32,25 +33,114 @@ MAXIMUM_FUNCTION = 1 << 20
 """Bytes of a function that is looked at."""
 MAXIMUM_FUNCTIONS = 100
 """Functions that are analysed without being named."""
-_PADDING = frozenset(["nop", "int3"])
 _LEAVING = re.compile(r"ret|retf|iret|ud2|hlt|jmp")
 _IACA_START = b"\xbb\x6f\x00\x00\x00\x64\x67\x90"
 _IACA_END = b"\xbb\xde\x00\x00\x00\x64\x67\x90"
 
-_Run = tuple[str, Sequence[int]]
-"""A name and the positions of instructions."""
+_FOLLOWED_BYTES = 1 << 16
+"""Of functions that others call or jump to, and which are read to learn where control goes."""
+
+_Named = tuple[str, list[Sequence[int]]]
+"""A name, and the places of the instructions of each block, in the order of execution."""
 
 
-@dataclass(frozen=True, slots=True)
 class _Listing:
-    """A function's instructions, by position."""
+    """The instructions of functions, and of those that they call. Places are those of ``machine``."""
 
-    function: Function
-    instructions: Sequence[Instruction]
-    addresses: Sequence[int]
-    targets: Sequence[int | None]
-    """Position of the instruction that a jump goes to."""
-    places: Sequence[LinePlace | None]
+    def __init__(self, file: ObjectFile, wanted: Sequence[Function]) -> None:
+        self.machine = MachineCode()
+        self.lines: dict[int, LinePlace | None] = {}
+        """Where the instructions of wanted functions come from, by address."""
+        self._file = file
+        self._owners: list[Function] = []
+        """Of the instructions."""
+        self._known = outermost(file.functions or file.unnamed())
+        self._starts = [function.address for function in self._known]
+        for function in sorted(self._followed(wanted), key=lambda function: function.address):
+            address = function.address
+            if self._owners and address < self.machine.ends[-1]:
+                continue  # symbols of sizes that overlap
+            for instruction in decode(file.code(function)):
+                self.machine.add(address, instruction.length, instruction)
+                self._owners.append(function)
+                address += instruction.length
+        self.targets = [self._target(place) for place in range(len(self._owners))]
+        """By place that of the instruction that a jump goes to."""
+        for function in wanted:
+            addresses = [self.machine.addresses[place] for place in self.within(function)]
+            self.lines.update(zip(addresses, file.places(function, addresses), strict=True))
+
+    def within(self, function: Function) -> range:
+        """The places of a function's instructions."""
+        addresses = self.machine.addresses
+        return range(bisect_left(addresses, function.address), bisect_left(addresses, function.end))
+
+    def loops(self) -> list[Loop]:
+        """Those of all that was read."""
+        return control_flow.find_loops(code_of(self.machine, Surroundings(self._file)))
+
+    def source_line(self, place: int) -> SourceLine:
+        """An instruction, and where it comes from."""
+        instruction, address = self.machine.instructions[place], self.machine.addresses[place]
+        assert instruction is not None, "nothing of an object file is taken for data beforehand"
+        origin, line = self._owners[place].origin, self.lines.get(address)
+        text, target = instruction.text, self.machine.target(place)
+        if target is not None:
+            text = f"{text.rpartition(' ')[0]} {(target - origin) % (1 << 64):#x}"
+        number, column, file = (UNKNOWN_LINE, 0, "") if line is None else (line.line, line.column, line.file)
+        source = (number, column, column, text, instruction.code, "object file")
+        return SourceLine(*source, address=address - origin, file=file)
+
+    def placement(self, run: Sequence[int]) -> Placement:
+        """Where a run of instructions begins."""
+        if not run:
+            return Placement()
+        owner = self._owners[run[0]]
+        return Placement.in_section(self.machine.addresses[run[0]] - owner.origin, owner.alignment)
+
+    def is_way_out(self, place: int) -> bool:
+        """Does nothing go on behind the instruction?"""
+        instruction = self.machine.instructions[place]
+        return instruction is not None and _LEAVING.fullmatch(instruction.mnemonic) is not None
+
+    # What is read
+
+    def _followed(self, wanted: Sequence[Function]) -> Iterator[Function]:
+        """The functions that these are in, and those that they lead to, the nearest first."""
+        seen: set[int] = set()
+        left = deque(self._containing(function.address) or function for function in wanted)
+        free = len(left)
+        size = 0
+        while left:
+            function = left.popleft()
+            free -= 1
+            if function.address in seen:
+                continue
+            seen.add(function.address)
+            if free < 0:
+                size += function.size
+                if size > _FOLLOWED_BYTES:
+                    continue
+            yield function
+            end = function.address
+            for instruction in decode(self._file.code(function)):
+                end += instruction.length
+                if instruction.branch_displacement is not None:
+                    target = end + instruction.branch_displacement
+                    if not function.address <= target < function.end:
+                        other = self._containing(target)
+                        left += [] if other is None else [other]
+
+    def _containing(self, address: int) -> Function | None:
+        at = bisect_right(self._starts, address) - 1
+        found = self._known[at] if at >= 0 else None
+        return found if found is not None and address < found.end else None
+
+    def _target(self, place: int) -> int | None:
+        instruction, target = self.machine.instructions[place], self.machine.target(place)
+        if target is None or instruction is None or instruction.mnemonic in blocks.FALLING_BACK:
+            return None
+        return self.machine.at.get(target)
 
 
 def regions_of(
@@ -62,10 +152,18 @@ def regions_of(
     """
     found: list[Region] = []
     problems: list[Problem] = []
-    for function in functions:
-        listing = _read(file, function)
-        for name, run in _runs(file, listing, regions, whole=whole):
-            found += _regions(listing, name, run, problems)
+    wanted = list(functions)
+    for function in wanted:
+        if len(file.code(function)) > MAXIMUM_FUNCTION:
+            raise ObjectFileError(
+                f"'{function.name}' has {function.size:,} bytes; functions of up to {MAXIMUM_FUNCTION:,} are "
+                "analysed"
+            )
+    listing = _Listing(file, wanted)
+    loops = listing.loops()
+    for function in wanted:
+        for name, runs in _named(file, listing, function, loops, regions, whole=whole):
+            found += _regions(listing, name, runs, problems)
     if len(found) > MAXIMUM_REGIONS:
         message = f"Only the first {MAXIMUM_REGIONS:,} regions are analysed: name a function."
         problems.append(make_problem("too-many-regions", message, UNKNOWN_LINE, 0, 0))
@@ -108,101 +206,73 @@ def outermost(functions: Iterable[Function]) -> list[Function]:
     return found
 
 
-def _read(file: ObjectFile, function: Function) -> _Listing:
-    code = file.code(function)
-    if len(code) > MAXIMUM_FUNCTION:
-        raise ObjectFileError(
-            f"'{function.name}' has {len(code):,} bytes; functions of up to {MAXIMUM_FUNCTION:,} are analysed"
-        )
-    instructions = decode(code)
-    ends = list(accumulate((item.length for item in instructions), initial=function.address))
-    addresses = ends[:-1]
-    position = {address: at for at, address in enumerate(addresses)}
-    targets = [
-        position.get(end + item.branch_displacement)
-        if item.branch_displacement is not None and item.mnemonic not in blocks.FALLING_BACK
-        else None
-        for item, end in zip(instructions, ends[1:], strict=True)
-    ]
-    return _Listing(function, instructions, addresses, targets, file.places(function, addresses))
-
-
-def _runs(file: ObjectFile, listing: _Listing, regions: str, *, whole: bool) -> Iterator[_Run]:
+def _named(
+    file: ObjectFile,
+    listing: _Listing,
+    function: Function,
+    loops: Sequence[Loop],
+    regions: str,
+    *,
+    whole: bool,
+) -> Iterator[_Named]:
     """Which instructions are wanted; ``whole``: those of the function if nothing else is."""
-    name = listing.function.name
-    marked = [] if regions == "loops" else list(_marked(file.code(listing.function), listing))
+    name, own = function.name, listing.within(function)
+    marked = [] if regions == "loops" else list(_marked(file.code(function), function, listing))
     for number, run in enumerate(marked, 1):
-        yield f"{name}.iaca-{number}", run
+        yield f"{name}.iaca-{number}", blocks.cut(listing.targets, run)
     if marked and regions == "markers":
         return
     inside = {at for run in marked for at in run}
-    jumps = ((at, target) for at, target in enumerate(listing.targets) if target is not None)
-    loops = [range(target, jump + 1) for target, jump in innermost(jumps) if target not in inside]
-    for number, run in enumerate(loops, 1):
-        yield f"{name}.loop-{number}", run
-    if whole and not loops and not marked:
-        last = len(listing.instructions)
-        while last and listing.instructions[last - 1].mnemonic in _PADDING:
+    innermost = [
+        loop for loop in loops if not loop.inner and loop.lowest in own and loop.lowest not in inside
+    ]
+    for number, loop in enumerate(innermost, 1):
+        parts, is_path = loop.parts()
+        runs: list[Sequence[int]] = [range(*part) for part in parts]
+        yield f"{name}.loop-{number}", [[at for run in runs for at in run]] if is_path else runs
+    if whole and not innermost and not marked:
+        last = own.stop
+        while last > own.start and is_padding(listing.machine.instructions[last - 1]):
             last -= 1
-        if last:
-            yield name, range(last)
+        if last > own.start:
+            run = range(own.start, last)
+            # Ways out of a loop are taken to fall through; those of a whole function end their block.
+            yield name, blocks.cut(listing.targets, run, {at for at in run if listing.is_way_out(at)})
 
 
-def _marked(code: bytes, listing: _Listing) -> Iterator[Sequence[int]]:
+def _marked(code: bytes, function: Function, listing: _Listing) -> Iterator[Sequence[int]]:
     """What stands between the bytes that IACA's macros put into the code."""
     start = code.find(_IACA_START)
     while start >= 0:
         end = code.find(_IACA_END, start)
         if end < 0:
             return
-        first, last = (listing.function.address + at for at in (start + len(_IACA_START), end))
-        yield [at for at, address in enumerate(listing.addresses) if first <= address < last]
+        first, last = (function.address + at for at in (start + len(_IACA_START), end))
+        yield [at for at in listing.within(function) if first <= listing.machine.addresses[at] < last]
         start = code.find(_IACA_START, end)
 
 
-def _regions(listing: _Listing, name: str, run: Sequence[int], problems: list[Problem]) -> Iterator[Region]:
+def _regions(
+    listing: _Listing, name: str, runs: Sequence[Sequence[int]], problems: list[Problem]
+) -> Iterator[Region]:
     """The region, or its basic blocks if it branches within itself."""
-    # Ways out of a loop are taken to fall through; those of a whole function end their block.
-    leaving = (
-        {at for at in run if _LEAVING.fullmatch(listing.instructions[at].mnemonic)}
-        if name == listing.function.name
-        else ()
-    )
-    parts = blocks.cut(listing.targets, run, leaving)
-    if len(parts) == 1:
-        yield _region(listing, name, parts[0])
+    if len(runs) == 1:
+        if any(after != before + 1 for before, after in pairwise(runs[0])):
+            problems.append(_information("scattered-loop", control_flow.scattered(name)))
+        yield _region(listing, name, runs[0])
         return
-    message = f"'{name}' branches within itself: its {len(parts)} basic blocks are analysed one by one."
-    problems.append(make_problem("inner-branch", message, UNKNOWN_LINE, 0, 0, Severity.INFORMATION))
-    for number, part in enumerate(parts, 1):
-        yield _region(listing, f"{name}.{number}", part)
+    message = f"'{name}' branches within itself: its {len(runs)} basic blocks are analysed one by one."
+    problems.append(_information("inner-branch", message))
+    for number, run in enumerate(runs, 1):
+        yield _region(listing, f"{name}.{number}", run)
+
+
+def _information(code: str, message: str) -> Problem:
+    return make_problem(code, message, UNKNOWN_LINE, 0, 0, Severity.INFORMATION)
 
 
 def _region(listing: _Listing, name: str, run: Sequence[int]) -> Region:
-    lines = tuple(_source_line(listing, at) for at in run)
+    lines = tuple(listing.source_line(at) for at in run)
     known = [line.line for line in lines if line.line != UNKNOWN_LINE] or [UNKNOWN_LINE]
     is_loop = bool(run) and listing.targets[run[-1]] == run[0]
-    function = listing.function
-    offset = listing.addresses[run[0]] - function.origin if run else 0
-    placement = Placement.in_section(offset, function.alignment)
-    return Region(name, min(known), max(known), {}, lines, is_loop, placement=placement)
-
-
-def _source_line(listing: _Listing, at: int) -> SourceLine:
-    instruction, place = listing.instructions[at], listing.places[at]
-    address = listing.addresses[at] - listing.function.origin
-    text = instruction.text
-    if instruction.branch_displacement is not None:
-        target = address + instruction.length + instruction.branch_displacement
-        text = f"{text.rpartition(' ')[0]} {target % (1 << 64):#x}"
-    line, column, file = (UNKNOWN_LINE, 0, "") if place is None else (place.line, place.column, place.file)
-    return SourceLine(
-        line,
-        column,
-        column,
-        text,
-        instruction.code,
-        "object file",
-        address=address,
-        file=file,
-    )
+    return Region(name, min(known), max(known), {}, lines, is_loop, placement=listing.placement(run))

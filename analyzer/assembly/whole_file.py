@@ -298,6 +298,7 @@ def _fill_in_addresses(listing: Listing, data: bytes) -> None:
         file = ObjectFile(data)
     except ObjectFileError:
         return
+    listing.object = file
     sections = {name: file.section(name) for name in listing.code_sections}
     listing.alignments = {name: alignment for name, (_, alignment) in sections.items()}
     for listed in listing.statements:

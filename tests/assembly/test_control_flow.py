@@ -1,0 +1,511 @@
+"""Which loops there are in a program: the same ones in its text, in a listing and in its object."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from cyclelens.analyzer.assembly.decoder import decode
+from cyclelens.analyzer.assembly.elf import ObjectFile
+from cyclelens.analyzer.assembly.frontend import assemble
+from cyclelens.analyzer.assembly.machine_code import outermost, regions_of
+from cyclelens.analyzer.model.source import Region
+
+pytestmark = pytest.mark.skipif(shutil.which("as") is None, reason="GNU as is not installed")
+
+FUNCTION = ".globl f\n.type f, @function\nf:\n"
+PROGRAMS: dict[str, tuple[str, list[str]]] = {
+    "a block out of line that jumps back": (
+        """\
+        test %rdi, %rdi
+        js .Lnegative
+    .Lback:
+        mov %rdi, %rax
+        ret
+    .Lnegative:
+        neg %rdi
+        jmp .Lback
+        """,
+        [],
+    ),
+    "a loop with its test at the end, entered there": (
+        """\
+        jmp .Ltest
+        .p2align 4
+    .Lbody:
+        add (%rdi), %rax
+        add $8, %rdi
+    .Ltest:
+        cmp %rsi, %rdi
+        jne .Lbody
+        ret
+        """,
+        ["add add cmp jnz"],
+    ),
+    "a loop in two pieces": (
+        """\
+    .Ltop:
+        add (%rdi), %rax
+        jmp .Lrest
+    .Lout:
+        ret
+    .Lrest:
+        add $8, %rdi
+        cmp %rsi, %rdi
+        jne .Ltop
+        jmp .Lout
+        """,
+        ["add jmp add cmp jnz"],
+    ),
+    "a loop entered in its middle and at its top": (
+        """\
+        test %rdi, %rdi
+        js .Lmiddle
+    .Ltop:
+        add $1, %rax
+    .Lmiddle:
+        add $2, %rax
+        dec %rsi
+        jne .Ltop
+        ret
+        """,
+        ["add add dec jnz"],
+    ),
+    "a cycle entered in two places that has two ways around": (
+        """\
+        test %rdi, %rdi
+        js .Lmiddle
+    .Ltop:
+        add $1, %rax
+        jc .Lmiddle
+        add $2, %rax
+    .Lmiddle:
+        dec %rsi
+        jne .Ltop
+        ret
+        """,
+        [],
+    ),
+    "a loop in a cycle that is entered twice": (
+        """\
+        test %rdi, %rdi
+        js .Lmiddle
+    .Ltop:
+        add $1, %rax
+    .Lmiddle:
+        dec %rdx
+        jne .Lmiddle
+        dec %rsi
+        jne .Ltop
+        ret
+        """,
+        ["dec jnz"],
+    ),
+    "nested loops": (
+        """\
+    .Louter:
+        mov %rdx, %rcx
+    .Linner:
+        dec %rcx
+        jne .Linner
+    .Lsecond:
+        inc %rcx
+        cmp %rdx, %rcx
+        jb .Lsecond
+        dec %rdi
+        jne .Louter
+        ret
+        """,
+        ["dec jnz", "inc cmp jb"],
+    ),
+    "numeric labels": (
+        """\
+    1:  dec %rdi
+        jne 1b
+    1:  dec %rsi
+        jne 1b
+        jmp 1f
+    1:  ret
+        """,
+        ["dec jnz", "dec jnz"],
+    ),
+    "a counting loop instruction": (
+        "mov $7, %ecx\n.Ltop: add %rdi, %rax\nloop .Ltop\n1: sub $1, %rcx\njrcxz 2f\njmp 1b\n2: ret\n",
+        ["add loop", "sub jrcxz jmp"],
+    ),
+    "a function that jumps to its own beginning": ("dec %rdi\njne f\nret\n", ["dec jnz"]),
+    "two functions that jump to each other": (
+        "dec %rdi\njne g\nret\n.globl g\ng: sub $2, %rdi\njne f\nret\n",
+        [],
+    ),
+    "two ways around": (
+        """\
+    .Ltop:
+        add $8, %rdi
+        cmp $5, (%rdi)
+        je .Ltop
+        inc %rax
+        cmp %rsi, %rdi
+        jne .Ltop
+        ret
+        """,
+        ["add cmp jz | inc cmp jnz"],
+    ),
+    "a jump table within a loop": (
+        """\
+        lea .Ltable(%rip), %r8
+    .Ltop:
+        movslq (%r8,%rdi,4), %rax
+        add %r8, %rax
+        jmp *%rax
+    .Lone:
+        inc %rsi
+        jmp .Lnext
+    .Ltwo:
+        dec %rsi
+    .Lnext:
+        dec %rdx
+        jne .Ltop
+        ret
+        .section .rodata
+        .p2align 2
+    .Ltable:
+        .long .Lone-.Ltable
+        .long .Ltwo-.Ltable
+        .text
+        """,
+        ["movsxd add jmp | inc jmp | dec | dec jnz"],
+    ),
+    "a table that leads into the middle of a loop": (
+        """\
+        jmp *.Ltable(,%rdi,8)
+    .Ltop:
+        inc %rax
+    .Lmiddle:
+        inc %rax
+        dec %rsi
+        jne .Ltop
+        ret
+        .section .rodata
+    .Ltable:
+        .quad .Ltop
+        .quad .Lmiddle
+        .text
+        """,
+        ["inc inc dec jnz"],
+    ),
+    "a call that does not return, in front of a loop": (
+        """\
+        mov %rsi, %rcx
+        test %rdi, %rdi
+        jne .Lmiddle
+        call abort
+        .p2align 4
+    .Ltop:
+        inc %rax
+    .Lmiddle:
+        dec %rcx
+        jne .Ltop
+        ret
+        """,
+        ["inc dec jnz"],
+    ),
+    "a function of the file that does not return": (
+        """\
+        test %rdi, %rdi
+        jne .Lmiddle
+        call give_up
+    .Ltop:
+        inc %rax
+    .Lmiddle:
+        dec %rcx
+        jne .Ltop
+        ret
+        .type give_up, @function
+    give_up:
+        push %rdi
+        call *exit@GOTPCREL(%rip)
+        """,
+        ["inc dec jnz"],
+    ),
+    "a function that does return": (
+        """\
+        test %rdi, %rdi
+        jne .Lmiddle
+        call helper
+    .Ltop:
+        inc %rax
+    .Lmiddle:
+        js .Lnext
+        inc %rax
+    .Lnext:
+        dec %rcx
+        jne .Ltop
+        ret
+        .type helper, @function
+    helper:
+        mov %rdi, %rax
+        ret
+        """,
+        [],
+    ),
+    "a return that is written as bytes": (
+        """\
+        test %rdi, %rdi
+        jne .Lmiddle
+        .byte 0xf3,0xc3
+    .Ltop:
+        inc %rax
+    .Lmiddle:
+        dec %rcx
+        jne .Ltop
+        .byte 0xf3,0xc3
+        """,
+        ["inc dec jnz"],
+    ),
+    "the next instruction as a target": (
+        "call .Lnext\n.Lnext: pop %rax\n1: dec %rdi\njne 1b\nret\n",
+        ["dec jnz"],
+    ),
+    "stubs of a linker": (
+        """\
+        ret
+        .section .plt, "ax"
+    .Lfirst:
+        push 8(%rip)
+        jmp *16(%rip)
+        nopl 0(%rax)
+        jmp *24(%rip)
+        push $0
+        jmp .Lfirst
+        jmp *32(%rip)
+        push $1
+        jmp .Lfirst
+        .text
+        """,
+        [],
+    ),
+    "constants between functions": (
+        """\
+    .Ltop:
+        dec %rdi
+        jne .Ltop
+        ret
+        .quad 0x3ff0000000000000, 0x243f6a8885a308d3, 0x9e3779b97f4a7c15
+        .globl g
+    g:
+        dec %rdi
+        jne g
+        ret
+        """,
+        ["dec jnz", "dec jnz"],
+    ),
+}
+
+
+def loops(regions: Iterable[Region]) -> list[str]:
+    """The mnemonics of every loop; where it has several blocks, with bars between them."""
+    found: dict[str, list[str]] = {}
+    for region in regions:
+        stem, dot, number = region.name.rpartition(".")
+        name = stem if dot and number.isdecimal() else region.name
+        found.setdefault(name, []).append(" ".join(one.mnemonic for one in decode(region.code)))
+        # A loop of a single block ends in the jump to its start, and nothing else is called a loop.
+        assert region.ends_in_jump_to_start or name != region.name or len(found[name]) > 1
+    return [" | ".join(blocks) for blocks in found.values()]
+
+
+def in_object(text: str, folder: Path) -> ObjectFile:
+    (folder / "p.s").write_text(text)
+    subprocess.run(["as", "-o", "p.o", "p.s"], cwd=folder, check=True)
+    return ObjectFile((folder / "p.o").read_bytes())
+
+
+def loops_of_object(file: ObjectFile) -> list[str]:
+    return loops(regions_of(file, outermost([*file.functions, *file.unnamed()]), "loops").regions)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_loops_of_a_program_are_known(name: str, tmp_path: Path) -> None:
+    body, expected = PROGRAMS[name]
+    text = FUNCTION + body
+    assert loops(assemble(text, regions="loops").regions) == expected
+    assert loops(assemble(text, regions="loops", assembler="gas").regions) == expected
+    assert loops_of_object(in_object(text, tmp_path)) == expected
+
+
+THROUGH_ANOTHER_SECTION = """\
+.Ltop:
+    dec %rsi
+    js .Lcold
+.Lnext:
+    dec %rdi
+    jne .Ltop
+    ret
+    .section .text.unlikely, "ax"
+    .type f.cold, @function
+f.cold:
+.Lcold:
+    neg %rsi
+    jmp .Lnext
+"""
+
+
+@pytest.mark.parametrize("assembler", ["auto", "gas"])
+def test_a_way_around_through_another_section_is_said(assembler: str, tmp_path: Path) -> None:
+    text = FUNCTION + THROUGH_ANOTHER_SECTION
+    result = assemble(text, regions="loops", assembler=assembler)
+    assert loops(result.regions) == ["dec js | dec jnz"]
+    assert [problem.code for problem in result.problems] == ["scattered-loop", "inner-branch"]
+    assert ".text.unlikely" in result.problems[0].message
+    assert loops_of_object(in_object(text, tmp_path)) == ["dec js | dec jnz | neg jmp"]
+
+
+SOURCE = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+typedef unsigned char byte;
+struct node { struct node *next, *left, *right; long value; };
+/* innermost loops, loops */
+/* 1 1 */ long length(const char *s) { const char *p = s; while (*p) p++; return p - s; }
+/* 1 1 */ void axpy(float *x, float *y, float a, long n) { for (long i = 0; i < n; i++) y[i] += a * x[i]; }
+/* 1 2 */ unsigned crc(unsigned c, const byte *p, long n) {
+  while (n--) { c ^= *p++; for (int k = 0; k < 8; k++) c = c & 1 ? (c >> 1) ^ 0xEDB88320u : c >> 1; }
+  return c;
+}
+/* 1 1 */ int choose(int *p, long n) {
+  int s = 0;
+  for (long i = 0; i < n; i++)
+    switch (p[i]) {
+      case 0: s += 3; break;
+      case 1: s -= i; break;
+      case 2: s ^= 7; break;
+      case 3: s *= 3; break;
+      case 4: s += i * i; break;
+      case 5: abort();
+      case 6: s += p[i + 1];
+    }
+  return s;
+}
+/* 1 1 */ long search(const int *x, long n, int v) {
+  long l = 0, h = n;
+  while (l < h) { long m = (l + h) / 2; if (x[m] < v) l = m + 1; else h = m; }
+  return l;
+}
+/* 1 2 */ void sort(int *a, long n) {
+  for (long i = 1; i < n; i++) {
+    int k = a[i]; long j = i - 1;
+    while (j >= 0 && a[j] > k) { a[j + 1] = a[j]; j--; }
+    a[j + 1] = k;
+  }
+}
+/* 1 1 */ long total(struct node *p) { long s = 0; for (; p; p = p->next) s += p->value; return s; }
+/* 0 0 */ long tree(struct node *p) { return p ? tree(p->left) + p->value + tree(p->right) : 0; }
+/* 1 1 */ int order(const char *a, const char *b) { while (*a && *a == *b) a++, b++; return *a - *b; }
+/* 1 1 */ void reverse(char *s) {
+  char *e = s + strlen(s);
+  while (s < --e) { char c = *s; *s++ = *e; *e = c; }
+}
+/* 1 1 */ long divisor(long a, long b) { while (b) { long t = a % b; a = b; b = t; } return a; }
+/* 1 1 */ int lines(FILE *f) { int c, n = 0; while ((c = getc(f)) != EOF) if (c == '\n') n++; return n; }
+/* 0 0 */ void *memory(size_t n) { void *p = malloc(n); if (!p) { perror("x"); exit(1); } return p; }
+static __attribute__((noinline, noreturn)) void die(const char *m) { fputs(m, stderr); exit(2); }
+/* 1 1 */ long positive(const long *x, long n) {
+  long s = 0;
+  for (long i = 0; i < n; i++) { if (x[i] < 0) die("negative"); s += x[i]; }
+  return s;
+}
+/* 1 3 */ void multiply(float a[64][64], float b[64][64], float c[64][64]) {
+  for (int i = 0; i < 64; i++)
+    for (int j = 0; j < 64; j++) {
+      float s = 0;
+      for (int k = 0; k < 64; k++) s += a[i][k] * b[k][j];
+      c[i][j] = s;
+    }
+}
+/* 1 1 */ long collatz(long n) {
+  long s = 0;
+  do { n = n & 1 ? 3 * n + 1 : n / 2; s++; } while (n != 1);
+  return s;
+}
+/* 1 2 */ void unpack(byte *d, const byte *s, long n) {
+  long i = 0;
+  while (i < n) {
+    byte c = s[i++];
+    if (c < 128) *d++ = c; else for (int k = c - 128; k > 0 && i < n; k--) *d++ = s[i];
+  }
+}
+/* 1 2 */ int primes(int n) {
+  int f = 0;
+  for (int i = 2; i < n; i++) {
+    int p = 1;
+    for (int j = 2; j * j <= i; j++) if (i % j == 0) { p = 0; break; }
+    if (__builtin_expect(p && n > 100, 0)) f ^= printf("%d\n", i);
+    f += p;
+  }
+  return f;
+}
+/* 1 2 */ long number(const char *s) {
+  long v = 0;
+  for (;;) {
+    switch (*s++) {
+      case '0' ... '9': v = v * 10 + s[-1] - '0'; continue;
+      case ' ': case '\t': continue;
+      case '-': v = -v; continue;
+      case 'x': while (*s == 'f') s++; continue;
+      case 0: return v;
+      default: abort();
+    }
+  }
+}
+"""
+KNOWN = {name: int(innermost) for innermost, name in re.findall(r"/\* (\d) \d \*/.*?(\w+)\(", SOURCE)}
+
+
+def compiled(compiler: str, options: list[str], folder: Path) -> tuple[str, ObjectFile]:
+    """The functions in assembly, and the object that the same compiler makes of that."""
+    if shutil.which(compiler) is None:
+        pytest.skip(f"{compiler} is not installed")
+    (folder / "p.c").write_text(SOURCE)
+    subprocess.run([compiler, *options, "-w", "-S", "p.c", "-o", "p.s"], cwd=folder, check=True)
+    subprocess.run([compiler, "-c", "p.s", "-o", "p.o"], cwd=folder, check=True)
+    return (folder / "p.s").read_text(), ObjectFile((folder / "p.o").read_bytes())
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_the_loops_of_compiled_functions_are_those_of_their_source(compiler: str, tmp_path: Path) -> None:
+    _, file = compiled(compiler, ["-O1"], tmp_path)
+    assert len(KNOWN) == 19
+    found = {name: len(loops(regions_of(file, [file.find(name)], "loops").regions)) for name in KNOWN}
+    assert found == KNOWN
+
+
+@pytest.mark.parametrize("options", [["-O1"], ["-O2"], ["-O3"], ["-O3", "-march=haswell"]], ids=" ".join)
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_text_and_object_of_a_compiler_have_the_same_loops(
+    compiler: str, options: list[str], tmp_path: Path
+) -> None:
+    text, file = compiled(compiler, options, tmp_path)
+    in_text = loops(assemble(text, regions="loops").regions)
+    assert sorted(in_text) == sorted(loops_of_object(file))
+    assert len(in_text) >= sum(KNOWN.values())
+
+
+def test_a_linked_program_has_the_loops_of_its_source(tmp_path: Path) -> None:
+    """Its stubs have none, and its tables and calls are followed without relocations."""
+    _, file = compiled("gcc", ["-O1"], tmp_path)
+    (tmp_path / "m.c").write_text("int main(void) { return 0; }")
+    subprocess.run(["gcc", "p.o", "m.c", "-o", "program"], cwd=tmp_path, check=True)
+    program = ObjectFile((tmp_path / "program").read_bytes())
+    for name in KNOWN:
+        assert loops(regions_of(program, [program.find(name)], "loops").regions) == loops(
+            regions_of(file, [file.find(name)], "loops").regions
+        )
+    subprocess.run(["strip", "program"], cwd=tmp_path, check=True)
+    stripped = ObjectFile((tmp_path / "program").read_bytes())
+    assert len(loops(regions_of(stripped, stripped.unnamed(), "loops").regions)) == sum(KNOWN.values())
