@@ -48,6 +48,8 @@ prepare() {
     if [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then
         echo "installing the project and its packages into .venv" >&2
         find "$root/analyzer/simulator" -name "*.so" -delete
+        "$root/.venv/bin/python" "$root/dev/declarations.py" >&2
+        wanted="$root $(inputs | sha256sum)"
         "$root/.venv/bin/python" -m pip install --quiet --disable-pip-version-check \
             --editable "$root[test,dev,plots,llvm]" >&2
         # As pip does for what it copies: commands start in half the time where Python may not write bytecode.

@@ -143,14 +143,21 @@ class Pipeline:
         min_cycles: int,
         *,
         stop_at_period: bool = False,
+        skip: bool = True,
         cancel: Callable[[], bool] | None = None,
     ) -> None:
         """Clock until ``min_rounds`` have passed and more than ``min_cycles`` cycles (5.1), or, if allowed,
-        until the pipeline's state repeats: all that follows is then known."""
-        self._run(min_rounds, min_cycles, stop_at_period, cancel)
+        until the pipeline's state repeats: all that follows is then known. ``skip``: cycles in which
+        nothing can happen are not visited."""
+        self._run(min_rounds, min_cycles, stop_at_period, skip, cancel)
 
     def _run(
-        self, min_rounds: int, min_cycles: int, stop_at_period: bool, cancel: Callable[[], bool] | None
+        self,
+        min_rounds: int,
+        min_cycles: int,
+        stop_at_period: bool,
+        skip: bool,
+        cancel: Callable[[], bool] | None,
     ) -> None:
         reorder_buffer = self.reorder_buffer
         key_rounds = 0
@@ -174,7 +181,7 @@ class Pipeline:
                 round_number = reorder_buffer.last_round
             elif self.cycle - progress > _STUCK_CYCLES:
                 raise SimulationStuck(f"no iteration retires in {_STUCK_CYCLES} cycles")
-            following = self._next_event()
+            following = self._next_event() if skip else self.cycle + 1
             if reorder_buffer.last_round >= min_rounds:
                 following = min(following, min_cycles + 1)
             if following > self.cycle + 1:

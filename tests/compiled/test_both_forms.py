@@ -12,12 +12,13 @@ import pytest
 from cyclelens.analyzer.assembly.counted_loop import loop_end
 from cyclelens.analyzer.assembly.decoder import decode
 from cyclelens.analyzer.assembly.frontend import assemble
+from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.simulator.form import compiled
 from simulations import Task, simulation_lines
 
 ROOT = Path(__file__).parents[2]
 SUPPORT = ROOT / "tests" / "support"
-MICROARCHITECTURES = ("SNB", "IVB", "HSW", "SKL", "CLX", "ICL", "RKL")
+MICROARCHITECTURES = registry.names()
 
 pytestmark = pytest.mark.skipif(
     not compiled(), reason="the simulator is not compiled: there is no second form to compare with"
@@ -50,7 +51,7 @@ def generated() -> list[Task]:
     limited resources."""
     choose = random.Random(4)
     tasks = []
-    for number in range(35):
+    for number in range(3 * len(MICROARCHITECTURES)):
         code = "".join(choose.choices(INSTRUCTIONS, k=choose.randint(1, 8)))
         name = MICROARCHITECTURES[number % len(MICROARCHITECTURES)]
         alignment = choose.choice((0, 0, 13, 32, 57))

@@ -1,3 +1,4 @@
+# Made by dev/declarations.py; do not edit.
 cimport cython
 
 from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue, Record
@@ -16,10 +17,10 @@ cdef class FenceOrder:
     cdef Columns _columns
     cdef public PairQueue pending
     cdef public PairQueue accesses
-    cdef int start(self) except -1
-    cdef int record(self, Record state) except -1
+    cpdef int start(self) except -1
     cdef bint may_pass(self, int fence, int cycle) noexcept
     cdef bint blocks(self, int access) noexcept
+    cdef int record(self, Record state) except -1
     cdef void tick(self, int cycle) noexcept
 
 
@@ -29,7 +30,7 @@ cdef class Fences:
     cdef Program _program
     cdef public FenceOrder loads
     cdef public FenceOrder stores
-    cdef int start(self) except -1
+    cpdef int start(self) except -1
     cdef void bound(self, int uop) noexcept
     cdef bint allow(self, int uop, int cycle) noexcept
     cdef void fixed(self, int uop) noexcept

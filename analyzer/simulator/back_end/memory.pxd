@@ -1,14 +1,20 @@
+# Made by dev/declarations.py; do not edit.
 cimport cython
 
 from cyclelens.analyzer.simulator.tables.arrays cimport Record
 from cyclelens.analyzer.simulator.tables.columns cimport Columns
 from cyclelens.analyzer.simulator.tables.program cimport Program
 
+cdef int LOADED
 cdef int NONE
+cdef int SUM
 cdef int UNKNOWN
 cdef int _FILL
 cdef int _FIRST_FREE
+cdef long long _HALF
 cdef int _IN_CACHE
+cdef long long _NO_SYMBOL
+cdef long long _ORIGIN
 cdef int _PAGE
 
 
@@ -16,34 +22,30 @@ cdef int _PAGE
 cdef class Memory:
     cdef Columns _columns
     cdef Program _program
-    cdef long long _origin
-    cdef long long _origins
-    cdef long long _half
-    cdef long long _no_symbol
-    cdef long long _fill
     cdef bint _one_page
     cdef bint _all_different
     cdef bint _stack_apart
+    cdef long long[::1] _seen_symbol
+    cdef public long long[::1] symbol
     cdef bint _from_store
     cdef public int blocked
-    cdef public long long[::1] symbol
     cdef public int first_live
     cdef int _seen
-    cdef long long[::1] _seen_symbol
-    cdef int start(self) except -1
-    cdef int record(self, Record state) except -1
-    cdef int _record_symbol(self, Record state, long long symbol) except -1
-    cdef public long long _base
-    cdef public long long _index
-    cdef public int _scale
-    cdef public int _displacement
+    cdef long long _origins
+    cdef long long _base
+    cdef long long _index
+    cdef int _scale
+    cdef int _displacement
+    cpdef int start(self) except -1
     cdef long long _new_origin(self) noexcept
     cdef void _look_at(self, int static_uop) noexcept
+    cdef bint _is_number(self, long long symbol) noexcept
     cdef int open_store(self, int static_uop) noexcept
     cdef int newest_store(self, int static_uop, int cycle) noexcept
-    cdef bint _is_number(self, long long symbol) noexcept
     cdef int _newest_overlapping(self, int size) noexcept
     cdef bint _finished(self, int store, int cycle) noexcept
+    cdef int record(self, Record state) except -1
+    cdef int _record_symbol(self, Record state, long long symbol) except -1
     cdef void copy(self, int source, int target) noexcept
     cdef long long continued(self, int i) noexcept
     cdef long long _value(self, int i) noexcept

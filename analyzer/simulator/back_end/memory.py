@@ -3,7 +3,7 @@ addresses (uiCA model, chapter 4)."""
 
 from __future__ import annotations
 
-from cyclelens.analyzer.simulator.tables.arrays import Record, grown, longs
+from cyclelens.analyzer.simulator.tables.arrays import Long, Record, grown, longs
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import NONE, UNKNOWN
 from cyclelens.analyzer.simulator.tables.values import LOADED, SUM
@@ -32,10 +32,6 @@ class Memory:
         program = columns.program
         self._columns = columns
         self._program = program
-        self._origin: int = _ORIGIN
-        self._half: int = _HALF
-        self._no_symbol: int = _NO_SYMBOL
-        self._fill: int = _FILL
         self._one_page = policy == "bhive"
         self._all_different = policy == "diff"
         self._stack_apart = policy in ("stack", "bhive")
@@ -54,27 +50,27 @@ class Memory:
         self._seen = 0
         if program.keys > len(self.symbol):
             self.symbol = longs(2 * program.keys)
-        self._origins = _FIRST_FREE
+        self._origins: Long = _FIRST_FREE
         for key in range(program.keys):
             if self._all_different:
                 self.symbol[key] = self._new_origin()
             elif self._stack_apart and key == program.rsp:
-                self.symbol[key] = 2 * self._origin
+                self.symbol[key] = 2 * _ORIGIN
             elif self._stack_apart and key == program.rbp:
-                self.symbol[key] = 3 * self._origin
+                self.symbol[key] = 3 * _ORIGIN
             elif self._one_page:
-                self.symbol[key] = self._fill
+                self.symbol[key] = _FILL
             else:
-                self.symbol[key] = self._origin
+                self.symbol[key] = _ORIGIN
         # The address looked up last.
-        self._base = 0
-        self._index = 0
+        self._base: Long = 0
+        self._index: Long = 0
         self._scale = 0
         self._displacement = 0
 
-    def _new_origin(self) -> int:
+    def _new_origin(self) -> Long:
         self._origins += 1
-        return self._origin * self._origins
+        return _ORIGIN * self._origins
 
     def _look_at(self, static_uop: int) -> None:
         """The address of a uop's access with the register values of the moment (4.1)."""
@@ -97,9 +93,9 @@ class Memory:
             if self._one_page and self._is_number(self._base):
                 self._base = self._base & (_PAGE - 1)
 
-    def _is_number(self, symbol: int) -> bool:
+    def _is_number(self, symbol: Long) -> bool:
         """A value without an unknown part."""
-        return -self._half < symbol < self._half
+        return -_HALF < symbol < _HALF
 
     def open_store(self, static_uop: int) -> int:
         """A store address is renamed: a new store-buffer entry, the newest under its address (W2)."""
@@ -180,9 +176,9 @@ class Memory:
             state.add_time(columns.store_address[store], 0)
             state.add_time(columns.store_data[store], 0)
 
-    def _record_symbol(self, state: Record, symbol: int) -> None:
+    def _record_symbol(self, state: Record, symbol: Long) -> None:
         number = 0
-        while number < self._seen and abs(self._seen_symbol[number] - symbol) >= self._origin // 2:
+        while number < self._seen and abs(self._seen_symbol[number] - symbol) >= _ORIGIN // 2:
             number += 1
         if number == self._seen:
             if number == len(self._seen_symbol):
@@ -196,23 +192,23 @@ class Memory:
         """An eliminated move."""
         self.symbol[target] = self.symbol[source]
 
-    def continued(self, i: int) -> int:
+    def continued(self, i: int) -> Long:
         """The symbolic value that an instruction's results continue, if they have no new origins (4.2)."""
         if self._program.exact_memory:
             return self._value(i)
         source = self._program.i_symbol_source[i]
         if source < 0:
-            return self._no_symbol
+            return _NO_SYMBOL
         return self.symbol[source] + self._program.i_symbol_delta[i]
 
-    def _value(self, i: int) -> int:
+    def _value(self, i: int) -> Long:
         """The value of an instruction's result, if it is known in terms of others (``values``)."""
         program = self._program
         kind = program.i_value_kind[i]
         if kind == LOADED and self._one_page and not self._from_store:
-            return self._fill
+            return _FILL
         if kind != SUM:
-            return self._no_symbol
+            return _NO_SYMBOL
         value = program.i_value_delta[i]
         base = program.i_value_base[i]
         index = program.i_value_index[i]
@@ -220,9 +216,9 @@ class Memory:
             value += self.symbol[base]
         if index >= 0:
             if not self._is_number(self.symbol[index]) and not self._is_number(value):
-                return self._no_symbol
+                return _NO_SYMBOL
             if not self._is_number(self.symbol[index]) and program.i_value_scale[i] != 1:
-                return self._no_symbol
+                return _NO_SYMBOL
             value += self.symbol[index] * program.i_value_scale[i]
         return value
 
@@ -231,6 +227,6 @@ class Memory:
         if self._program.exact_memory and self._program.i_rsp_change[i]:
             self.symbol[self._program.rsp] += self._program.i_rsp_change[i]
 
-    def result(self, key: int, continued: int) -> None:
+    def result(self, key: int, continued: Long) -> None:
         """A result to this register becomes visible."""
-        self.symbol[key] = self._new_origin() if continued == self._no_symbol else continued
+        self.symbol[key] = self._new_origin() if continued == _NO_SYMBOL else continued

@@ -1,3 +1,4 @@
+# Made by dev/declarations.py; do not edit.
 cimport cython
 
 from cyclelens.analyzer.simulator.tables.arrays cimport Record
@@ -13,15 +14,15 @@ cdef class MoveElimination:
     cdef int[::1] _slots
     cdef public int length
     cdef bint _all_gpr
-    cdef int _issue_width
     cdef public int[::1] now
     cdef public int[::1] eliminated
     cdef public int[::1] shared
-    cdef public int entries
+    cdef int _issue_width
     cdef public int[::1] entry_class
+    cdef public int entries
     cdef public int[::1] entry_value
     cdef public long long[::1] entry_mask
-    cdef int start(self) except -1
+    cpdef int start(self) except -1
     cdef int record(self, Record state, int[::1] value) except -1
     cdef void start_cycle(self) noexcept
     cdef bint decide(self, int register_class) noexcept

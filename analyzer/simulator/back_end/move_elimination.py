@@ -79,7 +79,7 @@ class MoveElimination:
         for entry in range(self.entries):
             register_class = self.entry_class[entry]
             mask = self.entry_mask[entry]
-            keeps = self.now[register_class] > 0 or (register_class == _GPR and self._all_gpr)
+            keeps: bool = self.now[register_class] > 0 or (register_class == _GPR and self._all_gpr)
             if keeps or mask & (mask - 1):
                 self._move(entry, kept)
                 kept += 1

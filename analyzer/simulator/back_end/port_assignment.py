@@ -8,7 +8,7 @@ from __future__ import annotations
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture, PortPolicy
 from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.model.units import MOST_UNITS, Role
-from cyclelens.analyzer.simulator.tables.arrays import Record, ints
+from cyclelens.analyzer.simulator.tables.arrays import Long, Record, ints
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import ELIMINATED, NONE
 from cyclelens.analyzer.simulator.tables.queues import Queues
@@ -52,9 +52,9 @@ class PortAssignment:
         self._loads = units.having(Role.LOAD).mask
         self._store_addresses = units.having(Role.STORE_ADDRESS).mask
         self._store_data = units.having(Role.STORE_DATA).mask
-        self._policy = _POLICY_NUMBERS[microarchitecture.port_policy]
+        self._policy: int = _POLICY_NUMBERS[microarchitecture.port_policy]
         self._random = options.port_seed is not None
-        self._seed = (options.port_seed or 0) & (_MODULUS - 1)
+        self._seed: Long = (options.port_seed or 0) & (_MODULUS - 1)
         self.usage = ints(MOST_UNITS)
         """Uops bound to each port and not yet gone; the scheduler counts them down."""
         self.snapshot = ints(MOST_UNITS)
@@ -73,7 +73,7 @@ class PortAssignment:
 
     def start(self) -> None:
         """No uop is bound."""
-        self.state = self._seed
+        self.state: Long = self._seed
         """Of the random numbers: a linear congruential generator, constants of the C standard's example."""
         for port in range(MOST_UNITS):
             self.usage[port] = 0

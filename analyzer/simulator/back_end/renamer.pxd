@@ -1,11 +1,12 @@
+# Made by dev/declarations.py; do not edit.
 cimport cython
 
-from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue, Record
-from cyclelens.analyzer.simulator.tables.columns cimport Columns
 from cyclelens.analyzer.simulator.back_end.memory cimport Memory
 from cyclelens.analyzer.simulator.back_end.move_elimination cimport MoveElimination
-from cyclelens.analyzer.simulator.tables.program cimport Program
 from cyclelens.analyzer.simulator.back_end.resources cimport Resources
+from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue, Record
+from cyclelens.analyzer.simulator.tables.columns cimport Columns
+from cyclelens.analyzer.simulator.tables.program cimport Program
 
 cdef int ELIMINATED
 cdef int LOAD
@@ -28,21 +29,21 @@ cdef class Renamer:
     cdef int _width
     cdef bint _fast_pointer_chasing
     cdef public MoveElimination elimination
-    cdef public int merged_for
-    cdef public int open_store
     cdef public int[::1] value
     cdef public int[::1] moved_32
     cdef public int[::1] internal
-    cdef public int writes
     cdef public int[::1] write_key
     cdef public int[::1] write_value
     cdef public int[::1] write_computed
+    cdef public int writes
     cdef public int writes_moved_32
+    cdef public int merged_for
+    cdef public int open_store
     cdef public bint between_instructions
-    cdef int start(self) except -1
+    cpdef int start(self) except -1
+    cdef void tick(self, int cycle, bint rob_empty) noexcept
     @cython.locals(waits=cython.bint)
     cdef int record(self, Record state) except -1
-    cdef void tick(self, int cycle, bint rob_empty) noexcept
     cdef void _select(self, int cycle, bint rob_empty) noexcept
     cdef void _eliminate(self) noexcept
     @cython.locals(eliminated=cython.bint)

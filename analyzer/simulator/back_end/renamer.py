@@ -99,7 +99,7 @@ class Renamer:
         """Its part of the pipeline's state; to be asked for between instructions only."""
         columns = self._columns
         program = self._program
-        waits = self._idq.count > 0 and self._idq.firsts[self._idq.head] == self.merged_for
+        waits: bool = self._idq.count > 0 and self._idq.firsts[self._idq.head] == self.merged_for
         state.add(1 if waits else 0)
         for position in range(program.used_keys):
             key = program.used_key[position]
@@ -176,7 +176,7 @@ class Renamer:
         static = columns.static[uop]
         kind = program.u_kind[static]
         i = columns.position[uop]
-        eliminated = columns.port[uop] == ELIMINATED
+        eliminated: bool = columns.port[uop] == ELIMINATED
         if eliminated:
             self._rename_eliminated(i)
         elif kind >= SYNC:
@@ -194,8 +194,6 @@ class Renamer:
             elif kind == STORE_DATA:
                 columns.store[uop] = self.open_store
                 columns.store_uop[self.open_store] = uop
-            columns.latency_bonus[uop] = 0
-            columns.blocked[uop] = 0
             if kind == LOAD:
                 columns.store[uop] = self._memory.newest_store(static, cycle)
                 columns.blocked[uop] = self._memory.blocked
@@ -262,7 +260,7 @@ class Renamer:
                 self.internal[key] = value
             else:
                 # The published model takes what a synchronisation or merge writes for a new value.
-                same = program.exact_memory and program.u_kind[static] >= SYNC
+                same: bool = program.exact_memory and program.u_kind[static] >= SYNC
                 self._write(key, value, 0 if same else 1)
 
     def _make_visible(self, i: int, eliminated: bool) -> None:

@@ -1,3 +1,4 @@
+# Made by dev/declarations.py; do not edit.
 cimport cython
 
 from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue, Record
@@ -10,8 +11,8 @@ cdef int NONE
 cdef int UNKNOWN
 cdef int _LONG_AGO
 cdef int _LONG_WINDOW
-cdef int _POSITION_TRIES
 cdef int _MARGIN
+cdef int _POSITION_TRIES
 cdef int _SETTLED
 
 
@@ -24,18 +25,17 @@ cdef class ReorderBuffer:
     cdef int _issue_width
     cdef int _retire_width
     cdef public PairQueue entries
-    cdef public int last_round
     cdef public int[::1] key_cycle
-    cdef public int[::1] key_position
     cdef public int[::1] first_cycle
+    cdef public int[::1] key_position
+    cdef public int last_round
     cdef public int key_rounds
-    cdef int start(self) except -1
-    cpdef tuple window(self, int rounds)
-    cpdef double cycles_per_round(self, int first, int last) except? -1
-    cdef int record(self, Record state) except -1
+    cpdef int start(self) except -1
     cdef int reserve(self) except -1
     cdef int grow(self, int rounds) except -1
     cdef bint full(self) noexcept
     cdef int next_retirement(self, int cycle) noexcept
     cdef void tick(self, int cycle) noexcept
+    cpdef double cycles_per_round(self, int first, int last) noexcept
+    cdef int record(self, Record state) except -1
     cdef bint _complete(self, int first, int end, int cycle) noexcept

@@ -1,3 +1,4 @@
+# Made by dev/declarations.py; do not edit.
 cimport cython
 
 from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue, Record
@@ -9,36 +10,36 @@ cdef int LOAD
 cdef int NONE
 cdef int STORE_ADDRESS
 cdef int UNKNOWN
-cdef int _COUNT
-cdef int _LOAD_MATRIX
-cdef int _LOAD_BUFFER
-cdef int _STORE_BUFFER
-cdef int _BRANCH_BUFFER
-cdef int _INTEGER_REGISTERS
 cdef int _ALL_REGISTERS
-cdef int _UNLIMITED
+cdef int _BRANCH_BUFFER
+cdef int _COUNT
+cdef int _INTEGER_REGISTERS
+cdef int _LOAD_BUFFER
+cdef int _LOAD_MATRIX
 cdef int _STALLS
+cdef int _STORE_BUFFER
+cdef int _UNLIMITED
 
 
 @cython.final
 cdef class Resources:
-    cdef public bint limited
     cdef Columns _columns
     cdef Program _program
-    cdef public int[::1] used
-    cdef public int[::1] stalls
-    cdef int[::1] _sizes
-    cdef int[::1] _needs
-    cdef int[::1] _needy
-    cdef int[::1] _active
     cdef bint _wanted
     cdef int _rob_size
     cdef int _load_matrix
+    cdef public bint limited
+    cdef public int[::1] stalls
+    cdef int[::1] _sizes
+    cdef public int[::1] used
+    cdef int[::1] _needs
+    cdef int[::1] _active
     cdef int _active_count
     cdef int _retiring_count
+    cdef int[::1] _needy
     cdef PairQueue _holders
     cdef int[::1] _loads
-    cdef int start(self) except -1
+    cpdef int start(self) except -1
     cdef int _find_limits(self) except -1
     cdef void _count_needs(self, int i) noexcept
     cdef void _find_active(self, int rob_size) noexcept

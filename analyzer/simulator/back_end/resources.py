@@ -38,7 +38,7 @@ class Resources:
         self._program = columns.program
         self._wanted = options.limited
         self._rob_size = microarchitecture.reorder_buffer_size
-        self._load_matrix = microarchitecture.load_matrix_size or 0
+        self._load_matrix: int = microarchitecture.load_matrix_size or 0
         self.limited = False
         """Whether anything here can act at all on this block."""
         self.stalls = ints(0)

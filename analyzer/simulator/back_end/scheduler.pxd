@@ -1,8 +1,9 @@
+# Made by dev/declarations.py; do not edit.
 cimport cython
 
+from cyclelens.analyzer.simulator.back_end.fences cimport Fences
 from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue, Record, SequenceHeaps
 from cyclelens.analyzer.simulator.tables.columns cimport Columns
-from cyclelens.analyzer.simulator.back_end.fences cimport Fences
 from cyclelens.analyzer.simulator.tables.program cimport Program
 
 cdef int ELIMINATED
@@ -37,34 +38,33 @@ cdef class Scheduler:
     cdef int _delay
     cdef int _ports
     cdef bint _slow_256_bit
-    cdef int _failed_forwarding
-    cdef public Fences fences
-    cdef public int occupancy
-    cdef int _rob_size
-    cdef int _ring_mask
-    cdef int[::1] _ring
-    cdef SequenceHeaps _queues
-    cdef int _ready
-    cdef public int[::1] divider_blocked
-    cdef int _dividing
-    cdef int _busy_dividers
-    cdef int _dividers
-    cdef int[::1] _divider_of
-    cdef int[::1] _leaves_through
     cdef bint _pairs_stores
     cdef int _load
     cdef int _other_load
     cdef int _data
     cdef int _other_data
-    cdef public int store_data_blocked
-    cdef public int[::1] tp_blocked
+    cdef int _dividers
+    cdef int[::1] _divider_of
+    cdef int[::1] _leaves_through
+    cdef int _failed_forwarding
+    cdef public Fences fences
+    cdef SequenceHeaps _queues
     cdef int[::1] _dispatched
-    cdef public int dispatched_count
     cdef PairQueue _checks
+    cdef int _rob_size
     cdef int[::1] _blocked
+    cdef int[::1] _ring
+    cdef public int[::1] tp_blocked
+    cdef public int[::1] divider_blocked
+    cdef public int occupancy
+    cdef int _ring_mask
+    cdef int _ready
+    cdef int _busy_dividers
+    cdef int _dividing
+    cdef public int store_data_blocked
+    cdef public int dispatched_count
     cdef int _blocked_count
-    cdef int start(self) except -1
-    cdef int record(self, Record state) except -1
+    cpdef int start(self) except -1
     cdef bint full(self) noexcept
     cdef bint waits(self) noexcept
     cdef int next_ready(self, int cycle) noexcept
@@ -72,6 +72,7 @@ cdef class Scheduler:
     cdef void _count_down(self, int cycles) noexcept
     cdef void wake(self, int cycle) noexcept
     cdef void tick(self, int cycle) noexcept
+    cdef int record(self, Record state) except -1
     cdef void _accept(self) noexcept
     cdef void _dispatch(self, int cycle) noexcept
     cdef bint _divide(self, int port, int cycle) noexcept

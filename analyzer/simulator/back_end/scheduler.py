@@ -57,8 +57,10 @@ class Scheduler:
         self._pairs_stores = microarchitecture.stores_leave_in_pairs
         loads = units.numbers(units.having(Role.LOAD))
         datas = units.numbers(units.having(Role.STORE_DATA))
-        self._load, self._other_load = min(loads), max(loads)
-        self._data, self._other_data = min(datas), max(datas)
+        self._load: int = min(loads)
+        self._other_load: int = max(loads)
+        self._data: int = min(datas)
+        self._other_data: int = max(datas)
         self._dividers = len(microarchitecture.dividers)
         self._divider_of = ints(self._ports)
         self._leaves_through = ints(self._ports)
@@ -419,8 +421,8 @@ class Scheduler:
         while queues.counts[_CANDIDATES] > 0:
             uop = queues.pop(_CANDIDATES)
             i = columns.position[uop]
-            limited = program.i_tp[i] > 0 and program.u_first[columns.static[uop]]
-            blocked = limited and self.tp_blocked[program.i_tp_name[i]] > 0
+            limited: bool = program.i_tp[i] > 0 and program.u_first[columns.static[uop]] != 0
+            blocked: bool = limited and self.tp_blocked[program.i_tp_name[i]] > 0
             if blocked or not self.fences.allow(uop, cycle):
                 columns.held[uop] = HELD_BY_UNIT if blocked else HELD_BY_FENCE
                 queues.push(_HELD, uop)

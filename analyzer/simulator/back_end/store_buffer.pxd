@@ -1,3 +1,4 @@
+# Made by dev/declarations.py; do not edit.
 cimport cython
 
 from cyclelens.analyzer.simulator.tables.columns cimport Columns
@@ -10,5 +11,5 @@ cdef int UNKNOWN
 cdef class StoreBuffer:
     cdef Columns _columns
     cdef int _oldest
-    cdef void start(self) noexcept
+    cpdef void start(self) noexcept
     cdef void tick(self, int cycle) noexcept

@@ -1,3 +1,4 @@
+# Made by dev/declarations.py; do not edit.
 cimport cython
 
 from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue, Record
@@ -19,8 +20,8 @@ cdef class CodeFetch:
     cdef PairQueue _lines
     cdef public int round
     cdef public int instance
-    cdef void start(self) noexcept
-    cdef int record(self, Record state) except -1
+    cpdef void start(self) noexcept
     cdef void tick(self) noexcept
+    cdef int record(self, Record state) except -1
     cdef void _fetch_round(self) noexcept
     cdef void _fetch_group(self) noexcept

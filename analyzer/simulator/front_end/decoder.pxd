@@ -1,3 +1,4 @@
+# Made by dev/declarations.py; do not edit.
 cimport cython
 
 from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue

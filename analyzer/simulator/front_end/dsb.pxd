@@ -1,3 +1,4 @@
+# Made by dev/declarations.py; do not edit.
 cimport cython
 
 from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue, Record
@@ -22,9 +23,9 @@ cdef class Dsb:
     cdef public bint extra_last_cycle
     cdef public int last_instruction
     cdef public bint finished
-    cdef void start(self) noexcept
-    cdef int record(self, Record state) except -1
+    cpdef void start(self) noexcept
     cdef void tick(self) noexcept
+    cdef int record(self, Record state) except -1
     cdef int _next_line_start(self) noexcept
     cdef bint _may_open(self) noexcept
     cdef int _across_lines(self, int slot, int count, int budget, bint fresh, bint extra_before) noexcept

@@ -1,9 +1,11 @@
+# Made by dev/declarations.py; do not edit.
 cimport cython
 
 from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue, Record
 from cyclelens.analyzer.simulator.tables.columns cimport Columns
 from cyclelens.analyzer.simulator.tables.layout cimport Layout
 from cyclelens.analyzer.simulator.tables.program cimport Program
+
 
 
 @cython.final
@@ -17,7 +19,7 @@ cdef class Lsd:
     cdef int[::1] _unroll
     cdef public int round
     cdef public int unroll
-    cdef void start(self) noexcept
-    cdef int record(self, Record state) except -1
+    cpdef void start(self) noexcept
     cdef int _uops(self) noexcept
+    cdef int record(self, Record state) except -1
     cdef void tick(self) noexcept

@@ -1,7 +1,9 @@
+# Made by dev/declarations.py; do not edit.
 cimport cython
 
 from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue, Record
 from cyclelens.analyzer.simulator.tables.queues cimport MicrocodeQueue
+
 
 
 @cython.final
@@ -9,5 +11,5 @@ cdef class MicrocodeSequencer:
     cdef PairQueue _delivered
     cdef MicrocodeQueue _microcode
     cdef int _width
-    cdef int record(self, Record state) except -1
     cdef void tick(self) noexcept
+    cdef int record(self, Record state) except -1

@@ -1,3 +1,4 @@
+# Made by dev/declarations.py; do not edit.
 cimport cython
 
 from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue, Record
@@ -16,18 +17,18 @@ cdef class Predecoder:
     cdef int _width
     cdef int _block_bytes
     cdef int _queue_size
-    cdef int _penalty
     cdef int _delay
+    cdef int _penalty
+    cdef int[::1] _group
     cdef public int next
     cdef public int end
-    cdef int[::1] _group
     cdef public int group_count
     cdef public int partial
     cdef public int stall
     cdef public int cycles_on_block
-    cdef void start(self) noexcept
-    cdef int record(self, Record state) except -1
+    cpdef void start(self) noexcept
     cdef void tick(self, int cycle) noexcept
+    cdef int record(self, Record state) except -1
     cdef bint _collect(self) noexcept
     cdef void _next_block(self) noexcept
     cdef bint _spills(self, int instance) noexcept

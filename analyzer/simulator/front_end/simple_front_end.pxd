@@ -1,3 +1,4 @@
+# Made by dev/declarations.py; do not edit.
 cimport cython
 
 from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue
@@ -14,6 +15,6 @@ cdef class SimpleFrontEnd:
     cdef PairQueue _delivered
     cdef int _width
     cdef public int instance
-    cdef void start(self) noexcept
+    cpdef void start(self) noexcept
     cdef bint wanted(self, int idq_uops) noexcept
     cdef void tick(self) noexcept

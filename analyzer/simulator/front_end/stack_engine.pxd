@@ -1,3 +1,4 @@
+# Made by dev/declarations.py; do not edit.
 cimport cython
 
 from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue, Record
@@ -17,8 +18,8 @@ cdef class StackEngine:
     cdef PairQueue _delivered
     cdef PairQueue _idq
     cdef public int offset
-    cdef void start(self) noexcept
-    cdef int record(self, Record state) except -1
+    cpdef void start(self) noexcept
     cdef void tick(self, int source, int cycle) noexcept
+    cdef int record(self, Record state) except -1
     cdef bint _passes(self, int i) noexcept
     cdef void _append(self, int idq_uop, int instance, int i, int source, int cycle) noexcept

@@ -1,3 +1,4 @@
+# Made by dev/declarations.py; do not edit.
 cimport cython
 
 from cyclelens.analyzer.simulator.tables.columns cimport Columns
@@ -8,8 +9,8 @@ cdef int LOAD
 cdef int LSD
 cdef int MERGE
 cdef int MITE
-cdef int MS
 cdef int MOST_UNITS
+cdef int MS
 cdef int NONE
 cdef int SYNC
 cdef int _DECODER
@@ -26,8 +27,8 @@ cdef int _MS
 cdef int _MS_SWITCH
 cdef int _PORT
 cdef int _PREDECODER
-cdef int _REGISTER_MERGE
 cdef int _REASON_COUNT
+cdef int _REGISTER_MERGE
 cdef int _RESOURCE_FULL
 cdef int _RETIREMENT
 cdef int _ROB_FULL
@@ -52,9 +53,9 @@ cdef class Accounting:
     cdef int _decode_delay
     cdef int _block_bytes
     cdef int _never
-    cdef bint _has_jcc
     cdef public int[::1] used
     cdef public int[::1] lost
+    cdef bint _has_jcc
     cdef public int count
     cdef public int[::1] head
     cdef public int[::1] size
@@ -63,20 +64,20 @@ cdef class Accounting:
     cdef public int[::1] entered
     cdef public int scheduled_count
     cdef public int[::1] scheduled
-    cdef public int[::1] left
-    cdef public int[::1] busy
     cdef int[::1] _extra
     cdef int[::1] _following
+    cdef public int[::1] left
     cdef int _retired
     cdef int _oldest_waiting
+    cdef public int[::1] busy
     cdef int[::1] _why
     cdef int[::1] _whom
     cdef int[::1] _seen
-    cpdef int tally(self, int begin, int end) except -1
+    cdef int tally(self, int begin, int end) noexcept
     cdef int _time(self, int cycle) noexcept
-    cdef int _collect(self) except -1
-    cdef int _available_from_lsd(self, int number) noexcept
+    cdef void _collect(self) noexcept
     cdef void _append(self, int uop, int size) noexcept
+    cdef int _available_from_lsd(self, int number) noexcept
     cdef void _count_dispatched(self) noexcept
     cdef void _find_busy_ports(self, int begin, int end) noexcept
     cdef int _cause(self, int number, int cycle, int taken) noexcept

@@ -34,7 +34,7 @@ class Tally:
 
     def __init__(self, columns: Columns, units: Units, first: int, last: int) -> None:
         self._columns = columns
-        self._names = units.names
+        self._names: tuple[str, ...] = units.names
         self._program = columns.program
         self._rounds = float(last - first + 1)
         count = columns.program.instructions

@@ -7,6 +7,10 @@ from typing import TypeAlias
 
 Column: TypeAlias = memoryview
 """Integers by index: an array, a piece of one, or in the compiled form a typed view of either."""
+LongColumn: TypeAlias = memoryview
+"""The same with 64 bits."""
+Long: TypeAlias = int
+"""A number that needs 64 bits."""
 
 # Cutting a piece off a ready-made array is several times faster than making one.
 _READY = 1 << 16
@@ -14,7 +18,9 @@ _ZEROS = array("i", [0]) * _READY
 _ONES = array("i", [-1]) * _READY
 _LONG_ZEROS = array("q", [0]) * (_READY >> 4)
 
-
+_PAGE = 1024
+_LINE = 16
+"""Integers of 32 bits."""
 _SPECIAL = 1 << 30
 """Far from every difference of times."""
 
@@ -29,9 +35,15 @@ def minus_ones(size: int) -> Column:
     return _ONES[:size] if size <= _READY else array("i", [-1]) * size  # type: ignore[return-value]
 
 
-def longs(size: int) -> Column:
+def longs(size: int) -> LongColumn:
     """A column of 64-bit integers, all 0."""
     return _LONG_ZEROS[:size] if size <= _READY >> 4 else array("q", [0]) * size  # type: ignore[return-value]
+
+
+def spaced(size: int) -> int:
+    """A length of columns that is at least this, and a cache line more than a whole number of pages: the same
+    row of several columns is not in the same cache set then."""
+    return (size // _PAGE + 1) * _PAGE + _LINE
 
 
 def grown(column: Column, size: int) -> Column:
@@ -168,7 +180,7 @@ class Record:
         self.instance = instance
         self.uop = uop
 
-    def add(self, item: int) -> None:
+    def add(self, item: Long) -> None:
         """Append an integer."""
         if self._other is None:
             if self.count == len(self.items):
@@ -180,7 +192,7 @@ class Record:
         else:
             self.differs = True
 
-    def add_time(self, cycle: int, oldest: int) -> None:
+    def add_time(self, cycle: Long, oldest: int) -> None:
         """Append a cycle; negative ones stand for themselves, and none counts as older than ``oldest``
         cycles before the present (``oldest`` may be negative: the future)."""
         if cycle < 0:

@@ -6,7 +6,8 @@ Operands are rename keys: numbers of canonical registers and flag groups, the sa
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from operator import itemgetter
 
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.units import UopKind
@@ -19,6 +20,7 @@ from cyclelens.analyzer.model.uops import (
     ValueKind,
 )
 from cyclelens.analyzer.recent import Recent
+from cyclelens.analyzer.simulator.tables.column_classes import INSTRUCTIONS, UOPS
 from cyclelens.analyzer.simulator.tables.values import value_rule
 from cyclelens.analyzer.uops.rebinding import Sibling
 from cyclelens.analyzer.uops.registers import canonical, is_general_purpose, is_simd
@@ -28,71 +30,11 @@ NO_CLASS, GPR_CLASS, SIMD_CLASS = -1, 0, 1
 
 NO_KEY = -1
 
-INSTRUCTION_FIELDS = (
-    "length",
-    "opcode",
-    "lcp",
-    "branch",
-    "second",
-    "first",
-    "fusible",
-    "complex",
-    "simple_decoders",
-    "mite_uops",
-    "ms_uops",
-    "extra_slot",
-    "jcc",
-    "idq_count",
-    "decoded_count",
-    "uop_count",
-    "rsp_change",
-    "rsp_explicit",
-    "rsp_written",
-    "high8_written",
-    "no_uops",
-    "eliminable",
-    "move_source",
-    "move_target",
-    "move_32",
-    "serializing",
-    "load_fence",
-    "store_fence",
-    "tp",
-    "symbol_source",
-    "pointer_load",
-    "wait",
-    "outputs_count",
-    "merge_count",
-    "fused_count",
-    "operands_count",
-    "results_count",
-)
-"""Columns over instructions, in the order in which they begin ``FlatInstruction.rows``. ``wait``: no ready
-time lies further ahead of its cause than this many cycles and the pipeline's own. The fields that end in
-``_count`` say how the rest of the rows is cut."""
-
-UOP_FIELDS = (
-    "kind",
-    "port_mask",
-    "divider",
-    "first",
-    "last",
-    "in_count",
-    "out_count",
-    "has_address",
-    "base",
-    "index",
-    "scale",
-    "displacement",
-    "pointer_chasing",
-    "wide",
-    "bytes",
-    "stack_offset",
-)
-"""Columns over uops, in the order of every uop's row."""
-
-_HEAD = {name: position for position, name in enumerate(INSTRUCTION_FIELDS)}
-_ROW = {name: position for position, name in enumerate(UOP_FIELDS)}
+_HEAD = {name: position for position, name in enumerate(INSTRUCTIONS)}
+_ROW = {name: position for position, name in enumerate(UOPS)}
+_in_instruction: Callable[[dict[str, int]], tuple[int, ...]] = itemgetter(*INSTRUCTIONS)
+_in_uop: Callable[[dict[str, int]], tuple[int, ...]] = itemgetter(*UOPS)
+"""The values of a row, in the order in which the columns are declared."""
 _LENGTH, _OPCODE, _LCP, _EXTRA_SLOT = (_HEAD[name] for name in ("length", "opcode", "lcp", "extra_slot"))
 _KEY_FIELDS = ("move_source", "move_target", "symbol_source")
 _KEY_PLACES = tuple(_HEAD[name] for name in _KEY_FIELDS)
@@ -182,49 +124,49 @@ class FlatInstruction:
         source = KEYS.register(inputs[0].canonical) if continues else NO_KEY
         eliminable = template.eliminable_move
         results = [latency for uop in template.uops for _, latency in uop.outputs]
-        head = (
-            instruction.length,
-            instruction.opcode_offset,
-            template.length_changing_prefix,
-            template.is_branch,
-            template.fused_with_previous,
-            template.fused_with_next,
-            template.macro_fusible,
-            template.complex_decoder,
-            template.available_simple_decoders,
-            template.mite_uops,
-            template.ms_uops,
-            _needs_extra_slot(template, instruction),
-            template.jcc_erratum,
-            len(template.idq_uops),
-            min(template.mite_uops, len(template.idq_uops)),
-            len(template.uops),
-            template.rsp_change,
-            any(r.canonical == "RSP" for r in inputs)
+        head = {
+            "length": instruction.length,
+            "opcode": instruction.opcode_offset,
+            "lcp": template.length_changing_prefix,
+            "branch": template.is_branch,
+            "second": template.fused_with_previous,
+            "first": template.fused_with_next,
+            "fusible": template.macro_fusible,
+            "complex": template.complex_decoder,
+            "simple_decoders": template.available_simple_decoders,
+            "mite_uops": template.mite_uops,
+            "ms_uops": template.ms_uops,
+            "extra_slot": _needs_extra_slot(template, instruction),
+            "jcc": template.jcc_erratum,
+            "idq_count": len(template.idq_uops),
+            "decoded_count": min(template.mite_uops, len(template.idq_uops)),
+            "uop_count": len(template.uops),
+            "rsp_change": template.rsp_change,
+            "rsp_explicit": any(r.canonical == "RSP" for r in inputs)
             or any(r.canonical == "RSP" and not r.implicit_stack for r in template.address_inputs),
-            any(r.canonical == "RSP" for r in outputs),
-            any(r.name in _HIGH8 for r in outputs),
-            template.uop_count == 0,
-            eliminable,
-            KEYS.register(inputs[0].canonical) if eliminable else NO_KEY,
-            KEYS.register(outputs[0].canonical) if eliminable else NO_KEY,
-            eliminable and outputs[0].width == 32,
-            template.serializing,
-            template.load_serializing,
-            template.store_serializing,
-            template.tp or 0,
-            source,
-            template.name in _POINTER_LOADS,
-            max(template.tp or 0, *results, 0)
+            "rsp_written": any(r.canonical == "RSP" for r in outputs),
+            "high8_written": any(r.name in _HIGH8 for r in outputs),
+            "no_uops": template.uop_count == 0,
+            "eliminable": eliminable,
+            "move_source": KEYS.register(inputs[0].canonical) if eliminable else NO_KEY,
+            "move_target": KEYS.register(outputs[0].canonical) if eliminable else NO_KEY,
+            "move_32": eliminable and outputs[0].width == 32,
+            "serializing": template.serializing,
+            "load_fence": template.load_serializing,
+            "store_fence": template.store_serializing,
+            "tp": template.tp or 0,
+            "symbol_source": source,
+            "pointer_load": template.name in _POINTER_LOADS,
+            "wait": max(template.tp or 0, *results, 0)
             + max((uop.divider_cycles for uop in template.uops), default=0),
-            len(outputs),
-            len(template.merge_uops),
-            len(template.fused_uops),
-            sum(len(uop.inputs) for uop in template.uops),
-            len(results),
-        )
+            "outputs_count": len(outputs),
+            "merge_count": len(template.merge_uops),
+            "fused_count": len(template.fused_uops),
+            "operands_count": sum(len(uop.inputs) for uop in template.uops),
+            "results_count": len(results),
+        }
         self._lay(
-            head,
+            _in_instruction(head),
             [KEYS.register(r.canonical) for r in outputs],
             [KEYS.register(register) for register in template.merge_uops],
             (template.idq_uops, template.fused_uops),
@@ -286,7 +228,7 @@ class FlatUop(FlatInstruction):
             "operands_count": len(uop.inputs),
             "results_count": len(uop.outputs),
         }
-        head = [counts.get(name, NO_KEY if name in _KEY_FIELDS else 0) for name in INSTRUCTION_FIELDS]
+        head = [counts.get(name, NO_KEY if name in _KEY_FIELDS else 0) for name in INSTRUCTIONS]
         self._lay(head, (), (), ((1,), (1,)), (uop,), None)
 
 
@@ -307,24 +249,25 @@ def _uop_row(
         if access.implicit_stack and access.written:
             stack_offset = min(0, template.rsp_change)
         chasing = uop.kind is UopKind.LOAD and _may_chase(base, displacement)
-    return (
-        int(uop.kind),
-        uop.units.mask,
-        uop.divider_cycles,
-        first,
-        last,
-        len(uop.inputs),
-        len(uop.outputs),
-        has_address,
-        base,
-        index,
-        scale,
-        displacement,
-        chasing,
-        template is not None and "M256" in template.name,
-        size,
-        stack_offset,
-    )
+    row = {
+        "kind": int(uop.kind),
+        "port_mask": uop.units.mask,
+        "divider": uop.divider_cycles,
+        "first": first,
+        "last": last,
+        "in_count": len(uop.inputs),
+        "out_count": len(uop.outputs),
+        "has_address": has_address,
+        "base": base,
+        "index": index,
+        "scale": scale,
+        "displacement": displacement,
+        "pointer_chasing": chasing,
+        "wide": template is not None and "M256" in template.name,
+        "bytes": size,
+        "stack_offset": stack_offset,
+    }
+    return _in_uop(row)
 
 
 _FLAT: Recent[int, tuple[Entry, FlatInstruction]] = Recent(16_384)

@@ -1,3 +1,4 @@
+# Made by dev/declarations.py; do not edit.
 cimport cython
 
 from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue
@@ -18,27 +19,27 @@ cdef class Layout:
     cdef bint _both_halves
     cdef int _room
     cdef int _entry_room
+    cdef public int blocks
+    cdef public int lines
+    cdef public int entries
+    cdef public int first_group_end
+    cdef public int all_cacheable
     cdef public int[::1] address
     cdef public int[::1] cached
-    cdef public int blocks
     cdef public int[::1] block_first
     cdef public int[::1] block_end
     cdef public int[::1] block_cacheable
     cdef public int[::1] block_line0
     cdef public int[::1] block_line_end
-    cdef public int lines
     cdef public int[::1] line_first
     cdef public int[::1] line_end
-    cdef public int entries
     cdef public int[::1] entry_instruction
     cdef public int[::1] entry_idq_uop
     cdef public int[::1] entry_extra_slot
     cdef public int[::1] entry_ms
     cdef public int[::1] entry_last
-    cdef public int first_group_end
-    cdef public int all_cacheable
-    cdef int start(self) except -1
-    cdef int _cut(self, int[::1] table, int count, int entries) except -1
+    cpdef int start(self) except -1
+    cdef int _make(self, int count, int entries) except -1
     cdef void _find_blocks(self) noexcept
     cdef void _find_cached(self, bint both_halves) noexcept
     cdef void _fill_lines(self, int first, int end) noexcept

@@ -6,7 +6,7 @@ Rules L1 to L5 (layout), K1 to K4 (DSB lines) and Q1 to Q5 (cacheability) of doc
 from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.simulator.tables.arrays import Column, PairQueue, ints
+from cyclelens.analyzer.simulator.tables.arrays import PairQueue, ints
 from cyclelens.analyzer.simulator.tables.constants import CODE_LINE, FETCH_BLOCK
 from cyclelens.analyzer.simulator.tables.program import Program
 
@@ -39,8 +39,7 @@ class Layout:
         if count > self._room or program.idq_uops > self._entry_room:
             self._room = 2 * count
             self._entry_room = 2 * program.idq_uops
-            table = memoryview(ints(9 * self._room + 5 * self._entry_room))
-            self._cut(table, self._room, self._entry_room)
+            self._make(self._room, self._entry_room)
         self.blocks = 0
         self.lines = 0
         self.entries = 0
@@ -71,23 +70,23 @@ class Layout:
             parts.append(bytes([program.alignment % self._fetch_bytes]))
         return b"|".join(parts)
 
-    def _cut(self, table: Column, count: int, entries: int) -> None:
-        self.address = table[:count]
-        self.cached = table[1 * count : 2 * count]
+    def _make(self, count: int, entries: int) -> None:
+        """Columns for so many instructions and entries."""
+        self.address = ints(count)
+        self.cached = ints(count)
         """Whether the instruction's address is served by the DSB (Q4, Q5)."""
-        self.block_first = table[2 * count : 3 * count]
-        self.block_end = table[3 * count : 4 * count]
-        self.block_cacheable = table[4 * count : 5 * count]
-        self.block_line0 = table[5 * count : 6 * count]
-        self.block_line_end = table[6 * count : 7 * count]
-        self.line_first = table[7 * count : 8 * count]
-        self.line_end = table[8 * count : 9 * count]
-        rest = 9 * count
-        self.entry_instruction = table[rest : rest + entries]
-        self.entry_idq_uop = table[rest + entries : rest + 2 * entries]
-        self.entry_extra_slot = table[rest + 2 * entries : rest + 3 * entries]
-        self.entry_ms = table[rest + 3 * entries : rest + 4 * entries]
-        self.entry_last = table[rest + 4 * entries :]
+        self.block_first = ints(count)
+        self.block_end = ints(count)
+        self.block_cacheable = ints(count)
+        self.block_line0 = ints(count)
+        self.block_line_end = ints(count)
+        self.line_first = ints(count)
+        self.line_end = ints(count)
+        self.entry_instruction = ints(entries)
+        self.entry_idq_uop = ints(entries)
+        self.entry_extra_slot = ints(entries)
+        self.entry_ms = ints(entries)
+        self.entry_last = ints(entries)
 
     def _find_blocks(self) -> None:
         program = self.program

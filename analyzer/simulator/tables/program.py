@@ -8,11 +8,10 @@ from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.units import Role
 from cyclelens.analyzer.model.uops import Block
-from cyclelens.analyzer.simulator.tables.arrays import Column, ints, longs
+from cyclelens.analyzer.simulator.tables.arrays import Column, LongColumn, ints
+from cyclelens.analyzer.simulator.tables.column_classes import INSTRUCTIONS, UOPS, BlockColumns
 from cyclelens.analyzer.simulator.tables.flat import (
-    INSTRUCTION_FIELDS,
     KEYS,
-    UOP_FIELDS,
     FlatInstruction,
     FlatUop,
     flatten,
@@ -23,19 +22,19 @@ _MERGED = ("RAX", "RBX", "RCX", "RDX")
 _MERGE_KEYS = [KEYS.register(name) for name in _MERGED]
 _SINGLES = 1 + len(_MERGED)
 """Uops that stand alone, behind those of the block: the stack synchronisation and the merges."""
-_INSTRUCTION_FIELDS = len(INSTRUCTION_FIELDS)
-_UOP_FIELDS = len(UOP_FIELDS)
-_IDQ_COUNT = INSTRUCTION_FIELDS.index("idq_count")
-_UOP_COUNT = INSTRUCTION_FIELDS.index("uop_count")
-_OUTPUTS = INSTRUCTION_FIELDS.index("outputs_count")
-_MERGES = INSTRUCTION_FIELDS.index("merge_count")
-_FUSED = INSTRUCTION_FIELDS.index("fused_count")
-_OPERANDS = INSTRUCTION_FIELDS.index("operands_count")
-_RESULTS = INSTRUCTION_FIELDS.index("results_count")
+_INSTRUCTION_FIELDS = len(INSTRUCTIONS)
+_UOP_FIELDS = len(UOPS)
+_IDQ_COUNT = INSTRUCTIONS.index("idq_count")
+_UOP_COUNT = INSTRUCTIONS.index("uop_count")
+_OUTPUTS = INSTRUCTIONS.index("outputs_count")
+_MERGES = INSTRUCTIONS.index("merge_count")
+_FUSED = INSTRUCTIONS.index("fused_count")
+_OPERANDS = INSTRUCTIONS.index("operands_count")
+_RESULTS = INSTRUCTIONS.index("results_count")
 _SINGLE_ROWS: dict[tuple[int, int], array[int]] = {}
 
 
-class Program:
+class Program(BlockColumns):
     """Columns over instructions (``i_``), IDQ uops (``q_``), fused uops (``f_``), uops (``u_``), uop
     operands (``in_``, ``out_``) and rename keys (``key_``); all flags are 0 or 1.
 
@@ -43,19 +42,8 @@ class Program:
     """
 
     def __init__(self) -> None:
+        super().__init__()
         self.keys = 0
-        self._instruction_room = 0
-        self._uop_room = 0
-        self._input_room = 0
-        self._output_room = 0
-        self._register_room = 0
-        self._queue_room = 0
-        self._instruction_table = memoryview(ints(0))
-        self._uop_table = memoryview(ints(0))
-        self._input_table = memoryview(ints(0))
-        self._output_table = memoryview(ints(0))
-        self.output_key = ints(0)
-        self.merge_key = ints(0)
 
     def fill(
         self, block: Block, microarchitecture: Microarchitecture, options: ModelOptions = PUBLISHED
@@ -87,12 +75,14 @@ class Program:
             self.i_value_scale[i], self.i_value_delta[i] = value[3:]
 
     def _reserve_keys(self) -> None:
-        self.rsp = KEYS.register("RSP")
-        self.rbp = KEYS.register("RBP")
+        self.rsp: int = KEYS.register("RSP")
+        self.rbp: int = KEYS.register("RBP")
         keys = len(KEYS.classes)
         if keys != self.keys:
             self.keys = keys
-            self.key_class, self.key_bit = _key_columns(keys)
+            classes, bits = _key_columns(keys)
+            self.key_class: Column = classes
+            self.key_bit: LongColumn = bits
             self.merge_uop = ints(keys)
             self.used_key = ints(keys)
             self._used = ints(keys)
@@ -122,8 +112,8 @@ class Program:
         for i in range(self.instructions + _SINGLES):
             head = place
             if i < self.instructions:
-                table = self._instruction_table
-                _transpose(rows, head, table, self._instruction_room, i, 1, _INSTRUCTION_FIELDS)
+                table = self._instructions_table
+                _transpose(rows, head, table, self._instructions_room, i, 1, _INSTRUCTION_FIELDS)
             place += _INSTRUCTION_FIELDS
             count = rows[head + _OUTPUTS]
             _copy(rows, place, self.output_key, registers, count)
@@ -142,15 +132,15 @@ class Program:
             place += count
             fused += count
             count = rows[head + _UOP_COUNT]
-            _transpose(rows, place, self._uop_table, self._uop_room, uop, count, _UOP_FIELDS)
+            _transpose(rows, place, self._uops_table, self._uops_room, uop, count, _UOP_FIELDS)
             place += count * _UOP_FIELDS
             uop += count
             count = rows[head + _OPERANDS]
-            _transpose(rows, place, self._input_table, self._input_room, operand, count, 2)
+            _transpose(rows, place, self._operands_table, self._operands_room, operand, count, 2)
             place += count * 2
             operand += count
             count = rows[head + _RESULTS]
-            _transpose(rows, place, self._output_table, self._output_room, result, count, 3)
+            _transpose(rows, place, self._results_table, self._results_room, result, count, 3)
             place += count * 3
             result += count
 
@@ -250,106 +240,14 @@ class Program:
 
     def _reserve(self) -> None:
         """Make every column long enough."""
-        if self.instructions > self._instruction_room:
-            self._instruction_room = _room(self.instructions)
-            self._cut_instruction_columns(self._instruction_room)
-        if self.all_uops > self._uop_room:
-            self._uop_room = _room(self.all_uops)
-            self._cut_uop_columns(self._uop_room)
-        if self.inputs > self._input_room:
-            self._input_room = _room(self.inputs)
-            table = self._input_table = memoryview(ints(2 * self._input_room))
-            self.in_internal = table[: self._input_room]
-            self.in_key = table[self._input_room :]
-        if self.outputs > self._output_room:
-            room = self._output_room = _room(self.outputs)
-            table = self._output_table = memoryview(ints(3 * room))
-            self.out_internal = table[:room]
-            self.out_key = table[room : 2 * room]
-            self.out_latency = table[2 * room :]
-        registers = max(self.registers, self.merges)
-        if registers > self._register_room:
-            self._register_room = _room(registers)
-            self.output_key = ints(self._register_room)
-            self.merge_key = ints(self._register_room)
-        queued = max(self.all_idq_uops, self.all_fused_uops)
-        if queued > self._queue_room:
-            self._queue_room = _room(queued)
-            self.q_fused_count = ints(self._queue_room)
-            self.f_uop_count = ints(self._queue_room)
-            self.q_fused0 = ints(self._queue_room)
-            self.q_instruction = ints(self._queue_room)
-            self.f_uop0 = ints(self._queue_room)
-
-    def _cut_instruction_columns(self, room: int) -> None:
-        table = self._instruction_table = memoryview(ints(room * _INSTRUCTION_FIELDS))
-        self.i_length = table[0 * room : 1 * room]
-        self.i_opcode = table[1 * room : 2 * room]
-        self.i_lcp = table[2 * room : 3 * room]
-        self.i_branch = table[3 * room : 4 * room]
-        self.i_second = table[4 * room : 5 * room]
-        self.i_first = table[5 * room : 6 * room]
-        self.i_fusible = table[6 * room : 7 * room]
-        self.i_complex = table[7 * room : 8 * room]
-        self.i_simple_decoders = table[8 * room : 9 * room]
-        self.i_mite_uops = table[9 * room : 10 * room]
-        self.i_ms_uops = table[10 * room : 11 * room]
-        self.i_extra_slot = table[11 * room : 12 * room]
-        self.i_jcc = table[12 * room : 13 * room]
-        self.i_idq_count = table[13 * room : 14 * room]
-        self.i_decoded_count = table[14 * room : 15 * room]
-        self.i_uop_count = table[15 * room : 16 * room]
-        self.i_rsp_change = table[16 * room : 17 * room]
-        self.i_rsp_explicit = table[17 * room : 18 * room]
-        self.i_rsp_written = table[18 * room : 19 * room]
-        self.i_high8_written = table[19 * room : 20 * room]
-        self.i_no_uops = table[20 * room : 21 * room]
-        self.i_eliminable = table[21 * room : 22 * room]
-        self.i_move_source = table[22 * room : 23 * room]
-        self.i_move_target = table[23 * room : 24 * room]
-        self.i_move_32 = table[24 * room : 25 * room]
-        self.i_serializing = table[25 * room : 26 * room]
-        self.i_load_fence = table[26 * room : 27 * room]
-        self.i_store_fence = table[27 * room : 28 * room]
-        self.i_tp = table[28 * room : 29 * room]
-        self.i_symbol_source = table[29 * room : 30 * room]
-        self.i_pointer_load = table[30 * room : 31 * room]
-        self.i_wait = table[31 * room : 32 * room]
-        self.i_outputs_count = table[32 * room : 33 * room]
-        self.i_merge_count = table[33 * room : 34 * room]
-        self.i_offset = ints(room)
-        self.i_idq0 = ints(room)
-        self.i_uop0 = ints(room)
-        self.i_outputs0 = ints(room)
-        self.i_merge0 = ints(room)
-        self.i_tp_name = ints(room)
-        self.i_symbol_delta = longs(room)
-        self.i_value_kind = ints(room)
-        self.i_value_base = ints(room)
-        self.i_value_index = ints(room)
-        self.i_value_scale = ints(room)
-        self.i_value_delta = longs(room)
-
-    def _cut_uop_columns(self, room: int) -> None:
-        table = self._uop_table = memoryview(ints(room * _UOP_FIELDS))
-        self.u_kind = table[0 * room : 1 * room]
-        self.u_port_mask = table[1 * room : 2 * room]
-        self.u_divider = table[2 * room : 3 * room]
-        self.u_first = table[3 * room : 4 * room]
-        self.u_last = table[4 * room : 5 * room]
-        self.u_in_count = table[5 * room : 6 * room]
-        self.u_out_count = table[6 * room : 7 * room]
-        self.u_has_address = table[7 * room : 8 * room]
-        self.u_base = table[8 * room : 9 * room]
-        self.u_index = table[9 * room : 10 * room]
-        self.u_scale = table[10 * room : 11 * room]
-        self.u_displacement = table[11 * room : 12 * room]
-        self.u_pointer_chasing = table[12 * room : 13 * room]
-        self.u_wide = table[13 * room : 14 * room]
-        self.u_bytes = table[14 * room : 15 * room]
-        self.u_stack_offset = table[15 * room : 16 * room]
-        self.u_in0 = ints(room)
-        self.u_out0 = ints(room)
+        self._reserve_instructions(self.instructions)
+        self._reserve_outputs(self.registers)
+        self._reserve_merges(self.merges)
+        self._reserve_idq_uops(self.all_idq_uops)
+        self._reserve_fused_uops(self.all_fused_uops)
+        self._reserve_uops(self.all_uops)
+        self._reserve_operands(self.inputs)
+        self._reserve_results(self.outputs)
 
 
 def _singles(microarchitecture: Microarchitecture) -> array[int]:
@@ -366,20 +264,15 @@ def _singles(microarchitecture: Microarchitecture) -> array[int]:
     return rows
 
 
-def _room(count: int) -> int:
-    """Some more than what is needed, so that few blocks need new columns."""
-    return 64 + 2 * count
-
-
-_KEY_COLUMNS: dict[int, tuple[array[int], array[int]]] = {}
+_KEY_COLUMNS: dict[int, tuple[Column, LongColumn]] = {}
 """The columns over rename keys, by how many have come up so far."""
 
 
-def _key_columns(keys: int) -> tuple[array[int], array[int]]:
+def _key_columns(keys: int) -> tuple[Column, LongColumn]:
     columns = _KEY_COLUMNS.get(keys)
     if columns is None:
-        classes = array("i", KEYS.classes)
-        bits = array("q", [1 << key if classes[key] >= 0 else 0 for key in range(keys)])
+        classes = memoryview(array("i", KEYS.classes))
+        bits = memoryview(array("q", [1 << key if classes[key] >= 0 else 0 for key in range(keys)]))
         columns = _KEY_COLUMNS[keys] = (classes, bits)
     return columns
 

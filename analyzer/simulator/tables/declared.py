@@ -1,0 +1,200 @@
+"""Every column of the simulator, declared once. ``dev/declarations.py`` makes from it the classes that hold,
+grow and fill the columns (``column_classes``) and their C declarations.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Field(NamedTuple):
+    """One column: a whole number for every row."""
+
+    name: str
+    first: str = ""
+    """What a new row holds, as Python text; empty: whoever makes the row sets it."""
+    long: bool = False
+    """64 bits instead of 32."""
+
+
+class Table(NamedTuple):
+    """Columns of one length."""
+
+    rows: str
+    """What a row stands for."""
+    prefix: str
+    """Of the attributes' names."""
+    fields: tuple[Field, ...]
+    """Of a block: these lie one behind the other in a flat instruction, in this order."""
+    more: tuple[Field, ...] = ()
+    """Of a block: columns that are worked out when all instructions are there."""
+
+
+# -- what is in flight ---------------------------------------------------------------------------------------
+
+INSTANCES = Table(
+    "instances",
+    "",
+    (
+        Field("instance_uop0"),  # its first uop
+        Field("address"),
+        Field("predecoded", "UNKNOWN"),  # cycle
+        Field("removed", "UNKNOWN"),  # cycle in which it left the instruction queue
+    ),
+)
+
+UOPS = Table(
+    "uops",
+    "",
+    (
+        Field("instance"),  # the dynamic instruction that it belongs to
+        Field("position"),  # of that instruction within the round
+        Field("static"),  # its row of the block's uops
+        Field("source", "NO_SOURCE"),  # part of the front end that delivered it
+        Field("added", "UNKNOWN"),  # cycles: to the IDQ ...
+        Field("issued", "UNKNOWN"),
+        Field("ready", "UNKNOWN"),
+        Field("dispatched", "UNKNOWN"),
+        Field("executed", "UNKNOWN"),
+        Field("retired", "UNKNOWN"),
+        Field("port", "NONE"),  # or ELIMINATED
+        Field("store", "NONE"),  # row of the store that it is part of, or that it forwards from
+        Field("latency_bonus", "0"),  # cycles that a load is faster by
+        Field("first_input"),  # rows of inputs and values
+        Field("first_result"),
+        Field("pending"),  # inputs that are not known yet
+        Field("next_uop"),  # in the list that the uop is in
+        Field("blocked", "0"),  # a load that cannot forward from its store
+        Field("held", "0"),  # what kept it in the scheduler at last though its inputs were there: HELD_BY_...
+    ),
+)
+
+INPUTS = Table("inputs", "", (Field("input_value"), Field("input_uop"), Field("input_next")))
+
+VALUES = Table(
+    "values",
+    "",
+    (
+        Field("value_ready", "FOREVER"),  # first cycle in which it can be used
+        Field("value_uop", "NONE"),  # who makes it
+        Field("value_latency", "0"),
+        Field("value_zero", "0"),  # made by an instruction without uops
+        Field("value_waiters", "NONE"),  # first of the inputs that wait for it
+    ),
+)
+
+STORES = Table(
+    "stores",
+    "",
+    (
+        Field("store_address", "UNKNOWN"),  # cycles in which these are known
+        Field("store_data", "UNKNOWN"),
+        Field("store_waiters", "NONE"),  # first of the loads that wait for it
+        Field("store_scale"),  # the address in terms of symbolic values
+        Field("store_displacement"),
+        Field("store_bytes"),
+        Field("store_uop", "NONE"),  # the one that writes the data
+        Field("store_left", "UNKNOWN"),  # cycle in which it left the store buffer
+        Field("store_base", long=True),
+        Field("store_index", long=True),
+    ),
+)
+
+FLIGHT = (INSTANCES, UOPS, INPUTS, VALUES, STORES)
+
+# -- what a block is made of ---------------------------------------------------------------------------------
+
+INSTRUCTIONS = Table(
+    "instructions",
+    "i_",
+    (
+        Field("length"),  # bytes
+        Field("opcode"),  # bytes before it
+        Field("lcp"),
+        Field("branch"),
+        Field("second"),  # of a macro-fused pair
+        Field("first"),
+        Field("fusible"),
+        Field("complex"),
+        Field("simple_decoders"),
+        Field("mite_uops"),
+        Field("ms_uops"),
+        Field("extra_slot"),  # of a DSB line
+        Field("jcc"),
+        Field("idq_count"),
+        Field("decoded_count"),
+        Field("uop_count"),
+        Field("rsp_change"),
+        Field("rsp_explicit"),
+        Field("rsp_written"),
+        Field("high8_written"),
+        Field("no_uops"),
+        Field("eliminable"),
+        Field("move_source"),
+        Field("move_target"),
+        Field("move_32"),
+        Field("serializing"),
+        Field("load_fence"),
+        Field("store_fence"),
+        Field("tp"),  # cycles for which it occupies its unit
+        Field("symbol_source"),
+        Field("pointer_load"),
+        Field(
+            "wait"
+        ),  # no ready time lies further ahead of its cause than these cycles and the pipeline's own
+        # How the rest of a flat instruction is cut.
+        Field("outputs_count"),
+        Field("merge_count"),
+        Field("fused_count"),
+        Field("operands_count"),
+        Field("results_count"),
+    ),
+    (
+        Field("offset"),  # bytes behind the block's beginning
+        Field("idq0"),  # rows of its parts
+        Field("uop0"),
+        Field("outputs0"),
+        Field("merge0"),
+        Field("tp_name"),
+        Field("symbol_delta", long=True),
+        # Of the hardware model: how its result is made (values).
+        Field("value_kind"),
+        Field("value_base"),
+        Field("value_index"),
+        Field("value_scale"),
+        Field("value_delta", long=True),
+    ),
+)
+
+BLOCK_UOPS = Table(
+    "uops",
+    "u_",
+    (
+        Field("kind"),
+        Field("port_mask"),
+        Field("divider"),  # cycles
+        Field("first"),  # of its instruction
+        Field("last"),
+        Field("in_count"),
+        Field("out_count"),
+        Field("has_address"),
+        Field("base"),
+        Field("index"),
+        Field("scale"),
+        Field("displacement"),
+        Field("pointer_chasing"),
+        Field("wide"),  # 256 bits
+        Field("bytes"),
+        Field("stack_offset"),
+    ),
+    (Field("in0"), Field("out0")),
+)
+
+OPERANDS = Table("operands", "in_", (Field("internal"), Field("key")))
+RESULTS = Table("results", "out_", (Field("internal"), Field("key"), Field("latency")))
+IDQ_UOPS = Table("idq_uops", "q_", (Field("fused_count"),), (Field("fused0"), Field("instruction")))
+FUSED_UOPS = Table("fused_uops", "f_", (Field("uop_count"),), (Field("uop0"),))
+OUTPUTS = Table("outputs", "output_", (Field("key"),))
+MERGES = Table("merges", "merge_", (Field("key"),))
+
+BLOCK = (INSTRUCTIONS, OUTPUTS, MERGES, IDQ_UOPS, FUSED_UOPS, BLOCK_UOPS, OPERANDS, RESULTS)

@@ -1,0 +1,215 @@
+"""Makes what the simulator's files would say twice: ``python dev/declarations.py``. The other commands in
+dev/ run it before they compile.
+
+1. The C declarations: a ``.pxd`` for every compiled file, from its annotated Python. A file is compiled if a
+   ``.pxd`` lies beside it; for a new one make it empty.
+
+   - An attribute has the type of its annotation, else of what is assigned to it first. Where that cannot be
+     found out a message names the line to annotate.
+   - ``Column`` and ``LongColumn`` are views of 32- and 64-bit integers, ``Long`` is such an integer. ``int``,
+     ``bool``, ``float`` and compiled classes are what they seem, all else is a Python object.
+   - Methods are C functions, and can be called from Python too if some Python calls a method of that name.
+     Those with keywords, defaults, decorators, closures or, if public, Python objects stay Python's.
+   - A method may raise if it, or one that it calls, raises or makes Python objects. The others cannot, and
+     cost less to call.
+   - A local variable that is annotated has that C type.
+   - Whole numbers in capitals, own (``_NAME``) and imported, are C numbers.
+
+2. The classes that hold the columns of ``tables/declared.py``: how these are made, grown and filled.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from column_classes import column_classes
+from stage_types import (
+    C_TYPES,
+    CLASSES,
+    ROOT,
+    Class,
+    Module,
+    Scope,
+    Undeclared,
+    c_type,
+    is_c,
+    module,
+    name_of,
+    number_type,
+)
+
+SIMULATOR = ROOT / "analyzer" / "simulator"
+NOTE = "Made by dev/declarations.py; do not edit."
+CYTHON_TYPES = {"int": "cython.int", "bool": "cython.bint", "Long": "cython.longlong"}
+BUILT_IN = {name for kind in (list, dict, set, str) for name in dir(kind)}
+HARMLESS = {"len", "min", "max", "abs", "range", "int", "bool", "float"}
+MAKERS = (ast.Raise, ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp, ast.JoinedStr)
+"""Expressions that make Python objects."""
+
+
+def may_raise(scope: Scope, body: ast.FunctionDef) -> bool:
+    """Whether the function may raise, as far as is known of those that it calls."""
+    return any(
+        isinstance(node, MAKERS) or (isinstance(node, ast.Call) and call_may_raise(scope, node.func))
+        for node in ast.walk(body)
+    )
+
+
+def call_may_raise(scope: Scope, called: ast.expr) -> bool:
+    match called:
+        case ast.Name(id=name):
+            if name in HARMLESS:
+                return False
+            function = scope.home.functions.get(name)
+            return function is None or not is_c(scope.home, function) or name in scope.home.raising
+        case ast.Attribute(value=inner, attr=name):
+            owner = CLASSES.get(scope.infer(inner) or "")
+            found = owner.method(name) if owner is not None else None
+            return not found or not is_c(*found) or name in found[0].raising
+    return True
+
+
+def called_by_name(modules: list[Module]) -> set[str]:
+    """Methods that are called where the compiler does not know the class."""
+    names: set[str] = set()
+    for home in modules:
+        functions = [(item, method) for item in home.classes for method in item.methods.values()]
+        functions += [(home, function) for function in home.functions.values()]
+        for owner, function in functions:
+            scope = Scope(owner, function, as_c=True)
+            for node in ast.walk(function):
+                match node:
+                    case ast.Call(func=ast.Attribute(value=inner, attr=name)):
+                        if not home.compiled or scope.infer(inner) is None:
+                            names.add(name)
+    return names - BUILT_IN
+
+
+def find_raising(modules: list[Module]) -> None:
+    """Go on until nothing more is found to raise."""
+    classes = [item for item in CLASSES.values() if item.home.compiled]
+    scopes = [
+        (owner, function.name, Scope(owner, function), function)
+        for owner in [*classes, *modules]
+        for function in (owner.methods if isinstance(owner, Class) else owner.functions).values()
+    ]
+    changed = True
+    while changed:
+        changed = False
+        for owner, name, scope, function in scopes:
+            if name not in owner.raising and may_raise(scope, function):
+                owner.raising.add(name)
+                changed = True
+        for item in classes:
+            # Whoever calls a method does not know which class of a family it meets.
+            for line in list(item.lines())[1:]:
+                shared = (item.raising ^ line.raising) & item.methods.keys() & line.methods.keys()
+                changed = changed or bool(shared)
+                item.raising |= shared
+                line.raising |= shared
+
+
+def declarations(home: Module, families: set[str], visible: set[str]) -> str:
+    """The text of a file's ``.pxd``. ``families``: classes that others build on; ``visible``: methods that
+    Python can call."""
+    used: dict[str, set[str]] = {}
+
+    def typed(kind: str) -> str:
+        found = CLASSES.get(kind)
+        if found is not None and found.home.compiled and found.home is not home:
+            used.setdefault(found.home.name, set()).add(found.name)
+        return c_type(kind)
+
+    body: list[str] = []
+    for item in home.classes:
+        if item.node.bases and item.base is None:
+            continue  # a class of Python's own, such as an exception
+        body += ["", "", *class_lines(item, typed, visible, final=item.full_name not in families)]
+    functions = [
+        f"cdef {signature(home, function, typed, name in home.raising)}"
+        for name, function in home.functions.items()
+        if is_c(home, function)
+    ]
+    if functions:
+        body += ["", "", *functions]
+    numbers = [
+        f"cdef {C_TYPES[number_type(home.numbers[name])]} {name}"
+        for name in sorted(home.numbers)
+        if name.startswith("_") or name in home.imports
+    ]
+    lines = [f"# {NOTE}", "cimport cython", ""]
+    lines += [f"from {name} cimport {', '.join(sorted(used[name]))}" for name in sorted(used)]
+    return "\n".join([*lines, *([""] if used else []), *numbers, *body]).strip("\n") + "\n"
+
+
+def class_lines(item: Class, typed: Callable[[str], str], visible: set[str], *, final: bool) -> Iterator[str]:
+    if final:
+        yield "@cython.final"
+    base = f"({typed(item.base.full_name)})" if item.base else ""
+    yield f"cdef class {item.name}{base}:"
+    attributes = item.attributes()
+    for name, kind in attributes.items():
+        yield f"    cdef {'' if name.startswith('_') else 'public '}{typed(kind)} {name}"
+    methods = [method for method in item.methods.values() if is_c(item, method)]
+    for method in methods:
+        annotated = Scope(item, method).annotated.items()
+        local = [f"{name}={CYTHON_TYPES[kind]}" for name, kind in annotated if kind in CYTHON_TYPES]
+        if local:
+            yield f"    @cython.locals({', '.join(local)})"
+        head = signature(item.home, method, typed, method.name in item.raising)
+        yield f"    {'cpdef' if method.name in visible else 'cdef'} {head}"
+    if not attributes and not methods:
+        yield "    pass"
+
+
+def signature(home: Module, function: ast.FunctionDef, typed: Callable[[str], str], raises: bool) -> str:
+    parameters = [
+        "self" if argument.arg == "self" else f"{typed(home.type_of(argument.annotation))} {argument.arg}"
+        for argument in function.args.args
+    ]
+    returned = typed(home.type_of(function.returns))
+    end = ""
+    if returned == "void" and raises:
+        # A number says at once whether there was an exception, but then every return would have to have one.
+        ends_early = any(isinstance(node, ast.Return) for node in ast.walk(function))
+        returned, end = ("void", " except *") if ends_early else ("int", " except -1")
+    elif returned == "void":
+        end = " noexcept"
+    elif returned == "bint":
+        end = " except -1" if raises else " noexcept"
+    elif returned in ("int", "long long", "double"):
+        end = " except? -1" if raises else " noexcept"
+    return f"{returned} {function.name}({', '.join(parameters)}){end}"
+
+
+def made() -> Iterator[tuple[Path, str]]:
+    """Path and text of every file that is made; what comes first has to be written before going on. Raises
+    ``Undeclared``."""
+    yield column_classes()
+    modules = [module(name_of(path.with_suffix(".py"))) for path in sorted(SIMULATOR.rglob("*.pxd"))]
+    find_raising(modules)
+    families = {
+        line.full_name for item in CLASSES.values() if item.home.compiled for line in list(item.lines())[1:]
+    }
+    others = [module(name_of(path)) for path in sorted(SIMULATOR.rglob("*.py")) if path.name != "__init__.py"]
+    visible = called_by_name(others)
+    for each in modules:
+        yield each.path.with_suffix(".pxd"), declarations(each, families, visible)
+
+
+def main() -> None:
+    """Write what has changed."""
+    try:
+        for path, text in made():
+            if not path.exists() or path.read_text("utf-8") != text:
+                path.write_text(text, "utf-8")
+                print(f"made {path.relative_to(ROOT)}", file=sys.stderr)
+    except Undeclared as error:
+        sys.exit(str(error))
+
+
+if __name__ == "__main__":
+    main()
