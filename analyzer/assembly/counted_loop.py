@@ -44,6 +44,23 @@ def loop_end(instructions: Sequence[Instruction], copies: int = 1) -> bytes | No
     return decrement + _JNZ_NEAR + displacement.to_bytes(4, "little", signed=True)
 
 
+def back(branch: bytes, before: int) -> bytes:
+    """A jump to the first of the ``before`` bytes in front of it, in the shortest form that reaches, as an
+    assembler writes it. Itself if it has one form only (LOOP, JRCXZ)."""
+    if len(branch) == 2 and (branch[0] == 0xEB or branch[0] >> 4 == 7):
+        short = branch[:1]
+    elif len(branch) == 5 and branch[0] == 0xE9:
+        short = b"\xeb"
+    elif len(branch) == 6 and branch[0] == 0x0F and branch[1] >> 4 == 8:
+        short = bytes([branch[1] - 0x10])
+    else:
+        return branch
+    if before + 2 <= 128:
+        return short + (-before - 2).to_bytes(1, "little", signed=True)
+    near = b"\xe9" if short == b"\xeb" else bytes([0x0F, short[0] + 0x10])
+    return near + (-before - len(near) - 4).to_bytes(4, "little", signed=True)
+
+
 def usual_copies(instructions: Sequence[Instruction]) -> int:
     """How many copies of a block hide the overhead of the loop around them and still fit the uop cache: about
     256 instructions, at most 250 copies and 4,096 bytes."""

@@ -23,6 +23,7 @@ from iced_x86 import (
     CpuidFeature,
     Decoder,
     DecoderOptions,
+    Encoder,
     EncodingKind,
     FormatMnemonicOptions,
     Formatter,
@@ -367,3 +368,25 @@ def used_registers(code: bytes) -> frozenset[str]:
     names = frozenset([name for register in used if (name := _GENERAL_PURPOSE.get(register))])
     _USED_REGISTERS[code] = names
     return names
+
+
+def with_register(code: bytes, old: str, new: str) -> bytes:
+    """An instruction with another register in the place of one that is among its visible operands, in the
+    width that it has there. Both by canonical names (``RAX``, ``XMM0``); addresses and implicit ones stay.
+
+    Raises ValueError if that cannot be encoded.
+    """
+    instruction = Decoder(64, code, _OPTIONS).decode()
+    place: int = RegisterExt.full_register(getattr(Register, old))
+    number: int = RegisterExt.number(getattr(Register, new))
+    for position in range(instruction.op_count):
+        if instruction.op_kind(position) != OpKind.REGISTER:
+            continue
+        register = instruction.op_register(position)
+        if RegisterExt.full_register(register) == place:
+            if RegisterExt.is_gpr8(register):
+                raise ValueError("the parts of registers are not numbered alike")
+            instruction.set_op_register(position, RegisterExt.base(register) + number)  # type: ignore[arg-type]
+    encoder = Encoder(64)
+    encoder.encode(instruction, 0)
+    return encoder.take_buffer()

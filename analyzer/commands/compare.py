@@ -119,7 +119,8 @@ def _markdown(table: Table) -> str:
         return f"{title}\n\n{prose(table.text)}"
     rule = "|".join("---:" if isinstance(value, int | float) else "---" for value in table.rows[0])
     rows = [
-        "| " + " | ".join(prose(cell(value)) for value in row) + " |" for row in (table.columns, *table.rows)
+        "| " + " | ".join(prose(value) if isinstance(value, str) else cell(value) for value in row) + " |"
+        for row in (table.columns, *table.rows)
     ]
     return "\n".join([title, "", rows[0], f"|{rule}|", *rows[1:]])
 

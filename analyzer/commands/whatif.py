@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cyclelens.analyzer.commands.common import (
     InputError,
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from cyclelens.analyzer.model.result import Prediction, RegionAnalysis
 
 Change = Callable[["_Region"], "Outcome"]
+_MOST_REGISTERS = 16
 
 
 class _Region:
@@ -66,6 +67,12 @@ def main(arguments: list[str]) -> int:
     add("--latency", "LINE=CYCLES", _latency, "another latency of an instruction")
     add("--ports", "LINE=PORTS", _ports, "other ports for an instruction, such as 0156")
     add("--no-wait", "LINE=REGISTER", _no_wait, "an instruction that does not wait for a register it reads")
+    add(
+        "--split",
+        "REGISTER[,..]=N",
+        _split,
+        "gather what a loop sums up in a register in N that take turns; the body is repeated as needed",
+    )
     add("--unroll", "N", _unroll, "repeat the body of a loop; the figure is for one original iteration")
     add("--align", "N", _align, "another address of the first byte within a 64-byte line")
     add("--load-latency", "CYCLES", _load_latency, "another latency of all loads")
@@ -80,23 +87,21 @@ def main(arguments: list[str]) -> int:
 
 
 def _report(subject: _Region, prediction: Prediction, changes: list[Change]) -> Iterator[str]:
-    from cyclelens.analyzer.insight.whatif import helpful, sensitivity
+    from cyclelens.analyzer.comparisons.sensitivity import answer
+    from cyclelens.analyzer.insight.sensitivity import explore
 
     base = subject.experiment.baseline()
+    if not changes:
+        tried = [each for each, _ in explore(subject.experiment, base, subject.places)]
+        yield from (f"   {line}" for line in answer(subject.experiment, base, tried))
+        return
     yield (
         f"   {base.cycles_per_iteration:.2f} cycles/iter on {prediction.microarchitecture}, "
         f"{prediction.mode} ({', '.join(base.bottlenecks)})"
     )
-    if changes:
-        outcomes = [change(subject) for change in changes]
-    else:
-        changed = [change() for change in sensitivity(subject.experiment, subject.places)]
-        tried = [outcome for outcome in changed if outcome is not None]
-        outcomes = helpful(base, tried)
-        yield f"   {len(tried)} changes tried, {len(outcomes)} of them help:"
-    if outcomes:
-        yield "    saves  cycles/iter  change"
-    for outcome in outcomes:
+    yield "    saves  cycles/iter  change"
+    for change in changes:
+        outcome = change(subject)
         saved = base.cycles_per_iteration - outcome.cycles_per_iteration
         limits = ", ".join(outcome.bottlenecks)
         yield f"   {saved:6.2f} {outcome.cycles_per_iteration:12.2f}  {outcome.change} ({limits})"
@@ -122,12 +127,18 @@ def _pair(text: str, separator: str = "=") -> tuple[str, str]:
     return left, right
 
 
+def _edited(subject: _Region, words: str, **edit: Any) -> Outcome:
+    from cyclelens.analyzer.insight.whatif import Edit
+
+    return subject.experiment.edited(Edit(**edit), words)
+
+
 def _remove(text: str) -> Change:
     line = _place(text)
 
     def change(subject: _Region) -> Outcome:
         position = subject.at(line)
-        return subject.experiment.without(position, f"without {subject.places[position]}")
+        return _edited(subject, f"without {subject.places[position]}", removed=frozenset([position]))
 
     return change
 
@@ -178,12 +189,35 @@ def _unroll(text: str) -> Change:
     times = _number(text)
     if times > 64:
         raise argparse.ArgumentTypeError("more than 64 times is too long to simulate")
-    return lambda subject: subject.experiment.unrolled(times, f"unrolled {times} times")
+    return lambda subject: _edited(subject, f"unrolled {times} times", times=times)
 
 
 def _align(text: str) -> Change:
     place = alignment(text)
-    return lambda subject: subject.experiment.aligned(place, f"alignment {place}")
+    return lambda subject: _edited(subject, f"alignment {place}", alignment=place)
+
+
+def _split(text: str) -> Change:
+    names, registers = _pair(text)
+    count = _number(registers)
+    if not 2 <= count <= _MOST_REGISTERS:
+        raise argparse.ArgumentTypeError(f"'{registers}': 2 to {_MOST_REGISTERS} registers can take turns")
+
+    def change(subject: _Region) -> Outcome:
+        from cyclelens.analyzer.insight.sensitivity import split_words
+        from cyclelens.analyzer.uops.registers import canonical
+
+        known = {each.register: each for each in subject.experiment.accumulators}
+        split = []
+        for name in names.split(","):
+            found = known.get(canonical(name.strip().lstrip("%").upper()))
+            if found is None:
+                sums = ", ".join(each.name for each in known.values()) or "none"
+                raise InputError(f"'{name}' gathers no sum, product or the like; registers that do: {sums}")
+            split.append((found, count))
+        return _edited(subject, split_words(tuple(split)), split=tuple(split))
+
+    return change
 
 
 def _load_latency(text: str) -> Change:

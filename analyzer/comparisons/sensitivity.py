@@ -1,20 +1,27 @@
-"""What would make the region faster: many changes, one at a time, and what each saves.
+"""What would make the region faster: many changes, one at a time and in pairs, and what each saves.
 
-saves  cycles/iter  change                                  then bound by
- 3.00         1.00  without line 16: vfmadd231ps ...        port-bound
+saves  cycles/iter  change                                                      then bound by
+ 2.00         2.00  4 accumulators in place of ymm0 and ymm3, unrolled 2 times  port-bound
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from cyclelens.analyzer.comparisons.predictions import found, gone
 from cyclelens.analyzer.comparisons.request import Request
 from cyclelens.analyzer.comparisons.table import Step, Table, grid
 from cyclelens.analyzer.insight import as_written, wording
-from cyclelens.analyzer.insight.whatif import helpful, sensitivity
+from cyclelens.analyzer.insight.sensitivity import Kind, Tried, explore, helpful
+from cyclelens.analyzer.insight.whatif import Experiment, Outcome
 
-COLUMNS = ("saves", "cycles/iter", "change", "then bound by")
+COLUMNS = ("saves", "cycles/iter", "change", "then bound by", "kind")
+_SHOWN = COLUMNS[:-1]
+_HEADINGS = {
+    Kind.REWRITE: "",
+    Kind.REMOVAL: "What instructions cost (without them the kernel computes something else):",
+    Kind.PROCESSOR: "On another processor:",
+}
 
 
 def compare(request: Request) -> Iterator[Step | Table]:
@@ -27,22 +34,60 @@ def compare(request: Request) -> Iterator[Step | Table]:
     prediction = region.predictions[0]
     experiment = request.analyzer.experiment(region, prediction, request.options.model, request.cancel)
     base = experiment.baseline()
-    changes = sensitivity(experiment, as_written.with_places(region, prediction))
-    outcomes = []
-    for number, change in enumerate(changes, 1):
-        outcomes += [outcome] if (outcome := change()) is not None else []
-        yield Step(number, len(changes))
-    rows = tuple(
+    tried = []
+    for each, left in explore(experiment, base, as_written.with_places(region, prediction)):
+        tried.append(each)
+        yield Step(len(tried), len(tried) + left)
+    yield Table(title, COLUMNS, rows(tried), "\n".join(answer(experiment, base, tried)))
+
+
+def rows(tried: Sequence[Tried]) -> tuple[tuple[str | float, ...], ...]:
+    """What helps, as ``COLUMNS`` says: rewrites first, of each kind the best first."""
+    return tuple(
         (
-            base.cycles_per_iteration - outcome.cycles_per_iteration,
-            outcome.cycles_per_iteration,
-            outcome.change,
-            wording.bound_by(outcome.bottlenecks),
+            each.saves,
+            each.outcome.cycles_per_iteration,
+            each.change.words,
+            wording.bound_by(each.outcome.bottlenecks),
+            str(each.change.kind),
         )
-        for outcome in helpful(base, outcomes)
+        for each in helpful(tried)
+        if each.outcome is not None
     )
-    head = (
+
+
+def answer(experiment: Experiment, base: Outcome, tried: Sequence[Tried]) -> Iterator[str]:
+    """The same for people, line by line, with what the region is bound by as it is."""
+    prediction = experiment.prediction
+    yield (
         f"{base.cycles_per_iteration:.2f} cycles/iter on {prediction.microarchitecture}, "
-        f"{wording.bound_by(base.bottlenecks)}; {len(outcomes)} changes tried, {len(rows)} of them help."
+        f"{wording.mode(prediction.mode)}, {wording.bound_by(base.bottlenecks)}"
     )
-    yield Table(title, COLUMNS, rows, "\n".join([head, *([grid(COLUMNS, rows)] if rows else [])]))
+    yield from _chains(experiment)
+    found = rows(tried)
+    count = sum(each.outcome is not None for each in tried)
+    yield f"{count} changes and pairs of changes tried, {len(found)} of them help{':' if found else '.'}"
+    for kind, heading in _HEADINGS.items():
+        own = [row[:-1] for row in found if row[-1] == kind]
+        if own and heading:
+            yield heading
+        if own:
+            yield from grid(_SHOWN, own).split("\n")
+
+
+def _chains(experiment: Experiment) -> Iterator[str]:
+    """How many chains there are to break, and why some are not split."""
+    prediction = experiment.prediction
+    if "Dependencies" not in prediction.bottlenecks or prediction.cycles_per_iteration <= 1:
+        return  # no loop is faster, and every one has its counter as a chain
+    if prediction.tied_chains > 1:
+        yield (
+            f"{prediction.tied_chains} chains tie at {prediction.bounds['Dependencies']:.2f}: "
+            "it is of no use to shorten one of them alone."
+        )
+    updates = {number for each in experiment.accumulators for number in each.updates}
+    if not all(number in updates for number, cycles in prediction.chain if cycles):
+        yield (
+            "Not every chain gathers a sum, a product or the like in one register: "
+            "several registers cannot take turns there."
+        )

@@ -1,19 +1,27 @@
-"""What a change would do: the block or the microarchitecture is changed in one point and simulated again."""
+"""What a change would do: the block or the microarchitecture is changed and simulated again.
+
+An ``Edit`` is what somebody can write: its figure is that of the text with the edit made. Other changes ask
+what something costs (a latency, a dependency, a size) and have no text.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import partial
+from itertools import cycle
+from math import lcm
 from types import MappingProxyType
 from typing import Any
 
+from cyclelens.analyzer.assembly.counted_loop import back
+from cyclelens.analyzer.assembly.decoder import decode, with_register
 from cyclelens.analyzer.facts.store import FactsStore
-from cyclelens.analyzer.insight import wording
+from cyclelens.analyzer.insight.accumulators import Accumulator, accumulators, free_registers
 from cyclelens.analyzer.insight.dependencies import dependencies
 from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.variants import variant
+from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.result import Prediction
@@ -43,6 +51,30 @@ class Outcome:
     bottlenecks: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Changes of the text. Two of them can be made together (``|``)."""
+
+    removed: frozenset[int] = frozenset()
+    """Instructions that are left out."""
+    times: int = 1
+    """How often the body of the loop stands in a row; its branch, with what fuses with it, stands once."""
+    split: tuple[tuple[Accumulator, int], ...] = ()
+    """Accumulators, and in how many registers, taken in turns, each gathers what it did alone. The body is
+    repeated as often as that needs."""
+    alignment: int | None = None
+    """Address of the first byte within a 64-byte line; None: as it is."""
+
+    def __or__(self, other: Edit) -> Edit:
+        """Both at once, ``other`` where they contradict each other."""
+        return Edit(
+            self.removed | other.removed,
+            lcm(self.times, other.times),
+            tuple((dict(self.split) | dict(other.split)).items()),
+            self.alignment if other.alignment is None else other.alignment,
+        )
+
+
 class Experiment:
     """One predicted block and what can be done to it. Instructions are named by position."""
 
@@ -68,39 +100,44 @@ class Experiment:
         self._instructions = [template.instruction for template in prediction.instructions]
         self._latencies = latencies
         self._loop = prediction.mode == "loop"
-        self.block = self._build(range(len(self._instructions)))
+        self.block = self._build(range(len(self._instructions)), self._instructions)
+        self.accumulators = tuple(accumulators(self.block.instructions, dependencies(prediction).edges))
 
     def baseline(self) -> Outcome:
         """The block as it is."""
         return self._run("", self.block)
 
-    def without(self, instruction: int, change: str = "") -> Outcome:
-        """One instruction removed. Raises ChangeError if it is the only one."""
-        rest = [number for number in range(len(self._instructions)) if number != instruction]
-        if not rest:
+    def edited(self, edit: Edit, change: str = "") -> Outcome:
+        """The text with an edit made. Raises ChangeError if that cannot be written."""
+        end = self.loop_end
+        body = [number for number in range(end) if number not in edit.removed]
+        closing = [number for number in range(end, len(self._instructions)) if number not in edit.removed]
+        if not body + closing:
             raise ChangeError("the block has only this instruction")
-        return self._run(change, self._build(rest))
+        if edit.times > 1 and not (self._loop and body and closing):
+            raise ChangeError("only a loop with a branch at its end can be unrolled")
+        times = lcm(edit.times, *(accumulator.copies(registers) for accumulator, registers in edit.split))
+        order = body * times + closing
+        instructions = [self._instructions[number] for number in order]
+        taken: set[str] = set()
+        for accumulator, registers in edit.split:
+            free = [
+                name for name in free_registers(self.block.instructions, accumulator) if name not in taken
+            ]
+            if len(free) < registers - 1:
+                raise ChangeError(f"too few registers are free to split {accumulator.name}")
+            taken.update(free[: registers - 1])
+            _split(order, instructions, accumulator, (accumulator.register, *free[: registers - 1]))
+        if self._loop and closing and instructions[-1].branch_displacement is not None:
+            length = sum(instruction.length for instruction in instructions[:-1])
+            instructions[-1:] = decode(back(instructions[-1].code, length))
+        return self._run(change, self._build(order, instructions, edit.alignment), iterations=times)
 
     def swapped(self, one: int, other: int, change: str = "") -> Outcome:
         """Two instructions in each other's place."""
         order = list(range(len(self._instructions)))
         order[one], order[other] = order[other], order[one]
-        return self._run(change, self._build(order))
-
-    def unrolled(self, times: int, change: str = "") -> Outcome:
-        """The body of a loop ``times`` in a row before its branch, the counter of every copy kept out.
-
-        Raises ChangeError if the block is no loop with a branch at its end.
-        """
-        end = self._loop_end()
-        body, closing = list(range(end)), list(range(end, len(self._instructions)))
-        if not self._loop or not closing or not body:
-            raise ChangeError("only a loop with a branch at its end can be unrolled")
-        return self._run(change, self._build(body * times + closing), iterations=times)
-
-    def aligned(self, alignment: int, change: str = "") -> Outcome:
-        """The block at another address, bytes within a 64-byte line."""
-        return self._run(change, self._build(range(len(self._instructions)), alignment))
+        return self._run(change, self._build(order, [self._instructions[number] for number in order]))
 
     def with_latency(self, instruction: int, cycles: int, change: str = "") -> Outcome:
         """An instruction whose results take ``cycles`` from its inputs (from its loads if it computes)."""
@@ -140,16 +177,13 @@ class Experiment:
         """The block as it is on another version of the microarchitecture."""
         return self._run(change, self.block, model=model)
 
-    def _build(self, order: Sequence[int], alignment: int | None = None) -> Block:
-        """A block of the original's instructions, given by their positions there."""
+    def _build(
+        self, order: Sequence[int], instructions: Sequence[Instruction], alignment: int | None = None
+    ) -> Block:
+        """A block of these instructions; ``order`` says which of the original's each of them was."""
         place = self.prediction.alignment if alignment is None else alignment
         block = build_block(
-            [self._instructions[number] for number in order],
-            self.model,
-            self._store,
-            loop=self._loop,
-            alignment=place,
-            options=self.options,
+            instructions, self.model, self._store, loop=self._loop, alignment=place, options=self.options
         )
         asked = {at: self._latencies[number] for at, number in enumerate(order) if number in self._latencies}
         return with_latencies(block, asked) if asked else block
@@ -173,14 +207,32 @@ class Experiment:
         prediction = explain(block, model, simulation)
         return Outcome(change, prediction.cycles_per_iteration / iterations, prediction.bottlenecks)
 
-    def _loop_end(self) -> int:
-        """Position of what closes the loop: the branch, with what fuses with it."""
+    @property
+    def loop_end(self) -> int:
+        """Position of what closes the loop: the branch, with what fuses with it; the end if there is none."""
         end = len(self.block.instructions)
-        if end and self.block.instructions[-1].is_branch:
+        if self._loop and end and self.block.instructions[-1].is_branch:
             end -= 1
             if end and self.block.instructions[end].fused_with_previous:
                 end -= 1
         return end
+
+
+def _split(
+    order: Sequence[int],
+    instructions: list[Instruction],
+    accumulator: Accumulator,
+    registers: Sequence[str],
+) -> None:
+    """Let the updates of an accumulator go round ``registers``. ``order``: numbers of ``instructions``."""
+    turns = cycle(registers)
+    for place, number in enumerate(order):
+        if number in accumulator.updates:
+            try:
+                code = with_register(instructions[place].code, accumulator.register, next(turns))
+            except ValueError as error:
+                raise ChangeError(f"{accumulator.name} cannot be another register: {error}") from None
+            (instructions[place],) = decode(code)
 
 
 OPTIONAL = {
@@ -228,10 +280,6 @@ def changed(model: Microarchitecture, name: str, value: str) -> Microarchitectur
     return replace(model, **new)
 
 
-_NOTABLE = 0.005
-"""Cycles; figures have two decimals."""
-
-
 def least_value(model: Microarchitecture, field: str) -> int:
     """Below this a parameter makes no sense: nothing would move any more."""
     if field in OPTIONAL.values():
@@ -250,60 +298,6 @@ _LSD_BATCH = 64
 """IDQ uops; the LSD never places more at once."""
 _MOST = 10_000
 """Largest value of a parameter; time and memory grow with it."""
-_MOST_INSTRUCTIONS = 100
-"""Instructions up to which each is removed in turn: every change is a simulation."""
-
-
-def sensitivity(experiment: Experiment, places: Sequence[str]) -> list[Callable[[], Outcome | None]]:
-    """Every change that is tried without being asked for: each is simulated when it is called, and gives
-    None if it makes no sense for this block. ``places``: what to call each instruction."""
-    model = experiment.model
-    count = len(experiment.block.instructions)
-    changes: list[Callable[[], Outcome]] = []
-    if 1 < count <= _MOST_INSTRUCTIONS:
-        changes += [
-            partial(experiment.without, number, f"without {places[number]}") for number in range(count)
-        ]
-    tried = set()
-    for edge in dependencies(experiment.prediction).edges:
-        key = (edge.consumer, edge.value)
-        if (edge.critical or edge.carried) and edge.value != "memory" and key not in tried:
-            tried.add(key)
-            value = f"{wording.value(edge.name)} of {places[edge.producer]}"
-            change = f"{places[edge.consumer]} does not wait for {value}"
-            # Makes no sense for the stack engine's RSP: no uop reads it.
-            changes.append(partial(experiment.without_input, edge.consumer, edge.value, change))
-    if experiment.prediction.mode == "loop":
-        changes += [partial(experiment.unrolled, times, f"unrolled {times} times") for times in (2, 4)]
-    changes += [
-        partial(experiment.aligned, alignment, f"alignment {alignment}")
-        for alignment in (0, 16, 32, 48)
-        if alignment != experiment.prediction.alignment
-    ]
-    for name in ("rs", "rob", *(OPTIONAL if experiment.options.limited else ())):
-        size = getattr(model, SIZES[name])
-        if size is None:
-            continue
-        value = 2 * size
-        change = f"{SIZES[name]} {value} instead of {size}"
-        changes.append(partial(experiment.with_parameter, name, str(value), change))
-    return [partial(_if_sensible, change) for change in changes]
-
-
-def _if_sensible(change: Callable[[], Outcome]) -> Outcome | None:
-    try:
-        return change()
-    except ChangeError:
-        return None
-
-
-def helpful(base: Outcome, tried: Sequence[Outcome]) -> list[Outcome]:
-    """The outcomes that save something that shows in two decimals, the best first."""
-    return [
-        outcome
-        for outcome in sorted(tried, key=lambda outcome: outcome.cycles_per_iteration)
-        if base.cycles_per_iteration - outcome.cycles_per_iteration > _NOTABLE
-    ]
 
 
 def _result_uops(template: InstructionTemplate) -> set[int]:

@@ -1,7 +1,7 @@
 """The counter that makes a block a loop, and the registers that it must stay away from."""
 
 import pytest
-from cyclelens.analyzer.assembly.counted_loop import counted_loop
+from cyclelens.analyzer.assembly.counted_loop import back, counted_loop
 from cyclelens.analyzer.assembly.decoder import decode, used_registers
 
 
@@ -70,3 +70,20 @@ def test_the_jump_is_short_where_it_reaches(nops, jump_bytes):
     jump = decode(code)[-1]
     assert jump.length == jump_bytes
     assert jump.branch_displacement == -len(code)
+
+
+@pytest.mark.parametrize(
+    ("branch", "before", "text"),
+    [
+        ("75f4", 126, "jnz .-126"),
+        ("75f4", 127, "jnz .-127"),
+        ("0f8500000000", 20, "jnz .-20"),
+        ("ebfe", 200, "jmp .-200"),
+        ("e900000000", 5, "jmp .-5"),
+        ("e2f0", 300, "loop .-14"),  # it has no other form
+    ],
+)
+def test_a_jump_back_has_the_shortest_form_that_reaches(branch, before, text):
+    code = back(bytes.fromhex(branch), before)
+    assert texts(code) == [text]
+    assert len(code) == (2 if before <= 126 or branch == "e2f0" else 5 if text.startswith("jmp") else 6)

@@ -64,6 +64,16 @@ def test_every_change(run, change, shown):
     assert shown in out
 
 
+def test_accumulators_are_split_by_name(run):
+    text = KERNEL.replace("imul %rax, %rax", "vaddps (%rsi), %ymm0, %ymm0\n    vaddps %ymm1, %ymm2, %ymm2")
+    code, out = run("whatif", "--split", "%ymm0,xmm2=2", text=text)
+    assert code == 0
+    assert "2.00  4 accumulators in place of ymm0 and ymm2, unrolled 2 times" in out
+    code, out = run("whatif", "--split", "rax=2", text=text)
+    assert code == 1
+    assert "registers that do: ymm0, ymm2" in out
+
+
 @pytest.mark.parametrize(
     "change", [("--remove", "1"), ("--set", "rs=1"), ("--no-wait", "3=rbx"), ("--ports", "3=z")]
 )
@@ -72,7 +82,15 @@ def test_a_change_that_makes_no_sense(run, change):
 
 
 @pytest.mark.parametrize(
-    "change", [("--remove", "x"), ("--latency", "3"), ("--unroll", "99"), ("--swap", "3")]
+    "change",
+    [
+        ("--remove", "x"),
+        ("--split", "ymm0"),
+        ("--split", "ymm0=99"),
+        ("--latency", "3"),
+        ("--unroll", "99"),
+        ("--swap", "3"),
+    ],
 )
 def test_a_change_that_cannot_be_read(run, change):
     assert run("whatif", *change)[0] == 2

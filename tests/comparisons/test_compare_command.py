@@ -77,7 +77,7 @@ def test_the_committed_file(run: Run, tmp_path: Path) -> None:
         "--git", "--arch", "SKL", "--format", "markdown", text=KERNEL.replace("imul %rax, ", "add %rax, ")
     )
     assert code == 0
-    assert "| SKL | 3.00 | 1.00 | -67 % |" in out
+    assert "| SKL | 3.00 | 1.00 | \\-67 % |" in out
     new = KERNEL.replace("begin free", "begin new")
     code, out = run("--git", "HEAD", "--region", "new", text=new)
     assert code == 1 and "no region 'new' in HEAD's version" in out

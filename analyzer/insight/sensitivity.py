@@ -1,0 +1,177 @@
+"""What would help: many changes, one at a time and in pairs, each simulated.
+
+Chains that tie hide each other: with one of them shortened, the others still take as long. What splits all of
+them is tried at once, and every two changes that are likely to matter together.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from itertools import combinations
+from math import lcm
+
+from cyclelens.analyzer.insight.accumulators import Accumulator
+from cyclelens.analyzer.insight.whatif import OPTIONAL, SIZES, ChangeError, Edit, Experiment, Outcome
+
+_NOTABLE = 0.005
+"""Cycles; figures have two decimals."""
+_MOST_INSTRUCTIONS = 100
+"""Instructions up to which each is removed in turn: every change is a simulation."""
+_MOST_PARTNERS = 12
+"""Changes of which all pairs are tried."""
+_PAIRED_INSTRUCTIONS = 20_000
+"""Instructions of all pairs together: of a long block fewer pairs are tried."""
+_SPLITS = (2, 4, 8)
+_UNROLLED = (2, 4)
+_ALIGNMENTS = (0, 16, 32, 48)
+
+
+_NO_EDIT = Edit()
+Split = tuple[tuple[Accumulator, int], ...]
+
+
+class Kind(StrEnum):
+    """What a change is."""
+
+    REWRITE = "rewrite"
+    """The kernel computes the same, but for the rounding of sums in another order."""
+    REMOVAL = "removal"
+    """An instruction is left out: what it costs. The kernel computes something else."""
+    PROCESSOR = "processor"
+    """Another processor."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Something to try."""
+
+    kind: Kind
+    words: str
+    edit: Edit = _NO_EDIT
+    parameter: tuple[str, str] = ("", "")
+    """Of the microarchitecture: name and value."""
+
+    def outcome(self, experiment: Experiment) -> Outcome | None:
+        """None if it makes no sense for this block."""
+        try:
+            if self.parameter[0]:
+                return experiment.with_parameter(*self.parameter, self.words)
+            return experiment.edited(self.edit, self.words)
+        except ChangeError:
+            return None
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A change with what it leads to."""
+
+    change: Change
+    outcome: Outcome | None
+    """None if it makes no sense for this block."""
+    saves: float = 0.0
+    """Cycles per iteration; 0 if it is no more than simpler changes save."""
+
+    def beyond(self, simpler: float) -> Tried:
+        """The same beside simpler changes, given what those save."""
+        return self if self.saves > simpler + _NOTABLE else replace(self, saves=0.0)
+
+
+def explore(experiment: Experiment, base: Outcome, places: Sequence[str]) -> Iterator[tuple[Tried, int]]:
+    """Every change that is tried without being asked for, and how many are still to come. Pairs are chosen
+    when the others are known. ``base``: no change. ``places``: what to call each instruction."""
+    alone: dict[Change, float] = {}
+    best: defaultdict[frozenset[Accumulator], float] = defaultdict(float)
+    changes = list(_changes(experiment, places))
+    for number, change in enumerate(changes, 1):
+        tried = _try(experiment, change, base)
+        if change.edit.split:
+            # More registers are worth a word only if they bring more.
+            together = frozenset(accumulator for accumulator, _ in change.edit.split)
+            tried, best[together] = tried.beyond(best[together]), max(best[together], tried.saves)
+        alone[change] = tried.saves
+        yield tried, len(changes) - number
+    pairs = _pairs(experiment, alone)
+    for number, (one, other) in enumerate(pairs, 1):
+        both = Change(one.kind, _together(one, other, places), one.edit | other.edit)
+        # What two save that do not hide each other is known from each alone.
+        yield _try(experiment, both, base).beyond(alone[one] + alone[other]), len(pairs) - number
+
+
+def helpful(tried: Sequence[Tried]) -> list[Tried]:
+    """Those that save something that shows in two decimals: rewrites first, of each kind the best first."""
+    order = list(Kind)
+    found = [each for each in tried if each.saves > _NOTABLE]
+    return sorted(found, key=lambda each: (order.index(each.change.kind), -each.saves))
+
+
+def _try(experiment: Experiment, change: Change, base: Outcome) -> Tried:
+    outcome = change.outcome(experiment)
+    saves = 0.0 if outcome is None else base.cycles_per_iteration - outcome.cycles_per_iteration
+    return Tried(change, outcome, saves)
+
+
+def _changes(experiment: Experiment, places: Sequence[str]) -> Iterator[Change]:
+    for split in _splits(experiment):
+        yield Change(Kind.REWRITE, split_words(split), Edit(split=split))
+    if experiment.prediction.mode == "loop":
+        for times in _UNROLLED:
+            yield Change(Kind.REWRITE, f"unrolled {times} times", Edit(times=times))
+    for alignment in _ALIGNMENTS:
+        if alignment != experiment.prediction.alignment:
+            yield Change(Kind.REWRITE, f"alignment {alignment}", Edit(alignment=alignment))
+    if 1 < len(places) <= _MOST_INSTRUCTIONS:
+        # Not the end of the loop: without it there is none.
+        for number in range(experiment.loop_end):
+            yield Change(Kind.REMOVAL, f"without {places[number]}", Edit(removed=frozenset([number])))
+    model = experiment.model
+    for name in ("rs", "rob", *(OPTIONAL if experiment.options.limited else ())):
+        size = getattr(model, SIZES[name])
+        if size is not None:
+            words = f"{SIZES[name]} {2 * size} instead of {size}"
+            yield Change(Kind.PROCESSOR, words, parameter=(name, str(2 * size)))
+
+
+def _splits(experiment: Experiment) -> Iterator[Split]:
+    """Those accumulators that critical chains go through, and all."""
+    chain = {instruction for instruction, _ in experiment.prediction.chain}
+    everyone = experiment.accumulators
+    critical = tuple(each for each in everyone if chain.intersection(each.updates))
+    for together in dict.fromkeys((critical, everyone)):
+        for registers in _SPLITS if together else ():
+            yield tuple((each, registers) for each in together)
+
+
+def split_words(split: Split) -> str:
+    """``4 accumulators in place of ymm0 and ymm3, unrolled 2 times``."""
+    names = [each.name for each, _ in split]
+    listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    times = lcm(*(each.copies(registers) for each, registers in split))
+    unrolled = f", unrolled {times} times" if times > 1 else ""
+    return f"{sum(registers for _, registers in split)} accumulators in place of {listed}{unrolled}"
+
+
+def _pairs(experiment: Experiment, alone: Mapping[Change, float]) -> list[tuple[Change, Change]]:
+    """Two rewrites that help, or two instructions that help or are on critical chains."""
+    chain = {instruction for instruction, _ in experiment.prediction.chain}
+
+    def matters(change: Change) -> bool:
+        return alone[change] > _NOTABLE or bool(chain.intersection(change.edit.removed))
+
+    edits = sorted(filter(matters, alone), key=lambda change: -alone[change])
+    pairs = [
+        (one, other)
+        for kind in (Kind.REWRITE, Kind.REMOVAL)
+        for one, other in combinations([each for each in edits if each.kind == kind][:_MOST_PARTNERS], 2)
+        if not (one.edit.split and other.edit.split) and None in (one.edit.alignment, other.edit.alignment)
+    ]
+    return pairs[: _PAIRED_INSTRUCTIONS // len(experiment.block.instructions)]
+
+
+def _together(one: Change, other: Change, places: Sequence[str]) -> str:
+    if one.kind is not Kind.REMOVAL:
+        return f"{one.words}; and {other.words}"
+    left_out = sorted(one.edit.removed | other.edit.removed)
+    return "without " + " and ".join(places[number].partition(": ")[0] for number in left_out)

@@ -1,0 +1,180 @@
+"""What would help: every promise is kept by the text with the edit made."""
+
+from __future__ import annotations
+
+import pytest
+from blocks import block_of, store
+from cyclelens.analyzer.api import Analyzer
+from cyclelens.analyzer.insight.explain import explain
+from cyclelens.analyzer.insight.sensitivity import Kind, explore, helpful
+from cyclelens.analyzer.insight.whatif import Edit, Experiment
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
+from cyclelens.analyzer.model.result import AnalysisOptions
+from cyclelens.analyzer.simulator.pipeline import simulate
+
+LOAD = "    vmovups {offset}(%rsi), %ymm15\n"
+FMA = LOAD + "    vfmadd231ps {offset}(%rdi), %ymm15, %ymm{number}\n"
+
+
+def body(*numbers: int, tail: str = "    add $64, %rsi\n    add $64, %rdi\n") -> str:
+    """Multiply-adds of neighbouring elements into these registers, and the step of the pointers."""
+    lines = (FMA.format(offset=32 * at, number=number) for at, number in enumerate(numbers))
+    return "".join(lines) + tail
+
+
+def loop(*bodies: str) -> str:
+    return f"# cyclelens-begin a\n.L:\n{''.join(bodies)}    dec %rcx\n    jnz .L\n# cyclelens-end\n"
+
+
+def analysed(text: str, name: str = "SKL"):
+    """The region of a text, which has no problem, at the beginning of a 64-byte line."""
+    analyzer = Analyzer(store())
+    analysis = analyzer.analyze(text, AnalysisOptions((name,), alignment=0))
+    assert not [problem for problem in analysis.problems if problem.severity == "error"]
+    (region,) = analysis.regions
+    return analyzer, region, region.predictions[0]
+
+
+def promised(text: str, name: str = "SKL") -> dict[str, float]:
+    """What helps, in words, with the figure that it is said to lead to."""
+    analyzer, region, prediction = analysed(text, name)
+    experiment = analyzer.experiment(region, prediction)
+    places = [f"line {index}" for index in range(len(prediction.instructions))]
+    found = helpful([tried for tried, _ in explore(experiment, experiment.baseline(), places)])
+    return {tried.change.words: tried.outcome.cycles_per_iteration for tried in found}
+
+
+def figure(text: str, name: str = "SKL") -> float:
+    return analysed(text, name)[2].cycles_per_iteration
+
+
+# One register, two chained additions of it: the text, the promise, and the text with the edit made.
+ONE, TWO = body(0, 0), body(0, 1)
+SPLITS = {
+    "two turns within the body": (loop(ONE), "2 accumulators in place of ymm0", loop(TWO), 1, 4.00),
+    "the body twice": (
+        loop(ONE),
+        "4 accumulators in place of ymm0, unrolled 2 times",
+        loop(body(0, 1), body(2, 3)),
+        2,
+        2.00,
+    ),
+    "two chains that tie": (
+        loop(TWO),
+        "4 accumulators in place of ymm0 and ymm1, unrolled 2 times",
+        loop(body(0, 1), body(2, 3)),
+        2,
+        2.00,
+    ),
+    "an integer product": (
+        loop("    imul (%rsi), %rax\n    add $8, %rsi\n"),
+        "2 accumulators in place of rax, unrolled 2 times",
+        loop("    imul (%rsi), %rax\n    add $8, %rsi\n    imul (%rsi), %rdx\n    add $8, %rsi\n"),
+        2,
+        1.50,
+    ),
+    "either source": (
+        loop("    vaddsd %xmm3, %xmm2, %xmm3\n    vmaxpd (%rsi), %ymm4, %ymm4\n    add $8, %rsi\n"),
+        "4 accumulators in place of xmm3 and ymm4, unrolled 2 times",
+        loop(
+            "    vaddsd %xmm3, %xmm2, %xmm3\n    vmaxpd (%rsi), %ymm4, %ymm4\n    add $8, %rsi\n"
+            "    vaddsd %xmm5, %xmm2, %xmm5\n    vmaxpd (%rsi), %ymm6, %ymm6\n    add $8, %rsi\n"
+        ),
+        2,
+        2.00,
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "change", "edited", "iterations", "cycles"), SPLITS.values(), ids=SPLITS)
+@pytest.mark.parametrize("name", ["SKL", "ICL"])
+def test_the_edit_keeps_the_promise(text, change, edited, iterations, cycles, name):
+    promise = promised(text, name)[change]
+    assert figure(edited, name) / iterations == pytest.approx(promise, abs=0.01)
+    if name == "SKL":
+        assert promise == pytest.approx(cycles, abs=0.01)
+
+
+@pytest.mark.parametrize("times", [2, 4, 8])
+@pytest.mark.parametrize(
+    "line", ["nopw 0x1000(%rax,%rax)", "addl $1000000, (%rsi)\n    add $4, %rsi", "imul %rbx, %rax"]
+)
+def test_an_unrolled_loop_is_that_of_its_text(line, times):
+    """With another form of the jump, where it is far."""
+    lines = f"    {line}\n" * 5
+    analyzer, region, prediction = analysed(loop(lines))
+    promise = analyzer.experiment(region, prediction).edited(Edit(times=times)).cycles_per_iteration
+    assert figure(loop(lines * times)) / times == pytest.approx(promise, abs=0.01)
+
+
+def test_removed_lines_are_removed():
+    lines = TWO.splitlines(keepends=True)
+    promises = promised(loop(TWO))
+    assert promises["without line 1 and line 3"] == figure(loop(lines[0], lines[2], *lines[4:]))
+
+
+def test_chains_that_tie_are_no_help_alone():
+    """Of the single changes only what splits both helps."""
+    found = promised(loop(TWO))
+    assert set(found) == {
+        "4 accumulators in place of ymm0 and ymm1, unrolled 2 times",
+        "without line 1 and line 3",
+    }
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "imul %rax, %rax",  # a power
+        "imul $3, %rax",  # a power of a constant
+        "vfmadd213ps %ymm2, %ymm1, %ymm0",  # Horner's scheme: the sum is multiplied
+        "vsubps %ymm0, %ymm1, %ymm0",  # another sign in every iteration
+        "vaddps %ymm0, %ymm0, %ymm0",
+        "adc %rbx, %rax",  # waits for the carry, too
+        "add (%rax), %rax",  # an address
+        "xor %rax, %rbx\n    mov %rbx, %rax",
+        "vaddps %ymm1, %ymm0, %ymm0\n    vmovups %ymm0, (%rdi)",  # every sum is stored
+        "vaddps %ymm1, %ymm0, %ymm0\n    vmulps %ymm1, %ymm0, %ymm0",  # two operations
+    ],
+)
+def test_only_sums_and_the_like_can_be_split(line):
+    analyzer, region, prediction = analysed(loop(f"    {line}\n"))
+    assert analyzer.experiment(region, prediction).accumulators == ()
+
+
+def test_registers_may_run_out():
+    """Fifteen sums leave one register: nothing can be split, and nothing is promised."""
+    lines = "".join(f"    vaddps %ymm15, %ymm{number}, %ymm{number}\n" for number in range(15))
+    assert not [change for change in promised(loop(lines)) if "accumulators" in change]
+
+
+def experiment(code: str, model: ModelOptions = PUBLISHED) -> Experiment:
+    block, parameters = block_of(code, "SKL", options=model), registry.get("SKL")
+    return Experiment(
+        explain(block, parameters, simulate(block, parameters, options=model)), store(), options=model
+    )
+
+
+def test_nothing_is_promised_that_no_edit_does():
+    """imul rax, rax; add rbx, rbx; dec r15; jnz: the multiplication can be left out, and that is all."""
+    subject = experiment("480fafc04801db49ffcf75f4")
+    tried = [each for each, _ in explore(subject, subject.baseline(), ["mul", "add", "dec", "jnz"])]
+    (only,) = helpful(tried)
+    assert (only.change.words, only.change.kind, only.outcome.cycles_per_iteration) == (
+        "without mul",
+        Kind.REMOVAL,
+        1,
+    )
+
+
+def test_with_resources_larger_ones_are_tried_too():
+    subject = experiment("480fafc04801db49ffcf75f4", ModelOptions(resources=True))
+    tried = [each for each, _ in explore(subject, subject.baseline(), ["mul", "add", "dec", "jnz"])]
+    assert "store_buffer_size 112 instead of 56" in [each.change.words for each in tried]
+
+
+def test_how_much_is_still_to_come_goes_down_to_nothing():
+    subject = experiment("480fafc04801db49ffcf75f4")
+    left = [left for _, left in explore(subject, subject.baseline(), ["mul", "add", "dec", "jnz"])]
+    assert left[-1] == 0 and len(left) > 5
