@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
 from pathlib import Path
@@ -66,6 +66,10 @@ ALIGNMENTS = range(LINE_BYTES)
 
 MAX_BLOCK_BYTES = 16 * 1024
 """Longest block that is simulated. Kernels are far shorter, and time and memory grow with the length."""
+
+_QUICK_BYTES = 16 * 1024
+"""Bytes of code, those of all positions together, whose simulation a quick answer does not wait for: some
+fifteen milliseconds."""
 
 _CACHED_PREDICTIONS = 256
 _MARKER_OPTIONS = frozenset({"arch", "mode", "alignment", "align", "name"})
@@ -357,10 +361,14 @@ class Analyzer:
         from cyclelens.analyzer.insight.assumptions import assumptions
         from cyclelens.analyzer.insight.explain import explain
         from cyclelens.analyzer.insight.findings import find
-        from cyclelens.analyzer.insight.positions import alone, unknown_offset, usual
+        from cyclelens.analyzer.insight.positions import alone, positions, unknown_offset, usual
 
         about = (code, model.name, loop, placement, tuple(latencies.items()), options.model)
-        key = (*about, options.trace, options.trace_rounds, options.alternatives)
+        offsets = placement.offsets
+        # The same with and without a trace.
+        places = self._places.get(about)
+        hurried = places is None and options.quick and len(offsets) * len(code) > _QUICK_BYTES
+        key = (*about, hurried, options.trace, options.trace_rounds, options.alternatives)
         answer = self._answers.get(key)
         self._asked += 1
         if answer is None:
@@ -378,8 +386,9 @@ class Analyzer:
                     block = with_latencies(block, latencies)
                 return block
 
-            places = self._positions(about, build, placement, model, chosen, cancel)
-            block = build(usual(places) if places else placement.offset)
+            if places is None and len(offsets) > 1 and not hurried:
+                places = self._places[about] = positions(build, offsets, model, chosen, cancel)
+            block = build(usual(places) if places else offsets[0])
             simulation = simulate(
                 block,
                 model,
@@ -390,8 +399,10 @@ class Analyzer:
                 cancel=cancel,
             )
             prediction = explain(block, model, simulation)
-            prediction = replace(prediction, positions=places or alone(prediction))
-            assumed = (*assumptions(prediction), *unknown_offset(prediction, placement))
+            assumed = assumptions(prediction)
+            if not hurried:
+                prediction = replace(prediction, positions=places or alone(prediction))
+                assumed += tuple(unknown_offset(prediction, placement))
             if options.alternatives:
                 assumed += self._overlaps(about, block, model, prediction, chosen, cancel)
             prediction = replace(prediction, assumptions=assumed)
@@ -401,26 +412,6 @@ class Analyzer:
                 self._answers.popitem(last=False)
         self._answers.move_to_end(key)
         return answer
-
-    def _positions(
-        self,
-        key: tuple[object, ...],
-        build: Callable[[int], Block],
-        placement: Placement,
-        model: Microarchitecture,
-        options: ModelOptions,
-        cancel: Cancel | None,
-    ) -> tuple[Position, ...]:
-        """The figures at all places where the code may lie; none if there is only one such place. They are
-        the same with and without a trace."""
-        from cyclelens.analyzer.insight.positions import positions
-
-        if len(placement.offsets) == 1:
-            return ()
-        found = self._places.get(key)
-        if found is None:
-            found = self._places[key] = positions(build, placement.offsets, model, options, cancel)
-        return found
 
     def _overlaps(
         self,

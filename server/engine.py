@@ -63,8 +63,10 @@ class AnalyzerEngine:
             )
             yield from COMPARISONS[job.task](request)
             return
+        # The first does not wait for the figures of many positions.
         variants = [
-            replace(job.options, trace=trace, trace_rounds=TIMELINE_ROUNDS) for trace in (False, True)
+            replace(job.options, trace=trace, quick=not trace, trace_rounds=TIMELINE_ROUNDS)
+            for trace in (False, True)
         ]
         analyses = self._analyzer.variants(job.text, variants, cancel)
         shown: _Shown = {}
@@ -82,10 +84,11 @@ class AnalyzerEngine:
         analysis = next(analyses)
         brief = [put("brief", region, partial(_brief, region, analysis, job)) for region in analysis.regions]
         yield FileResult(tuple(brief), analysis.problems, analysis.dialect, detailed=False)
+        whole = [all(each.positions for each in region.predictions) for region in analysis.regions]
         analysis = next(analyses)
         full = [
-            put("full", region, partial(_detailed, before, region, analysis, job))
-            for region, before in zip(analysis.regions, brief, strict=True)
+            put("full", region, partial(_detailed, before if done else None, region, analysis, job))
+            for region, before, done in zip(analysis.regions, brief, whole, strict=True)
         ]
         yield FileResult(tuple(full), analysis.problems, analysis.dialect)
         fixed = [
@@ -167,11 +170,14 @@ def _brief(region: RegionAnalysis, analysis: Analysis, job: Job) -> RegionResult
     )
 
 
-def _detailed(brief: RegionResult, region: RegionAnalysis, analysis: Analysis, job: Job) -> RegionResult:
-    """The same with what takes longer to make than somebody who types wants to wait."""
+def _detailed(
+    brief: RegionResult | None, region: RegionAnalysis, analysis: Analysis, job: Job
+) -> RegionResult:
+    """The same with what takes longer to make than somebody who types wants to wait. ``brief``: None if its
+    figures were of one position and are of all now."""
     alone = replace(analysis, regions=(region,), problems=())
     return replace(
-        brief,
+        brief or _brief(region, analysis, job),
         timelines=tuple(_timelines(region)),
         data=json.document(_without_traces(alone), job.uri)["regions"][0],
     )

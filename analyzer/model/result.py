@@ -257,6 +257,9 @@ class AnalysisOptions:
     """Only the region of this name."""
     model: ModelOptions = PUBLISHED
     """Which variant of the model simulates; ``bounds`` does not, and is for batches only."""
+    quick: bool = False
+    """Where all positions of a region would take long, only the first is simulated; ``positions`` is empty
+    then."""
     trace: bool = False
     trace_rounds: int | None = None
     """Iterations at its beginning that the trace is about, then without causes; all by default."""

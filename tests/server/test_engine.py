@@ -107,3 +107,12 @@ def test_a_timeline_keeps_its_first_rounds() -> None:
     (timeline,) = detailed.regions[0].timelines
     rounds = {row[timeline.columns.index("round")] for row in timeline.rows}
     assert rounds == set(range(engine.TIMELINE_ROUNDS))
+
+
+def test_the_first_answer_does_not_wait_for_all_positions_of_long_code() -> None:
+    body = "".join(f" mov %rax, %r{8 + number % 7}\n" for number in range(120))
+    text = f"# cyclelens-begin long\n1:{body} dec %rcx\n jnz 1b\n# cyclelens-end\n{TEXT}"
+    first, second, *_ = answers(engine.create(), text)
+    assert "positions" not in regions(first)["long"].headline
+    assert "of 64 positions" in regions(second)["long"].headline
+    assert "of 64 positions" in regions(first)["r0"].headline
