@@ -19,5 +19,5 @@ def propose(site: Site) -> Iterator[Proposal]:
     """The smallest padding that helps is the one up to the boundary: a jump that starts there is far from
     the next one."""
     if CODE in site.warnings:
-        edit = site.insert_before(".p2align 5")
+        edit = site.insert_before(site.align(32))
         yield Proposal("Pad up to the 32-byte boundary", site.statement.line, (edit,), CODE)

@@ -1,33 +1,99 @@
-"""A region that does not start at a 64-byte line: align it.
+"""A loop that is slower where it lies, or may lie, than elsewhere: put it where it is fast.
 
-# cyclelens-begin dot alignment=23   ->   .p2align 6
-                                          # cyclelens-begin dot alignment=0
+        .p2align 4                        ->      .p2align 5
+# cyclelens-begin dot                     ->  # cyclelens-begin dot
+
+# cyclelens-begin dot alignment=23        ->      .p2align 6
+                                              # cyclelens-begin dot alignment=0
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
+from cyclelens.analyzer.fixes.jcc_erratum import CODE
 from cyclelens.analyzer.fixes.proposal import Edit, Proposal
 from cyclelens.analyzer.fixes.site import Site
 
 _OPTION = re.compile(r"\balign(?:ment)?=\d+")
+_ALIGNMENT = re.compile(r"\s*(\.?(p2|b)?align[ \t]+(\d+))\s*(?:[#;/].*)?", re.IGNORECASE)
+_COMMENT = re.compile(r"\s*(?:[#;]|//|/\*.*\*/\s*$)|\s*$")
+_PLACES = ((32, 0), (64, 0), (32, 16), (64, 16), (64, 32), (64, 48))
+"""Boundaries and bytes behind them, the simplest first."""
 
 
 def propose(site: Site) -> Iterator[Proposal]:
     """Once for the region, at its first instruction."""
-    if site.index or not site.prediction.alignment:
-        return
     region = site.analysis.region
-    line = region.first_line
-    marker = site.lines[line]
-    option = _OPTION.search(marker)
-    if option is None:
-        return  # the offset comes from the settings: the text does not say where the region starts
-    indent = re.sub(r"\S", " ", site.lines[site.statement.line][: site.statement.column])
+    if site.index:
+        return
+    option = _OPTION.search(site.lines[region.first_line])
+    if option is not None:
+        if site.prediction.alignment:
+            yield _for_marker(site, option)
+        return
+    struck = [
+        finding.instruction
+        for finding in site.analysis.findings
+        if finding.code == CODE and finding.microarchitecture in ("", site.prediction.microarchitecture)
+    ]
+    figures = {position.cycles_per_iteration for position in site.prediction.positions}
+    if not region.ends_in_jump_to_start or site.is_piece or not (struck or len(figures) > 1):
+        return
+    line, code = region.first_line, ""
+    if struck:
+        line, code = region.lines[site.analysis.instruction_lines[struck[0]]].line, CODE
+    earlier = _earlier(site)
+    least = earlier.boundary if earlier else 0
+    for boundary, distance in _PLACES:
+        if boundary < least or (site.nasm and distance):
+            continue
+        title = f"Align the loop to {boundary} bytes"
+        if distance:
+            title = f"Put the loop {distance} bytes behind a {boundary}-byte boundary"
+        yield Proposal(title, line, (_place(site, boundary, distance, earlier),), code, "place of the loop")
+
+
+def _for_marker(site: Site, option: re.Match[str]) -> Proposal:
+    """The text says by an option where the region lies: it has to say so by a directive."""
+    line = site.analysis.region.first_line
     edits = (
-        Edit(line, 0, line, 0, f"{indent}.p2align 6\n"),
+        site.insert_before_region(site.align(64)),
         Edit(line, option.start(), line, option.end(), "alignment=0"),
     )
-    yield Proposal("Align the start of the region to 64 bytes", line, edits)
+    return Proposal("Align the start of the region to 64 bytes", line, edits)
+
+
+class _Earlier(NamedTuple):
+    """An alignment that stands in front of the region already."""
+
+    line: int
+    column: int
+    end_column: int
+    boundary: int
+
+
+def _earlier(site: Site) -> _Earlier | None:
+    line = site.analysis.region.first_line - 1
+    while line >= 0 and _COMMENT.match(site.lines[line]):
+        line -= 1
+    known = _ALIGNMENT.fullmatch(site.lines[line]) if line >= 0 else None
+    if known is None:
+        return None
+    number = int(known[3])
+    boundary = 1 << min(number, 12) if known[2] == "p2" else number
+    return _Earlier(line, known.start(1), known.end(1), boundary)
+
+
+def _place(site: Site, boundary: int, distance: int, earlier: _Earlier | None) -> Edit:
+    """An alignment in front of the region, or in the place of the one that is there."""
+    statements = [site.align(boundary)]
+    if distance:
+        statements.append(f".skip {distance}, 0x90")
+    if earlier is None:
+        return site.insert_before_region(*statements)
+    line, column, end_column, _ = earlier
+    indent = re.sub(r"\S", " ", site.lines[line][:column])
+    return Edit(line, column, line, end_column, f"\n{indent}".join(statements))

@@ -28,6 +28,8 @@ class Proposal:
     edits: tuple[Edit, ...]
     code: str = ""
     """Code of the finding that it settles; empty if there is no finding for it."""
+    choice: str = ""
+    """Of the proposals for a region that have the same choice only the best is offered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,8 @@ class Fix:
     microarchitecture: str
     before: float
     after: float
+    where: str = ""
+    """Where in memory it helps, if the figure that is shown stays: `` at 2 of 4 positions``."""
 
     def moved(self, lines: int) -> Fix:
         """The same for a text in which everything is this many lines further down."""

@@ -20,7 +20,7 @@ from cyclelens.analyzer.fixes import (
 from cyclelens.analyzer.fixes.proposal import Fix, Proposal, apply
 from cyclelens.analyzer.fixes.site import Site
 from cyclelens.analyzer.insight.confidence import is_uncertain
-from cyclelens.analyzer.model.result import Analysis, AnalysisOptions, RegionAnalysis
+from cyclelens.analyzer.model.result import Analysis, AnalysisOptions, Prediction, RegionAnalysis
 
 PROPOSERS: tuple[Callable[[Site], Iterator[Proposal]], ...] = (
     length_changing_prefix.propose,
@@ -61,12 +61,18 @@ def fixes(
     for region in analysis.regions:
         if not region.predictions:
             continue
+        chosen: dict[str, Fix] = {}
         for proposal in list(proposals(lines, analysis.dialect, region))[:MAX_PROPOSALS]:
             if cancel is not None and cancel():
                 raise Cancelled
             fix = judge(analyzer, text, options, region, proposal, cancel)
-            if fix is not None:
+            if fix is None:
+                continue
+            if not proposal.choice:
                 yield fix
+            elif proposal.choice not in chosen or fix.after < chosen[proposal.choice].after - LEAST_GAIN:
+                chosen[proposal.choice] = fix
+        yield from chosen.values()
 
 
 def proposals(lines: Sequence[str], dialect: str, region: RegionAnalysis) -> Iterator[Proposal]:
@@ -103,9 +109,21 @@ def judge(
     if len(changed.regions) != 1 or not changed.regions[0].predictions:
         return None
     prediction = changed.regions[0].predictions[0]
-    after = prediction.cycles_per_iteration
+    before, after = primary.cycles_per_iteration, prediction.cycles_per_iteration
     if is_uncertain(prediction) and not is_uncertain(primary):
         return None  # there are no figures for what was put in
-    if prediction.mode != primary.mode or after > primary.cycles_per_iteration - LEAST_GAIN:
+    if prediction.mode != primary.mode or after > before + LEAST_GAIN:
         return None
-    return Fix(proposal, name, primary.microarchitecture, primary.cycles_per_iteration, after)
+    where = ""
+    if after > before - LEAST_GAIN:
+        # The figure that is shown stays; there may be fewer places where the code is slow.
+        before, after = _worst(primary), _worst(prediction)
+        if not proposal.choice or after > before - LEAST_GAIN:
+            return None
+        slow = [each for each in primary.positions if each.cycles_per_iteration == before]
+        where = f" at {len(slow)} of {len(primary.positions)} positions"
+    return Fix(proposal, name, primary.microarchitecture, before, after, where)
+
+
+def _worst(prediction: Prediction) -> float:
+    return max(position.cycles_per_iteration for position in prediction.positions)

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from cyclelens.analyzer.assembly.decoder import used_registers
+from cyclelens.analyzer.assembly.dialect import style
+from cyclelens.analyzer.assembly.stretches import Source
 from cyclelens.analyzer.fixes.proposal import Edit
 from cyclelens.analyzer.model.instruction import DecodedOperand, OperandKind
 from cyclelens.analyzer.model.result import Finding, Prediction, RegionAnalysis
@@ -48,6 +50,11 @@ def _named_around(lines: tuple[str, ...], first: int, last: int) -> frozenset[st
         if words.intersection(resized(name, bits).lower() for bits in (8, 16, 32, 64))
         or f"{name[1]}h".lower() in words
     )
+
+
+@lru_cache(maxsize=2)
+def _is_nasm(lines: tuple[str, ...]) -> bool:
+    return style(Source("\n".join(lines))) == "nasm"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +107,11 @@ class Site:
             return False  # repeated by a directive
         written = self.lines[statement.line][statement.column : statement.end_column]
         return written == statement.text and bool(written)
+
+    @property
+    def nasm(self) -> bool:
+        """Whether the file is in NASM's language."""
+        return _is_nasm(tuple(self.lines))
 
     @property
     def alone(self) -> bool:
@@ -201,11 +213,15 @@ class Site:
         text = "".join(f"{statement}\n{indent}" for statement in statements)
         return Edit(line, column, line, column, text)
 
-    def insert_before_region(self, statement: str) -> Edit:
-        """A statement on a line of its own in front of the region's opening marker."""
+    def insert_before_region(self, *statements: str) -> Edit:
+        """Statements on lines of their own in front of the region's opening marker."""
         line = self.analysis.region.first_line
         indent = re.sub(r"\S", " ", self.lines[self.statement.line][: self.statement.column])
-        return Edit(line, 0, line, 0, f"{indent}{statement}\n")
+        return Edit(line, 0, line, 0, "".join(f"{indent}{statement}\n" for statement in statements))
+
+    def align(self, boundary: int) -> str:
+        """The directive that aligns what follows to a power of two, in bytes."""
+        return f"align {boundary}" if self.nasm else f".p2align {boundary.bit_length() - 1}"
 
     def replace(self, *statements: str) -> Edit:
         """Other statements in the place of this one."""

@@ -61,7 +61,7 @@ def _actions(
         if wanted and not any(f"{kind.value}.".startswith(f"{_value(only)}.") for only in wanted):
             continue
         yield types.CodeAction(
-            title=f"{fix.proposal.title}: {change(fix.before, fix.after)}",
+            title=f"{fix.proposal.title}: {change(fix.before, fix.after)}{fix.where}",
             kind=kind,
             diagnostics=settled or None,
             edit=_workspace_edit(snapshot, converter, fix, versioned),
