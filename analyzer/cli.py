@@ -26,7 +26,7 @@ from cyclelens.analyzer.commands.common import (
     new_parser,
     one_microarchitecture,
 )
-from cyclelens.analyzer.escaping import printable
+from cyclelens.analyzer.escaping import Painted, printable
 from cyclelens.analyzer.suggestions import did_you_mean
 from cyclelens.analyzer.usage import WRONG_USAGE, Parser
 
@@ -51,13 +51,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 class _Printable:
-    """The standard output for words of other people: nothing that a terminal obeys gets through."""
+    """The standard output for words of other people: nothing that a terminal obeys gets through but
+    our own colours."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
 
     def write(self, text: str) -> int:
-        return self._stream.write(printable(text))
+        return self._stream.write(text if isinstance(text, Painted) else printable(text))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)

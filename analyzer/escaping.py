@@ -39,6 +39,16 @@ def printable(text: str) -> str:
     return text if text.isprintable() else text.translate(_SHOWN)
 
 
+class Painted(str):
+    """A printable text with colours of ours around it: the only thing that a terminal may obey."""
+
+
+def painted(text: str, colour: str) -> Painted:
+    """A text in a colour, given as the numbers of a terminal's control sequence (``1;31``)."""
+    shown = printable(text)
+    return Painted(f"\x1b[{colour}m{shown}\x1b[0m" if colour and shown else shown)
+
+
 def prose(text: str) -> str:
     """Markdown for a text as it is, in one line: no link, no image, no HTML, no end of a table's cell."""
     line = " ".join(printable(text).split())

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
+from typing import TYPE_CHECKING
+
 from cyclelens.analyzer.commands.common import (
     OK,
     PROBLEMS,
@@ -11,6 +16,9 @@ from cyclelens.analyzer.commands.common import (
     list_functions,
     new_parser,
 )
+
+if TYPE_CHECKING:
+    from cyclelens.analyzer.model.result import Analysis
 
 FORMATS = ("text", "json", "markdown", "html", "sarif", "dot", "svg")
 
@@ -43,5 +51,20 @@ def main(arguments: list[str]) -> int:
     # A document to read at leisure has everything.
     full = options.format == "html"
     analysis = analyze_file(options, trace=full or options.trace, account=full or options.account)
-    print(render(analysis, options.file, options.format), end="")
+    if options.format == "text" and sys.stdout.isatty():
+        _show(analysis, options.file)
+    else:
+        print(render(analysis, options.file, options.format), end="")
     return OK if is_clean(analysis) else PROBLEMS
+
+
+def _show(analysis: Analysis, file: str) -> None:
+    """The report on a terminal: as wide as that is, and in colours unless they are not wanted (NO_COLOR)."""
+    from cyclelens.analyzer.escaping import painted
+    from cyclelens.analyzer.reports.lines import COLOURS
+    from cyclelens.analyzer.reports.text import lines
+
+    coloured = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    for line in lines(analysis, file, shutil.get_terminal_size().columns):
+        sys.stdout.write(painted(line.text, COLOURS[line.style] if coloured else ""))
+        sys.stdout.write("\n")

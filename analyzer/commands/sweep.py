@@ -92,7 +92,7 @@ def _latency_table(sweep: LatencySweep) -> Iterator[str]:
     yield "   load latency  cycles/iter"
     for latency, cycles in zip(sweep.latencies, sweep.cycles, strict=True):
         yield f"   {latency:12}  {cycles:11.2f}  {_bar(cycles, sweep.cycles)}"
-    yield f"   slope at the end: {sweep.slope:.2f} cycles an iteration for each cycle of latency"
+    yield f"   slope at the end: {sweep.slope:.2f} cycles per iteration for each cycle of latency"
     if sweep.knee is None:
         yield "   no knee: every latency is hidden"
     elif sweep.knee == sweep.latencies[0]:

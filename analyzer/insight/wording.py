@@ -56,6 +56,11 @@ def bound_by(bottlenecks: Sequence[str], limit: int | None = None) -> str:
     return f"{names[0]}-bound +{len(names) - 1}" if len(names) > 1 else text
 
 
+def limits(bottlenecks: Sequence[str]) -> str:
+    """The names of what limits a figure: ``Dependencies, Ports``; in words if it is nothing by itself."""
+    return "none by itself" if tuple(bottlenecks) == (UNKNOWN,) else ", ".join(bottlenecks)
+
+
 def explanations(prediction: Prediction) -> Iterator[str]:
     """One sentence for each bottleneck on what it means to be bound by it."""
     for name in prediction.bottlenecks:
@@ -81,7 +86,7 @@ def lost(account: Account, instruction: int) -> str:
     cycles_lost, cause = account.lost_cycles(instruction), account.main_cause(instruction)
     if cause is None or cycles_lost < 0.005:
         return ""
-    return f"{cycles_lost:.2f} cycles an iteration are lost because of it ({cause.text})"
+    return f"{cycles_lost:.2f} cycles per iteration are lost because of it ({cause.text})"
 
 
 def figure(value: float) -> str:

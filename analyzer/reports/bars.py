@@ -106,7 +106,7 @@ def multiples(predictions: Sequence[tuple[str, str, Prediction]]) -> Iterator[st
         label = registry.get(prediction.microarchitecture).units.label
         ports = sorted({port for line in usage for port in line.ports})
         loads = [(label(port), sum(line.ports.get(port, 0.0) for line in usage)) for port in ports]
-        chart = columns(loads, cycles, "uops an iteration by port")
+        chart = columns(loads, cycles, "uops per iteration by port")
         yield f'<div class="muted">busy ports<br>{chart}</div></li>'
     yield "</ul>"
     colours = {text: colour for account in accounts for text, _, colour in account}

@@ -120,7 +120,7 @@ def region_card(region: RegionAnalysis) -> str:
     lines += [
         f"| {prediction.microarchitecture} | {prediction.cycles_per_iteration:.2f}{doubt(prediction)}"
         f"{wording.elsewhere(prediction)} "
-        f"| {wording.mode(prediction.mode)} | {', '.join(prediction.bottlenecks)} "
+        f"| {wording.mode(prediction.mode)} | {wording.limits(prediction.bottlenecks)} "
         f"| {wording.front_end(prediction)} |"
         for prediction in region.predictions
     ]

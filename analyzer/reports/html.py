@@ -15,6 +15,7 @@ from importlib.resources import files
 from cyclelens.analyzer.insight import absence, as_written, wording
 from cyclelens.analyzer.insight.confidence import reservations
 from cyclelens.analyzer.insight.dependencies import dependencies
+from cyclelens.analyzer.insight.rates import rates
 from cyclelens.analyzer.insight.static_ports import static_ports
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.result import Analysis, Prediction, RegionAnalysis
@@ -22,7 +23,8 @@ from cyclelens.analyzer.model.source import UNKNOWN_LINE
 from cyclelens.analyzer.model.units import Units
 from cyclelens.analyzer.reports import bars, graph, timeline
 from cyclelens.analyzer.reports.interactive import script_data, source_line
-from cyclelens.analyzer.reports.rows import Row, rows, source_shares
+from cyclelens.analyzer.reports.rows import Row, grouped, rows, source_shares
+from cyclelens.analyzer.reports.table import LEGEND
 
 _LIGHT = {
     "background": "#ffffff",
@@ -195,10 +197,9 @@ def _prediction(region: RegionAnalysis, prediction: Prediction, identifier: str)
         f"on {escape(model.name)} ({escape(model.title)}), {wording.mode(prediction.mode)}, "
         f"<b>{escape(wording.bound_by(prediction.bottlenecks))}</b></p>"
     )
-    for finding in region.findings:
-        if finding.microarchitecture in ("", prediction.microarchitecture):
-            place = wording.place(region.region.lines[region.instruction_lines[finding.instruction]])
-            yield f'<p class="warn">{escape(place)}: {escape(finding.message)} [{escape(finding.code)}]</p>'
+    findings = [each for each in region.findings if each.microarchitecture in ("", model.name)]
+    for place, finding in grouped(region, findings):
+        yield f'<p class="warn">{escape(place)}: {escape(finding.message)} [{escape(finding.code)}]</p>'
     if prediction.simulation.trace is not None:
         texts = as_written.texts(region, prediction)
         data = script_data(region, prediction)
@@ -206,7 +207,12 @@ def _prediction(region: RegionAnalysis, prediction: Prediction, identifier: str)
         yield f'<div class="timeline" data-timeline="{identifier}"></div>'
         yield "<details><summary>A few iterations as text</summary>"
         yield f"<pre>{escape(timeline.render(prediction, texts=texts))}</pre></details>"
-    notes = [*wording.explanations(prediction), f"Front end: {wording.front_end(prediction)}"]
+    instructions, uops = rates(prediction)
+    notes = [
+        *wording.explanations(prediction),
+        f"Per cycle: {instructions:.2f} instructions, {uops:.2f} uops issued",
+        f"Front end: {wording.front_end(prediction)}",
+    ]
     if prediction.bounds:
         bounds = sorted(prediction.bounds.items(), key=lambda bound: -bound[1])
         notes.append("Bounds: " + ", ".join(f"{name} {cycles:.2f}" for name, cycles in bounds))
@@ -272,6 +278,7 @@ def _table(region: RegionAnalysis, prediction: Prediction, units: Units) -> Iter
         rest = "<td></td>" if account is not None else ""
         yield f'<tr class="spread">{"<td></td>" * 4}{cells}{rest}<td class="text">{name}</td><td></td></tr>'
     yield "</table>"
+    yield f'<p class="muted">{escape(LEGEND)}</p>'
 
 
 def _cells(figures: Sequence[str], cycles: float, ports: int) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from cyclelens.analyzer.insight.confidence import reservations
 from cyclelens.analyzer.insight.dependencies import Dependencies, dependencies
+from cyclelens.analyzer.insight.rates import rates
 from cyclelens.analyzer.insight.static_ports import static_ports
 from cyclelens.analyzer.insight.timelines import shown
 from cyclelens.analyzer.model.account import Account
@@ -91,6 +92,7 @@ def _lines(analysis: RegionAnalysis, instructions: Iterable[int]) -> list[int | 
 
 def _prediction(analysis: RegionAnalysis, prediction: Prediction) -> dict[str, Any]:
     simulation = prediction.simulation
+    per_cycle = rates(prediction)
     result: dict[str, Any] = {
         "microarchitecture": prediction.microarchitecture,
         "mode": prediction.mode,
@@ -99,6 +101,8 @@ def _prediction(analysis: RegionAnalysis, prediction: Prediction) -> dict[str, A
         "positions": _positions(prediction),
         "window_cycles_per_iteration": simulation.cycles_per_iteration,
         "period": simulation.period and dict(zip(("cycles", "iterations"), simulation.period, strict=True)),
+        "instructions_per_cycle": round(per_cycle.instructions, _DECIMALS),
+        "uops_per_cycle": round(per_cycle.uops, _DECIMALS),
         "bottlenecks": list(prediction.bottlenecks),
         "bounds": _figures(prediction.bounds),
         "front_end": _figures(prediction.front_end),

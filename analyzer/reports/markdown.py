@@ -12,7 +12,7 @@ from cyclelens.analyzer.insight.dependencies import dependencies
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.result import Analysis, Prediction, RegionAnalysis
 from cyclelens.analyzer.model.source import UNKNOWN_LINE
-from cyclelens.analyzer.reports.rows import rows
+from cyclelens.analyzer.reports.rows import grouped, rows
 
 
 def render(analysis: Analysis, file: str) -> str:
@@ -40,7 +40,7 @@ def _lines(analysis: Analysis, file: str) -> Iterator[str]:
                 f"| {name} | {place} | {prediction.microarchitecture} "
                 f"| {prediction.cycles_per_iteration:.2f}{doubt(prediction)}"
                 f"{wording.elsewhere(prediction)} "
-                f"| {', '.join(prediction.bottlenecks)} |"
+                f"| {wording.limits(prediction.bottlenecks)} |"
             )
     for region in analysis.regions:
         for prediction in region.predictions:
@@ -68,8 +68,7 @@ def _details(region: RegionAnalysis, prediction: Prediction) -> Iterator[str]:
         for finding in region.findings
         if finding.microarchitecture in ("", prediction.microarchitecture)
     ]
-    for finding in findings:
-        place = wording.place(region.region.lines[region.instruction_lines[finding.instruction]])
+    for place, finding in grouped(region, findings):
         yield f"- {prose(place)}: {prose(finding.message)} (`{finding.code}`)"
     if prediction.account is not None:
         account = prediction.account

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from cyclelens.analyzer.insight import as_written
-from cyclelens.analyzer.model.result import LineUsage, Prediction, RegionAnalysis
+from cyclelens.analyzer.insight import as_written, wording
+from cyclelens.analyzer.model.result import Finding, LineUsage, Prediction, RegionAnalysis
 from cyclelens.analyzer.model.source import SourceLine
 from cyclelens.analyzer.model.uops import InstructionTemplate
 
@@ -38,6 +38,16 @@ def rows(region: RegionAnalysis, prediction: Prediction) -> Iterator[Row]:
                 yield Row(kind, index, statement, template, text, usage, ())
         notes = tuple(_notes(region, prediction, index, template))
         yield Row("instruction", index, statement, template, texts[index], simulation.usage[index], notes)
+
+
+def grouped(region: RegionAnalysis, findings: Iterable[Finding]) -> Iterator[tuple[str, Finding]]:
+    """Hazards that are said in the same words, each once with all its places: ``lines 48 to 51``."""
+    same: dict[tuple[str, str], list[Finding]] = {}
+    for finding in findings:
+        same.setdefault((finding.code, finding.message), []).append(finding)
+    for each in same.values():
+        statements = [region.region.lines[region.instruction_lines[one.instruction]] for one in each]
+        yield wording.places(statements), each[0]
 
 
 def _notes(

@@ -8,42 +8,56 @@ from collections.abc import Iterator, Sequence
 from cyclelens.analyzer.insight import absence, as_written, wording
 from cyclelens.analyzer.insight.confidence import doubt, reservations
 from cyclelens.analyzer.insight.pressure import port_pressure
+from cyclelens.analyzer.insight.rates import rates
 from cyclelens.analyzer.insight.static_ports import static_ports
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.account import Account
-from cyclelens.analyzer.model.result import Analysis, Assumption, Finding, Prediction, RegionAnalysis
-from cyclelens.analyzer.model.source import Region
-from cyclelens.analyzer.reports import chains, timeline
-from cyclelens.analyzer.reports.rows import Row, rows, source_shares
+from cyclelens.analyzer.model.result import Analysis, Assumption, Prediction, RegionAnalysis
+from cyclelens.analyzer.model.source import Region, Severity
+from cyclelens.analyzer.reports import chains, table, timeline
+from cyclelens.analyzer.reports.lines import EMPTY, Line, Style, paragraph
+from cyclelens.analyzer.reports.rows import grouped
 
-_WIDTH = 110
+_STYLES = {Severity.ERROR: Style.ERROR, Severity.WARNING: Style.WARNING}
 
 
 def render(analysis: Analysis, file: str) -> str:
-    """The whole report. Lines and columns are one-based; timelines are added where there is a trace."""
-    parts = ["\n".join(_region(region, file, analysis.account)) for region in analysis.regions]
+    """The whole report, for whatever width. Lines and columns are one-based; timelines are added where there
+    is a trace."""
+    return "".join(f"{line.text}\n" for line in lines(analysis, file))
+
+
+def lines(analysis: Analysis, file: str, width: int | None = None) -> Iterator[Line]:
+    """The same line by line. ``width``: characters of the terminal; None: prose is wrapped as usual, and
+    tables are as wide as they are."""
+    parts = [list(_region(region, file, analysis.account, width)) for region in analysis.regions]
+    if any(region.predictions for region in analysis.regions):
+        parts.append(list(paragraph("   ", table.LEGEND, width, Style.ASIDE)))
     if not analysis.regions and not analysis.problems:
-        parts.append(f"{file}: no region is marked")
+        parts.append([Line(f"{file}: no region is marked")])
     if analysis.problems:
-        parts.append("\n".join(_problems(analysis, file)))
-    return "\n\n".join(parts) + "\n"
+        parts.append(list(_problems(analysis, file)))
+    for number, part in enumerate(parts):
+        if number:
+            yield EMPTY
+        yield from part
 
 
-def _region(region: RegionAnalysis, file: str, full: bool) -> Iterator[str]:
-    yield f"== {_title(region.region, file)} =="
+def _region(region: RegionAnalysis, file: str, full: bool, width: int | None) -> Iterator[Line]:
+    yield Line(f"== {_title(region.region, file)} ==", Style.HEADING)
     if not region.predictions:
-        yield f"   No prediction: {region.note}"
+        yield from paragraph("   ", f"No prediction: {region.note}", width, Style.WARNING)
         return
     if region.note:
-        yield f"   {region.note}"
+        yield from paragraph("   ", region.note, width)
     if region.missing:
-        yield f"   No figure: {absence.sentence(region.missing)}"
+        yield from paragraph("   ", f"No figure: {absence.sentence(region.missing)}", width, Style.WARNING)
     if len(region.predictions) > 1:
-        yield ""
-        yield from _comparison(region.predictions)
+        yield EMPTY
+        yield from (Line(line) for line in _comparison(region.predictions))
     for prediction in region.predictions:
-        yield ""
-        yield from _prediction(region, prediction, full)
+        yield EMPTY
+        yield from _prediction(region, prediction, full, width)
 
 
 def _title(region: Region, file: str) -> str:
@@ -63,63 +77,68 @@ def _comparison(predictions: Sequence[Prediction]) -> Iterator[str]:
         )
 
 
-def _prediction(region: RegionAnalysis, prediction: Prediction, full: bool) -> Iterator[str]:
+def _prediction(
+    region: RegionAnalysis, prediction: Prediction, full: bool, width: int | None
+) -> Iterator[Line]:
     microarchitecture = registry.get(prediction.microarchitecture)
-    findings = _findings_of(region, prediction)
     alone = len(prediction.positions) < 2
-    yield (
+    yield Line(
         f"   {prediction.cycles_per_iteration:.2f} cycles/iter{wording.elsewhere(prediction)} on "
         f"{microarchitecture.name} ({microarchitecture.title}), {wording.mode(prediction.mode)}"
         + (f", alignment {prediction.alignment}" if prediction.alignment and alone else "")
-        + doubt(prediction)
+        + doubt(prediction),
+        Style.FIGURE,
     )
-    simulation = prediction.simulation
-    if simulation.period and simulation.cycles_per_iteration != prediction.cycles_per_iteration:
-        cycles, rounds = simulation.period
-        yield (
-            f"   Window:     {simulation.cycles_per_iteration:.2f} in the published model's window; "
-            f"the pipeline repeats itself every {cycles} cycles = {rounds} iterations"
-        )
-    yield f"   Bottleneck: {', '.join(prediction.bottlenecks)}"
-    for sentence in wording.explanations(prediction):
-        yield f"     {sentence}"
-    yield f"   Front end:  {wording.front_end(prediction)}"
-    bounds = [f"{name} {value:.2f}" for name, value in sorted(prediction.bounds.items()) if value > 0]
-    yield f"   Bounds:     {', '.join(bounds) if bounds else 'none'}"
-    if prediction.account is not None:
-        yield f"   Slots:      {wording.slots(prediction.account)}"
-    for sentence in reservations(prediction):
-        yield f"   Note:       {sentence}"
-    for assumption in prediction.assumptions:
-        yield f"   Assumed:    {assumption.message}{_lines_of(region, assumption)} [{assumption.code}]"
-    yield ""
-    yield from _table(region, prediction)
+    for label, text in _facts(region, prediction):
+        yield from paragraph(f"   {label:<12}" if label else "     ", text, width)
+    yield EMPTY
+    yield from table.table(region, prediction, width)
     chain = list(chains.lines(region, prediction))
     if chain:
-        yield ""
-        yield from (f"   {line}" for line in chain)
+        yield EMPTY
+        yield from (Line(f"   {line}", Style.CHAIN) for line in chain)
     if full and prediction.account is not None:
-        yield ""
-        yield from _account(region, prediction, prediction.account)
-        yield ""
-        yield from _ports(prediction)
+        yield EMPTY
+        yield from (Line(line) for line in _account(region, prediction, prediction.account))
+        yield EMPTY
+        yield from (Line(line) for line in _ports(prediction))
+    findings = [each for each in region.findings if each.microarchitecture in ("", microarchitecture.name)]
     if findings:
-        yield ""
-        yield "   Hazards:"
-        for finding in findings:
-            statement = region.region.lines[region.instruction_lines[finding.instruction]]
-            yield from textwrap.wrap(
-                f"{wording.place(statement)}: {finding.message} [{finding.code}]",
-                _WIDTH,
-                initial_indent="     ",
-                subsequent_indent="       ",
-                break_on_hyphens=False,
-            )
+        yield EMPTY
+        yield Line("   Hazards:", Style.WARNING)
+        for places, finding in grouped(region, findings):
+            yield from paragraph("     ", f"{places}: {finding.message} [{finding.code}]", width, indent=7)
     if prediction.simulation.trace is not None:
-        yield ""
-        yield "   Timeline:"
+        yield EMPTY
+        yield Line("   Timeline:", Style.HEADING)
         drawn = timeline.render(prediction, texts=as_written.texts(region, prediction))
-        yield textwrap.indent(drawn, "   ")
+        yield from (Line(line) for line in textwrap.indent(drawn, "   ").splitlines())
+
+
+def _facts(region: RegionAnalysis, prediction: Prediction) -> Iterator[tuple[str, str]]:
+    """What stands between figure and table: a label, empty for more about the one before, and a text."""
+    simulation = prediction.simulation
+    if simulation.period and simulation.cycles_per_iteration != prediction.cycles_per_iteration:
+        cycles, iterations = simulation.period
+        yield (
+            "Window:",
+            f"{simulation.cycles_per_iteration:.2f} in the published model's window; the pipeline repeats "
+            f"itself every {cycles} cycles = {iterations} iterations",
+        )
+    yield "Bottleneck:", wording.limits(prediction.bottlenecks)
+    for sentence in wording.explanations(prediction):
+        yield "", sentence
+    instructions, uops = rates(prediction)
+    yield "Per cycle:", f"{instructions:.2f} instructions, {uops:.2f} uops issued"
+    yield "Front end:", wording.front_end(prediction)
+    bounds = [f"{name} {value:.2f}" for name, value in sorted(prediction.bounds.items()) if value > 0]
+    yield "Bounds:", ", ".join(bounds) if bounds else "none"
+    if prediction.account is not None:
+        yield "Slots:", wording.slots(prediction.account)
+    for sentence in reservations(prediction):
+        yield "Note:", sentence
+    for assumption in prediction.assumptions:
+        yield "Assumed:", f"{assumption.message}{_lines_of(region, assumption)} [{assumption.code}]"
 
 
 def _lines_of(region: RegionAnalysis, assumption: Assumption) -> str:
@@ -161,76 +180,8 @@ def _place(region: RegionAnalysis, instruction: int) -> str:
     return f"{wording.place(statement)}: {' '.join(statement.text.split())}"
 
 
-def _findings_of(region: RegionAnalysis, prediction: Prediction) -> list[Finding]:
-    primary = prediction.microarchitecture
-    return [finding for finding in region.findings if finding.microarchitecture in ("", primary)]
-
-
-def _table(region: RegionAnalysis, prediction: Prediction) -> Iterator[str]:
-    units = registry.get(prediction.microarchitecture).units
-    ports = units.names
-    listed = list(rows(region, prediction))
-    has_divider = any(row.usage.divider for row in listed)
-    has_addresses = any(row.statement.address is not None for row in listed)
-    header = ["line", "source", "issued", "exec.", *map(units.label, ports)]
-    if has_divider:
-        header.append("div")
-    cells = [_cells(row, ports, has_divider) for row in listed]
-    totals = _totals(listed, ports, has_divider)
-    account = prediction.account
-    if account is not None:
-        header.append("lost")
-        for row, line in zip(listed, cells, strict=True):
-            own = row.kind == "instruction"
-            line.append(wording.figure(account.lost_cycles(row.index)) if own else "")
-        totals.append(wording.figure(sum(account.lost_cycles(i) for i in range(len(account.used)))))
-    previous = None
-    for row, line in zip(listed, cells, strict=True):
-        # The number of a line that holds several rows stands at the first one.
-        source = wording.source_line(row.statement)
-        line[0] = "" if source == previous else source
-        previous = source
-    if has_addresses:
-        header.insert(0, "address")
-        totals.insert(0, "")
-        for row, line in zip(listed, cells, strict=True):
-            line.insert(0, f"{row.statement.address:x}" if row.kind == "instruction" else "")
-    widths = [
-        max(len(header[i]), len(totals[i]), *(len(line[i]) for line in cells)) for i in range(len(header))
-    ]
-    text_width = max(len("instruction"), *(len(row.text) for row in listed))
-
-    def formatted(line: Sequence[str]) -> str:
-        return "   " + "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))
-
-    yield f"{formatted(header)}   instruction"
-    for row, line in zip(listed, cells, strict=True):
-        notes = ", ".join(row.notes)
-        yield f"{formatted(line)}   {row.text.ljust(text_width)}   {notes}".rstrip()
-    yield f"{formatted(totals)}   total"
-
-
-def _cells(row: Row, ports: Sequence[str], has_divider: bool) -> list[str]:
-    usage = row.usage
-    figures = [usage.issued, usage.executed, *(usage.ports.get(port, 0.0) for port in ports)]
-    if has_divider:
-        figures.append(usage.divider)
-    return ["", source_shares(usage.sources), *(wording.figure(value) for value in figures)]
-
-
-def _totals(listed: Sequence[Row], ports: Sequence[str], has_divider: bool) -> list[str]:
-    usages = [row.usage for row in listed]
-    figures = [
-        sum(usage.issued for usage in usages),
-        sum(usage.executed for usage in usages),
-        *(sum(usage.ports.get(port, 0.0) for usage in usages) for port in ports),
-    ]
-    if has_divider:
-        figures.append(sum(usage.divider for usage in usages))
-    return ["", "", *(wording.figure(value) for value in figures)]
-
-
-def _problems(analysis: Analysis, file: str) -> Iterator[str]:
+def _problems(analysis: Analysis, file: str) -> Iterator[Line]:
     for problem in analysis.problems:
         place = wording.problem_place(problem, file)
-        yield f"{place}: {problem.severity}: {problem.message} [{problem.code}]"
+        style = _STYLES.get(problem.severity, Style.PLAIN)
+        yield Line(f"{place}: {problem.severity}: {problem.message} [{problem.code}]", style)

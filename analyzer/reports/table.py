@@ -1,0 +1,147 @@
+"""The table of a region's instructions for a terminal, as wide as that is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from cyclelens.analyzer.insight import wording
+from cyclelens.analyzer.insight.dependencies import dependencies
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.result import Prediction, RegionAnalysis
+from cyclelens.analyzer.reports.lines import Line, Style
+from cyclelens.analyzer.reports.rows import Row, rows, source_shares
+
+LEGEND = (
+    "source: where the front end takes the uops from (DSB: uop cache, MITE: decoders, LSD: loop buffer, MS: "
+    "microcode); issued: uops that take an issue slot; exec.: uops that run on a port, and p0 ...: on which; "
+    "div: cycles in the divider; lost: cycles in which issue slots stay empty because of this instruction. "
+    "All per iteration."
+)
+"""What the columns mean."""
+
+_INDENT = "   "
+_GAP = "  "
+
+
+@dataclass(slots=True)
+class _Line:
+    cells: list[str]
+    text: str
+    notes: str = ""
+    style: Style = Style.PLAIN
+
+
+def table(region: RegionAnalysis, prediction: Prediction, width: int | None) -> Iterator[Line]:
+    """A heading, a line for every row, and their sums. If that is wider than ``width``, ports without uops
+    are left out; then notes go below their row; then the figures go below their instruction."""
+    header, lines = _lines(region, prediction)
+    places = header.index("source")
+    if width is not None and _width([header, *_cells(lines)], lines, notes=True) > width:
+        units = registry.get(prediction.microarchitecture).units
+        ports = set(map(units.label, units.names))
+        kept = [i for i, name in enumerate(header) if name not in ports or lines[-1].cells[i]]
+        header = [header[number] for number in kept]
+        for line in lines:
+            line.cells = [line.cells[number] for number in kept]
+    shown = [header, *_cells(lines)]
+    if width is None or _width(shown, lines, notes=True) <= width:
+        yield from _beside(header, lines)
+    elif _width(shown, lines, notes=False) <= width:
+        yield from _notes_below(header, lines)
+    else:
+        yield from _figures_below(header, lines, places)
+
+
+def _beside(header: list[str], lines: Sequence[_Line]) -> Iterator[Line]:
+    columns = _Columns([header, *_cells(lines)])
+    room = max(len(line.text) for line in lines)
+    yield Line(f"{_INDENT}{columns.text(header)}{_INDENT}instruction", Style.HEADING)
+    for line in lines:
+        text = f"{_INDENT}{columns.text(line.cells)}{_INDENT}{line.text.ljust(room)}{_INDENT}{line.notes}"
+        yield Line(text.rstrip(), line.style)
+
+
+def _notes_below(header: list[str], lines: Sequence[_Line]) -> Iterator[Line]:
+    columns = _Columns([header, *_cells(lines)])
+    yield Line(f"{_INDENT}{columns.text(header)}{_INDENT}instruction", Style.HEADING)
+    for line in lines:
+        yield Line(f"{_INDENT}{columns.text(line.cells)}{_INDENT}{line.text}", line.style)
+        if line.notes:
+            yield Line(f"{' ' * columns.width}{3 * _INDENT}{line.notes}", Style.ASIDE)
+
+
+def _figures_below(header: list[str], lines: Sequence[_Line], places: int) -> Iterator[Line]:
+    """``places``: how many columns say where the instruction stands."""
+    left = _Columns([header[:places], *(line.cells[:places] for line in lines)])
+    right = _Columns([header[places:], *(line.cells[places:] for line in lines)])
+    below = " " * (left.width + 2 * len(_INDENT))
+    yield Line(f"{_INDENT}{left.text(header[:places])}{_INDENT}instruction", Style.HEADING)
+    yield Line(f"{below}{right.text(header[places:])}", Style.HEADING)
+    for line in lines:
+        text = f"{_INDENT}{left.text(line.cells[:places])}{_INDENT}{line.text}{_INDENT}{line.notes}"
+        yield Line(text.rstrip(), line.style)
+        if any(line.cells[places:]):
+            yield Line(f"{below}{right.text(line.cells[places:])}".rstrip(), line.style)
+
+
+class _Columns:
+    """Cells below each other, on the right of their column."""
+
+    def __init__(self, rows: Sequence[Sequence[str]]) -> None:
+        self._sizes = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        self.width = sum(self._sizes) + len(_GAP) * (len(self._sizes) - 1)
+
+    def text(self, cells: Sequence[str]) -> str:
+        return _GAP.join(cell.rjust(size) for cell, size in zip(cells, self._sizes, strict=True))
+
+
+def _cells(lines: Sequence[_Line]) -> list[list[str]]:
+    return [line.cells for line in lines]
+
+
+def _width(rows: Sequence[Sequence[str]], lines: Sequence[_Line], *, notes: bool) -> int:
+    text = max(len(line.text) for line in lines)
+    most = max(len(line.notes) for line in lines) if notes else 0
+    return _Columns(rows).width + 2 * len(_INDENT) + text + (len(_INDENT) + most if most else 0)
+
+
+def _lines(region: RegionAnalysis, prediction: Prediction) -> tuple[list[str], list[_Line]]:
+    """Names of the columns, and all lines; the last one has the sums."""
+    units = registry.get(prediction.microarchitecture).units
+    listed = list(rows(region, prediction))
+    account = prediction.account
+    has_divider = any(row.usage.divider for row in listed)
+    has_addresses = any(row.statement.address is not None for row in listed)
+    chain = dependencies(prediction).chain_cycles if "Dependencies" in prediction.bottlenecks else {}
+    header = ["line", "source", "issued", "exec.", *map(units.label, units.names)]
+    header += ["div"] if has_divider else []
+    header += ["lost"] if account is not None else []
+    lines = []
+    total = [0.0] * (len(header) - 2)
+    previous = None
+    for row in listed:
+        own = row.kind == "instruction"
+        values = _values(row, units.names, has_divider)
+        if account is not None:
+            values.append(account.lost_cycles(row.index) if own else 0.0)
+        total = [sum(pair) for pair in zip(total, values, strict=True)]
+        # The number of a line that holds several rows stands at the first one.
+        source = wording.source_line(row.statement)
+        cells = ["" if source == previous else source, source_shares(row.usage.sources)]
+        previous = source
+        style = Style.CHAIN if own and row.index in chain else Style.PLAIN
+        lines.append(_Line([*cells, *map(wording.figure, values)], row.text, ", ".join(row.notes), style))
+    lines.append(_Line(["", "", *map(wording.figure, total)], "total"))
+    if has_addresses:
+        header.insert(0, "address")
+        for row, line in zip(listed, lines, strict=False):
+            line.cells.insert(0, f"{row.statement.address:x}" if row.kind == "instruction" else "")
+        lines[-1].cells.insert(0, "")
+    return header, lines
+
+
+def _values(row: Row, ports: Sequence[str], has_divider: bool) -> list[float]:
+    usage = row.usage
+    values = [usage.issued, usage.executed, *(usage.ports.get(port, 0.0) for port in ports)]
+    return [*values, usage.divider] if has_divider else values
