@@ -317,7 +317,7 @@ class Analyzer:
             lines += (lines[-1],) * len(added)
             code += end
         # Repeated end to end, code lies here and there in turn: where it begins makes no difference.
-        placement = plan.placement if loop else Placement(plan.placement.offset)
+        placement = plan.placement if loop or options.anywhere else Placement(plan.placement.offset)
         missing = extensions.missing(instructions, [model.name for model in plan.models])
         unable = {each.microarchitecture for each in missing}
         answers = []
@@ -516,6 +516,7 @@ def _plan(region: Region, options: AnalysisOptions, text: str | None) -> tuple[_
     names: Sequence[str] = options.microarchitectures
     mode = options.mode
     placement = region.placement if options.alignment is None else Placement(options.alignment)
+    placement = Placement(0, 1) if options.anywhere else placement
     for key, value in region.options.items():
         if key not in _MARKER_OPTIONS:
             message = f"unknown option '{key}'{among(key, sorted(_MARKER_OPTIONS))}"

@@ -131,6 +131,8 @@ def _report(
     file: str, key: Key, prediction: Prediction, limit: float | None, earlier: float | None, tolerance: float
 ) -> bool:
     """Print a region's line; whether it is too slow."""
+    from cyclelens.analyzer.insight import wording
+
     cycles = prediction.cycles_per_iteration
     slow = False
     remarks = []
@@ -142,9 +144,10 @@ def _report(
         change = f", {cycles / earlier - 1:+.1%}" if earlier else ""
         remarks.append(f"baseline {earlier:.2f}{change}")
     name, microarchitecture = key
+    elsewhere = wording.elsewhere(prediction)
     text = f" ({'; '.join(remarks)})" if remarks else ""
     state = "SLOW" if slow else "ok  "
-    print(f"{state} {file}: {name}: {cycles:.2f} cycles/iter on {microarchitecture}{text}")
+    print(f"{state} {file}: {name}: {cycles:.2f} cycles/iter{elsewhere} on {microarchitecture}{text}")
     return slow
 
 

@@ -1,6 +1,7 @@
 """The region at every offset within a 64-byte line, one small picture for each microarchitecture.
 
 SKL  ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁████▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁████
+     ^                               ^ where the file puts it
   offsets 0 to 27: 1.00 cycles/iter (best)
 """
 
@@ -20,41 +21,40 @@ from cyclelens.analyzer.reports import html
 def compare(request: Request) -> Iterator[Step | Table]:
     """On the microarchitectures that options or marker name."""
     title = f"{request.region} at every alignment"
-    options = replace(request.options, region=request.region)
-    first = found(request, options)
+    first = found(request, request.options)
     if first is None or not first.predictions:
         yield Table(title, text=first.note if first else gone(request.region))
         return
-    names = tuple(prediction.microarchitecture for prediction in first.predictions)
-    variants = [
-        replace(
-            options,
-            microarchitectures=names,
-            alignment=offset,
-            forced=options.forced | {"arch", "alignment", "align"},
-        )
-        for offset in ALIGNMENTS
-    ]
-    rows = []
-    for offset, analysis in enumerate(request.analyzer.variants(request.text, variants, request.cancel)):
-        predictions = analysis.regions[0].predictions
-        rows.append((offset, *(prediction.cycles_per_iteration for prediction in predictions)))
-        yield Step(offset + 1, len(variants))
-    lines = [
-        line for column, name in enumerate(names, 1) for line in _picture(name, [row[column] for row in rows])
-    ]
+    names = [prediction.microarchitecture for prediction in first.predictions]
+    forced = request.options.forced | {"arch", "alignment", "align"}
+    figures: dict[str, list[float]] = {}
+    for number, name in enumerate(names, 1):
+        options = replace(request.options, microarchitectures=(name,), anywhere=True, forced=forced)
+        region = found(request, options)
+        assert region is not None, "it was there a moment ago"
+        places = region.predictions[0].positions
+        figures[name] = [position.cycles_per_iteration for position in places]
+        yield Step(number, len(names))
+    possible = [position.offset for position in first.predictions[0].positions]
+    lines = [line for name in names for line in _picture(name, figures[name], possible)]
     text = "\n".join([*lines, *([first.note] if first.note else [])])
-    columns = names if len(names) > 1 else ("cycles/iter",)
+    rows = tuple(zip(ALIGNMENTS, *figures.values(), strict=True))
+    columns = names if len(names) > 1 else ["cycles/iter"]
     title = f"{title}, {', '.join(names)}"
     extra = {}
     if request.html:
-        figures = {name: [(str(row[0]), row[column]) for row in rows] for column, name in enumerate(names, 1)}
-        extra["html"] = html.render_columns(title, "offset within a 64-byte line", figures, text)
-    yield Table(title, ("offset", *columns), tuple(rows), text, extra)
+        labelled = {
+            name: [(str(row[0]), row[column]) for row in rows] for column, name in enumerate(names, 1)
+        }
+        extra["html"] = html.render_columns(title, "offset within a 64-byte line", labelled, text)
+    yield Table(title, ("offset", *columns), rows, text, extra)
 
 
-def _picture(name: str, figures: Sequence[float]) -> Iterator[str]:
+def _picture(name: str, figures: Sequence[float], possible: Sequence[int]) -> Iterator[str]:
     yield f"{name}  {picture(figures)}"
+    if len(possible) < len(figures):
+        marks = "".join("^" if offset in possible else " " for offset in ALIGNMENTS)
+        yield f"{' ' * len(name)}  {marks.rstrip()} where the file puts it"
     yield from _ranges(figures)
 
 

@@ -251,6 +251,8 @@ class AnalysisOptions:
     """``auto``: loop if the region ends in a jump to its start; ``loop``, ``unroll``."""
     alignment: int | None = None
     """Offset of every region within a 64-byte line; None: the places that the text itself gives."""
+    anywhere: bool = False
+    """Every region may lie anywhere within a 64-byte line, whatever its text says."""
     syntax: str = "auto"
     """``auto att intel``."""
     region: str | None = None

@@ -57,6 +57,15 @@ def test_alignments_have_a_picture_for_each_microarchitecture(run: Run) -> None:
     assert "offsets 0 to 63: 1.00 cycles/iter (best)" in out
 
 
+def test_the_picture_of_alignments_marks_where_the_region_may_lie(capsys: pytest.CaptureFixture[str]) -> None:
+    example = Path(__file__).parents[2] / "examples" / "byte_scan.s"
+    assert main(["compare", str(example), "--region", "find-sse2", "--alignments", "--arch", "SKL"]) == 0
+    picture, marks = capsys.readouterr().out.split("\n")[1:3]
+    places = [column - len("SKL  ") for column, letter in enumerate(marks) if letter == "^"]
+    assert places == [0, 16, 32, 48]
+    assert [picture[len("SKL  ") + place] for place in places] == ["▁", "▅", "▁", "▅"]
+
+
 def test_another_region(run: Run) -> None:
     code, out = run("--with", "free", "--arch", "SKL", "--format", "json")
     assert code == 0
