@@ -16,7 +16,7 @@ _NASM = re.compile(
     r"\s*(?:%i?(?:macro|define|assign)\s+(?P<name>[\w.$@?]+)|(?P<constant>[A-Za-z_][\w.$@?]*)\s+equ\s)"
 )
 _MAY_DEFINE = re.compile(r"\s*(?:[\w.$@?]+\s*:|\.(?:set|equ|equiv|macro)\b|%i?[mda]|\w+\s+equ\s|/\*)")
-_COMMENT = re.compile(r"/\*.*?(?:\*/|$)|//.*|#.*|\"(?:[^\"\\]|\\.)*\"")
+_COMMENT = re.compile(r"/\*.*?(?:\*/|$)|//.*|#.*|\"(?:[^\"\\]++|\\.)*+\"")
 
 
 @dataclass(frozen=True, slots=True)

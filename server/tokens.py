@@ -65,7 +65,7 @@ _TEMPLATE = r"""
     (?P<block>/\*)
   | (?P<comment>\#.*|//.*{semicolon})
   | (?P<separator>;)
-  | (?P<string>"(?:[^"\\]|\\.)*"?)
+  | (?P<string>"(?:[^"\\]++|\\.)*+"?)
   | (?P<character>'(?:\\.|[^\\'])'?)
   | (?P<register>%[ ]?(?:st\(\d\)|[a-z]\w*))
   | (?P<local>\d+[bf]\b(?![\w(]))

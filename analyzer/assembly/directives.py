@@ -53,7 +53,7 @@ UNSUPPORTED = frozenset(_UNSUPPORTED_NAMES.split())
 
 MAXIMUM_BYTES = 1 << 12
 """Most bytes one numeric directive or alignment may make in a region; strings are as long as written."""
-_STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
+_STRING = re.compile(r'"((?:[^"\\]++|\\.)*+)"')
 _ESCAPE = re.compile(r"\\([0-7]{1,3}|x[0-9a-fA-F]+|.)")
 _ESCAPES = {"b": 8, "f": 12, "n": 10, "r": 13, "t": 9}
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -19,6 +20,10 @@ from cyclelens.analyzer.model.source import Origin
 TIMEOUT = 5.0
 """Seconds for one run of the C preprocessor, which usually takes 20 milliseconds."""
 MAXIMUM_LINES = 300_000
+"""Lines of a text with all that it includes."""
+MAXIMUM_CHARACTERS = external.OUTPUT_LIMIT
+"""The same in characters, and of what the C preprocessor makes."""
+_MAXIMUM_STATEMENTS = 2 * MAXIMUM_LINES
 _COMPILERS = ("cc", "gcc", "clang")
 _MAXIMUM_STUBS = 16
 """Missing headers that are taken as empty."""
@@ -26,7 +31,7 @@ _MAXIMUM_NESTING = 20
 _MAIN = "<stdin>"
 _PREPROCESSED_FILE = re.compile(r"\.(?:S|sx|spp)$")
 _DIRECTIVES = re.compile(r"^#(?:include|define|ifdef|ifndef|if|elif|else|endif|undef)\b", re.MULTILINE)
-_MARKER = re.compile(r'#(?:line)? (\d+) "((?:[^"\\]|\\.)*)"((?: \d)*)\s*')
+_MARKER = re.compile(r'#(?:line)? (\d+) "((?:[^"\\]++|\\.)*+)"((?: \d)*)\s*')
 _MISSING = re.compile(r"fatal error: '?([^':\n]+?)'?(?: file not found|: No such file or directory)")
 _FORBIDDEN = re.compile(r"fatal error: '?([^':\n]+?)'?: Permission denied")
 _MESSAGE = re.compile(rf"{_MAIN}:(\d+):(?:\d+:)? (?:fatal )?(error|warning): (.*)")
@@ -85,8 +90,10 @@ def preprocess(text: str, origin: Origin, cancel: Callable[[], bool]) -> Expande
         return not_preprocessed(text, "There is no C compiler on PATH.")
     try:
         return _preprocess(_LINE_END.sub("\n", text), compiler, origin, tuple(found.state), cancel)
-    except external.HungError:
-        reason = "It took too long, or died."
+    except external.TooMuchError as error:
+        return _too_long(text, error.written[""].decode("utf-8", "replace"))
+    except external.HungError as error:
+        reason = str(error)
     except OSError as error:
         reason = f"{compiler} cannot be run: {error.strerror or error}."
     return not_preprocessed(text, reason)
@@ -98,8 +105,19 @@ def not_preprocessed(text: str, reason: str) -> Expanded:
 
 
 def _not_run(line: int, reason: str) -> Note:
-    message = f"The C preprocessor was not run, its lines are read as comments. {reason}"
+    message = f"The file is read without the C preprocessor, its lines as comments. {reason}"
     return Note(line, "not-preprocessed", message)
+
+
+def _too_long(text: str, produced: str) -> Expanded:
+    """The text as it is, with a note at the line that most of the result comes from."""
+    made: Counter[int] = Counter()
+    lines, user_lines, _, _ = _follow_markers(produced)
+    for line, user_line in zip(lines, user_lines, strict=True):
+        made[user_line] += len(line)
+    limits = f"{MAXIMUM_CHARACTERS >> 20} MB, {MAXIMUM_LINES:,} lines or {_MAXIMUM_STATEMENTS:,} statements"
+    reason = f"It makes more than {limits} of the text, and most of that of this line."
+    return _unchanged(text, [_not_run(made.most_common(1)[0][0], reason)])
 
 
 def _unchanged(text: str, notes: Iterable[Note]) -> Expanded:
@@ -184,8 +202,8 @@ def _run(text: str, compiler: str, origin: Origin, cancel: Callable[[], bool]) -
     files |= includes.named_in_rule(done.files.get("read", b""))
     if not all(_may_be_read(file, compiler, origin) for file in files - {"-"}):
         return not_preprocessed(text, "A file outside of the workspace is included.")
-    if len(lines) > MAXIMUM_LINES:
-        return not_preprocessed(text, "The result is too long.")
+    if len(lines) > MAXIMUM_LINES or produced.count(";") > _MAXIMUM_STATEMENTS:
+        return _too_long(text, produced)
     if not produced:
         return _unchanged(text, notes or [_not_run(_first_line(text), "It gave no text.")])
     return Expanded("\n".join(lines), tuple(user_lines), tuple(own), tuple(notes), preprocessed=True)
@@ -235,17 +253,21 @@ def inline_includes(expanded: Expanded, origin: Origin) -> Expanded:
     user_lines: list[int] = []
     own: list[bool] = []
     notes = list(expanded.notes)
+    characters = 0
 
     def take(text: Sequence[str], depth: int, at: int | None) -> None:
+        nonlocal characters
         for number, line in enumerate(text):
             user_line = expanded.lines[number] if at is None else at
-            match = _INCLUDE.fullmatch(line) if len(lines) < MAXIMUM_LINES else None
+            is_room = len(lines) < MAXIMUM_LINES and characters < MAXIMUM_CHARACTERS
+            match = _INCLUDE.fullmatch(line) if is_room else None
             content = _read_included(match[1], origin, depth) if match else None
             if isinstance(content, str):
                 take(_LINE_END.split(content), depth + 1, user_line)
                 continue
             if content is not None:
                 notes.append(Note(user_line, "include-not-read", content.message))
+            characters += len(line)
             lines.append(line)
             user_lines.append(user_line)
             own.append(at is None and expanded.own[number])

@@ -25,7 +25,7 @@ MEMORY_LIMIT = 1 << 30
 """Bytes of address space."""
 FILE_LIMIT = 256 << 20
 """Bytes of one file that is written, and of what is read back."""
-OUTPUT_LIMIT = 32 << 20
+OUTPUT_LIMIT = 8 << 20
 """Bytes of the standard output."""
 _MESSAGES_LIMIT = 1 << 20
 """Bytes that are read of what a program has to say."""
@@ -52,11 +52,12 @@ class HungError(Exception):
 
 
 class TooMuchError(HungError):
-    """The program writes without end. ``output``: the beginning of it."""
+    """The program writes without end. ``written``: the beginning of what it writes, by the name of the file;
+    the standard output has none."""
 
-    def __init__(self, output: bytes = b"") -> None:
-        super().__init__(f"It makes more than {OUTPUT_LIMIT >> 20} MB of this.")
-        self.output = output
+    def __init__(self, limit: int, written: Mapping[str, bytes]) -> None:
+        super().__init__(f"It makes more than {limit >> 20} MB of this.")
+        self.written = written
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +87,7 @@ def run(
     readable: Sequence[str] = (),
     wanted: Sequence[str] = (),
     given: Mapping[str, str] | None = None,
+    file_limit: int = FILE_LIMIT,
     cancel: Callable[[], bool] = lambda: False,
 ) -> Finished:
     """Run a program in a folder of its own with ``text`` as its input.
@@ -93,87 +95,93 @@ def run(
     ``timeout`` in seconds of the processor; of the clock four times that. ``readable``: files and folders
     that it may read, besides its own and the system's programs, libraries and headers; the kernel refuses
     all others if it has Landlock. ``wanted``: names of files in the folder that are read back. ``given``:
-    files that are put there before. Raises OSError and HungError.
+    files that are put there before. ``file_limit``: bytes of one file that is written. Raises OSError and
+    HungError.
     """
-    done = _run(command, text, timeout, readable, wanted, given or {}, cancel)
+    job = _Job(command, text, timeout, readable, wanted, given or {}, file_limit, cancel)
+    done = job.run()
     if done.status in _NOT_STARTED and confinement.version() and command[0] not in _not_confined:
         # What its installation needs is nowhere where such things usually are.
         _not_confined.add(command[0])
-        done = _run(command, text, timeout, readable, wanted, given or {}, cancel)
+        done = job.run()
     return done
 
 
-def _run(
-    command: Sequence[str],
-    text: str,
-    timeout: float,
-    readable: Sequence[str],
-    wanted: Sequence[str],
-    given: Mapping[str, str],
-    cancel: Callable[[], bool],
-) -> Finished:
-    with tempfile.TemporaryDirectory(prefix="cyclelens-") as place:
-        folder, source, messages = (Path(place, name) for name in ("run", "input", "messages"))
-        folder.mkdir()
-        source.write_text(text, encoding="utf-8", errors="replace")
-        for name, content in given.items():
-            target = folder / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(content, encoding="utf-8", errors="replace")
-        with source.open("rb") as standard_input, messages.open("wb") as standard_error:
-            process = _start(command, timeout, str(folder), readable, standard_input, standard_error)
-        try:
-            output = _output(process, timeout, cancel)
-        except BaseException:
-            _kill(process)
-            raise
-        with messages.open("rb") as file:
-            errors = file.read(_MESSAGES_LIMIT).decode("utf-8", "replace")
-        files = {}
-        for name in wanted:
-            with contextlib.suppress(OSError):
-                if (folder / name).stat().st_size <= FILE_LIMIT:
-                    files[name] = (folder / name).read_bytes()
-    if process.returncode < 0:
-        raise HungError
-    return Finished(process.returncode, output, errors, files)
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """What is to be run, as ``run`` describes it."""
 
+    command: Sequence[str]
+    text: str
+    timeout: float
+    readable: Sequence[str]
+    wanted: Sequence[str]
+    given: Mapping[str, str]
+    file_limit: int
+    cancel: Callable[[], bool]
 
-def _start(
-    command: Sequence[str],
-    timeout: float,
-    folder: str,
-    readable: Sequence[str],
-    standard_input: IO[bytes],
-    standard_error: IO[bytes],
-) -> subprocess.Popen[bytes]:
-    started: list[subprocess.Popen[bytes] | Exception] = []
-    environment = _environment(folder)
+    def run(self) -> Finished:
+        with tempfile.TemporaryDirectory(prefix="cyclelens-") as place:
+            folder, source, messages = (Path(place, name) for name in ("run", "input", "messages"))
+            folder.mkdir()
+            source.write_text(self.text, encoding="utf-8", errors="replace")
+            for name, content in self.given.items():
+                target = folder / name
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_text(content, encoding="utf-8", errors="replace")
+            with source.open("rb") as standard_input, messages.open("wb") as standard_error:
+                process = self._start(str(folder), standard_input, standard_error)
+            try:
+                output = _output(process, self.timeout, self.cancel)
+            except BaseException:
+                _kill(process)
+                raise
+            with messages.open("rb") as file:
+                errors = file.read(_MESSAGES_LIMIT).decode("utf-8", "replace")
+            files = {name: found for name in self.wanted if (found := self._read(folder / name)) is not None}
+        # Windows has neither these signals nor the limit.
+        if any(len(content) >= self.file_limit for content in files.values()):
+            raise TooMuchError(self.file_limit, files)
+        if process.returncode < 0:
+            raise HungError
+        return Finished(process.returncode, output, errors, files)
 
-    def start() -> None:
-        # Restrictions are those of a thread, so it is one that ends with this.
-        try:
-            if command[0] not in _not_confined:
-                programs = (*confinement.SYSTEM, *confinement.installation(command[0], environment))
-                confinement.confine_this_thread(programs, readable, (folder, os.devnull))
-            process = subprocess.Popen(
-                [*_limited(timeout), *command],
-                stdin=standard_input,
-                stdout=subprocess.PIPE,
-                stderr=standard_error,
-                cwd=folder,
-                env=environment,
-                start_new_session=True,
-            )
-            started.append(process)
-        except Exception as error:
-            started.append(error)
+    def _read(self, place: Path) -> bytes | None:
+        with contextlib.suppress(OSError), place.open("rb") as file:
+            return file.read(self.file_limit)
+        return None
 
-    _thread(start).join()
-    (process,) = started
-    if isinstance(process, Exception):
-        raise process
-    return process
+    def _start(
+        self, folder: str, standard_input: IO[bytes], standard_error: IO[bytes]
+    ) -> subprocess.Popen[bytes]:
+        started: list[subprocess.Popen[bytes] | Exception] = []
+        environment = _environment(folder)
+        program = self.command[0]
+
+        def start() -> None:
+            # Restrictions are those of a thread, so it is one that ends with this.
+            try:
+                if program not in _not_confined:
+                    programs = (*confinement.SYSTEM, *confinement.installation(program, environment))
+                    confinement.confine_this_thread(programs, self.readable, (folder, os.devnull))
+                process = subprocess.Popen(
+                    [*_limited(self.timeout, self.file_limit), *self.command],
+                    stdin=standard_input,
+                    stdout=subprocess.PIPE,
+                    stderr=standard_error,
+                    cwd=folder,
+                    env=environment,
+                    start_new_session=True,
+                )
+                started.append(process)
+            except Exception as error:
+                started.append(error)
+
+        _thread(start).join()
+        (process,) = started
+        if isinstance(process, Exception):
+            raise process
+        return process
 
 
 def _thread(work: Callable[[], None]) -> threading.Thread:
@@ -214,7 +222,7 @@ def _output(process: subprocess.Popen[bytes], timeout: float, cancel: Callable[[
     while reader.is_alive():
         reader.join(_POLL_SECONDS)
         if len(output) > OUTPUT_LIMIT:
-            raise TooMuchError(bytes(output[:OUTPUT_LIMIT]))
+            raise TooMuchError(OUTPUT_LIMIT, {"": bytes(output[:OUTPUT_LIMIT])})
         if cancel() or time.monotonic() > end:
             raise HungError
     while True:
@@ -237,9 +245,9 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
         process.wait(timeout=1)
 
 
-def _limited(timeout: float) -> list[str]:
+def _limited(timeout: float, file_limit: int) -> list[str]:
     """What stands in front of a command to limit it, as far as the system can do that."""
     if os.name != "posix" or not os.access(_SHELL, os.X_OK):
         return []
-    seconds, memory, blocks = max(int(timeout + 0.999), 1), MEMORY_LIMIT // 1024, FILE_LIMIT // 512
+    seconds, memory, blocks = max(int(timeout + 0.999), 1), MEMORY_LIMIT // 1024, file_limit // 512
     return [_SHELL, "-c", _LIMITS, "sh", str(seconds), str(memory), str(blocks)]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from itertools import pairwise
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
@@ -109,7 +109,9 @@ _PLAIN_SYMBOL = re.compile(r"[A-Za-z_.?][\w.$?]*")
 
 _IACA = re.compile(r"\biaca", re.IGNORECASE)
 """IACA's markers may be a macro of an included file."""
-_NO_PROGRAMS = "Other programs may not be run here."
+_NO_PROGRAMS = (
+    "Other programs may not be run here: the folder is not trusted, or a setting or an option forbids it."
+)
 _REFUSED = "A statement before it in its section could not be encoded"
 
 _Place = TypeVar("_Place", bound=tuple[Any, ...])
@@ -263,6 +265,8 @@ class _Assembly:
     """Bytes by section, once somebody asks."""
     undefined: dict[int, str] = field(default_factory=dict)
     """Per statement a symbol that is probably a slip of the pen."""
+    is_foreign: bool = False
+    """The text is for another program, which has not taken it."""
     encoded: dict[int, tuple[bytes, str] | _Refused] = field(default_factory=dict)
     """Per statement that an assembler was asked for: the bytes and whose they are."""
 
@@ -277,7 +281,11 @@ class _Assembly:
             spans, self.problems = find_regions(found.markers, self.lines, len(self.text))
         regions = self._by_another_program(spans)
         if regions is None:
+            reported = len(self.problems)
             regions = self._by_ourselves(found, spans)
+            if self.is_foreign:
+                regions = self._without_derived(regions, self.problems[reported:])
+                del self.problems[reported:]
         if self.stop():
             return nothing
         latencies, problems = find_latencies(found.markers, self.lines, coverage(self.spans))
@@ -285,6 +293,17 @@ class _Assembly:
         regions = [with_latencies(region, latencies) for region in regions] if latencies else regions
         ordered = sorted(dict.fromkeys(self.problems), key=lambda problem: (problem.line, problem.column))
         return AssembledFile(tuple(regions), tuple(ordered[:MAXIMUM_PROBLEMS]), self.dialect.name)
+
+    def _without_derived(self, regions: Iterable[Region], problems: Iterable[Problem]) -> list[Region]:
+        """Regions of a text that is another program's, whose message is the only one: where something is not
+        understood, there is no figure and no word about it."""
+        doubtful = {problem.line for problem in problems if problem.severity is not Severity.INFORMATION}
+        return [
+            replace(region, incomplete=True)
+            if any(region.first_line <= line <= region.last_line for line in doubtful)
+            else region
+            for region in regions
+        ]
 
     def _by_ourselves(self, found: Scan, spans: list[Span]) -> list[Region]:
         """Regions of the text as the front end reads and encodes it."""
@@ -397,18 +416,20 @@ class _Assembly:
         if wanted not in ASSEMBLERS:
             return None
         expanded = plain(self.text) if wanted == "nasm" else self._expanded()
+
+        def user_line(line: int) -> int:
+            return expanded.lines[min(line, len(expanded.lines) - 1)]
+
         assembled = Assembled(BACKENDS[wanted], failure=_NO_PROGRAMS)
         if self.may_run:
             assembled = assemble_file(wanted, expanded.text, self.origin, self.stop)
         self._report_notes(assembled.notes)
         if assembled.failure:
             message = f"The file is read without {assembled.backend}. {assembled.failure}"
-            self._report_notes([Note(0, "assembler-unavailable", message)])
+            line = user_line(assembled.failure_line)
+            self._report_notes([Note(line, "assembler-unavailable", message)])
+            self.is_foreign = assembled.gave_up or (wanted == "nasm" and needs_nasm(self.source))
             return None
-
-        def user_line(line: int) -> int:
-            return expanded.lines[min(line, len(expanded.lines) - 1)]
-
         found = listed.sections(assembled.listing, user_line, assembled.backend)
         refused = {user_line(line): message for line, message in assembled.refused.items()}
         places = [
@@ -427,6 +448,8 @@ class _Assembly:
             start, end = self.lines.content(line, self.text)
             severity = Severity.ERROR if covers(start) else Severity.WARNING
             self._report("assembler-error", f"{assembled.backend} says: {message}", start, end, severity)
+        # A macro can be thousands of instructions on one line.
+        place_of = cache(lambda line: self.lines.span(*self.lines.content(line, self.text)))
         regions: list[Region] = []
         for span, section, inside, runs, elsewhere in places:
             self._report_elsewhere(span, elsewhere)
@@ -435,7 +458,7 @@ class _Assembly:
                 message = f"Regions of more than {MAXIMUM_REGION:,} statements are not analysed."
                 self._report_region("region-too-large", message, span, Severity.ERROR)
                 inside, incomplete = [], True
-            source_line = partial(section.source_line, lines=self.lines, text=self.text)
+            source_line = partial(section.source_line, place_of=place_of)
             start = section.pieces[inside[0]].offset if inside else 0
             placement = Placement.in_section(start, assembled.listing.alignments.get(section.name, 1))
             if any(line < span.first_line for line in refused):

@@ -33,7 +33,7 @@ MAXIMUM_FILES = 500
 MAXIMUM_BYTES = 32 << 20
 """Of all included files together."""
 
-_GAP = r"(?:[ \t\f\v]|/\*(?:[^*]|\*(?!/))*\*/)*"
+_GAP = r"(?:[ \t\f\v]++|/\*(?:[^*]++|\*(?!/))*+\*/)*+"
 _PATTERNS: Mapping[str, re.Pattern[str]] = {
     # What only asks for a file may tell that it is there, and stands anywhere in a line.
     "c": re.compile(
@@ -48,7 +48,7 @@ _PATTERNS: Mapping[str, re.Pattern[str]] = {
     ),
     # Strings and comments are read as what they are; directives may be arguments of macros.
     "nasm": re.compile(
-        r"\"[^\"\n]*\"?|'[^'\n]*'?|`(?:\\.|[^`\\\n])*`?|;[^\n]*|"
+        r"\"[^\"\n]*\"?|'[^'\n]*'?|`(?:[^`\\\n]++|\\.)*+`?|;[^\n]*|"
         r"(?:%[ \t]*(?:[{\[][ \t]*)?(?P<word>include|require|depend|pathsearch[ \t]+[\w.$?@~]+)"
         r"|(?<![\w.$%])(?P<data>incbin))(?![\w.$])[ \t]*(?:[}\]][ \t]*)?"
         r"(?:\"(?P<quoted>[^\"\n]*)\"|'(?P<single>[^'\n]*)'|(?P<computed>[^\n;]*))",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from cyclelens.analyzer.assembly import control_flow
@@ -35,13 +36,23 @@ class Section:
     name: str
     pieces: list[Piece]
     listed: list[Listed]
-    texts: list[str]
+    firsts: list[int]
+    """For each piece the first one of the same statement."""
+    _texts: dict[int, list[str]] = field(default_factory=dict)
+    """Of statements, by their first piece: of those that somebody asked for."""
 
-    def source_line(self, at: int, lines: Lines, text: str) -> SourceLine:
-        """The statement that a piece comes from, at its line."""
+    def source_line(self, at: int, place_of: Callable[[int], tuple[int, int, int]]) -> SourceLine:
+        """The statement that a piece comes from. ``place_of``: line, column and end column of a line's
+        content."""
         piece = self.pieces[at]
-        place = lines.span(*lines.content(self.listed[at].line, text))
-        return SourceLine(*place, self.texts[at], piece.code, piece.backend)
+        return SourceLine(*place_of(self.listed[at].line), self._text(at), piece.code, piece.backend)
+
+    def _text(self, at: int) -> str:
+        first = self.firsts[at]
+        if first not in self._texts:
+            behind = bisect_right(self.firsts, first, lo=first)
+            self._texts[first] = _texts(self.listed[at], self.pieces[first:behind])
+        return self._texts[first][at - first]
 
 
 EMPTY = Section("", [], [], [])
@@ -63,15 +74,16 @@ def sections(listing: Listing, user_lines: Callable[[int], int], backend: str) -
     """The sections with their jumps resolved. ``user_lines``: the file's lines by the listing's."""
     found: dict[str, Section] = {}
     for listed in listing.statements:
-        listed = replace(listed, line=user_lines(listed.line))
+        if (line := user_lines(listed.line)) != listed.line:
+            listed = replace(listed, line=line)
         section = found.setdefault(listed.section, Section(listed.section, [], [], []))
         if listed.is_data or listed.is_alignment:
             parts: list[Piece] = [Piece(listed.code, backend, offset=listed.address)]
         else:
             parts = list(_instructions(listed, backend))
+        section.firsts += [len(section.pieces)] * len(parts)
         section.pieces += parts
         section.listed += [listed] * len(parts)
-        section.texts += _texts(listed, parts)
     for section in found.values():
         _resolve(section)
     return found

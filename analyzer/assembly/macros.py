@@ -26,7 +26,7 @@ _KEYWORD = re.compile(r"([A-Za-z_.$][\w.$]*)=(?!=)(.*)", re.DOTALL)
 
 
 _ALTERNATE = re.compile(
-    r"""(?P<literal><(?:!.|[^!<>])*>)|(?P<value>%[^,<"]+)|"(?:[^"\\]|\\.)*"|[^<%"]+|[<%"]"""
+    r"""(?P<literal><(?:[^!<>]++|!.)*+>)|(?P<value>%[^,<"]+)|"(?:[^"\\]++|\\.)*+"|[^<%"]+|[<%"]"""
 )
 _LOCAL = re.compile(r"\s*local\s+([\w.$]+(?:\s*,\s*[\w.$]+)*)\s*", re.IGNORECASE)
 _BARE_NAME = re.compile(r"&([A-Za-z_.$][\w.$]*)&?|(?<![\w.$])([A-Za-z_.$][\w.$]*)")
@@ -111,7 +111,7 @@ _BLANK = "\x01"
 
 
 def _outside_strings(text: str) -> str:
-    return re.sub(r'"(?:[^"\\]|\\.)*"?', lambda match: re.sub(r"[ \t]", _BLANK, match[0]), text)
+    return re.sub(r'"(?:[^"\\]++|\\.)*+"?', lambda match: re.sub(r"[ \t]", _BLANK, match[0]), text)
 
 
 def _restore(text: str) -> str:

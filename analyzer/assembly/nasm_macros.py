@@ -31,7 +31,7 @@ _NOTHING = re.compile(r"\s*(?:;.*)?")
 _FIRST_WORD = re.compile(r"\s*(?:[\w.$?@~#]+:\s*)*(\S+)")
 _PREPROCESSOR_MESSAGE = re.compile(rf"^{re.escape(INPUT)}:(\d+):", re.MULTILINE)
 _ASSEMBLER_MESSAGE = re.compile(rf"^{re.escape(RESULT)}:(\d+):", re.MULTILINE)
-_STRING = re.compile(r"\"[^\"]*\"|'[^']*'|`(?:\\.|[^`\\])*`")
+_STRING = re.compile(r"\"[^\"]*\"|'[^']*'|`(?:[^`\\]++|\\.)*+`")
 _DIRECTIVE = re.compile(r"^\s*%|%[A-Za-z{\[!]")
 _LOCAL_TO_MACRO = re.compile(r"\.\.@(\d)")
 """Labels that NASM numbers: it starts anew for the macros of alignments."""
@@ -127,6 +127,12 @@ def follow(result: str, marked: Marked, lines: Sequence[str], *, smart_alignment
             own.append(_own(lines[user], line) if written else None)
         number += step
     return Made(tuple(text), tuple(numbers), tuple(own))
+
+
+def last_line(result: bytes) -> int:
+    """The user's line, zero-based, that the preprocessor had come to when it was stopped."""
+    begun = _MARKED.findall(result.decode("utf-8", "replace"))
+    return int(begun[-1]) if begun else 0
 
 
 def _own(written: str, made: str) -> str | None:

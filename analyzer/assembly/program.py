@@ -628,7 +628,7 @@ def _met(part: _Reading, name: str, text: str) -> bool | None:
 
 def _comparands(text: str) -> tuple[str, str, str]:
     """The two texts that `.ifc` compares, which may stand in quotes."""
-    match = re.match(r"\s*(\"(?:[^\"\\]|\\.)*\"|'[^']*'|[^,]*)\s*(,?)\s*(.*)", text, re.DOTALL)
+    match = re.match(r"\s*(\"(?:[^\"\\]++|\\.)*+\"|'[^']*'|[^,]*)\s*(,?)\s*(.*)", text, re.DOTALL)
     assert match is not None, "everything in it is optional"
     first, comma, second = match[1].strip(), match[2], match[3].strip()
 

@@ -22,7 +22,7 @@ _TOKEN_PATTERN = r"""
   | (?P<comment>\#[^\r\n]*|//[^\r\n]*|;[ \t;]{{0,8}}(?=cyclelens-|osaca-|llvm-mca-)[^\r\n]*{semicolon})
   | (?P<block>/\*)
   | (?P<separator>;)
-  | (?P<string>"(?:[^"\\\r\n]|\\[^\r\n])*"?)
+  | (?P<string>"(?:[^"\\\r\n]++|\\[^\r\n])*+"?)
   | (?P<character>'(?:\\[^\r\n]|[^\\\r\n])'?)
 """
 _FLAGS = re.VERBOSE | re.IGNORECASE

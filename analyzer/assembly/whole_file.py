@@ -28,7 +28,11 @@ _GNU_INPUT = "input.s"
 _GNU_MESSAGE = re.compile(r"(.+?):(\d+): (?:Error|Fatal error): (.*)")
 _GNU_USE = re.compile(rf"{re.escape(_GNU_INPUT)}:(\d+): +Info: macro invoked from here")
 _NASM_MESSAGE = re.compile(r"(\S+?):(\d+): (?:error|fatal): (.*)")
-_PLACE = re.compile(r"^((?:(?!: ).)+?):\d+:\s", re.MULTILINE)
+_GNU_CONTINUED = 200
+"""Further lines of a listing that one statement may have."""
+_GNU_LISTED_BYTES = 8 * 4 * _GNU_CONTINUED
+"""A statement of so many bytes is not listed whole."""
+_PLACE = re.compile(r"^((?:[^:\n]++|:(?!\d+:\s|\s))++):\d+:\s", re.MULTILINE)
 """The file that a message is about."""
 _ANY_ERROR = re.compile(r"^.*\b(?:error|fatal)\b.*$", re.IGNORECASE | re.MULTILINE)
 _STUB = "%warning not there\n"
@@ -61,6 +65,18 @@ class Assembled:
     notes: list[Note] = field(default_factory=list)
     failure: str = ""
     """Why there is nothing at all."""
+    failure_line: int = 0
+    """Where the reason lies, zero-based."""
+    gave_up: bool = False
+    """The program has seen the text and refuses it."""
+
+
+class _GaveUpError(Exception):
+    """The program cannot be given the text, because of something at a line (zero-based)."""
+
+    def __init__(self, line: int, reason: str) -> None:
+        super().__init__(reason)
+        self.line = line
 
 
 class _OutsideError(Exception):
@@ -83,8 +99,8 @@ def assemble_file(name: str, text: str, origin: Origin, cancel: Callable[[], boo
     if key not in _cache:
         try:
             assembled = ASSEMBLERS[name](text, origin, found, cancel)
-        except external.HungError:
-            assembled = Assembled(BACKENDS[name], failure=f"{name} took too long, or died.")
+        except external.HungError as error:
+            assembled = Assembled(BACKENDS[name], failure=str(error))
             if cancel():
                 return assembled
         except OSError as error:
@@ -102,7 +118,7 @@ def _gas(text: str, origin: Origin, _found: Included, cancel: Callable[[], bool]
         return Assembled("gnu as", failure="GNU as is not on PATH.")
     result = Assembled("gnu as")
     options = ["--64", "-alcmn=listing", "--listing-lhs-width=8", "--listing-rhs-width=4000"]
-    options += ["--listing-cont-lines=200", "--MD", "read", "-o", "out.o"]
+    options += [f"--listing-cont-lines={_GNU_CONTINUED}", "--MD", "read", "-o", "out.o"]
     folders = [part for folder in includes.search_path(origin) for part in ("-I", folder)]
     lines = ["" if _UNWANTED.match(line) else line for line in _LINE_END.split(text)]
     call = _Call([program, *options, *folders], _GNU_INPUT, {}, origin, cancel)
@@ -132,7 +148,12 @@ class _Call:
         return self.assemble([], self.input, lines, _WRITTEN)
 
     def assemble(
-        self, options: Sequence[str], name: str, lines: Sequence[str], wanted: Sequence[str]
+        self,
+        options: Sequence[str],
+        name: str,
+        lines: Sequence[str],
+        wanted: Sequence[str],
+        file_limit: int = external.FILE_LIMIT,
     ) -> external.Finished:
         """One run. Raises as ``run``."""
         done = external.run(
@@ -141,6 +162,7 @@ class _Call:
             readable=includes.readable(self.origin),
             given={name: "\n".join([*lines, ""]), **self.given},
             wanted=wanted,
+            file_limit=file_limit,
             cancel=self.cancel,
         )
         rule = done.files.get("read", b"")
@@ -169,19 +191,20 @@ def _accepted(
             done = call.run(lines)
         except _OutsideError:
             result.failure = OUTSIDE
-            result.refused.clear()
+            return None
+        except _GaveUpError as error:
+            result.failure, result.failure_line = str(error), error.line
             return None
         if done.status == 0:
             return done
         mistakes = mistakes_of(done.errors, len(lines))
+        line, reason = next(iter(mistakes.items()), (0, _first_error(done.errors)))
         if not mistakes.keys() - result.refused.keys():
-            reason = next(iter(mistakes.values()), "") or _first_error(done.errors)
-            result.failure = f"{title} gave up: {reason}"
-            return None
+            break
         result.refused.update(mistakes)
-        for line in mistakes:
-            lines[line] = ""
-    result.failure = f"{title} finds more and more mistakes."
+        for number in mistakes:
+            lines[number] = ""
+    result.failure, result.failure_line, result.gave_up = f"{title} gave up: {reason}", line, True
     return None
 
 
@@ -255,12 +278,15 @@ class _NasmCall(_Call):
         marked = nasm_macros.mark(lines, smart_alignment=self.smart_alignment)
         if marked is not None:
             options = [*self.defines, "-E", "-MD", "read", "-o", RESULT]
-            followed = self.assemble(options, INPUT, marked.text, (RESULT, "read"))
-            made = followed.files.get(RESULT, b"")
-            if len(made) > nasm_macros.MAXIMUM_RESULT:
-                return external.Finished(1, b"", "fatal: macros make too much of this file")
+            try:
+                limit = nasm_macros.MAXIMUM_RESULT
+                followed = self.assemble(options, INPUT, marked.text, (RESULT, "read"), limit)
+            except external.TooMuchError as error:
+                line = nasm_macros.last_line(error.written[RESULT])
+                reason = f"Its macros make more than {limit >> 20} MB of this line, or of those around it."
+                raise _GaveUpError(line, reason) from None
             if followed.status == 0:
-                text = made.decode("utf-8", "replace")
+                text = followed.files.get(RESULT, b"").decode("utf-8", "replace")
                 self.made = nasm_macros.follow(text, marked, lines, smart_alignment=self.smart_alignment)
                 if directives := self.made.directives():
                     return external.Finished(1, b"", directives)
@@ -301,11 +327,16 @@ def _fill_in_addresses(listing: Listing, data: bytes) -> None:
     listing.object = file
     sections = {name: file.section(name) for name in listing.code_sections}
     listing.alignments = {name: alignment for name, (_, alignment) in sections.items()}
-    for listed in listing.statements:
+    behind = {name: len(whole) for name, (whole, _) in sections.items()}
+    for listed in reversed(listing.statements):
         whole, _ = sections.get(listed.section, (b"", 1))
-        code = whole[listed.address : listed.address + len(listed.code)]
+        end = listed.address + len(listed.code)
+        if len(listed.code) >= _GNU_LISTED_BYTES:
+            end = max(end, behind.get(listed.section, 0))
+        code = whole[listed.address : end]
         if code:
             listed.code = code
+        behind[listed.section] = listed.address
 
 
 ASSEMBLERS: Mapping[str, Run] = {"gas": _gas, "nasm": _nasm}

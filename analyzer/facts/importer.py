@@ -24,6 +24,10 @@ _XZ_MAGIC = b"\xfd7zXZ\0"
 _PAGE_SIZE = 4096
 _FOREIGN_AFTER = 100_000
 """So many elements without a single instruction: this is another kind of file, do not read it all."""
+_MOST_BETWEEN = 16 << 20
+"""Bytes, unpacked, within which an instruction ends: a packed file can hold any number of others, which the
+parser would keep."""
+_MOST_VARIANTS = 500_000
 _PARTS = frozenset({"operand", "architecture", "measurement", "latency"})
 """Elements that are still needed when the instruction around them ends."""
 
@@ -218,8 +222,24 @@ class _Collector:
             file.write(bytes(4))
 
 
-def _instructions(stream: IO[bytes]) -> Iterator[etree._Element]:
-    """Every ``instruction`` element in turn; whatever has been passed is freed."""
+class _Measured:
+    """A stream that says how much of it was read since the last instruction."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self.since = 0
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._stream.read(size)
+        self.since += len(data)
+        if self.since > _MOST_BETWEEN:
+            raise ValueError(f"the {_MOST_BETWEEN >> 20} MB behind it hold no other instruction")
+        return data
+
+
+def _instructions(stream: _Measured) -> Iterator[etree._Element]:
+    """Every ``instruction`` element in turn; whatever has been passed is freed. Raises ValueError if one does
+    not end."""
     elements = 0
     found = False
     for _, element in etree.iterparse(
@@ -229,6 +249,7 @@ def _instructions(stream: IO[bytes]) -> Iterator[etree._Element]:
             continue
         if element.tag == "instruction":
             found = True
+            stream.since = 0
             yield element
         elements += 1
         if not found and elements > _FOREIGN_AFTER:
@@ -279,9 +300,11 @@ def _read(source: Path, progress: Callable[[int, int], None] | None) -> _Collect
             compressed = raw.read(len(_XZ_MAGIC)) == _XZ_MAGIC
             raw.seek(0)
             stream = lzma.LZMAFile(raw) if compressed else raw  # noqa: SIM115 - raw is what must be closed
-            for element in _instructions(stream):
+            for element in _instructions(_Measured(stream)):
                 name = element.get("string", name)
                 collector.add(element)
+                if len(collector.variants) > _MOST_VARIANTS:
+                    raise ValueError(f"more than {_MOST_VARIANTS:,} instructions")
                 if progress is not None:
                     progress(raw.tell(), total)
     except etree.XMLSyntaxError as error:

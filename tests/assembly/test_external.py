@@ -92,7 +92,10 @@ def test_output_without_end_is_cut_off_and_nothing_goes_on_running(monkeypatch: 
     monkeypatch.setattr(external, "OUTPUT_LIMIT", 1 << 20)
     with pytest.raises(external.TooMuchError, match="more than 1 MB") as caught:
         shell("yes & yes")
-    assert caught.value.output == b"y\n" * (1 << 19)
+    assert caught.value.written == {"": b"y\n" * (1 << 19)}
+    with pytest.raises(external.TooMuchError, match="more than 1 MB") as caught:
+        shell("yes > made", wanted=("made",), file_limit=1 << 20)
+    assert caught.value.written == {"made": b"y\n" * (1 << 19)}
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are found in /proc")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -209,3 +210,42 @@ def test_headers_known_to_be_missing_cost_no_run_of_their_own(
     (workspace / "one.h").write_text("")
     assert missing(text + "ret\n") == [1]
     assert missing(text.replace('#include "two.h"', "")) == []
+
+
+@needs_compiler
+@pytest.mark.parametrize("limit", ["bytes", "statements"])
+def test_what_macros_swell_to_is_cut_off_and_stands_at_its_line(
+    run: Assemble, monkeypatch: pytest.MonkeyPatch, limit: str
+) -> None:
+    if limit == "bytes":
+        monkeypatch.setattr(external, "OUTPUT_LIMIT", 1 << 16)
+    else:
+        monkeypatch.setattr(expansion, "_MAXIMUM_STATEMENTS", 1000)
+    doubled = "".join(f"#define A{number + 1} A{number} A{number}\n" for number in range(14))
+    result = run(f"#define A0 nop;\n{doubled}<\nret\n>\nA14\nA1\n")
+    assert [(p.line + 1, p.code) for p in result.problems] == [(19, "not-preprocessed")]
+    assert "most of that of this line" in result.problems[0].message
+    assert lines(result) == [(17, "c3")]
+
+
+def test_included_files_that_swell_are_cut_off(
+    run: Assemble, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(expansion, "MAXIMUM_CHARACTERS", 1 << 20)
+    (workspace / "a.inc").write_text(f'.ascii "{"x" * 100_000}"\n' + '.include "b.inc"\n' * 40)
+    (workspace / "b.inc").write_text('.include "a.inc"\n' * 40)
+    result = run('<\nret\n>\n.include "a.inc"\n', "k.s")
+    assert lines(result) == [(2, "c3")]
+    assert "include-not-read" in {p.code for p in result.problems}
+
+
+def test_a_long_string_costs_a_few_times_its_size(run: Assemble) -> None:
+    text = f'<\nret\n>\n.ascii "{"x" * 1_000_000}"\n'
+    tracemalloc.start()
+    try:
+        result = run(text, "k.s")
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert lines(result) == [(2, "c3")]
+    assert peak < 30 * len(text)

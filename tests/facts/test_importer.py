@@ -375,6 +375,39 @@ BAD_SOURCES = {
 }
 
 
+ENDLESS = {
+    "an attribute": b'<instruction iform="',
+    "a text": b"<instruction>",
+    "a comment": b"<!-- <",
+    "parts of an instruction": b"<instruction>",
+    "elements behind the last instruction": b"",
+}
+
+
+@pytest.mark.parametrize("kind", ENDLESS)
+def test_what_a_packed_file_swells_to_is_not_read_to_its_end(
+    tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importer, "_MOST_BETWEEN", 1 << 20)
+    read = 0
+
+    class Counted(lzma.LZMAFile):
+        def read(self, size: int | None = -1) -> bytes:
+            nonlocal read
+            data = super().read(size)
+            read += len(data)
+            return data
+
+    monkeypatch.setattr(lzma, "LZMAFile", Counted)
+    filler = b"<operand/>" if "s " in kind else b"x" * 10
+    begin = WHOLE.replace(b"</extension></root>", b"")
+    source = tmp_path / "bomb.xml.xz"
+    source.write_bytes(lzma.compress(begin + ENDLESS[kind] + filler * 1_000_000, preset=0))
+    with pytest.raises(ImportProblem, match="behind it hold no other instruction"):
+        import_tables(source, tmp_path / "tables")
+    assert read < 2 << 20
+
+
 def test_any_mistyped_source_is_imported_or_is_one_problem(tmp_path: Path) -> None:
     source, target = tmp_path / "facts.xml", tmp_path / "tables.sqlite"
     chance = random.Random(1)
