@@ -84,6 +84,8 @@ def _register_names() -> dict[int, str | None]:
 _REGISTERS = _register_names()
 """By number, in Intel's spelling: R8B where iced-x86 says R8L."""
 
+MNEMONICS = frozenset(name.lower() for name in enum_names(Mnemonic).values())
+"""All instructions by Intel's name; of conditions one name each."""
 _CODE_NAMES = enum_names(Code)
 _KIND_NAMES = enum_names(OpCodeOperandKind)
 _EXTENSION_NAMES = enum_names(CpuidFeature)

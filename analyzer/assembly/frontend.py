@@ -57,6 +57,7 @@ from cyclelens.analyzer.assembly.loops import FoundCode, find_loops
 from cyclelens.analyzer.assembly.operands import OperandError, UnsupportedError
 from cyclelens.analyzer.assembly.problems import make_problem
 from cyclelens.analyzer.assembly.program import Kind, Program, Statement, StatementScope, build
+from cyclelens.analyzer.assembly.refusals import no_such
 from cyclelens.analyzer.assembly.regions import (
     MAXIMUM_REGIONS,
     Span,
@@ -80,6 +81,7 @@ from cyclelens.analyzer.model.source import (
     SourceLine,
 )
 from cyclelens.analyzer.recent import Recent
+from cyclelens.analyzer.suggestions import did_you_mean
 
 MAXIMUM_CHARACTERS = 5 * 1024 * 1024
 MAXIMUM_LINES = 300_000
@@ -667,7 +669,8 @@ class _Assembly:
         symbol = value.symbol
         is_local = symbol is not None and (symbol.startswith(".L") or symbol[0].isdigit())
         if symbol is not None and is_local and self.program.find_label(symbol, index) is None:
-            raise _Refused("undefined-label", f"The label '{symbol}' is not defined.")
+            hint = did_you_mean(symbol, self.program.label_names())
+            raise _Refused("undefined-label", f"The label '{symbol}' is not defined{hint or '.'}")
 
     def _encode(self, windows: Iterable[_Window]) -> None:
         """Ask Keystone for all statements of the windows, and GNU as for those that it has no bytes for."""
@@ -720,6 +723,9 @@ class _Assembly:
                         del left[index]
                     except MismatchError as error:
                         self.encoded[index] = _Refused("assembler-mismatch", str(error))
+                    except UnsupportedError as error:
+                        self.encoded[index] = _Refused("unsupported-instruction", str(error))
+                        del left[index]
                 elif reply.failure is Failure.TIMEOUT:
                     message = f"{fallback.title} could not cope with this statement and was killed."
                     self.encoded[index] = _Refused("assembler-timeout", message)
@@ -730,8 +736,7 @@ class _Assembly:
             if question.request is None and getattr(refused, "code", "") == "unsupported-instruction":
                 message = question.reason
                 if names := " and ".join(refusing[index]):
-                    verb = "knows" if len(refusing[index]) == 1 else "know"
-                    message = f"{names} {verb} no '{question.mnemonic}' with such operands."
+                    message = no_such(question.mnemonic, names, several=len(refusing[index]) > 1)
                 elif self.may_run:
                     message += " GNU as (binutils) or LLVM (pip install cyclelens[llvm]) could."
                 self.encoded[index] = _Refused("unsupported-instruction", message)
@@ -883,7 +888,8 @@ class _Assembly:
         if isinstance(content, Jump) and content.mnemonic not in _LEAVING:
             name = content.target.text.strip()
             if _PLAIN_SYMBOL.fullmatch(name) and self.program.find_label(name, index) is None:
-                message = f"The label '{name}' is not defined in this file; it is taken as far away."
+                hint = did_you_mean(name, self.program.label_names())
+                message = f"The label '{name}' is not defined in this file and taken as far away{hint or '.'}"
                 self._report("undefined-label", message, *self.program.span(index), Severity.WARNING)
 
     def _report_refused(self, window: _Window, index: int, refused: _Refused) -> None:
@@ -925,7 +931,7 @@ def _refusal(mnemonic: str, reply: Reply) -> _Refused:
     if reply.failure is not Failure.REFUSED:
         return _Refused("assembler-unavailable", f"The built-in assembler cannot be started: {reply.reason}.")
     if "MNEMONICFAIL" in reply.reason:
-        message = f"The built-in assembler knows no '{mnemonic}' with such operands."
+        message = no_such(mnemonic, "The built-in assembler")
         return _Refused("unsupported-instruction", message)
     if reply.reason == "empty" or "MISSINGFEATURE" in reply.reason:
         message = f"The built-in assembler cannot encode '{mnemonic}' with these operands."

@@ -30,6 +30,7 @@ from cyclelens.analyzer.assembly.operands import (
     render_intel,
     split_operands,
 )
+from cyclelens.analyzer.assembly.refusals import APX, is_apx, refuse_apx
 from cyclelens.analyzer.assembly.verify import mismatch
 
 PREFIXES = {
@@ -197,6 +198,7 @@ class MismatchError(ValueError):
 
 def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Question:
     """Parse one instruction statement. Raises OperandError, UnsupportedError."""
+    refuse_apx(text, dialect.is_att, scope)
     prefix = b""
     wishes = ""
     while match := _WISH.match(text):
@@ -246,6 +248,8 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Quest
     reason = ""
     if any(needs_evex(operand) for operand in operands):
         reason = f"'{mnemonic}' with these operands needs AVX-512, which the built-in assembler lacks."
+    elif any(isinstance(operand, Register) and operand.name in registers.TILES for operand in operands):
+        reason = f"'{mnemonic}' needs AMX, which the built-in assembler lacks."
     elif wishes:
         reason = f"'{wishes.strip()}' is not supported by the built-in assembler."
     elif mnemonic.startswith("bnd"):
@@ -446,8 +450,11 @@ def finish(question: Question, answer: bytes) -> bytes:
 
 
 def finish_fallback(question: Question, answer: bytes) -> bytes:
-    """The same for the fallback's answer, which may be an AVX-512 form. Raises MismatchError."""
+    """The same for the fallback's answer, which may be an AVX-512 form. Raises MismatchError, and
+    UnsupportedError for what the decoder cannot read."""
     code = _prefixed(question.prefix, answer)
+    if is_apx(code):
+        raise UnsupportedError(APX)
     assert question.fallback is not None, "the fallback answers only what it was asked"
     wrong = mismatch(question.mnemonic, question.operands, question.fallback[0] == "att", code, evex=True)
     if wrong:

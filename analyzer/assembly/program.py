@@ -309,6 +309,10 @@ class Program:
         """Is there such a label?"""
         return name in self._labels
 
+    def label_names(self) -> Iterable[str]:
+        """The names of all labels."""
+        return self._labels
+
     def labels_again(self) -> Iterator[tuple[str, Label]]:
         """Labels whose name has a place before them, but for numeric ones."""
         for name, found in self._labels.items():

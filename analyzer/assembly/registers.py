@@ -21,6 +21,8 @@ EVEX_ONLY = frozenset(
     + [f"k{n}" for n in range(8)]
 )
 """Registers that only EVEX encodings reach, and the mask registers."""
+TILES = frozenset(f"tmm{n}" for n in range(8))
+"""Registers of AMX."""
 VECTOR_INDEXES = VECTORS | frozenset(name for name in EVEX_ONLY if "mm" in name)
 ADDRESSES = GENERAL_64 | GENERAL_32 | frozenset(["rip", "eip"])
 
@@ -32,6 +34,7 @@ REGISTERS = (
     | SEGMENTS
     | VECTORS
     | EVEX_ONLY
+    | TILES
     | frozenset(f"mm{n}" for n in range(8))
     | frozenset(f"st({n})" for n in range(8))
     | frozenset(f"cr{n}" for n in range(16))
