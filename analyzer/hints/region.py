@@ -30,9 +30,12 @@ def hints(region: RegionAnalysis) -> Iterator[Hint]:
 
 def _label(region: RegionAnalysis) -> str:
     prediction = region.predictions[0]
-    head = f"{_cycles(prediction)} cycles/iter{wording.elsewhere(prediction, '')} · "
-    head += f"{prediction.microarchitecture} · "
+    elsewhere = wording.elsewhere(prediction, "")
+    figure = f"{_cycles(prediction)} cycles/iter{elsewhere} · {prediction.microarchitecture}"
+    head = f"{figure} · "
     words = wording.bound_by(prediction.bottlenecks, LINE_BUDGET - len(head))
+    if elsewhere and len(head) + len(words) > LINE_BUDGET:
+        return figure
     stalls = dict.fromkeys(
         finding.label
         for finding in region.findings

@@ -1,9 +1,11 @@
 """What is shown at the end of a line."""
 
+from dataclasses import replace
+
 from cyclelens.analyzer.api import Analyzer
 from cyclelens.analyzer.hints.layout import LINE_BUDGET
 from cyclelens.analyzer.hints.registry import hints
-from cyclelens.analyzer.model.result import AnalysisOptions, Finding
+from cyclelens.analyzer.model.result import AnalysisOptions, Finding, Position
 from cyclelens.analyzer.model.source import Severity
 from factories import analysis, prediction, region_analysis, template, usage
 from hypothesis import given
@@ -21,6 +23,14 @@ def finding(instruction, label, severity=Severity.INFORMATION, microarchitecture
 def test_the_region_line_has_figure_microarchitecture_and_bottleneck():
     block = prediction([template()], cycles=4.0, bottlenecks=("Dependencies",))
     assert shown(region_analysis(block, first_line=7)) == [(7, "4.00 cycles/iter · SKL · latency-bound")]
+
+
+def test_the_figures_of_other_positions_come_before_the_bottleneck():
+    places = (Position(0, 3.0, frozenset()), Position(16, 2.5, frozenset())) * 2
+    block = replace(prediction([template()], cycles=2.5), positions=places)
+    (hint,) = hints(analysis(region_analysis(block)))
+    assert hint.label == "2.50 cycles/iter (3.00 at 2 of 4) · SKL"
+    assert "2.50 cycles per iteration (3.00 at 2 of 4 positions), loop, latency-bound" in hint.tooltip
 
 
 def test_several_bottlenecks_are_named_as_far_as_they_fit():

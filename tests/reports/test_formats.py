@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
@@ -10,7 +11,7 @@ from blocks import block_of
 from cyclelens.analyzer.commands.analyze import FORMATS as OFFERED
 from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.analyzer.model.result import Finding, Trace
+from cyclelens.analyzer.model.result import Finding, Position, Trace
 from cyclelens.analyzer.model.source import Problem, Severity
 from cyclelens.analyzer.reports.registry import FORMATS, render
 from cyclelens.analyzer.simulator.pipeline import simulate
@@ -43,6 +44,15 @@ def test_the_command_line_offers_every_format():
 def test_every_format_is_text_that_ends_in_a_newline(name):
     for example in (analysis(), nasty(), analysis(chain_region())):
         assert render(example, NASTY, name).endswith("\n")
+
+
+@pytest.mark.parametrize("name", ["text", "markdown", "html", "sarif"])
+def test_the_figures_of_other_positions_stand_beside_the_one_shown(name):
+    places = (Position(0, 3.0, frozenset()), Position(16, 2.5, frozenset())) * 2
+    shown = replace(prediction([template()], cycles=2.5), positions=places)
+    assert "(3.00 at 2 of 4 positions)" in render(analysis(region_analysis(shown)), "a.s", name)
+    alone = replace(shown, positions=places[1:2])
+    assert "positions)" not in render(analysis(region_analysis(alone)), "a.s", name)
 
 
 class Balance(HTMLParser):
