@@ -330,6 +330,7 @@ def _arch(arguments: list[str]) -> int:
     for name in registry.names():
         model = registry.get(name)
         print(f"{name:<5} {model.title}{' (approximate)' if model.confidence else ''}")
+    print(f"Not simulated: {', '.join(registry.not_simulated().values())}")
     return OK
 
 

@@ -19,6 +19,22 @@ _MODELS = {
 }
 
 
+_NOT_SIMULATED = {
+    "CNL": "Cannon Lake",
+    "ADL": "Alder Lake",
+    "RPL": "Raptor Lake",
+    "MTL": "Meteor Lake",
+    "ARL": "Arrow Lake",
+    "LNL": "Lunar Lake",
+    "SPR": "Sapphire Rapids",
+    "EMR": "Emerald Rapids",
+    "GNR": "Granite Rapids",
+    "ZEN": "Zen",
+    "ZEN5": "Zen 5",
+}
+"""What users may ask for, and nobody has described here yet. A model of the name takes its place."""
+
+
 class UnknownMicroarchitecture(ValueError):
     """No model of that name; the message lists those that exist."""
 
@@ -33,12 +49,20 @@ def get(name: str) -> Microarchitecture:
 
 def _hint(name: str) -> str:
     """What was probably meant, by name or title, and all that there is."""
+    for missing, title in not_simulated().items():
+        if name.strip().lower() in (missing.lower(), title.lower(), title.replace(" ", "").lower()):
+            return f": {title} is not simulated; known are {', '.join(_MODELS)}"
     titles = {each.title: each for each in _MODELS.values()}
     found = nearest(name.replace(" ", ""), [*_MODELS, *titles])
     if not found:
         return f"; known are {', '.join(_MODELS)}"
     meant = titles[found] if found in titles else _MODELS[found]
     return f"; did you mean {meant.name} ({meant.title})? Known are {', '.join(_MODELS)}"
+
+
+def not_simulated() -> dict[str, str]:
+    """Names and titles of well-known microarchitectures that there is no model of."""
+    return {name: title for name, title in _NOT_SIMULATED.items() if name not in _MODELS}
 
 
 def names() -> tuple[str, ...]:

@@ -90,6 +90,12 @@ def test_extensions_that_no_core_has(title: str, instruction: Instruction, cores
     assert _cores_without(instruction) == dict.fromkeys(registry.names(), (title,))
 
 
+@pytest.mark.parametrize("code", ["62f17c4858c1", "c4e27849c0"], ids=["AVX-512", "AMX"])
+def test_of_later_cores_those_of_servers_have_more(code: str) -> None:
+    missing = extensions.missing(decode(bytes.fromhex(code)), ["ADL", "MTL", "SPR", "GNR"])
+    assert [each.microarchitecture for each in missing] == ["ADL", "MTL"]
+
+
 def test_every_core_has_a_list() -> None:
     (nop,) = decode(b"\x90")
     assert not _cores_without(nop)
