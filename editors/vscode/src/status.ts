@@ -8,7 +8,6 @@ export interface Region {
   stale: boolean;
   headline: string;
   cyclesPerIteration: number | null;
-  microarchitecture: string;
   note: string;
 }
 
@@ -87,7 +86,9 @@ export class Status implements vscode.Disposable {
     const region = regionAt(regions, editor.selection.active.line);
     if (region && typeof region.cyclesPerIteration === "number") {
       const stale = region.stale ? " (stale)" : "";
-      this.item.text = `$(dashboard) ${region.cyclesPerIteration.toFixed(2)} cycles/iter · ${region.microarchitecture}${stale}`;
+      // The figures, those of other positions too, and the CPU; of several the first.
+      const figure = region.headline.split(" · ", 2).join(" · ");
+      this.item.text = `$(dashboard) ${figure}${stale}`;
       this.item.tooltip = `${region.name}: ${region.headline}\nClick to choose another CPU.`;
     } else {
       const [name] = vscode.workspace.getConfiguration("cyclelens", editor.document).get("microarchitectures", ["SKL"]);
