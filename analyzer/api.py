@@ -403,7 +403,7 @@ class Analyzer:
             if not hurried:
                 prediction = replace(prediction, positions=places or alone(prediction))
                 assumed += tuple(unknown_offset(prediction, placement))
-            if options.alternatives:
+            if options.alternatives and not hurried:
                 assumed += self._overlaps(about, block, model, prediction, chosen, cancel)
             prediction = replace(prediction, assumptions=assumed)
             findings = find(prediction)

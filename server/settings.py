@@ -11,6 +11,7 @@ from typing import Any
 
 from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.model.result import AnalysisOptions
+from cyclelens.analyzer.suggestions import among
 
 SECTION = "cyclelens"
 """Name under which editors keep the settings."""
@@ -251,7 +252,7 @@ def _names(value: object, known: Sequence[str]) -> tuple[str, ...]:
     names = tuple(dict.fromkeys(name.strip().upper() for name in given))
     for name in names:
         if name not in known:
-            raise ValueError(f"'{name}' is not a known microarchitecture; known are {', '.join(known)}.")
+            raise ValueError(f"'{name}' is not a known microarchitecture{among(name, known)}.")
     return names
 
 

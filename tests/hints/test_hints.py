@@ -5,7 +5,7 @@ from dataclasses import replace
 from cyclelens.analyzer.api import Analyzer
 from cyclelens.analyzer.hints.layout import LINE_BUDGET
 from cyclelens.analyzer.hints.registry import hints
-from cyclelens.analyzer.model.result import AnalysisOptions, Finding, Position
+from cyclelens.analyzer.model.result import AnalysisOptions, Assumption, Finding, Position
 from cyclelens.analyzer.model.source import Severity
 from factories import analysis, prediction, region_analysis, template, usage
 from hypothesis import given
@@ -56,6 +56,12 @@ def test_other_microarchitectures_are_in_the_tooltip():
     (hint,) = hints(analysis(region_analysis(first, second)))
     assert "HSW" not in hint.label
     assert "HSW: 5.00 cycles per iteration" in hint.tooltip
+
+
+def test_what_is_assumed_is_in_the_tooltip():
+    block = prediction([template()], assumptions=(Assumption("no-denormals", "Nothing is denormal."),))
+    (hint,) = hints(analysis(region_analysis(block)), {"region"})
+    assert "Assumed: Nothing is denormal." in hint.tooltip
 
 
 def test_scarce_ports_are_shown_and_plain_alu_ports_are_not():

@@ -11,7 +11,7 @@ from blocks import block_of
 from cyclelens.analyzer.commands.analyze import FORMATS as OFFERED
 from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.analyzer.model.result import Finding, Position, Trace
+from cyclelens.analyzer.model.result import Assumption, Finding, Position, Trace
 from cyclelens.analyzer.model.source import Problem, Severity
 from cyclelens.analyzer.reports.registry import FORMATS, render
 from cyclelens.analyzer.simulator.pipeline import simulate
@@ -53,6 +53,15 @@ def test_the_figures_of_other_positions_stand_beside_the_one_shown(name):
     assert "(3.00 at 2 of 4 positions)" in render(analysis(region_analysis(shown)), "a.s", name)
     alone = replace(shown, positions=places[1:2])
     assert "positions)" not in render(analysis(region_analysis(alone)), "a.s", name)
+
+
+@pytest.mark.parametrize("name", ["text", "json", "markdown", "html"])
+def test_what_a_figure_takes_for_granted_is_told_with_its_code(name):
+    assumption = Assumption("no-denormals", "Nothing is denormal.", (0,), {"most": 2.0})
+    block = prediction([template()], assumptions=[assumption])
+    report = render(analysis(region_analysis(block)), "a.s", name)
+    assert "Nothing is denormal." in report
+    assert "no-denormals" in report
 
 
 class Balance(HTMLParser):

@@ -2,7 +2,7 @@
 
 import json
 
-from cyclelens.analyzer.model.result import Finding, Trace, TraceRow
+from cyclelens.analyzer.model.result import Assumption, Finding, Trace, TraceRow
 from cyclelens.analyzer.model.source import Problem, Severity
 from cyclelens.analyzer.reports.registry import render
 from factories import analysis, prediction, region_analysis, template, usage
@@ -10,6 +10,21 @@ from factories import analysis, prediction, region_analysis, template, usage
 
 def document(*regions, problems=()):
     return json.loads(render(analysis(*regions, problems=problems), "kernel.s", "json"))
+
+
+def test_an_assumption_names_its_lines_and_values():
+    assumption = Assumption("no-denormals", "Nothing is denormal.", (0, 1), {"most": 2.0})
+    block = prediction([template(), template()], assumptions=[assumption])
+    (region,) = document(region_analysis(block, lines=[7, 8]))["regions"]
+    assert region["predictions"][0]["assumptions"] == [
+        {
+            "code": "no-denormals",
+            "message": "Nothing is denormal.",
+            "instructions": [0, 1],
+            "lines": [8, 9],
+            "values": {"most": 2.0},
+        }
+    ]
 
 
 def test_the_document_names_its_schema_and_file():

@@ -9,6 +9,7 @@ from cyclelens.analyzer.model.facts import Figures, InstructionFacts
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.result import (
     Analysis,
+    Assumption,
     Finding,
     LineUsage,
     Prediction,
@@ -102,6 +103,7 @@ def prediction(
     bottlenecks: Sequence[str] = ("Dependencies",),
     bounds: Mapping[str, float] | None = None,
     front_end: Mapping[str, float] | None = None,
+    assumptions: Sequence[Assumption] = (),
     **simulated: Any,
 ) -> Prediction:
     """A prediction for these instructions."""
@@ -115,6 +117,7 @@ def prediction(
         front_end=front_end or {"DSB": float(len(templates))},
         instructions=tuple(templates),
         simulation=simulation(cycles, usages or [usage() for _ in templates], **simulated),
+        assumptions=tuple(assumptions),
     )
 
 
