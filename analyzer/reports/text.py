@@ -89,7 +89,7 @@ def _prediction(
         + doubt(prediction),
         Style.FIGURE,
     )
-    for label, text in _facts(region, prediction):
+    for label, text in _facts(region, prediction, full):
         yield from paragraph(f"   {label:<12}" if label else "     ", text, width)
     yield EMPTY
     yield from table.table(region, prediction, width)
@@ -115,15 +115,16 @@ def _prediction(
         yield from (Line(line) for line in textwrap.indent(drawn, "   ").splitlines())
 
 
-def _facts(region: RegionAnalysis, prediction: Prediction) -> Iterator[tuple[str, str]]:
+def _facts(region: RegionAnalysis, prediction: Prediction, full: bool) -> Iterator[tuple[str, str]]:
     """What stands between figure and table: a label, empty for more about the one before, and a text."""
     simulation = prediction.simulation
-    if simulation.period and simulation.cycles_per_iteration != prediction.cycles_per_iteration:
+    in_window = simulation.cycles_per_iteration
+    if full and simulation.period and in_window != prediction.cycles_per_iteration:
         cycles, iterations = simulation.period
         yield (
             "Window:",
-            f"{simulation.cycles_per_iteration:.2f} in the published model's window; the pipeline repeats "
-            f"itself every {cycles} cycles = {iterations} iterations",
+            f"{in_window:.2f} in the published model's window; the pipeline repeats itself every "
+            f"{cycles} cycles = {iterations} iterations",
         )
     yield "Bottleneck:", wording.limits(prediction.bottlenecks)
     for sentence in wording.explanations(prediction):

@@ -8,6 +8,7 @@ import re
 import struct
 import subprocess
 import sys
+from dataclasses import replace
 from fcntl import ioctl
 from pathlib import Path
 from termios import TIOCSWINSZ
@@ -167,3 +168,15 @@ def test_colours_can_be_refused(environment: dict[str, str]) -> None:
 def test_what_a_text_says_in_colours_stays_words() -> None:
     assert painted("a\x1b[31mb", "1") == "\x1b[1ma\\u001b[31mb\x1b[0m"
     assert painted("", "1") == ""
+
+
+def test_how_the_figure_was_found_is_told_only_to_who_asks_for_the_account() -> None:
+    block = prediction([template()], cycles=1.09)
+    block = replace(block, simulation=replace(block.simulation, cycles_per_iteration=1.1, period=(65, 60)))
+    brief = analysis(region_analysis(block))
+    assert "Window:" not in render(brief, "a.s")
+    full = " ".join(render(replace(brief, account=True), "a.s").split())
+    assert (
+        "Window: 1.10 in the published model's window; the pipeline repeats itself every 65 cycles = 60"
+        in full
+    )
