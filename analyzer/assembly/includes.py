@@ -90,6 +90,8 @@ class Included:
     """What the C preprocessor's macros are defined as, anywhere."""
     packages: set[str] = field(default_factory=set)
     """NASM's own packages of macros that are used, perhaps on a condition."""
+    texts: list[str] = field(default_factory=list)
+    """All texts for NASM, lines joined as it joins them."""
     hidden: bool = False
     """There may be includes of NASM that cannot be seen in the text."""
 
@@ -125,6 +127,7 @@ def _scan(
             joins.append(length)
         text = "".join(pieces)
     if language == "nasm":
+        included.texts.append(text)
         included.hidden |= bool(_PUTS_TOGETHER.search(text))
         included.packages.update(name.lower() for name in _PACKAGE.findall(text))
     if language == "c":

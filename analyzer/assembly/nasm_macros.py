@@ -9,7 +9,8 @@ passes on: what follows a mark was made by that line.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from cyclelens.analyzer.assembly.listings import Listing
@@ -33,6 +34,11 @@ _PREPROCESSOR_MESSAGE = re.compile(rf"^{re.escape(INPUT)}:(\d+):", re.MULTILINE)
 _ASSEMBLER_MESSAGE = re.compile(rf"^{re.escape(RESULT)}:(\d+):", re.MULTILINE)
 _STRING = re.compile(r"\"[^\"]*\"|'[^']*'|`(?:[^`\\]++|\\.)*+`")
 _DIRECTIVE = re.compile(r"^\s*%|%[A-Za-z{\[!]")
+_CONSTANT = re.compile(r"^[ \t]*([A-Za-z_]\w*)[ \t:]+equ[ \t]+([^;\n]*)", re.IGNORECASE | re.MULTILINE)
+_NUMBER = re.compile(r"\d+|0x[\da-f]+", re.IGNORECASE)
+_ASKS = re.compile(r"\s*%\s*(?:if|elif|i?assign|i?x?define|rep)\b", re.IGNORECASE)
+_FOLDED = re.compile(rf"\s*(?:{_NUMBER.pattern})[\s:]+equ\s", re.IGNORECASE)
+"""What is left of a constant whose name stands for its number already."""
 _LOCAL_TO_MACRO = re.compile(r"\.\.@(\d)")
 """Labels that NASM numbers: it starts anew for the macros of alignments."""
 _SMART = "%use smartalign"
@@ -107,6 +113,29 @@ def mark(lines: Sequence[str], *, smart_alignment: bool) -> Marked | None:
     return None if depth else Marked(tuple(text), tuple(numbers))
 
 
+def constants(texts: Iterable[str]) -> dict[str, str]:
+    """The names that `equ` gives a value, and the number if the preprocessor may put it in their place: by
+    itself it does not know them. It may where the name has one value, and only conditions and the like ask for
+    it: there a name and a number are the same.
+    """
+    found: dict[str, set[str]] = defaultdict(set)
+    for text in texts:
+        for match in _CONSTANT.finditer(text):
+            found[match[1]].add(match[2].strip() if _NUMBER.fullmatch(match[2].strip()) else "")
+    if not found:
+        return {}
+    values = {name: min(numbers) if len(numbers) == 1 else "" for name, numbers in found.items()}
+    names = re.compile(rf"(?<![\w.$%@])(?:{'|'.join(values)})(?![\w.$@])")
+    for text in texts:
+        for match in names.finditer(text):
+            begin = text.rfind("\n", 0, match.start()) + 1
+            if ";" not in (before := text[begin : match.start()]) and not _ASKS.match(before):
+                end = text.find("\n", begin)
+                if not _CONSTANT.match(text[begin : end if end >= 0 else len(text)]):
+                    values[match[0]] = ""
+    return values
+
+
 def follow(result: str, marked: Marked, lines: Sequence[str], *, smart_alignment: bool) -> Made:
     """What the preprocessor made of a marked text, without marks. ``lines``: the user's."""
     text: list[str] = [_SMART] if smart_alignment else []
@@ -119,7 +148,7 @@ def follow(result: str, marked: Marked, lines: Sequence[str], *, smart_alignment
             continue
         if match := _MARKED.fullmatch(line.strip()):
             user = int(match[1])
-        elif line and not line.isspace():
+        elif line and not line.isspace() and not _FOLDED.match(line):
             place = number - 1
             written = within and place < len(marked.lines) and marked.lines[place] == user
             text.append(_LOCAL_TO_MACRO.sub(r"..@made\1", line))

@@ -37,14 +37,14 @@ _PLACE = re.compile(r"^((?:[^:\n]++|:(?!\d+:\s|\s))++):\d+:\s", re.MULTILINE)
 _ANY_ERROR = re.compile(r"^.*\b(?:error|fatal)\b.*$", re.IGNORECASE | re.MULTILINE)
 _STUB = "%warning not there\n"
 _NASM_STUB = re.compile(r"^stubs/(.+):1: warning: not there", re.MULTILINE)
-_X86INC_DEFINES = (
-    "ARCH_X86_64=1",
-    "ARCH_X86_32=0",
-    "PIC=1",
-    "STACK_ALIGNMENT=16",
-    "FORCE_VEX_ENCODING=0",
-    "private_prefix=asm",
-)
+_X86INC_DEFINES = {
+    "ARCH_X86_64": 1,
+    "ARCH_X86_32": 0,
+    "PIC": 1,
+    "STACK_ALIGNMENT": 16,
+    "FORCE_VEX_ENCODING": 0,
+    "private_prefix": "asm",
+}
 """What builds of projects with x86inc.asm define for 64-bit Linux, on the command line or in a file that the
 build makes; the user's own definitions and such a file win."""
 _UNWANTED = re.compile(
@@ -238,15 +238,19 @@ def _nasm(text: str, origin: Origin, found: Included, cancel: Callable[[], bool]
     result = Assembled("nasm")
     # A slash at the end: old versions put folder and name together as they are.
     folders = [part for folder in includes.search_path(origin) for part in ("-I", f"{folder}/")]
-    usual = _X86INC_DEFINES if "x86inc" in text else ()
-    defines = [part for define in (*usual, *origin.defines) for part in ("-D", define)]
+    usual = _X86INC_DEFINES if "x86inc" in text else {}
+    constants = nasm_macros.constants(found.texts)
+    # A name that stands for a number cannot be given a value once more; `%define` in a file wins by itself.
+    guessed = (f"{name}={value}" for name, value in usual.items() if name not in constants)
+    defines = [part for define in (*guessed, *origin.defines) for part in ("-D", define)]
+    folded = [part for name, value in constants.items() if value for part in ("-D", f"{name}={value}")]
     command = [program, "-f", "elf64", "-w-all", "-w+user", *folders, "-I", "stubs/"]
     lines = _LINE_END.split(text)
     # A missing file is taken as empty, and says so if it is needed.
     stubs = {f"stubs/{name}": _STUB for name in sorted(found.missing) if _SAFE_STUB.fullmatch(name)}
     smart = "smartalign" in found.packages
     given = {"stubs/.empty": "", **stubs}
-    call = _NasmCall(command, INPUT, given, origin, cancel, defines, smart, found.hidden)
+    call = _NasmCall(command, INPUT, given, origin, cancel, defines, folded, smart, found.hidden)
     done = _accepted(result, "NASM", lines, call, _nasm_mistakes)
     if done is None:
         return result
@@ -267,6 +271,8 @@ class _NasmCall(_Call):
 
     defines: Sequence[str] = ()
     """Options for the preprocessor."""
+    folded: Sequence[str] = ()
+    """The same for numbers that only the assembler knows, otherwise."""
     smart_alignment: bool = False
     hidden: bool = False
     """It may include files that nobody sees in the text."""
@@ -277,7 +283,7 @@ class _NasmCall(_Call):
         self.made = None
         marked = nasm_macros.mark(lines, smart_alignment=self.smart_alignment)
         if marked is not None:
-            options = [*self.defines, "-E", "-MD", "read", "-o", RESULT]
+            options = [*self.defines, *self.folded, "-E", "-MD", "read", "-o", RESULT]
             try:
                 limit = nasm_macros.MAXIMUM_RESULT
                 followed = self.assemble(options, INPUT, marked.text, (RESULT, "read"), limit)

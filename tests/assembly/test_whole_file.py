@@ -231,6 +231,60 @@ def test_without_nasm_the_plain_part_is_read(monkeypatch: pytest.MonkeyPatch) ->
         assert lines(result) == [(4, "480307")]
 
 
+CONFIGURED = """\
+%include "config.asm"
+%include "x86inc.asm"
+SECTION .text
+; cyclelens-begin
+%if ARCH_X86_64
+    add rax, WIDTH
+%else
+    add eax, 1
+%endif
+%if CONFIG_FAST = 0
+    cmc
+%endif
+    mov ecx, SIZE
+; cyclelens-end
+"""
+
+
+@needs_nasm
+@pytest.mark.parametrize("addresses", [False, True])
+@pytest.mark.parametrize(
+    ("configuration", "expected"),
+    [
+        ("", ["4883c010", "f5"]),
+        ("ARCH_X86_64 equ 1\n", ["4883c010", "f5"]),
+        ("ARCH_X86_64: equ 1 ; as the build says\nCONFIG_FAST equ 1\n", ["4883c010"]),
+        ("ARCH_X86_64 equ 0\n", ["83c001", "f5"]),
+        ("%define ARCH_X86_64 0\n", ["83c001", "f5"]),
+        ("%define CONFIG_FAST 1\n", ["4883c010"]),
+    ],
+)
+def test_the_configuration_of_a_project_wins(
+    configuration: str, expected: list[str], addresses: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fast = "" if "CONFIG_FAST" in configuration else "CONFIG_FAST equ 0\n"
+    (tmp_path / "config.asm").write_text(f"{configuration}{fast}SIZE equ 7\n")
+    (tmp_path / "x86inc.asm").write_text("%if ARCH_X86_64\n%define WIDTH 16\n%endif\n")
+    text = CONFIGURED
+    if addresses:
+        text += "%if $ - $$ < 0\n%error\n%endif\n"
+    else:
+        runs = []
+        plain = external.run
+        monkeypatch.setattr(
+            external, "run", lambda *given, **named: runs.append(given) or plain(*given, **named)
+        )
+    result = assemble(text, origin=Origin(str(tmp_path / "k.asm"), (str(tmp_path),)))
+    assert result.problems == ()
+    assert [code for _, code in lines(result)] == [*expected, "b907000000"]
+    if not addresses:
+        # Macros first, then what they made: not both at once, which takes long.
+        assert ["-E" in command for (command,) in runs] == [True, False]
+
+
 OWN_WORDS = """\
 %macro STEP 2
     lea %1, [%1 + %2]
