@@ -120,7 +120,7 @@ class CyclelensServer(LanguageServer):
         """What the settings ask for, with the place of this document."""
         settings = self.settings
         folders = list(self.workspace.folders) or [self.workspace.root_uri]
-        origin = origin_of(snapshot.uri, folders, settings["includePaths"], settings["defines"])
+        origin = origin_of(snapshot.uri, folders, *settings.places)
         return replace(settings.options, origin=origin)
 
     def configure(self, sent: object) -> None:

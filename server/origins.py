@@ -10,10 +10,15 @@ from pygls.uris import to_fs_path
 
 
 def origin_of(
-    uri: str, folder_uris: Iterable[str | None], include_paths: Iterable[str], defines: Iterable[str]
+    uri: str,
+    folder_uris: Iterable[str | None],
+    include_paths: Iterable[str],
+    defines: Iterable[str],
+    pre_includes: Iterable[str] = (),
 ) -> Origin:
     """The place of a document in a workspace. Relative include paths are those of every folder of the
-    workspace; a file that is open without a workspace has its own folder for one."""
+    workspace, files to be read before the document are looked for there and in the include paths; a file that
+    is open without a workspace has its own folder for one."""
     path = (to_fs_path(uri) or "") if uri.startswith("file:") else ""
     folders = [folder for folder_uri in folder_uris if folder_uri and (folder := to_fs_path(folder_uri))]
     if not folders and path:
@@ -22,4 +27,12 @@ def origin_of(
     found = [
         os.path.normpath(os.path.join(folder, name)) for name in include_paths for folder in folders or [""]
     ]
-    return Origin(path, tuple(folders), tuple(filter(os.path.isabs, dict.fromkeys(found))), tuple(defines))
+    paths = tuple(filter(os.path.isabs, dict.fromkeys(found)))
+    before = tuple(_first(name, (*folders, *paths)) for name in pre_includes)
+    return Origin(path, tuple(folders), paths, tuple(defines), before)
+
+
+def _first(name: str, folders: Iterable[str]) -> str:
+    """The first file of this name that is there; if there is none, where it should be."""
+    places = [os.path.normpath(os.path.join(folder, name)) for folder in folders] or [name]
+    return next(filter(os.path.isfile, places), places[0])

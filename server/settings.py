@@ -94,6 +94,13 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting("defines", "texts", (), "NAME or NAME=VALUE for the C preprocessor and NASM."),
     Setting(
+        "preIncludes",
+        "texts",
+        (),
+        "Files that the C preprocessor (-include) and NASM (-P) read before the text, a configuration for "
+        "example; relative ones are looked for in the workspace's folders and in those of includePaths.",
+    ),
+    Setting(
         "allowExternalPrograms",
         "boolean",
         True,
@@ -166,7 +173,12 @@ class Settings:
     @property
     def analysis(self) -> tuple[object, ...]:
         """All that a result depends on: where it differs, documents are analysed anew."""
-        return self.options, self.hint_kinds, self["includePaths"], self["defines"]
+        return self.options, self.hint_kinds, self.places
+
+    @property
+    def places(self) -> tuple[tuple[str, ...], ...]:
+        """What is read besides a document, as it is written: folders, definitions, files before it."""
+        return self["includePaths"], self["defines"], self["preIncludes"]
 
     @property
     def hint_kinds(self) -> tuple[str, ...]:

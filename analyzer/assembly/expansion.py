@@ -158,6 +158,8 @@ def _run(text: str, compiler: str, origin: Origin, cancel: Callable[[], bool]) -
             # The workspace's own folders are no place for <...>: they must not hide the compiler's headers.
             named = folder in origin.include_paths
             command += ["-I", folder] if named else ["-iquote", folder]
+        for path in origin.pre_includes:
+            command += ["-include", path]
         command += ["-idirafter", "stubs", "-MD", "-MF", "read", "-o", "-", "-"]
         given = {f"stubs/{name}": content for name, content in stubs.items()}
         done = external.run(
@@ -233,7 +235,8 @@ def _follow_markers(produced: str) -> tuple[list[str], list[int], list[bool], se
             continue
         name, flags = match[2], match[3].split()
         if name == _MAIN:
-            number = int(match[1]) - 1
+            # Line 0 is what comes before the text: files that the user wants to be read there.
+            number = max(int(match[1]) - 1, 0)
             if not in_main and "2" in flags:
                 # What was included stands at the line before the one that goes on.
                 user_lines[begin:] = [max(number - 1, 0)] * (len(user_lines) - begin)

@@ -103,6 +103,13 @@ def look(text: str, language: str, origin: Origin) -> Included:
         name, _, value = define.partition("=")
         included.definitions.setdefault(name, set()).add(f" {value}")
     folder = os.path.dirname(origin.path) if origin.path else ""
+    for path in origin.pre_includes if language != "gas" else ():
+        if os.path.isfile(path):
+            _follow(path, False, 0, "", language, origin, included)
+        else:
+            included.refusals.append(
+                Refusal(0, f"'{path}', which is to be read before the text, is not there.")
+            )
     _scan(text, folder, None, language, origin, included)
     known = (-1, -1)
     while known != (len(included.state), len(included.computed)) and not included.refusals:
@@ -168,14 +175,15 @@ def search_path(origin: Origin) -> list[str]:
 
 
 def readable(origin: Origin) -> tuple[str, ...]:
-    """The folders with all that may be read for a text: the workspace, and what the user named."""
-    return tuple(dict.fromkeys(os.path.realpath(root) for root in (*origin.folders, *origin.include_paths)))
+    """The folders with all that may be read for a text, and files: the workspace, and what the user named."""
+    named = (*origin.folders, *origin.include_paths, *origin.pre_includes)
+    return tuple(dict.fromkeys(map(os.path.realpath, named)))
 
 
 def may_read(path: str, origin: Origin) -> bool:
-    """Does a file really lie within the workspace or a folder that the user named?"""
+    """Does a file really lie within the workspace or a folder that the user named, or is named itself?"""
     real = os.path.realpath(path)
-    return any(real.startswith(os.path.join(root, "")) for root in readable(origin))
+    return any(real == root or real.startswith(os.path.join(root, "")) for root in readable(origin))
 
 
 def named_in_rule(rule: bytes) -> set[str]:

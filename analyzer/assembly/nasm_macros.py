@@ -114,9 +114,9 @@ def mark(lines: Sequence[str], *, smart_alignment: bool) -> Marked | None:
 
 
 def constants(texts: Iterable[str]) -> dict[str, str]:
-    """The names that `equ` gives a value, and the number if the preprocessor may put it in their place: by
-    itself it does not know them. It may where the name has one value, and only conditions and the like ask for
-    it: there a name and a number are the same.
+    """The names that `equ` gives a value, and the number if the preprocessor may put it in their place, as it
+    does not know them by itself: where the name has one value, and only conditions and the like ask for it.
+    There a name and a number are the same.
     """
     found: dict[str, set[str]] = defaultdict(set)
     for text in texts:

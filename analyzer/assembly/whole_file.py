@@ -243,6 +243,7 @@ def _nasm(text: str, origin: Origin, found: Included, cancel: Callable[[], bool]
     # A name that stands for a number cannot be given a value once more; `%define` in a file wins by itself.
     guessed = (f"{name}={value}" for name, value in usual.items() if name not in constants)
     defines = [part for define in (*guessed, *origin.defines) for part in ("-D", define)]
+    defines += [part for path in origin.pre_includes for part in ("-P", path)]
     folded = [part for name, value in constants.items() if value for part in ("-D", f"{name}={value}")]
     command = [program, "-f", "elf64", "-w-all", "-w+user", *folders, "-I", "stubs/"]
     lines = _LINE_END.split(text)

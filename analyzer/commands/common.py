@@ -145,6 +145,15 @@ def add_analysis_arguments(
         metavar="NAME[=VALUE]",
         help="define a name for the C preprocessor or NASM",
     )
+    parser.add_argument(
+        "-P",
+        dest="pre_includes",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="let the C preprocessor (-include) or NASM (-P) read FILE before the text; it is looked for in "
+        "the current folder, then in those of -I",
+    )
 
 
 def analyze_file(options: argparse.Namespace, *, trace: bool = False, account: bool = False) -> Analysis:
@@ -227,7 +236,8 @@ def analysis_options(
     from cyclelens.analyzer.model.source import Origin
 
     origin = Origin(include_paths=tuple(os.path.abspath(folder) for folder in options.include_paths))
-    origin = replace(origin, defines=tuple(options.defines))
+    found = tuple(_pre_include(name, origin.include_paths) for name in options.pre_includes)
+    origin = replace(origin, defines=tuple(options.defines), pre_includes=found)
     if getattr(options, "file", "-") != "-":
         path = os.path.abspath(options.file)
         here = os.getcwd()
@@ -251,6 +261,14 @@ def analysis_options(
         account=account,
         forced=frozenset(forced | ({"align"} if "alignment" in forced else set())),
     )
+
+
+def _pre_include(name: str, folders: Iterable[str]) -> str:
+    for folder in (os.getcwd(), *folders):
+        path = os.path.join(folder, name)
+        if os.path.isfile(path):
+            return path
+    raise InputError(f"{name} is neither in the current folder nor in those of -I")
 
 
 def report_each(

@@ -47,6 +47,8 @@ class Origin:
     """Folders that included files are looked for in; the user named them, so they may be read, too."""
     defines: tuple[str, ...] = ()
     """``NAME`` or ``NAME=VALUE`` for the C preprocessor and NASM."""
+    pre_includes: tuple[str, ...] = ()
+    """Files that these two read before the text; the user named them, so they may be read, too."""
 
 
 NOWHERE = Origin()

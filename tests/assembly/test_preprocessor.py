@@ -95,6 +95,13 @@ def test_defines_and_include_paths_are_the_users(run: Assemble, tmp_path: Path) 
 
 
 @needs_compiler
+def test_a_file_is_read_before_the_text_if_the_user_says_so(run: Assemble, tmp_path: Path) -> None:
+    (tmp_path / "config.h").write_text("#define X nop\n.macro twice r\n inc \\r\n inc \\r\n.endm\n")
+    result = run("<\nX\ntwice %rax\n>\n", pre_includes=(str(tmp_path / "config.h"),))
+    assert (result.problems, lines(result)) == ((), [(2, "90"), (3, "48ffc0"), (3, "48ffc0")])
+
+
+@needs_compiler
 def test_a_missing_header_is_pointed_out_and_the_rest_is_read(run: Assemble, workspace: Path) -> None:
     (workspace / "a.h").write_text('#include "deep/missing.h"\n#define X nop\n')
     result = run('#include "config.h"\n#include "a.h"\n#ifndef Y\n#error no Y\n#endif\n<\nX\n>\n')

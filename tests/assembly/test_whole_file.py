@@ -285,6 +285,21 @@ def test_the_configuration_of_a_project_wins(
         assert ["-E" in command for (command,) in runs] == [True, False]
 
 
+@needs_nasm
+def test_a_file_is_read_before_the_text_if_the_user_says_so(tmp_path: Path) -> None:
+    folder, configuration = tmp_path / "workspace", tmp_path / "config.asm"
+    folder.mkdir()
+    configuration.write_text("%define SIZE 7\nEMPTY equ 0\n")
+    text = "; cyclelens-begin\n%if EMPTY = 0\n mov ecx, SIZE\n%endif\n; cyclelens-end\n"
+    origin = Origin(str(folder / "k.asm"), (str(folder),), pre_includes=(str(configuration),))
+    result = assemble(text, origin=origin)
+    assert (result.problems, lines(result)) == ((), [(3, "b907000000")])
+    configuration.unlink()
+    missing = assemble(text, origin=origin)
+    assert {problem.code for problem in missing.problems} == {"include-not-read", "assembler-unavailable"}
+    assert "config.asm', which is to be read before the text, is not there" in missing.problems[0].message
+
+
 OWN_WORDS = """\
 %macro STEP 2
     lea %1, [%1 + %2]

@@ -62,3 +62,15 @@ def test_a_document_has_the_folders_of_its_workspace() -> None:
     )
     assert origin_of(file, [None], paths, ()) == Origin("/w/src/k.S", ("/w/src",), ("/w/src/inc", "/usr/inc"))
     assert origin_of("untitled:1", [], paths, ()) == Origin("", (), ("/usr/inc",))
+
+
+def test_files_before_a_document_are_looked_for_in_the_workspace_and_beside_what_it_includes(
+    tmp_path: Path,
+) -> None:
+    folder, build = tmp_path / "w", tmp_path / "build"
+    folder.mkdir()
+    build.mkdir()
+    (build / "config.asm").touch()
+    names = ("config.asm", "none.asm", "/c.asm")
+    found = origin_of("file:///x/k.asm", [folder.as_uri()], (str(build),), (), names).pre_includes
+    assert found == (str(build / "config.asm"), str(folder / "none.asm"), "/c.asm")
