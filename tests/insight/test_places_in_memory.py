@@ -24,6 +24,7 @@ LOOPS = {
     "microcode": "fc4801d8" + "49ffcf75f7",
     "long": "0f1f8400000000004801d84801c3" * 6 + "49ffcf75a7",
     "a jump alone": "ebfe",
+    "stack synchronisation": "b8e802630055482de802630048c1f8034889e54889c248c1ea3f4801d048d1f849ffcf75db",
 }
 
 

@@ -64,10 +64,12 @@ class Layout:
         if program.loop:
             parts += [bytes(self.block_end[: self.blocks]), bytes(self.cached[:count])]
             parts += [bytes(self.line_end[: self.lines])]
-            uncached = not all(self.cached[:count])
-            uncached = uncached or not self.all_cacheable
+            uncached = not (self.all_cacheable and all(self.cached[:count]))
         if uncached:
-            parts.append(bytes([program.alignment % self._fetch_bytes]))
+            parts.append(b"%d" % (program.alignment % self._fetch_bytes))
+        if program.most_merges or any(program.i_rsp_change[:count]):
+            # Extra uops count as younger than all that was fetched before them, a line at a time (L3).
+            parts.append(b"%d" % (self.first_group_end if program.loop else program.alignment))
         return b"|".join(parts)
 
     def _make(self, count: int, entries: int) -> None:
