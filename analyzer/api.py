@@ -72,7 +72,7 @@ _QUICK_BYTES = 16 * 1024
 fifteen milliseconds."""
 
 _CACHED_PREDICTIONS = 256
-_MARKER_OPTIONS = frozenset({"arch", "mode", "alignment", "align", "name"})
+_MARKER_OPTIONS = frozenset({"arch", "mode", "alignment", "align", "name", "per"})
 
 # ---------------------------------------------------------------------------------------------------------
 # The analyzer
@@ -537,6 +537,12 @@ def _plan(region: Region, options: AnalysisOptions, text: str | None) -> tuple[_
                 problem(
                     "bad-option-value", f"'{value}' is no alignment: 0 to {ALIGNMENTS[-1]} bytes are possible"
                 )
+        elif key == "per":
+            from cyclelens.analyzer.insight.work import stated
+
+            if stated(value) is None:
+                expected = "a number of elements (per=8) or of bytes (per=32B)"
+                problem("bad-option-value", f"'{value}' is no amount of work: {expected} is")
     models = []
     for name in dict.fromkeys(name.strip().upper() for name in names):
         try:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from cyclelens.analyzer.insight.work import Pace
 from cyclelens.server.results import RegionResult
 from cyclelens.server.session import Snapshot
 
@@ -21,7 +22,7 @@ _NUMBERED = re.compile(r".*[-.]\d+")
 class _Figures:
     names: tuple[str, ...] = ()
     """Of all regions of the text, in its order."""
-    cycles: Mapping[Key, float] = field(default_factory=dict)
+    paces: Mapping[Key, Pace] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -38,7 +39,7 @@ class Baselines:
     def __init__(self) -> None:
         self._documents: dict[str, _Document] = {}
 
-    def before(self, snapshot: Snapshot, region: RegionResult) -> float | None:
+    def before(self, snapshot: Snapshot, region: RegionResult) -> Pace | None:
         """The figure that a region is compared with; None if there is none, or it may be another region's."""
         document = self._documents.get(snapshot.uri)
         if document is None:
@@ -46,7 +47,7 @@ class Baselines:
         figures = document.saved if document.pinned is None else document.pinned
         if _NUMBERED.fullmatch(region.name) and figures.names != _names(snapshot):
             return None
-        return figures.cycles.get(_key(region))
+        return figures.paces.get(_key(region))
 
     def saved(self, snapshot: Snapshot, *, wait: bool = True) -> None:
         """The text was saved (or opened). Its analysis counts as soon as it is there.
@@ -69,7 +70,7 @@ class Baselines:
         """Compare with the present figures until they are unpinned. Returns how many regions have one."""
         document = self._documents.setdefault(snapshot.uri, _Document())
         document.pinned = _figures(snapshot)
-        return len(document.pinned.cycles)
+        return len(document.pinned.paces)
 
     def unpin(self, uri: str) -> None:
         """Compare with the last save again."""
@@ -91,9 +92,9 @@ def _names(snapshot: Snapshot) -> tuple[str, ...]:
 
 def _figures(snapshot: Snapshot, *, stale: bool = False) -> _Figures:
     """What is known; ``stale``: also of regions that were edited since."""
-    cycles = {
-        _key(region.result): region.result.cycles
+    paces = {
+        _key(region.result): Pace(region.result.cycles, region.result.work)
         for region in snapshot.regions
         if region.result.cycles is not None and (stale or not region.stale)
     }
-    return _Figures(_names(snapshot), cycles)
+    return _Figures(_names(snapshot), paces)

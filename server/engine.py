@@ -15,6 +15,7 @@ from cyclelens.analyzer.fixes.proposal import Fix
 from cyclelens.analyzer.fixes.registry import fixes
 from cyclelens.analyzer.hints import registry as hint_kinds
 from cyclelens.analyzer.insight import as_written, wording
+from cyclelens.analyzer.insight.work import work_of
 from cyclelens.analyzer.model.result import Analysis, Finding, RegionAnalysis, TraceRow
 from cyclelens.analyzer.model.source import Problem
 from cyclelens.analyzer.reports import json, timeline
@@ -161,6 +162,7 @@ def _brief(region: RegionAnalysis, analysis: Analysis, job: Job) -> RegionResult
             for prediction in region.predictions
         ),
         cycles=primary.cycles_per_iteration if primary else None,
+        work=work_of(region),
         microarchitecture=primary.microarchitecture if primary else "",
         note=region.note,
         summary=region_card(region),

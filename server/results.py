@@ -11,6 +11,7 @@ from typing import Any
 
 from cyclelens.analyzer.comparisons.table import Step, Table
 from cyclelens.analyzer.fixes.proposal import Fix
+from cyclelens.analyzer.insight.work import Work
 from cyclelens.analyzer.model.result import AnalysisOptions, Hint
 from cyclelens.analyzer.model.source import Problem
 
@@ -46,6 +47,8 @@ class RegionResult:
     """``4.00 cycles/iter · SKL · latency-bound``."""
     cycles: float | None = None
     """Cycles per iteration on the primary microarchitecture."""
+    work: Work | None = None
+    """What an iteration does, if that is known."""
     microarchitecture: str = ""
     """The primary one."""
     note: str = ""

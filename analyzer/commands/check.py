@@ -21,6 +21,7 @@ from cyclelens.analyzer.commands.common import (
 )
 
 if TYPE_CHECKING:
+    from cyclelens.analyzer.insight.work import Pace, Work
     from cyclelens.analyzer.model.result import Analysis, Prediction
 
 TOO_SLOW = 3
@@ -37,10 +38,10 @@ Key = tuple[str, str]
 class _Baseline:
     """Figures of earlier reports."""
 
-    figures: dict[str, dict[Key, float]] = field(default_factory=dict)
+    figures: dict[str, dict[Key, Pace]] = field(default_factory=dict)
     """By file."""
 
-    def of(self, file: str, *, alone: bool) -> dict[Key, float]:
+    def of(self, file: str, *, alone: bool) -> dict[Key, Pace]:
         """The figures for a file; a baseline of a single file is taken for whatever is checked ``alone``."""
         if alone and file not in self.figures and len(self.figures) == 1:
             return next(iter(self.figures.values()))
@@ -87,12 +88,12 @@ def main(arguments: list[str]) -> int:
         clean = _report_problems(analysis, file) and is_clean(analysis) and clean
         earlier = baseline.of(file, alone=len(options.files) == 1)
         seen: set[Key] = set()
-        for name, prediction in _predictions(analysis):
+        for name, prediction, work in _predictions(analysis):
             key = (name, prediction.microarchitecture)
             seen.add(key)
             used |= {key, (name, "")}
             limit = limits.get(key, limits.get((name, "")))
-            slow |= _report(file, key, prediction, limit, earlier.get(key), options.tolerance)
+            slow |= _report(file, name, prediction, work, limit, earlier.get(key), options.tolerance)
         if options.region is None and options.arch is None:
             for name, microarchitecture in sorted(set(earlier) - seen):
                 print(f"{file}: {name} ({microarchitecture}) is in the baseline but not in the file")
@@ -106,10 +107,14 @@ def main(arguments: list[str]) -> int:
     return TOO_SLOW if slow else OK
 
 
-def _predictions(analysis: Analysis) -> Iterator[tuple[str, Prediction]]:
+def _predictions(analysis: Analysis) -> Iterator[tuple[str, Prediction, Work | None]]:
+    """Every prediction with the name of its region and what an iteration does."""
+    from cyclelens.analyzer.insight.work import work_of
+
     for region in analysis.regions:
+        work = work_of(region)
         for prediction in region.predictions:
-            yield region.region.name, prediction
+            yield region.region.name, prediction, work
 
 
 def _report_problems(analysis: Analysis, file: str) -> bool:
@@ -128,26 +133,32 @@ def _report_problems(analysis: Analysis, file: str) -> bool:
 
 
 def _report(
-    file: str, key: Key, prediction: Prediction, limit: float | None, earlier: float | None, tolerance: float
+    file: str,
+    name: str,
+    prediction: Prediction,
+    work: Work | None,
+    limit: float | None,
+    earlier: Pace | None,
+    tolerance: float,
 ) -> bool:
-    """Print a region's line; whether it is too slow."""
+    """Print a region's line; whether it is too slow. A baseline of another amount of work counts for as much
+    as an iteration does now."""
     from cyclelens.analyzer.insight import wording
+    from cyclelens.analyzer.insight.work import Pace, faster
 
-    cycles = prediction.cycles_per_iteration
+    now = Pace(prediction.cycles_per_iteration, work)
     slow = False
     remarks = []
     if limit is not None:
-        slow |= cycles > limit + _ROUNDING
+        slow |= now.cycles > limit + _ROUNDING
         remarks.append(f"limit {limit:.2f}")
     if earlier is not None:
-        slow |= cycles > earlier * (1 + tolerance) + _ROUNDING
-        change = f", {cycles / earlier - 1:+.1%}" if earlier else ""
-        remarks.append(f"baseline {earlier:.2f}{change}")
-    name, microarchitecture = key
-    elsewhere = wording.elsewhere(prediction)
+        slow |= now.cycles > earlier.cycles_for(work) * (1 + tolerance) + _ROUNDING
+        remarks.append(", ".join(filter(None, (f"baseline {earlier.cycles:.2f}", faster(earlier, now)))))
+    core, elsewhere = prediction.microarchitecture, wording.elsewhere(prediction)
     text = f" ({'; '.join(remarks)})" if remarks else ""
     state = "SLOW" if slow else "ok  "
-    print(f"{state} {file}: {name}: {cycles:.2f} cycles/iter{elsewhere} on {microarchitecture}{text}")
+    print(f"{state} {file}: {name}: {now.cycles:.2f} cycles/iter{elsewhere} on {core}{text}")
     return slow
 
 
@@ -174,6 +185,8 @@ def _percentage(text: str) -> float:
 
 
 def _read_baseline(path: Path) -> _Baseline:
+    from cyclelens.analyzer.insight.work import Pace, Work
+
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         documents: Sequence[Any] = content if isinstance(content, list) else [content]
@@ -181,9 +194,10 @@ def _read_baseline(path: Path) -> _Baseline:
         for document in documents:
             figures = baseline.figures.setdefault(str(document["file"]), {})
             for region in document["regions"]:
+                work = Work(**region["work"]) if region.get("work") else None  # reports of before have none
                 for prediction in region["predictions"]:
                     key = (str(region["name"]), str(prediction["microarchitecture"]))
-                    figures[key] = float(prediction["cycles_per_iteration"])
+                    figures[key] = Pace(float(prediction["cycles_per_iteration"]), work)
         return baseline
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from None

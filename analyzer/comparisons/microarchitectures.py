@@ -1,9 +1,9 @@
 """The region on every microarchitecture, oldest first.
 
-CPU  cycles/iter  bottleneck     front end
-SNB            -  SNB has no FMA
-HSW         5.00  latency-bound  LSD        ████████████████████
-SKL         4.00  latency-bound  LSD        ████████████████
+CPU  cycles/iter  cycles/byte  bottleneck      front end
+SNB            -            -  SNB has no FMA
+HSW         5.00        0.156  latency-bound   LSD        ████████████████████
+SKL         4.00        0.125  latency-bound   LSD        ████████████████
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from cyclelens.analyzer.comparisons.predictions import (
     on_every_microarchitecture,
 )
 from cyclelens.analyzer.comparisons.request import Request
-from cyclelens.analyzer.comparisons.table import Step, Table, grid
+from cyclelens.analyzer.comparisons.table import Rate, Step, Table, grid
 from cyclelens.analyzer.insight import wording
-from cyclelens.analyzer.model.result import Analysis
+from cyclelens.analyzer.insight.work import Work, work_of
+from cyclelens.analyzer.model.result import Analysis, Prediction
 from cyclelens.analyzer.reports import html
 
 COLUMNS = ("CPU", "cycles/iter", "bottleneck", "front end")
@@ -34,17 +35,29 @@ def compare(request: Request) -> Iterator[Step | Table]:
     if region is None:
         yield Table(title, COLUMNS, text=gone(request.region))
         return
-    known = by_name(region)
+    known, work = by_name(region), work_of(region)
+    columns = (*COLUMNS[:2], f"cycles/{work.unit}", *COLUMNS[2:]) if work else COLUMNS
     absent = {missing.microarchitecture: missing.reason for missing in region.missing}
     rows = tuple(
-        (name, known[name].cycles_per_iteration, limits(known[name]), wording.front_end(known[name]))
-        if name in known
-        else (name, None, absent[name], "")
+        (name, *_figures(known.get(name), work), *_words(known.get(name), absent.get(name, "")))
         for name in options.microarchitectures
         if name in known or name in absent
     )
     # The rows say why there is no figure.
     note = region.note if region.predictions or not rows else ""
-    text = "\n".join(part for part in (grid(COLUMNS, rows, bars=1), note) if part)
+    doing = f"{work}." if work and known else ""
+    text = "\n".join(part for part in (grid(columns, rows, bars=1), doing, note) if part)
     extra = {"html": html.render(Analysis((region,), ()), title)} if request.html and rows else {}
-    yield Table(title, COLUMNS, rows, text, extra)
+    yield Table(title, columns, rows, text, extra)
+
+
+def _figures(prediction: Prediction | None, work: Work | None) -> tuple[float | None, ...]:
+    """Cycles per iteration, and per element or byte if that is known."""
+    if prediction is None:
+        return (None, None) if work else (None,)
+    cycles = prediction.cycles_per_iteration
+    return (cycles, Rate(cycles / work.amount)) if work else (cycles,)
+
+
+def _words(prediction: Prediction | None, absent: str) -> tuple[str, str]:
+    return (absent, "") if prediction is None else (limits(prediction), wording.front_end(prediction))

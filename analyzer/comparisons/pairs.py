@@ -1,30 +1,43 @@
-"""Two regions beside each other on every microarchitecture."""
+"""Two regions beside each other on every microarchitecture, with the work that an iteration of each does."""
 
 from __future__ import annotations
 
 from cyclelens.analyzer.comparisons.predictions import by_name, limits
-from cyclelens.analyzer.comparisons.table import Table, difference, grid
+from cyclelens.analyzer.comparisons.table import Rate, Table, grid
+from cyclelens.analyzer.insight.work import Pace, faster, work_of
 from cyclelens.analyzer.model.result import RegionAnalysis
 
+_UNKNOWN = (
+    "How much an iteration does is not known of both: say it in the markers, "
+    "as per=8 (elements) or per=32B (bytes)."
+)
 
-def table(title: str, left: tuple[str, RegionAnalysis], right: tuple[str, RegionAnalysis]) -> Table:
-    """``left``, ``right``: names and predictions. The difference is that of the right one."""
-    columns = ("CPU", left[0], right[0], "difference", f"{left[0]} is", f"{right[0]} is")
-    first, second = by_name(left[1]), by_name(right[1])
-    rows = tuple(
-        (
-            name,
-            first[name].cycles_per_iteration,
-            second[name].cycles_per_iteration,
-            difference(first[name].cycles_per_iteration, second[name].cycles_per_iteration),
-            limits(first[name]),
-            limits(second[name]),
-        )
-        for name in first
-        if name in second
-    )
-    notes = [f"{name}: {region.note}" for name, region in (left, right) if region.note]
-    absent = dict.fromkeys(each.reason for _, region in (left, right) for each in region.missing)
+
+def table(title: str, subject: int, *sides: tuple[str, RegionAnalysis]) -> Table:
+    """``sides``: names and predictions, in the order in which they stand. ``subject``: which of the two the
+    difference is said of, 0 or 1."""
+    names, regions = zip(*sides, strict=True)
+    first, second = map(by_name, regions)
+    works = [work_of(region) for region in regions]
+    unit = works[0].unit if works[0] and works[1] and works[0].unit == works[1].unit else ""
+    columns = ["CPU", *names, f"{names[subject]} is"]
+    columns += [f"{name} per {unit}" for name in names] if unit else []
+    columns += [f"{name}: bound by" for name in names]
+    rows = []
+    for microarchitecture in (name for name in first if name in second):
+        both = first[microarchitecture], second[microarchitecture]
+        paces = [Pace(one.cycles_per_iteration, work) for one, work in zip(both, works, strict=True)]
+        row: list[str | float] = [microarchitecture, *(pace.cycles for pace in paces)]
+        row.append(faster(paces[1 - subject], paces[subject]) or "same")
+        row += [Rate(pace.per_unit() or 0.0) for pace in paces] if unit else []
+        rows.append((*row, *map(limits, both)))
+    notes = []
+    if rows:
+        notes.append("Cycles per iteration. 50 % faster: half as many; 100 % slower: twice as many.")
+        notes += [f"{name}: {work}." for name, work in zip(names, works, strict=True) if work]
+        notes += [] if unit else [_UNKNOWN]
+    notes += [f"{name}: {region.note}" for name, region in sides if region.note]
+    absent = dict.fromkeys(each.reason for region in regions for each in region.missing)
     notes += [f"No figure: {'; '.join(absent)}."] if absent and rows else []
-    parts = [grid(columns, rows), "Cycles per iteration." if rows else "", *notes]
-    return Table(title, columns, rows, "\n".join(part for part in parts if part))
+    parts = [grid(columns, rows), *notes]
+    return Table(title, tuple(columns), tuple(rows), "\n".join(part for part in parts if part))

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from cyclelens.analyzer.hints.change import percentage
-
 _BARS = "▁▂▃▄▅▆▇█"
 _BAR_LENGTH = 20
 LEAST_DIFFERENCE = 0.005
@@ -33,10 +31,16 @@ class Table:
     """What programs can do more with, as plain JSON values: ``docs/server.md`` names it."""
 
 
+class Rate(float):
+    """Cycles per element or byte: small numbers, which need one more decimal."""
+
+
 def cell(value: object) -> str:
     """A value as people read it; figures have two decimals."""
     if value is None:
         return "-"
+    if isinstance(value, Rate):
+        return f"{value:.3f}"
     return f"{value:.2f}" if isinstance(value, float) else str(value)
 
 
@@ -71,10 +75,3 @@ def picture(values: Sequence[float]) -> str:
     if high - low < LEAST_DIFFERENCE:
         return _BARS[0] * len(values)
     return "".join(_BARS[round((value - low) / (high - low) * (len(_BARS) - 1))] for value in values)
-
-
-def difference(before: float, after: float) -> str:
-    """``-71 %``; ``same`` if the figures show no difference."""
-    if abs(after - before) < LEAST_DIFFERENCE:
-        return "same"
-    return percentage(before, after) if before > 0 else "-"

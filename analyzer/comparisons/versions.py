@@ -1,7 +1,7 @@
 """The region against the one of the same name in a committed version of the file.
 
-CPU  HEAD   now  difference  HEAD is        now is
-SKL  4.00  1.00       -75 %  latency-bound  port-bound
+CPU  HEAD   now  now is       HEAD: bound by  now: bound by
+SKL  4.00  1.00  75 % faster  latency-bound   port-bound
 """
 
 from __future__ import annotations
@@ -37,4 +37,4 @@ def compare(request: Request) -> Iterator[Step | Table]:
     if old is None:
         yield Table(title, text=gone(request.region, f"{request.revision}'s version of the file"))
         return
-    yield pairs.table(title, (request.revision, old), (_NOW, new))
+    yield pairs.table(title, 1, (request.revision, old), (_NOW, new))

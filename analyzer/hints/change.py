@@ -1,37 +1,33 @@
 """How a region's figure changed: the label of its first line with both figures.
 
-# cyclelens-begin dot        3.42 -> 1.00, -71 % · SKL · issue-bound
+# cyclelens-begin dot        3.42 -> 1.00, 71 % faster · issue-bound
+# cyclelens-begin sum        5.00 -> 5.50, 45 % faster per byte
 """
 
 from __future__ import annotations
 
 from cyclelens.analyzer.hints.layout import LINE_BUDGET
+from cyclelens.analyzer.insight.work import Pace, faster
 
 _UNIT = " cycles/iter"
 _SEPARATOR = " · "
 
 
-def change(before: float, after: float) -> str:
-    """Both figures, in cycles per iteration, and the difference: ``3.42 -> 1.00, -71 %``.
+def change(before: Pace, after: Pace) -> str:
+    """Both figures, in cycles per iteration, and the difference: ``3.42 -> 1.00, 71 % faster``.
 
-    Empty if they are the same to two decimals.
+    Empty if they are the same to two decimals, and the work is the same.
     """
-    first, second = f"{before:.2f}", f"{after:.2f}"
-    if first == second:
-        return ""
-    if before <= 0:
-        return f"{first} -> {second}"
-    return f"{first} -> {second}, {percentage(before, after)}"
+    first, second = f"{before.cycles:.2f}", f"{after.cycles:.2f}"
+    difference = faster(before, after)
+    if difference:
+        return f"{first} -> {second}, {difference}"
+    return "" if first == second else f"{first} -> {second}"
 
 
-def percentage(before: float, after: float) -> str:
-    """``-71 %``, ``+5 %``; with a decimal below one per cent."""
-    share = (after / before - 1) * 100
-    return f"{share:+.0f} %" if abs(share) >= 1 else f"{share:+.1f} %"
-
-
-def label_with_change(label: str, before: float, after: float) -> str:
-    """A region's label with the change in the place of the figure; the end that does not fit is left out.
+def label_with_change(label: str, before: Pace, after: Pace) -> str:
+    """A region's label with the change in the place of the figure. What does not fit is left out: first the
+    microarchitecture, which does not change, then the end.
 
     Unchanged if the figures are the same, or if the label does not start with a figure.
     """
@@ -45,4 +41,4 @@ def label_with_change(label: str, before: float, after: float) -> str:
         text = approximate + difference + _SEPARATOR.join(parts)
         if len(text) <= LINE_BUDGET or len(parts) == 1:
             return text
-        parts.pop()
+        parts.pop(1)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cyclelens.analyzer.hints.layout import END_OF_LINE, LINE_BUDGET
-from cyclelens.analyzer.insight import absence, wording
+from cyclelens.analyzer.insight import absence, wording, work
 from cyclelens.analyzer.insight.confidence import doubt, reservations
 from cyclelens.analyzer.model.result import Hint, Prediction, RegionAnalysis
 
@@ -62,6 +62,8 @@ def _tooltip(region: RegionAnalysis) -> Iterator[str]:
     prediction = region.predictions[0]
     yield ""
     yield from wording.explanations(prediction)
+    if doing := work.sentence(region, prediction.cycles_per_iteration):
+        yield f"Work: {doing}."
     yield f"Uops come from {wording.front_end(prediction)}."
     bounds = [f"{name} {value:.2f}" for name, value in sorted(prediction.bounds.items()) if value > 0]
     if bounds:

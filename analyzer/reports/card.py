@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from cyclelens.analyzer.escaping import code, printable, prose
-from cyclelens.analyzer.insight import absence, as_written, wording
+from cyclelens.analyzer.insight import absence, as_written, wording, work
 from cyclelens.analyzer.insight.confidence import doubt
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.result import Prediction, RegionAnalysis
@@ -127,6 +127,8 @@ def region_card(region: RegionAnalysis) -> str:
     account = region.predictions[0].account
     if account is not None:
         lines += ["", f"Issue slots: {wording.slots(account)}."]
+    if doing := work.sentence(region, region.predictions[0].cycles_per_iteration):
+        lines += ["", f"Work: {doing}."]
     chain = list(map(printable, chains.lines(region, region.predictions[0])))
     if chain:
         lines += ["", "```text", *chain, "```"]

@@ -12,7 +12,7 @@ from hashlib import sha256
 from html import escape
 from importlib.resources import files
 
-from cyclelens.analyzer.insight import absence, as_written, wording
+from cyclelens.analyzer.insight import absence, as_written, wording, work
 from cyclelens.analyzer.insight.confidence import reservations
 from cyclelens.analyzer.insight.dependencies import dependencies
 from cyclelens.analyzer.insight.rates import rates
@@ -218,6 +218,8 @@ def _prediction(region: RegionAnalysis, prediction: Prediction, identifier: str)
         notes.append("Bounds: " + ", ".join(f"{name} {cycles:.2f}" for name, cycles in bounds))
     notes += reservations(prediction)
     notes += [f"Assumed: {assumption.message} [{assumption.code}]" for assumption in prediction.assumptions]
+    if doing := work.sentence(region, prediction.cycles_per_iteration):
+        notes.append(f"Work: {doing}")
     if region.note:
         notes.append(region.note)
     yield "<h3>Why</h3>"

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from typing import Any
 
 from cyclelens.analyzer.insight.confidence import reservations
@@ -12,6 +13,7 @@ from cyclelens.analyzer.insight.dependencies import Dependencies, dependencies
 from cyclelens.analyzer.insight.rates import rates
 from cyclelens.analyzer.insight.static_ports import static_ports
 from cyclelens.analyzer.insight.timelines import shown
+from cyclelens.analyzer.insight.work import work_of
 from cyclelens.analyzer.model.account import Account
 from cyclelens.analyzer.model.result import (
     Analysis,
@@ -50,7 +52,7 @@ def document(analysis: Analysis, file: str) -> dict[str, Any]:
 
 
 def _region(analysis: RegionAnalysis) -> dict[str, Any]:
-    region = analysis.region
+    region, work = analysis.region, work_of(analysis)
     return {
         "name": region.name,
         "first_line": _line(region.first_line),
@@ -58,6 +60,7 @@ def _region(analysis: RegionAnalysis) -> dict[str, Any]:
         "options": dict(region.options),
         "incomplete": region.incomplete,
         "note": analysis.note,
+        "work": None if work is None else asdict(work),
         "predictions": [_prediction(analysis, prediction) for prediction in analysis.predictions],
         "missing": [_missing(analysis, missing) for missing in analysis.missing],
         "findings": [_finding(analysis, finding) for finding in analysis.findings],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from cyclelens.analyzer.insight import absence, as_written, wording
+from cyclelens.analyzer.insight import absence, as_written, wording, work
 from cyclelens.analyzer.insight.confidence import doubt, reservations
 from cyclelens.analyzer.insight.pressure import port_pressure
 from cyclelens.analyzer.insight.rates import rates
@@ -131,6 +131,8 @@ def _facts(region: RegionAnalysis, prediction: Prediction, full: bool) -> Iterat
         yield "", sentence
     instructions, uops = rates(prediction)
     yield "Per cycle:", f"{instructions:.2f} instructions, {uops:.2f} uops issued"
+    if doing := work.sentence(region, prediction.cycles_per_iteration):
+        yield "Work:", doing
     yield "Front end:", wording.front_end(prediction)
     bounds = [f"{name} {value:.2f}" for name, value in sorted(prediction.bounds.items()) if value > 0]
     yield "Bounds:", ", ".join(bounds) if bounds else "none"

@@ -1,6 +1,6 @@
 """textDocument/codeAction: rewrites that make the region faster, with their gain.
 
-add $0x1234, %ax     Use eax (its upper half and the flags may differ): 3.42 -> 1.01, -70 %
+add $0x1234, %ax     Use eax (its upper half and the flags may differ): 3.42 -> 1.01, 70 % faster
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from cyclelens.analyzer.fixes.proposal import Edit, Fix
 from cyclelens.analyzer.hints.change import change
+from cyclelens.analyzer.insight.work import Pace
 from cyclelens.server.convert import Converter
 from cyclelens.server.features.diagnostics import SOURCE
 from cyclelens.server.language_server import CyclelensServer
@@ -61,7 +62,7 @@ def _actions(
         if wanted and not any(f"{kind.value}.".startswith(f"{_value(only)}.") for only in wanted):
             continue
         yield types.CodeAction(
-            title=f"{fix.proposal.title}: {change(fix.before, fix.after)}{fix.where}",
+            title=f"{fix.proposal.title}: {change(Pace(fix.before), Pace(fix.after))}{fix.where}",
             kind=kind,
             diagnostics=settled or None,
             edit=_workspace_edit(snapshot, converter, fix, versioned),

@@ -34,10 +34,12 @@ _OPTIONS: dict[str, Callable[[], Sequence[str]]] = {
     "arch": registry.names,
     "mode": lambda: ("loop", "unroll"),
     "alignment": lambda: ("0", "16", "32", "48"),
+    "per": lambda: ("8", "32B"),
 }
 """Options of a marker and what they may be."""
 _OPTION = re.compile(
-    r"cyclelens-begin\s+(?:\S+\s+)+(?:(?P<key>arch|mode|alignment)=(?:\w+,)*)?(?P<word>\w*)$", re.IGNORECASE
+    r"cyclelens-begin\s+(?:\S+\s+)+(?:(?P<key>arch|mode|alignment|per)=(?:\w+,)*)?(?P<word>\w*)$",
+    re.IGNORECASE,
 )
 _COMMENT = re.compile(r"(?:#|//|;)\s*(?P<word>[\w-]*)$")
 _DIRECTIVE = re.compile(r"(?:^|[\s:;])\.(?P<word>\w*)$")

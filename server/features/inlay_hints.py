@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from cyclelens.analyzer.hints import region as region_hint
 from cyclelens.analyzer.hints.change import label_with_change
+from cyclelens.analyzer.insight.work import Pace
 from cyclelens.analyzer.model.result import Hint
 from cyclelens.server.convert import Converter
 from cyclelens.server.language_server import CyclelensServer
@@ -59,7 +60,7 @@ def register(server: CyclelensServer) -> None:
             or not server.settings["hints.change"]
         ):
             return hint
-        return replace(hint, label=label_with_change(hint.label, before, result.cycles))
+        return replace(hint, label=label_with_change(hint.label, before, Pace(result.cycles, result.work)))
 
     def refresh(_snapshot: Snapshot) -> None:
         if get_capability(server.client_capabilities, "workspace.inlay_hint.refresh_support", False):

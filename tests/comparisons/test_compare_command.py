@@ -71,9 +71,51 @@ def test_another_region(run: Run) -> None:
     assert code == 0
     (table,) = json.loads(out)
     assert table["title"] == "chain against free"
-    assert table["rows"][0][:4] == ["SKL", 3.0, 1.0, "-67 %"]
+    assert table["rows"][0][:4] == ["SKL", 3.0, 1.0, "200 % slower"]
     code, out = run("--with", "gone")
     assert code == 1 and "no region 'gone'" in out
+
+
+TWO = """# cyclelens-begin one {one}
+.L1:
+    vaddps (%rsi), %ymm0, %ymm0
+    add $32, %rsi
+    dec %rcx
+    jnz .L1
+# cyclelens-end
+# cyclelens-begin two {two}
+.L2:
+    vaddps (%rsi), %ymm0, %ymm0
+    vaddps 32(%rsi), %ymm1, %ymm1
+    add $64, %rsi
+    dec %rcx
+    jnz .L2
+# cyclelens-end
+"""
+
+
+def test_regions_are_compared_by_the_work_that_they_do(run: Run) -> None:
+    """Both take four cycles, and one of them does twice as much."""
+    arguments = ("--region", "two", "--with", "one", "--arch", "SKL")
+    code, out = run(*arguments, text=TWO.format(one="", two=""))
+    assert code == 0
+    assert "SKL  4.00  4.00  50 % faster per byte         0.062         0.125" in out
+    assert "two: 64 bytes per iteration (step of rsi)." in out
+    assert "one: 32 bytes per iteration (step of rsi)." in out
+    _, out = run(*arguments, "--format", "json", text=TWO.format(one="per=8", two="per=16"))
+    (table,) = json.loads(out)
+    assert table["columns"][3:6] == ["two is", "two per element", "one per element"]
+    assert table["rows"][0][:6] == ["SKL", 4.0, 4.0, "50 % faster per element", 0.25, 0.5]
+    _, out = run(*arguments, text=TWO.format(one="per=8", two=""))
+    assert "SKL  4.00  4.00  same" in out
+    assert "say it in the markers" in out
+
+
+def test_processors_are_compared_per_byte_too(run: Run) -> None:
+    _, out = run("--region", "two", "--arch", "SNB,SKL", text=TWO.format(one="", two=""))
+    assert "CPU  cycles/iter  cycles/byte  bottleneck" in out
+    assert "SKL         4.00        0.062  latency-bound" in out
+    assert "64 bytes per iteration (step of rsi)." in out
 
 
 def test_the_committed_file(run: Run, tmp_path: Path) -> None:
@@ -86,7 +128,7 @@ def test_the_committed_file(run: Run, tmp_path: Path) -> None:
         "--git", "--arch", "SKL", "--format", "markdown", text=KERNEL.replace("imul %rax, ", "add %rax, ")
     )
     assert code == 0
-    assert "| SKL | 3.00 | 1.00 | \\-67 % |" in out
+    assert "| SKL | 3.00 | 1.00 | 67 % faster |" in out
     new = KERNEL.replace("begin free", "begin new")
     code, out = run("--git", "HEAD", "--region", "new", text=new)
     assert code == 1 and "no region 'new' in HEAD's version" in out

@@ -114,7 +114,7 @@ def test_hints_follow_what_is_typed(code: Workbench) -> None:
     code.go(number + 1)
     code.press("End", "Enter")
     code.type("        vaddps %ymm0, %ymm0, %ymm0")
-    wait("the change", lambda: "4.00 -> 8.00, +100 %" in code.line(number))
+    wait("the change", lambda: "4.00 -> 8.00, 100 % slower" in code.line(number))
     code.run("File: Revert File")
     wait("the old figure", lambda: "4.00 cycles/iter" in code.line(number))
 
@@ -130,11 +130,11 @@ def test_a_rewrite_is_chosen_from_the_menu_and_pays(code: Workbench) -> None:
         return [row for row in code.texts(rows) if row.startswith("Use eax")]
 
     (title,) = wait("the rewrite", offered)
-    assert title == "Use eax (its upper half and the flags may differ): 3.42 -> 1.00, -71 %"
+    assert title == "Use eax (its upper half and the flags may differ): 3.42 -> 1.00, 71 % faster"
     code.screenshot("vscode-rewrite")
     code.click(rows, "Use eax")
     wait("the rewritten line", lambda: "add     $0x1234, %eax" in code.line(18))
-    wait("what it brought", lambda: "3.42 -> 1.00, -71 %" in code.line(17))
+    wait("what it brought", lambda: "3.42 -> 1.00, 71 % faster" in code.line(17))
     assert "LCP stall" not in code.line(18)
 
 

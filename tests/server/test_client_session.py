@@ -68,7 +68,7 @@ async def test_an_edit_changes_the_hints_and_the_client_is_told(editor: Editor) 
     editor.replace_line(ADD, "    add $0x12, %ax")
     await editor.until(lambda: len(editor.client.requests) == 2)
     labels = await editor.labels()
-    assert labels[IMMEDIATE].startswith("3.42 -> 1.01, -70 %")
+    assert labels[IMMEDIATE].startswith("3.42 -> 1.01, 70 % faster")
     assert ADD not in labels or "LCP" not in labels[ADD]
     assert await editor.codes() == []
 
@@ -219,20 +219,32 @@ async def test_an_edit_is_compared_with_the_last_save_and_with_a_pinned_baseline
     editor.replace_line(ADD, "    add $0x12, %ax")
     await editor.analysed()
     labels = await editor.labels()
-    assert labels[IMMEDIATE].startswith("3.42 -> 1.01, -70 % · SKL")
+    assert labels[IMMEDIATE].startswith("3.42 -> 1.01, 70 % faster")
     assert labels[CHAIN].startswith("3.00 cycles/iter")
     await editor.run("cyclelens.pinBaseline")
     editor.replace_line(ADD, "    add $0x1234, %ax")
     await editor.analysed()
-    assert (await editor.labels())[IMMEDIATE].startswith("1.01 -> 3.42, +239 %")
+    assert (await editor.labels())[IMMEDIATE].startswith("1.01 -> 3.42, 239 % slower")
     await editor.run("cyclelens.unpinBaseline")
     assert (await editor.labels())[IMMEDIATE].startswith("3.42 cycles/iter")
     editor.replace_line(ADD, "    add $0x12, %ax")
     await editor.analysed()
     editor.save(types.TextDocumentSaveReason.AfterDelay)
-    assert (await editor.labels())[IMMEDIATE].startswith("3.42 -> 1.01, -70 %")
+    assert (await editor.labels())[IMMEDIATE].startswith("3.42 -> 1.01, 70 % faster")
     editor.save(types.TextDocumentSaveReason.Manual)
     assert (await editor.labels())[IMMEDIATE].startswith("1.01 cycles/iter")
+
+
+@pytest.mark.asyncio
+async def test_unrolling_shows_as_the_gain_that_it_is(editor: Editor) -> None:
+    """Four cycles for 32 bytes, and then for 64."""
+    head = "# cyclelens-begin a\n.L:\n    vaddps (%rsi), %ymm0, %ymm0\n"
+    tail = "    dec %rcx\n    jnz .L\n# cyclelens-end\n"
+    await editor.start()
+    await editor.open(f"{head}    add $32, %rsi\n{tail}")
+    editor.replace_line(3, "    vaddps 32(%rsi), %ymm1, %ymm1\n    add $64, %rsi")
+    await editor.analysed()
+    assert (await editor.labels())[0].startswith("4.00 -> 4.00, 50 % faster per byte")
 
 
 @pytest.mark.asyncio
@@ -303,7 +315,7 @@ async def test_a_region_is_compared_with_another_and_a_line_names_one(editor: Ed
     await editor.open(TEXT)
     answer = await editor.run("cyclelens.compareRegions", IMUL, "immediate")
     assert answer["title"] == "chain against immediate"
-    assert ["SKL", 3.0, 3.42, "+14 %"] in [row[:4] for row in answer["rows"]]
+    assert ["SKL", 3.0, 3.42, "12 % faster"] in [row[:4] for row in answer["rows"]]
     below, last = [(await editor.run("cyclelens.compare", line))["title"] for line in (0, 99)]
     assert below.startswith("chain on") and last.startswith("immediate on")
 
@@ -325,8 +337,8 @@ async def test_a_region_is_compared_with_the_last_commit_where_programs_may_run(
     await editor.start()
     await editor.open(TEXT.replace("$0x1234", "$0x12"))
     answer = await editor.run("cyclelens.compareHead", "immediate")
-    assert answer["columns"][:4] == ["CPU", "HEAD", "now", "difference"]
-    assert ["SKL", 3.42, 1.01, "-70 %"] in [row[:4] for row in answer["rows"]]
+    assert answer["columns"][:4] == ["CPU", "HEAD", "now", "now is"]
+    assert ["SKL", 3.42, 1.01, "70 % faster"] in [row[:4] for row in answer["rows"]]
     path.rename(tmp_path / "other.s")
     editor.uri = (tmp_path / "other.s").as_uri()
     await editor.open(TEXT)
@@ -377,7 +389,7 @@ async def test_on_save_a_text_is_analysed_when_it_is_saved_and_compared_with_the
     assert labels[IMMEDIATE].endswith("(stale)")
     editor.save()
     await editor.analysed()
-    assert (await editor.labels())[IMMEDIATE].startswith("3.42 -> 1.01, -70 %")
+    assert (await editor.labels())[IMMEDIATE].startswith("3.42 -> 1.01, 70 % faster")
 
 
 @pytest.mark.asyncio
@@ -422,15 +434,17 @@ async def test_a_code_action_states_its_gain_and_its_edit_brings_it(editor: Edit
     while not (actions := await editor.client.text_document_code_action_async(request)):
         await asyncio.sleep(0.01)
     titles = [action.title for action in actions]
-    assert "Use eax (its upper half and the flags may differ): 3.42 -> 1.00, -71 %" in titles
-    action = actions[titles.index("Use eax (its upper half and the flags may differ): 3.42 -> 1.00, -71 %")]
+    assert "Use eax (its upper half and the flags may differ): 3.42 -> 1.00, 71 % faster" in titles
+    action = actions[
+        titles.index("Use eax (its upper half and the flags may differ): 3.42 -> 1.00, 71 % faster")
+    ]
     assert action.kind == types.CodeActionKind.QuickFix
     (edit,) = action.edit.changes[editor.uri]
     assert edit.range.start.line == edit.range.end.line == line
     start, end = edit.range.start.character, edit.range.end.character
     editor.type(line, start, edit.new_text, delete=end - start)
     await editor.analysed()
-    assert (await editor.labels())[IMMEDIATE + 1].startswith("3.42 -> 1.00, -71 %")
+    assert (await editor.labels())[IMMEDIATE + 1].startswith("3.42 -> 1.00, 71 % faster")
     request.context.only = [types.CodeActionKind.Source]
     assert not await editor.client.text_document_code_action_async(request)
 

@@ -1,0 +1,112 @@
+"""How much an iteration does, so that different loops can be compared: four cycles for 32 bytes are not the
+same as four cycles for 128.
+
+The marker says it (``per=8`` elements, ``per=32B`` bytes). Otherwise the code does: by how many bytes the
+pointers move on through which it reads and writes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from cyclelens.analyzer.insight.addresses import accesses
+from cyclelens.analyzer.model.result import RegionAnalysis
+from cyclelens.analyzer.model.uops import InstructionTemplate
+from cyclelens.analyzer.uops.registers import canonical
+
+_AMOUNT = re.compile(r"([1-9]\d{0,8})(B?)")
+_STACK = "RSP"
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What one iteration of a region does."""
+
+    amount: int
+    unit: str
+    """``element`` or ``byte``."""
+    source: str
+    """How it is known: ``per=8``, ``step of rsi``."""
+
+    def __str__(self) -> str:
+        """``32 bytes per iteration (step of rsi)``."""
+        plural = "" if self.amount == 1 else "s"
+        return f"{self.amount} {self.unit}{plural} per iteration ({self.source})"
+
+
+class Pace(NamedTuple):
+    """What can be compared with that of another region, or of the same one at another time."""
+
+    cycles: float
+    """Per iteration."""
+    work: Work | None = None
+
+    def per_unit(self) -> float | None:
+        """Cycles per element or byte."""
+        return None if self.work is None else self.cycles / self.work.amount
+
+    def cycles_for(self, work: Work | None) -> float:
+        """Cycles for another amount of work; per iteration if that is not known of both in one unit."""
+        if self.work is None or work is None or self.work.unit != work.unit:
+            return self.cycles
+        if self.work.amount == work.amount:
+            return self.cycles  # exactly
+        return self.cycles * work.amount / self.work.amount
+
+
+def stated(option: str) -> Work | None:
+    """What ``per=`` in a marker says; None if it says nothing."""
+    match = _AMOUNT.fullmatch(option)
+    return match and Work(int(match[1]), "byte" if match[2] else "element", f"per={option}")
+
+
+def work_of(region: RegionAnalysis) -> Work | None:
+    """What an iteration of a region does, None if neither marker nor code say it."""
+    option = region.region.options.get("per")
+    if option is not None and (work := stated(option)):
+        return work
+    return inferred(region.predictions[0].instructions) if region.predictions else None
+
+
+def inferred(instructions: Sequence[InstructionTemplate]) -> Work | None:
+    """The step of the addresses that the instructions read and write, where it is constant. If they move by
+    different ones, the smallest: rows of a matrix are far from each other."""
+    written = {output.canonical for template in instructions for output in template.register_outputs}
+    steps: defaultdict[int, dict[str, None]] = defaultdict(dict)
+    for now, later in zip(*accesses(instructions), strict=True):
+        moved = later.address.plus(now.address, -1)
+        names = [name for name in (now.access.base, now.access.index) if name and canonical(name) in written]
+        if names and _STACK not in names and moved.constant and not moved.terms:
+            steps[abs(moved.constant)].update(dict.fromkeys(name.lower() for name in names))
+    if not steps:
+        return None
+    least = min(steps)
+    names = list(steps[least])
+    listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return Work(least, "byte", f"{'smallest step, of' if len(steps) > 1 else 'step of'} {listed}")
+
+
+def sentence(region: RegionAnalysis, cycles: float) -> str:
+    """``32 bytes per iteration (step of rsi), 0.125 cycles per byte``; empty if the work is not known."""
+    work = work_of(region)
+    return f"{work}, {cycles / work.amount:.3f} cycles per {work.unit}" if work else ""
+
+
+def faster(before: Pace, after: Pace) -> str:
+    """How the second compares with the first: ``25 % faster`` (25 % fewer cycles), ``5 % slower`` (5 % more
+    cycles); of loops that do different amounts of work ``45 % faster per byte``.
+
+    Empty if figures with two decimals show no difference, or if the first is 0.
+    """
+    first, second = before.cycles_for(after.work), after.cycles
+    if first <= 0 or f"{first:.2f}" == f"{second:.2f}":
+        return ""
+    share = abs(second / first - 1) * 100
+    amount = f"{share:.0f}" if share >= 1 else f"{share:.1f}"
+    # Without a unit if an iteration does as much as before.
+    per = f" per {after.work.unit}" if after.work and first != before.cycles else ""
+    return f"{amount} % {'faster' if second < first else 'slower'}{per}"

@@ -1,0 +1,90 @@
+"""What an iteration does: as the marker says, or as the pointers move."""
+
+from __future__ import annotations
+
+import pytest
+from blocks import store
+from cyclelens.analyzer.api import Analyzer
+from cyclelens.analyzer.insight.work import Pace, Work, faster, sentence, stated, work_of
+from cyclelens.analyzer.model.result import AnalysisOptions
+
+
+def analysed(body: str, option: str = ""):
+    text = f"# cyclelens-begin a {option}\n.L:\n{body}\n    dec %r15\n    jnz .L\n# cyclelens-end\n"
+    return Analyzer(store()).analyze(text, AnalysisOptions())
+
+
+def work(body: str, option: str = "") -> str:
+    (region,) = analysed(body, option).regions
+    return str(work_of(region) or "")
+
+
+@pytest.mark.parametrize(
+    ("body", "amount", "source"),
+    [
+        ("vaddps (%rsi), %ymm0, %ymm0\n add $32, %rsi", 32, "step of rsi"),
+        ("mov (%rsi), %rax\n mov %rax, (%rdi)\n sub $-8, %rsi\n lea 8(%rdi), %rdi", 8, "step of rsi and rdi"),
+        ("mov (%rsi,%rcx,8), %rax\n inc %rcx", 8, "step of rcx"),
+        ("movups -16(%rsi), %xmm0\n sub $16, %rsi", 16, "step of rsi"),
+        # Unrolled by hand, with steps in between.
+        ("mov (%rsi), %rax\n add $8, %rsi\n mov (%rsi), %rbx\n add $8, %rsi", 16, "step of rsi"),
+        # Through a copy of the pointer.
+        ("mov %rsi, %rdx\n mov (%rdx), %rax\n add $64, %rsi", 64, "step of rdx"),
+        # Down a column and along a row; a table that does not move.
+        (
+            "vmovups (%rsi), %ymm0\n vmovups (%rdx), %ymm1\n add $4096, %rsi\n add $32, %rdx",
+            32,
+            "smallest step, of rdx",
+        ),
+        ("movzbl (%rsi), %eax\n incl (%rdi,%rax,4)\n inc %rsi", 1, "step of rsi"),
+    ],
+)
+def test_the_step_of_the_pointers(body, amount, source):
+    plural = "" if amount == 1 else "s"
+    assert work(f"    {body}") == f"{amount} byte{plural} per iteration ({source})"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "imul %rax, %rax",
+        "mov (%rsi), %rax",
+        "mov (%rax), %rax",  # a list
+        "mov (%rsi), %rax\n add %rbx, %rsi",  # a step that is not known
+        "push %rax",
+        "add $8, %rsi",  # nothing is read through it
+    ],
+)
+def test_nothing_is_said_where_it_is_not_known(body):
+    assert work(f"    {body}") == ""
+
+
+@pytest.mark.parametrize(
+    ("option", "expected"),
+    [("per=8", Work(8, "element", "per=8")), ("per=32B", Work(32, "byte", "per=32B"))],
+)
+def test_the_marker_says_it(option, expected):
+    (region,) = analysed("    vaddps (%rsi), %ymm0, %ymm0\n    add $64, %rsi", option).regions
+    assert work_of(region) == expected
+    (prediction,) = region.predictions
+    cycles = prediction.cycles_per_iteration
+    assert (
+        sentence(region, cycles) == f"{expected}, {cycles / expected.amount:.3f} cycles per {expected.unit}"
+    )
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "B", "8.5", "32b", "8x", "", "99999999999"])
+def test_other_values_are_a_problem_at_the_marker(value):
+    assert stated(value) is None
+    if value:
+        analysis = analysed("    nop", f"per={value}")
+        assert [(problem.line, problem.code) for problem in analysis.problems] == [(0, "bad-option-value")]
+        assert analysis.regions[0].predictions
+
+
+def test_the_amount_for_which_cycles_are_counted():
+    one, two = Work(32, "byte", ""), Work(64, "byte", "")
+    assert faster(Pace(1.5, one), Pace(2.25, two)) == "25 % faster per byte"
+    assert faster(Pace(2.25, two), Pace(1.5, one)) == "33 % slower per byte"
+    assert faster(Pace(1.0), Pace(2.0)) == "100 % slower"
+    assert faster(Pace(1.0), Pace(1.004)) == faster(Pace(0.0), Pace(1.0)) == ""
