@@ -318,6 +318,21 @@ def _decode_one(code: bytes) -> Instruction:
     )
 
 
+def with_number(code: bytes, old: int, new: int, narrow: Mapping[int, int]) -> bytes:
+    """One instruction with another displacement or immediate in the place of one, in as many bytes.
+    ``narrow``: what stands for the old number in immediates of so many bytes."""
+    decoder = Decoder(64, code, _OPTIONS)
+    offsets = decoder.get_constant_offsets(decoder.decode())
+    for start, size, stand_in in (
+        (offsets.displacement_offset, offsets.displacement_size, old),
+        (offsets.immediate_offset, offsets.immediate_size, narrow.get(offsets.immediate_size, old)),
+    ):
+        bits = 8 * size
+        if size and int.from_bytes(code[start : start + size], "little") == stand_in % (1 << bits):
+            code = code[:start] + (new % (1 << bits)).to_bytes(size, "little") + code[start + size :]
+    return code
+
+
 def decode(code: bytes) -> tuple[Instruction, ...]:
     """Decode 64-bit machine code from its first to its last byte.
 

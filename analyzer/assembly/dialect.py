@@ -15,6 +15,8 @@ class Dialect:
 
     name: str
     bare_registers: bool
+    is_gnu: bool = True
+    """Written for GNU as; NASM and MASM have other numbers."""
 
     @property
     def is_att(self) -> bool:
@@ -25,6 +27,7 @@ class Dialect:
 ATT = Dialect("att", bare_registers=False)
 INTEL = Dialect("intel", bare_registers=True)
 _ATT_BARE = Dialect("att", bare_registers=True)
+_FOREIGN = Dialect("intel", bare_registers=True, is_gnu=False)
 BY_NAME = {"att": ATT, "intel": INTEL}
 
 _SYNTAX_DIRECTIVE = re.compile(r"^[ \t]*\.(intel|att)_syntax\b", re.MULTILINE)
@@ -61,7 +64,7 @@ def detect(source: Source) -> Dialect:
     syntax directive, and without one AT&T, GNU as's default. Directives switch while reading.
     """
     if style(source) != "gas":
-        return INTEL
+        return _FOREIGN
     directive = None
     if source.has(_SYNTAX_DIRECTIVE.search):
         directive = _SYNTAX_DIRECTIVE.search(source.text)

@@ -1,6 +1,7 @@
-"""Constant expressions of assembly text: numbers, symbols and GNU as's operators.
+"""Expressions of assembly text: numbers, symbols and GNU as's operators.
 
-A value is a 64-bit number, or a symbol whose address is not known plus a number.
+A value is a 64-bit number, or a symbol whose address is not known plus a number, or something that only the
+addresses of several symbols tell.
 """
 
 from __future__ import annotations
@@ -16,14 +17,24 @@ class ExpressionError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """``constant``, or the address of ``symbol`` plus ``constant``."""
+    """``constant``, or the address of ``symbol`` plus ``constant``, or what is found out ``later``."""
 
     constant: int
     symbol: str | None = None
+    later: bool = False
+    """It depends on several addresses, or does more with one than add to it."""
+
+    @property
+    def is_constant(self) -> bool:
+        """Is it just a number?"""
+        return self.symbol is None and not self.later
 
 
+LATER = Value(0, later=True)
 Lookup = Callable[[str], "Value | None"]
 """Name of a symbol -> its value; None for one that has no constant value (a label, an external symbol)."""
+Distance = Callable[[str, str], "int | None"]
+"""Bytes from the second symbol to the first, if nothing can change them any more."""
 
 _MAXIMUM_DEPTH = 50
 _MAXIMUM_LENGTH = 1000
@@ -47,34 +58,69 @@ _TOKEN = re.compile(
 
 # GNU as's precedences, which are not those of C.
 _PRECEDENCE = (
-    dict.fromkeys(("*", "/", "%", "<<", ">>"), 4)
-    | dict.fromkeys(("|", "&", "^", "!"), 3)
-    | dict.fromkeys(("+", "-", "==", "!=", "<>", "<", ">", "<=", ">="), 2)
+    dict.fromkeys(("*", "/", "%", "<<", ">>"), 5)
+    | dict.fromkeys(("|", "&", "^", "!"), 4)
+    | dict.fromkeys(("+", "-"), 3)
+    | dict.fromkeys(("==", "!=", "<>", "<", ">", "<=", ">="), 2)
     | {"&&": 1, "||": 0}
 )
+_WORDS = {
+    "mod": "%",
+    "shl": "<<",
+    "shr": ">>",
+    "and": "&",
+    "or": "|",
+    "xor": "^",
+    "eq": "==",
+    "ne": "!=",
+    "lt": "<",
+    "le": "<=",
+    "gt": ">",
+    "ge": ">=",
+    "not": "~",
+}
+"""Operators of the Intel dialect that are words."""
 _ESCAPES = {"n": 10, "t": 9, "r": 13, "b": 8, "f": 12, "0": 0}
 
 
-def evaluate(text: str, lookup: Lookup) -> Value:
-    """The value of an expression. Raises ExpressionError."""
+_CHARACTER = re.compile(r"""("(?:[^"\\]|\\.)*")|'(?:\\.|[^\\])'?""", re.DOTALL)
+
+
+def without_characters(text: str) -> str:
+    """A text with numbers in the place of its character constants, which may be commas, quotes or blanks."""
+    if "'" not in text:
+        return text
+    return _CHARACTER.sub(lambda match: match[1] or str(_number("character", match[0])), text)
+
+
+def evaluate(
+    text: str,
+    lookup: Lookup,
+    distance: Distance | None = None,
+    *,
+    words: bool = False,
+    suffixes: bool = True,
+) -> Value:
+    """The value of an expression. ``words``: operators may be words. ``suffixes``: numbers may end in ``h``.
+    Raises ExpressionError."""
     if len(text) > _MAXIMUM_LENGTH:
         raise ExpressionError("The expression is too long.")
-    parser = _Parser(_tokens(text), lookup)
+    parser = _Parser(_tokens(text, words, suffixes), lookup, distance)
     value = parser.binary(0, 0)
     if parser.peek() is not None:
         raise ExpressionError(f"'{parser.peek()}' is not expected here.")
     return value
 
 
-def constant(text: str, lookup: Lookup) -> int:
+def constant(text: str, lookup: Lookup, distance: Distance | None = None) -> int:
     """The value of an expression that must not depend on an address. Raises ExpressionError."""
-    value = evaluate(text, lookup)
-    if value.symbol is not None:
-        raise ExpressionError(f"'{value.symbol}' has no constant value.")
+    value = evaluate(text, lookup, distance)
+    if not value.is_constant:
+        raise ExpressionError(f"'{value.symbol or text.strip()[:40]}' has no constant value.")
     return value.constant
 
 
-def _tokens(text: str) -> list[tuple[str, str]]:
+def _tokens(text: str, words: bool, suffixes: bool) -> list[tuple[str, str]]:
     tokens = []
     position = 0
     end = len(text.rstrip())
@@ -82,7 +128,12 @@ def _tokens(text: str) -> list[tuple[str, str]]:
         match = _TOKEN.match(text, position)
         if match is None or match.lastgroup is None:
             raise ExpressionError(f"'{text[position:].strip()[:20]}' is not understood.")
-        tokens.append((match.lastgroup, match.group(match.lastgroup)))
+        kind, token = match.lastgroup, match.group(match.lastgroup)
+        if kind == "suffixed" and not suffixes:
+            raise ExpressionError(f"'{token}' is not a number to GNU as: write 0x{token[:-1]}.")
+        if words and kind == "symbol" and token.lower() in _WORDS:
+            kind, token = "operator", _WORDS[token.lower()]
+        tokens.append((kind, token))
         position = match.end()
     return tokens
 
@@ -97,10 +148,11 @@ def _wrap(number: int) -> int:
 class _Parser:
     """Precedence climbing over a token list."""
 
-    def __init__(self, tokens: list[tuple[str, str]], lookup: Lookup) -> None:
+    def __init__(self, tokens: list[tuple[str, str]], lookup: Lookup, distance: Distance | None) -> None:
         self._tokens = tokens
         self._position = 0
         self._lookup = lookup
+        self._distance = distance
 
     def peek(self) -> str | None:
         """Text of the next token."""
@@ -114,7 +166,7 @@ class _Parser:
                 return left
             self._position += 1
             right = self.binary(_PRECEDENCE[operator] + 1, depth + 1)
-            left = _apply(operator, left, right)
+            left = self._apply(operator, left, right)
 
     def _unary(self, depth: int) -> Value:
         if depth > _MAXIMUM_DEPTH:
@@ -135,14 +187,31 @@ class _Parser:
             operand = self._unary(depth + 1)
             if text == "+":
                 return operand
-            if operand.symbol is not None:
-                raise ExpressionError(f"'{operand.symbol}' has no constant value.")
+            if not operand.is_constant:
+                return LATER
             number = operand.constant
             return Value(_wrap(-number if text == "-" else ~number if text == "~" else int(not number)))
         if kind in ("symbol", "local"):
             known = self._lookup(text)
             return known if known is not None else Value(0, text)
         return Value(_wrap(_number(kind, text)))
+
+    def _apply(self, operator: str, left: Value, right: Value) -> Value:
+        if left.is_constant and right.is_constant:
+            return Value(_wrap(_calculate(operator, left.constant, right.constant)))
+        if left.later or right.later:
+            return LATER
+        number = left.constant - right.constant
+        if operator == "+" and (left.symbol is None or right.symbol is None):
+            return Value(_wrap(left.constant + right.constant), left.symbol or right.symbol)
+        if operator != "-" or left.symbol is None:
+            return LATER
+        if right.symbol is None:
+            return Value(_wrap(number), left.symbol)
+        if left.symbol == right.symbol:
+            return Value(_wrap(number))
+        between = self._distance(left.symbol, right.symbol) if self._distance else None
+        return LATER if between is None else Value(_wrap(number + between))
 
 
 def _number(kind: str, text: str) -> int:
@@ -162,25 +231,16 @@ def _number(kind: str, text: str) -> int:
     return int(text)
 
 
-def _apply(operator: str, left: Value, right: Value) -> Value:
-    if left.symbol is not None or right.symbol is not None:
-        if operator == "+" and (left.symbol is None or right.symbol is None):
-            return Value(_wrap(left.constant + right.constant), left.symbol or right.symbol)
-        if operator == "-" and right.symbol is None:
-            return Value(_wrap(left.constant - right.constant), left.symbol)
-        if operator == "-" and left.symbol == right.symbol:
-            return Value(_wrap(left.constant - right.constant))
-        raise ExpressionError("An expression of several addresses has no constant value here.")
-    a, b = left.constant, right.constant
+def _calculate(operator: str, a: int, b: int) -> int:
     if operator in ("/", "%"):
         if b == 0:
             raise ExpressionError("Division by zero.")
         quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
-        return Value(quotient if operator == "/" else a - b * quotient)
+        return quotient if operator == "/" else a - b * quotient
     if operator in ("<<", ">>"):
         if not 0 <= b < 64:
-            return Value(0)
-        return Value(_wrap(a << b) if operator == "<<" else (a % (1 << 64)) >> b)
+            return 0
+        return a << b if operator == "<<" else (a % (1 << 64)) >> b
     results = {
         "*": a * b,
         "+": a + b,
@@ -199,4 +259,4 @@ def _apply(operator: str, left: Value, right: Value) -> Value:
         "&&": int(bool(a) and bool(b)),
         "||": int(bool(a) or bool(b)),
     }
-    return Value(_wrap(results[operator]))
+    return results[operator]

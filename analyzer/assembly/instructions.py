@@ -14,6 +14,7 @@ from enum import Enum
 from cyclelens.analyzer.assembly import registers
 from cyclelens.analyzer.assembly.assembler_client import Request
 from cyclelens.analyzer.assembly.dialect import ATT, INTEL, Dialect
+from cyclelens.analyzer.assembly.expressions import without_characters
 from cyclelens.analyzer.assembly.operands import (
     Immediate,
     Memory,
@@ -113,6 +114,8 @@ _FIXED = {
 }
 _MNEMONIC = re.compile(r"[a-z][a-z0-9]{0,19}")
 _WORD = re.compile(r"\s*([A-Za-z][\w.]*)")
+_NAME = re.compile(r"(?<![%\w.$@])[A-Za-z_.$][\w.$]*")
+_INVALID = re.compile(r"[=?`\\]")
 _WISH = re.compile(r"\s*\{\s*(vex|vex2|vex3|evex|disp8|disp32|load|store|rex)\s*\}\s*", re.IGNORECASE)
 """Pseudo-prefixes that choose between encodings."""
 _SCALAR_VECTOR = re.compile(
@@ -140,6 +143,8 @@ _NARROWING = frozenset(["vcvtpd2dq", "vcvttpd2dq", "vcvtpd2ps"])
 _NOPS = {"nop": "", "nopw": "w", "nopl": "l", "nopq": "q"}
 _WIDTH_SUFFIX = {8: "b", 16: "w", 32: "l", 64: "q"}
 _SIZE_SUFFIX = {"word": "w", "dword": "l", "qword": "q"}
+NARROW = {1: 0x55, 2: 0x4321}
+"""Stand-ins for numbers that are not known where there is room for so many bytes only."""
 _MARK = 0x12345678
 """Displacement by which an address is found again in the bytes."""
 _MAXIMUM_REQUEST = 240
@@ -161,6 +166,23 @@ class Jump:
     forms: JumpForms
     prefix: bytes
     target: Target
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Bytes of the short and of the near form; 0 for one that it does not have, or may not take."""
+        short, near = self.forms.short, self.forms.near
+        return (
+            len(self.prefix + short) + 1 if short is not None and not self.target.near else 0,
+            len(self.prefix + near) + 4 if near is not None else 0,
+        )
+
+    def encode(self, size: int, distance: int) -> bytes:
+        """The form of so many bytes. ``distance``: bytes from its end to the target."""
+        if size == self.sizes[1]:
+            assert self.forms.near is not None
+            return self.prefix + self.forms.near + (distance % (1 << 32)).to_bytes(4, "little")
+        assert self.forms.short is not None
+        return self.prefix + self.forms.short + (distance % 256).to_bytes(1, "little")
 
 
 class Repair(Enum):
@@ -190,6 +212,10 @@ class Question:
     """For GNU as: the statement without any of the ways around Keystone's defects."""
     reason: str = ""
     """Why Keystone is not asked."""
+    key: tuple[Dialect, str] | None = None
+    """Under which the answer may be remembered, because it is the same wherever the statement stands."""
+    narrower: Question | None = None
+    """The same with a smaller stand-in for a number that is not known, for what has no room for 32 bits."""
 
 
 class MismatchError(ValueError):
@@ -222,7 +248,11 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Quest
         raise OperandError(f"'{text.strip()[:40]}' is not a statement.")
     if not _MNEMONIC.fullmatch(mnemonic):
         raise OperandError(f"'{mnemonic[:40]}' is not an instruction.")
-    parts = [part for _, part in split_operands(rest)]
+    parts = split_operands(without_characters(rest))
+    if scope.names_registers:
+        parts = [_with_registers(part, scope) for part in parts]
+    if dialect.is_gnu:
+        _check_characters(parts)
     if mnemonic in _FIXED and not parts:
         return Encoded(prefix + _FIXED[mnemonic])
     branch = mnemonic in JUMPS
@@ -234,7 +264,8 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Quest
         for part in parts
     ]
     if branch and len(operands) == 1 and isinstance(operands[0], Target):
-        return Jump(mnemonic, JUMPS[mnemonic], prefix, operands[0])
+        target = replace(operands[0], near=operands[0].near or "{disp32}" in wishes)
+        return Jump(mnemonic, JUMPS[mnemonic], prefix, target)
     if not operands and mnemonic in _STRING_OPCODES:
         raise OperandError(f"'{mnemonic}' does not say its size: add a suffix.")
     if (code := _string(mnemonic, operands)) is not None:
@@ -244,6 +275,24 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Quest
     for operand in operands:
         if isinstance(operand, Memory) and operand.segment is not None and not _default_segment(operand):
             prefix += bytes([_SEGMENT_BYTES[operand.segment]])
+    question = _asked(mnemonic, wishes, operands, prefix, dialect, branch)
+    if not any(isinstance(operand, Immediate) and operand.is_address for operand in operands):
+        return question
+    narrower = None
+    for number in NARROW.values():
+        smaller = [
+            Immediate(number) if isinstance(operand, Immediate) and operand.is_address else operand
+            for operand in operands
+        ]
+        asked = _asked(mnemonic, wishes, smaller, prefix, dialect, branch)
+        narrower = replace(asked, narrower=narrower)
+    return replace(question, narrower=narrower)
+
+
+def _asked(
+    mnemonic: str, wishes: str, operands: list[Operand], prefix: bytes, dialect: Dialect, branch: bool
+) -> Question:
+    """What to ask the assemblers."""
     fallback = _plain_request(wishes + mnemonic, operands, dialect, branch)
     reason = ""
     if any(needs_evex(operand) for operand in operands):
@@ -265,6 +314,23 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Quest
             reason = str(error)
     ordered = _intel_order(mnemonic, operands, dialect.is_att)
     return Question(None, mnemonic, ordered, prefix, fallback=fallback, reason=reason)
+
+
+def _with_registers(text: str, scope: Scope) -> str:
+    """An operand with registers in the place of names that were given to them."""
+
+    def named(match: re.Match[str]) -> str:
+        register = scope.register(match[0])
+        return f"%{register}" if register is not None else match[0]
+
+    return _NAME.sub(named, text)
+
+
+def _check_characters(parts: Sequence[str]) -> None:
+    """Expressions of operands may have fewer operators than those of directives."""
+    for part in parts:
+        if match := _INVALID.search(part):
+            raise OperandError(f"GNU as takes no '{match[0]}' in an operand.")
 
 
 def _intel_order(mnemonic: str, operands: Sequence[Operand], att: bool) -> tuple[Operand, ...]:

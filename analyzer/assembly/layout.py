@@ -1,145 +1,292 @@
-"""Addresses: which form every jump takes, how much every alignment fills, and the final bytes.
+"""Addresses within a section: which form every jump takes, and how much every alignment fills.
 
-Jumps start in their short form and grow until all of them reach, in the order in which GNU as does it: an
-alignment that is longer for a while must not make a jump long for ever.
+A section is a row of fragments, as GNU as calls them: bytes whose number is fixed, and behind them one
+element whose size depends on where things lie. Jumps start in their short form and grow until all of them
+reach. With alignments between them there is more than one such layout. The one that GNU as finds is found by
+going its way (``relax_segment`` in binutils' ``gas/write.c``): pass by pass, from the first fragment to the
+last, what stands behind moves as soon as something has grown.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import accumulate
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import NamedTuple
 
 from cyclelens.analyzer.assembly.directives import Alignment
 from cyclelens.analyzer.assembly.instructions import Jump
 
-MAXIMUM_PASSES = 64
-"""Passes after which every jump still short is made near; real code needs three or four."""
+MAXIMUM_PASSES = 500
+"""Passes after which a layout that never comes to rest is given up; real code needs three or four."""
+UNBOUNDED = 1 << 30
+"""Bytes that nothing of unknown size exceeds."""
+
+
+class Kind(IntEnum):
+    """What an element is."""
+
+    BRANCH = 0
+    """A direct jump that has two forms."""
+    FILL = 1
+    """An alignment."""
+    SPACE = 2
+    """As many bytes as an expression says."""
+    ORIGIN = 3
+    """Bytes up to the offset that an expression says."""
+    LEB128 = 4
+    """A number that takes as many bytes as it needs."""
+    UNKNOWN = 5
+    """Something of which only limits of its size are known."""
+
+
+class Element(NamedTuple):
+    """``smallest`` and ``largest``: its size in bytes, of a branch that of its two forms."""
+
+    kind: Kind
+    smallest: int = 0
+    largest: int = UNBOUNDED
+    alignment: Alignment = Alignment(1)
+    amount: Callable[[], int] | None = None
+    """What the expression of SPACE, ORIGIN and LEB128 says for the places of the moment. Raises
+    ExpressionError."""
+
+
+class Place(NamedTuple):
+    """``distance`` bytes behind the beginning of a fragment."""
+
+    fragment: int
+    distance: int
+    is_late: bool = False
+    """It has its name from an assignment that stands before it: GNU as then does not see where it lies."""
 
 
 @dataclass(slots=True)
 class Piece:
-    """One statement's share of the code: bytes, an alignment, or a jump within this layout or out of it."""
+    """One statement's share of the code."""
 
-    code: bytes = b""
+    code: bytes
     backend: str = "cyclelens"
     """Who made the bytes."""
-    alignment: Alignment | None = None
     jump: Jump | None = None
     target: int | None = None
-    """Index of the piece that the jump goes to; the number of pieces for the end; None for outside."""
-    beyond: int = 0
-    """Bytes from there to where the jump really goes."""
+    """Index of the piece that the jump goes to; None for outside."""
     offset: int = 0
+    """In its section."""
     unreachable: bool = False
     """Only a short form exists and it does not reach."""
-    near: bool = False
 
 
-def lay_out(pieces: Sequence[Piece], origin: int = 0) -> None:
-    """Set offsets, and the bytes of jumps and alignments. ``origin``: address of the first byte."""
-    for piece in pieces:
-        if piece.jump is not None:
-            forms = piece.jump.forms
-            piece.near = forms.short is None or (
-                forms.near is not None and (piece.target is None or piece.jump.target.near)
-            )
-    end = _place(pieces, origin)
-    for number in range(MAXIMUM_PASSES):
-        moved = _relax(pieces, end, everything=number == MAXIMUM_PASSES - 2)
-        if moved is None:
-            break
-        end += moved
-    for piece in pieces:
-        if piece.jump is not None:
-            piece.code = _encode(pieces, piece, end)
+class UnsettledError(ValueError):
+    """The sizes never come to rest."""
 
 
-def find_targets(pieces: Sequence[Piece]) -> None:
-    """Once all addresses are known: the pieces that jumps to some bytes behind another one go to."""
-    places: dict[int, int] = {}
-    for at, piece in enumerate(pieces):
-        if piece.code:
-            places.setdefault(piece.offset, at)
-    for piece in pieces:
-        if piece.target is not None and piece.beyond:
-            base = pieces[piece.target].offset if piece.target < len(pieces) else _end(pieces)
-            piece.target, piece.beyond = places.get(base + piece.beyond), 0
+@dataclass(slots=True)
+class Section:
+    """The fragments of a section, and once it is relaxed their places."""
+
+    gaps: list[int] = field(default_factory=lambda: [0])
+    """Bytes before each element, and behind the last one."""
+    elements: list[Element] = field(default_factory=list)
+    targets: list[Place | None] = field(default_factory=list)
+    """Per element where a branch goes to; None for what only a linker knows, and for all other elements."""
+    starts: list[int] = field(default_factory=list)
+    """Offset of every fragment, in bytes from the section's beginning."""
+    sizes: list[int] = field(default_factory=list)
+    """Of every element."""
+    doubtful: frozenset[int] = frozenset()
+    """Elements whose size depends on one that is not known."""
+    _known: list[tuple[int, int]] = field(default_factory=list)
+    """From which fragment on offsets are only known as a multiple of a number; the first of each."""
+
+    def offset(self, place: Place) -> int:
+        """In bytes from the section's beginning."""
+        return self.starts[place.fragment] + place.distance
+
+    def end(self) -> int:
+        """Bytes of the section."""
+        return self.starts[-1] + self.gaps[-1]
+
+    def modulus(self, fragment: int) -> int:
+        """Where something of unknown size stands before: offsets are known but for multiples of this. 0: they
+        are known."""
+        at = bisect_right(self._known, (fragment, UNBOUNDED)) - 1
+        return self._known[at][1] if at >= 0 else 0
+
+    def alignment(self) -> int:
+        """The section's own alignment: that of the strictest directive in it, whether it fills or not."""
+        return max((element.alignment.boundary for element in self.elements), default=1)
+
+    def is_like(self, other: Section) -> bool:
+        """Would it become the same as another one?"""
+        return (
+            self.gaps == other.gaps
+            and self.targets == other.targets
+            and self.elements == other.elements
+            and not any(element.amount for element in self.elements)
+        )
+
+    def take_over(self, other: Section) -> None:
+        """The places of one that is like it."""
+        self.starts, self.sizes, self.doubtful, self._known = (
+            other.starts,
+            other.sizes,
+            other.doubtful,
+            other._known,
+        )
+
+    def relax(self) -> None:
+        """Set the places. Raises UnsettledError, ExpressionError."""
+        _relax(self)
+        if any(element.kind is Kind.UNKNOWN for element in self.elements):
+            while _spread_doubt(self):
+                pass
 
 
-def _end(pieces: Sequence[Piece]) -> int:
-    return pieces[-1].offset + len(pieces[-1].code) if pieces else 0
-
-
-def _place(pieces: Sequence[Piece], origin: int) -> int:
-    """Offsets under the present choice of forms; returns the offset of the end."""
-    offset = origin
-    for piece in pieces:
-        piece.offset = offset
-        if piece.alignment is not None:
-            piece.code = piece.alignment.padding(offset)
-            offset += len(piece.code)
-        elif piece.jump is not None:
-            offset += _size(piece, piece.jump)
+def _spread_doubt(section: Section) -> bool:
+    """Find what depends on sizes that are not known, and so is not known itself; False if that is all."""
+    elements, sizes, before = section.elements, section.sizes, section.doubtful
+    section._known = list(_moduli(elements, before))
+    doubtful = set(before)
+    less, more = [0], [0]
+    """How much smaller and larger all elements up to one could be."""
+    for number, (element, size) in enumerate(zip(elements, sizes, strict=True)):
+        least = most = size
+        modulus = section.modulus(number)
+        if element.kind is Kind.FILL:
+            is_open = bool(modulus) and modulus % element.alignment.boundary != 0
         else:
-            offset += len(piece.code)
-    return offset
-
-
-def _size(piece: Piece, jump: Jump) -> int:
-    opcode = jump.forms.near if piece.near else jump.forms.short
-    assert opcode is not None
-    return len(jump.prefix) + len(opcode) + (4 if piece.near else 1)
-
-
-def _distance(pieces: Sequence[Piece], piece: Piece, jump: Jump, end: int) -> int:
-    """Displacement: from the end of the jump to its target; 0 for targets outside."""
-    if piece.target is None:
-        return 0
-    target = pieces[piece.target].offset if piece.target < len(pieces) else end
-    return target + piece.beyond - piece.offset - _size(piece, jump)
-
-
-def _relax(pieces: Sequence[Piece], end: int, *, everything: bool) -> int | None:
-    """Make near what does not reach, and move what stands behind at once, as GNU as does it. Returns the
-    bytes by which the end moves; None if nothing changed.
-
-    A jump forward sees its target moved as it is itself, unless an alignment between may take that up.
-    """
-    stretch, changed = 0, False
-    alignments = list(accumulate(piece.alignment is not None for piece in pieces))
-    for at, piece in enumerate(pieces):
-        piece.offset += stretch
-        if piece.alignment is not None:
-            before = len(piece.code)
-            piece.code = piece.alignment.padding(piece.offset)
-            stretch += len(piece.code) - before
-            changed = changed or len(piece.code) != before
+            is_open = bool(modulus) and element.kind is not Kind.BRANCH
+        if is_open and element.kind is not Kind.UNKNOWN:
+            doubtful.add(number)
+        if is_open or element.kind is Kind.UNKNOWN or number in before:
+            least, most = element.smallest, element.largest
+        less.append(less[-1] + size - least)
+        more.append(more[-1] + most - size)
+    for number, element in enumerate(elements):
+        place = section.targets[number]
+        if element.kind is not Kind.BRANCH or place is None or number in doubtful:
             continue
-        jump, target = piece.jump, piece.target
-        if jump is None or target is None or piece.near or jump.forms.near is None:
-            continue
-        distance = _distance(pieces, piece, jump, end)
-        if target > at and stretch:
-            last = min(target, len(pieces) - 1)
-            if stretch < 0 or alignments[last] == alignments[at]:
-                distance += stretch
-            elif distance < -_size(piece, jump):
+        is_forward, is_short = place.fragment > number, sizes[number] == element.smallest
+        first, last = (number + 1, place.fragment) if is_forward else (place.fragment, number)
+        slack = more[last] - more[first] if is_short else less[first] - less[last]
+        if slack:
+            distance = section.offset(place) - section.starts[number + 1]
+            if not is_short and not is_forward:
+                distance += element.largest - element.smallest
+            reach = distance + (slack if is_forward else -slack)
+            if (-128 <= reach <= 127) != is_short:
+                doubtful.add(number)
+    section.doubtful = frozenset(doubtful)
+    return section.doubtful != before
+
+
+def _moduli(elements: Sequence[Element], doubtful: frozenset[int]) -> Iterator[tuple[int, int]]:
+    """Behind which elements what is known about offsets changes, and to what."""
+    modulus = 0
+    for number, element in enumerate(elements):
+        before = modulus
+        if element.kind is Kind.ORIGIN:
+            modulus = 0
+        elif modulus and element.kind is Kind.FILL:
+            if element.alignment.is_certain:
+                modulus = max(modulus, element.alignment.boundary)
+            elif modulus % element.alignment.boundary:
+                modulus = 1
+        elif element.kind is Kind.UNKNOWN or number in doubtful:
+            modulus = 1
+        if modulus != before:
+            yield number + 1, modulus
+
+
+def _relax(section: Section) -> None:
+    elements, gaps, targets = section.elements, section.gaps, section.targets
+    count = len(elements)
+    starts, regions, sizes = [0] * (count + 1), [0] * (count + 1), [0] * count
+    section.starts, section.sizes = starts, sizes
+    short: list[bool] = [False] * count
+    offset = region = 0
+    for number, element in enumerate(elements):
+        starts[number], regions[number] = offset, region
+        offset += gaps[number]
+        kind = element.kind
+        if kind is Kind.BRANCH:
+            short[number] = targets[number] is not None
+            sizes[number] = element.smallest if short[number] else element.largest
+        elif kind is Kind.FILL:
+            sizes[number] = element.alignment.size(offset)
+            region += 1
+        elif kind is Kind.ORIGIN:
+            region += 1
+        elif kind is Kind.LEB128:
+            sizes[number] = 1
+        elif kind is Kind.UNKNOWN:
+            sizes[number] = max(element.smallest, 0)
+        offset += sizes[number]
+    starts[count], regions[count] = offset, region
+    changing = [
+        number
+        for number, element in enumerate(elements)
+        if short[number] or element.kind not in (Kind.BRANCH, Kind.UNKNOWN)
+    ]
+    for number in range(MAXIMUM_PASSES):
+        if not _pass(section, regions, short, changing, is_odd=number % 2 == 0):
+            return
+    raise UnsettledError("The sizes of this section never come to rest.")
+
+
+def _pass(
+    section: Section,
+    regions: Sequence[int],
+    short: list[bool],
+    changing: Sequence[int],
+    *,
+    is_odd: bool,
+) -> bool:
+    """One pass over the fragments: whether anything changed."""
+    elements, gaps, targets = section.elements, section.gaps, section.targets
+    starts, sizes = section.starts, section.sizes
+    stretch, changed, moved = 0, False, 0
+    for number in changing:
+        if stretch:
+            for fragment in range(moved, number + 1):
+                starts[fragment] += stretch
+        moved = number + 1
+        element = elements[number]
+        start = starts[number]
+        if element.kind is Kind.BRANCH:
+            if not short[number]:
                 continue
-        if everything or not -128 <= distance <= 127:
-            before = _size(piece, jump)
-            piece.near = changed = True
-            stretch += _size(piece, jump) - before
-    return stretch if changed else None
-
-
-def _encode(pieces: Sequence[Piece], piece: Piece, end: int) -> bytes:
-    jump = piece.jump
-    assert jump is not None
-    distance = _distance(pieces, piece, jump, end)
-    if piece.near:
-        assert jump.forms.near is not None
-        return jump.prefix + jump.forms.near + (distance % (1 << 32)).to_bytes(4, "little")
-    assert jump.forms.short is not None
-    piece.unreachable = not -128 <= distance <= 127
-    return jump.prefix + jump.forms.short + (distance % 256).to_bytes(1, "little")
+            place = targets[number]
+            assert place is not None
+            target = starts[place.fragment] + place.distance
+            if stretch:
+                # What has not been reached in this pass will move as well, unless an alignment takes it up.
+                unseen = is_odd if place.is_late else place.fragment > number
+                if unseen and (
+                    stretch < 0 or regions[number] == (0 if place.is_late else regions[place.fragment])
+                ):
+                    target += stretch
+                elif unseen and target < start + gaps[number] + element.smallest - 1:
+                    continue
+            if -128 <= target - (start + gaps[number] + element.smallest) <= 127:
+                continue
+            short[number] = False
+            size = element.largest
+        elif element.kind is Kind.FILL:
+            size = element.alignment.size(start + gaps[number])
+        else:
+            assert element.amount is not None
+            size = element.amount()
+            if element.kind is Kind.ORIGIN:
+                size -= start + gaps[number]
+            size = max(size, 0)
+        if size != sizes[number]:
+            stretch += size - sizes[number]
+            sizes[number] = size
+            changed = True
+    if stretch:
+        for fragment in range(moved, len(starts)):
+            starts[fragment] += stretch
+    return changed

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from cyclelens.analyzer.assembly import registers
-from cyclelens.analyzer.assembly.expressions import ExpressionError, Value, evaluate
+from cyclelens.analyzer.assembly.expressions import ExpressionError, Value
 
 
 class OperandError(ValueError):
@@ -26,12 +26,23 @@ class UnsupportedError(ValueError):
 class Scope(Protocol):
     """What symbols mean at one place of the text."""
 
-    def lookup(self, name: str) -> Value | None:
-        """The constant value of a symbol, None if it has none."""
+    def evaluate(self, text: str) -> Value:
+        """What an expression is as far as GNU as knows when it reads this place. Raises ExpressionError."""
 
-    def address(self, symbol: str, *, relative: bool) -> int:
-        """A stand-in for the address of a symbol, small; always the same for the same symbol, far apart for
-        different ones. ``relative``: it is used relative to the instruction pointer."""
+    def final(self, text: str) -> Value:
+        """What it is once all of the text is read. Raises ExpressionError."""
+
+    @property
+    def names_registers(self) -> bool:
+        """May a name stand for a register?"""
+
+    def register(self, name: str) -> str | None:
+        """The register that a name was given to (``a = %rax``), in lower case without ``%``."""
+
+    def stand_in(self, text: str, value: Value, base: int, *, immediate: bool = False) -> int:
+        """The number that takes the place of an expression without a constant value: ``base`` and something
+        small, always the same for the same symbol, far apart for different ones. ``base`` is 0 for what is
+        relative to the instruction pointer."""
 
 
 ABSOLUTE_BASE = 0x1000_0000
@@ -111,7 +122,7 @@ _SIZE = re.compile(rf"({'|'.join(_SIZES)})\b\s*(?:ptr\b\s*|(bcst)\b\s*|(?=\[|[c-
 _RESERVED = frozenset([*_SIZES, "ptr", "bcst", "offset", "flat"])
 _DECORATION = re.compile(r"\{\s*%?(k[0-7]|z|1to(?:2|4|8|16|32)|(?:r[nduz]-)?sae)\s*\}", re.IGNORECASE)
 _SEGMENT = re.compile(r"%?([c-gs]s)\s*:\s*", re.IGNORECASE)
-_ATT_ADDRESS = re.compile(r"(?P<displacement>[^%]*?)\(\s*(?P<inside>[^()]*(?:\(\s*\d\s*\))?)\s*\)")
+_REGISTER_IN = re.compile(r"%\s*[A-Za-z]\w*")
 _BARE_WORD = re.compile(r"(?<![%\w.$@])[A-Za-z]\w*(?![\w.$@])")
 _OFFSET = re.compile(r"offset\b\s*(?:flat\s*:\s*)?", re.IGNORECASE)
 _HERE = re.compile(r"\$(?![\w.$])")
@@ -121,10 +132,19 @@ _TERM_SPLIT = re.compile(r"[-+*()\[\]]|[^-+*()\[\]]+")
 MAXIMUM_OPERANDS = 6
 
 
-def split_operands(text: str) -> list[tuple[int, str]]:
-    """Operands with their offsets, cut at the commas outside of all brackets. Raises OperandError."""
+def split_operands(text: str) -> list[str]:
+    """Operands, cut at the commas outside of all brackets. Raises OperandError."""
     if not text.strip():
         return []
+    parts = [part.strip() for part in _split(text)]
+    if len(parts) > MAXIMUM_OPERANDS:
+        raise OperandError("There are too many operands.")
+    if "" in parts:
+        raise OperandError("An operand is missing.")
+    return parts
+
+
+def _split(text: str) -> list[str]:
     parts = []
     depth = start = 0
     for position, character in enumerate(text):
@@ -133,20 +153,11 @@ def split_operands(text: str) -> list[tuple[int, str]]:
         elif character in ")]}":
             depth -= 1
         elif character == "," and depth == 0:
-            parts.append((start, text[start:position]))
+            parts.append(text[start:position])
             start = position + 1
-    parts.append((start, text[start:]))
     if depth:
         raise OperandError("The brackets of the operands do not match.")
-    if len(parts) > MAXIMUM_OPERANDS:
-        raise OperandError("There are too many operands.")
-    result = []
-    for offset, part in parts:
-        stripped = part.strip()
-        if not stripped:
-            raise OperandError("An operand is missing.")
-        result.append((offset + len(part) - len(part.lstrip()), stripped))
-    return result
+    return [*parts, text[start:]]
 
 
 def _register(text: str) -> str | None:
@@ -186,14 +197,24 @@ def _plain_att(text: str, scope: Scope, *, branch: bool, bare_registers: bool) -
     if match := _SEGMENT.match(text):
         segment = match[1].lower()
         text = text[match.end() :]
-    match = _ATT_ADDRESS.fullmatch(text)
-    if match and ("%" in match["inside"] or match["inside"].startswith(",") or _is_register(match["inside"])):
-        return _att_address(match["displacement"], match["inside"], segment, scope)
+    displacement, inside = _parenthesised(text)
+    if inside is not None and (inside.startswith((",", "%")) or _is_register(inside)):
+        return _att_address(displacement, inside, segment, scope)
     if branch and not indirect and segment is None:
         return Target(text)
-    if "%" in text:
+    if _REGISTER_IN.search(text):
         raise OperandError(f"'{text[:40]}' is not understood as an operand.")
     return Memory(segment, displacement=_displacement(text, scope, relative=False))
+
+
+def _parenthesised(text: str) -> tuple[str, str | None]:
+    """What stands before the parentheses that end an operand, and within them; None if there are none."""
+    depth = 0
+    for at in range(len(text) - 1, -1, -1) if text.endswith(")") else ():
+        depth += (text[at] == ")") - (text[at] == "(")
+        if not depth:
+            return text[:at], text[at + 1 : -1].strip()
+    return text, None
 
 
 def _refuse_bare_registers(text: str) -> None:
@@ -207,7 +228,7 @@ def _is_register(text: str) -> bool:
 
 
 def _att_address(displacement: str, inside: str, segment: str | None, scope: Scope) -> Memory:
-    parts = [part.strip() for part in inside.split(",")]
+    parts = [part.strip() for part in _split(inside)]
     if len(parts) > 3:
         raise OperandError(f"'({inside[:40]})' has too many parts for an address.")
     base = _address_register(parts[0]) if parts[0] else None
@@ -228,7 +249,7 @@ def _address_register(text: str) -> str:
 
 def _scale(text: str, scope: Scope) -> int:
     value = _evaluate(text, scope)
-    if value.symbol is not None or value.constant not in (1, 2, 4, 8):
+    if not value.is_constant or value.constant not in (1, 2, 4, 8):
         raise OperandError(f"A scale must be 1, 2, 4 or 8, not '{text[:20]}'.")
     return value.constant
 
@@ -280,7 +301,7 @@ def _plain_intel(text: str, scope: Scope, *, branch: bool) -> Operand:
     if branch and segment is None and size is None:
         return Target(text, near)
     value = _evaluate(text, scope)
-    if value.symbol is None and segment is None and size is None:
+    if value.is_constant and segment is None and size is None:
         return Immediate(value.constant)
     return Memory(segment, displacement=_displacement(text, scope, relative=False), size=size)
 
@@ -297,15 +318,12 @@ def _intel_address(text: str, segment: str | None, size: str | None, scope: Scop
         body = body[match.end() :]
     base = index = None
     scale = 1
-    constant, symbols = 0, []
+    rest = ""
     for sign, term in _terms(body):
         factors = [factor.strip() for factor in term.split("*")] if "(" not in term else [term]
         named = [factor for factor in factors if _register(factor)]
         if not named:
-            value = _evaluate(term, scope)
-            constant += -value.constant if sign == "-" else value.constant
-            if value.symbol is not None:
-                symbols.append(sign + value.symbol)
+            rest += sign + term
             continue
         if sign == "-" or len(named) > 1 or len(factors) > 2:
             raise OperandError(f"'{term.strip()[:30]}' cannot be part of an address.")
@@ -331,9 +349,7 @@ def _intel_address(text: str, segment: str | None, size: str | None, scope: Scop
         base, index = index, base
     if relative_word and base is None and index is None:
         base = "rip"
-    if len(symbols) > 1 or any(symbol.startswith("-") for symbol in symbols):
-        raise OperandError("An address has room for one symbol only.")
-    number = _place(Value(constant, symbols[0][1:] if symbols else None), scope, base in ("rip", "eip"))
+    number = _displacement(rest.removeprefix("+"), scope, relative=base in ("rip", "eip"))
     return _memory(segment, base, index, scale, number, size)
 
 
@@ -358,7 +374,7 @@ def _terms(text: str) -> list[tuple[str, str]]:
 
 def _evaluate(text: str, scope: Scope) -> Value:
     try:
-        value = evaluate(text, scope.lookup)
+        value = scope.evaluate(text)
     except ExpressionError as error:
         raise OperandError(str(error)) from None
     if value.symbol is not None and value.symbol.lower() in _RESERVED:
@@ -370,28 +386,27 @@ def _evaluate(text: str, scope: Scope) -> Value:
 
 def _immediate(text: str, scope: Scope) -> Immediate:
     value = _evaluate(text, scope)
-    if value.symbol is None:
+    if value.is_constant:
         return Immediate(value.constant)
-    address = ABSOLUTE_BASE + scope.address(value.symbol, relative=False)
-    return Immediate(address + value.constant, is_address=True)
+    return Immediate(_stand_in(text, value, scope, ABSOLUTE_BASE, immediate=True), is_address=True)
 
 
 def _displacement(text: str, scope: Scope, *, relative: bool) -> int:
-    """A displacement in bytes; symbols get stand-in addresses."""
+    """A displacement in bytes; what has no constant value gets a stand-in."""
     if not text.strip():
         return 0
-    return _place(_evaluate(text, scope), scope, relative)
-
-
-def _place(value: Value, scope: Scope, relative: bool) -> int:
-    """The displacement for a value: itself, or a stand-in for the address it depends on."""
-    if value.symbol is not None:
-        base = 0 if relative else ABSOLUTE_BASE
-        return base + scope.address(value.symbol, relative=relative) + value.constant
+    value = _evaluate(text, scope)
+    if not value.is_constant:
+        return _stand_in(text, value, scope, 0 if relative else ABSOLUTE_BASE)
     number = value.constant
-    if number >= (1 << 63):
-        number -= 1 << 64
-    return number
+    return number - (1 << 64) if number >= (1 << 63) else number
+
+
+def _stand_in(text: str, value: Value, scope: Scope, base: int, *, immediate: bool = False) -> int:
+    try:
+        return scope.stand_in(text, value, base, immediate=immediate)
+    except ExpressionError as error:
+        raise OperandError(str(error)) from None
 
 
 def _take_decorations(text: str) -> tuple[str, tuple[str, ...]]:

@@ -35,6 +35,7 @@ CODES: Mapping[str, str] = {
     "undefined-label": "the target of a jump is not defined",
     "undefined-symbol": "an address names a symbol that the file neither defines nor declares",
     "unknown-directive": "a directive that is not known; taken as having no effect on the bytes",
+    "unknown-size": "how many bytes this takes depends on a statement that is not understood",
     "unsupported-instruction": "the instruction is unknown to the assembler or beyond it (EVEX ...)",
 }
 

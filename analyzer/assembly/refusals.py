@@ -39,7 +39,7 @@ def refuse_apx(text: str, is_att: bool, scope: Scope) -> None:
         raise UnsupportedError(APX)
     for percent, name in _APX_REGISTER.findall(text):
         # In Intel syntax a symbol may be called so.
-        if percent or (not is_att and scope.lookup(name) is None):
+        if percent or (not is_att and scope.evaluate(name).symbol == name):
             raise UnsupportedError(APX)
 
 

@@ -22,7 +22,7 @@ from lsprotocol import types
 from pygls.capabilities import get_capability
 
 _DIRECTIVES = tuple(
-    sorted(SILENT | ALIGNMENTS | {"set", "equ", "rept", "endr", "macro", "endm", "byte", "quad"})
+    sorted(SILENT | ALIGNMENTS.keys() | {"set", "equ", "rept", "endr", "macro", "endm", "byte", "quad"})
 )
 _MARKERS = ("cyclelens-begin", "cyclelens-end")
 

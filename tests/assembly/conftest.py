@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from cyclelens.analyzer.assembly import frontend
+from cyclelens.analyzer.assembly import encoding
 from cyclelens.analyzer.assembly.frontend import assemble
 from cyclelens.analyzer.model.source import AssembledFile
 
@@ -21,7 +21,7 @@ _CONTINUATION = re.compile(r"\s*(\d+)\s+([0-9A-F]{2,})\s*$")
 @pytest.fixture
 def alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """No assembler but the built-in one is asked."""
-    monkeypatch.setattr(frontend, "FALLBACKS", ())
+    monkeypatch.setattr(encoding, "FALLBACKS", ())
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def region(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AssembledFile]:
 
     def run(text: str, syntax: str = "att", external: bool = False) -> AssembledFile:
         if not external:
-            monkeypatch.setattr(frontend, "FALLBACKS", ())
+            monkeypatch.setattr(encoding, "FALLBACKS", ())
         marked = f"# cyclelens-begin\n{text}\n# cyclelens-end\n"
         return assemble(marked, syntax=syntax, allow_external_programs=external)
 

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from cyclelens.analyzer.assembly import external, frontend, llvm_backend
+from cyclelens.analyzer.assembly import encoding, external, frontend, llvm_backend
 from cyclelens.analyzer.assembly.assembler_client import AssemblerClient, Failure, Reply, Request
 from cyclelens.analyzer.assembly.dialect import ATT
 from cyclelens.analyzer.assembly.fallbacks import FALLBACKS, Fallback
@@ -19,8 +19,12 @@ from cyclelens.analyzer.assembly.instructions import (
     finish_fallback,
     prepare,
 )
-from cyclelens.analyzer.assembly.program import Program, StatementScope
+from cyclelens.analyzer.assembly.program import Kind, Program, Statement
+from cyclelens.analyzer.assembly.scope import StatementScope
 from cyclelens.analyzer.model.source import AssembledFile
+
+NOWHERE = StatementScope(Program([Statement(Kind.INSTRUCTION, 0, "", ATT, ".text")]), 0)
+"""What symbols mean in a text of one statement."""
 
 needs_gnu_as = pytest.mark.skipif(not shared_gnu_client().available, reason="GNU as is not on PATH")
 
@@ -85,7 +89,7 @@ LLVM = tuple(fallback for fallback in FALLBACKS if fallback.name == "llvm")
 def test_llvm_encodes_it_too(
     region: Callable[..., AssembledFile], monkeypatch: pytest.MonkeyPatch, att: str, intel: str, expected: str
 ) -> None:
-    monkeypatch.setattr(frontend, "FALLBACKS", LLVM)
+    monkeypatch.setattr(encoding, "FALLBACKS", LLVM)
     for text, syntax in ((att, "att"), (intel, "intel")):
         result = region(f"nop\n{text}\nnop", syntax, external=True)
         if not expected or "bcst" in text:  # GNU as's own word
@@ -123,7 +127,7 @@ def test_what_nobody_encodes_names_those_who_refused(
 
     def message(*failures: Failure) -> tuple[str, str]:
         made = [Fallback("x", f"Number {n}", True, partial(Client, f)) for n, f in enumerate(failures)]
-        monkeypatch.setattr(frontend, "FALLBACKS", tuple(made))
+        monkeypatch.setattr(encoding, "FALLBACKS", tuple(made))
         (problem,) = region("vaddps %zmm0, %zmm1, %zmm2", external=True).problems
         return problem.code, problem.message
 
@@ -150,7 +154,7 @@ def test_whoever_gave_up_waits_for_no_other_assembler(monkeypatch: pytest.Monkey
     def start() -> AssemblerClient:
         raise AssertionError("another assembler was started")
 
-    monkeypatch.setattr(frontend, "FALLBACKS", (Fallback("x", "Another", True, start),))
+    monkeypatch.setattr(encoding, "FALLBACKS", (Fallback("x", "Another", True, start),))
     text = "# cyclelens-begin\n    add $1, %rax\n# cyclelens-end\n"
     answer = frontend.assemble(text, client=First(), cancel=lambda: bool(given_up))
     assert given_up
@@ -197,7 +201,7 @@ def test_a_program_that_hangs_or_lies_is_not_used(tmp_path: Path, monkeypatch: p
 
 def test_its_bytes_are_compared_with_the_text() -> None:
     text = "vaddps 64(%rsi), %zmm2, %zmm3{%k1}{z}"
-    question = prepare(text, ATT, StatementScope(Program(), 0))
+    question = prepare(text, ATT, NOWHERE)
     assert isinstance(question, Question) and question.request is None
     right = bytes.fromhex("62f16cc9585e01")
     assert finish_fallback(question, right) == right
@@ -211,7 +215,7 @@ def test_its_bytes_are_compared_with_the_text() -> None:
     ):
         with pytest.raises(MismatchError):
             finish_fallback(question, bytes.fromhex(wrong))
-    rounded = prepare("vaddps {rz-sae}, %zmm1, %zmm2, %zmm3", ATT, StatementScope(Program(), 0))
+    rounded = prepare("vaddps {rz-sae}, %zmm1, %zmm2, %zmm3", ATT, NOWHERE)
     assert isinstance(rounded, Question)
     with pytest.raises(MismatchError):
         finish_fallback(rounded, bytes.fromhex("62f16c1858d9"))

@@ -7,13 +7,17 @@ from collections.abc import Callable
 import pytest
 from cyclelens.analyzer.assembly.dialect import ATT
 from cyclelens.analyzer.assembly.instructions import MismatchError, Question, finish, prepare
-from cyclelens.analyzer.assembly.program import Program, StatementScope
+from cyclelens.analyzer.assembly.program import Kind, Program, Statement
+from cyclelens.analyzer.assembly.scope import StatementScope
 from cyclelens.analyzer.assembly.verify import mismatch, mnemonic_agrees
 from cyclelens.analyzer.model.source import AssembledFile
 
+NOWHERE = StatementScope(Program([Statement(Kind.INSTRUCTION, 0, "", ATT, ".text")]), 0)
+"""What symbols mean in a text of one statement."""
+
 SAME = [
     ("addq $100, %rsi", "add rsi, 100", "4883c664"),
-    ("addw $0x1234, %ax", "add ax, 1234h", "66053412"),
+    ("addw $0x1234, %ax", "add ax, 0x1234", "66053412"),
     ("movl 32(%rsi), %eax", "mov eax, dword ptr [rsi + 32]", "8b4620"),
     ("movl -8(%rsi,%rcx,4), %eax", "mov eax, [rsi + rcx*4 - 8]", "8b448ef8"),
     ("movl -8(%rsi,%rcx,4), %eax", "mov eax, -8[rsi][rcx*4]", "8b448ef8"),
@@ -157,7 +161,7 @@ def test_a_number_that_does_not_fit_is_not_cut(region: Callable[..., AssembledFi
 
 
 def test_wrong_bytes_are_thrown_away() -> None:
-    question = prepare("vaddsd -8(%rax), %xmm1, %xmm2", ATT, StatementScope(Program(), 0))
+    question = prepare("vaddsd -8(%rax), %xmm1, %xmm2", ATT, NOWHERE)
     assert isinstance(question, Question)
     assert finish(question, bytes.fromhex("c5f35850f8")) == bytes.fromhex("c5f35850f8")
     for wrong in ("c5f35850f0", "c5f35858f8", "c5f35950f8", "62f1f7085850ff", "c5f35850f890", "c5f358", ""):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from weakref import WeakKeyDictionary
 
 import pytest
-from cyclelens.analyzer.assembly import frontend, program, stretches
+from cyclelens.analyzer.assembly import encoding, reading, stretches
 from cyclelens.analyzer.assembly.assembler_client import AssemblerClient, Reply, Request
 from cyclelens.analyzer.assembly.frontend import assemble
 from cyclelens.analyzer.assembly.stretches import Source
@@ -77,7 +77,7 @@ def short_stretches(monkeypatch: pytest.MonkeyPatch) -> None:
 def afresh(text: str, monkeypatch: pytest.MonkeyPatch) -> AssembledFile:
     with monkeypatch.context() as patch:
         patch.setattr(stretches, "_kept", ())
-        patch.setattr(frontend, "_MEMORIES", WeakKeyDictionary())
+        patch.setattr(encoding, "MEMORIES", WeakKeyDictionary())
         return assemble(text, regions="both", allow_external_programs=False)
 
 
@@ -108,8 +108,8 @@ def numbered(count: int) -> list[str]:
 def counted(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
     """How many statements were read since the last call."""
     read = []
-    plain = program._parse
-    monkeypatch.setattr(program, "_parse", lambda *given: read.append(given) or plain(*given))
+    plain = reading._parse
+    monkeypatch.setattr(reading, "_parse", lambda *given: read.append(given) or plain(*given))
 
     def count() -> int:
         done = len(read)

@@ -92,9 +92,13 @@ def test_exits_from_a_region_are_as_long_as_they_really_are() -> None:
     assert [line.code.hex() for line in short.regions[0].lines] == ["85c0", "7404", "ebfa"]
     far = assemble(text.format(target="near", between=".zero 200"))
     assert far.regions[0].lines[1].code.hex().startswith("0f84")
-    unknown = assemble(text.format(target="near", between="frobnicate"))
-    assert unknown.regions[0].lines[1].code.hex().startswith("0f84")
-    assert unknown.problems == ()
+    # However long an instruction is that nobody knows, this exit reaches over one, and not over ten.
+    few = assemble(text.format(target="near", between="frobnicate"))
+    assert few.regions[0].lines[1].code.hex().startswith("74")
+    assert few.problems == ()
+    many = assemble(text.format(target="near", between="frobnicate\n" * 10))
+    assert many.regions[0].incomplete
+    assert [(p.line, p.code) for p in many.problems] == [(2, "unknown-size")]
 
 
 @pytest.mark.parametrize("count", [0, 1, 9, 11, 12, 22, 63, 77])

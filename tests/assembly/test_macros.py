@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from cyclelens.analyzer.assembly import program
+from cyclelens.analyzer.assembly import reading
 from cyclelens.analyzer.assembly.frontend import assemble
 from cyclelens.analyzer.model.source import AssembledFile
 
@@ -439,7 +439,7 @@ def test_what_cannot_be_followed_is_reported_at_its_line(
 def test_macros_that_grow_without_end_are_stopped(
     region: Callable[..., AssembledFile], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(program, "MAXIMUM_EXPANDED", 2000)
+    monkeypatch.setattr(reading, "MAXIMUM_EXPANDED", 2000)
     result = region(".macro m\nm\nm\n.endm\nm")
     assert {(problem.line, problem.code) for problem in result.problems} == {(5, "not-supported")}
 

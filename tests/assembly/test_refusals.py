@@ -109,7 +109,7 @@ def test_bytes_of_apx(code: str, expected: bool) -> None:
 def test_amx_is_named_where_nobody_encodes_it(
     statement: str, region: Region, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cyclelens.analyzer.assembly.frontend.FALLBACKS", ())
+    monkeypatch.setattr("cyclelens.analyzer.assembly.encoding.FALLBACKS", ())
     (problem,) = region(statement).problems
     assert problem.code == "unsupported-instruction"
     assert f"'{statement.split()[0]}' needs AMX" in problem.message

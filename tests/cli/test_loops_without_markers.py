@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from cyclelens.analyzer.assembly import frontend
+from cyclelens.analyzer.assembly import encoding
 from cyclelens.analyzer.cli import main
 
 TEXT = "f: xor %eax, %eax\n1: add %rax, %rbx\ndec %rcx\njnz 1b\n# cyclelens-begin k\nnop\n# cyclelens-end\n"
@@ -39,7 +39,7 @@ def test_without_external_programs_avx512_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A library that is installed would encode it: that is no program of the machine.
-    monkeypatch.setattr(frontend, "FALLBACKS", [each for each in frontend.FALLBACKS if each.is_program])
+    monkeypatch.setattr(encoding, "FALLBACKS", [each for each in encoding.FALLBACKS if each.is_program])
     path = tmp_path / "x.s"
     path.write_text("# cyclelens-begin\nvaddps %zmm0, %zmm1, %zmm2\n# cyclelens-end\n")
     assert main(["analyze", str(path), "--no-external-programs"]) == 1

@@ -1,0 +1,225 @@
+"""The bytes of a region's statements, once all places are known.
+
+Where an address is asked for that only a linker knows, a stand-in takes its place: the same for the same
+symbol, far from all others. What the text itself tells in the end (the distance of two labels, a constant
+that is set further down) is asked for with a stand-in, too, and filled in afterwards: so it has the size that
+GNU as chose before it knew.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from cyclelens.analyzer.assembly.decoder import with_number
+from cyclelens.analyzer.assembly.directives import MAXIMUM_BYTES, Alignment, Repeated, Sized, leb128
+from cyclelens.analyzer.assembly.encoding import Content, Encoder, Refused
+from cyclelens.analyzer.assembly.expressions import ExpressionError, Value
+from cyclelens.analyzer.assembly.instructions import NARROW, Encoded, Jump, Question
+from cyclelens.analyzer.assembly.layout import Piece
+from cyclelens.analyzer.assembly.scope import StatementScope
+from cyclelens.analyzer.assembly.sections import SECTION_SIGN, Layouts
+from cyclelens.analyzer.suggestions import did_you_mean
+
+_FAR = 0x1000
+"""Bytes from one stand-in to the next."""
+_DOUBTFUL = (
+    "How many bytes this takes depends on a statement that is not understood, so the region has no figure."
+)
+
+_TOO_MUCH = f"More than {MAXIMUM_BYTES} bytes of one statement are not supported inside of a region."
+
+Codes = Mapping[int, tuple[bytes, str] | Refused]
+"""What the assemblers answered, by statement."""
+
+
+@dataclass(slots=True)
+class RegionCode:
+    """The statements of a region that are in one section."""
+
+    layouts: Layouts
+    encoder: Encoder
+    section: str
+    parts: Sequence[tuple[int, int]]
+    """The first statement of each part, and the one behind its last."""
+    contents: dict[int, Content | Refused] = field(default_factory=dict)
+    """By statement, without those that become no bytes."""
+    asked: dict[int, object] = field(default_factory=dict)
+    """By statement, what it was told about the rest of the text."""
+    undefined: dict[int, str] = field(default_factory=dict)
+    """By statement, a symbol that is probably a slip of the pen."""
+    refused: dict[int, Refused] = field(default_factory=dict)
+    """What cannot become bytes."""
+    indices: list[int] = field(default_factory=list)
+    """The statements that are pieces."""
+    _filled_in: dict[int, list[tuple[int, int, bool]]] = field(default_factory=dict)
+    """By statement: stand-ins, what is put in their place, and whether they are immediates."""
+    _stand_ins: dict[str, int] = field(default_factory=dict)
+
+    def read(self) -> None:
+        """Find the contents."""
+        program = self.encoder.program
+        for index in sorted(index for part in self.parts for index in range(*part)):
+            if program.statements[index].section != self.section:
+                continue
+            scope = StatementScope(program, index, self.layouts.distance, self)
+            content = self.encoder.content(index, scope)
+            if content is None:
+                continue
+            if isinstance(content, Jump):
+                content = self._checked(index, content)
+            self.contents[index] = content
+            if scope.was_asked:
+                self.asked[index] = content, self._filled_in.get(index), self.undefined.get(index)
+
+    def _checked(self, index: int, jump: Jump) -> Jump | Refused:
+        """A jump must go to an expression; labels that can only be of this file must exist."""
+        name = jump.target.text.strip()
+        try:
+            symbol = StatementScope(self.encoder.program, index, self.layouts.distance).evaluate(name).symbol
+        except ExpressionError as error:
+            return Refused("syntax-error", str(error))
+        is_local = symbol is not None and (symbol.startswith(".L") or symbol[0].isdigit())
+        if symbol is not None and is_local and not self.is_defined(symbol, index):
+            hint = did_you_mean(symbol, self.encoder.program.label_names())
+            return Refused("undefined-label", f"The label '{symbol}' is not defined{hint or '.'}")
+        return jump
+
+    def is_defined(self, symbol: str, index: int) -> bool:
+        """Does a symbol that a statement names have a place or a value in this file?"""
+        program = self.encoder.program
+        return program.find_label(symbol, index) is not None or program.latest(symbol) is not None
+
+    def outside(self) -> list[object]:
+        """All that the bytes depend on beside the statements themselves."""
+        laid = self.layouts.laid(self.section)
+        found: list[object] = [laid.failure, laid.section.alignment()]
+        for index, content in self.contents.items() if not laid.failure else ():
+            if len(found) == 2:
+                found += (self.layouts.offset(index), self.layouts.modulus(index))
+            if isinstance(content, Jump):
+                target = self.layouts.target_offset(index, content)
+                distance = target and target - self.layouts.offset(index)
+                is_known = self.is_defined(content.target.text.strip(), index)
+                found += (content, self.layouts.known_size(index), distance, is_known)
+            elif isinstance(content, Alignment | Sized):
+                found += (content, self.layouts.known_size(index))
+            elif index in self.asked:
+                found.append(self.asked[index])
+        return found
+
+    @property
+    def questions(self) -> dict[int, Question]:
+        """What the assemblers have to be asked."""
+        return {index: found for index, found in self.contents.items() if isinstance(found, Question)}
+
+    def final(self, text: str, index: int) -> Value:
+        """What an expression is in the end. Raises ExpressionError."""
+        return self.layouts.final(text, index)
+
+    def stand_in(self, text: str, value: Value, base: int, index: int, immediate: bool) -> int:
+        """What is put in the place of an expression without a constant value. Raises ExpressionError."""
+        program = self.encoder.program
+        found = self.layouts.final(text, index)
+        filled_in = None
+        if found.is_constant:
+            filled_in = found.constant
+        elif found.later:
+            raise ExpressionError("An expression of several addresses has no constant value here.")
+        elif (
+            base == 0 and found.symbol == SECTION_SIGN + self.section and value.symbol not in program.declared
+        ):
+            filled_in = found.constant - self.layouts.end(index)
+        elif base and found.symbol is not None and not program.is_declared(found.symbol):
+            self.undefined[index] = found.symbol
+        symbol = value.symbol if filled_in is None and value.symbol is not None else text.strip()
+        number = base + self._stand_ins.setdefault(symbol, _FAR * len(self._stand_ins)) + value.constant
+        if filled_in is not None:
+            self._filled_in.setdefault(index, []).append((number, filled_in, immediate))
+        return number
+
+    def pieces(self, codes: Codes) -> list[Piece]:
+        """The bytes of all statements in their places, and what is refused."""
+        pieces: list[Piece] = []
+        for index, content in self.contents.items():
+            try:
+                piece = self._piece(index, content, codes)
+            except Refused as refused:
+                self.refused[index] = refused
+                continue
+            if piece.unreachable:
+                message = "This jump only has a short form, and its target is out of its reach."
+                self.refused[index] = Refused("branch-out-of-range", message)
+            # What is aligned before the region's first instruction lies in front of the region.
+            if pieces or not isinstance(content, Alignment):
+                pieces.append(piece)
+                self.indices.append(index)
+        places: dict[int, int] = {}
+        for at, piece in enumerate(pieces):
+            if piece.code:
+                places.setdefault(piece.offset, at)
+        for index, piece in zip(self.indices, pieces, strict=True):
+            if (
+                piece.jump is not None
+                and (target := self.layouts.target_offset(index, piece.jump)) is not None
+            ):
+                piece.target = places.get(target)
+        return pieces
+
+    def runs(self, parts: Sequence[tuple[int, int]], *, joined: bool) -> list[list[int]]:
+        """The pieces of each part, or ``joined`` all of them in the order of the parts."""
+        found = [
+            list(range(bisect_left(self.indices, first), bisect_left(self.indices, end)))
+            for first, end in parts
+        ]
+        return [[at for run in found for at in run]] if joined else found
+
+    def _piece(self, index: int, content: Content | Refused, codes: Codes) -> Piece:
+        if isinstance(content, Refused):
+            raise content
+        backend = "cyclelens"
+        offset = self.layouts.offset(index)
+        if isinstance(content, Question):
+            answer = codes[index]
+            if isinstance(answer, Refused):
+                raise answer
+            code, backend = answer
+            for stand_in, number, is_immediate in self._filled_in.get(index, ()):
+                code = with_number(code, stand_in, number, NARROW if is_immediate else {})
+        elif isinstance(content, Jump):
+            size = self._size(index)
+            target = self.layouts.target_offset(index, content)
+            distance = 0 if target is None else target - offset - size
+            is_short = size == content.sizes[0]
+            unreachable = is_short and not -128 <= distance <= 127
+            return Piece(
+                content.encode(size, distance), backend, content, offset=offset, unreachable=unreachable
+            )
+        elif isinstance(content, Alignment):
+            self._size(index)
+            code = content.padding(offset, self.encoder.program.is_code(self.section))
+        elif isinstance(content, Encoded):
+            code, backend = content.code, content.backend
+        else:
+            code = self._filling(index, content)
+        return Piece(code, backend, offset=offset)
+
+    def _size(self, index: int) -> int:
+        """Bytes of what the layout decides about. Raises Refused."""
+        size = self.layouts.known_size(index)
+        if size is None:
+            raise Refused("unknown-size", _DOUBTFUL)
+        if size > MAXIMUM_BYTES:
+            raise Refused("not-supported", _TOO_MUCH)
+        return size
+
+    def _filling(self, index: int, content: Repeated | Sized) -> bytes:
+        if isinstance(content, Repeated):
+            if len(content) > MAXIMUM_BYTES:
+                raise Refused("not-supported", _TOO_MUCH)
+            return content.unit * content.count
+        size = self._size(index)
+        if content.name.endswith("leb128"):
+            return leb128(content.name, self.layouts.final(content.expression, index).constant)
+        return content.fill * (size // len(content.fill))

@@ -1,0 +1,103 @@
+"""What symbols mean at one statement, as GNU as sees it there: it reads a text once, from top to bottom.
+
+A symbol that is set further down is not known yet, so what uses it is as wide as an address; the distance of
+two labels is a number only if nothing between them can still grow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from cyclelens.analyzer.assembly.expressions import LATER, Value, evaluate
+from cyclelens.analyzer.assembly.program import Assignment, Program, here, register_of
+
+DistanceAt = Callable[[str, str, int], "int | None"]
+"""Bytes from the second label to the first as a statement knows them; None if they may still change."""
+_MAXIMUM_DEPTH = 50
+_HERE = frozenset([".", "$"])
+
+
+class Places(Protocol):
+    """Where everything lies, once that is known."""
+
+    def final(self, text: str, index: int) -> Value:
+        """What an expression is in the end. Raises ExpressionError."""
+
+    def stand_in(self, text: str, value: Value, base: int, index: int, immediate: bool) -> int:
+        """The number that is put in the place of what a linker knows, or of what is filled in afterwards."""
+
+
+@dataclass(slots=True)
+class StatementScope:
+    """What symbols mean at one statement (operands.Scope). Without ``places`` only the sizes of what is made
+    are true."""
+
+    program: Program
+    index: int
+    distance_at: DistanceAt | None = None
+    places: Places | None = None
+    asked: set[str] = field(default_factory=set)
+    """Symbols whose assignments matter."""
+    is_fleeting: bool = False
+    """Distances of labels matter."""
+    _depth: int = 0
+
+    @property
+    def was_asked(self) -> bool:
+        """Does it depend on what else is in the file?"""
+        return bool(self.asked) or self.is_fleeting
+
+    @property
+    def names_registers(self) -> bool:
+        """May a name stand for a register?"""
+        return self.program.has_register_names
+
+    def register(self, name: str) -> str | None:
+        """The register that a name was given to, in lower case without ``%``."""
+        self.asked.add(name)
+        found = self.program.assignment(name, self.index)
+        return register_of(found.assigned.value) if found else None
+
+    def evaluate(self, text: str) -> Value:
+        """An expression as far as it is known at the statement. Raises ExpressionError."""
+        dialect = self.program.statements[self.index].dialect
+        words, suffixes = not dialect.is_att, not dialect.is_gnu
+        return evaluate(text, self.lookup, self._distance, words=words, suffixes=suffixes)
+
+    def final(self, text: str) -> Value:
+        """The same once all of the text is read. Raises ExpressionError."""
+        return self.places.final(text, self.index) if self.places is not None else LATER
+
+    def stand_in(self, text: str, value: Value, base: int, *, immediate: bool = False) -> int:
+        """The number that takes the place of an expression without a constant value."""
+        if self.places is None:
+            return base
+        return self.places.stand_in(text, value, base, self.index, immediate)
+
+    def lookup(self, name: str) -> Value | None:
+        """What a symbol is set to before the statement."""
+        if name in _HERE:
+            self.is_fleeting = True
+            return Value(0, here(self.index))
+        self.asked.add(name)
+        found = self.program.assignment(name, self.index)
+        return self._value(found) if found is not None else None
+
+    def _value(self, found: Assignment) -> Value:
+        value = found.assigned.value
+        if value is not None:
+            return value
+        if self._depth > _MAXIMUM_DEPTH:
+            return LATER
+        self.is_fleeting = True
+        index = self.index if found.assigned.is_repeated else found.place
+        inner = StatementScope(self.program, index, self.distance_at, _depth=self._depth + 1)
+        return inner.evaluate(found.assigned.text)
+
+    def _distance(self, first: str, second: str) -> int | None:
+        if self.distance_at is None:
+            return None
+        self.is_fleeting = True
+        return self.distance_at(first, second, self.index)

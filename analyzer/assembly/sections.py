@@ -1,0 +1,426 @@
+"""Where every statement lies in its section.
+
+The statements of a section become fragments (``layout.py``), part by part of the text; what a part became is
+kept with it and holds in a later version of the text if nothing that was asked of the rest has changed.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from typing import NamedTuple
+
+from cyclelens.analyzer.assembly.directives import Alignment, Repeated, Sized, leb128
+from cyclelens.analyzer.assembly.encoding import UNAVAILABLE, Content, Encoder, Refused
+from cyclelens.analyzer.assembly.expressions import LATER, ExpressionError, Value, evaluate
+from cyclelens.analyzer.assembly.instructions import Encoded, Jump, Question
+from cyclelens.analyzer.assembly.layout import UNBOUNDED, Element, Kind, Place, Section, UnsettledError
+from cyclelens.analyzer.assembly.program import Assigned, Assignment, Found, Program, here
+from cyclelens.analyzer.assembly.program import Kind as StatementKind
+from cyclelens.analyzer.assembly.scope import DistanceAt, StatementScope
+
+_MAXIMUM_DEPTH = 50
+_LONGEST_INSTRUCTION = 15
+SECTION_SIGN = "§"
+"""Before the name of a section: the symbol of its beginning."""
+
+
+class _PendingError(Exception):
+    """The sizes of statements are not known yet."""
+
+
+@dataclass(slots=True, eq=False)
+class _Run:
+    """Statements of a part that stand behind each other in the same subsection, as fragments."""
+
+    subsection: int
+    gaps: list[int] = field(default_factory=lambda: [0])
+    elements: list[Element] = field(default_factory=list)
+    owners: list[int] = field(default_factory=list)
+    """The statement of every element, counted from the part's first."""
+    jumps: list[Jump | None] = field(default_factory=list)
+    """Every element that is one."""
+
+
+@dataclass(slots=True, eq=False)
+class _Chunk:
+    """What the statements of a part in one section became."""
+
+    indices: list[int]
+    """The statements, counted from the part's first."""
+    sizes: list[int | Element | None]
+    """None: not known yet."""
+    jumps: dict[int, Jump] = field(default_factory=dict)
+    """By statement, those with two forms."""
+    circumstances: tuple[object, ...] = ()
+    asked: dict[str, Assigned | None] = field(default_factory=dict)
+    """Symbols of what stands before that sizes depend on."""
+    is_fleeting: bool = False
+    """It depends on more than that."""
+    runs: list[_Run] = field(default_factory=list)
+    spots: list[tuple[int, int, int]] = field(default_factory=list)
+    """Per statement its run, the fragment in that, and the bytes in that before it."""
+
+    def places(self, first: int) -> Iterator[int]:
+        """The statements, counted from the text's first."""
+        return (first + index for index in self.indices)
+
+    def divide(self, part: Found) -> None:
+        """Fill in runs and spots once all sizes are known."""
+        run: _Run | None = None
+        for index, size in zip(self.indices, self.sizes, strict=True):
+            subsection = part.statements[index].subsection
+            if run is None or run.subsection != subsection:
+                run = _Run(subsection)
+                self.runs.append(run)
+            self.spots.append((len(self.runs) - 1, len(run.elements), run.gaps[-1]))
+            if isinstance(size, int):
+                run.gaps[-1] += size
+            else:
+                assert size is not None
+                run.elements.append(size)
+                run.owners.append(index)
+                run.jumps.append(self.jumps.get(index))
+                run.gaps.append(0)
+
+
+@dataclass(slots=True, eq=False)
+class Laid:
+    """A section with all of its statements in place."""
+
+    section: Section = field(default_factory=Section)
+    bases: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
+    """Part and run: the fragment that it begins in, and the bytes in that before it."""
+    failure: str = ""
+    """Why nothing is known about places."""
+
+
+class Target(NamedTuple):
+    """The statement that a jump goes to."""
+
+    place: int
+    section: str
+    beyond: int
+    """Bytes from there to where it really goes."""
+    is_late: bool = False
+    """It is named by a symbol that was set to a label further down (``layout.Place``)."""
+
+
+@dataclass(slots=True)
+class Layouts:
+    """The sections of one version of a text."""
+
+    program: Program
+    encoder: Encoder
+    _prepared: set[str] = field(default_factory=set)
+    _laid: dict[str, Laid] = field(default_factory=dict)
+    _depth: int = 0
+
+    # Sizes of statements
+
+    def prepare(self, names: Collection[str]) -> None:
+        """Find the sizes of all statements of some sections, with one question to the assemblers."""
+        self._prepared.update(names)
+        work: list[tuple[int, int, _Chunk]] = []
+        circumstances = self.encoder.circumstances
+        for first, part in zip(self.program.firsts, self.program.parts, strict=True):
+            for name in names:
+                indices = part.in_section(name)
+                known: _Chunk | None = part.chunks.get(name)
+                if not indices or (known is not None and self._holds(known, first, circumstances)):
+                    continue
+                chunk = part.chunks[name] = _Chunk(
+                    indices, [None] * len(indices), circumstances=circumstances
+                )
+                work += ((first, at, chunk) for at in range(len(indices)))
+        if not work:
+            return
+        questions: dict[int, Question] = {}
+        asking: dict[int, tuple[int, _Chunk]] = {}
+        pending: list[tuple[int, int, _Chunk]] = []
+        for first, at, chunk in work:
+            try:
+                found = self._read(first, at, chunk, self._not_yet)
+            except _PendingError:
+                pending.append((first, at, chunk))
+                continue
+            if isinstance(found, Question):
+                index = first + chunk.indices[at]
+                questions[index], asking[index] = found, (at, chunk)
+        for index, answer in self.encoder.answers([questions])[0].items():
+            at, chunk = asking[index]
+            chunk.sizes[at] = self._answered(index, answer, chunk)
+        for first, at, chunk in pending:
+            found = self._read(first, at, chunk, self.distance)
+            if isinstance(found, Question):
+                index = first + chunk.indices[at]
+                answer = self.encoder.answers([{index: found}])[0][index]
+                chunk.sizes[at] = self._answered(index, answer, chunk)
+        for first, at, chunk in work:
+            if at == 0:
+                part = self.program.parts[bisect_right(self.program.firsts, first) - 1]
+                chunk.divide(part)
+
+    def _holds(self, chunk: _Chunk, first: int, circumstances: tuple[object, ...]) -> bool:
+        return (
+            not chunk.is_fleeting
+            and chunk.circumstances == circumstances
+            and not (self.program.changed and self.program.changed.intersection(chunk.places(first)))
+            and all(self._before(name, first) == assigned for name, assigned in chunk.asked.items())
+        )
+
+    def _before(self, name: str, first: int) -> Assigned | None:
+        found = self.program.assignment(name, first)
+        return found.assigned if found is not None else None
+
+    def _read(self, first: int, at: int, chunk: _Chunk, distance: DistanceAt) -> Question | None:
+        """Find the size of a statement; the question if only an assembler knows it."""
+        index = first + chunk.indices[at]
+        scope = StatementScope(self.program, index, distance)
+        content = self.encoder.content(index, scope)
+        chunk.is_fleeting |= scope.is_fleeting or index in self.program.changed
+        for name in scope.asked - chunk.asked.keys():
+            chunk.asked[name] = self._before(name, first)
+        if isinstance(content, Question):
+            return content
+        if isinstance(content, Jump) and 0 not in content.sizes:
+            chunk.jumps[chunk.indices[at]] = content
+        chunk.sizes[at] = self._size(index, content)
+        return None
+
+    def _answered(self, index: int, answer: tuple[bytes, str] | Refused, chunk: _Chunk) -> int | Element:
+        if isinstance(answer, Refused):
+            chunk.is_fleeting |= answer.code in UNAVAILABLE
+            return self._size(index, answer)  # type: ignore[return-value]
+        return len(answer[0])
+
+    def _size(self, index: int, content: Content | Refused | None) -> int | Element | None:
+        if content is None:
+            return 0
+        if isinstance(content, Encoded):
+            return len(content.code)
+        if isinstance(content, Jump):
+            short, near = content.sizes
+            return Element(Kind.BRANCH, short, near) if short and near else short or near
+        if isinstance(content, Repeated):
+            return len(content)
+        if isinstance(content, Alignment):
+            return Element(Kind.FILL, 0, content.most, content)
+        if isinstance(content, Sized):
+            kind = {"org": Kind.ORIGIN, "skip": Kind.SPACE}.get(content.name, Kind.LEB128)
+            return Element(kind, amount=partial(self._amount, index, content))
+        statement = self.program.statements[index]
+        if statement.kind is StatementKind.INSTRUCTION and not statement.refusal:
+            return Element(Kind.UNKNOWN, 0, _LONGEST_INSTRUCTION)
+        return Element(Kind.UNKNOWN, -UNBOUNDED, UNBOUNDED)
+
+    def _amount(self, index: int, content: Sized) -> int:
+        value = self.final(content.expression, index)
+        if content.name == "org" and value.symbol == SECTION_SIGN + self.program.statements[index].section:
+            return value.constant
+        if not value.is_constant:
+            raise ExpressionError(f"'{content.expression.strip()[:40]}' has no constant value.")
+        if content.name.endswith("leb128"):
+            return len(leb128(content.name, value.constant))
+        return value.constant * (len(content.fill) if content.name == "skip" else 1)
+
+    def _not_yet(self, first: str, second: str, index: int) -> int | None:
+        if self._labels(first, second, index) is not None:
+            raise _PendingError
+        return None
+
+    def _labels(self, first: str, second: str, index: int) -> tuple[int, int] | None:
+        """The statements that two labels stand at, if these are known at a statement and in one section."""
+        one, other = self.program.find_label(first, index), self.program.find_label(second, index)
+        if (
+            one is None
+            or other is None
+            or max(one.index, other.index) > index
+            or one.section != other.section
+        ):
+            return None
+        return one.index, other.index
+
+    def distance(self, first: str, second: str, index: int) -> int | None:
+        """Bytes from the second label to the first as GNU as knows them when it reads a statement: it does if
+        nothing between them has a size that the layout finds."""
+        labels = self._labels(first, second, index)
+        if labels is None:
+            return None
+        low, high = sorted(labels)
+        statement = self.program.statements[low]
+        if self.program.statements[high].subsection != statement.subsection:
+            return None
+        total = 0
+        for between in range(low, high):
+            other = self.program.statements[between]
+            if other.section == statement.section and other.subsection == statement.subsection:
+                size = self._known_size(between)
+                if not isinstance(size, int):
+                    return None
+                total += size
+        return total if labels[0] >= labels[1] else -total
+
+    def _known_size(self, index: int) -> int | Element | None:
+        section = self.program.statements[index].section
+        if section not in self._prepared:
+            self.prepare([section])
+        part = bisect_right(self.program.firsts, index) - 1
+        chunk: _Chunk = self.program.parts[part].chunks[section]
+        return chunk.sizes[bisect_left(chunk.indices, index - self.program.firsts[part])]
+
+    # Places
+
+    def laid(self, name: str) -> Laid:
+        """A section with its statements in place."""
+        found = self._laid.get(name)
+        if found is None:
+            if name not in self._prepared:
+                self.prepare([name])
+            found = self._laid[name] = Laid()
+            self._lay(name, found)
+        return found
+
+    def _lay(self, name: str, laid: Laid) -> None:
+        section = laid.section
+        runs = [
+            (run.subsection, part, number, run)
+            for part, found in enumerate(self.program.parts)
+            if found.in_section(name)
+            for number, run in enumerate(found.chunks[name].runs)
+        ]
+        runs.sort(key=lambda each: each[0])
+        jumps: list[tuple[int, Jump | None]] = []
+        for _, part, number, run in runs:
+            laid.bases[part, number] = len(section.elements), section.gaps[-1]
+            section.gaps[-1] += run.gaps[0]
+            section.gaps += run.gaps[1:]
+            section.elements += run.elements
+            first = self.program.firsts[part]
+            jumps += zip((first + index for index in run.owners), run.jumps, strict=True)
+        section.targets = [self._branch_target(index, jump, name) if jump else None for index, jump in jumps]
+        earlier: Laid | None = self.encoder.memory.laid.get(name)
+        if earlier is not None and section.is_like(earlier.section):
+            section.take_over(earlier.section)
+            return
+        try:
+            section.relax()
+        except (UnsettledError, ExpressionError) as error:
+            laid.failure = str(error)
+            return
+        self.encoder.memory.laid[name] = laid
+
+    def _branch_target(self, index: int, jump: Jump, section: str) -> Place | None:
+        """Where a jump goes to, if that is in its section and no linker may change it."""
+        found = self.target(index, jump)
+        if found is None or found.section != section:
+            return None
+        fragment, distance = self._spot(found.place)
+        return Place(fragment, distance + found.beyond, found.is_late)
+
+    def target(self, index: int, jump: Jump) -> Target | None:
+        """The statement that a jump goes to; None if that is not in this file or may be replaced by another
+        file's, or is not told by a label and a number."""
+        name: str | None = jump.target.text.strip()
+        beyond, is_late, now = 0, False, index
+        if name is not None and self.program.find_label(name, index) is None:
+            try:
+                value = StatementScope(self.program, index, self.distance).evaluate(name)
+            except ExpressionError:
+                return None
+            name, beyond = value.symbol, value.constant
+        for _ in range(_MAXIMUM_DEPTH):
+            if name is None or name in self.program.weak:
+                return None
+            label = self.program.find_label(name, now)
+            if label is not None:
+                return Target(label.index, label.section, beyond, is_late)
+            found = self.program.assignment(name, now) or self.program.first_assignment(name)
+            if found is None:
+                return None
+            value = found.assigned.value or self._assigned(found)
+            name, beyond, now = value.symbol, beyond + value.constant, found.place
+            label = self.program.find_label(name, now) if name is not None else None
+            is_late = is_late or (label is not None and label.index > now)
+        return None
+
+    def _assigned(self, found: Assignment) -> Value:
+        try:
+            return StatementScope(self.program, found.place, self.distance).evaluate(found.assigned.text)
+        except ExpressionError:
+            return LATER
+
+    def _spot(self, index: int) -> tuple[int, int]:
+        """The fragment that a statement begins in, and the bytes in that before it."""
+        part = bisect_right(self.program.firsts, index) - 1
+        section = self.program.statements[index].section
+        laid = self.laid(section)
+        chunk: _Chunk = self.program.parts[part].chunks[section]
+        run, fragment, distance = chunk.spots[bisect_left(chunk.indices, index - self.program.firsts[part])]
+        base, carried = laid.bases[part, run]
+        return (base + fragment, distance) if fragment else (base, carried + distance)
+
+    def target_offset(self, index: int, jump: Jump) -> int | None:
+        """Where a jump goes to, in bytes from the beginning of its section; None if that is elsewhere."""
+        found = self.target(index, jump)
+        if found is None or found.section != self.program.statements[index].section:
+            return None
+        return self.offset(found.place) + found.beyond
+
+    def offset(self, index: int) -> int:
+        """Where a statement begins, in bytes from the beginning of its section."""
+        fragment, distance = self._spot(index)
+        section = self.laid(self.program.statements[index].section).section
+        return section.starts[fragment] + distance
+
+    def known_size(self, index: int) -> int | None:
+        """Bytes of a statement; None if they are not known."""
+        size = self._known_size(index)
+        if isinstance(size, int):
+            return size
+        section = self.laid(self.program.statements[index].section).section
+        element = self._spot(index)[0]
+        is_known = section.elements[element].kind is not Kind.UNKNOWN and element not in section.doubtful
+        return section.sizes[element] if is_known else None
+
+    def end(self, index: int) -> int:
+        """Where the next statement of the section begins."""
+        return self.offset(index) + (self.known_size(index) or 0)
+
+    def modulus(self, index: int) -> int:
+        """The offset of a statement is known but for multiples of this; 0: wholly."""
+        return self.laid(self.program.statements[index].section).section.modulus(self._spot(index)[0])
+
+    # Expressions whose value only places tell
+
+    def final(self, text: str, index: int) -> Value:
+        """What an expression at a statement is in the end; addresses count from the beginning of their
+        section. Raises ExpressionError."""
+        if self._depth > _MAXIMUM_DEPTH:
+            raise ExpressionError(f"'{text.strip()[:40]}' depends on itself.")
+        dialect = self.program.statements[index].dialect
+        self._depth += 1
+        try:
+            return evaluate(
+                text, partial(self._final, index), words=not dialect.is_att, suffixes=not dialect.is_gnu
+            )
+        finally:
+            self._depth -= 1
+
+    def _final(self, index: int, name: str) -> Value | None:
+        name = here(index) if name in (".", "$") else name
+        found = self.program.assignment(name, index) or self.program.first_assignment(name)
+        if found is not None:
+            value = found.assigned.value
+            if value is None:
+                return self.final(found.assigned.text, index if found.assigned.is_repeated else found.place)
+            if value.symbol is None:
+                return value
+            symbol = self.final(value.symbol, found.place)
+            return Value(symbol.constant + value.constant, symbol.symbol, symbol.later)
+        label = self.program.find_label(name, index)
+        if label is None:
+            return None
+        return Value(self.offset(label.index), SECTION_SIGN + label.section)
