@@ -57,12 +57,16 @@ def fetch(package: str) -> Path:
     options = _apt_options()
     downloads = CACHE / "downloads" / package
     downloads.mkdir(parents=True, exist_ok=True)
-    try:
-        _apt([*options, "source", "--download-only", package], downloads)
-        trouble = f"the sources of {package} hold no archive"
-    except Unavailable as error:
-        trouble = str(error)  # perhaps about a signature or a patch, which are not needed
-    archives = sorted(downloads.glob("*.orig.tar.*[a-z]"), key=lambda path: -path.stat().st_size)
+    trouble = f"the sources of {package} hold no archive"
+    archives: list[Path] = []
+    for version in _versions(package, options):
+        try:
+            _apt([*options, "source", "--download-only", f"{package}={version}"], downloads)
+        except Unavailable as error:
+            trouble = str(error)  # perhaps about a signature or a patch, which are not needed
+        archives = sorted(downloads.glob("*.orig.tar.*[a-z]"), key=lambda path: -path.stat().st_size)
+        if archives:
+            break
     if not archives:
         raise Unavailable(trouble)
     unpacked = folder.with_name(f"{package}.{os.getpid()}")
@@ -106,6 +110,12 @@ def _apt_options() -> list[str]:
     return options
 
 
+def _versions(package: str, options: list[str]) -> list[str]:
+    """All that are listed, the newest first; a mirror need not have each."""
+    done = subprocess.run(["apt-cache", *options, "showsrc", package], capture_output=True, text=True)
+    return list(dict.fromkeys(reversed(re.findall(r"^Version: (\S+)", done.stdout, re.MULTILINE))))
+
+
 def _apt(arguments: list[str], folder: Path) -> None:
     done = subprocess.run(["apt-get", *arguments], cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -126,6 +136,7 @@ class Source:
     root: Path
     include_paths: tuple[Path, ...] = ()
     defines: tuple[str, ...] = ()
+    pre_includes: tuple[Path, ...] = ()
 
     @property
     def text(self) -> str:
@@ -134,7 +145,11 @@ class Source:
     @property
     def origin(self) -> Origin:
         return Origin(
-            str(self.path), (str(self.root),), tuple(map(str, self.include_paths)), tuple(self.defines)
+            str(self.path),
+            (str(self.root),),
+            tuple(map(str, self.include_paths)),
+            tuple(self.defines),
+            tuple(map(str, self.pre_includes)),
         )
 
 
@@ -296,8 +311,45 @@ def x264() -> Iterator[Source]:
             )
 
 
+def aom() -> Iterator[Source]:
+    """The AV1 codec's kernels, with the configuration that its build makes of the defaults."""
+    root = fetch("aom")
+    made = _work("aom")
+    defaults = (root / "build/cmake/aom_config_defaults.cmake").read_text()
+    values = dict(re.findall(r"set_aom_(?:detect|config)_var\((\w+)\s+(\d+)", defaults)) | {
+        "ARCH_X86_64": "1"
+    }
+    (made / "config").mkdir(exist_ok=True)
+    (made / "config/aom_config.asm").write_text(
+        "".join(f"{name} equ {value}\n" for name, value in values.items())
+    )
+    for folder in ("aom_dsp", "aom_ports", "av1"):
+        for path in sorted((root / folder).rglob("*.asm")):
+            yield Source(path.name, path, root, (root, made))
+
+
+def ffmpeg() -> Iterator[Source]:
+    """All kernels of the libraries, with the configuration that NASM is to read before each of them."""
+    root = fetch("ffmpeg")
+    made = _work("ffmpeg")
+    if not (made / "config.asm").is_file():
+        options = ["--disable-autodetect", "--disable-doc", "--disable-programs"]
+        subprocess.run([root / "configure", *options], cwd=made, check=True, capture_output=True)
+    for path in sorted(root.glob("lib*/x86/*.asm")):
+        folders = (root, path.parent, made)
+        yield Source(f"{path.parts[-3]}-{path.name}", path, root, folders, (), (made / "config.asm",))
+
+
+def ipsec_mb() -> Iterator[Source]:
+    """Intel's kernels for several buffers at once: large files that are mostly macros."""
+    root = fetch("intel-ipsec-mb")
+    for path in sorted((root / "lib").glob("*/*.asm")):
+        yield Source(f"{path.parent.name}-{path.name}", path, root, (root / "lib", root / "lib/include"))
+
+
 PACKAGES: dict[str, Callable[[], Iterator[Source]]] = {
-    function.__name__: function for function in (glibc, openssl, openblas, gmp, dav1d, x264)
+    function.__name__: function
+    for function in (glibc, openssl, openblas, gmp, dav1d, x264, aom, ffmpeg, ipsec_mb)
 }
 
 
@@ -309,6 +361,7 @@ def reference(source: Source) -> bytes | None:
     """The object that the file's own assembler makes of it; None if it refuses the file."""
     target = _work("objects") / f"{source.name}.o"
     includes = [f"-I{folder}/" for folder in source.include_paths]
+    includes += [f"-P{path}" for path in source.pre_includes]
     defines = [f"-D{name}" for name in source.defines]
     if source.path.suffix == ".asm":
         command = ["nasm", "-f", "elf64", *includes, *defines, "-o", str(target), str(source.path)]
