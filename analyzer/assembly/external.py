@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -171,7 +171,6 @@ class _Job:
                     stderr=standard_error,
                     cwd=folder,
                     env=environment,
-                    start_new_session=True,
                 )
                 started.append(process)
             except Exception as error:
@@ -235,14 +234,25 @@ def _output(process: subprocess.Popen[bytes], timeout: float, cancel: Callable[[
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    """End the program with all that it has started."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
+    """End the program with those that it has started and waits for. They stay in the group of this process:
+    whoever ends that ends them, too."""
+    with contextlib.suppress(OSError):
         if os.name == "posix":
-            os.killpg(process.pid, signal.SIGKILL)
-        else:
-            process.kill()
+            # It starts nothing more while they are looked for.
+            process.send_signal(signal.SIGSTOP)
+            for child in _children(process.pid):
+                os.kill(child, signal.SIGKILL)
+    process.kill()
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(timeout=1)
+
+
+def _children(pid: int) -> Iterator[int]:
+    """The processes that a process has started, and these, as far as the system tells."""
+    with contextlib.suppress(OSError):
+        for child in map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split()):
+            yield from _children(child)
+            yield child
 
 
 def _limited(timeout: float, file_limit: int) -> list[str]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cyclelens.analyzer.assembly import confinement, external, includes
@@ -101,11 +103,26 @@ def test_output_without_end_is_cut_off_and_nothing_goes_on_running(monkeypatch: 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are found in /proc")
 def test_whatever_a_program_has_started_ends_with_it(tmp_path: Path) -> None:
     with pytest.raises(external.HungError):
-        external.run([SHELL, "-c", "sleep 61.0625 & exit 0"], timeout=0.25)
+        external.run([SHELL, "-c", f"{SHELL} -c 'sleep 61.0625; true'; true"], timeout=0.25)
     deadline = time.monotonic() + 10
     while b"sleep\x0061.0625\0" in running():
         assert time.monotonic() < deadline
         time.sleep(0.01)
+
+
+def test_programs_belong_to_the_group_of_whoever_starts_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    groups = []
+    start = subprocess.Popen
+
+    def watched(*given: Any, **named: Any) -> subprocess.Popen[bytes]:
+        process = start(*given, **named)
+        groups.append(os.getpgid(process.pid))
+        return process
+
+    monkeypatch.setattr(subprocess, "Popen", watched)
+    shell("sleep 0.01")
+    # A worker is ended with its group.
+    assert groups == [os.getpgrp()]
 
 
 def running() -> list[bytes]:
