@@ -127,7 +127,7 @@ def declarations(home: Module, families: set[str], visible: set[str]) -> str:
     for item in home.classes:
         if item.node.bases and item.base is None:
             continue  # a class of Python's own, such as an exception
-        body += ["", "", *class_lines(item, typed, visible, final=item.full_name not in families)]
+        body += ["", "", *class_lines(item, typed, visible, final=is_final(item, families))]
     functions = [
         f"cdef {signature(home, function, typed, name in home.raising)}"
         for name, function in home.functions.items()
@@ -143,6 +143,12 @@ def declarations(home: Module, families: set[str], visible: set[str]) -> str:
     lines = [f"# {NOTE}", "cimport cython", ""]
     lines += [f"from {name} cimport {', '.join(sorted(used[name]))}" for name in sorted(used)]
     return "\n".join([*lines, *([""] if used else []), *numbers, *body]).strip("\n") + "\n"
+
+
+def is_final(item: Class, families: set[str]) -> bool:
+    """No other builds on it. One that has methods of the class that it builds on cannot be declared so."""
+    inherited = {name for line in list(item.lines())[1:] for name in line.methods} - {"__init__"}
+    return item.full_name not in families and not inherited & item.methods.keys()
 
 
 def class_lines(item: Class, typed: Callable[[str], str], visible: set[str], *, final: bool) -> Iterator[str]:

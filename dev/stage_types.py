@@ -317,7 +317,10 @@ class Scope:
             self._types[name] = self.infer(self._values[name])
         if name in self._types:
             return self._types[name]
-        return number_type(self.home.numbers[name]) if name in self.home.numbers else None
+        if name in self.home.numbers:
+            return number_type(self.home.numbers[name])
+        # A class stands for its objects where one of its methods is called by its full name.
+        return self.home.class_named(name)
 
     def _called(self, call: ast.Call) -> str | None:
         match call.func:

@@ -30,7 +30,7 @@ def positions(
     for offset in offsets:
         block = build(offset)
         pipeline = started(block, microarchitecture, options)
-        key, hit = pipeline.layout.key(), _erratum(pipeline.program)
+        key, hit = pipeline.front_end.placement(), _erratum(pipeline.program)
         release(pipeline)
         if key not in known:
             simulation = simulate(block, microarchitecture, details=False, options=options, cancel=cancel)

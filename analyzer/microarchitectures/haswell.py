@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from cyclelens.analyzer.microarchitectures.tables import unroll_table
-from cyclelens.analyzer.model.microarchitecture import Microarchitecture, PortPolicy
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture, Policies
 from cyclelens.analyzer.model.units import Divider, Units, unit
 
 _UNITS = Units(
@@ -54,11 +54,10 @@ _HASWELL = Microarchitecture(
     retire_width=4,
     # 60 is published for both; 64 is published for Broadwell elsewhere. The model that was validated uses 60.
     reservation_station_size=60,
-    port_policy=PortPolicy.EIGHT_PORTS,
+    policies=Policies(binding="eight_ports"),
     units=_UNITS,
     dividers=(Divider(_UNITS.names, through="0"),),
     fast_pointer_chasing=True,
-    slow_256_bit_memory=False,
     failed_forwarding_cycles=13,
     load_buffer_size=72,
     load_matrix_size=32,

@@ -14,7 +14,7 @@ from cyclelens.analyzer.microarchitectures.tables import (
     free_vector_registers,
     unroll_table,
 )
-from cyclelens.analyzer.model.microarchitecture import UNLIMITED, Microarchitecture, PortPolicy
+from cyclelens.analyzer.model.microarchitecture import UNLIMITED, Microarchitecture, Policies
 from cyclelens.analyzer.model.units import Divider, Units, unit
 
 _UNITS = Units(
@@ -61,13 +61,11 @@ _ICE_LAKE = Microarchitecture(
     reorder_buffer_size=352,
     retire_width=8,
     reservation_station_size=160,
-    port_policy=PortPolicy.TEN_PORTS,
+    policies=Policies(binding="ten_ports", dispatch_rule="store_pairs"),
     units=_UNITS,
     dividers=(Divider(_UNITS.names, through="0"),),
-    stores_leave_in_pairs=True,
     closed_by_512_bit=_UNITS.named(["1"]),
     fast_pointer_chasing=False,
-    slow_256_bit_memory=False,
     failed_forwarding_cycles=12,
     load_buffer_size=128,
     store_buffer_size=72,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cyclelens.analyzer.model.microarchitecture import Microarchitecture, PortPolicy
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture, Policies
 from cyclelens.analyzer.model.units import Divider, Units, unit
 
 _UNITS = Units(
@@ -50,11 +50,10 @@ _SANDY_BRIDGE = Microarchitecture(
     reorder_buffer_size=168,
     retire_width=4,
     reservation_station_size=54,
-    port_policy=PortPolicy.SIX_PORTS,
+    policies=Policies(binding="six_ports", dispatch_rule="wide_memory"),
     units=_UNITS,
     dividers=(Divider(_UNITS.names, through="0"),),
     fast_pointer_chasing=True,
-    slow_256_bit_memory=True,
     failed_forwarding_cycles=13,
     load_buffer_size=64,
     load_matrix_size=32,

@@ -15,7 +15,7 @@ from cyclelens.analyzer.microarchitectures.tables import (
     free_vector_registers,
     unroll_table,
 )
-from cyclelens.analyzer.model.microarchitecture import Microarchitecture, PortPolicy
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture, Policies
 from cyclelens.analyzer.model.units import Divider, Units, unit
 
 _UNITS = Units(
@@ -58,12 +58,11 @@ _SKYLAKE = Microarchitecture(
     reorder_buffer_size=224,
     retire_width=4,
     reservation_station_size=97,
-    port_policy=PortPolicy.EIGHT_PORTS,
+    policies=Policies(binding="eight_ports"),
     units=_UNITS,
     dividers=(Divider(_UNITS.names, through="0"),),
     closed_by_512_bit=_UNITS.named(["1"]),
     fast_pointer_chasing=True,
-    slow_256_bit_memory=False,
     failed_forwarding_cycles=12,
     load_buffer_size=72,
     store_buffer_size=56,

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from cyclelens.analyzer.model.microarchitecture import UNLIMITED, Microarchitecture, PortPolicy
+from cyclelens.analyzer.model.microarchitecture import UNLIMITED, Microarchitecture, Policies
 from cyclelens.analyzer.model.units import Divider, Unit, Units, unit
 
 _CONFIDENCE = (
@@ -97,7 +97,7 @@ _ZEN_2 = Microarchitecture(
     retire_width=8,
     # 4 x 16 and 28 for integer and address uops, 36 and a queue of 64 before it for the vector ones.
     reservation_station_size=192,
-    port_policy=PortPolicy.LEAST_USED,
+    policies=Policies(binding="fewest_waiting"),
     units=_units(
         *_numbered("LD", 2, "load"),
         *_numbered("SA", 1, "store address"),
@@ -107,7 +107,6 @@ _ZEN_2 = Microarchitecture(
     load_latency=4,
     vector_load_latency=7,
     fast_pointer_chasing=False,
-    slow_256_bit_memory=False,
     failed_forwarding_cycles=12,
     load_buffer_size=44,
     store_buffer_size=48,

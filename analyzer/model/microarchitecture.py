@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 
-from cyclelens.analyzer.model.units import NO_UNITS, Divider, Units, UnitSet
+from cyclelens.analyzer.model.units import NO_UNITS, Divider, Scheduler, Units, UnitSet
 
 
-class PortPolicy(StrEnum):
-    """Which port-binding rule of docs/pipeline.md 3.11.1 applies."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policies:
+    """The rules that a core follows where cores differ in kind, each by the name under which
+    ``simulator/policies.py`` lists its class."""
 
-    SIX_PORTS = "6"
-    EIGHT_PORTS = "8"
-    TEN_PORTS = "10"
-    LEAST_USED = "least"
-    """No rule is published: the port with the fewest uops that wait for it."""
+    front_end: str = "mite_dsb_lsd"
+    binding: str
+    """How a unit is chosen for a uop that issues."""
+    picker: str = "bound_unit"
+    """Which ready uops leave the scheduler in a cycle."""
+    dispatch_rule: str = ""
+    """Which units hold each other back; empty: none do."""
 
 
 UNLIMITED = 1 << 20
@@ -70,19 +73,19 @@ class Microarchitecture:
     reorder_buffer_size: int
     retire_width: int
     reservation_station_size: int
+    """Entries of all schedulers together."""
+    schedulers: tuple[Scheduler, ...] = ()
+    """Those that the units name, with the entries of each; none: a single one holds all."""
     issue_to_dispatch_delay: int = 5
-    port_policy: PortPolicy
+    policies: Policies
     units: Units
     dividers: tuple[Divider, ...]
-    stores_leave_in_pairs: bool = False
-    """Two stores leave in one cycle only if they are known to lie within one cache line (Z1)."""
     closed_by_512_bit: UnitSet = NO_UNITS
     """Units that vector uops cannot use while 512-bit instructions are about, if they have others (V6)."""
     load_latency: int = 5
     """From a load's dispatch to its result; the next is the same for vector registers."""
     vector_load_latency: int = 5
     fast_pointer_chasing: bool
-    slow_256_bit_memory: bool
     failed_forwarding_cycles: int
     """Hardware model only: from the cycle in which a store leaves the store buffer to the result of a load
     that could not forward from it. Fitted to measured blocks (docs/accuracy.md)."""
@@ -98,3 +101,22 @@ class Microarchitecture:
     vector_registers: int | None = None
     all_registers: int | None = None
     """Integer and vector registers together."""
+
+    @property
+    def scheduler_sizes(self) -> tuple[int, ...]:
+        """Entries of each scheduler: as published, or scaled with ``reservation_station_size``."""
+        if not self.schedulers:
+            return (self.reservation_station_size,)
+        published = sum(scheduler.entries for scheduler in self.schedulers)
+        return tuple(
+            max(1, scheduler.entries * self.reservation_station_size // published)
+            for scheduler in self.schedulers
+        )
+
+    @property
+    def scheduler_of_units(self) -> tuple[int, ...]:
+        """For every unit the number of its scheduler. Raises ValueError for one that is not there."""
+        if not self.schedulers:
+            return (0,) * len(self.units)
+        names = [scheduler.name for scheduler in self.schedulers]
+        return tuple(names.index(unit.scheduler) for unit in self.units.all)

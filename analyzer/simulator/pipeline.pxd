@@ -1,33 +1,21 @@
 # Made by dev/declarations.py; do not edit.
 cimport cython
 
+from cyclelens.analyzer.simulator.back_end.binding cimport Binding
 from cyclelens.analyzer.simulator.back_end.memory cimport Memory
-from cyclelens.analyzer.simulator.back_end.port_assignment cimport PortAssignment
 from cyclelens.analyzer.simulator.back_end.renamer cimport Renamer
 from cyclelens.analyzer.simulator.back_end.reorder_buffer cimport ReorderBuffer
 from cyclelens.analyzer.simulator.back_end.resources cimport Resources
 from cyclelens.analyzer.simulator.back_end.scheduler cimport Scheduler
 from cyclelens.analyzer.simulator.back_end.store_buffer cimport StoreBuffer
-from cyclelens.analyzer.simulator.front_end.code_fetch cimport CodeFetch
-from cyclelens.analyzer.simulator.front_end.decoder cimport Decoder
-from cyclelens.analyzer.simulator.front_end.dsb cimport Dsb
-from cyclelens.analyzer.simulator.front_end.lsd cimport Lsd
-from cyclelens.analyzer.simulator.front_end.microcode_sequencer cimport MicrocodeSequencer
-from cyclelens.analyzer.simulator.front_end.predecoder cimport Predecoder
-from cyclelens.analyzer.simulator.front_end.simple_front_end cimport SimpleFrontEnd
-from cyclelens.analyzer.simulator.front_end.stack_engine cimport StackEngine
+from cyclelens.analyzer.simulator.front_end.front_end cimport FrontEnd
 from cyclelens.analyzer.simulator.tables.arrays cimport Record
 from cyclelens.analyzer.simulator.tables.columns cimport Columns
-from cyclelens.analyzer.simulator.tables.layout cimport Layout
+from cyclelens.analyzer.simulator.tables.entries cimport Entries
 from cyclelens.analyzer.simulator.tables.program cimport Program
-from cyclelens.analyzer.simulator.tables.queues cimport MicrocodeQueue, Queues
+from cyclelens.analyzer.simulator.tables.queues cimport Queues
 
-cdef int DSB
-cdef int LSD
-cdef int MITE
-cdef int MS
 cdef int NONE
-cdef int NO_SOURCE
 cdef int _BUFFERS_FILLED
 cdef int _CANCEL_INTERVAL
 cdef int _FIRST_ANCHOR
@@ -42,25 +30,16 @@ cdef class Pipeline:
     cdef public object options
     cdef public Program program
     cdef public Columns columns
-    cdef public Layout layout
     cdef public Queues queues
-    cdef public MicrocodeQueue microcode
+    cdef public Entries entries
     cdef public Memory memory
-    cdef public SimpleFrontEnd simple_front_end
-    cdef public CodeFetch fetch
-    cdef public Predecoder predecoder
-    cdef public Decoder decoder
-    cdef public MicrocodeSequencer sequencer
-    cdef public Dsb dsb
-    cdef public Lsd lsd
-    cdef public StackEngine stack_engine
+    cdef public FrontEnd front_end
     cdef public Resources resources
     cdef public Renamer renamer
-    cdef public PortAssignment assignment
+    cdef public Binding binding
     cdef public Scheduler scheduler
     cdef public ReorderBuffer reorder_buffer
     cdef public StoreBuffer store_buffer
-    cdef int _idq_limit
     cdef bint _repeatable
     cdef Record _state
     cdef Record _anchor
@@ -69,20 +48,14 @@ cdef class Pipeline:
     cdef public int period_rounds
     cdef int _anchor_round
     cdef int _next_anchor
-    cdef public int after_microcode
     cdef public int cycle
     cdef public int visited
-    cdef public int source
     cdef int _run(self, int min_rounds, int min_cycles, bint stop_at_period, bint skip, object cancel) except -1
     cdef int _next_event(self) noexcept
     cdef bint _state_repeats(self) except -1
     cdef void _draw_outline(self) noexcept
     cdef bint _same_outline(self) noexcept
     cdef int _record(self, Record state) except -1
-    cdef int _record_front_end(self, Record state) except -1
     cdef int _issue_of_round(self, int round_number) noexcept
     cpdef int rounds_retired(self, int min_rounds, int min_cycles) except? -1
     cdef int tick(self) except -1
-    cdef void _front_end(self, int cycle) except *
-    cdef void _after_decoder(self) noexcept
-    cdef void _after_dsb(self, int instruction) noexcept

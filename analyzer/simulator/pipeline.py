@@ -11,35 +11,30 @@ from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.result import Simulation
 from cyclelens.analyzer.model.uops import Block
+from cyclelens.analyzer.simulator import policies
+from cyclelens.analyzer.simulator.back_end.binding import Binding
 from cyclelens.analyzer.simulator.back_end.memory import Memory
-from cyclelens.analyzer.simulator.back_end.port_assignment import PortAssignment
+from cyclelens.analyzer.simulator.back_end.picker import Picker
 from cyclelens.analyzer.simulator.back_end.renamer import Renamer
 from cyclelens.analyzer.simulator.back_end.reorder_buffer import ReorderBuffer
 from cyclelens.analyzer.simulator.back_end.resources import Resources
 from cyclelens.analyzer.simulator.back_end.scheduler import Scheduler
 from cyclelens.analyzer.simulator.back_end.store_buffer import StoreBuffer
-from cyclelens.analyzer.simulator.front_end.code_fetch import CodeFetch
-from cyclelens.analyzer.simulator.front_end.decoder import Decoder
-from cyclelens.analyzer.simulator.front_end.dsb import Dsb
-from cyclelens.analyzer.simulator.front_end.lsd import Lsd
-from cyclelens.analyzer.simulator.front_end.microcode_sequencer import MicrocodeSequencer
-from cyclelens.analyzer.simulator.front_end.predecoder import Predecoder
-from cyclelens.analyzer.simulator.front_end.simple_front_end import SimpleFrontEnd
-from cyclelens.analyzer.simulator.front_end.stack_engine import StackEngine
+from cyclelens.analyzer.simulator.front_end.front_end import FrontEnd
 from cyclelens.analyzer.simulator.observed.accounting import account_of
 from cyclelens.analyzer.simulator.observed.summary import summarize
 from cyclelens.analyzer.simulator.tables.arrays import Record, ints
 from cyclelens.analyzer.simulator.tables.columns import Columns
-from cyclelens.analyzer.simulator.tables.constants import DSB, LSD, MITE, MS, NO_SOURCE, NONE
-from cyclelens.analyzer.simulator.tables.layout import Layout
+from cyclelens.analyzer.simulator.tables.constants import NONE
+from cyclelens.analyzer.simulator.tables.entries import Entries
 from cyclelens.analyzer.simulator.tables.program import Program
-from cyclelens.analyzer.simulator.tables.queues import MicrocodeQueue, Queues
+from cyclelens.analyzer.simulator.tables.queues import Queues
 
 _CANCEL_INTERVAL = 64
 _BUFFERS_FILLED = 4
 _STUCK_CYCLES = 100_000
 _FIRST_ANCHOR = 24
-_OUTLINE = 7
+_OUTLINE = 5
 _MOST_SPARE = 16
 _SPARE: dict[tuple[int, ModelOptions], Pipeline] = {}
 """Pipelines of runs that are over, by their microarchitecture's identity and their options."""
@@ -60,32 +55,23 @@ class Pipeline:
         self.microarchitecture = microarchitecture
         self.options = options
         program = columns.program
-        layout = Layout(program, microarchitecture)
         queues = Queues(microarchitecture)
-        microcode = MicrocodeQueue()
+        entries = Entries(columns, microarchitecture)
         memory = Memory(columns, options.assume)
         self.program = program
         self.columns = columns
-        self.layout = layout
         self.queues = queues
-        self.microcode = microcode
+        self.entries = entries
         self.memory = memory
-        self.simple_front_end = SimpleFrontEnd(columns, microarchitecture, queues)
-        self.fetch = CodeFetch(columns, layout, queues)
-        self.predecoder = Predecoder(columns, microarchitecture, queues)
-        self.decoder = Decoder(columns, microarchitecture, queues, microcode)
-        self.sequencer = MicrocodeSequencer(microarchitecture, queues, microcode)
-        self.dsb = Dsb(columns, microarchitecture, layout, queues, microcode)
-        self.lsd = Lsd(columns, microarchitecture, layout, queues)
-        self.stack_engine = StackEngine(columns, queues)
+        self.front_end: FrontEnd = policies.front_end(columns, microarchitecture, queues, options)
         self.resources = Resources(columns, microarchitecture, options)
-        self.renamer = Renamer(columns, microarchitecture, queues, memory, self.resources)
-        self.assignment = PortAssignment(columns, microarchitecture, queues, options)
-        self.scheduler = Scheduler(columns, microarchitecture, queues, self.assignment.usage)
+        self.renamer = Renamer(columns, microarchitecture, queues, memory, self.resources, entries)
+        self.binding: Binding = policies.binding(columns, microarchitecture, queues, entries, options)
+        picker: Picker = policies.picker(columns, microarchitecture, entries, self.binding)
+        self.scheduler = Scheduler(columns, microarchitecture, queues, picker)
         self.reorder_buffer = ReorderBuffer(columns, microarchitecture, queues)
         self.store_buffer = StoreBuffer(columns)
 
-        self._idq_limit = microarchitecture.idq_size - microarchitecture.dsb_width
         # The record of the state does not cover what only these variants have.
         self._repeatable = not (options.hardware or options.simple_front_end or options.port_seed is not None)
         self._state = Record()
@@ -98,44 +84,25 @@ class Pipeline:
         program = self.program
         program.fill(block, self.microarchitecture, self.options)
         self.columns.start()
-        self.layout.start()
         self.queues.start(program)
-        self.microcode.start()
+        self.entries.start()
         self.memory.start()
-        self.simple_front_end.start()
-        self.fetch.start()
-        self.predecoder.start()
-        self.dsb.start()
-        self.lsd.start()
-        self.stack_engine.start()
         self.resources.start()
         self.renamer.start()
-        self.assignment.start()
+        self.binding.start()
         self.scheduler.start()
         self.reorder_buffer.start()
         self.store_buffer.start()
+        self.front_end.start()
 
         self.period_cycles = 0
         self.period_rounds = 0
         """How long and how many rounds it takes until the same state comes again; 0 if not known."""
         self._anchor_round = NONE
         self._next_anchor = _FIRST_ANCHOR
-        self.after_microcode = NONE
-        """Instruction whose microcode interrupts the DSB."""
         self.cycle = 0
         self.visited = 0
         """Cycles that were not skipped because nothing could happen in them."""
-        if self.lsd.unroll:
-            self.source = LSD
-            self.lsd.tick()
-            self.stack_engine.tick(LSD, 0)
-        elif self.layout.cached[0]:
-            self.source = DSB
-        else:
-            self.source = MITE
-        if program.loop and self.source != LSD:
-            # The code of the first round is there when the clock starts.
-            self.fetch.tick()
 
     def run(
         self,
@@ -195,10 +162,10 @@ class Pipeline:
         to wait for room and the scheduler for a ready time."""
         if (
             self.queues.issued.count > 0
-            or self.queues.idq.count <= self._idq_limit
-            or not (self.reorder_buffer.full() or self.scheduler.full())
+            or not self.front_end.rests()
+            or not (self.reorder_buffer.full() or self.entries.full())
             or not self.scheduler.waits()
-            or not self.assignment.settled()
+            or not self.binding.settled()
             or self.resources.limited
             or self.program.exact_memory
         ):
@@ -232,22 +199,18 @@ class Pipeline:
     def _draw_outline(self) -> None:
         """A few numbers that differ wherever the state as a whole is likely to."""
         self._outline[0] = self.queues.idq.count
-        self._outline[1] = self.queues.instructions.count
+        self._outline[1] = self.front_end.outline()
         self._outline[2] = self.reorder_buffer.entries.count
-        self._outline[3] = self.scheduler.occupancy
-        self._outline[4] = self.stack_engine.offset
-        self._outline[5] = self.assignment.toggles
-        self._outline[6] = self.assignment.usage_digest()
+        self._outline[3] = self.entries.occupancy
+        self._outline[4] = self.binding.outline()
 
     def _same_outline(self) -> bool:
         return (
             self._outline[0] == self.queues.idq.count
-            and self._outline[1] == self.queues.instructions.count
+            and self._outline[1] == self.front_end.outline()
             and self._outline[2] == self.reorder_buffer.entries.count
-            and self._outline[3] == self.scheduler.occupancy
-            and self._outline[4] == self.stack_engine.offset
-            and self._outline[5] == self.assignment.toggles
-            and self._outline[6] == self.assignment.usage_digest()
+            and self._outline[3] == self.entries.occupancy
+            and self._outline[4] == self.binding.outline()
         )
 
     def _record(self, state: Record) -> None:
@@ -257,30 +220,18 @@ class Pipeline:
         state.start(self.cycle, round_number, instance, self.columns.instance_uop0[instance])
         state.add(self.reorder_buffer.key_position[round_number])
         state.add(self.reorder_buffer.last_round - round_number)
-        state.add(self.source)
-        state.add(self.after_microcode)
         # What differs most often comes first: a comparison ends there.
         self.reorder_buffer.record(state)
         if not state.differs:
-            self.assignment.record(state)
+            self.binding.record(state)
             self.scheduler.record(state)
-            self._record_front_end(state)
+            self.front_end.record(state)
         if not state.differs:
             self.renamer.record(state)
         if not state.differs:
             self.memory.record(state)
             if self.resources.limited:
                 self.resources.record(state)
-
-    def _record_front_end(self, state: Record) -> None:
-        if self.source == LSD:
-            self.lsd.record(state)
-        else:
-            self.fetch.record(state)
-            self.predecoder.record(state)
-            self.sequencer.record(state)
-            self.dsb.record(state)
-        self.stack_engine.record(state)
 
     def settle(self, rounds: int, *, cancel: Callable[[], bool] | None = None) -> tuple[int, int, int]:
         """Clock on until uops are issued as fast as they retire.
@@ -347,7 +298,7 @@ class Pipeline:
         self.reorder_buffer.reserve()
         if self.resources.limited:
             self.resources.reserve(cycle)
-        if self.reorder_buffer.full() or self.scheduler.full():
+        if self.reorder_buffer.full() or self.entries.full():
             self.queues.issued.clear()
         else:
             self.renamer.tick(cycle, self.reorder_buffer.entries.count == 0)
@@ -355,59 +306,9 @@ class Pipeline:
         if self.program.exact_memory:
             self.store_buffer.tick(cycle)
         self.scheduler.wake(cycle)
-        self.assignment.tick()
+        self.binding.tick()
         self.scheduler.tick(cycle)
-        if self.queues.idq.count <= self._idq_limit:
-            self._front_end(cycle)
-
-    def _front_end(self, cycle: int) -> None:
-        if self.program.simple_front_end:
-            while self.simple_front_end.wanted(self.queues.idq.count):
-                self.columns.reserve()
-                self.simple_front_end.tick()
-                self.stack_engine.tick(NO_SOURCE, cycle)
-            return
-        if self.source == LSD:
-            if self.queues.idq.count == 0:
-                self.lsd.tick()
-                self.stack_engine.tick(LSD, cycle)
-            return
-        self.fetch.tick()
-        if self.microcode.busy():
-            self.sequencer.tick()
-            self.stack_engine.tick(MS, cycle)
-            if self.after_microcode != NONE and not self.microcode.busy():
-                self._after_dsb(self.after_microcode)
-                self.after_microcode = NONE
-        elif self.source == MITE:
-            self.predecoder.tick(cycle)
-            self.decoder.tick(cycle)
-            self.stack_engine.tick(MITE, cycle)
-            self._after_decoder()
-        else:
-            self.dsb.tick()
-            self.stack_engine.tick(DSB, cycle)
-            if self.microcode.busy():
-                # The reference leaves this switch undefined; it is made when the microcode is through.
-                self.after_microcode = self.dsb.last_instruction
-            elif self.dsb.finished:
-                self._after_dsb(self.dsb.last_instruction)
-
-    def _after_decoder(self) -> None:
-        """MITE to DSB behind the last instruction of a round (S2)."""
-        program = self.program
-        i = self.decoder.last_decoded
-        if (
-            i == program.key_instruction
-            and self.layout.cached[0]
-            and (program.i_branch[i] or program.i_first[i])
-        ):
-            self.source = DSB
-
-    def _after_dsb(self, instruction: int) -> None:
-        """DSB to MITE where the following code is not cached (S3)."""
-        if not self.layout.next_is_cached(instruction):
-            self.source = MITE
+        self.front_end.tick(cycle)
 
 
 def started(
@@ -468,7 +369,7 @@ def simulate(
         cycles_per_round=pipeline.reorder_buffer.cycles_per_round(*window),
         period=(pipeline.period_cycles, pipeline.period_rounds) if pipeline.period_cycles else None,
         cycles=pipeline.cycle + 1,
-        lsd_unroll=pipeline.lsd.unroll,
+        lsd_unroll=pipeline.front_end.lsd_unroll,
         stalls=pipeline.resources.stalls,
         trace=trace,
         trace_rounds=trace_rounds,
@@ -493,7 +394,7 @@ def _account(
         microarchitecture,
         begin,
         end,
-        lsd_unroll=pipeline.lsd.unroll,
+        lsd_unroll=pipeline.front_end.lsd_unroll,
         rounds=iterations,
         cycles=pipeline.cycle + 1,
     )

@@ -42,10 +42,9 @@ def unit(file: str) -> str:
 
 
 def kinds_of_simulator_files() -> dict[str, str]:
-    """From the table of units in ARCHITECTURE.md: module below the simulator -> clock, stage, helper or
-    shared."""
+    """From the table of units in ARCHITECTURE.md: module below the simulator -> what kind it is."""
     rows = [line.split("|") for line in (ROOT / "ARCHITECTURE.md").read_text().splitlines()]
-    kinds = {"clock", "stage", "helper", "shared"}
+    kinds = {"clock", "registry", "interface", "policy", "stage", "helper", "shared"}
     return {
         row[1].strip(" `").removesuffix(".py").replace("/", "."): row[2].strip()
         for row in rows
@@ -56,10 +55,13 @@ def kinds_of_simulator_files() -> dict[str, str]:
 @pytest.mark.parametrize(
     "kind, may_import",
     [
-        ("stage", {"helper", "shared"}),
+        ("stage", {"interface", "helper", "shared"}),
+        ("policy", {"interface", "stage", "shared"}),
+        ("interface", {"shared"}),
         ("helper", {"shared"}),
         ("shared", {"shared"}),
-        ("clock", {"stage", "helper", "shared"}),
+        ("registry", {"interface", "policy", "shared"}),
+        ("clock", {"registry", "interface", "stage", "helper", "shared"}),
     ],
 )
 def test_stages_meet_only_in_the_pipeline(kind: str, may_import: set[str]) -> None:

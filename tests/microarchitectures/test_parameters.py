@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.analyzer.model.microarchitecture import UNLIMITED, PortPolicy
+from cyclelens.analyzer.model.microarchitecture import UNLIMITED
 from cyclelens.analyzer.model.units import Role
 
 # Bytes, cycles, uops and instructions; "yes" and "no" for switches; "many" is a number without a limit.
@@ -43,7 +43,6 @@ move_elimination_simd_slots           4    4    4    4    4 many many
 all_gpr_aliases_overwritten          no   no  yes  yes  yes  yes  yes
 lsd_enabled                         yes  yes  yes   no  yes  yes  yes
 fast_pointer_chasing                yes  yes  yes  yes  yes   no   no
-slow_256_bit_memory                 yes  yes   no   no   no   no   no
 """
 _HEADER, *_ROWS = (line.split() for line in TABLE.strip().splitlines())
 _WORDS = {"yes": True, "no": False, "many": UNLIMITED}
@@ -61,9 +60,9 @@ UNROLLING = {
 }
 
 PORTS = {
-    "SNB IVB": ("012345", "015", PortPolicy.SIX_PORTS),
-    "HSW BDW SKL SKX KBL CFL CLX": ("01234567", "0156", PortPolicy.EIGHT_PORTS),
-    "ICL TGL RKL": ("0123456789", "0156", PortPolicy.TEN_PORTS),
+    "SNB IVB": ("012345", "015", "six_ports"),
+    "HSW BDW SKL SKX KBL CFL CLX": ("01234567", "0156", "eight_ports"),
+    "ICL TGL RKL": ("0123456789", "0156", "ten_ports"),
 }
 
 
@@ -92,7 +91,7 @@ def test_ports(family: str) -> None:
     for name in family.split():
         model = registry.get(name)
         alus = model.units.having(Role.ALU).text
-        assert ("".join(model.units.names), alus, model.port_policy) == PORTS[family]
+        assert ("".join(model.units.names), alus, model.policies.binding) == PORTS[family]
 
 
 @pytest.mark.parametrize(

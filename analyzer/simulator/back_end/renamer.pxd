@@ -6,6 +6,7 @@ from cyclelens.analyzer.simulator.back_end.move_elimination cimport MoveEliminat
 from cyclelens.analyzer.simulator.back_end.resources cimport Resources
 from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue, Record
 from cyclelens.analyzer.simulator.tables.columns cimport Columns
+from cyclelens.analyzer.simulator.tables.entries cimport Entries
 from cyclelens.analyzer.simulator.tables.program cimport Program
 
 cdef int ELIMINATED
@@ -26,6 +27,7 @@ cdef class Renamer:
     cdef PairQueue _issued
     cdef Memory _memory
     cdef Resources _resources
+    cdef Entries _entries
     cdef int _width
     cdef bint _fast_pointer_chasing
     cdef public MoveElimination elimination

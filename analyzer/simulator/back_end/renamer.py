@@ -18,6 +18,7 @@ from cyclelens.analyzer.simulator.tables.constants import (
     SYNC,
     UNKNOWN,
 )
+from cyclelens.analyzer.simulator.tables.entries import Entries
 from cyclelens.analyzer.simulator.tables.queues import Queues
 
 _SETTLED = 5
@@ -34,6 +35,7 @@ class Renamer:
         queues: Queues,
         memory: Memory,
         resources: Resources,
+        entries: Entries,
     ) -> None:
         self._columns = columns
         self._program = columns.program
@@ -41,6 +43,7 @@ class Renamer:
         self._issued = queues.issued
         self._memory = memory
         self._resources = resources
+        self._entries = entries
         self._width = microarchitecture.issue_width
         self._fast_pointer_chasing = microarchitecture.fast_pointer_chasing
         self.elimination = MoveElimination(columns.program, microarchitecture)
@@ -127,6 +130,8 @@ class Renamer:
         columns = self._columns
         queue = self._idq
         issued = self._issued
+        if self._entries.several:
+            self._entries.start_group()
         while queue.count > 0:
             uop = queue.firsts[queue.head]
             idq_uop = queue.seconds[queue.head]
@@ -146,10 +151,15 @@ class Renamer:
             count = program.q_fused_count[idq_uop]
             if issued.count + count > self._width:
                 return
+            first_fused = program.q_fused0[idq_uop]
+            if self._entries.several:
+                last = first_fused + count - 1
+                uops = program.f_uop0[last] + program.f_uop_count[last] - program.f_uop0[first_fused]
+                if not self._entries.take(uop, uops):
+                    return
             if self._resources.limited and not self._resources.take(uop, cycle):
                 return
             queue.pop()
-            first_fused = program.q_fused0[idq_uop]
             for fused in range(first_fused, first_fused + count):
                 size = program.f_uop_count[fused]
                 issued.push(uop, size)

@@ -1,12 +1,12 @@
-"""The scheduler (reservation station): uops wait for their inputs, then for their port
+"""The schedulers (reservation stations): uops wait for their inputs, then for their unit
 (uiCA model, 3.11 to 3.13). Event-driven: a uop that waits costs nothing."""
 
 from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.model.units import MOST_UNITS, Role
 from cyclelens.analyzer.simulator.back_end.fences import Fences
-from cyclelens.analyzer.simulator.tables.arrays import Column, PairQueue, Record, SequenceHeaps, ints
+from cyclelens.analyzer.simulator.back_end.picker import Picker
+from cyclelens.analyzer.simulator.tables.arrays import PairQueue, Record, SequenceHeaps, ints
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import (
     ELIMINATED,
@@ -25,56 +25,26 @@ _MIN_EXECUTION = 2
 _ADDRESS_KNOWN = 5
 _DATA_KNOWN = 1
 _FORWARDING = 4
-_PAIRED_STORE_BYTES = 64
-_DIVIDERS = MOST_UNITS
-"""From here on the queues of uops for each divider (Z3)."""
-_HELD = 2 * MOST_UNITS
-"""Uops that a fence or an occupancy holds back."""
-_CANDIDATES = _HELD + 1
-_QUEUES = _HELD + 2
+_HELD, _CANDIDATES, _HEAPS = 0, 1, 2
+"""Uops that a fence or an occupancy holds back, and those that are looked at in a cycle."""
 
 
 class Scheduler:
-    """Holds uops from issue to dispatch. ``usage`` are the uops bound to each port."""
+    """Holds uops from issue to dispatch; ``picker`` says which of the ready ones leave."""
 
     def __init__(
-        self,
-        columns: Columns,
-        microarchitecture: Microarchitecture,
-        queues: Queues,
-        usage: Column,
+        self, columns: Columns, microarchitecture: Microarchitecture, queues: Queues, picker: Picker
     ) -> None:
         self._columns = columns
         self._program = columns.program
         self._issued = queues.issued
-        self._usage = usage
+        self._picker = picker
         self._size = microarchitecture.reservation_station_size
         self._issue_width = microarchitecture.issue_width
         self._delay = microarchitecture.issue_to_dispatch_delay
-        units = microarchitecture.units
-        self._ports = len(units)
-        self._slow_256_bit = microarchitecture.slow_256_bit_memory
-        self._pairs_stores = microarchitecture.stores_leave_in_pairs
-        loads = units.numbers(units.having(Role.LOAD))
-        datas = units.numbers(units.having(Role.STORE_DATA))
-        self._load: int = min(loads)
-        self._other_load: int = max(loads)
-        self._data: int = min(datas)
-        self._other_data: int = max(datas)
-        self._dividers = len(microarchitecture.dividers)
-        self._divider_of = ints(self._ports)
-        self._leaves_through = ints(self._ports)
-        """The port through which uops for a divider leave that were bound to a port, and that divider."""
-        for number, divider in enumerate(microarchitecture.dividers):
-            for name in divider.units:
-                self._divider_of[units.names.index(name)] = number
-                self._leaves_through[units.names.index(name)] = units.names.index(divider.through or name)
         self._failed_forwarding = microarchitecture.failed_forwarding_cycles
         self.fences = Fences(columns)
-        self._queues = SequenceHeaps(_QUEUES)
-        """Ready uops by port, and the queues named below."""
-        # Uops dispatched in this cycle and in the one before, whose ports are counted down in this one.
-        self._dispatched = ints(MOST_UNITS)
+        self._held = SequenceHeaps(_HEAPS)
         self._checks = PairQueue()
         self._rob_size = microarchitecture.reorder_buffer_size
         self._blocked = ints(0)
@@ -82,14 +52,11 @@ class Scheduler:
         self._ring = ints(0)
         """Ready times that lie ahead, as linked lists over ``next_uop`` in a ring of cycles."""
         self.tp_blocked = ints(0)
-        self.divider_blocked = ints(MOST_UNITS)
-        """Cycles for which each divider is still busy."""
 
     def start(self) -> None:
         """Empty."""
         program = self._program
         self.fences.start()
-        self.occupancy = 0
         farthest = program.longest_wait + self._delay + _ADDRESS_KNOWN + _FORWARDING + self._failed_forwarding
         size = 64
         while size <= farthest:
@@ -101,37 +68,20 @@ class Scheduler:
             self._ring[slot] = NONE
         # The last group may overfill it: a fused uop of microcoded instructions has up to hundreds of uops.
         most = 2 * self._size + self._issue_width * program.most_fused
-        self._queues.start(most)
+        self._picker.start(most)
+        self._held.start(most)
         self._checks.start(most)
         if program.exact_memory:
             self._blocked = ints(self._rob_size * program.most_fused + most)
-        self._ready = 0
-        """Uops in all ready queues."""
-        for divider in range(self._dividers):
-            self.divider_blocked[divider] = 0
-        self._busy_dividers = 0
-        self._dividing = 0
-        """Uops in the queues of dividers."""
-        self.store_data_blocked = 0
         if program.tp_names > len(self.tp_blocked):
             self.tp_blocked = ints(2 * program.tp_names)
         for name in range(program.tp_names):
             self.tp_blocked[name] = 0
-        self.dispatched_count = 0
         self._blocked_count = 0
-
-    def full(self) -> bool:
-        """No room for a whole issue group."""
-        return self.occupancy + self._issue_width > self._size
 
     def waits(self) -> bool:
         """Nothing happens in it before the next ready time or issue group, but for counters that run down."""
-        return (
-            self._ready == 0
-            and self.dispatched_count == 0
-            and self._blocked_count == 0
-            and not self._program.has_special
-        )
+        return self._picker.waits() and self._blocked_count == 0 and not self._program.has_special
 
     def next_ready(self, cycle: int) -> int:
         """The next cycle in which a uop becomes ready, NONE if none is known."""
@@ -142,38 +92,22 @@ class Scheduler:
 
     def skip(self, cycles: int) -> None:
         """So many cycles go by in which nothing happens."""
-        if self._busy_dividers:
-            self._count_down(cycles)
-        self.store_data_blocked = max(0, self.store_data_blocked - cycles)
-
-    def _count_down(self, cycles: int) -> None:
-        """So many cycles less for every divider that is busy."""
-        for divider in range(self._dividers):
-            if self.divider_blocked[divider] > cycles:
-                self.divider_blocked[divider] -= cycles
-            elif self.divider_blocked[divider]:
-                self.divider_blocked[divider] = 0
-                self._busy_dividers -= 1
+        self._picker.skip(cycles)
 
     def wake(self, cycle: int) -> None:
-        """Step 1: uops whose ready time has come enter the queue of their port."""
+        """Step 1: uops whose ready time has come may leave."""
         columns = self._columns
         slot = cycle & self._ring_mask
         uop = self._ring[slot]
         self._ring[slot] = NONE
         while uop != NONE:
-            if self._program.u_divider[columns.static[uop]]:
-                self._queues.push(_DIVIDERS + self._divider_of[columns.port[uop]], uop)
-                self._dividing += 1
-            else:
-                self._queues.push(columns.port[uop], uop)
-            self._ready += 1
+            self._picker.admit(uop)
             uop = columns.next_uop[uop]
 
     def tick(self, cycle: int) -> None:
-        """Steps 3 to 7; the issue group has been bound to ports."""
+        """Steps 3 to 7; the issue group has been bound to units."""
         self._accept()
-        self._dispatch(cycle)
+        self._picker.tick(cycle)
         self._complete(cycle)
         if self._program.has_special:
             self._check_special(cycle)
@@ -185,22 +119,12 @@ class Scheduler:
             for position in range(self._checks.count):
                 self._fix(self._checks.firsts[position], cycle)
             self._checks.clear()
-        if self._busy_dividers:
-            self._count_down(1)
-        if self.store_data_blocked:
-            self.store_data_blocked -= 1
 
     def record(self, state: Record) -> None:
         """Its part of the pipeline's state; the uops themselves are the reorder buffer's part."""
-        state.add(self._busy_dividers)
-        if self._busy_dividers:
-            for divider in range(self._dividers):
-                state.add(self.divider_blocked[divider])
-        state.add(self.store_data_blocked)
+        self._picker.record(state)
         for name in range(self._program.tp_names):
             state.add(self.tp_blocked[name])
-        for position in range(self.dispatched_count):
-            state.add(self._columns.port[self._dispatched[position]])
         if self._program.has_fences:
             self.fences.loads.record(state)
             self.fences.stores.record(state)
@@ -210,110 +134,22 @@ class Scheduler:
         for position in range(self._issued.count):
             first = self._issued.firsts[position]
             for uop in range(first, first + self._issued.seconds[position]):
-                if columns.port[uop] == ELIMINATED or columns.port[uop] == NONE:
+                no_unit = self._program.u_port_mask[columns.static[uop]] == 0
+                if no_unit or columns.port[uop] == ELIMINATED:
                     continue
-                self.occupancy += 1
                 if self._program.has_special:
                     self.fences.bound(uop)
                 if columns.pending[uop] == 0:
                     self._checks.push(uop, 0)
 
-    def _dispatch(self, cycle: int) -> None:
-        columns = self._columns
-        for position in range(self.dispatched_count):
-            self._usage[columns.port[self._dispatched[position]]] -= 1
-        self.dispatched_count = 0
-        if self._ready == 0:
-            return
-        skipped = self._skipped_port()
-        queues = self._queues
-        for port in range(self._ports):
-            if self._dividing > 0 and self._divide(port, cycle):
-                continue
-            if (
-                queues.counts[port] == 0
-                or port == skipped
-                or (port == self._data and self.store_data_blocked)
-            ):
-                continue
-            uop = queues.pop(port)
-            if self._slow_256_bit and port == self._data and self._program.u_wide[columns.static[uop]]:
-                self.store_data_blocked = 2
-            self._leave(uop, cycle)
-
-    def _divide(self, port: int, cycle: int) -> bool:
-        """Whether the uop that this port takes in this cycle is one for a divider."""
-        columns = self._columns
-        queues = self._queues
-        for divider in range(self._dividers):
-            queue = _DIVIDERS + divider
-            if queues.counts[queue] == 0 or self.divider_blocked[divider] > 0:
-                continue
-            uop = queues.oldest(queue)
-            if self._leaves_through[columns.port[uop]] != port:
-                continue
-            if queues.counts[port] == 0 or uop < queues.oldest(port):
-                queues.pop(queue)
-                self.divider_blocked[divider] = self._program.u_divider[columns.static[uop]]
-                self._busy_dividers += 1
-                self._dividing -= 1
-                self._leave(uop, cycle)
-                return True
-        return False
-
-    def _leave(self, uop: int, cycle: int) -> None:
-        self._columns.dispatched[uop] = cycle
-        self._dispatched[self.dispatched_count] = uop
-        self.dispatched_count += 1
-        self.occupancy -= 1
-        self._ready -= 1
-
-    def _skipped_port(self) -> int:
-        """The port that may not dispatch in this cycle because of its sibling (Z1, Z2)."""
-        columns = self._columns
-        program = self._program
-        queues = self._queues
-        one = self._data
-        other = self._other_data
-        if self._pairs_stores and queues.counts[one] > 0 and queues.counts[other] > 0:
-            first = queues.oldest(one)
-            second = queues.oldest(other)
-            if (
-                program.u_has_address[columns.static[first]]
-                and program.u_has_address[columns.static[second]]
-                and not self._may_pair(columns.store[first], columns.store[second])
-            ):
-                return other if first < second else one
-        one = self._load
-        other = self._other_load
-        if self._slow_256_bit and queues.counts[one] > 0 and queues.counts[other] > 0:
-            first = queues.oldest(one)
-            second = queues.oldest(other)
-            if (
-                program.u_kind[columns.static[first]] == LOAD
-                and program.u_kind[columns.static[second]] == LOAD
-                and (program.u_wide[columns.static[first]] or program.u_wide[columns.static[second]])
-            ):
-                return other if first < second else one
-        return NONE
-
-    def _may_pair(self, one: int, other: int) -> bool:
-        """Two stores that are known to lie within one cache line's length of each other (Z1)."""
-        columns = self._columns
-        return (
-            columns.store_base[one] == columns.store_base[other]
-            and columns.store_index[one] == columns.store_index[other]
-            and columns.store_scale[one] == columns.store_scale[other]
-            and abs(columns.store_displacement[one] - columns.store_displacement[other]) < _PAIRED_STORE_BYTES
-        )
-
     def _complete(self, cycle: int) -> None:
         """Step 4: fix the times of results. Stores first: a load may forward from them (3.11.2)."""
+        picker = self._picker
         columns = self._columns
         program = self._program
         stores = 0
-        for position in range(self.dispatched_count):
-            uop = self._dispatched[position]
+        for position in range(picker.count):
+            uop = picker.dispatched[position]
             kind = program.u_kind[columns.static[uop]]
             if kind == STORE_ADDRESS:
                 self._finish(uop, cycle, cycle + _ADDRESS_KNOWN)
@@ -323,8 +159,8 @@ class Scheduler:
                 self._finish(uop, cycle, cycle + _DATA_KNOWN)
                 columns.store_data[columns.store[uop]] = cycle + _DATA_KNOWN
                 stores += 1
-        for position in range(self.dispatched_count):
-            uop = self._dispatched[position]
+        for position in range(picker.count):
+            uop = picker.dispatched[position]
             kind = program.u_kind[columns.static[uop]]
             store = columns.store[uop]
             if kind == STORE_ADDRESS or kind == STORE_DATA:  # noqa: SIM109 - a tuple would be made each time
@@ -412,7 +248,7 @@ class Scheduler:
         """Step 5 where fences or occupancies may hold uops back: oldest first."""
         columns = self._columns
         program = self._program
-        queues = self._queues
+        queues = self._held
         while queues.counts[_HELD] > 0:
             queues.push(_CANDIDATES, queues.pop(_HELD))
         for position in range(self._checks.count):

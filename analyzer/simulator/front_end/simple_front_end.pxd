@@ -1,20 +1,25 @@
 # Made by dev/declarations.py; do not edit.
 cimport cython
 
+from cyclelens.analyzer.simulator.front_end.front_end cimport FrontEnd
+from cyclelens.analyzer.simulator.front_end.stack_engine cimport StackEngine
 from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue
 from cyclelens.analyzer.simulator.tables.columns cimport Columns
 from cyclelens.analyzer.simulator.tables.program cimport Program
 
 cdef int CODE_LINE
+cdef int NO_SOURCE
 
 
-@cython.final
-cdef class SimpleFrontEnd:
+cdef class SimpleFrontEnd(FrontEnd):
     cdef Columns _columns
     cdef Program _program
     cdef PairQueue _delivered
+    cdef PairQueue _idq
+    cdef StackEngine _stack_engine
     cdef int _width
-    cdef public int instance
-    cpdef void start(self) noexcept
-    cdef bint wanted(self, int idq_uops) noexcept
-    cdef void tick(self) noexcept
+    cdef int _instance
+    cpdef int start(self) except -1
+    cdef bint rests(self) noexcept
+    cdef int tick(self, int cycle) except -1
+    cdef void _deliver(self) noexcept

@@ -1,0 +1,31 @@
+# Made by dev/declarations.py; do not edit.
+cimport cython
+
+from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue, Record
+from cyclelens.analyzer.simulator.tables.columns cimport Columns
+from cyclelens.analyzer.simulator.tables.entries cimport Entries
+from cyclelens.analyzer.simulator.tables.program cimport Program
+
+cdef int ELIMINATED
+cdef int MOST_UNITS
+cdef int NONE
+cdef int _ANY
+
+
+cdef class Binding:
+    cdef Columns _columns
+    cdef Program _program
+    cdef PairQueue _issued
+    cdef Entries _entries
+    cdef int _units
+    cdef public int[::1] usage
+    cdef public int[::1] snapshot
+    cpdef void start(self) noexcept
+    cdef void tick(self) noexcept
+    cdef void look(self) noexcept
+    cdef int choose(self, int units, int slot) noexcept
+    cdef bint settled(self) noexcept
+    cdef int outline(self) noexcept
+    cdef int record(self, Record state) except -1
+    cdef int only(self, int units) noexcept
+    cdef int least_used(self, int units) noexcept

@@ -1,0 +1,101 @@
+"""What the clock asks of the rule by which uops are bound to units when they issue (uiCA model, 3.11.1)."""
+
+from __future__ import annotations
+
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.units import MOST_UNITS
+from cyclelens.analyzer.simulator.tables.arrays import Record, ints
+from cyclelens.analyzer.simulator.tables.columns import Columns
+from cyclelens.analyzer.simulator.tables.constants import ELIMINATED, NONE
+from cyclelens.analyzer.simulator.tables.entries import Entries
+from cyclelens.analyzer.simulator.tables.queues import Queues
+
+_ANY = 1 << 16
+
+
+class Binding:
+    """Keeps count of the uops of each unit; a core's rule chooses among the units that a uop may take. All
+    uops of a cycle are bound with the same snapshot of the counts."""
+
+    def __init__(
+        self,
+        columns: Columns,
+        microarchitecture: Microarchitecture,
+        queues: Queues,
+        entries: Entries,
+        widest: int = _ANY,
+    ) -> None:
+        """``widest``: issue slots for which the rule says something. Raises ValueError for a wider core."""
+        if microarchitecture.issue_width > widest:
+            raise ValueError(f"{microarchitecture.name}: at most {widest} uops a cycle can be bound to ports")
+        self._columns = columns
+        self._program = columns.program
+        self._issued = queues.issued
+        self._entries = entries
+        self._units = len(microarchitecture.units)
+        self.usage = ints(MOST_UNITS)
+        """Uops bound to each unit and not yet gone; the scheduler counts them down."""
+        self.snapshot = ints(MOST_UNITS)
+        """The counts that this cycle's bindings see."""
+
+    def start(self) -> None:
+        """No uop is bound."""
+        for unit in range(MOST_UNITS):
+            self.usage[unit] = 0
+
+    def tick(self) -> None:
+        """Bind the issue group."""
+        columns = self._columns
+        program = self._program
+        self.look()
+        for slot in range(self._issued.count):
+            first = self._issued.firsts[slot]
+            for uop in range(first, first + self._issued.seconds[slot]):
+                units = program.u_port_mask[columns.static[uop]]
+                if units == 0 or columns.port[uop] == ELIMINATED:
+                    continue
+                unit = self.only(units) if units & (units - 1) == 0 else self.choose(units, slot)
+                columns.port[uop] = unit
+                self.usage[unit] += 1
+                self._entries.enter(unit)
+
+    def look(self) -> None:
+        """Take the snapshot: the counts at the beginning of the cycle."""
+        if self._issued.count > 0:
+            for unit in range(self._units):
+                self.snapshot[unit] = self.usage[unit]
+
+    def choose(self, units: int, slot: int) -> int:
+        """The unit for a uop of this issue slot that may take any of these, two or more."""
+        return self.only(units & -units)
+
+    def settled(self) -> bool:
+        """A cycle without uops changes nothing in it."""
+        return True
+
+    def outline(self) -> int:
+        """A number that differs wherever the state is likely to."""
+        digest = 0
+        for unit in range(self._units):
+            digest = (digest * 31 + self.usage[unit]) & 0xFFFFFF
+        return digest
+
+    def record(self, state: Record) -> None:
+        """Its part of the pipeline's state."""
+        for unit in range(self._units):
+            state.add(self.usage[unit])
+
+    def only(self, units: int) -> int:
+        """The number of a single unit."""
+        number = 0
+        while not units >> number & 1:
+            number += 1
+        return number
+
+    def least_used(self, units: int) -> int:
+        """The unit of these with the lowest count, on a tie the highest number."""
+        best = NONE
+        for unit in range(self._units):
+            if units >> unit & 1 and (best == NONE or self.snapshot[unit] <= self.snapshot[best]):
+                best = unit
+        return best

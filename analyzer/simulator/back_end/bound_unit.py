@@ -1,0 +1,139 @@
+"""Every unit takes the oldest ready uop that was bound to it; uops for a divider wait for that, too
+(uiCA model, 3.12; Z3)."""
+
+from __future__ import annotations
+
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.simulator.back_end.dispatch_rule import DispatchRule
+from cyclelens.analyzer.simulator.back_end.picker import Picker
+from cyclelens.analyzer.simulator.tables.arrays import Column, Record, SequenceHeaps, ints
+from cyclelens.analyzer.simulator.tables.columns import Columns
+from cyclelens.analyzer.simulator.tables.entries import Entries
+
+
+class BoundUnit(Picker):
+    """A queue for each unit, and behind them one for each divider. ``usage``: uops bound to each unit and not
+    yet gone."""
+
+    def __init__(
+        self,
+        columns: Columns,
+        microarchitecture: Microarchitecture,
+        entries: Entries,
+        usage: Column,
+        rule: DispatchRule | None,
+    ) -> None:
+        super().__init__()
+        units = microarchitecture.units
+        self._columns = columns
+        self._program = columns.program
+        self._entries = entries
+        self._usage = usage
+        self._rule = rule
+        self._units = len(units)
+        self._dividers = len(microarchitecture.dividers)
+        self._queues = SequenceHeaps(self._units + self._dividers)
+        self._divider_of = ints(self._units)
+        self._leaves_through = ints(self._units)
+        """Of a uop for a divider by the unit that it is bound to: the divider, and the unit that it takes."""
+        for number, divider in enumerate(microarchitecture.dividers):
+            for name in divider.units:
+                self._divider_of[units.names.index(name)] = number
+                self._leaves_through[units.names.index(name)] = units.names.index(divider.through or name)
+        self._blocked = ints(self._dividers)
+        """Cycles for which each divider is still busy."""
+
+    def start(self, most: int) -> None:
+        """No uop is ready."""
+        self._queues.start(most)
+        self.count = 0
+        self._ready = 0
+        """Uops in all queues."""
+        self._dividing = 0
+        """Uops in the queues of dividers."""
+        self._busy_dividers = 0
+        for divider in range(self._dividers):
+            self._blocked[divider] = 0
+        if self._rule is not None:
+            self._rule.start()
+
+    def admit(self, uop: int) -> None:
+        """A uop may leave from now on."""
+        queue = self._columns.port[uop]
+        if self._program.u_divider[self._columns.static[uop]]:
+            queue = self._units + self._divider_of[queue]
+            self._dividing += 1
+        self._queues.push(queue, uop)
+        self._ready += 1
+
+    def tick(self, cycle: int) -> None:
+        """Every unit takes a uop, if it has one."""
+        for position in range(self.count):
+            self._usage[self._columns.port[self.dispatched[position]]] -= 1
+        self.count = 0
+        if self._ready > 0:
+            self._dispatch(cycle)
+        self.skip(1)
+
+    def waits(self) -> bool:
+        """No uop is ready, and none has just left."""
+        return self._ready == 0 and self.count == 0
+
+    def skip(self, cycles: int) -> None:
+        """So many cycles go by."""
+        if self._busy_dividers:
+            for divider in range(self._dividers):
+                if self._blocked[divider] > cycles:
+                    self._blocked[divider] -= cycles
+                elif self._blocked[divider]:
+                    self._blocked[divider] = 0
+                    self._busy_dividers -= 1
+        if self._rule is not None:
+            self._rule.pass_by(cycles)
+
+    def record(self, state: Record) -> None:
+        """Its part of the pipeline's state."""
+        for divider in range(self._dividers):
+            state.add(self._blocked[divider])
+        for position in range(self.count):
+            state.add(self._columns.port[self.dispatched[position]])
+        if self._rule is not None:
+            self._rule.record(state)
+
+    def _dispatch(self, cycle: int) -> None:
+        queues = self._queues
+        held = 0 if self._rule is None else self._rule.held_back(queues)
+        for unit in range(self._units):
+            if self._dividing > 0 and self._divide(unit, cycle):
+                continue
+            if queues.counts[unit] > 0 and not held >> unit & 1:
+                uop = queues.pop(unit)
+                self._leave(uop, cycle)
+                if self._rule is not None:
+                    self._rule.left(uop, unit)
+
+    def _divide(self, unit: int, cycle: int) -> bool:
+        """Whether the uop that this unit takes in this cycle is one for a divider."""
+        queues = self._queues
+        for divider in range(self._dividers):
+            queue = self._units + divider
+            if queues.counts[queue] == 0 or self._blocked[divider] > 0:
+                continue
+            uop = queues.oldest(queue)
+            if self._leaves_through[self._columns.port[uop]] != unit:
+                continue
+            if queues.counts[unit] == 0 or uop < queues.oldest(unit):
+                queues.pop(queue)
+                self._blocked[divider] = self._program.u_divider[self._columns.static[uop]]
+                self._busy_dividers += 1
+                self._dividing -= 1
+                self._leave(uop, cycle)
+                return True
+        return False
+
+    def _leave(self, uop: int, cycle: int) -> None:
+        self._columns.dispatched[uop] = cycle
+        self.dispatched[self.count] = uop
+        self.count += 1
+        self._entries.leave(self._columns.port[uop])
+        self._ready -= 1

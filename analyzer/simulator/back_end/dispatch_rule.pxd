@@ -1,0 +1,13 @@
+# Made by dev/declarations.py; do not edit.
+cimport cython
+
+from cyclelens.analyzer.simulator.tables.arrays cimport Record, SequenceHeaps
+
+
+
+cdef class DispatchRule:
+    cpdef void start(self) noexcept
+    cdef int held_back(self, SequenceHeaps ready) noexcept
+    cdef void left(self, int uop, int unit) noexcept
+    cdef void pass_by(self, int cycles) noexcept
+    cdef int record(self, Record state) except -1

@@ -1,0 +1,18 @@
+# Made by dev/declarations.py; do not edit.
+cimport cython
+
+from cyclelens.analyzer.simulator.back_end.alternation cimport Alternation
+from cyclelens.analyzer.simulator.back_end.binding cimport Binding
+from cyclelens.analyzer.simulator.tables.arrays cimport Record
+
+cdef int _IMBALANCE
+cdef int _WIDEST
+
+
+cdef class EightPorts(Binding):
+    cdef Alternation _alternation
+    cdef int _loads
+    cpdef void start(self) noexcept
+    cdef int choose(self, int units, int slot) noexcept
+    cdef int outline(self) noexcept
+    cdef int record(self, Record state) except -1

@@ -1,0 +1,17 @@
+# Made by dev/declarations.py; do not edit.
+cimport cython
+
+from cyclelens.analyzer.simulator.tables.arrays cimport Record
+
+cdef int MOST_UNITS
+
+
+cdef class Picker:
+    cdef public int[::1] dispatched
+    cdef public int count
+    cpdef int start(self, int most) except -1
+    cdef void admit(self, int uop) noexcept
+    cdef void tick(self, int cycle) noexcept
+    cdef bint waits(self) noexcept
+    cdef void skip(self, int cycles) noexcept
+    cdef int record(self, Record state) except -1

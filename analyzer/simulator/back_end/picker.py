@@ -1,0 +1,35 @@
+"""What the scheduler asks of the rule by which ready uops leave for units."""
+
+from __future__ import annotations
+
+from cyclelens.analyzer.model.units import MOST_UNITS
+from cyclelens.analyzer.simulator.tables.arrays import Record, ints
+
+
+class Picker:
+    """Holds the ready uops; a core's rule says which of them leave in a cycle, and for which unit."""
+
+    def __init__(self) -> None:
+        self.dispatched = ints(MOST_UNITS)
+        """The uops that left in the latest cycle."""
+        self.count = 0
+
+    def start(self, most: int) -> None:
+        """No uop is ready; at most so many will be at a time."""
+
+    def admit(self, uop: int) -> None:
+        """A uop may leave from now on."""
+
+    def tick(self, cycle: int) -> None:
+        """Let uops leave: set ``dispatched`` and ``count``, the column ``dispatched``, where it was not done
+        before the column ``port``, and free their places."""
+
+    def waits(self) -> bool:
+        """Nothing happens in it before a uop becomes ready, but for counters that run down."""
+        return True
+
+    def skip(self, cycles: int) -> None:
+        """So many cycles go by in which it waits."""
+
+    def record(self, state: Record) -> None:
+        """Its part of the pipeline's state; the uops themselves are the reorder buffer's part."""

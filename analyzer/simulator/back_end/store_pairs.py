@@ -1,0 +1,47 @@
+"""Ice Lake and its descendants: two stores leave together only for the same cache line (Z1)."""
+
+from __future__ import annotations
+
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.units import Role
+from cyclelens.analyzer.simulator.back_end.dispatch_rule import DispatchRule
+from cyclelens.analyzer.simulator.tables.arrays import SequenceHeaps
+from cyclelens.analyzer.simulator.tables.columns import Columns
+
+_LINE_BYTES = 64
+
+
+class StorePairs(DispatchRule):
+    """Of two stores that are not known to lie within one line's length the younger waits."""
+
+    def __init__(self, columns: Columns, microarchitecture: Microarchitecture) -> None:
+        units = microarchitecture.units
+        self._columns = columns
+        self._program = columns.program
+        numbers = units.numbers(units.having(Role.STORE_DATA))
+        self._one: int = numbers[0]
+        self._other: int = numbers[1]
+
+    def held_back(self, ready: SequenceHeaps) -> int:
+        """The unit of the younger store of two that may not leave together."""
+        if ready.counts[self._one] == 0 or ready.counts[self._other] == 0:
+            return 0
+        first = ready.oldest(self._one)
+        second = ready.oldest(self._other)
+        if (
+            self._program.u_has_address[self._columns.static[first]]
+            and self._program.u_has_address[self._columns.static[second]]
+            and not self._may_pair(self._columns.store[first], self._columns.store[second])
+        ):
+            return 1 << (self._other if first < second else self._one)
+        return 0
+
+    def _may_pair(self, one: int, other: int) -> bool:
+        """They have one address expression and displacements that differ by less than a line."""
+        columns = self._columns
+        return (
+            columns.store_base[one] == columns.store_base[other]
+            and columns.store_index[one] == columns.store_index[other]
+            and columns.store_scale[one] == columns.store_scale[other]
+            and abs(columns.store_displacement[one] - columns.store_displacement[other]) < _LINE_BYTES
+        )

@@ -1,0 +1,36 @@
+"""What the clock asks of a front end, whatever it consists of."""
+
+from __future__ import annotations
+
+from cyclelens.analyzer.simulator.tables.arrays import Record
+
+
+class FrontEnd:
+    """Brings instructions from the code into the IDQ. Each core names the one that it has; this one brings
+    none."""
+
+    def __init__(self) -> None:
+        self.lsd_unroll = 0
+        """Rounds that enter the IDQ at once; 0 where rounds have no part in the delivery."""
+
+    def start(self) -> None:
+        """Get ready for a run over the program; the queues are empty."""
+
+    def tick(self, cycle: int) -> None:
+        """Bring into the IDQ what this cycle allows."""
+
+    def rests(self) -> bool:
+        """Nothing happens in it until uops have left the IDQ."""
+        return True
+
+    def record(self, state: Record) -> None:
+        """Its part of the pipeline's state, with the IDQ."""
+
+    def outline(self) -> int:
+        """A number that differs wherever the state is likely to."""
+        return 0
+
+    def placement(self) -> bytes:
+        """What a run depends on of where the code lies: blocks of the same instructions with the same answer
+        run alike."""
+        return b""

@@ -1,0 +1,46 @@
+# Made by dev/declarations.py; do not edit.
+cimport cython
+
+from cyclelens.analyzer.simulator.front_end.code_fetch cimport CodeFetch
+from cyclelens.analyzer.simulator.front_end.decoder cimport Decoder
+from cyclelens.analyzer.simulator.front_end.dsb cimport Dsb
+from cyclelens.analyzer.simulator.front_end.front_end cimport FrontEnd
+from cyclelens.analyzer.simulator.front_end.lsd cimport Lsd
+from cyclelens.analyzer.simulator.front_end.microcode_sequencer cimport MicrocodeSequencer
+from cyclelens.analyzer.simulator.front_end.predecoder cimport Predecoder
+from cyclelens.analyzer.simulator.front_end.stack_engine cimport StackEngine
+from cyclelens.analyzer.simulator.tables.arrays cimport Record
+from cyclelens.analyzer.simulator.tables.layout cimport Layout
+from cyclelens.analyzer.simulator.tables.program cimport Program
+from cyclelens.analyzer.simulator.tables.queues cimport MicrocodeQueue, Queues
+
+cdef int DSB
+cdef int LSD
+cdef int MITE
+cdef int MS
+cdef int NONE
+
+
+cdef class MiteDsbLsd(FrontEnd):
+    cdef Program _program
+    cdef Layout _layout
+    cdef Queues _queues
+    cdef MicrocodeQueue _microcode
+    cdef CodeFetch _fetch
+    cdef Predecoder _predecoder
+    cdef Decoder _decoder
+    cdef MicrocodeSequencer _sequencer
+    cdef Dsb _dsb
+    cdef Lsd _lsd
+    cdef StackEngine _stack_engine
+    cdef int _idq_limit
+    cdef int _after_microcode
+    cdef public int source
+    cpdef int start(self) except -1
+    cdef bint rests(self) noexcept
+    cdef int tick(self, int cycle) except -1
+    cdef int record(self, Record state) except -1
+    cdef int outline(self) noexcept
+    cdef void _from_code(self, int cycle) noexcept
+    cdef void _after_decoder(self) noexcept
+    cdef void _after_dsb(self, int instruction) noexcept

@@ -1,0 +1,138 @@
+"""Intel's front end: decoders (MITE), microcode sequencer (MS), uop cache (DSB) and loop stream detector
+(LSD), and which of them delivers next (S1 to S3, F1)."""
+
+from __future__ import annotations
+
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.simulator.front_end.code_fetch import CodeFetch
+from cyclelens.analyzer.simulator.front_end.decoder import Decoder
+from cyclelens.analyzer.simulator.front_end.dsb import Dsb
+from cyclelens.analyzer.simulator.front_end.front_end import FrontEnd
+from cyclelens.analyzer.simulator.front_end.lsd import Lsd
+from cyclelens.analyzer.simulator.front_end.microcode_sequencer import MicrocodeSequencer
+from cyclelens.analyzer.simulator.front_end.predecoder import Predecoder
+from cyclelens.analyzer.simulator.front_end.stack_engine import StackEngine
+from cyclelens.analyzer.simulator.tables.arrays import Record
+from cyclelens.analyzer.simulator.tables.columns import Columns
+from cyclelens.analyzer.simulator.tables.constants import DSB, LSD, MITE, MS, NONE
+from cyclelens.analyzer.simulator.tables.layout import Layout
+from cyclelens.analyzer.simulator.tables.queues import MicrocodeQueue, Queues
+
+
+class MiteDsbLsd(FrontEnd):
+    """One of the sources delivers at a time; microcode goes ahead of all others."""
+
+    def __init__(self, columns: Columns, microarchitecture: Microarchitecture, queues: Queues) -> None:
+        super().__init__()
+        program = columns.program
+        layout = Layout(program, microarchitecture)
+        microcode = MicrocodeQueue()
+        self._program = program
+        self._layout = layout
+        self._queues = queues
+        self._microcode = microcode
+        self._fetch = CodeFetch(columns, layout, queues)
+        self._predecoder = Predecoder(columns, microarchitecture, queues)
+        self._decoder = Decoder(columns, microarchitecture, queues, microcode)
+        self._sequencer = MicrocodeSequencer(microarchitecture, queues, microcode)
+        self._dsb = Dsb(columns, microarchitecture, layout, queues, microcode)
+        self._lsd = Lsd(columns, microarchitecture, layout, queues)
+        self._stack_engine = StackEngine(columns, queues)
+        self._idq_limit = microarchitecture.idq_size - microarchitecture.dsb_width
+
+    def start(self) -> None:
+        """Get ready for a run over the program."""
+        self._layout.start()
+        self._microcode.start()
+        self._fetch.start()
+        self._predecoder.start()
+        self._dsb.start()
+        self._lsd.start()
+        self._stack_engine.start()
+        self._after_microcode = NONE
+        """Instruction whose microcode interrupts the DSB."""
+        self.lsd_unroll = self._lsd.unroll
+        if self._lsd.unroll:
+            self.source = LSD
+            self._lsd.tick()
+            self._stack_engine.tick(LSD, 0)
+        elif self._layout.cached[0]:
+            self.source = DSB
+        else:
+            self.source = MITE
+        if self._program.loop and self.source != LSD:
+            # The code of the first round is there when the clock starts.
+            self._fetch.tick()
+
+    def rests(self) -> bool:
+        """The IDQ might not take a full delivery of the DSB."""
+        return self._queues.idq.count > self._idq_limit
+
+    def tick(self, cycle: int) -> None:
+        """One of the sources delivers."""
+        if not self.rests():
+            if self.source != LSD:
+                self._from_code(cycle)
+            elif self._queues.idq.count == 0:
+                self._lsd.tick()
+                self._stack_engine.tick(LSD, cycle)
+
+    def record(self, state: Record) -> None:
+        """Its part of the pipeline's state."""
+        state.add(self.source)
+        state.add(self._after_microcode)
+        if self.source == LSD:
+            self._lsd.record(state)
+        else:
+            self._fetch.record(state)
+            self._predecoder.record(state)
+            self._sequencer.record(state)
+            self._dsb.record(state)
+        self._stack_engine.record(state)
+
+    def outline(self) -> int:
+        """A number that differs wherever the state is likely to."""
+        return (self._queues.instructions.count << 16) ^ self._stack_engine.offset
+
+    def placement(self) -> bytes:
+        """Addresses within lines, and what is cached."""
+        return self._layout.key()
+
+    def _from_code(self, cycle: int) -> None:
+        """Microcode, decoders or DSB deliver."""
+        self._fetch.tick()
+        if self._microcode.busy():
+            self._sequencer.tick()
+            self._stack_engine.tick(MS, cycle)
+            if self._after_microcode != NONE and not self._microcode.busy():
+                self._after_dsb(self._after_microcode)
+                self._after_microcode = NONE
+        elif self.source == MITE:
+            self._predecoder.tick(cycle)
+            self._decoder.tick(cycle)
+            self._stack_engine.tick(MITE, cycle)
+            self._after_decoder()
+        else:
+            self._dsb.tick()
+            self._stack_engine.tick(DSB, cycle)
+            if self._microcode.busy():
+                # The reference leaves this switch undefined; it is made when the microcode is through.
+                self._after_microcode = self._dsb.last_instruction
+            elif self._dsb.finished:
+                self._after_dsb(self._dsb.last_instruction)
+
+    def _after_decoder(self) -> None:
+        """MITE to DSB behind the last instruction of a round (S2)."""
+        program = self._program
+        i = self._decoder.last_decoded
+        if (
+            i == program.key_instruction
+            and self._layout.cached[0]
+            and (program.i_branch[i] or program.i_first[i])
+        ):
+            self.source = DSB
+
+    def _after_dsb(self, instruction: int) -> None:
+        """DSB to MITE where the following code is not cached (S3)."""
+        if not self._layout.next_is_cached(instruction):
+            self.source = MITE
