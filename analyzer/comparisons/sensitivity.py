@@ -63,8 +63,8 @@ def answer(experiment: Experiment, base: Outcome, tried: Sequence[Tried]) -> Ite
         f"{base.cycles_per_iteration:.2f} cycles/iter on {prediction.microarchitecture}, "
         f"{wording.mode(prediction.mode)}, {wording.bound_by(base.bottlenecks)}"
     )
-    yield from _chains(experiment)
     found = rows(tried)
+    yield from _chains(experiment, any(row[-1] == Kind.REWRITE for row in found))
     count = sum(each.outcome is not None for each in tried)
     yield f"{count} changes and pairs of changes tried, {len(found)} of them help{':' if found else '.'}"
     for kind, heading in _HEADINGS.items():
@@ -75,8 +75,8 @@ def answer(experiment: Experiment, base: Outcome, tried: Sequence[Tried]) -> Ite
             yield from grid(_SHOWN, own).split("\n")
 
 
-def _chains(experiment: Experiment) -> Iterator[str]:
-    """How many chains there are to break, and why some are not split."""
+def _chains(experiment: Experiment, rewritten: bool) -> Iterator[str]:
+    """How many chains there are to break, and why no rewrite does that; ``rewritten``: one helps."""
     prediction = experiment.prediction
     if "Dependencies" not in prediction.bottlenecks or prediction.cycles_per_iteration <= 1:
         return  # no loop is faster, and every one has its counter as a chain
@@ -86,7 +86,7 @@ def _chains(experiment: Experiment) -> Iterator[str]:
             "it is of no use to shorten one of them alone."
         )
     updates = {number for each in experiment.accumulators for number in each.updates}
-    if not all(number in updates for number, cycles in prediction.chain if cycles):
+    if not rewritten and not all(number in updates for number, cycles in prediction.chain if cycles):
         yield (
             "Not every chain gathers a sum, a product or the like in one register: "
             "several registers cannot take turns there."

@@ -14,6 +14,7 @@ from itertools import combinations
 from math import lcm
 
 from cyclelens.analyzer.insight.accumulators import Accumulator
+from cyclelens.analyzer.insight.false_dependencies import false_dependency
 from cyclelens.analyzer.insight.whatif import OPTIONAL, SIZES, ChangeError, Edit, Experiment, Outcome
 
 _NOTABLE = 0.005
@@ -116,6 +117,12 @@ def _try(experiment: Experiment, change: Change, base: Outcome) -> Tried:
 def _changes(experiment: Experiment, places: Sequence[str]) -> Iterator[Change]:
     for split in _splits(experiment):
         yield Change(Kind.REWRITE, split_words(split), Edit(split=split))
+    for number, template in enumerate(experiment.block.instructions[:_MOST_INSTRUCTIONS]):
+        found = false_dependency(template.instruction)
+        if found is not None:
+            note = " (its upper part becomes zero)" if found.keeps_upper else ""
+            words = f"{found.register.lower()} cleared before {places[number]}{note}"
+            yield Change(Kind.REWRITE, words, Edit(cleared=frozenset([number])))
     if experiment.prediction.mode == "loop":
         for times in _UNROLLED:
             yield Change(Kind.REWRITE, f"unrolled {times} times", Edit(times=times))

@@ -19,6 +19,7 @@ from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.insight.accumulators import Accumulator, accumulators, free_registers
 from cyclelens.analyzer.insight.dependencies import dependencies
 from cyclelens.analyzer.insight.explain import explain
+from cyclelens.analyzer.insight.false_dependencies import false_dependency
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.variants import variant
 from cyclelens.analyzer.model.instruction import Instruction
@@ -31,6 +32,8 @@ from cyclelens.analyzer.simulator.pipeline import SimulationStuck, rounds_to_set
 from cyclelens.analyzer.uops.block import build_block
 from cyclelens.analyzer.uops.registers import canonical
 
+_NEW = -1
+"""In the place of the number of an instruction that the block does not have."""
 NO_LATENCIES: Mapping[int, int] = MappingProxyType({})
 _ROUNDS = 10
 """As for a prediction."""
@@ -62,6 +65,8 @@ class Edit:
     split: tuple[tuple[Accumulator, int], ...] = ()
     """Accumulators, and in how many registers, taken in turns, each gathers what it did alone. The body is
     repeated as often as that needs."""
+    cleared: frozenset[int] = frozenset()
+    """Instructions before which the register that they wait for in vain is set to zero."""
     alignment: int | None = None
     """Address of the first byte within a 64-byte line; None: as it is."""
 
@@ -71,6 +76,7 @@ class Edit:
             self.removed | other.removed,
             lcm(self.times, other.times),
             tuple((dict(self.split) | dict(other.split)).items()),
+            self.cleared | other.cleared,
             self.alignment if other.alignment is None else other.alignment,
         )
 
@@ -117,8 +123,13 @@ class Experiment:
         if edit.times > 1 and not (self._loop and body and closing):
             raise ChangeError("only a loop with a branch at its end can be unrolled")
         times = lcm(edit.times, *(accumulator.copies(registers) for accumulator, registers in edit.split))
-        order = body * times + closing
-        instructions = [self._instructions[number] for number in order]
+        order, instructions = [], []
+        for number in body * times + closing:
+            if number in edit.cleared:
+                order.append(_NEW)
+                instructions.append(self._zero_idiom(number))
+            order.append(number)
+            instructions.append(self._instructions[number])
         taken: set[str] = set()
         for accumulator, registers in edit.split:
             free = [
@@ -132,6 +143,13 @@ class Experiment:
             length = sum(instruction.length for instruction in instructions[:-1])
             instructions[-1:] = decode(back(instructions[-1].code, length))
         return self._run(change, self._build(order, instructions, edit.alignment), iterations=times)
+
+    def _zero_idiom(self, instruction: int) -> Instruction:
+        found = false_dependency(self._instructions[instruction])
+        if found is None:
+            raise ChangeError("the instruction waits for nothing in vain")
+        (cleared,) = decode(found.code)
+        return cleared
 
     def swapped(self, one: int, other: int, change: str = "") -> Outcome:
         """Two instructions in each other's place."""

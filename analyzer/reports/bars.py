@@ -7,6 +7,7 @@ from html import escape
 
 from cyclelens.analyzer.insight import wording
 from cyclelens.analyzer.insight.confidence import is_uncertain
+from cyclelens.analyzer.insight.work import Work
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.account import Cause
 from cyclelens.analyzer.model.result import Prediction
@@ -80,9 +81,12 @@ def columns(
     return _svg(width, _COLUMNS + 14, label, "".join(pieces))
 
 
-def multiples(predictions: Sequence[tuple[str, str, Prediction]]) -> Iterator[str]:
+def multiples(predictions: Sequence[tuple[str, str, Prediction]], work: Work | None) -> Iterator[str]:
     """The same region under several conditions, a small picture for each: the figure, what became of the
-    issue slots, how busy the ports are. Given with the name of each and where more is said about it."""
+    issue slots, how busy the ports are. Given with the name of each and where more is said about it.
+
+    ``work``: what an iteration does, if it is known.
+    """
     figures = [prediction.cycles_per_iteration for _, _, prediction in predictions]
     known = [
         prediction.cycles_per_iteration for _, _, prediction in predictions if not is_uncertain(prediction)
@@ -96,6 +100,8 @@ def multiples(predictions: Sequence[tuple[str, str, Prediction]]) -> Iterator[st
         mark = ' class="best"' if cycles == best < slowest and not uncertain else ""
         more = f'<a class="name" href="#{link}">{escape(name)}</a>'
         yield f"<li{mark}><div>{more} {'at least ' if uncertain else ''}{cycles:.2f} cycles/iter</div>"
+        if work is not None:
+            yield f'<div class="muted">{cycles / work.amount:.3f} cycles/{work.unit}</div>'
         share = cycles / slowest if slowest else 0.0
         yield f"<div>{stacked([('of the slowest', share, _TIME)], _WIDTH, 8)}</div>"
         limits = "some figures are missing" if uncertain else wording.bound_by(prediction.bottlenecks, 28)

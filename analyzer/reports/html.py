@@ -170,7 +170,8 @@ def _body(analysis: Analysis, file: str) -> Iterator[str]:
                 [
                     (prediction.microarchitecture, f"p{number}-{prediction.microarchitecture}", prediction)
                     for prediction in region.predictions
-                ]
+                ],
+                work.work_of(region),
             )
         if region.predictions and region.missing:
             yield f"<p>No figure: {escape(absence.sentence(region.missing))}</p>"

@@ -74,6 +74,20 @@ SPLITS = {
         2,
         1.50,
     ),
+    "a destination that nobody wants": (
+        loop("    popcnt %rax, %rbx\n"),
+        "rbx cleared before line 0",
+        loop("    xor %ebx, %ebx\n    popcnt %rax, %rbx\n"),
+        1,
+        1.00,
+    ),
+    "an upper part that nobody wants": (
+        loop("    cvtsi2sd %rax, %xmm0\n    mulsd %xmm1, %xmm0\n"),
+        "xmm0 cleared before line 0 (its upper part becomes zero)",
+        loop("    xorps %xmm0, %xmm0\n    cvtsi2sd %rax, %xmm0\n    mulsd %xmm1, %xmm0\n"),
+        1,
+        1.25,
+    ),
     "either source": (
         loop("    vaddsd %xmm3, %xmm2, %xmm3\n    vmaxpd (%rsi), %ymm4, %ymm4\n    add $8, %rsi\n"),
         "4 accumulators in place of xmm3 and ymm4, unrolled 2 times",
@@ -88,7 +102,7 @@ SPLITS = {
 
 
 @pytest.mark.parametrize(("text", "change", "edited", "iterations", "cycles"), SPLITS.values(), ids=SPLITS)
-@pytest.mark.parametrize("name", ["SKL", "ICL"])
+@pytest.mark.parametrize("name", ["SKL", "HSW"])
 def test_the_edit_keeps_the_promise(text, change, edited, iterations, cycles, name):
     promise = promised(text, name)[change]
     assert figure(edited, name) / iterations == pytest.approx(promise, abs=0.01)

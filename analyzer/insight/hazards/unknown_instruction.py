@@ -16,7 +16,7 @@ def find(prediction: Prediction) -> Iterator[Finding]:
         if template.facts is not None:
             continue
         if template.instruction.mnemonic:
-            reason = f"There are no figures for '{template.instruction.text}' on"
+            reason = f"There are no figures for '{template.instruction.mnemonic}' on"
         else:
             reason = f"The bytes {template.instruction.code.hex()} are no known instruction on"
         yield Finding(

@@ -248,11 +248,13 @@
       const first = this.firstOfRound[number];
       if (first === undefined) return;
       this.round.value = String(number);
-      // From its first event if its end fits too; else its end is what one looks for.
-      const last = (this.firstOfRound[number + 1] ?? this.rows.length) - 1;
-      const begin = this.firstCycle(first) - 2;
-      const end = this.lastCycle(last) - Math.floor((0.8 * (this.width - this.labels)) / this.cell);
-      this.scrollTo(Math.max(begin, end) * this.cell, first * this.rowHeight);
+      // From its first event if its end fits too; else its end is what one looks for, with what comes below it.
+      const lastOf = (row) => this.lastCycle(Math.min(row, this.rows.length) - 1);
+      const room = (this.width - this.labels) / this.cell;
+      const end = lastOf(this.firstOfRound[number + 1] ?? this.rows.length);
+      const below = lastOf(first + Math.ceil(this.tall / this.rowHeight)) - 0.95 * room;
+      const left = Math.floor(Math.min(end - 0.3 * room, Math.max(end - 0.8 * room, below)));
+      this.scrollTo(Math.max(this.firstCycle(first) - 2, left) * this.cell, first * this.rowHeight);
       if (choose) this.select(first, false);
     }
 
