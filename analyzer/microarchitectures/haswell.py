@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from cyclelens.analyzer.microarchitectures.instruction_sets import BROADWELL, HASWELL
 from cyclelens.analyzer.microarchitectures.tables import unroll_table
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture, Policies
 from cyclelens.analyzer.model.units import Divider, Units, unit
@@ -31,6 +32,7 @@ _HASWELL = Microarchitecture(
     name="HSW",
     title="Haswell",
     facts_name="HSW",
+    extensions=HASWELL,
     instruction_queue_size=20,
     dsb_width=4,
     dsb_block_bytes=32,
@@ -68,4 +70,4 @@ _HASWELL = Microarchitecture(
     all_registers=177,
 )
 
-MODELS = (_HASWELL, replace(_HASWELL, name="BDW", title="Broadwell", facts_name="BDW"))
+MODELS = (_HASWELL, replace(_HASWELL, name="BDW", title="Broadwell", facts_name="BDW", extensions=BROADWELL))

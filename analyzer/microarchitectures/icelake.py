@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from cyclelens.analyzer.microarchitectures.instruction_sets import ICE_LAKE, TIGER_LAKE
 from cyclelens.analyzer.microarchitectures.tables import (
     free_integer_registers,
     free_vector_registers,
@@ -37,6 +38,7 @@ _ICE_LAKE = Microarchitecture(
     name="ICL",
     title="Ice Lake",
     facts_name="ICL",
+    extensions=ICE_LAKE,
     # The published parameter set marks this figure as uncertain.
     instruction_queue_size=25,
     dsb_width=6,
@@ -75,7 +77,7 @@ _ICE_LAKE = Microarchitecture(
 
 MODELS = (
     _ICE_LAKE,
-    replace(_ICE_LAKE, name="TGL", title="Tiger Lake", facts_name="TGL"),
+    replace(_ICE_LAKE, name="TGL", title="Tiger Lake", facts_name="TGL", extensions=TIGER_LAKE),
     replace(
         _ICE_LAKE,
         name="RKL",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from cyclelens.analyzer.microarchitectures.instruction_sets import INTEL, IVY_BRIDGE
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture, Policies
 from cyclelens.analyzer.model.units import Divider, Units, unit
 
@@ -27,6 +28,7 @@ _SANDY_BRIDGE = Microarchitecture(
     name="SNB",
     title="Sandy Bridge",
     facts_name="SNB",
+    extensions=INTEL,
     instruction_queue_size=20,
     dsb_width=4,
     dsb_block_bytes=32,
@@ -71,6 +73,7 @@ MODELS = (
         name="IVB",
         title="Ivy Bridge",
         facts_name="IVB",
+        extensions=IVY_BRIDGE,
         idq_size=56,
         integer_registers=130,
         vector_registers=113,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from cyclelens.analyzer.microarchitectures.instruction_sets import CASCADE_LAKE, SKYLAKE, SKYLAKE_X
 from cyclelens.analyzer.microarchitectures.tables import (
     free_integer_registers,
     free_vector_registers,
@@ -36,6 +37,7 @@ _SKYLAKE = Microarchitecture(
     name="SKL",
     title="Skylake",
     facts_name="SKL",
+    extensions=SKYLAKE,
     instruction_queue_size=25,
     dsb_width=6,
     dsb_block_bytes=32,
@@ -72,7 +74,13 @@ _SKYLAKE = Microarchitecture(
 
 MODELS = (
     _SKYLAKE,
-    replace(_SKYLAKE, name="SKX", title="Skylake-X", facts_name="SKX", closed_by_512_bit=_UNITS.named(["1"])),
+    replace(
+        _SKYLAKE,
+        name="SKX",
+        title="Skylake-X",
+        facts_name="SKX",
+        extensions=SKYLAKE_X,
+    ),
     replace(_SKYLAKE, name="KBL", title="Kaby Lake", facts_name="KBL"),
     replace(_SKYLAKE, name="CFL", title="Coffee Lake", facts_name="CFL"),
     replace(
@@ -80,6 +88,7 @@ MODELS = (
         name="CLX",
         title="Cascade Lake-X",
         facts_name="CLX",
+        extensions=CASCADE_LAKE,
         lsd_enabled=True,
         lsd_unroll=unroll_table((2, 2), (5, 6), (6, 2), (13, 3), (28, 2)),
     ),

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from cyclelens.analyzer.microarchitectures.instruction_sets import ZEN, ZEN_2, ZEN_3, ZEN_4
 from cyclelens.analyzer.model.microarchitecture import UNLIMITED, Microarchitecture, Policies
 from cyclelens.analyzer.model.units import Divider, Unit, Units, unit
 
@@ -65,6 +66,7 @@ _ZEN_2 = Microarchitecture(
     name="ZEN2",
     title="Zen 2",
     facts_name="ZEN2",
+    extensions=ZEN_2,
     confidence=_CONFIDENCE,
     # Two windows of 16 bytes a cycle go to the decoders.
     instruction_queue_size=40,
@@ -116,6 +118,7 @@ _ZEN_3 = replace(
     name="ZEN3",
     title="Zen 3",
     facts_name="ZEN3",
+    extensions=ZEN_3,
     reorder_buffer_size=256,
     # 4 x 24, and 2 x 32 with a queue of 64.
     reservation_station_size=224,
@@ -136,6 +139,7 @@ MODELS = (
         name="ZEN+",
         title="Zen+",
         facts_name="ZEN+",
+        extensions=ZEN,
         reorder_buffer_size=192,
         units=_units(*_numbered("LD", 2, "load, store address"), *_numbered("SD", 1, "store data")),
         # 6 x 14, and 36 with a queue of 60.
@@ -149,6 +153,7 @@ MODELS = (
         name="ZEN4",
         title="Zen 4",
         facts_name="ZEN4",
+        extensions=ZEN_4,
         # Zen 4's op cache delivers nine macro-ops a cycle; the stage of the model knows eight.
         reorder_buffer_size=320,
         load_buffer_size=88,

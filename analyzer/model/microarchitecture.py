@@ -36,6 +36,8 @@ class Microarchitecture:
     """Microarchitecture whose instruction tables apply."""
     confidence: str = ""
     """What to say of every figure if the model is not compared with this microarchitecture in detail."""
+    extensions: frozenset[str]
+    """Extensions of the instruction set, in the decoder's spelling."""
     # front end
     instruction_queue_size: int
     predecode_width: int = 5

@@ -10,7 +10,7 @@ import pytest
 from cyclelens.analyzer.assembly.decoder import decode, enum_names
 from cyclelens.analyzer.assembly.forms import _lines, forms_of
 from cyclelens.analyzer.facts.store import open_store
-from cyclelens.analyzer.microarchitectures import extensions, registry
+from cyclelens.analyzer.microarchitectures import extensions, instruction_sets, registry
 from cyclelens.analyzer.model.instruction import Instruction
 from iced_x86 import Code, CpuidFeature
 from iced_x86 import Instruction as IcedInstruction
@@ -92,8 +92,10 @@ def test_extensions_that_no_core_has(title: str, instruction: Instruction, cores
 
 @pytest.mark.parametrize("code", ["62f17c4858c1", "c4e27849c0"], ids=["AVX-512", "AMX"])
 def test_of_later_cores_those_of_servers_have_more(code: str) -> None:
-    missing = extensions.missing(decode(bytes.fromhex(code)), ["ADL", "MTL", "SPR", "GNR"])
-    assert [each.microarchitecture for each in missing] == ["ADL", "MTL"]
+    (instruction,) = decode(bytes.fromhex(code))
+    assert extensions.absent_from(instruction_sets.ALDER_LAKE, instruction)
+    for has in (instruction_sets.SAPPHIRE_RAPIDS, instruction_sets.GRANITE_RAPIDS):
+        assert not extensions.absent_from(has, instruction)
 
 
 def test_every_core_has_a_list() -> None:

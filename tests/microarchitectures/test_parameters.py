@@ -99,7 +99,7 @@ def test_ports(family: str) -> None:
 )
 def test_siblings_differ_in_name_only(original: str, copies: str) -> None:
     """Some chips share a parameter set and differ in their instruction tables alone (1.1)."""
-    named = ("name", "title", "facts_name")
+    named = ("name", "title", "facts_name", "extensions")
 
     def parameters(name: str) -> dict[str, object]:
         model = registry.get(name)
