@@ -481,10 +481,9 @@ class _Assembly:
 
     def _placement(self, window: _Window, index: int) -> Placement:
         """Where a statement lies, as far as that is known."""
-        section = self.layouts.laid(window.section).section
         offset, modulus = self.layouts.offset(index), self.layouts.modulus(index)
         usual = 1 if style(self.source) == "gas" else _NASM_ALIGNMENT
-        known = min(max(section.alignment(), usual), LINE_BYTES)
+        known = min(max(self.layouts.laid(window.section).alignment, usual), LINE_BYTES)
         if modulus and modulus < known:
             return Placement(offset % modulus, modulus, _REFUSED)
         return Placement(offset % known, known)

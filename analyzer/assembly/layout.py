@@ -114,10 +114,6 @@ class Section:
         at = bisect_right(self._known, (fragment, UNBOUNDED)) - 1
         return self._known[at][1] if at >= 0 else 0
 
-    def alignment(self) -> int:
-        """The section's own alignment: that of the strictest directive in it, whether it fills or not."""
-        return max((element.alignment.boundary for element in self.elements), default=1)
-
     def is_like(self, other: Section) -> bool:
         """Would it become the same as another one?"""
         return (

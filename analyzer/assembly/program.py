@@ -218,7 +218,7 @@ class Program:
 
     def find_label(self, name: str, index: int) -> Label | None:
         """The label a statement means; for ``1b`` and ``1f`` the nearest one of that number."""
-        match = _NUMERIC.fullmatch(name)
+        match = _NUMERIC.fullmatch(name) if name[:1].isdigit() else None
         if match is None:
             found = self._labels.get(name)
             if found:

@@ -94,7 +94,7 @@ class RegionCode:
     def outside(self) -> list[object]:
         """All that the bytes depend on beside the statements themselves."""
         laid = self.layouts.laid(self.section)
-        found: list[object] = [laid.failure, laid.section.alignment()]
+        found: list[object] = [laid.failure, laid.alignment]
         for index, content in self.contents.items() if not laid.failure else ():
             if len(found) == 2:
                 found += (self.layouts.offset(index), self.layouts.modulus(index))

@@ -91,6 +91,8 @@ class Laid:
     """A section with all of its statements in place."""
 
     section: Section = field(default_factory=Section)
+    alignment: int = 1
+    """Bytes: that of the strictest directive in it, whether it fills or not."""
     bases: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
     """Part and run: the fragment that it begins in, and the bytes in that before it."""
     failure: str = ""
@@ -300,6 +302,7 @@ class Layouts:
             section.elements += run.elements
             first = self.program.firsts[part]
             jumps += zip((first + index for index in run.owners), run.jumps, strict=True)
+        laid.alignment = max((element.alignment.boundary for element in section.elements), default=1)
         section.targets = [self._branch_target(index, jump, name) if jump else None for index, jump in jumps]
         earlier: Laid | None = self.encoder.memory.laid.get(name)
         if earlier is not None and section.is_like(earlier.section):
@@ -323,18 +326,20 @@ class Layouts:
     def target(self, index: int, jump: Jump) -> Target | None:
         """The statement that a jump goes to; None if that is not in this file or may be replaced by another
         file's, or is not told by a label and a number."""
-        name: str | None = jump.target.text.strip()
+        text = jump.target.text.strip()
+        name: str | None = text
         beyond, is_late, now = 0, False, index
-        if name is not None and self.program.find_label(name, index) is None:
+        label = self.program.find_label(text, index)
+        if label is None:
             try:
-                value = StatementScope(self.program, index, self.distance).evaluate(name)
+                value = StatementScope(self.program, index, self.distance).evaluate(text)
             except ExpressionError:
                 return None
             name, beyond = value.symbol, value.constant
+            label = self.program.find_label(name, index) if name is not None else None
         for _ in range(_MAXIMUM_DEPTH):
             if name is None or name in self.program.weak:
                 return None
-            label = self.program.find_label(name, now)
             if label is not None:
                 return Target(label.index, label.section, beyond, is_late)
             found = self.program.assignment(name, now) or self.program.first_assignment(name)
