@@ -131,9 +131,14 @@ class Analyzer:
         return next(self.variants(text, (options,), cancel))
 
     def variants(
-        self, text: str, variants: Sequence[AnalysisOptions], cancel: Cancel | None = None
+        self,
+        text: str,
+        variants: Sequence[AnalysisOptions],
+        cancel: Cancel | None = None,
+        due: Callable[[], bool] = lambda: False,
     ) -> Iterator[Analysis]:
-        """A text, assembled once, under several options that assemble it alike. Raises as ``analyze``."""
+        """A text, assembled once, under several options that assemble it alike. Of each what there is so far,
+        too, whenever ``due()`` says so after a region. Raises as ``analyze``."""
         # Here, because batches of machine code need no assembler and start faster without it.
         from cyclelens.analyzer.assembly.frontend import assemble
 
@@ -156,7 +161,7 @@ class Analyzer:
         if cancel is not None and cancel():
             raise Cancelled  # what was assembled may be only a part
         for options in variants:
-            yield self._analysis(text, assembled, options, cancel)
+            yield from self._analyses(text, assembled, options, cancel, due)
 
     def analyze_object(
         self, data: bytes, options: AnalysisOptions, function: str | None = None, cancel: Cancel | None = None
@@ -173,7 +178,7 @@ class Analyzer:
         _check(options)
         next_batch()
         found = named_regions(ObjectFile(data), function, options.regions)
-        return self._analysis(None, found, options, cancel)
+        return next(self._analyses(None, found, options, cancel, lambda: False))
 
     def experiment(
         self,
@@ -187,13 +192,14 @@ class Analyzer:
 
         return Experiment(prediction, self._store, latencies=region.latencies, options=options, cancel=cancel)
 
-    def _analysis(
+    def _analyses(
         self,
         text: str | None,
         assembled: AssembledFile,
         options: AnalysisOptions,
         cancel: Cancel | None,
-    ) -> Analysis:
+        due: Callable[[], bool],
+    ) -> Iterator[Analysis]:
         problems = list(assembled.problems)
         regions = []
         chosen = [region for region in assembled.regions if _is_chosen(region.name, options.region)]
@@ -206,8 +212,11 @@ class Analyzer:
             plan, marker_problems = _plan(region, options, text)
             problems += marker_problems
             regions.append(self._region(region, plan, options, problems, cancel))
+            if len(regions) < len(chosen) and due():
+                found = Analysis(tuple(regions), tuple(problems), assembled.dialect, options.account)
+                yield replace(found, pending=True)
         problems.sort(key=lambda problem: (problem.line, problem.column))
-        return Analysis(
+        yield Analysis(
             regions=tuple(regions),
             problems=tuple(problems),
             dialect=assembled.dialect,

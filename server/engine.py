@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -25,6 +26,9 @@ from cyclelens.server.results import ANALYSIS, FileResult, Job, RegionResult, Ti
 TIMELINE_ROUNDS = 3
 """Iterations that the request ``cyclelens/timeline`` shows, from the first one on."""
 
+PATIENCE = 1.0
+"""Seconds after which what there is so far is sent, of texts with many regions."""
+
 CACHED_PREDICTIONS = 64
 """At least; for large files the analyzer keeps more. Some 40 kB each: of a trace only the rounds that a
 timeline shows are kept."""
@@ -32,6 +36,20 @@ timeline shows are kept."""
 
 _Shown = dict[tuple[object, ...], tuple[RegionAnalysis, RegionResult]]
 """Regions by document, name and all else that their results depend on."""
+
+
+class _Clock:
+    """Says, once each time, that ``PATIENCE`` seconds have passed."""
+
+    def __init__(self) -> None:
+        self._last = time.monotonic()
+
+    def __call__(self) -> bool:
+        now = time.monotonic()
+        if now - self._last < PATIENCE:
+            return False
+        self._last = now
+        return True
 
 
 class AnalyzerEngine:
@@ -45,10 +63,12 @@ class AnalyzerEngine:
         self._fixes: dict[tuple[str, str], tuple[RegionAnalysis, tuple[Fix, ...]]] = {}
         """Of the last text, by document and region: what only moves is not tried again."""
 
-    def run(self, job: Job, cancel: Callable[[], bool]) -> Iterator[FileResult | Step | Table]:
+    def run(self, job: Job, cancel: Callable[[], bool]) -> Iterator[FileResult | Step | Table | None]:
         """Analyse a text: first what is shown within it; then also timelines and plain data, because
         recording a trace takes several times as long as the simulation itself, and nobody waits for them;
-        last with the rewrites that help. Raises whatever the analyzer raises, ``Cancelled`` among it."""
+        last with the rewrites that help. Of texts with many regions the first figures come before the others
+        are there, and None says that the rest goes on. Raises whatever the analyzer raises, ``Cancelled``
+        among it."""
         if job.task != ANALYSIS:
             # An analyzer of its own on the same tables: many figures must not push out those of the text.
             analyzer = Analyzer(self._store, cached_predictions=1)
@@ -69,7 +89,8 @@ class AnalyzerEngine:
             replace(job.options, trace=trace, quick=not trace, trace_rounds=TIMELINE_ROUNDS)
             for trace in (False, True)
         ]
-        analyses = self._analyzer.variants(job.text, variants, cancel)
+        due = _Clock()
+        analyses = self._analyzer.variants(job.text, variants, cancel, due)
         shown: _Shown = {}
 
         def put(stage: str, region: RegionAnalysis, make: Callable[[], RegionResult]) -> RegionResult:
@@ -82,20 +103,30 @@ class AnalyzerEngine:
             shown[key] = known
             return known[1]
 
-        analysis = next(analyses)
-        brief = [put("brief", region, partial(_brief, region, analysis, job)) for region in analysis.regions]
-        yield FileResult(tuple(brief), analysis.problems, analysis.dialect, detailed=False)
+        for analysis in analyses:
+            brief = [
+                put("brief", region, partial(_brief, region, analysis, job)) for region in analysis.regions
+            ]
+            found = FileResult(tuple(brief), analysis.problems, analysis.dialect, detailed=False)
+            yield replace(found, pending=analysis.pending)
+            if not analysis.pending:
+                break
         whole = [all(each.positions for each in region.predictions) for region in analysis.regions]
-        analysis = next(analyses)
+        for analysis in analyses:
+            if analysis.pending:
+                yield None
         full = [
             put("full", region, partial(_detailed, before if done else None, region, analysis, job))
             for region, before, done in zip(analysis.regions, brief, whole, strict=True)
         ]
         yield FileResult(tuple(full), analysis.problems, analysis.dialect)
-        fixed = [
-            put("fixed", region, partial(self._with_fixes, before, region, analysis, job, cancel))
-            for region, before in zip(analysis.regions, full, strict=True)
-        ]
+        fixed = []
+        for region, before in zip(analysis.regions, full, strict=True):
+            fixed.append(
+                put("fixed", region, partial(self._with_fixes, before, region, analysis, job, cancel))
+            )
+            if due():
+                yield None
         self._shown = shown
         names = {region.region.name for region in analysis.regions}
         self._fixes = {

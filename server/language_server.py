@@ -161,8 +161,11 @@ class CyclelensServer(LanguageServer):
         if isinstance(outcome.result, FileResult):
             self._trouble_reported = False
             snapshot = self.session.put(snapshot.answered(outcome.result))
+            if outcome.result.pending:
+                self.notify(snapshot)
+                return
             self.baselines.answered(snapshot)
-            # What follows the first answer to a job is only shown when asked for: nothing to push or repeat.
+            # What follows the first whole answer is only shown when asked for: nothing to push or repeat.
             if job.identifier != self._last_answered:
                 self._last_answered = job.identifier
                 self.notify(snapshot)

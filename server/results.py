@@ -75,6 +75,8 @@ class FileResult:
     dialect: str = ""
     detailed: bool = True
     """False: timelines and plain data are still missing."""
+    pending: bool = False
+    """Regions are still missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +104,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What is known of a job by now: a result, an error text, or neither."""
+    """What is known of a job by now: a result, an error text, or neither: then it goes on, or is done."""
 
     identifier: int
     result: FileResult | Table | Step | None = None

@@ -166,7 +166,8 @@ class Snapshot:
         )
 
     def answered(self, result: FileResult) -> Snapshot:
-        """The snapshot with the analysis of this very text. A region without a figure keeps its last one."""
+        """The snapshot with the analysis of this very text. A region without a figure keeps its last one.
+        While regions are pending, what is known of others stays, and the analysis does not count as done."""
         earlier = list(self.regions)
         regions = []
         for region in result.regions:
@@ -178,6 +179,8 @@ class Snapshot:
                 regions.append(ShownRegion(kept, stale=True))
             else:
                 regions.append(ShownRegion(region))
+        if result.pending:
+            return replace(self, regions=(*regions, *earlier), dialect=result.dialect)
         return replace(
             self,
             regions=tuple(regions),

@@ -37,9 +37,9 @@ REAL_ENGINE = "cyclelens.server.engine:create"
 class Engine(Protocol):
     """What a worker runs; tests put others in the place of the real one."""
 
-    def run(self, job: Job, cancel: Callable[[], bool]) -> Iterator[FileResult | Step | Table]:
-        """Do one job; each result replaces the one before. ``cancel`` turning true is the request to
-        raise anything, soon."""
+    def run(self, job: Job, cancel: Callable[[], bool]) -> Iterator[FileResult | Step | Table | None]:
+        """Do one job; each result replaces the one before, and None says that more will come. ``cancel``
+        turning true is the request to raise anything, soon."""
 
 
 def main(connection: Connection, cancelled: Any, factory: str) -> None:

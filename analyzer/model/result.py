@@ -227,6 +227,8 @@ class Analysis:
     dialect: str = "att"
     account: bool = False
     """The account of issue slots was asked for in full."""
+    pending: bool = False
+    """More regions follow: this is what there is so far."""
 
 
 @dataclass(frozen=True, slots=True)

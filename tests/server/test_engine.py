@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -30,6 +31,26 @@ def answers(subject: engine.AnalyzerEngine, text: str) -> list[FileResult]:
     found = list(subject.run(job, lambda: False))
     assert all(isinstance(result, FileResult) for result in found)
     return found  # type: ignore[return-value]
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Answers come whole, however slow the machine is."""
+    monkeypatch.setattr(engine, "PATIENCE", math.inf)
+
+
+def test_of_many_regions_the_first_figures_come_before_the_others_are_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(engine, "PATIENCE", 0)
+    job = Job(1, "file:///a.s", 0, TEXT, DEFAULTS.options, DEFAULTS.hint_kinds)
+    found = list(engine.create().run(job, lambda: False))
+    results = [result for result in found if isinstance(result, FileResult)]
+    assert [len(result.regions) for result in results[:6]] == [1, 2, 3, 4, 5, 5]
+    assert [result.pending for result in results[:6]] == [True] * 4 + [False] * 2
+    assert all(region.hints for result in results for region in result.regions)
+    # The rest of the work says that it goes on, too.
+    assert found[5:].count(None) > 4
 
 
 def regions(result: FileResult) -> dict[str, RegionResult]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from cyclelens.server.results import FileResult, Job
 from cyclelens.server.session import Session, Snapshot
@@ -42,6 +44,17 @@ def shown(snapshot: Snapshot) -> dict[str, tuple[bool, dict[int, str]]]:
 
 ONE = {0: "2 cycles", 1: "add", 2: "sub"}
 TWO = {5: "1 cycles", 6: "mul"}
+
+
+def test_what_is_known_stays_while_regions_are_pending() -> None:
+    edited = opened().edited(2, (1, 2), (1, 5), "xor")
+    whole = analyse(edited)
+    half = edited.answered(replace(whole, regions=whole.regions[:1], pending=True))
+    assert shown(half) == {"one": (False, {**ONE, 1: "xor"}), "two": (False, TWO)}
+    assert half.analysed != half.revision
+    done = half.answered(whole)
+    assert shown(done) == shown(half)
+    assert done.analysed == done.revision
 
 
 def test_an_answer_is_shown_as_it_is() -> None:
