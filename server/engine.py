@@ -185,7 +185,8 @@ def _brief(region: RegionAnalysis, analysis: Analysis, job: Job) -> RegionResult
         name=region.region.name,
         first_line=region.region.first_line,
         last_line=region.region.last_line,
-        complete=bool(region.predictions),
+        # That a CPU does not have an instruction is an answer.
+        complete=bool(region.predictions or region.missing),
         headline=", ".join(
             f"{prediction.cycles_per_iteration:.2f} cycles/iter{wording.elsewhere(prediction)}"
             f" · {prediction.microarchitecture}"

@@ -42,7 +42,8 @@ class RegionResult:
     first_line: int
     last_line: int
     complete: bool
-    """False: there is no figure, ``note`` says why; an older result may be shown instead."""
+    """False: something is wrong with the text, ``note`` says what; an older result may be shown instead. True
+    without a figure: no CPU that was asked for can run the region."""
     headline: str = ""
     """``4.00 cycles/iter · SKL · latency-bound``."""
     cycles: float | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.commands.common import (
@@ -52,7 +53,11 @@ def main(arguments: list[str]) -> int:
     else:
         write = _markdown if options.format == "markdown" else _text
         print("\n\n".join(write(table) for table in tables))
-    return OK if all(table.rows for table in tables) else PROBLEMS
+    return OK if all(any(map(_is_figure, chain(*table.rows))) for table in tables) else PROBLEMS
+
+
+def _is_figure(value: object) -> bool:
+    return isinstance(value, int | float)
 
 
 def _tables(options: argparse.Namespace) -> list[Table]:
@@ -117,7 +122,8 @@ def _markdown(table: Table) -> str:
     title = f"**{prose(table.title)}**"
     if not table.rows:
         return f"{title}\n\n{prose(table.text)}"
-    rule = "|".join("---:" if isinstance(value, int | float) else "---" for value in table.rows[0])
+    columns = zip(*table.rows, strict=True)
+    rule = "|".join("---:" if any(map(_is_figure, column)) else "---" for column in columns)
     rows = [
         "| " + " | ".join(prose(value) if isinstance(value, str) else cell(value) for value in row) + " |"
         for row in (table.columns, *table.rows)

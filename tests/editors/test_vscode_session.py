@@ -164,8 +164,12 @@ def test_the_figure_in_the_status_bar_is_clicked_to_choose_another_cpu(code: Wor
     code.open("dot_product.s")
     wait("the figure", lambda: "SKL" in code.status())
     code.click('.statusbar-item[id^="cyclelens"]', "SKL")
+    code.choose("HSW")
+    wait("the figure of the other CPU", lambda: code.status() == "5.00 cycles/iter · HSW")
+    code.click('.statusbar-item[id^="cyclelens"]', "HSW")
     code.choose("SNB")
-    wait("the figure of the other CPU", lambda: code.status().endswith("SNB"))
+    wait("the CPU that has no such instruction", lambda: code.status() == "no figure · SNB")
+    wait("the hint", lambda: "SNB has no FMA" in code.line(13))
 
 
 def test_the_server_is_restarted_by_command(code: Workbench) -> None:

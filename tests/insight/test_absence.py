@@ -102,6 +102,7 @@ def test_a_comparison_has_no_bar_for_it(file, capsys) -> None:
         ["check", "--arch", "HSW,SNB"],
         ["whatif", "--arch", "HSW,SNB"],
         ["whatif", "--arch", "SNB"],
+        ["compare", "--arch", "SNB"],
         ["compare", "--arch", "SNB", "--alignments"],
     ],
 )

@@ -122,6 +122,16 @@ def test_rewrites_are_tried_again_only_where_something_changed(monkeypatch: pyte
         assert region.fixes == tuple(fix.moved(1) for fix in before.fixes)
 
 
+def test_what_a_cpu_cannot_run_is_an_answer_and_no_reason_to_show_an_older_one() -> None:
+    subject = engine.create()
+    text = TEXT.replace("add $3, %rax", "vaddps %zmm0, %zmm1, %zmm2")
+    found = regions(answers(subject, text)[0])["r3"]
+    assert (found.complete, found.cycles, found.note) == (True, None, "SKL has no AVX-512.")
+    assert [hint.label for hint in found.hints] == ["SKL has no AVX-512", "not on SKL"]
+    broken = regions(answers(subject, TEXT.replace("add $3, %rax", "frobnicate"))[0])["r3"]
+    assert not broken.complete
+
+
 def test_a_timeline_keeps_its_first_rounds() -> None:
     quick, detailed = answers(engine.create(), TEXT)[:2]
     assert quick.regions[0].timelines == ()
