@@ -76,8 +76,9 @@ def _erratum(program: Program) -> frozenset[int]:
 
 
 def usual(found: Sequence[Position]) -> int:
-    """The offset to show: the first with the figure that most positions have, with the smallest of figures
-    that are as frequent."""
+    """The offset to show: one with the figure that most positions have, the smallest of figures that are as
+    frequent; of its positions the first, or the first that the erratum spares."""
     count = Counter(position.cycles_per_iteration for position in found)
     cycles = min(count, key=lambda figure: (-count[figure], figure))
-    return next(position.offset for position in found if position.cycles_per_iteration == cycles)
+    alike = [position for position in found if position.cycles_per_iteration == cycles]
+    return min(alike, key=lambda position: len(position.erratum)).offset

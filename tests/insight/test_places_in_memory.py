@@ -84,6 +84,8 @@ def test_the_figure_of_most_places_is_shown() -> None:
     # As frequent: the smallest.
     assert usual(at(3.0, 2.0, 3.0, 2.0)) == 16
     assert usual(at(3.0, 9.0, 2.0, 4.0, 2.0, 3.0, 5.0, 6.0)) == 16
+    # Where the erratum strikes at no cost, what is shown is where it does not.
+    assert usual((Position(0, 2.0, frozenset([1])), *at(2.0, 2.0, 2.0, 2.0)[1:])) == 16
 
 
 @pytest.mark.parametrize(
