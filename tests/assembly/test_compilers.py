@@ -7,8 +7,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from cyclelens.analyzer.assembly.elf import ObjectFile
 from cyclelens.analyzer.assembly.frontend import assemble
 from cyclelens.analyzer.assembly.gnu_backend import shared_gnu_client
+from cyclelens.analyzer.assembly.machine_code import outermost, regions_of
 
 KERNELS = r"""
 #include <math.h>
@@ -120,3 +122,19 @@ def test_every_line_of_a_compiler_is_encoded(tmp_path: Path, compiler: str, chip
         )
         at += len(made)
     assert at == len(code)
+
+
+@pytest.mark.parametrize("syntax", ["att", "intel"])
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_every_loop_of_a_compiler_lies_where_it_lies_in_the_object(
+    tmp_path: Path, compiler: str, syntax: str
+) -> None:
+    text, _ = compiled(tmp_path, compiler, "haswell", syntax)
+    file = ObjectFile((tmp_path / "k.o").read_bytes())
+    loops = assemble(text, regions="loops").regions
+    in_object = regions_of(file, outermost(file.functions), "loops").regions
+    assert len(loops) >= FUNCTIONS
+    assert [(len(region.code), region.placement) for region in loops] == [
+        (len(region.code), region.placement) for region in in_object
+    ]
+    assert {region.placement.known for region in loops} == {16}
