@@ -43,7 +43,8 @@ from cyclelens.analyzer.model.source import (
 )
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.recent import Recent, next_batch, next_text
-from cyclelens.analyzer.simulator.pipeline import Cancelled, simulate
+from cyclelens.analyzer.simulator.failures import Cancelled
+from cyclelens.analyzer.simulator.pipeline import simulate
 from cyclelens.analyzer.suggestions import among
 from cyclelens.analyzer.uops.block import build_block
 from cyclelens.analyzer.uops.operands import TooManyUopsError

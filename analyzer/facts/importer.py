@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from cyclelens.analyzer.facts import encoding, rules, zen
+from cyclelens.analyzer.facts import encoding, rules, zen, zen5
 from cyclelens.analyzer.facts.encoding import NO_RECORD, Profile, Record, Variant
 from lxml import etree
 
@@ -123,6 +123,8 @@ class _Collector:
                     zero_latencies=_all_zero(measurement),
                     fusible=str(fusible),
                 ) | {"provenance": "constructed"}
+            elif microarchitecture == zen5.NAME:
+                figures = zen5.completed(figures, name=name, locked=locked, operands=operands)
             records[position] = self._record(measurement, figures, name, category, locked, microarchitecture)
             self.record_counts[position] += 1
             if figures.get("provenance") == "constructed":
@@ -168,7 +170,7 @@ class _Collector:
                     same_register=same_register,
                     indexed=indexed,
                     latencies=rules.latencies(
-                        _attributes(node) for node in measurement.iterchildren("latency")
+                        zen5.best_latency(_attributes(node)) for node in measurement.iterchildren("latency")
                     ),
                     fusible=self.fusible.number(fusible) if fusible else 0,
                 )

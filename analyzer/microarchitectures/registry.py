@@ -3,7 +3,7 @@ here."""
 
 from __future__ import annotations
 
-from cyclelens.analyzer.microarchitectures import haswell, icelake, sandybridge, skylake, zen
+from cyclelens.analyzer.microarchitectures import haswell, icelake, sandybridge, skylake, zen, zen5
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.suggestions import nearest
 
@@ -15,6 +15,7 @@ _MODELS = {
         *skylake.MODELS,
         *icelake.MODELS,
         *zen.MODELS,
+        *zen5.MODELS,
     )
 }
 
@@ -30,7 +31,6 @@ _NOT_SIMULATED = {
     "EMR": "Emerald Rapids",
     "GNR": "Granite Rapids",
     "ZEN": "Zen",
-    "ZEN5": "Zen 5",
 }
 """What users may ask for, and nobody has described here yet. A model of the name takes its place."""
 

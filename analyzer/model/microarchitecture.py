@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from cyclelens.analyzer.model.macro_ops import MacroOpRules
 from cyclelens.analyzer.model.units import NO_UNITS, Divider, Scheduler, Units, UnitSet
 
 
@@ -103,6 +104,8 @@ class Microarchitecture:
     vector_registers: int | None = None
     all_registers: int | None = None
     """Integer and vector registers together."""
+    macro_ops: MacroOpRules | None = None
+    """Of a core that counts macro-ops and picks uops by age; None for all others."""
 
     @property
     def scheduler_sizes(self) -> tuple[int, ...]:

@@ -46,7 +46,9 @@ class Role(StrEnum):
     FP_MULTIPLY = "FP multiply"
     FP_DIVIDE = "FP divide"
     TRANSFER = "transfer"
-    """Between integer and vector registers."""
+    """From vector to integer registers, and store data of vectors."""
+    FROM_INTEGER = "from integer"
+    """From integer to vector registers."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,38 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import IntEnum
+from enum import IntEnum, IntFlag
 from functools import cached_property
 from typing import Protocol
 
 from cyclelens.analyzer.model.facts import InstructionFacts
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.units import NO_UNITS, UnitSet, UnitUse, UopKind
+
+
+class Trait(IntFlag):
+    """What schedulers that pick by age ask about a uop."""
+
+    NONE = 0
+
+    VECTOR = 1
+    """A load into, or a store from, the vector unit."""
+    WIDE = 2
+    """64 bytes."""
+    FP_ADD = 4
+    """Its result reaches the next FP addition a cycle earlier than anything else."""
+    TAKES_FP_ADD = 8
+    """It takes such a result early."""
+    MASK = 16
+    """An operation on mask registers."""
+    OWN_RESULT = 32
+    """Store data that the same instruction has computed."""
+    READ_MODIFY_WRITE = 64
+    """The load of such an instruction."""
+    ALONE = 128
+    """Of those that keep the core for themselves only one runs at a time."""
+    DIVIDES = 256
+    """By the integer divider."""
 
 
 class ValueKind(IntEnum):
@@ -44,6 +69,31 @@ class UopTemplate:
     memory_operand: int = -1
     """Loads and stores: index into the instruction's ``memory_operands``; -1: no known address."""
     divider_cycles: int = 0
+    """Cycles for which its unit, or what is behind it, is busy."""
+    late: tuple[int, ...] = ()
+    """For every input the cycles by which it may come later than the uop begins; empty: none may. Only cores
+    that count macro-ops have it."""
+    traits: Trait = Trait.NONE
+
+
+@dataclass(frozen=True, slots=True)
+class MacroOps:
+    """What an instruction costs where macro-ops are counted; the macro-ops themselves are the template's
+    ``fused_uops``."""
+
+    entries: int = 1
+    """In the op cache."""
+    fields: int = 0
+    """Immediates and displacements in the op cache."""
+    decode_slots: int = 1
+    vector_ops: int = 0
+    """Macro-ops that the vector unit takes in."""
+    begins_decode_group: bool = False
+    ends_group: bool = False
+    """Nothing behind it is dispatched in the same cycle."""
+    serializing: bool = False
+    moves: bool = False
+    """The move of a pair: the renamer carries it out with the instruction behind it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +178,9 @@ class InstructionTemplate:
     target position). Start kinds ``reg addr flag mem`` are positions in ``register_inputs``,
     ``address_inputs``, ``flag_inputs``, ``memory_operands``; target kinds ``reg flag mem`` in
     ``register_outputs``, ``flag_outputs``, ``memory_operands``."""
+
+    macro_ops: MacroOps | None = None
+    """Only of cores that count macro-ops."""
 
     def template(self) -> InstructionTemplate:
         """Itself: a template is the simplest entry of a block."""

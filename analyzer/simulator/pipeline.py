@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from math import ceil
+from typing import TypeAlias
 
 from cyclelens.analyzer.model.account import Account
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
@@ -20,10 +21,12 @@ from cyclelens.analyzer.simulator.back_end.reorder_buffer import ReorderBuffer
 from cyclelens.analyzer.simulator.back_end.resources import Resources
 from cyclelens.analyzer.simulator.back_end.scheduler import Scheduler
 from cyclelens.analyzer.simulator.back_end.store_buffer import StoreBuffer
+from cyclelens.analyzer.simulator.failures import Cancelled, SimulationStuck
 from cyclelens.analyzer.simulator.front_end.front_end import FrontEnd
+from cyclelens.analyzer.simulator.macro_pipeline import MacroPipeline
 from cyclelens.analyzer.simulator.observed.accounting import account_of
 from cyclelens.analyzer.simulator.observed.summary import summarize
-from cyclelens.analyzer.simulator.tables.arrays import Record, ints
+from cyclelens.analyzer.simulator.tables.arrays import Column, Record, ints
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import NONE
 from cyclelens.analyzer.simulator.tables.entries import Entries
@@ -36,16 +39,9 @@ _STUCK_CYCLES = 100_000
 _FIRST_ANCHOR = 24
 _OUTLINE = 5
 _MOST_SPARE = 16
-_SPARE: dict[tuple[int, ModelOptions], Pipeline] = {}
+AnyPipeline: TypeAlias = "Pipeline | MacroPipeline"
+_SPARE: dict[tuple[int, ModelOptions], AnyPipeline] = {}
 """Pipelines of runs that are over, by their microarchitecture's identity and their options."""
-
-
-class Cancelled(Exception):
-    """The caller asked to stop."""
-
-
-class SimulationStuck(Exception):
-    """Nothing retires any more: the block has no defined prediction."""
 
 
 class Pipeline:
@@ -264,6 +260,11 @@ class Pipeline:
         columns = self.columns
         return columns.issued[columns.instance_uop0[round_number * self.program.instructions]]
 
+    @property
+    def stalls(self) -> Column:
+        """By cycle the buffer that had no room (``Resources``)."""
+        return self.resources.stalls
+
     def rounds_retired(self, min_rounds: int, min_cycles: int) -> int:
         """Rounds of which a uop has retired when the full run ends (5.1). Where the run stopped because its
         state repeated, the times of the rounds to come are filled in."""
@@ -313,22 +314,23 @@ class Pipeline:
 
 def started(
     block: Block, microarchitecture: Microarchitecture, options: ModelOptions = PUBLISHED
-) -> Pipeline:
+) -> AnyPipeline:
     """A pipeline that is ready to run over the block: that of an earlier run, if there is one, because
     making the stages and their columns takes longer than a short run."""
     if not block.entries:
         raise ValueError("a block needs at least one instruction")
-    pipeline = _SPARE.pop((id(microarchitecture), options), None)
+    pipeline: AnyPipeline | None = _SPARE.pop((id(microarchitecture), options), None)
     if pipeline is None:
         # Where every run has a microarchitecture of its own (a sweep), it gets at least used columns.
         oldest = _SPARE.pop(next(iter(_SPARE)), None) if len(_SPARE) >= _MOST_SPARE else None
         columns = Columns(Program()) if oldest is None else oldest.columns
-        pipeline = Pipeline(microarchitecture, options, columns)
+        make = Pipeline if microarchitecture.macro_ops is None else MacroPipeline
+        pipeline = make(microarchitecture, options, columns)
     pipeline.start(block)
     return pipeline
 
 
-def release(pipeline: Pipeline) -> None:
+def release(pipeline: AnyPipeline) -> None:
     """The run is over; the pipeline waits for the next."""
     if pipeline.columns.short():
         _SPARE[id(pipeline.microarchitecture), pipeline.options] = pipeline
@@ -370,7 +372,7 @@ def simulate(
         period=(pipeline.period_cycles, pipeline.period_rounds) if pipeline.period_cycles else None,
         cycles=pipeline.cycle + 1,
         lsd_unroll=pipeline.front_end.lsd_unroll,
-        stalls=pipeline.resources.stalls,
+        stalls=pipeline.stalls,
         trace=trace,
         trace_rounds=trace_rounds,
         details=details,
@@ -382,7 +384,7 @@ def simulate(
 
 
 def _account(
-    pipeline: Pipeline,
+    pipeline: AnyPipeline,
     block: Block,
     microarchitecture: Microarchitecture,
     cancel: Callable[[], bool] | None,
@@ -390,7 +392,7 @@ def _account(
     begin, end, iterations = pipeline.settle(rounds_to_settle(block, microarchitecture), cancel=cancel)
     return account_of(
         pipeline.columns,
-        pipeline.resources.stalls,
+        pipeline.stalls,
         microarchitecture,
         begin,
         end,

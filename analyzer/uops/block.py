@@ -18,13 +18,27 @@ from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.units import Role, UnitSet, UnitUse, UopKind
-from cyclelens.analyzer.model.uops import Block, Entry, InstructionTemplate, UopTemplate, Value, ValueKind
+from cyclelens.analyzer.model.uops import (
+    Block,
+    Entry,
+    InstructionTemplate,
+    MacroOps,
+    UopTemplate,
+    Value,
+    ValueKind,
+)
 from cyclelens.analyzer.recent import Recent
 from cyclelens.analyzer.uops.ablations import ablated
 from cyclelens.analyzer.uops.expansion import expand
 from cyclelens.analyzer.uops.fusion import fuse, fuse_branch, laminate
 from cyclelens.analyzer.uops.high8 import high8_effects
-from cyclelens.analyzer.uops.operands import BoundOperand, Prepared, bind, prepare
+from cyclelens.analyzer.uops.macro_ops import (
+    Expansion,
+    expand_to_macro_ops,
+    fuses_after_move,
+    fuses_with_branch,
+)
+from cyclelens.analyzer.uops.operands import BoundOperand, Prepared, as_register, bind, prepare
 from cyclelens.analyzer.uops.rebinding import Names, Sibling, rebind_prepared, shape_of
 
 _CODE_LINE = 64
@@ -116,6 +130,9 @@ def build_block(
     addresses = [alignment]
     for instruction in instructions:
         addresses.append(addresses[-1] + len(instruction.code))
+    if microarchitecture.macro_ops is not None:
+        made = _macro_op_entries(instructions, known, cache, loop)
+        return Block(tuple(made), microarchitecture.name, loop, alignment)
     absorbed = _absorbed(known, addresses)
 
     entries: list[Entry] = []
@@ -143,6 +160,109 @@ def build_block(
                 entry = knowledge.plain = _entry(knowledge, _ALONE, cache)
         entries.append(entry)
     return Block(tuple(entries), microarchitecture.name, loop, alignment)
+
+
+def _macro_op_entries(
+    instructions: Sequence[Instruction], known: Sequence[_Known | None], cache: _Cache, loop: bool
+) -> list[Entry]:
+    """The entries of a block on a core that counts macro-ops."""
+    count = len(known)
+    branches = set()
+    for position in range(1, count):
+        first, second = known[position - 1], known[position]
+        if first is not None and second is not None and fuses_with_branch(first.sibling, second.sibling):
+            branches.add(position)
+    walks_stack = any(each is not None and each.sibling.rsp_change for each in known)
+    entries: list[Entry] = []
+    moves = False
+    for position, knowledge in enumerate(known):
+        if knowledge is None:
+            entries.append(replace(_unknown(instructions[position]), macro_ops=MacroOps()))
+            moves = False
+            continue
+        # Straight-line code goes on with its own first instruction.
+        following = known[(position + 1) % count] if position + 1 < count or not loop else None
+        behind = known[(position + 2) % count] if position + 2 < count or not loop else None
+        moves = (
+            not moves
+            and following is not None
+            and cache.options.macro_fusion
+            and fuses_after_move(
+                knowledge.prepared(),
+                following.prepared(),
+                behind is not None and behind.sibling.facts.category == "COND_BR",
+            )
+        )
+        context = _MacroContext(
+            second=position in branches, branch=position + 1 in branches, moves=moves, walks_stack=walks_stack
+        )
+        key = (knowledge.instruction.code, context)
+        entry = cache.entries.get(key)
+        if entry is None:
+            entry = cache.entries[key] = _macro_op_entry(knowledge, context, cache)
+        entries.append(entry)
+    return entries
+
+
+class _MacroContext(NamedTuple):
+    """What the macro-ops of an instruction depend on beside the instruction."""
+
+    second: bool
+    """It is the branch that the instruction before absorbs."""
+    branch: bool
+    """It absorbs the branch behind it."""
+    moves: bool
+    """It is the move of a pair."""
+    walks_stack: bool
+    """The block pushes or pops."""
+
+
+def _macro_op_entry(knowledge: _Known, context: _MacroContext, cache: _Cache) -> InstructionTemplate:
+    prepared = knowledge.prepared()
+    if context.second:
+        expansion = Expansion(ops=MacroOps(entries=0, decode_slots=0))
+    else:
+        expansion = expand_to_macro_ops(
+            prepared,
+            cache.microarchitecture,
+            branch=context.branch,
+            moves=context.moves,
+            walks_stack=context.walks_stack,
+        )
+    figures = prepared.figures
+    inputs = prepared.register_inputs
+    if expansion.eliminable:
+        # Its latency is 0, so that the tables do not count what it copies among its inputs.
+        inputs = tuple(as_register(o) for o in knowledge.operands if o.register and o.facts.read) or inputs
+    return InstructionTemplate(
+        instruction=prepared.instruction,
+        facts=prepared.facts,
+        name=prepared.facts.name,
+        uops=expansion.uops,
+        fused_uops=expansion.sizes,
+        idq_uops=(len(expansion.sizes),) if expansion.sizes else (),
+        uop_count=len(expansion.uops) if expansion.executes else 0,
+        retire_slots=len(expansion.sizes),
+        mite_uops=len(expansion.sizes),
+        ms_uops=0,
+        complex_decoder=False,
+        available_simple_decoders=0,
+        uses=tuple(UnitUse(uop.kind, uop.units, 1) for uop in expansion.uops if uop.units.mask),
+        divider_cycles=figures.divider_cycles or 0,
+        fused_with_next=context.branch or context.moves,
+        fused_with_previous=context.second,
+        is_branch=prepared.is_branch,
+        eliminable_move=expansion.eliminable,
+        rsp_change=prepared.rsp_change,
+        register_inputs=inputs,
+        register_outputs=prepared.register_outputs,
+        address_inputs=prepared.address_inputs,
+        flag_inputs=prepared.flag_inputs,
+        flag_outputs=prepared.flag_outputs,
+        memory_operands=prepared.memory_operands,
+        latencies=prepared.latencies,
+        macro_ops=expansion.ops,
+    )
 
 
 class _Context(NamedTuple):

@@ -61,7 +61,7 @@ def kinds_of_simulator_files() -> dict[str, str]:
         ("helper", {"shared"}),
         ("shared", {"shared"}),
         ("registry", {"interface", "policy", "shared"}),
-        ("clock", {"registry", "interface", "stage", "helper", "shared"}),
+        ("clock", {"clock", "registry", "interface", "stage", "helper", "shared"}),
     ],
 )
 def test_stages_meet_only_in_the_pipeline(kind: str, may_import: set[str]) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from cyclelens.analyzer.bounds.registry import compute_bounds
 from cyclelens.analyzer.evaluation.blocks import BlockBuilder
-from cyclelens.analyzer.evaluation.datasets import MODES, Sample, Selection, read_kernels, read_samples
+from cyclelens.analyzer.evaluation.datasets import Sample, Selection, read_kernels, read_samples
 from cyclelens.analyzer.evaluation.kernels import TRACE_ROUNDS, trace_files
 from cyclelens.analyzer.evaluation.metrics import share_equal, share_within
 from cyclelens.analyzer.evaluation.traces import first_difference, read_traces
@@ -127,7 +127,7 @@ def beats_a_bound(block, model, simulation):
     return simulate_block(block, model, min_cycles=LONG_RUN).cycles_per_iteration < 0.997 * limit - 0.005
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", ["unroll", "loop"])
 @pytest.mark.parametrize("microarchitecture", sorted({sample.microarchitecture for sample in BLOCK_FIGURES}))
 def test_figures_of_real_blocks(builder, microarchitecture, mode):
     """The bars that the project has set itself: 99.5 % within 1 %, 98 % equal. No bound is beaten."""

@@ -6,5 +6,5 @@ cimport cython
 @cython.final
 cdef class Alternation:
     cdef public int toggles
-    cpdef void start(self) noexcept
+    cdef void start(self) noexcept
     cdef int next(self, int units) noexcept

@@ -20,7 +20,7 @@ cdef class Binding:
     cdef int _units
     cdef public int[::1] usage
     cdef public int[::1] snapshot
-    cpdef void start(self) noexcept
+    cdef void start(self) noexcept
     cdef void tick(self) noexcept
     cdef void look(self) noexcept
     cdef int choose(self, int units, int slot) noexcept

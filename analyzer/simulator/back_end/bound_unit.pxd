@@ -25,7 +25,7 @@ cdef class BoundUnit(Picker):
     cdef int _ready
     cdef int _dividing
     cdef int _busy_dividers
-    cpdef int start(self, int most) except -1
+    cdef int start(self, int most) except -1
     cdef void admit(self, int uop) noexcept
     cdef void tick(self, int cycle) noexcept
     cdef bint waits(self) noexcept

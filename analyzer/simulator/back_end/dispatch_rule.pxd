@@ -6,7 +6,7 @@ from cyclelens.analyzer.simulator.tables.arrays cimport Record, SequenceHeaps
 
 
 cdef class DispatchRule:
-    cpdef void start(self) noexcept
+    cdef void start(self) noexcept
     cdef int held_back(self, SequenceHeaps ready) noexcept
     cdef void left(self, int uop, int unit) noexcept
     cdef void pass_by(self, int cycles) noexcept

@@ -12,7 +12,7 @@ cdef int _WIDEST
 cdef class EightPorts(Binding):
     cdef Alternation _alternation
     cdef int _loads
-    cpdef void start(self) noexcept
+    cdef void start(self) noexcept
     cdef int choose(self, int units, int slot) noexcept
     cdef int outline(self) noexcept
     cdef int record(self, Record state) except -1

@@ -17,7 +17,7 @@ cdef class FenceOrder:
     cdef Columns _columns
     cdef public PairQueue pending
     cdef public PairQueue accesses
-    cpdef int start(self) except -1
+    cdef int start(self) except -1
     cdef bint may_pass(self, int fence, int cycle) noexcept
     cdef bint blocks(self, int access) noexcept
     cdef int record(self, Record state) except -1
@@ -30,7 +30,7 @@ cdef class Fences:
     cdef Program _program
     cdef public FenceOrder loads
     cdef public FenceOrder stores
-    cpdef int start(self) except -1
+    cdef int start(self) except -1
     cdef void bound(self, int uop) noexcept
     cdef bint allow(self, int uop, int cycle) noexcept
     cdef void fixed(self, int uop) noexcept

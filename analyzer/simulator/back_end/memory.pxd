@@ -36,7 +36,7 @@ cdef class Memory:
     cdef long long _index
     cdef int _scale
     cdef int _displacement
-    cpdef int start(self) except -1
+    cdef int start(self) except -1
     cdef long long _new_origin(self) noexcept
     cdef void _look_at(self, int static_uop) noexcept
     cdef bint _is_number(self, long long symbol) noexcept

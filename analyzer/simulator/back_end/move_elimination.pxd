@@ -22,7 +22,7 @@ cdef class MoveElimination:
     cdef public int entries
     cdef public int[::1] entry_value
     cdef public long long[::1] entry_mask
-    cpdef int start(self) except -1
+    cdef int start(self) except -1
     cdef int record(self, Record state, int[::1] value) except -1
     cdef void start_cycle(self) noexcept
     cdef bint decide(self, int register_class) noexcept

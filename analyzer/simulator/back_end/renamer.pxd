@@ -42,7 +42,7 @@ cdef class Renamer:
     cdef public int merged_for
     cdef public int open_store
     cdef public bint between_instructions
-    cpdef int start(self) except -1
+    cdef int start(self) except -1
     cdef void tick(self, int cycle, bint rob_empty) noexcept
     @cython.locals(waits=cython.bint)
     cdef int record(self, Record state) except -1

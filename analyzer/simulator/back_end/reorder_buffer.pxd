@@ -30,7 +30,7 @@ cdef class ReorderBuffer:
     cdef public int[::1] key_position
     cdef public int last_round
     cdef public int key_rounds
-    cpdef int start(self) except -1
+    cdef int start(self) except -1
     cdef int reserve(self) except -1
     cdef int grow(self, int rounds) except -1
     cdef bint full(self) noexcept

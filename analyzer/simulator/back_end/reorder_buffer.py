@@ -90,7 +90,7 @@ class ReorderBuffer:
             entries.pop()
             for uop in range(first, end):
                 columns.retired[uop] = cycle
-            if columns.position[first] == 0:
+            if columns.position[first] == program.first_instruction:
                 round_number = columns.instance[first] // program.instructions
                 if round_number != self.last_round:
                     self.first_cycle[round_number] = cycle

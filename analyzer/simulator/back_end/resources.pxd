@@ -39,7 +39,7 @@ cdef class Resources:
     cdef int[::1] _needy
     cdef PairQueue _holders
     cdef int[::1] _loads
-    cpdef int start(self) except -1
+    cdef int start(self) except -1
     cdef int _find_limits(self) except -1
     cdef void _count_needs(self, int i) noexcept
     cdef void _find_active(self, int rob_size) noexcept

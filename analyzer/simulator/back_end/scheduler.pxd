@@ -44,7 +44,7 @@ cdef class Scheduler:
     cdef public int[::1] tp_blocked
     cdef int _ring_mask
     cdef int _blocked_count
-    cpdef int start(self) except -1
+    cdef int start(self) except -1
     cdef bint waits(self) noexcept
     cdef int next_ready(self, int cycle) noexcept
     cdef void skip(self, int cycles) noexcept

@@ -11,5 +11,5 @@ cdef int UNKNOWN
 cdef class StoreBuffer:
     cdef Columns _columns
     cdef int _oldest
-    cpdef void start(self) noexcept
+    cdef void start(self) noexcept
     cdef void tick(self, int cycle) noexcept

@@ -21,7 +21,7 @@ cdef class TenPorts(Binding):
     cdef int[::1] _ranked
     cdef int[::1] _sets
     cdef int _sets_count
-    cpdef void start(self) noexcept
+    cdef void start(self) noexcept
     cdef void look(self) noexcept
     cdef bint settled(self) noexcept
     cdef int choose(self, int units, int slot) noexcept

@@ -17,7 +17,7 @@ cdef class WideMemory(DispatchRule):
     cdef int _other
     cdef int _data
     cdef int _busy
-    cpdef void start(self) noexcept
+    cdef void start(self) noexcept
     cdef int held_back(self, SequenceHeaps ready) noexcept
     cdef void left(self, int uop, int unit) noexcept
     cdef void pass_by(self, int cycles) noexcept

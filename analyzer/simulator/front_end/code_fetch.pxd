@@ -20,7 +20,7 @@ cdef class CodeFetch:
     cdef PairQueue _lines
     cdef public int round
     cdef public int instance
-    cpdef void start(self) noexcept
+    cdef void start(self) noexcept
     cdef void tick(self) noexcept
     cdef int record(self, Record state) except -1
     cdef void _fetch_round(self) noexcept

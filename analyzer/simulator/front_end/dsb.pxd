@@ -23,7 +23,7 @@ cdef class Dsb:
     cdef public bint extra_last_cycle
     cdef public int last_instruction
     cdef public bint finished
-    cpdef void start(self) noexcept
+    cdef void start(self) noexcept
     cdef void tick(self) noexcept
     cdef int record(self, Record state) except -1
     cdef int _next_line_start(self) noexcept

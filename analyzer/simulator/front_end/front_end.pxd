@@ -7,7 +7,7 @@ from cyclelens.analyzer.simulator.tables.arrays cimport Record
 
 cdef class FrontEnd:
     cdef public int lsd_unroll
-    cpdef int start(self) except -1
+    cdef int start(self) except -1
     cdef int tick(self, int cycle) except -1
     cdef bint rests(self) noexcept
     cdef int record(self, Record state) except -1

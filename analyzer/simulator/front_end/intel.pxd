@@ -36,7 +36,7 @@ cdef class MiteDsbLsd(FrontEnd):
     cdef int _idq_limit
     cdef int _after_microcode
     cdef public int source
-    cpdef int start(self) except -1
+    cdef int start(self) except -1
     cdef bint rests(self) noexcept
     cdef int tick(self, int cycle) except -1
     cdef int record(self, Record state) except -1

@@ -19,7 +19,7 @@ cdef class Lsd:
     cdef int[::1] _unroll
     cdef public int round
     cdef public int unroll
-    cpdef void start(self) noexcept
+    cdef void start(self) noexcept
     cdef int _uops(self) noexcept
     cdef int record(self, Record state) except -1
     cdef void tick(self) noexcept

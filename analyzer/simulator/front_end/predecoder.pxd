@@ -26,7 +26,7 @@ cdef class Predecoder:
     cdef public int partial
     cdef public int stall
     cdef public int cycles_on_block
-    cpdef void start(self) noexcept
+    cdef void start(self) noexcept
     cdef void tick(self, int cycle) noexcept
     cdef int record(self, Record state) except -1
     cdef bint _collect(self) noexcept

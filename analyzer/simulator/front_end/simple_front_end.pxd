@@ -19,7 +19,7 @@ cdef class SimpleFrontEnd(FrontEnd):
     cdef StackEngine _stack_engine
     cdef int _width
     cdef int _instance
-    cpdef int start(self) except -1
+    cdef int start(self) except -1
     cdef bint rests(self) noexcept
     cdef int tick(self, int cycle) except -1
     cdef void _deliver(self) noexcept

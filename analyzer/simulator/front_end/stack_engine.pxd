@@ -18,7 +18,7 @@ cdef class StackEngine:
     cdef PairQueue _delivered
     cdef PairQueue _idq
     cdef public int offset
-    cpdef void start(self) noexcept
+    cdef void start(self) noexcept
     cdef void tick(self, int source, int cycle) noexcept
     cdef int record(self, Record state) except -1
     cdef bint _passes(self, int i) noexcept

@@ -14,7 +14,7 @@ cdef class PairQueue:
     cdef public int count
     cdef public int[::1] firsts
     cdef public int[::1] seconds
-    cpdef int start(self, int capacity) except -1
+    cdef int start(self, int capacity) except -1
     cdef void _cut(self, int[::1] table, int size) noexcept
     cdef void push(self, int first, int second) noexcept
     cdef void pop(self) noexcept
@@ -26,7 +26,7 @@ cdef class SequenceHeaps:
     cdef public int capacity
     cdef public int[::1] items
     cdef public int[::1] counts
-    cpdef int start(self, int capacity) except -1
+    cdef int start(self, int capacity) except -1
     cdef void push(self, int heap, int item) noexcept
     cdef int oldest(self, int heap) noexcept
     cdef int pop(self, int heap) noexcept
@@ -42,7 +42,7 @@ cdef class Record:
     cdef public int round
     cdef public int instance
     cdef public int uop
-    cpdef void start(self, int cycle, int round_number, int instance, int uop) noexcept
+    cdef void start(self, int cycle, int round_number, int instance, int uop) noexcept
     cdef int add(self, long long item) except -1
     cdef int add_time(self, long long cycle, int oldest) except -1
     cdef void compare_with(self, Record other) noexcept

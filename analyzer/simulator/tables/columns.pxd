@@ -21,7 +21,7 @@ cdef class Columns(FlightColumns):
     cdef public int inputs
     cdef public int values
     cdef public int stores
-    cpdef int start(self) except -1
+    cdef int start(self) except -1
     cpdef bint short(self) noexcept
     cdef int reserve(self) except -1
     cdef void generate(self, int instances) noexcept

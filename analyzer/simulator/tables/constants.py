@@ -17,6 +17,8 @@ NO_SOURCE, MITE, MS, DSB, LSD, STACK_ENGINE = 0, 1, 2, 3, 4, 5
 SOURCE_NAMES = ("", "MITE", "MS", "DSB", "LSD", "SE")
 """By the numbers of the front-end sources above."""
 
+COMPUTE = int(UopKind.COMPUTE)
+EMPTY = int(UopKind.EMPTY)
 LOAD = int(UopKind.LOAD)
 STORE_ADDRESS = int(UopKind.STORE_ADDRESS)
 STORE_DATA = int(UopKind.STORE_DATA)

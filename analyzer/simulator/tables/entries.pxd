@@ -22,7 +22,7 @@ cdef class Entries:
     cdef int _units
     cdef int[::1] _scheduler_of
     cdef public int occupancy
-    cpdef void start(self) noexcept
+    cdef void start(self) noexcept
     cdef bint full(self) noexcept
     cdef void start_group(self) noexcept
     cdef bint take(self, int first, int count) noexcept

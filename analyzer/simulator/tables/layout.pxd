@@ -38,7 +38,7 @@ cdef class Layout:
     cdef public int[::1] entry_extra_slot
     cdef public int[::1] entry_ms
     cdef public int[::1] entry_last
-    cpdef int start(self) except -1
+    cdef int start(self) except -1
     cdef int _make(self, int count, int entries) except -1
     cdef void _find_blocks(self) noexcept
     cdef void _find_cached(self, bint both_halves) noexcept

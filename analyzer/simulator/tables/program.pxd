@@ -23,6 +23,7 @@ cdef class Program(BlockColumns):
     cdef public bint loop
     cdef public int alignment
     cdef public int instructions
+    cdef public int first_instruction
     cdef public int key_instruction
     cdef public int rsp
     cdef public int rbp

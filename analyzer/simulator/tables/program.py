@@ -68,7 +68,13 @@ class Program(BlockColumns):
         self._spread(rows)  # type: ignore[arg-type]
         self._number()
         self._find_used_keys()
-        self.key_instruction = self.instructions - 1 - self.i_second[self.instructions - 1]
+        # Halves of pairs have no uops.
+        self.first_instruction = 0
+        while self.first_instruction < self.instructions - 1 and not self.i_idq_count[self.first_instruction]:
+            self.first_instruction += 1
+        self.key_instruction = self.instructions - 1
+        while self.key_instruction > 0 and not self.i_idq_count[self.key_instruction]:
+            self.key_instruction -= 1
         self._sum_up(flats)
         for i, value in enumerate(values):
             self.i_value_kind[i], self.i_value_base[i], self.i_value_index[i] = value[:3]

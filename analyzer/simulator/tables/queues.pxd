@@ -18,7 +18,7 @@ cdef class Queues:
     cdef public PairQueue delivered
     cdef public PairQueue idq
     cdef public PairQueue issued
-    cpdef int start(self, Program program) except -1
+    cdef int start(self, Program program) except -1
 
 
 @cython.final
@@ -28,6 +28,6 @@ cdef class MicrocodeQueue:
     cdef public int instance
     cdef public int stall
     cdef public int post_stall
-    cpdef void start(self) noexcept
+    cdef void start(self) noexcept
     cdef void hand_over(self, int first, int end, int instance, int stall, int post_stall) noexcept
     cdef bint busy(self) noexcept

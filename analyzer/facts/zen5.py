@@ -1,0 +1,91 @@
+"""The records of Zen 5, whose measurement names classes of units: ``ports`` the floating-point pipes,
+``ports_int`` those of integer and memory uops. Here both become one list, and what keeps a unit busy is told
+apart from what merely takes long."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from cyclelens.analyzer.model.facts import OperandFacts
+
+NAME = "ZEN5"
+_ESTIMATE = "_est"
+_LONG = 10.0
+_WITHOUT_UNITS = 4.0
+_BEYOND_PIPES = 2.0
+_NEAR_BOUND = 0.75
+
+
+def completed(
+    attributes: Mapping[str, str],
+    *,
+    name: str,
+    locked: bool,
+    operands: Sequence[OperandFacts],
+) -> dict[str, str]:
+    """The attributes of a measurement with all uops in ``ports``, ``div_cycles`` as the time for which a
+    divider is busy, and ``TP_unrolled`` only where an instruction keeps a unit or the core that long. Raises
+    ValueError for a figure that is no number."""
+    result = dict(attributes)
+    pipes = _uses(attributes.get("ports", ""))
+    integer = [(unit, count) for unit, count in _uses(attributes.get("ports_int", "")) if unit != "DIV"]
+    result.pop("ports_int", None)
+    for key in [key for key in result if key.endswith(("_same_reg", "_indexed"))]:
+        del result[key]
+    uses = [*integer, *pipes]
+    result["ports"] = "+".join(f"{count}*{unit}" for unit, count in uses)
+    if not uses:
+        del result["ports"]
+    cycles = float(attributes.get("TP_loop", "0"))
+    divides = int(attributes.get("div_cycles", "0"))
+    vector = any(r.startswith(("XMM", "YMM", "ZMM", "MM", "K")) for o in operands for r in o.registers)
+    result.pop("TP_unrolled", None)
+    if divides:
+        result["div_cycles"] = str(max(1, round(cycles)))
+    elif _occupies(name, locked, operands, cycles, vector, uses, pipes):
+        # With an occupancy beyond the divider's, the rules of the tables take the latter for a limit (D2).
+        result["div_cycles"], result["TP_unrolled"] = "0", str(round(cycles))
+    return result
+
+
+def best_latency(attributes: Mapping[str, str]) -> dict[str, str]:
+    """A latency with the best estimate of each part in place of an upper bound across register classes."""
+    result = {key: value for key, value in attributes.items() if not key.endswith(_ESTIMATE)}
+    for key, value in attributes.items():
+        if key.endswith(_ESTIMATE):
+            result[key.removesuffix(_ESTIMATE)] = value
+    return result
+
+
+def _occupies(
+    name: str,
+    locked: bool,
+    operands: Sequence[OperandFacts],
+    cycles: float,
+    vector: bool,
+    uses: Sequence[tuple[str, int]],
+    pipes: Sequence[tuple[str, int]],
+) -> bool:
+    memory = any(operand.kind == "mem" for operand in operands)
+    if locked or (name.startswith("XCHG") and memory):
+        return True
+    if vector:
+        # A vector instruction that is slower than its pipes keeps the first of them (M18).
+        return bool(pipes) and cycles >= _BEYOND_PIPES and _bound(pipes) < _NEAR_BOUND * cycles
+    return cycles >= _LONG or (not uses and cycles >= _WITHOUT_UNITS)
+
+
+def _bound(pipes: Sequence[tuple[str, int]]) -> float:
+    """Cycles that the pipes need at least."""
+    stores = sum(count for unit, count in pipes if unit == "FP45") / 2
+    others = [(set(unit[2:]), count) for unit, count in pipes if unit != "FP45"]
+    sets = [{"0123"[i] for i in range(4) if chosen >> i & 1} for chosen in range(1, 16)]
+    return max([stores] + [sum(c for allowed, c in others if allowed <= s) / len(s) for s in sets])
+
+
+def _uses(text: str) -> list[tuple[str, int]]:
+    uses = []
+    for part in filter(None, text.split("+")):
+        count, _, unit = part.partition("*")
+        uses.append((unit, int(count)))
+    return uses

@@ -1,0 +1,172 @@
+"""Zen 5, server core (EPYC 9005, family 1Ah model 2): measured by performance counters on a real core.
+
+Sources: measurements of our own (docs/zen5.md names them rule by rule), and AMD's "Software Optimization
+Guide for the Zen 5 microarchitecture" for the structure.
+
+        op cache 64 sets x 16 lines x 6          decoders 4 x 16 bytes
+                      |                                 |
+                      +--------- op queue --------------+
+                                    |
+                         dispatch 8 (vector 6)        retire 8 of 448
+             +----------------------+---------------------+
+      integer 88               address 56             vector 168
+   ALU0 ALU1 ALU2 ALU3      AGU0 AGU1 AGU2 AGU3    FP0 FP1 FP2 FP3  FP4 FP5  I2F
+        ALU4 ALU5
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from cyclelens.analyzer.microarchitectures.instruction_sets import ZEN_5
+from cyclelens.analyzer.model.macro_ops import MacroOpRules, WastedSlots
+from cyclelens.analyzer.model.microarchitecture import UNLIMITED, Microarchitecture, Policies
+from cyclelens.analyzer.model.units import Units, UopKind, unit
+
+_PIPES = "0123"
+_ALUS = "ALU0 ALU1 ALU2 ALU3 ALU4 ALU5"
+
+UNITS = Units(
+    (
+        unit("ALU0", "ALU", "integer"),
+        unit("ALU1", "ALU", "integer"),
+        unit("ALU2", "ALU, multiply", "integer"),
+        unit("ALU3", "ALU, multiply, shift, branch", "integer"),
+        unit("ALU4", "ALU, multiply, shift, branch", "integer"),
+        unit("ALU5", "ALU, shift, branch, divide", "integer"),
+        *(unit(f"AGU{n}", "load, store address", "address") for n in range(4)),
+        unit("FP0", "vector, FP multiply", "vector"),
+        unit("FP1", "vector, FP multiply, FP divide, shuffle", "vector"),
+        unit("FP2", "vector, FP add, shuffle", "vector"),
+        unit("FP3", "vector, FP add", "vector"),
+        unit("FP4", "transfer", "vector"),
+        unit("FP5", "transfer", "vector"),
+        unit("I2F", "from integer", "vector"),
+    ),
+    sets={
+        "ALU": (UopKind.COMPUTE, _ALUS),
+        "ALU012345": (UopKind.COMPUTE, _ALUS),
+        # The names are those of the measurement; which units they are is known only by what they share.
+        "ALU012": (UopKind.COMPUTE, "ALU2 ALU3 ALU4"),
+        "ALU234": (UopKind.COMPUTE, "ALU3 ALU4 ALU5"),
+        "DIV": (UopKind.COMPUTE, "ALU5"),
+        "LD": (UopKind.LOAD, "AGU0 AGU1 AGU2 AGU3"),
+        "ST": (UopKind.STORE_ADDRESS, "AGU0 AGU1 AGU2 AGU3"),
+        "I2F": (UopKind.COMPUTE, "I2F"),
+        "FP45": (UopKind.COMPUTE, "FP4 FP5"),
+    }
+    | {
+        "FP" + "".join(pipes): (UopKind.COMPUTE, " ".join(f"FP{pipe}" for pipe in pipes))
+        for count in range(1, 5)
+        for pipes in combinations(_PIPES, count)
+    },
+    letters={},
+)
+
+
+def _window_eighths() -> tuple[int, ...]:
+    """A window of k entries; measured in straight-line code out of the op cache, medians (M2)."""
+    steps = {15: 16, 16: 19, 17: 22, 25: 27, 26: 30, 27: 32, 28: 35, 29: 38, 30: 40, 31: 36}
+    costs = []
+    for entries in range(64):
+        flat = 8 if entries <= 14 else 24 if entries <= 24 else max(40, entries)
+        costs.append(steps.get(entries, flat))
+    return tuple(costs)
+
+
+RULES = MacroOpRules(
+    decode_bytes=16,
+    decode_buffer_bytes=64,
+    long_instruction_bytes=10,
+    line_entries=6,
+    line_fields=6,
+    window_eighths=_window_eighths(),
+    taken_branch_eighths=4,
+    small_loop_entries=96,
+    vector_dispatch_width=6,
+    stack_adjustment_is_two_ops=True,
+    fuses_moves=True,
+    integer_scheduler=88,
+    address_scheduler=56,
+    vector_scheduler=168,
+    vector_pickable=64,
+    wasted=WastedSlots(
+        fresh=8,
+        fresh_decoded=14,
+        after_load=6,
+        in_chain=2,
+        near_ops=4,
+        branch_alu_fresh=5,
+        branch_alu_waiting=6,
+        to_branch_alu=4,
+        to_multiplier=5,
+        between_classes=4,
+        address_from_alu=5,
+        address_from_load=3,
+        address_cycles=12,
+    ),
+    load_latency=4,
+    vector_load_latency=7,
+    line_crossing_cycles=2,
+    loads_per_cycle=4,
+    vector_loads_per_cycle=2,
+    mixed_loads_per_cycle=3,
+    stores_per_cycle=2,
+    memory_ops_per_cycle=4,
+    stores_committed_per_cycle=2,
+    store_queue=104,
+    forwarding=7,
+    vector_forwarding=9,
+    vector_to_integer_forwarding=6,
+    integer_to_vector_forwarding=10,
+    forwarding_from_address=4,
+    failed_forwarding=9,
+    failed_vector_forwarding=6,
+    renames_memory=True,
+    learnt_loads=34,
+    unlearnt_loads=50,
+    mask_operations_per_cycle=2,
+)
+
+MODELS = (
+    Microarchitecture(
+        name="ZEN5",
+        title="Zen 5",
+        facts_name="ZEN5",
+        extensions=ZEN_5,
+        instruction_queue_size=64,
+        decoders=4,
+        dsb_width=8,
+        dsb_block_bytes=64,
+        dsb_lines_per_block=16,
+        dsb_to_ms_stall=0,
+        idq_size=64,
+        pop_rsp_needs_complex_decoder=False,
+        pop_rsp_ends_decode_group=False,
+        fusible_on_last_decoder=True,
+        length_changing_prefix_penalty=0,
+        jcc_erratum=False,
+        both_halves_cacheable=False,
+        lsd_enabled=False,
+        lsd_unroll={},
+        issue_width=8,
+        high8_renamed=False,
+        movzx_high8_alias_eliminated=False,
+        move_elimination_pipeline_length=2,
+        move_elimination_gpr_slots=UNLIMITED,
+        move_elimination_simd_slots=UNLIMITED,
+        all_gpr_aliases_overwritten=True,
+        reorder_buffer_size=448,
+        retire_width=8,
+        reservation_station_size=88 + 56 + 168,
+        policies=Policies(binding="fewest_waiting"),
+        units=UNITS,
+        dividers=(),
+        load_latency=4,
+        vector_load_latency=7,
+        fast_pointer_chasing=False,
+        failed_forwarding_cycles=9,
+        store_buffer_size=104,
+        macro_ops=RULES,
+    ),
+)

@@ -1,0 +1,94 @@
+"""What a core says of itself that counts macro-ops: AMD's, from Zen 3 on. Labels M1 to M22 stand in
+docs/zen5.md. Weights and costs that are no whole cycles are in eighths, so that states can be compared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WastedSlots:
+    """Issue slots, in eighths, that an ALU operation wastes beyond its own when the operand that it waited
+    for came from an operation of one cycle (M14), and a load when its address did (M15)."""
+
+    fresh: int
+    """The producer had all inputs when it was dispatched."""
+    fresh_decoded: int
+    """The same in code from the decoders."""
+    after_load: int
+    """The producer waited for a load."""
+    in_chain: int
+    """The producer waited for another ALU operation."""
+    near_ops: int
+    """So many macro-ops behind, the weight of a fresh producer begins to fall."""
+    branch_alu_fresh: int
+    branch_alu_waiting: int
+    """From the ALUs of shifts and branches to any."""
+    to_branch_alu: int
+    to_multiplier: int
+    """Eighths of the weight for operations that only some ALUs execute."""
+    between_classes: int
+    address_from_alu: int
+    address_from_load: int
+    address_cycles: int
+    """In the op cache's long loops only a load picked this soon wastes anything."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MacroOpRules:
+    """Parameters beyond those that all cores have, in cycles, bytes, macro-ops or instructions as named."""
+
+    # front end
+    decode_bytes: int
+    """From the instruction cache to the decoders, per cycle."""
+    decode_buffer_bytes: int
+    long_instruction_bytes: int
+    """A longer instruction begins a decode group."""
+    line_entries: int
+    line_fields: int
+    """Immediates and displacements in an op-cache line."""
+    window_eighths: tuple[int, ...]
+    """Cost of a window of the op cache in long code by its entries, in eighths of a cycle; beyond the table
+    eight entries take a cycle."""
+    taken_branch_eighths: int
+    """Of a loop that is not small."""
+    small_loop_entries: int
+    """Up to here a loop is small: its windows cost 1, 3, 5 .. cycles by pairs of lines."""
+    # dispatch
+    vector_dispatch_width: int
+    stack_adjustment_is_two_ops: bool
+    fuses_moves: bool
+    # schedulers
+    integer_scheduler: int
+    address_scheduler: int
+    vector_scheduler: int
+    vector_pickable: int
+    """The oldest of those in the vector scheduler that can be picked."""
+    wasted: WastedSlots | None
+    # memory
+    load_latency: int
+    vector_load_latency: int
+    line_crossing_cycles: int
+    loads_per_cycle: int
+    vector_loads_per_cycle: int
+    mixed_loads_per_cycle: int
+    """If vector and integer loads meet in a cycle."""
+    stores_per_cycle: int
+    memory_ops_per_cycle: int
+    stores_committed_per_cycle: int
+    store_queue: int
+    forwarding: int
+    vector_forwarding: int
+    vector_to_integer_forwarding: int
+    integer_to_vector_forwarding: int
+    forwarding_from_address: int
+    """From the pick of a store's address to that of a load that it forwards to."""
+    failed_forwarding: int
+    """From a store's commit to the pick of the load that could not forward from it."""
+    failed_vector_forwarding: int
+    renames_memory: bool
+    learnt_loads: int
+    """Loads that a predictor learns to rename although their registers differ from the store's."""
+    unlearnt_loads: int
+    """So many loads are more than it holds; in between it holds some."""
+    mask_operations_per_cycle: int

@@ -1,0 +1,82 @@
+# Made by dev/declarations.py; do not edit.
+cimport cython
+
+from cyclelens.analyzer.simulator.tables.columns cimport Columns
+from cyclelens.analyzer.simulator.tables.in_flight cimport InFlight
+from cyclelens.analyzer.simulator.tables.operations cimport Operations
+from cyclelens.analyzer.simulator.tables.program cimport Program
+
+cdef int LOAD
+cdef int NONE
+cdef int STORE_ADDRESS
+cdef int STORE_DATA
+cdef int UNKNOWN
+cdef int _ADDRESS
+cdef int _ALONE
+cdef int _DIVIDES
+cdef int _EIGHTHS
+cdef int _FP_ADD
+cdef int _INTEGER
+cdef int _MASK_TRAIT
+cdef int _RING
+cdef int _ROOM
+cdef int _TAKES_FP_ADD
+cdef int _VECTOR
+cdef int _VECTOR_TRAIT
+cdef int _WIDE
+
+
+@cython.final
+cdef class AgeScheduler:
+    cdef Columns _columns
+    cdef Program _program
+    cdef Operations _operations
+    cdef InFlight _flight
+    cdef int _units
+    cdef int _alus
+    cdef int _special
+    cdef int _first_address_unit
+    cdef int _alu_count
+    cdef int _loads
+    cdef int _vector_loads
+    cdef int _mixed_loads
+    cdef int _stores
+    cdef int _address_units
+    cdef int _failed
+    cdef int _failed_vector
+    cdef int _mask_operations
+    cdef int _pickable
+    cdef int _address_cycles
+    cdef int[::1] _ready
+    cdef int[::1] _counts
+    cdef int[::1] _ring
+    cdef int[::1] _blocked
+    cdef public int[::1] busy
+    cdef int _blocked_count
+    cdef int _divider_free
+    cdef int _alone_free
+    cdef int _integer_debt
+    cdef int _address_debt
+    cdef void start(self) noexcept
+    cdef void tick(self, int cycle) noexcept
+    cdef void _accept(self, int cycle) noexcept
+    cdef void _become_ready(self, int uop, int cycle, int ready) noexcept
+    cdef void _schedule(self, int uop, int ready, int cycle) noexcept
+    cdef void _unblock(self, int cycle) noexcept
+    cdef void _insert(self, int uop) noexcept
+    cdef void _pick_integer(self, int cycle) noexcept
+    cdef int _choose(self, int mask) noexcept
+    cdef void _pick_addresses(self, int cycle) noexcept
+    cdef bint _wastes_address(self, int uop, int cycle) noexcept
+    cdef void _pick_vectors(self, int cycle) noexcept
+    cdef int _choose_pipe(self, int mask) noexcept
+    cdef void _finish(self, int uop, int static, int unit, int cycle) noexcept
+    cdef void _known(self, int value, int ready, int cycle) noexcept
+
+
+@cython.final
+cdef class StoreCommit:
+    cdef Columns _columns
+    cdef InFlight _flight
+    cdef int _width
+    cdef void tick(self, int cycle) noexcept

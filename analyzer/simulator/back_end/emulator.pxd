@@ -1,0 +1,77 @@
+# Made by dev/declarations.py; do not edit.
+cimport cython
+
+from cyclelens.analyzer.simulator.tables.columns cimport Columns
+from cyclelens.analyzer.simulator.tables.operations cimport Operations
+from cyclelens.analyzer.simulator.tables.program cimport Program
+
+cdef int _ADD
+cdef int _ADDRESS
+cdef int _AND
+cdef int _ANY
+cdef int _ANY_WORD
+cdef long long _APART
+cdef long long _CODE
+cdef int _CONSTANT
+cdef int _COPY
+cdef int _IMUL
+cdef int _INCREMENT
+cdef int _IN_MEMORY
+cdef int _LOAD
+cdef long long _MASK
+cdef long long _MULTIPLIER
+cdef int _NEG
+cdef int _NOT
+cdef int _NOTHING
+cdef int _OPERATE
+cdef int _OR
+cdef int _PATTERN
+cdef int _REGISTERS
+cdef int _SAR
+cdef long long _SEED_MASK
+cdef int _SHL
+cdef int _SHR
+cdef long long _SIGN
+cdef int _STORE
+cdef int _SUB
+cdef int _WORDS
+cdef int _XOR
+
+
+@cython.final
+cdef class Emulator:
+    cdef Columns _columns
+    cdef Program _program
+    cdef Operations _operations
+    cdef bint _same
+    cdef bint _stack_apart
+    cdef public long long[::1] register
+    cdef long long[::1] _keys
+    cdef long long[::1] _words
+    cdef int[::1] _used
+    cdef long long _seed
+    cdef int _size
+    cdef int _count
+    cdef public long long load_address
+    cdef public long long store_address
+    cdef void start(self) noexcept
+    @cython.locals(address=cython.longlong)
+    cdef long long address(self, int uop) noexcept
+    cdef long long _after(self, int uop) noexcept
+    cdef void execute(self, int uop) noexcept
+    cdef void copy(self, int source, int target) noexcept
+    @cython.locals(value=cython.longlong, old=cython.longlong, target=cython.longlong)
+    cdef void _execute(self, int uop, int i, int kind) noexcept
+    cdef long long _operate(self, int operation, long long one, long long other, int bits) noexcept
+    @cython.locals(one=cython.longlong)
+    cdef long long _narrow(self, long long value, int bits, int sign) noexcept
+    @cython.locals(one=cython.longlong, mask=cython.longlong)
+    cdef void _set(self, int target, int bits, bint high, long long value) noexcept
+    cdef long long _unknown(self) noexcept
+    @cython.locals(one=cython.longlong, word=cython.longlong, value=cython.longlong)
+    cdef long long _read(self, long long address, int bits) noexcept
+    @cython.locals(one=cython.longlong, byte=cython.longlong, before=cython.longlong, mask=cython.longlong, part=cython.longlong)
+    cdef void _write(self, long long address, int bits, long long value) noexcept
+    cdef int _slot(self, long long word) noexcept
+    cdef long long _word(self, long long word) noexcept
+    cdef void _put(self, long long word, long long value) noexcept

@@ -1,0 +1,261 @@
+"""Addresses as numbers: registers and memory are followed far enough to know which accesses meet.
+
+Numbers are kept modulo 2 to the 62, so that compiled and plain Python agree without overflow.
+"""
+
+from __future__ import annotations
+
+from cyclelens.analyzer.simulator.tables.arrays import Long, ints, longs
+from cyclelens.analyzer.simulator.tables.columns import Columns
+from cyclelens.analyzer.simulator.tables.operations import Operations
+
+_MASK = (1 << 62) - 1
+_SIGN = 1 << 61
+_REGISTERS = 16
+_PATTERN = 0x2324000
+"""What every register and word holds where all point to the same memory."""
+_CODE = 0x1000000000
+_APART = 1 << 44
+"""Between the memories of registers that point to different ones."""
+_WORDS = 1 << 12
+_MULTIPLIER = 0x5DEECE66D
+_INCREMENT = 11
+_SEED_MASK = (1 << 48) - 1
+(_NOTHING, _COPY, _CONSTANT, _ADDRESS, _OPERATE, _LOAD, _STORE, _IN_MEMORY, _ANY, _ANY_WORD) = range(10)
+(_ADD, _SUB, _AND, _OR, _XOR, _SHL, _SHR, _SAR, _IMUL, _NOT, _NEG) = range(11)
+
+
+class Emulator:
+    """Sixteen registers, and the words that stores have changed."""
+
+    def __init__(self, columns: Columns, operations: Operations, policy: str) -> None:
+        self._columns = columns
+        self._program = columns.program
+        self._operations = operations
+        self._same = policy != "diff"
+        self._stack_apart = policy == "stack"
+        self.register = longs(_REGISTERS)
+        self._keys = longs(_WORDS)
+        self._words = longs(_WORDS)
+        self._used = ints(_WORDS)
+
+    def start(self) -> None:
+        """Registers point where the policy says, no word was written."""
+        for number in range(_REGISTERS):
+            self.register[number] = _PATTERN if self._same else (number + 1) * _APART
+        if self._stack_apart:
+            self.register[self._program.rsp] = 2 * _APART
+            self.register[self._program.rbp] = 3 * _APART
+        self._seed: Long = 1
+        self._size = len(self._keys)
+        for slot in range(self._size):
+            self._used[slot] = 0
+        self._count = 0
+        self.load_address: Long = 0
+        self.store_address: Long = 0
+
+    def address(self, uop: int) -> Long:
+        """Where a uop's access begins, with the register values of the moment."""
+        program = self._program
+        static = self._columns.static[uop]
+        base = program.u_base[static]
+        index = program.u_index[static]
+        address: Long = program.u_displacement[static] + program.u_stack_offset[static]
+        if base == self._operations.instruction_pointer:
+            address += self._after(uop)
+        elif 0 <= base < _REGISTERS:
+            address += self.register[base]
+        if 0 <= index < _REGISTERS:
+            address += self.register[index] * program.u_scale[static]
+        return address & _MASK
+
+    def _after(self, uop: int) -> Long:
+        """The address behind the uop's instruction."""
+        columns = self._columns
+        instance = columns.instance[uop]
+        return _CODE + columns.address[instance] + self._program.i_length[columns.position[uop]]
+
+    def execute(self, uop: int) -> None:
+        """The effect of a uop's whole instruction, whose addresses have been looked at."""
+        operations = self._operations
+        i = self._columns.position[uop]
+        kind = operations.e_kind[i]
+        if kind != _NOTHING:
+            self._execute(uop, i, kind)
+        self.register[self._program.rsp] = (
+            self.register[self._program.rsp] + self._program.i_rsp_change[i]
+        ) & _MASK
+        for place in range(4 * i, 4 * i + 4):
+            if operations.e_unknown[place] >= 0:
+                self.register[operations.e_unknown[place]] = self._unknown()
+
+    def copy(self, source: int, target: int) -> None:
+        """A move that was part of a pair; of 32 bits where the pair is, which its second half sees to."""
+        if 0 <= source < _REGISTERS and 0 <= target < _REGISTERS:
+            self.register[target] = self.register[source]
+
+    def _execute(self, uop: int, i: int, kind: int) -> None:
+        operations = self._operations
+        source = operations.e_source[i]
+        value: Long = operations.e_constant[i]
+        if kind == _STORE:
+            if source >= 0:
+                value = self.register[source]
+            self._write(self.store_address, operations.e_memory_bits[i], value)
+            return
+        if kind == _ANY_WORD:
+            value = _PATTERN if self._same and operations.e_operation[i] else self._unknown()
+            self._write(self.store_address, operations.e_memory_bits[i], value)
+            return
+        if kind == _IN_MEMORY:
+            if source >= 0:
+                value = self.register[source]
+            old: Long = self._read(self.store_address, operations.e_memory_bits[i])
+            value = self._operate(operations.e_operation[i], old, value, 64)
+            self._write(self.store_address, operations.e_memory_bits[i], value)
+            return
+        if kind == _ANY:
+            return
+        if kind == _COPY:
+            value = self.register[source]
+            if operations.e_memory_bits[i] < 64:
+                value = self._narrow(value, operations.e_memory_bits[i], operations.e_operation[i])
+        elif kind == _LOAD:
+            value = self._read(self.load_address, operations.e_memory_bits[i])
+            value = self._narrow(value, operations.e_memory_bits[i], operations.e_operation[i])
+        elif kind == _ADDRESS:
+            if source >= 0:
+                value += self.register[source]
+            if operations.e_index[i] >= 0:
+                value += self.register[operations.e_index[i]] * operations.e_scale[i]
+            if operations.e_relative[i]:
+                value += self._after(uop)
+        elif kind == _OPERATE:
+            if operations.e_memory[i] >= 0:
+                value = self._read(self.load_address, operations.e_memory_bits[i])
+            elif source >= 0:
+                value = self.register[source]
+            target: Long = self.register[operations.e_target[i]]
+            value = self._operate(operations.e_operation[i], target, value, operations.e_target_bits[i])
+        self._set(
+            operations.e_target[i], operations.e_target_bits[i], operations.e_high[i] != 0, value & _MASK
+        )
+
+    def _operate(self, operation: int, one: Long, other: Long, bits: int) -> Long:
+        if bits == 32:
+            one = one & 0xFFFFFFFF
+        if operation == _ADD:
+            return (one + other) & _MASK
+        if operation == _SUB:
+            return (one - other) & _MASK
+        if operation == _AND:
+            return one & other
+        if operation == _OR:
+            return one | other
+        if operation == _XOR:
+            return one ^ other
+        if operation == _SHL:
+            return (one << (other & 63)) & _MASK if (other & 63) < 62 else 0
+        if operation == _SHR:
+            return one >> (other & 63)
+        if operation == _SAR:
+            if bits == 32 and one & 0x80000000:
+                one = one | (_MASK - 0xFFFFFFFF)
+            if one & _SIGN:
+                return ((one - _MASK - 1) >> (other & 63)) & _MASK
+            return one >> (other & 63)
+        if operation == _IMUL:
+            return ((one & 0x7FFFFFFF) * (other & 0x7FFFFFFF)) & _MASK
+        if operation == _NOT:
+            return ~one & _MASK
+        return -one & _MASK
+
+    def _narrow(self, value: Long, bits: int, sign: int) -> Long:
+        one: Long = 1  # as wide as addresses in the compiled form, like the other ones below
+        if bits >= 64:
+            return value
+        value = value & ((one << bits) - 1)
+        if sign and value >> (bits - 1) & 1:
+            value = value | (_MASK ^ ((one << bits) - 1))
+        return value
+
+    def _set(self, target: int, bits: int, high: bool, value: Long) -> None:
+        if not 0 <= target < _REGISTERS:
+            return
+        if bits == 64:
+            self.register[target] = value
+        elif bits == 32:
+            self.register[target] = value & 0xFFFFFFFF
+        else:
+            one: Long = 1
+            shift = 8 if high else 0
+            mask: Long = ((one << bits) - 1) << shift
+            self.register[target] = (self.register[target] & ~mask) | ((value << shift) & mask)
+
+    def _unknown(self) -> Long:
+        """A number that nothing else is likely to be near to; the same in every run."""
+        self._seed = (self._seed * _MULTIPLIER + _INCREMENT) & _SEED_MASK
+        return (self._seed >> 9 << 3) | _APART << 3
+
+    # -- memory, by words of eight bytes -------------------------------------------------------------------
+
+    def _read(self, address: Long, bits: int) -> Long:
+        one: Long = 1
+        shift = int(address & 7)
+        word: Long = address >> 3
+        value: Long = self._word(word) >> (8 * shift)
+        if shift and 8 * shift + bits > 64:
+            value = value | (self._word(word + 1) << (64 - 8 * shift)) & _MASK
+        return value & _MASK if bits >= 62 else value & ((one << bits) - 1)
+
+    def _write(self, address: Long, bits: int, value: Long) -> None:
+        if bits > 64:
+            for offset in range(0, bits // 8, 8):
+                self._put((address + offset) >> 3, value)
+            return
+        if address & 7 == 0 and bits >= 62:
+            self._put(address >> 3, value)
+            return
+        one: Long = 1
+        done = 0
+        while done < bits:
+            byte: Long = (address + done // 8) & _MASK
+            place = 8 * int(byte & 7)
+            if place < 62:
+                before: Long = self._word(byte >> 3)
+                room = min(8, 62 - place)
+                mask: Long = ((one << room) - 1) << place
+                part: Long = (value >> done) & ((one << room) - 1)
+                self._put(byte >> 3, (before & ~mask) | (part << place))
+            done += 8
+
+    def _slot(self, word: Long) -> int:
+        """Where a word is, or would be put."""
+        mask = self._size - 1
+        slot = int((word ^ word >> 9 ^ word >> 20) & mask)
+        while self._used[slot] and self._keys[slot] != word:
+            slot = (slot + 1) & mask
+        return slot
+
+    def _word(self, word: Long) -> Long:
+        slot = self._slot(word)
+        if self._used[slot]:
+            return self._words[slot]
+        if self._same:
+            return _PATTERN
+        # Something of its own, always the same for the same place.
+        return (((word & 0x3FFFFFFF) * _MULTIPLIER + (word >> 30)) & _SEED_MASK) << 3 | _APART << 4
+
+    def _put(self, word: Long, value: Long) -> None:
+        slot = self._slot(word)
+        if not self._used[slot]:
+            if 2 * self._count >= self._size:
+                # Old words are forgotten: what walks that far through memory does not come back soon.
+                for each in range(self._size):
+                    self._used[each] = 0
+                self._count = 0
+                slot = self._slot(word)
+            self._used[slot] = 1
+            self._keys[slot] = word
+            self._count += 1
+        self._words[slot] = value & _MASK

@@ -1,0 +1,103 @@
+# Made by dev/declarations.py; do not edit.
+cimport cython
+
+from cyclelens.analyzer.simulator.back_end.emulator cimport Emulator
+from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue
+from cyclelens.analyzer.simulator.tables.columns cimport Columns
+from cyclelens.analyzer.simulator.tables.in_flight cimport InFlight
+from cyclelens.analyzer.simulator.tables.operations cimport Operations
+from cyclelens.analyzer.simulator.tables.program cimport Program
+
+cdef int COMPUTE
+cdef int ELIMINATED
+cdef int EMPTY
+cdef int LOAD
+cdef int NONE
+cdef int STORE_ADDRESS
+cdef int STORE_DATA
+cdef int UNKNOWN
+cdef int _HASH
+cdef int _LINE
+cdef int _NARROWEST_RENAMED
+cdef int _OWN_RESULT
+cdef int _READ_MODIFY_WRITE
+cdef int _ROOM_ADDRESS
+cdef int _ROOM_INTEGER
+cdef int _ROOM_STORES
+cdef int _ROOM_VECTOR
+cdef int _VECTOR
+
+
+@cython.final
+cdef class MacroRenamer:
+    cdef Columns _columns
+    cdef Program _program
+    cdef Operations _operations
+    cdef Emulator _emulator
+    cdef InFlight _flight
+    cdef PairQueue _idq
+    cdef PairQueue _issued
+    cdef PairQueue _entries
+    cdef int _width
+    cdef int _rob_size
+    cdef int _alus
+    cdef int _branch_alus
+    cdef public int[::1] value
+    cdef public int[::1] internal
+    cdef public int[::1] write_key
+    cdef public int[::1] write_value
+    cdef int _vector_width
+    cdef int _integer_size
+    cdef int _address_size
+    cdef int _vector_size
+    cdef int _store_size
+    cdef bint _renames_memory
+    cdef int _learnt
+    cdef int _unlearnt
+    cdef int _forwarding
+    cdef int _vector_forwarding
+    cdef int _to_integer
+    cdef int _to_vector
+    cdef int _from_address
+    cdef int _crossing
+    cdef bint _wastes
+    cdef int _fresh
+    cdef int _fresh_decoded
+    cdef int _after_load
+    cdef int _in_chain
+    cdef int _near
+    cdef int _branch_fresh
+    cdef int _branch_waiting
+    cdef int _to_branch
+    cdef int _to_multiplier
+    cdef int _between
+    cdef int _address_alu
+    cdef int _address_load
+    cdef public int writes
+    cdef public int left
+    cdef int _next_fused
+    cdef int _next_uop
+    cdef public int dispatched
+    cdef public int unkeyed
+    cdef void _set(self, object rules) noexcept
+    cdef int start(self) except -1
+    cdef void tick(self, int cycle) noexcept
+    cdef bint _has_room(self, int count) noexcept
+    cdef void _rename(self, int first, int i, int cycle) noexcept
+    cdef void _rename_uop(self, int uop, int static, int cycle) noexcept
+    cdef int _add_input(self, int uop, int value) noexcept
+    cdef int _current(self, int key) noexcept
+    cdef void _write(self, int key, int value) noexcept
+    @cython.locals(address=cython.longlong)
+    cdef void _open_store(self, int uop, int static) noexcept
+    @cython.locals(address=cython.longlong, ahead=cython.longlong)
+    cdef int _find_store(self, int uop, int static) noexcept
+    cdef int _read_from(self, int uop, int static, int store, bint begins, int size) noexcept
+    cdef bint _same_registers(self, int static, int slot) noexcept
+    cdef bint _knows(self, int uop) noexcept
+    cdef int _forwarding_latency(self, int store, int static) noexcept
+    cdef void _weigh(self, int uop, int static, int kind, int cycle) noexcept
+    cdef void _weigh_load(self, int uop, int slot, int cycle) noexcept
+    cdef void _weigh_operation(self, int uop, int slot, int mask, int cycle) noexcept
+    cdef int _weight(self, int producer, int producer_mask, int mask) noexcept
+    cdef int _alu_of(self, int value) noexcept

@@ -1,0 +1,490 @@
+"""Dispatch of a core that counts macro-ops: renames whole instructions, in order, as far as width and room
+go, and finds the stores that loads read from (M4, M7, M14, M18, M19)."""
+
+from __future__ import annotations
+
+from cyclelens.analyzer.model.macro_ops import MacroOpRules
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.units import Role
+from cyclelens.analyzer.model.uops import Trait
+from cyclelens.analyzer.simulator.back_end.emulator import Emulator
+from cyclelens.analyzer.simulator.tables.arrays import Long, PairQueue, ints
+from cyclelens.analyzer.simulator.tables.columns import Columns
+from cyclelens.analyzer.simulator.tables.constants import (
+    COMPUTE,
+    ELIMINATED,
+    EMPTY,
+    LOAD,
+    NONE,
+    STORE_ADDRESS,
+    STORE_DATA,
+    UNKNOWN,
+)
+from cyclelens.analyzer.simulator.tables.in_flight import InFlight
+from cyclelens.analyzer.simulator.tables.operations import Operations
+from cyclelens.analyzer.simulator.tables.queues import Queues
+
+_VECTOR, _OWN_RESULT, _READ_MODIFY_WRITE = (
+    int(Trait.VECTOR),
+    int(Trait.OWN_RESULT),
+    int(Trait.READ_MODIFY_WRITE),
+)
+_LINE = 64
+_NARROWEST_RENAMED = 4
+_ROOM_INTEGER, _ROOM_ADDRESS, _ROOM_VECTOR, _ROOM_STORES = 4, 4, 3, 2
+"""What an instruction may need; less room than that stops dispatch."""
+_HASH = 40503
+
+
+class MacroRenamer:
+    """Up to ``issue_width`` macro-ops a cycle."""
+
+    def __init__(
+        self,
+        columns: Columns,
+        microarchitecture: Microarchitecture,
+        queues: Queues,
+        operations: Operations,
+        emulator: Emulator,
+        in_flight: InFlight,
+        entries: PairQueue,
+    ) -> None:
+        rules = microarchitecture.macro_ops
+        assert rules is not None
+        self._columns = columns
+        self._program = columns.program
+        self._operations = operations
+        self._emulator = emulator
+        self._flight = in_flight
+        self._idq = queues.idq
+        self._issued = queues.issued
+        self._entries = entries
+        self._width = microarchitecture.issue_width
+        self._rob_size = microarchitecture.reorder_buffer_size
+        units = microarchitecture.units
+        self._alus = units.having(Role.ALU).mask
+        self._branch_alus = units.having(Role.BRANCH).mask
+        self._set(rules)
+        self.value = ints(0)
+        """Current value by rename key, NONE if never used."""
+        self.internal = ints(0)
+        self.write_key = ints(0)
+        self.write_value = ints(0)
+
+    def _set(self, rules: MacroOpRules) -> None:
+        self._vector_width = rules.vector_dispatch_width
+        self._integer_size = rules.integer_scheduler
+        self._address_size = rules.address_scheduler
+        self._vector_size = rules.vector_scheduler
+        self._store_size = rules.store_queue
+        self._renames_memory = rules.renames_memory
+        self._learnt = rules.learnt_loads
+        self._unlearnt = rules.unlearnt_loads
+        self._forwarding = rules.forwarding
+        self._vector_forwarding = rules.vector_forwarding
+        self._to_integer = rules.vector_to_integer_forwarding
+        self._to_vector = rules.integer_to_vector_forwarding
+        self._from_address = rules.forwarding_from_address
+        self._crossing = rules.line_crossing_cycles
+        wasted = rules.wasted
+        self._wastes = wasted is not None
+        if wasted is not None:
+            self._fresh, self._fresh_decoded = wasted.fresh, wasted.fresh_decoded
+            self._after_load, self._in_chain, self._near = wasted.after_load, wasted.in_chain, wasted.near_ops
+            self._branch_fresh, self._branch_waiting = wasted.branch_alu_fresh, wasted.branch_alu_waiting
+            self._to_branch, self._to_multiplier = wasted.to_branch_alu, wasted.to_multiplier
+            self._between = wasted.between_classes
+            self._address_alu, self._address_load = wasted.address_from_alu, wasted.address_from_load
+
+    def start(self) -> None:
+        """No register was ever written."""
+        program = self._program
+        if program.keys > len(self.value):
+            self.value = ints(2 * program.keys)
+        for key in range(program.keys):
+            self.value[key] = NONE
+        outputs = program.outputs + program.registers + 2
+        if outputs > len(self.internal):
+            self.internal = ints(2 * outputs)
+            self.write_key = ints(2 * outputs)
+            self.write_value = ints(2 * outputs)
+        self.writes = 0
+        self.left = 0
+        """Macro-ops of the instruction renamed last that are still to be dispatched."""
+        self._next_fused = 0
+        self._next_uop = 0
+        self.dispatched = 0
+        """Macro-ops so far."""
+        self.unkeyed = 0
+        """Loads of the program that read what a store through other registers has written."""
+
+    def tick(self, cycle: int) -> None:
+        """One cycle."""
+        program = self._program
+        operations = self._operations
+        columns = self._columns
+        queue = self._idq
+        self._issued.clear()
+        slots = self._width
+        vectors = self._vector_width
+        while slots > 0:
+            if self.left == 0:
+                if queue.count == 0:
+                    return
+                uop = queue.firsts[queue.head]
+                idq_uop = queue.seconds[queue.head]
+                i = columns.position[uop]
+                count = program.q_fused_count[idq_uop]
+                if not self._has_room(count):
+                    return
+                needed = operations.m_vector_ops[i]
+                if needed > vectors and vectors < self._vector_width:
+                    return
+                vectors -= needed
+                if operations.m_serializing[i] and self._entries.count + self._issued.count > 0:
+                    return
+                queue.pop()
+                self._rename(uop, i, cycle)
+                self.left = count
+                self._next_fused = program.q_fused0[idq_uop]
+                self._next_uop = uop
+                self.dispatched += count
+            last = columns.position[self._next_uop]
+            while self.left > 0 and slots > 0:
+                size = program.f_uop_count[self._next_fused]
+                self._issued.push(self._next_uop, size)
+                self._next_uop += size
+                self._next_fused += 1
+                self.left -= 1
+                slots -= 1
+            if self.left == 0 and operations.m_ends_group[last]:
+                return
+
+    def _has_room(self, count: int) -> bool:
+        flight = self._flight
+        waiting = self._entries.count + self._issued.count
+        return (
+            # A microcoded instruction may be longer than the buffer: it goes alone.
+            (waiting + count <= self._rob_size or waiting == 0)
+            and flight.integer + _ROOM_INTEGER <= self._integer_size
+            and flight.address + _ROOM_ADDRESS <= self._address_size
+            and flight.vector + _ROOM_VECTOR <= self._vector_size
+            and self._columns.stores - flight.oldest_store + _ROOM_STORES <= self._store_size
+        )
+
+    def _rename(self, first: int, i: int, cycle: int) -> None:
+        """A whole instruction."""
+        columns = self._columns
+        program = self._program
+        operations = self._operations
+        if operations.m_pair_source[i] >= 0:
+            self.value[operations.m_pair_target[i]] = self._current(operations.m_pair_source[i])
+            self._emulator.copy(operations.m_pair_source[i], operations.m_pair_target[i])
+        self.writes = 0
+        for uop in range(first, first + program.i_uop_count[i]):
+            columns.issued[uop] = cycle
+        if program.i_eliminable[i]:
+            columns.port[first] = ELIMINATED
+            self._write(program.i_move_target[i], self._current(program.i_move_source[i]))
+        else:
+            for uop in range(first, first + program.i_uop_count[i]):
+                self._rename_uop(uop, columns.static[uop], cycle)
+        for position in range(self.writes):
+            self.value[self.write_key[position]] = self.write_value[position]
+        self._emulator.execute(first)
+
+    def _rename_uop(self, uop: int, static: int, cycle: int) -> None:
+        columns = self._columns
+        program = self._program
+        kind = program.u_kind[static]
+        flight = self._flight
+        slot = uop & flight.uop_mask
+        columns.first_input[uop] = columns.inputs
+        flight.u_inputs[slot] = program.u_in_count[static]
+        flight.u_waste[slot] = 0
+        flight.u_slots[slot] = 1
+        alias = NONE
+        pending = 0
+        if kind == EMPTY:
+            for operand in range(
+                program.u_out0[static], program.u_out0[static] + program.u_out_count[static]
+            ):
+                self._write(program.out_key[operand], columns.old_value(1))
+            return
+        first_operand = program.u_in0[static]
+        for operand in range(first_operand, first_operand + program.u_in_count[static]):
+            key = program.in_key[operand]
+            value = self.internal[key] if program.in_internal[operand] else self._current(key)
+            pending += self._add_input(uop, value)
+        extra = 0
+        if kind == STORE_ADDRESS:
+            self._open_store(uop, static)
+        elif kind == STORE_DATA:
+            columns.store[uop] = columns.stores - 1
+            columns.store_uop[columns.stores - 1] = uop
+        elif kind == LOAD and program.u_has_address[static]:
+            alias = self._find_store(uop, static)
+            if alias < NONE:
+                # It forwards from the store: it waits for its address and its data.
+                store = columns.store[uop] & flight.store_mask
+                pending += self._add_input(uop, flight.s_picked[store])
+                pending += self._add_input(uop, flight.s_source[store])
+                flight.u_inputs[slot] += 2
+                alias = NONE
+                extra = 1
+        columns.pending[uop] = pending
+        if pending == 0:
+            flight.fresh.push(uop, 0)
+        self._weigh(uop, static, kind, cycle)
+        latency = self._crossing if flight.u_slots[slot] > 1 else 0
+        columns.first_result[uop] = columns.values
+        for operand in range(program.u_out0[static], program.u_out0[static] + program.u_out_count[static]):
+            key = program.out_key[operand]
+            value = columns.new_value(uop, program.out_latency[operand] + latency)
+            if kind == STORE_DATA:
+                flight.s_source[columns.store[uop] & flight.store_mask] = value
+            if extra:
+                store = columns.store[uop] & flight.store_mask
+                flight.u_after_data[slot] = (
+                    self._forwarding_latency(store, static) - program.out_latency[operand]
+                )
+            if alias != NONE:
+                value = alias
+            if program.out_internal[operand]:
+                self.internal[key] = value
+            else:
+                self._write(key, value)
+        if kind == STORE_DATA and program.u_out_count[static] == 0:
+            source = NONE
+            if program.u_in_count[static] > 0:
+                source = columns.input_value[columns.first_input[uop]]
+            else:
+                source = columns.old_value(0)
+            flight.s_source[columns.store[uop] & flight.store_mask] = source
+        mask = program.u_port_mask[static]
+        if kind == LOAD or kind == STORE_ADDRESS:  # noqa: SIM109 - a tuple would be made each time
+            flight.address += 1
+        elif mask & self._alus:
+            flight.integer += 1
+        else:
+            flight.vector += 1
+
+    def _add_input(self, uop: int, value: int) -> int:
+        """1 if it is not known yet when the value will be there."""
+        columns = self._columns
+        position = columns.new_input(uop, value)
+        if columns.value_ready[value] != UNKNOWN:
+            return 0
+        columns.input_next[position] = columns.value_waiters[value]
+        columns.value_waiters[value] = position
+        return 1
+
+    def _current(self, key: int) -> int:
+        value = self.value[key]
+        if value == NONE:
+            value = self._columns.old_value(0)
+            self.value[key] = value
+        return value
+
+    def _write(self, key: int, value: int) -> None:
+        """A result, visible when the instruction is complete."""
+        self.write_key[self.writes] = key
+        self.write_value[self.writes] = value
+        self.writes += 1
+
+    # -- memory --------------------------------------------------------------------------------------------
+
+    def _open_store(self, uop: int, static: int) -> None:
+        columns = self._columns
+        program = self._program
+        flight = self._flight
+        address: Long = self._emulator.address(uop)
+        self._emulator.store_address = address
+        store = columns.new_store()
+        columns.store[uop] = store
+        columns.store_base[store] = address
+        columns.store_bytes[store] = program.u_bytes[static]
+        slot = store & flight.store_mask
+        base = program.u_base[static]
+        index = program.u_index[static]
+        flight.s_base_key[slot] = base
+        flight.s_base_value[slot] = NONE if base < 0 else self._current(base)
+        flight.s_index_value[slot] = NONE if index < 0 else self._current(index)
+        flight.s_vector[slot] = self._operations.t_traits[static] & _VECTOR
+        flight.s_crosses[slot] = address % _LINE + program.u_bytes[static] > _LINE
+        # The value has no latency: it is there when the address is picked.
+        flight.s_picked[slot] = columns.new_value(uop, 0)
+
+    def _find_store(self, uop: int, static: int) -> int:
+        """What a load reads: the value that a store in flight stores, if it is renamed to that; NONE for
+        memory; less if it forwards from a store, which ``store`` names."""
+        columns = self._columns
+        program = self._program
+        flight = self._flight
+        address: Long = self._emulator.address(uop)
+        self._emulator.load_address = address
+        size = program.u_bytes[static]
+        slot = uop & flight.uop_mask
+        if address % _LINE + size > _LINE:
+            flight.u_slots[slot] = 2
+        columns.blocked[uop] = 0
+        store = columns.stores - 1
+        while store >= flight.oldest_store:
+            ahead: Long = address - columns.store_base[store]
+            stored = columns.store_bytes[store]
+            if -size < ahead < stored:
+                columns.store[uop] = store
+                if ahead < 0 or ahead + size > stored:
+                    columns.blocked[uop] = 1
+                    return NONE
+                return self._read_from(uop, static, store, ahead == 0, size)
+            store -= 1
+        return NONE
+
+    def _read_from(self, uop: int, static: int, store: int, begins: bool, size: int) -> int:
+        """A load that a store covers."""
+        flight = self._flight
+        slot = store & flight.store_mask
+        traits = self._operations.t_traits[static]
+        if (
+            self._renames_memory
+            and begins
+            and not flight.s_vector[slot]
+            and not traits & _VECTOR
+            and (size >= _NARROWEST_RENAMED or traits & _READ_MODIFY_WRITE)
+            and (self._same_registers(static, slot) or self._knows(uop))
+        ):
+            self._columns.store[uop] = NONE
+            return flight.s_source[slot]
+        flight.u_after_address[uop & flight.uop_mask] = self._from_address
+        return NONE - 1
+
+    def _same_registers(self, static: int, slot: int) -> bool:
+        """The store's address was made from the same values, or both from the stack pointer."""
+        program = self._program
+        flight = self._flight
+        base = program.u_base[static]
+        index = program.u_index[static]
+        same_index = flight.s_index_value[slot] == (NONE if index < 0 else self._current(index))
+        if base == program.rsp and flight.s_base_key[slot] == program.rsp:
+            return same_index
+        return same_index and flight.s_base_value[slot] == (NONE if base < 0 else self._current(base))
+
+    def _knows(self, uop: int) -> bool:
+        """A load that a predictor has learnt to rename although the registers differ: in loops that have few
+        of them."""
+        if not self._program.loop:
+            return False
+        i = self._columns.position[uop]
+        seen = self._operations.m_load_seen
+        if not seen[i]:
+            seen[i] = 1
+            self.unkeyed += 1
+            return self._flight.small_loop
+        if self._flight.small_loop or self.unkeyed <= self._learnt:
+            return True
+        if self.unkeyed >= self._unlearnt:
+            return False
+        # Which of them it holds is not known; always the same ones here.
+        share = (self._unlearnt - self.unkeyed) * 1024 // (self._unlearnt - self._learnt)
+        return (i * _HASH >> 4) % 1024 < share
+
+    def _forwarding_latency(self, store: int, static: int) -> int:
+        """From the store's data to the load's result."""
+        traits = self._operations.t_traits[static]
+        if self._flight.s_vector[store]:
+            return self._vector_forwarding if traits & _VECTOR else self._to_integer
+        if traits & _VECTOR:
+            return self._to_vector
+        return self._forwarding - (1 if traits & _READ_MODIFY_WRITE else 0)
+
+    # -- wasted slots --------------------------------------------------------------------------------------
+
+    def _weigh(self, uop: int, static: int, kind: int, cycle: int) -> None:
+        """How much issuing the uop will waste if an ALU's result is what it waits for (M14, M15)."""
+        flight = self._flight
+        slot = uop & flight.uop_mask
+        flight.u_fresh[slot] = 1
+        flight.u_place[slot] = self.dispatched
+        if not self._wastes:
+            return
+        mask = self._program.u_port_mask[static]
+        own = self._operations.t_traits[static] & _OWN_RESULT
+        if kind == LOAD:
+            self._weigh_load(uop, slot, cycle)
+        elif kind != STORE_ADDRESS and mask & self._alus and not own:
+            self._weigh_operation(uop, slot, mask, cycle)
+
+    def _weigh_load(self, uop: int, slot: int, cycle: int) -> None:
+        columns = self._columns
+        first = columns.first_input[uop]
+        # What it forwards from is no part of the address.
+        for position in range(first, first + self._program.u_in_count[columns.static[uop]]):
+            value = columns.input_value[position]
+            ready = columns.value_ready[value]
+            if ready == UNKNOWN or ready > cycle + 1:
+                weight = self._address_alu if self._alu_of(value) else self._address_load
+                if weight > self._flight.u_waste[slot]:
+                    self._flight.u_waste[slot] = weight
+                    self._flight.u_waste_value[slot] = value
+
+    def _weigh_operation(self, uop: int, slot: int, mask: int, cycle: int) -> None:
+        columns = self._columns
+        flight = self._flight
+        first = columns.first_input[uop]
+        fresh = 1
+        for position in range(first, first + flight.u_inputs[slot]):
+            value = columns.input_value[position]
+            ready = columns.value_ready[value]
+            waits = ready == UNKNOWN or ready > cycle + 1
+            if waits and fresh == 1:
+                fresh = 2
+            producer_mask = self._alu_of(value)
+            if producer_mask == 0:
+                continue
+            producer = columns.value_uop[value]
+            picked = columns.dispatched[producer]
+            if picked != UNKNOWN and picked < cycle - 1:
+                continue
+            if waits:
+                fresh = 0
+            weight = self._weight(producer, producer_mask, mask)
+            if weight > flight.u_waste[slot]:
+                flight.u_waste[slot] = weight
+                flight.u_waste_value[slot] = value
+        flight.u_fresh[slot] = fresh
+
+    def _weight(self, producer: int, producer_mask: int, mask: int) -> int:
+        flight = self._flight
+        slot = producer & flight.uop_mask
+        fresh = flight.u_fresh[slot]
+        distance = max(1, self.dispatched - flight.u_place[slot])
+        if fresh == 2:
+            weight = self._after_load
+        elif fresh:
+            weight = self._fresh_decoded if flight.decoded else self._fresh
+            if distance > self._near:
+                weight = weight * self._near // distance
+        else:
+            weight = self._in_chain
+        if producer_mask == mask:
+            return weight
+        if mask == self._alus:
+            if producer_mask == self._branch_alus:
+                return self._branch_fresh if fresh else self._branch_waiting
+            return weight * 5 // 8
+        if producer_mask == self._alus:
+            share = self._to_branch if mask == self._branch_alus else self._to_multiplier
+            return weight * share // 8
+        return weight * self._between // 8
+
+    def _alu_of(self, value: int) -> int:
+        """The units of the ALU operation of one cycle that makes a value, 0 if no such makes it."""
+        columns = self._columns
+        producer = columns.value_uop[value]
+        if producer == NONE or columns.value_latency[value] != 1:
+            return 0
+        static = columns.static[producer]
+        if self._program.u_kind[static] != COMPUTE:
+            return 0
+        return self._program.u_port_mask[static] & self._alus

@@ -1,0 +1,43 @@
+# Made by dev/declarations.py; do not edit.
+cimport cython
+
+from cyclelens.analyzer.simulator.front_end.front_end cimport FrontEnd
+from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue
+from cyclelens.analyzer.simulator.tables.columns cimport Columns
+from cyclelens.analyzer.simulator.tables.in_flight cimport InFlight
+from cyclelens.analyzer.simulator.tables.operations cimport Operations
+from cyclelens.analyzer.simulator.tables.program cimport Program
+
+cdef int CODE_LINE
+cdef int DSB
+cdef int MITE
+cdef int _EIGHTHS
+cdef int _SMALL_STEP
+
+
+cdef class OpCache(FrontEnd):
+    cdef Columns _columns
+    cdef Program _program
+    cdef Operations _operations
+    cdef InFlight _flight
+    cdef PairQueue _idq
+    cdef int _idq_size
+    cdef int _decoders
+    cdef int _decode_bytes
+    cdef int _buffer_bytes
+    cdef int _long
+    cdef int _line_entries
+    cdef int _line_fields
+    cdef int _taken
+    cdef int _small
+    cdef int[::1] _costs
+    cdef public int instance
+    cdef public int fetched
+    cdef public int wait
+    cdef public bint big_before
+    cdef int start(self) except -1
+    cdef int tick(self, int cycle) except -1
+    cdef void _decode(self, int cycle) noexcept
+    cdef void _deliver(self, int source, int cycle) noexcept
+    cdef void _window(self, int cycle) noexcept
+    cdef int _cost(self, int filled, bint ended) noexcept

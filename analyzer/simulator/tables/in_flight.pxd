@@ -1,0 +1,36 @@
+# Made by dev/declarations.py; do not edit.
+cimport cython
+
+from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue
+
+cdef int _STORES
+cdef int _UOPS
+
+
+@cython.final
+cdef class InFlight:
+    cdef public int uop_mask
+    cdef public int store_mask
+    cdef public int[::1] u_inputs
+    cdef public int[::1] u_after_address
+    cdef public int[::1] u_after_data
+    cdef public int[::1] u_fresh
+    cdef public int[::1] u_place
+    cdef public int[::1] u_waste
+    cdef public int[::1] u_waste_value
+    cdef public int[::1] u_slots
+    cdef public int[::1] s_base_value
+    cdef public int[::1] s_index_value
+    cdef public int[::1] s_base_key
+    cdef public int[::1] s_vector
+    cdef public int[::1] s_source
+    cdef public int[::1] s_picked
+    cdef public int[::1] s_crosses
+    cdef public PairQueue fresh
+    cdef public int integer
+    cdef public int address
+    cdef public int vector
+    cdef public int oldest_store
+    cdef public bint small_loop
+    cdef public bint decoded
+    cdef int start(self) except -1

@@ -1,0 +1,55 @@
+"""What renamer and scheduler of a core that picks by age know about uops and stores on their way: rings,
+indexed by the low bits of a uop's or store's number."""
+
+from __future__ import annotations
+
+from cyclelens.analyzer.simulator.tables.arrays import PairQueue, ints
+
+_UOPS = 1 << 14
+_STORES = 1 << 8
+
+
+class InFlight:
+    """Rings over uops (``u_``) and stores (``s_``), and how many wait where."""
+
+    def __init__(self) -> None:
+        self.uop_mask = _UOPS - 1
+        self.store_mask = _STORES - 1
+        self.u_inputs = ints(_UOPS)
+        """Inputs, with those that only this instance has: a store that it forwards from."""
+        self.u_after_address = ints(_UOPS)
+        self.u_after_data = ints(_UOPS)
+        """Cycles from the store's address and from its data to the pick of a load that forwards."""
+        self.u_fresh = ints(_UOPS)
+        """1: all inputs were there at dispatch; 2: it waits for something else than an ALU; 0: for one."""
+        self.u_place = ints(_UOPS)
+        """In macro-ops."""
+        self.u_waste = ints(_UOPS)
+        """Eighths of a slot that are lost if the value below comes last."""
+        self.u_waste_value = ints(_UOPS)
+        self.u_slots = ints(_UOPS)
+        """Of the address units."""
+        self.s_base_value = ints(_STORES)
+        self.s_index_value = ints(_STORES)
+        self.s_base_key = ints(_STORES)
+        self.s_vector = ints(_STORES)
+        self.s_source = ints(_STORES)
+        """The value that is stored."""
+        self.s_picked = ints(_STORES)
+        """A value that is there when the address is."""
+        self.s_crosses = ints(_STORES)
+
+        self.fresh = PairQueue()
+        """Uops of the latest dispatch whose inputs are all known, renamer to scheduler."""
+
+    def start(self) -> None:
+        """Nothing is on its way."""
+        self.fresh.start(_UOPS)
+        self.integer = 0
+        self.address = 0
+        self.vector = 0
+        self.oldest_store = 0
+        """The first store that has not been committed."""
+        self.small_loop = False
+        self.decoded = False
+        """The code comes from the decoders."""

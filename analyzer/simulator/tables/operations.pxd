@@ -1,0 +1,41 @@
+# Made by dev/declarations.py; do not edit.
+cimport cython
+
+from cyclelens.analyzer.simulator.tables.program cimport Program
+
+cdef int _NO_PAIR
+
+
+@cython.final
+cdef class Operations:
+    cdef public Program program
+    cdef object _microarchitecture
+    cdef public int instruction_pointer
+    cdef public int[::1] m_entries
+    cdef public int[::1] m_fields
+    cdef public int[::1] m_decode_slots
+    cdef public int[::1] m_vector_ops
+    cdef public int[::1] m_begins_group
+    cdef public int[::1] m_ends_group
+    cdef public int[::1] m_serializing
+    cdef public int[::1] m_pair_source
+    cdef public int[::1] m_pair_target
+    cdef public int[::1] m_load_seen
+    cdef public int[::1] e_kind
+    cdef public int[::1] e_target
+    cdef public int[::1] e_source
+    cdef public int[::1] e_index
+    cdef public int[::1] e_scale
+    cdef public int[::1] e_operation
+    cdef public int[::1] e_target_bits
+    cdef public int[::1] e_high
+    cdef public int[::1] e_memory
+    cdef public int[::1] e_memory_bits
+    cdef public int[::1] e_relative
+    cdef public long long[::1] e_constant
+    cdef public int[::1] e_unknown
+    cdef public int[::1] t_traits
+    cdef public int[::1] late
+    cdef int _make(self, int instructions, int uops, int inputs) except -1
+    cdef int _pair(self, object block, int move, int operation) except -1
+    cdef void _effect(self, int i, object effect) noexcept
