@@ -17,6 +17,8 @@ from cyclelens.analyzer.insight.whatif import Experiment, Outcome
 
 COLUMNS = ("saves", "cycles/iter", "change", "then bound by", "kind")
 _SHOWN = COLUMNS[:-1]
+_MOST_ROWS = 12
+"""Changes of each kind that people are shown."""
 _HEADINGS = {
     Kind.REWRITE: "",
     Kind.REMOVAL: "What instructions cost (without them the kernel computes something else):",
@@ -72,7 +74,9 @@ def answer(experiment: Experiment, base: Outcome, tried: Sequence[Tried]) -> Ite
         if own and heading:
             yield heading
         if own:
-            yield from grid(_SHOWN, own).split("\n")
+            yield from grid(_SHOWN, own[:_MOST_ROWS]).split("\n")
+        if len(own) > _MOST_ROWS:
+            yield f"and {len(own) - _MOST_ROWS} more"
 
 
 def _chains(experiment: Experiment, rewritten: bool) -> Iterator[str]:

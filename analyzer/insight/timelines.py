@@ -3,35 +3,38 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import replace
 
-from cyclelens.analyzer.insight.waits import Timeline, timeline
+from cyclelens.analyzer.insight.waits import Edge, Timeline, timeline
 from cyclelens.analyzer.model.result import Prediction, TraceRow
 from cyclelens.analyzer.model.uops import InstructionTemplate
 
 _LEAST_ROUNDS = 3
 
 
-def steady_row(prediction: Prediction) -> int:
-    """The first row of the trace that belongs to the iterations over which averages are taken; 0 if the trace
-    ends before them, or if there is none."""
-    trace = prediction.simulation.trace
-    if trace is None:
-        return 0
-    first = bisect_left(trace.rows, prediction.simulation.first_round, key=lambda row: row.round)
-    return first if first < len(trace.rows) else 0
+def steady_row(prediction: Prediction, rows: Sequence[TraceRow]) -> int:
+    """The first row of the iterations over which averages are taken; 0 if the rows end before."""
+    first = bisect_left(rows, prediction.simulation.first_round, key=lambda row: row.round)
+    return first if first < len(rows) else 0
 
 
 def shown(prediction: Prediction, most_rows: int | None = None) -> Timeline:
-    """A prediction's timeline from its beginning, with about ``most_rows`` rows of its steady state, but at
-    least three iterations of it; by default all. Raises ValueError if the simulation was run without a trace.
+    """A prediction's timeline with about ``most_rows`` rows of its steady state, but at least three
+    iterations of it, behind the warm-up, unless that has more rows; by default all.
+
+    Raises ValueError if the simulation was run without a trace.
     """
     trace = prediction.simulation.trace
-    if trace is not None and most_rows is not None:
-        first = steady_row(prediction)
+    if trace is None or most_rows is None:
+        drawn = timeline(prediction)
+    else:
+        first = steady_row(prediction, trace.rows)
         least = trace.rows[first].round + _LEAST_ROUNDS if trace.rows else 0
-        most_rows = max(first + most_rows, bisect_left(trace.rows, least, key=lambda row: row.round))
-    drawn = timeline(prediction, most_rows)
+        end = max(first + most_rows, bisect_left(trace.rows, least, key=lambda row: row.round))
+        drawn = timeline(prediction, end)
+        if first > most_rows:
+            drawn = _from_row(drawn, first)
 
     def name(row: TraceRow, value: str) -> str:
         return _name(prediction.instructions[row.instruction], value) if row.kind == "uop" else value.lower()
@@ -47,6 +50,39 @@ def shown(prediction: Prediction, most_rows: int | None = None) -> Timeline:
         for row, listed in zip(drawn.rows, drawn.waits, strict=True)
     )
     return replace(drawn, inputs=inputs, waits=waits)
+
+
+def _from_row(drawn: Timeline, first: int) -> Timeline:
+    """A timeline without the rows before one. Who refers to these is given numbers behind the others."""
+    rows = drawn.rows[first:]
+    numbers = {number: number - first for number in range(first, len(drawn.rows))}
+
+    def moved(old: int) -> int:
+        return numbers.setdefault(old, len(numbers))
+
+    begin = min((row.issued for row in rows if row.issued is not None), default=0)
+    inputs = tuple(
+        tuple(one._replace(producer=moved(one.producer)) for one in read) for read in drawn.inputs[first:]
+    )
+    waits = tuple(
+        tuple(wait if wait.uop is None else wait._replace(uop=moved(wait.uop)) for wait in listed)
+        for listed in drawn.waits[first:]
+    )
+    ports = {
+        port: {cycle: moved(row) for cycle, row in taken.items() if cycle >= begin}
+        for port, taken in drawn.ports.items()
+    }
+    return replace(
+        drawn,
+        rows=rows,
+        inputs=inputs,
+        waits=waits,
+        chain=frozenset(
+            Edge(one - first, other - first) for one, other in drawn.chain if min(one, other) >= first
+        ),
+        ports=ports,
+        later={new: drawn.row(old) for old, new in numbers.items() if new >= len(rows)},
+    )
 
 
 def _name(template: InstructionTemplate, value: str) -> str:

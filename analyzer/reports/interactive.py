@@ -46,7 +46,7 @@ def _data(region: RegionAnalysis, prediction: Prediction) -> dict[str, Any]:
 
     return {
         "cycles": drawn.cycles,
-        "steady": steady_row(prediction),
+        "steady": steady_row(prediction, drawn.rows),
         "instructions": [
             {
                 "text": row.text,

@@ -88,7 +88,7 @@ def render(
     if trace is None:
         raise ValueError("the simulation was run without a trace")
     if isinstance(rounds, int):
-        first = trace.rows[steady_row(prediction)].round if trace.rows else 0
+        first = trace.rows[steady_row(prediction, trace.rows)].round if trace.rows else 0
         rounds = range(first, first + rounds)
     chosen = [row for row in trace.rows if row.round in rounds]
     if not chosen:
@@ -120,7 +120,7 @@ def draw(prediction: Prediction, *, texts: Sequence[str] | None = None) -> Drawi
     """Iterations of the steady state with ports and buffers below them. Raises ValueError as ``render``."""
     shown = timeline(prediction, _DRAWN_ROWS)
     texts = texts or _decoded(prediction)
-    first = steady_row(prediction)
+    first = steady_row(prediction, shown.rows)
     rows = shown.rows[first:]
     begin = min((cycle for row in rows for _, cycle in _events(row)), default=0)
     cycles = range(begin, min(shown.cycles, begin + _DRAWN_CYCLES))

@@ -18,17 +18,46 @@ def predicted(code=KERNEL, **options):
 
 def test_the_steady_state_begins_with_the_iterations_of_the_averages():
     prediction = predicted()
-    row = prediction.simulation.trace.rows[steady_row(prediction)]
-    assert row.round == prediction.simulation.first_round > 0
-    assert steady_row(predicted(trace_rounds=2)) == 0
+    rows = prediction.simulation.trace.rows
+    assert rows[steady_row(prediction, rows)].round == prediction.simulation.first_round > 0
+    short = predicted(trace_rounds=2)
+    assert steady_row(short, short.simulation.trace.rows) == 0
 
 
 def test_some_of_the_steady_state_is_always_there():
     prediction = predicted()
-    first = prediction.simulation.first_round
-    assert {row.round for row in shown(prediction, 1).rows} == set(range(first + 3))
-    assert len(shown(prediction, 100).rows) > steady_row(prediction) + 90
-    assert shown(prediction).rows == prediction.simulation.trace.rows
+    rows, first = prediction.simulation.trace.rows, prediction.simulation.first_round
+    begin = steady_row(prediction, rows)
+    assert [row.round for row in shown(prediction, begin).rows][:: len(rows)] == [0]
+    assert len(shown(prediction, begin).rows) > 2 * begin - 20
+    assert shown(prediction).rows == rows
+    assert {row.round for row in shown(prediction, 1).rows} == set(range(first, first + 3))
+
+
+def test_a_warm_up_that_is_too_long_is_left_out():
+    """What later rows waited for in it is still known."""
+    prediction = predicted()
+    whole, short = shown(prediction), shown(prediction, 1)
+    first = steady_row(prediction, whole.rows)
+    assert steady_row(prediction, short.rows) == 0
+
+    def same(number, other):
+        return short.row(number) == whole.row(other)
+
+    for number, row in enumerate(short.rows):
+        assert row == whole.rows[first + number]
+        for one, other in zip(short.inputs[number], whole.inputs[first + number], strict=True):
+            assert (one.value, one.ready) == (other.value, other.ready) and same(one.producer, other.producer)
+        for one, other in zip(short.waits[number], whole.waits[first + number], strict=True):
+            assert one[:3] == other[:3]
+            assert (one.uop is None and other.uop is None) or same(one.uop, other.uop)
+    assert short.chain == {
+        (one - first, other - first)
+        for one, other in whole.chain
+        if one - first >= 0 and other - first < len(short.rows)
+    }
+    for port, taken in short.ports.items():
+        assert all(same(row, whole.ports[port][cycle]) for cycle, row in taken.items())
 
 
 def test_values_are_called_what_their_readers_call_them():
