@@ -27,6 +27,7 @@ from cyclelens.analyzer.model.result import (
     Analysis,
     AnalysisOptions,
     Assumption,
+    BranchingAnalysis,
     Finding,
     Position,
     Prediction,
@@ -36,6 +37,7 @@ from cyclelens.analyzer.model.source import (
     LINE_BYTES,
     UNKNOWN_LINE,
     AssembledFile,
+    Branching,
     Placement,
     Problem,
     Region,
@@ -73,7 +75,7 @@ _QUICK_BYTES = 16 * 1024
 fifteen milliseconds."""
 
 _CACHED_PREDICTIONS = 256
-_MARKER_OPTIONS = frozenset({"arch", "mode", "alignment", "align", "name", "per"})
+_MARKER_OPTIONS = frozenset({"arch", "mode", "alignment", "align", "name", "per", "taken"})
 
 # ---------------------------------------------------------------------------------------------------------
 # The analyzer
@@ -201,27 +203,97 @@ class Analyzer:
         cancel: Cancel | None,
         due: Callable[[], bool],
     ) -> Iterator[Analysis]:
+        # Here, because batches of machine code need no causes and start faster without them.
+        from cyclelens.analyzer.insight import ways
+
         problems = list(assembled.problems)
-        regions = []
-        chosen = [region for region in assembled.regions if _is_chosen(region.name, options.region)]
+        regions: list[RegionAnalysis] = []
+        blocks = {region.name: region for region in assembled.regions}
+        chosen = _chosen(assembled, options.region)
         if options.region is not None and not chosen:
-            names = [region.name for region in assembled.regions]
+            names = list(dict.fromkeys(each.name for each in _chosen(assembled, None)))
             known = among(options.region, names) if names else ", and no other one"
             message = f"there is no region '{options.region}'{known}"
             problems.append(Problem(UNKNOWN_LINE, 0, 0, "no-such-region", message))
-        for region in chosen:
+        figures: dict[str, Mapping[str, float]] = {}
+        found: dict[str, BranchingAnalysis] = {}
+        parts = {name for branching in assembled.branchings for name in branching.blocks}
+        for each in chosen:
+            through = None
+            if isinstance(each, Branching):
+                through = self._through(each, blocks, figures, options, text, problems, cancel)
+                found[each.name] = through
+                each = ways.along(each, through.way, blocks)
+            region = each
             plan, marker_problems = _plan(region, options, text)
             problems += marker_problems
-            regions.append(self._region(region, plan, options, problems, cancel))
+            is_part = through is None and region.name in parts
+            if "taken" in region.options and through is None and not is_part:
+                message = f"taken= says nothing here: '{region.name}' has no branch with two ways to go"
+                problems.append(
+                    _at_line(region.first_line, text, "bad-option-value", message, Severity.WARNING)
+                )
+            regions.append(self._region(region, plan, options, problems, cancel, through, is_part=is_part))
+            if is_part:
+                figures[region.name] = _cycles(regions[-1])
             if len(regions) < len(chosen) and due():
-                found = Analysis(tuple(regions), tuple(problems), assembled.dialect, options.account)
-                yield replace(found, pending=True)
+                some = Analysis(tuple(regions), tuple(problems), tuple(found.values()), assembled.dialect)
+                yield replace(some, account=options.account, pending=True)
+        for branching in assembled.branchings:
+            if not branching.ways and options.region in (None, branching.name):
+                found[branching.name] = self._through(
+                    branching, blocks, figures, options, text, problems, cancel
+                )
         problems.sort(key=lambda problem: (problem.line, problem.column))
         yield Analysis(
             regions=tuple(regions),
             problems=tuple(problems),
+            branchings=tuple(found.values()),
             dialect=assembled.dialect,
             account=options.account,
+        )
+
+    def _through(
+        self,
+        branching: Branching,
+        blocks: Mapping[str, Region],
+        known: Mapping[str, Mapping[str, float]],
+        options: AnalysisOptions,
+        text: str | None,
+        problems: list[Problem],
+        cancel: Cancel | None,
+    ) -> BranchingAnalysis:
+        """What the ways through a region take, or its blocks if the ways are not known. ``known``: figures of
+        blocks, by name."""
+        from cyclelens.analyzer.insight import ways
+
+        quiet = replace(options, trace=False, trace_rounds=None, alternatives=False)
+
+        def cycles(region: Region) -> Mapping[str, float]:
+            if region.name in known:
+                return known[region.name]
+            return _cycles(self._region(region, _plan(region, quiet, text)[0], quiet, [], cancel))
+
+        given = next(
+            (shares for name, shares in reversed(options.taken) if name in ("", branching.name)),
+            branching.options.get("taken", ""),
+        )
+        shares: ways.Shares = (None,) * len(branching.forks)
+        try:
+            shares = ways.parse_shares(given, branching) if given else shares
+            if given and None in shares:
+                raise ways.SharesError(ways.missing(branching, shares, given))
+        except ways.SharesError as error:
+            given = ""
+            problems.append(_at_line(branching.first_line, text, "bad-option-value", str(error)))
+        figures = {name: cycles(blocks[name]) for name in dict.fromkeys(branching.blocks) if name in blocks}
+        return ways.analyse(
+            branching,
+            shares,
+            given,
+            {name: blocks[name] for name in figures},
+            figures,
+            [cycles(ways.along(branching, way, blocks)) for way in branching.ways],
         )
 
     def predict(
@@ -293,9 +365,14 @@ class Analyzer:
         options: AnalysisOptions,
         problems: list[Problem],
         cancel: Cancel | None,
+        through: BranchingAnalysis | None = None,
+        *,
+        is_part: bool = False,
     ) -> RegionAnalysis:
+        """``through``: of a region that branches within itself and that is given along one way; ``is_part``:
+        a basic block, whose branch at the end stays within its region."""
         # Here, because batches of machine code need no causes and start faster without them.
-        from cyclelens.analyzer.insight import absence
+        from cyclelens.analyzer.insight import absence, ways
 
         def without(note: str) -> RegionAnalysis:
             return RegionAnalysis(region=region, instruction_lines=(), predictions=(), note=note)
@@ -330,12 +407,18 @@ class Analyzer:
         placement = plan.placement if loop or options.anywhere else Placement(plan.placement.offset)
         missing = extensions.missing(instructions, [model.name for model in plan.models])
         unable = {each.microarchitecture for each in missing}
+        forks: tuple[int, ...] = (len(instructions) - 1,) if is_part else ()
+        if through is not None:
+            forks = ways.instructions_of_forks(through, region, lines)
         answers = []
         try:
             for model in plan.models:
                 if model.name in unable:
                     continue
-                answers.append(self._answer(code, model, loop, placement, latencies, options, cancel))
+                way = None if through is None else ways.assumption(through, model.name, forks)
+                answers.append(
+                    self._answer(code, model, loop, placement, latencies, options, cancel, way, forks)
+                )
         except (Cancelled, TablesUnavailable):
             raise
         except TooManyUopsError as error:
@@ -366,7 +449,11 @@ class Analyzer:
         latencies: Mapping[int, int],
         options: AnalysisOptions,
         cancel: Cancel | None,
+        way: Assumption | None,
+        forks: tuple[int, ...],
     ) -> _Answer:
+        """``way`` through the region that this is about, if there are others; ``forks``: its instructions
+        behind which they part."""
         # Here, because batches of machine code need no causes and start faster without them.
         from cyclelens.analyzer.insight.assumptions import assumptions
         from cyclelens.analyzer.insight.explain import explain
@@ -378,7 +465,8 @@ class Analyzer:
         # The same with and without a trace.
         places = self._places.get(about)
         hurried = places is None and options.quick and len(offsets) * len(code) > _QUICK_BYTES
-        key = (*about, hurried, options.trace, options.trace_rounds, options.alternatives)
+        recorded = (options.trace, options.trace_rounds, options.alternatives)
+        key = (*about, hurried, *recorded, way and way.message, forks)
         answer = self._answers.get(key)
         self._asked += 1
         if answer is None:
@@ -409,7 +497,9 @@ class Analyzer:
                 cancel=cancel,
             )
             prediction = explain(block, model, simulation)
-            assumed = assumptions(prediction)
+            assumed = (
+                assumptions(prediction, forks) if way is None else (way, *assumptions(prediction, forks))
+            )
             if not hurried:
                 prediction = replace(prediction, positions=places or alone(prediction))
                 assumed += tuple(unknown_offset(prediction, placement))
@@ -494,6 +584,28 @@ def _is_chosen(name: str, wanted: str | None) -> bool:
     return wanted in (None, name) or (wanted == stem and bool(dot) and number.isdecimal())
 
 
+def _cycles(region: RegionAnalysis) -> dict[str, float]:
+    """By microarchitecture."""
+    return {each.microarchitecture: each.cycles_per_iteration for each in region.predictions}
+
+
+def _chosen(assembled: AssembledFile, wanted: str | None) -> list[Region | Branching]:
+    """The wanted regions. One that branches within itself is given along its ways, if they are known, else as
+    its basic blocks, which have names of their own, too."""
+    owners = {
+        name: branching for branching in assembled.branchings if branching.ways for name in branching.blocks
+    }
+    chosen: dict[str, Region | Branching] = {}
+    for region in assembled.regions:
+        owner = owners.get(region.name)
+        if owner is None or region.name == wanted:
+            if _is_chosen(region.name, wanted):
+                chosen[region.name] = region
+        elif wanted in (None, owner.name):
+            chosen[owner.name] = owner
+    return list(chosen.values())
+
+
 def _check(options: AnalysisOptions) -> None:
     for name in options.microarchitectures:
         registry.get(name)
@@ -509,19 +621,26 @@ def _check(options: AnalysisOptions) -> None:
         raise ValueError(f"alignment {options.alignment} is not within 0 and {ALIGNMENTS[-1]}")
 
 
+def _at_line(
+    line: int, text: str | None, code: str, message: str, severity: Severity = Severity.ERROR
+) -> Problem:
+    """A problem of a whole line."""
+    from cyclelens.analyzer.assembly.scanner import Lines
+    from cyclelens.analyzer.assembly.stretches import Source
+
+    width = 0
+    if text is not None:
+        lines = Lines(Source(text))
+        width = lines.span(lines.start(line), len(text))[2]
+    return Problem(line, 0, width, code, message, severity)
+
+
 def _plan(region: Region, options: AnalysisOptions, text: str | None) -> tuple[_Plan, list[Problem]]:
     """What the marker and the options ask for together; a bad marker option is a problem at the marker."""
     problems: list[Problem] = []
 
     def problem(code: str, message: str, severity: Severity = Severity.ERROR) -> None:
-        from cyclelens.analyzer.assembly.scanner import Lines
-        from cyclelens.analyzer.assembly.stretches import Source
-
-        line, width = region.first_line, 0
-        if text is not None:
-            lines = Lines(Source(text))
-            width = lines.span(lines.start(line), len(text))[2]
-        problems.append(Problem(line, 0, width, code, message, severity))
+        problems.append(_at_line(region.first_line, text, code, message, severity))
 
     names: Sequence[str] = options.microarchitectures
     mode = options.mode

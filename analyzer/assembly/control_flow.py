@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -21,6 +20,7 @@ from typing import NamedTuple
 
 from cyclelens.analyzer.assembly.graphs import Cycle, find_cycles, reached
 from cyclelens.analyzer.assembly.instructions import JUMPS
+from cyclelens.analyzer.assembly.loop_parts import Block, Flow, Loop
 from cyclelens.analyzer.recent import Recent
 
 _MOST_SWITCHED = 100_000
@@ -135,83 +135,6 @@ def give_to_switches(
         for targets in sources if sources and edges <= _MOST_SWITCHED else [left]:
             targets.append(place)
     return left
-
-
-class Block(NamedTuple):
-    """A stretch of code that control goes through from one end to the other."""
-
-    first: int
-    end: int
-    """Behind its last place."""
-
-
-@dataclass(slots=True)
-class Flow:
-    """Blocks, and how they follow each other."""
-
-    blocks: list[Block]
-    successors: list[list[int]]
-    """Numbers of blocks; what control goes on to comes first."""
-
-
-@dataclass(frozen=True, slots=True)
-class Loop:
-    """A loop."""
-
-    flow: Flow
-    nodes: tuple[int, ...]
-    """Blocks that belong to it and to no loop within it, in order."""
-    header: int
-    """The block that all others are come to through, or the lowest of a cycle that is entered anywhere."""
-    inner: tuple[Loop, ...]
-    """The loops directly within it."""
-    lowest: int
-    """Its lowest place."""
-
-    def body(self) -> list[int]:
-        """All its blocks in order, those of the loops within it too."""
-        found: list[int] = []
-        left = [self]
-        while left:
-            loop = left.pop()
-            found += loop.nodes
-            left += loop.inner
-        return sorted(found)
-
-    def parts(self) -> tuple[list[Block], bool]:
-        """The basic blocks of an innermost loop, as if nothing led out of it; whether there is only one way
-        around. Then they are in the order of execution from the lowest on, which the last one jumps back to,
-        and those that stand one behind the other are joined."""
-        body = self.body()
-        own = set(body)
-        following = {node: [to for to in self.flow.successors[node] if to in own] for node in body}
-        is_path = all(len(targets) == 1 for targets in following.values())
-        order = body
-        if is_path:
-            order = body[:1]
-            while (target := following[order[-1]][0]) != body[0]:
-                order.append(target)
-        sources = Counter(target for targets in following.values() for target in targets)
-        joined: list[Block] = []
-        for before, node in zip([None, *order], order, strict=False):
-            block = self.flow.blocks[node]
-            if (
-                before is not None
-                and joined[-1].end == block.first
-                and following[before] == [node]
-                and sources[node] == 1
-            ):
-                block = Block(joined.pop().first, block.end)
-            joined.append(block)
-        return joined, is_path
-
-
-def scattered(name: str) -> str:
-    """What there is to say about a loop whose only way around goes through several stretches of code."""
-    return (
-        f"The code of '{name}' does not stand in one piece: it is analysed as it is executed, as if its "
-        "pieces stood one behind the other. Fetching it may take longer."
-    )
 
 
 def find_loops(code: Code) -> list[Loop]:
@@ -340,7 +263,7 @@ class _Finder:
             if not switches:
                 entries.append(at)
             reached(successors, [at], live)
-        return Flow(blocks, successors), entries
+        return Flow(blocks, successors, [beginning.get(self._target(block)) for block in blocks]), entries
 
     def _blocks(self, low: int, high: int) -> Iterator[Block]:
         starts = self._starts[bisect_right(self._starts, low) : bisect_right(self._starts, high)]
@@ -360,9 +283,16 @@ class _Finder:
         transfer = self._at(block.end - 1)
         if (transfer is None or self._goes_on(transfer)) and block.end not in self._ends:
             yield block.end
-        if transfer is not None and transfer.target is not None and transfer.kind is not Kind.CALL:
-            yield transfer.target
+        if (target := self._target(block)) >= 0:
+            yield target
         yield from self._code.switches.get(block.end - 1, ())
+
+    def _target(self, block: Block) -> int:
+        """The place that the jump at the end of a block goes to, -1 if there is none or it is not known."""
+        transfer = self._at(block.end - 1)
+        if transfer is None or transfer.target is None or transfer.kind is Kind.CALL:
+            return -1
+        return transfer.target
 
     def _at(self, place: int) -> Transfer | None:
         at = bisect_left(self._places, place)

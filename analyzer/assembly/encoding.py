@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 
 from cyclelens.analyzer.assembly import directives
 from cyclelens.analyzer.assembly.assembler_client import AssemblerClient, Failure, Reply
+from cyclelens.analyzer.assembly.blocks import Made
 from cyclelens.analyzer.assembly.dialect import Dialect
 from cyclelens.analyzer.assembly.directives import Alignment, Repeated, Sized
 from cyclelens.analyzer.assembly.fallbacks import FALLBACKS
@@ -26,7 +27,6 @@ from cyclelens.analyzer.assembly.program import Kind, Program, Statement
 from cyclelens.analyzer.assembly.refusals import no_such
 from cyclelens.analyzer.assembly.regions import MAXIMUM_REGIONS
 from cyclelens.analyzer.assembly.scope import StatementScope
-from cyclelens.analyzer.model.source import Region
 from cyclelens.analyzer.recent import Recent
 
 MAXIMUM_ENCODED = 300_000
@@ -45,7 +45,7 @@ class Memory:
     def __init__(self) -> None:
         self.contents: Recent[tuple[Dialect, str], Content | Refused] = Recent(MAXIMUM_ENCODED)
         """What statements become that mean the same wherever they stand."""
-        self.regions: Recent[tuple[object, ...], tuple[list[object], list[Region]]] = Recent(MAXIMUM_REGIONS)
+        self.regions: Recent[tuple[object, ...], tuple[list[object], Made]] = Recent(MAXIMUM_REGIONS)
         """Regions without a problem, with what else they depend on."""
         self.laid: dict[str, Any] = {}
         """The latest layout of every section that was laid out last (sections.py)."""

@@ -6,12 +6,11 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
-from itertools import pairwise
 from typing import Any, TypeVar
 
 from cyclelens.analyzer.assembly import blocks, directives, listed
 from cyclelens.analyzer.assembly.assembler_client import AssemblerClient, shared_client
-from cyclelens.analyzer.assembly.control_flow import scattered
+from cyclelens.analyzer.assembly.blocks import FoundRuns, Made
 from cyclelens.analyzer.assembly.dialect import (
     BY_NAME,
     Dialect,
@@ -36,7 +35,8 @@ from cyclelens.analyzer.assembly.expansion import (
 from cyclelens.analyzer.assembly.iaca import find_iaca, may_have_iaca
 from cyclelens.analyzer.assembly.instructions import Jump, Question
 from cyclelens.analyzer.assembly.layout import Piece
-from cyclelens.analyzer.assembly.loops import FoundCode, find_loops
+from cyclelens.analyzer.assembly.loop_parts import scattered
+from cyclelens.analyzer.assembly.loops import FoundCode, MadeLoop, branchings, find_loops
 from cyclelens.analyzer.assembly.problems import make_problem
 from cyclelens.analyzer.assembly.program import CODE_SECTION, Kind, Program, Statement
 from cyclelens.analyzer.assembly.reading import build
@@ -57,6 +57,7 @@ from cyclelens.analyzer.model.source import (
     LINE_BYTES,
     NOWHERE,
     AssembledFile,
+    Branching,
     Origin,
     Placement,
     Problem,
@@ -194,6 +195,7 @@ class _Assembly:
     lines: Lines = field(init=False)
     program: Program = field(init=False)
     problems: list[Problem] = field(default_factory=list)
+    branchings: list[Branching] = field(default_factory=list)
     spans: list[Span] = field(default_factory=list)
     """All regions, in the order of the text."""
     is_foreign: bool = False
@@ -222,7 +224,8 @@ class _Assembly:
         self.problems += problems
         regions = [with_latencies(region, latencies) for region in regions] if latencies else regions
         ordered = sorted(dict.fromkeys(self.problems), key=lambda problem: (problem.line, problem.column))
-        return AssembledFile(tuple(regions), tuple(ordered[:MAXIMUM_PROBLEMS]), self.dialect.name)
+        problems = ordered[:MAXIMUM_PROBLEMS]
+        return AssembledFile(tuple(regions), tuple(problems), self.dialect.name, tuple(self.branchings))
 
     def _without_derived(self, regions: Iterable[Region], problems: Iterable[Problem]) -> list[Region]:
         """Regions of a text that is another program's, whose message is the only one: where something is not
@@ -256,6 +259,8 @@ class _Assembly:
         self.program = build(parts, self.dialect, self.stop, self._measure)
         if self.stop():
             return []
+        if style(self.source) == "nasm":
+            self.program.use_local_labels()
         self.encoder = self._encoder(self.program)
         self.layouts = Layouts(self.program, self.encoder)
         places = [FoundCode(span, *self.program.slice(span.start, span.end)) for span in spans]
@@ -287,12 +292,19 @@ class _Assembly:
             for window, same in zip(windows, earlier, strict=True)
         ]
         codes = self.encoder.answers(questions)
-        regions: list[Region] = []
+        made: list[tuple[FoundCode, Sequence[Region]]] = []
         for window, same, answers in zip(windows, earlier, codes, strict=True):
             if self.stop():
                 break
-            regions += self._regions(window, answers) if same is None else same
-        return regions
+            regions, branching = self._regions(window, answers) if same is None else same
+            made.append((window.found, regions))
+            self.branchings += [] if branching is None else [branching]
+        self._describe_loops(
+            MadeLoop(found.span, found.loop, found.numbers, regions)
+            for found, regions in made
+            if found.loop is not None
+        )
+        return [region for _, regions in made for region in regions]
 
     def _encoder(self, program: Program) -> Encoder:
         return Encoder(program, self.client, self.may_run, self.stop)
@@ -303,7 +315,7 @@ class _Assembly:
 
     # Regions that are the same in a later version of the text
 
-    def _earlier(self, window: _Window) -> Sequence[Region] | None:
+    def _earlier(self, window: _Window) -> Made | None:
         """The regions that the window became in an earlier version, if nothing that they depend on has
         changed: statements, their places, and what they ask of the rest of the text."""
         key, outside = window.circumstances = self._circumstances(window)
@@ -317,7 +329,8 @@ class _Assembly:
         outside = window.code.outside() if window.code is not None else []
         shape = (
             window.section,
-            found.is_path,
+            found.loop is None,
+            found.numbers,
             *((part.first - first, part.end - first) for part in found.parts),
         )
         return (parts, shape, marker, tuple(self.program.statements[first:last])), outside
@@ -389,8 +402,8 @@ class _Assembly:
         # A macro can be thousands of instructions on one line.
         place_of = cache(lambda line: self.lines.span(*self.lines.content(line, self.text)))
         regions: list[Region] = []
-        for span, section, inside, runs, elsewhere in places:
-            self._report_elsewhere(span, elsewhere)
+        made: list[MadeLoop] = []
+        for span, section, inside, runs, loop in places:
             incomplete = any(span.first_line <= line <= span.last_line for line in refused)
             if len(inside) > MAXIMUM_REGION:
                 message = f"Regions of more than {MAXIMUM_REGION:,} statements are not analysed."
@@ -401,7 +414,12 @@ class _Assembly:
             placement = Placement.in_section(start, assembled.listing.alignments.get(section.name, 1))
             if any(line < span.first_line for line in refused):
                 placement = Placement(0, 1, _REFUSED)
-            regions += self._cut(span, section.pieces, inside, source_line, incomplete, placement, runs)
+            own, branching = self._cut(span, section.pieces, inside, source_line, incomplete, placement, runs)
+            regions += own
+            self.branchings += [] if branching is None else [branching]
+            if loop is not None and runs is not None:
+                made.append(MadeLoop(span, loop, runs.numbers, own))
+        self._describe_loops(made)
         return regions
 
     # Problems
@@ -432,7 +450,6 @@ class _Assembly:
         statements = self.program.statements
         for found in places:
             span = found.span
-            self._report_elsewhere(span, found.elsewhere)
             inside = (index for part in found.own for index in range(*part))
             instructions = (index for index in inside if statements[index].kind is Kind.INSTRUCTION)
             section = next((statements[index].section for index in instructions), CODE_SECTION)
@@ -452,7 +469,7 @@ class _Assembly:
 
     # Layout
 
-    def _regions(self, window: _Window, codes: Codes) -> list[Region]:
+    def _regions(self, window: _Window, codes: Codes) -> Made:
         """A marked region or a loop: one region, or its basic blocks if it branches within itself."""
         reported = len(self.problems)
         code = window.code
@@ -470,14 +487,17 @@ class _Assembly:
             place = self.lines.span(*self.program.span(index))
             return SourceLine(*place, self.program.statements[index].text, piece.code, piece.backend)
 
-        runs = code.runs(window.found.parts, joined=window.found.is_path) if code is not None else []
+        found = None
+        if window.found.loop is not None and code is not None:
+            numbers = window.found.numbers
+            found = FoundRuns(code.runs(window.found.parts, joined=not numbers), numbers)
         placement = self._placement(window, indices[0]) if indices else Placement()
         everything = range(len(pieces))
-        regions = self._cut(window.span, pieces, everything, source_line, incomplete, placement, runs)
+        made = self._cut(window.span, pieces, everything, source_line, incomplete, placement, found)
         if len(self.problems) == reported and not incomplete:
             key, outside = window.circumstances
-            self.encoder.memory.regions[key] = outside, regions
-        return regions
+            self.encoder.memory.regions[key] = outside, made
+        return made
 
     def _placement(self, window: _Window, index: int) -> Placement:
         """Where a statement lies, as far as that is known."""
@@ -496,22 +516,23 @@ class _Assembly:
         source_line: Callable[[int], SourceLine],
         incomplete: bool,
         placement: Placement,
-        runs: Sequence[Sequence[int]],
-    ) -> list[Region]:
+        found: FoundRuns | None,
+    ) -> Made:
         """The region of a stretch of code, or its basic blocks, and what there is to say about that.
-        ``runs``: as it was found to be executed; nothing for what somebody marked."""
+        ``found``: how a loop is executed that nobody marked."""
         if not any(pieces[at].code for at in inside) and not incomplete:
             self._report_region("empty-region", "There is no code in this region.", span)
-        regions = blocks.to_regions(span, pieces, inside, source_line, incomplete, placement, runs)
-        if len(regions) > 1:
+        made = blocks.to_regions(span, pieces, inside, source_line, incomplete, placement, found)
+        regions, branching = made
+        if found is None and len(regions) > 1 and (branching is None or not branching.ways):
             count = len(regions)
             message = (
                 f"'{span.name}' branches within itself: its {count} basic blocks are analysed one by one."
             )
             self._report_region("inner-branch", message, span, Severity.INFORMATION)
-        if len(runs) == 1 and any(after != before + 1 for before, after in pairwise(runs[0])):
+        if found is not None and not found.numbers and not blocks.is_in_one_piece(pieces, found.runs[0]):
             self._report_region("scattered-loop", scattered(span.name), span, Severity.INFORMATION)
-        return regions
+        return made
 
     def _report_region(
         self, code: str, message: str, span: Span, severity: Severity = Severity.WARNING
@@ -520,10 +541,12 @@ class _Assembly:
             make_problem(code, message, span.first_line, span.column, span.end_column, severity)
         )
 
-    def _report_elsewhere(self, span: Span, section: str) -> None:
-        if section:
-            message = f"'{span.name}' goes through section {section} too: its code there is left out."
-            self._report_region("scattered-loop", message, span)
+    def _describe_loops(self, made: Iterable[MadeLoop]) -> None:
+        """Where the blocks of loops lead, and what there is to say of those without a figure of their own."""
+        for span, branching, message in branchings(list(made)):
+            self.branchings += [] if branching is None else [branching]
+            if message:
+                self._report_region("inner-branch", message, span, Severity.INFORMATION)
 
     def _remark(self, window: _Window, code: RegionCode) -> None:
         """Say what keeps statements of a region from being encoded, and what seems wrong with others."""

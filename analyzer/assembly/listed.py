@@ -9,16 +9,18 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from cyclelens.analyzer.assembly import control_flow
+from cyclelens.analyzer.assembly.blocks import FoundRuns
 from cyclelens.analyzer.assembly.decoder import decode
 from cyclelens.analyzer.assembly.instructions import JUMPS, Jump
 from cyclelens.analyzer.assembly.layout import Piece
 from cyclelens.analyzer.assembly.listings import Listed, Listing
+from cyclelens.analyzer.assembly.loops import FoundLoop, described, name_loops
 from cyclelens.analyzer.assembly.machine_flow import PADDING, MachineCode, Surroundings, code_of
 from cyclelens.analyzer.assembly.operands import Target
 from cyclelens.analyzer.assembly.regions import MAXIMUM_REGIONS, Span
 from cyclelens.analyzer.assembly.scanner import Lines
 from cyclelens.analyzer.model.instruction import Instruction
-from cyclelens.analyzer.model.source import SourceLine
+from cyclelens.analyzer.model.source import JumpPlace, SourceLine
 
 _LABEL = re.compile(r'^(?:\s*(?:"[^"\n]+"|[\w.$?@%~#]+)\s*:(?![:=]))+')
 _PLAIN_NAME = re.compile(r"[A-Za-z_.$][\w.$]*")
@@ -47,6 +49,10 @@ class Section:
         piece = self.pieces[at]
         return SourceLine(*place_of(self.listed[at].line), self._text(at), piece.code, piece.backend)
 
+    def jump(self, at: int) -> JumpPlace:
+        """The statement that a piece comes from, for people."""
+        return JumpPlace(self.listed[at].line, self._text(at))
+
     def _text(self, at: int) -> str:
         first = self.firsts[at]
         if first not in self._texts:
@@ -64,10 +70,10 @@ class FoundCode(NamedTuple):
     span: Span
     section: Section
     pieces: list[int]
-    runs: Sequence[list[int]] = ()
-    """The basic blocks of a loop with several ways around, else all pieces as they are executed."""
-    elsewhere: str = ""
-    """Another section that has code of it, which is left out."""
+    runs: FoundRuns | None = None
+    """How they are executed; None for what somebody marked."""
+    loop: FoundLoop | None = None
+    """What else is known of a loop that nobody marked."""
 
 
 def sections(listing: Listing, user_lines: Callable[[int], int], backend: str) -> dict[str, Section]:
@@ -147,7 +153,7 @@ def within(
 def loops(
     listing: Listing, found: dict[str, Section], user_lines: Callable[[int], int], lines: Lines, text: str
 ) -> list[FoundCode]:
-    """The innermost loops of the code."""
+    """The loops of the code; one that is in several sections comes several times."""
     machine = MachineCode()
     origins: list[tuple[Section, int]] = []
     for number, section in enumerate(found.values()):
@@ -157,34 +163,44 @@ def loops(
                 address = piece.offset + (number << _APART if base is None else base)
                 machine.add(address, len(piece.code), _instruction(section, at))
                 origins.append((section, at))
-    result: list[FoundCode] = []
-    taken: set[str] = set()
     around = None if listing.object is None else Surroundings(listing.object)
-    for loop in control_flow.find_loops(code_of(machine, around)):
-        if loop.inner:
-            continue
+    found_loops = control_flow.find_loops(code_of(machine, around))[:MAXIMUM_REGIONS]
+    known: dict[int, tuple[str, int]] = {}
+    for loop in found_loops:
+        section, at = origins[loop.lowest]
+        name, line = listing.labels.get((section.name, section.pieces[at].offset), ("", -1))
+        line = user_lines(line) if line >= 0 else section.listed[at].line
+        known[loop.key] = name if _PLAIN_NAME.fullmatch(name) else "", line
+    names = name_loops(found_loops, known)
+
+    def jump_at(place: int) -> JumpPlace:
+        section, at = origins[place]
+        return section.jump(at)
+
+    result: list[FoundCode] = []
+    for loop in found_loops:
         parts, is_path = loop.parts()
-        section = origins[loop.lowest][0]
-        places = [origins[place] for part in parts for place in range(*part)]
-        elsewhere = next((other.name for other, _ in places if other is not section), "")
-        own = [part for part in parts if origins[part.first][0] is section]
-        runs = [[origins[place][1] for place in range(*part)] for part in own]
-        pieces = sorted(at for run in runs for at in run)
-        if is_path and not elsewhere:
-            runs = [[at for run in runs for at in run]]
-        name, line = listing.labels.get((section.name, section.pieces[pieces[0]].offset), ("", -1))
-        line = user_lines(line) if line >= 0 else section.listed[pieces[0]].line
-        if not _PLAIN_NAME.fullmatch(name) or name in taken:
-            name = f"loop-{line + 1}"
-            name = name if name not in taken else f"{name}-{len(result)}"
-        taken.add(name)
-        start, end = lines.content(line, text)
-        _, column, end_column = lines.span(start, end)
-        last_line = max(section.listed[pieces[-1]].line, line)
-        span = Span(name, start, lines.content(last_line, text)[1], line, last_line, column, end_column)
-        result.append(FoundCode(span, section, pieces, runs, elsewhere))
-        if len(result) == MAXIMUM_REGIONS:
-            break
+        loop_found = described(loop, is_path, jump_at)
+        by_section: dict[str, list[tuple[int, list[int]]]] = {}
+        for number, part in enumerate(parts, 1):
+            run = [origins[place][1] for place in range(*part.block)]
+            by_section.setdefault(origins[part.block.first][0].name, []).append((number, run))
+        for section_name, own in by_section.items():
+            section = found[section_name]
+            runs = [run for _, run in own]
+            pieces = sorted(at for run in runs for at in run)
+            line = (
+                known[loop.key][1] if section is origins[loop.lowest][0] else section.listed[pieces[0]].line
+            )
+            start, end = lines.content(line, text)
+            _, column, end_column = lines.span(start, end)
+            last_line = max(section.listed[pieces[-1]].line, line)
+            end = lines.content(last_line, text)[1]
+            span = Span(names[loop.key], start, end, line, last_line, column, end_column)
+            executed = FoundRuns(runs, [number for number, _ in own])
+            if is_path and len(by_section) == 1:
+                executed = FoundRuns([[at for run in runs for at in run]])
+            result.append(FoundCode(span, section, pieces, executed, loop_found))
     return result
 
 

@@ -8,20 +8,25 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
+from collections import Counter, deque
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from cyclelens.analyzer.assembly import blocks, control_flow
-from cyclelens.analyzer.assembly.control_flow import Loop
+from cyclelens.analyzer.assembly.blocks import FoundRuns
+from cyclelens.analyzer.assembly.branching import Ending, of_blocks
+from cyclelens.analyzer.assembly.control_flow import Kind, kind_of
 from cyclelens.analyzer.assembly.decoder import decode
 from cyclelens.analyzer.assembly.elf import Function, LinePlace, ObjectFile, ObjectFileError
+from cyclelens.analyzer.assembly.loop_parts import Loop, is_in_one_piece, scattered
+from cyclelens.analyzer.assembly.loops import FoundLoop, MadeLoop, branchings, described
 from cyclelens.analyzer.assembly.machine_flow import MachineCode, Surroundings, code_of, is_padding
 from cyclelens.analyzer.assembly.problems import make_problem
-from cyclelens.analyzer.assembly.regions import MAXIMUM_REGIONS
+from cyclelens.analyzer.assembly.regions import MAXIMUM_REGIONS, Span
 from cyclelens.analyzer.model.source import (
     UNKNOWN_LINE,
     AssembledFile,
+    Branching,
+    JumpPlace,
     Placement,
     Problem,
     Region,
@@ -40,8 +45,8 @@ _IACA_END = b"\xbb\xde\x00\x00\x00\x64\x67\x90"
 _FOLLOWED_BYTES = 1 << 16
 """Of functions that others call or jump to, and which are read to learn where control goes."""
 
-_Named = tuple[str, list[Sequence[int]]]
-"""A name, and the places of the instructions of each block, in the order of execution."""
+_Named = tuple[str, FoundRuns, FoundLoop | None]
+"""A name, the places of the instructions, and what is known of a loop that nobody marked."""
 
 
 class _Listing:
@@ -98,6 +103,24 @@ class _Listing:
         owner = self._owners[run[0]]
         return Placement.in_section(self.machine.addresses[run[0]] - owner.origin, owner.alignment)
 
+    def jump(self, place: int) -> JumpPlace:
+        """An instruction, for people."""
+        line = self.source_line(place)
+        return JumpPlace(line.line, line.text, line.address)
+
+    def endings(self, runs: Sequence[Sequence[int]]) -> list[Ending]:
+        """How control leaves each run, and the run that it jumps to."""
+        starts = {run[0]: number for number, run in enumerate(runs)}
+        found: list[Ending] = []
+        for run in runs:
+            instruction, target = self.machine.instructions[run[-1]], self.targets[run[-1]]
+            assert instruction is not None, "nothing of an object file is taken for data beforehand"
+            kind = None if instruction.mnemonic in blocks.FALLING_BACK else kind_of(instruction.mnemonic)
+            if kind is Kind.JUMP and instruction.branch_displacement is None:
+                kind = Kind.SWITCH
+            found.append((kind, None if target is None else starts.get(target)))
+        return found
+
     def is_way_out(self, place: int) -> bool:
         """Does nothing go on behind the instruction?"""
         instruction = self.machine.instructions[place]
@@ -151,7 +174,9 @@ def regions_of(
     region too. Raises ``ObjectFileError`` if code cannot be read.
     """
     found: list[Region] = []
+    ways: list[Branching] = []
     problems: list[Problem] = []
+    made: list[MadeLoop] = []
     wanted = list(functions)
     for function in wanted:
         if len(file.code(function)) > MAXIMUM_FUNCTION:
@@ -162,13 +187,31 @@ def regions_of(
     listing = _Listing(file, wanted)
     loops = listing.loops()
     for function in wanted:
-        for name, runs in _named(file, listing, function, loops, regions, whole=whole):
-            found += _regions(listing, name, runs, problems)
+        for name, code, loop in _named(file, listing, function, loops, regions, whole=whole):
+            own = _regions(listing, name, code)
+            found += own
+            if loop is not None:
+                span = Span(name, 0, 0, own[0].first_line, own[-1].last_line, 0, 0)
+                made.append(MadeLoop(span, loop, code.numbers, own))
+                if not code.numbers and not is_in_one_piece(code.runs[0]):
+                    problems.append(_information("scattered-loop", scattered(name)))
+            elif code.numbers:
+                all_of_it = Region(name, own[0].first_line, own[-1].last_line)
+                branching = of_blocks(all_of_it, own, listing.endings(code.runs))
+                ways += [] if branching is None else [branching]
+                if branching is None or not branching.ways:
+                    message = f"its {len(own)} basic blocks are analysed one by one."
+                    problems.append(
+                        _information("inner-branch", f"'{name}' branches within itself: {message}")
+                    )
+    for _, branching, message in branchings(made):
+        ways += [] if branching is None else [branching]
+        problems += [_information("inner-branch", message)] if message else []
     if len(found) > MAXIMUM_REGIONS:
         message = f"Only the first {MAXIMUM_REGIONS:,} regions are analysed: name a function."
         problems.append(make_problem("too-many-regions", message, UNKNOWN_LINE, 0, 0))
         del found[MAXIMUM_REGIONS:]
-    return AssembledFile(tuple(found), tuple(problems), "intel")
+    return AssembledFile(tuple(found), tuple(problems), "intel", tuple(ways))
 
 
 def named_regions(file: ObjectFile, name: str | None, regions: str) -> AssembledFile:
@@ -219,25 +262,33 @@ def _named(
     name, own = function.name, listing.within(function)
     marked = [] if regions == "loops" else list(_marked(file.code(function), function, listing))
     for number, run in enumerate(marked, 1):
-        yield f"{name}.iaca-{number}", blocks.cut(listing.targets, run)
+        yield f"{name}.iaca-{number}", _cut(listing, run), None
     if marked and regions == "markers":
         return
     inside = {at for run in marked for at in run}
-    innermost = [
-        loop for loop in loops if not loop.inner and loop.lowest in own and loop.lowest not in inside
-    ]
-    for number, loop in enumerate(innermost, 1):
+    mine = [loop for loop in loops if loop.lowest in own and loop.lowest not in inside]
+    counts = Counter[str]()
+    for loop in mine:
         parts, is_path = loop.parts()
-        runs: list[Sequence[int]] = [range(*part) for part in parts]
-        yield f"{name}.loop-{number}", [[at for run in runs for at in run]] if is_path else runs
-    if whole and not innermost and not marked:
+        runs = [range(*part.block) for part in parts]
+        kind = "outer" if loop.inner else "loop"
+        counts[kind] += 1
+        code = FoundRuns([[at for run in runs for at in run]] if is_path else runs)
+        code = code if is_path else FoundRuns(runs, range(1, len(runs) + 1))
+        yield f"{name}.{kind}-{counts[kind]}", code, described(loop, is_path, listing.jump)
+    if whole and not mine and not marked:
         last = own.stop
         while last > own.start and is_padding(listing.machine.instructions[last - 1]):
             last -= 1
         if last > own.start:
             run = range(own.start, last)
             # Ways out of a loop are taken to fall through; those of a whole function end their block.
-            yield name, blocks.cut(listing.targets, run, {at for at in run if listing.is_way_out(at)})
+            yield name, _cut(listing, run, {at for at in run if listing.is_way_out(at)}), None
+
+
+def _cut(listing: _Listing, run: Sequence[int], leaving: Collection[int] = ()) -> FoundRuns:
+    runs = blocks.cut(listing.targets, run, leaving)
+    return FoundRuns(runs, range(1, len(runs) + 1) if len(runs) > 1 else ())
 
 
 def _marked(code: bytes, function: Function, listing: _Listing) -> Iterator[Sequence[int]]:
@@ -252,19 +303,13 @@ def _marked(code: bytes, function: Function, listing: _Listing) -> Iterator[Sequ
         start = code.find(_IACA_START, end)
 
 
-def _regions(
-    listing: _Listing, name: str, runs: Sequence[Sequence[int]], problems: list[Problem]
-) -> Iterator[Region]:
+def _regions(listing: _Listing, name: str, code: FoundRuns) -> list[Region]:
     """The region, or its basic blocks if it branches within itself."""
-    if len(runs) == 1:
-        if any(after != before + 1 for before, after in pairwise(runs[0])):
-            problems.append(_information("scattered-loop", control_flow.scattered(name)))
-        yield _region(listing, name, runs[0])
-        return
-    message = f"'{name}' branches within itself: its {len(runs)} basic blocks are analysed one by one."
-    problems.append(_information("inner-branch", message))
-    for number, run in enumerate(runs, 1):
-        yield _region(listing, f"{name}.{number}", run)
+    if not code.numbers:
+        return [_region(listing, name, code.runs[0])]
+    return [
+        _region(listing, f"{name}.{number}", run) for number, run in zip(code.numbers, code.runs, strict=True)
+    ]
 
 
 def _information(code: str, message: str) -> Problem:
@@ -275,4 +320,6 @@ def _region(listing: _Listing, name: str, run: Sequence[int]) -> Region:
     lines = tuple(listing.source_line(at) for at in run)
     known = [line.line for line in lines if line.line != UNKNOWN_LINE] or [UNKNOWN_LINE]
     is_loop = bool(run) and listing.targets[run[-1]] == run[0]
-    return Region(name, min(known), max(known), {}, lines, is_loop, placement=listing.placement(run))
+    placement = listing.placement(run)
+    placement = placement if is_in_one_piece(run) else placement.pinned()
+    return Region(name, min(known), max(known), {}, lines, is_loop, placement=placement)

@@ -18,6 +18,7 @@ _SHORT_NOP = b"\x66\x90"
 _STUB_BYTES, _STUB_LENGTH = 16, 3
 """Of what stands for a function of another file: bytes, and instructions up to the jump there."""
 _TABLE_BYTES = 1 << 12
+_FAR_AWAY = 1 << 64
 
 
 @dataclass(slots=True)
@@ -65,9 +66,10 @@ class Surroundings:
                 return self._file.symbol_at(slot)
         return name
 
-    def table(self, address: int, is_code: Callable[[int], bool]) -> Iterator[int]:
-        """What a table holds as far as that is code: distances from its beginning, or addresses."""
-        data = self._file.read(address, _TABLE_BYTES)
+    def table(self, address: int, size: int, is_code: Callable[[int], bool]) -> Iterator[int]:
+        """What a table of at most so many bytes holds as far as that is code: distances from its beginning,
+        or addresses."""
+        data = self._file.read(address, min(size, _TABLE_BYTES))
         for width, base in ((4, address), (8, 0)):
             for start in range(0, len(data) - width + 1, width):
                 target = base + int.from_bytes(data[start : start + width], "little", signed=True)
@@ -113,8 +115,10 @@ def code_of(machine: MachineCode, around: Surroundings | None) -> Code:
     functions: dict[int, str] = {}
     if around is not None:
         functions = {machine.at[at]: name for at, name in around.functions.items() if at in machine.at}
-        for address in tables if switches else ():
-            taken.update(machine.at[to] for to in around.table(address, machine.at.__contains__))
+        starts = sorted(set(tables)) if switches else []
+        for address, end in zip(starts, [*starts[1:], _FAR_AWAY], strict=False):
+            places = around.table(address, end - address, machine.at.__contains__)
+            taken.update(machine.at[to] for to in places)
     entries = control_flow.give_to_switches(switches, taken, functions)
     entries += control_flow.entries_of(functions)
     sections = [

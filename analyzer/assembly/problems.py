@@ -19,7 +19,7 @@ CODES: Mapping[str, str] = {
     "empty-region": "nothing between the markers of a region becomes bytes",
     "file-too-large": "more characters or lines than the front end reads",
     "include-not-read": "an included file is not there, or may not be read",
-    "inner-branch": "a region branches within itself; its basic blocks are analysed one by one",
+    "inner-branch": "a region has many ways through it, or loops; its basic blocks are analysed one by one",
     "internal-error": "a defect of the front end itself; please report it",
     "invalid-marker": "a marker that is not understood, or not wholly",
     "not-preprocessed": "the C preprocessor could not be run over the file",

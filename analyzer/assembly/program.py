@@ -152,6 +152,8 @@ class Program:
     """As they were read, with the first statement and the offset of their part."""
     _assignments: dict[str, list[Assignment]] = field(default_factory=dict)
     _flags: dict[str, str] = field(default_factory=dict)
+    _scopes: list[int] = field(default_factory=list)
+    """The statements of labels that others belong to."""
 
     def add(self, part: Found, offset: int) -> None:
         """Put a part behind all others."""
@@ -221,10 +223,16 @@ class Program:
         match = _NUMERIC.fullmatch(name) if name[:1].isdigit() else None
         if match is None:
             found = self._labels.get(name)
+            if found is not None and self._scopes and len(found) > 1 and name[0] == ".":
+                found = [known for known in found if self._scope(known) == bisect_right(self._scopes, index)]
             if found:
                 return _placed(*found[0])
             place = _HERE.fullmatch(name)
-            return None if place is None else self._here(int(place[1]))
+            if place is not None:
+                return self._here(int(place[1]))
+            above, _, local = name.rpartition(".")
+            known = self.find_label(above, index) if above and self._scopes else None
+            return None if known is None else self.find_label(f".{local}", known.index)
         found = self._labels.get(match[1], [])
         after = bisect_right(found, index, key=lambda known: known[0] + known[2].index)
         at = after - 1 if match[2] == "b" else after
@@ -233,6 +241,20 @@ class Program:
     def _here(self, index: int) -> Label:
         start, end = self.span(index)
         return Label(index, self.statements[index].section, start, end)
+
+    def use_local_labels(self) -> None:
+        """NASM: a label that begins with a dot belongs to the last one before it that does not."""
+        self._scopes = sorted(
+            first + label.index
+            for name, found in self._labels.items()
+            if name[0] != "."
+            for first, _, label in found
+        )
+
+    def _scope(self, known: tuple[int, int, Label]) -> int:
+        """The number of the label that a label belongs to."""
+        first, _, label = known
+        return bisect_right(self._scopes, first + label.index)
 
     def has_label(self, name: str) -> bool:
         """Is there such a label?"""
@@ -246,7 +268,12 @@ class Program:
         """Labels whose name has a place before them, but for numeric ones."""
         for name, found in self._labels.items():
             if len(found) > 1 and not name.isdigit():
-                yield from ((name, _placed(*known)) for known in found[1:])
+                scopes = set()
+                for known in found:
+                    scope = self._scope(known) if name[0] == "." else 0
+                    if scope in scopes:
+                        yield name, _placed(*known)
+                    scopes.add(scope)
 
     def is_declared(self, symbol: str) -> bool:
         """Does the file define the symbol, or say that another one does?"""

@@ -66,6 +66,11 @@ def alignment(text: str) -> int:
     return int(text)
 
 
+def _shares(text: str) -> tuple[str, str]:
+    region, _, shares = text.rpartition("=")
+    return region, shares
+
+
 def add_analysis_arguments(
     parser: argparse.ArgumentParser, *, several: bool = False, objects: bool = True
 ) -> None:
@@ -115,7 +120,16 @@ def add_analysis_arguments(
         "--regions",
         choices=("markers", "loops", "both"),
         default="markers",
-        help="what to analyse: marked regions, the innermost loops (no markers needed), or both",
+        help="what to analyse: marked regions, loops (no markers needed), or both",
+    )
+    parser.add_argument(
+        "--taken",
+        type=_shares,
+        action="append",
+        default=[],
+        metavar="[REGION=]SHARES",
+        help="how often the branches within a region jump, in the order of the code (0.9, or 0.9,50%%), or "
+        "some of them by label, line or address (skip:0.9): the weighted sum of all ways; may be repeated",
     )
     parser.add_argument(
         "--no-external-programs",
@@ -254,6 +268,7 @@ def analysis_options(
         region=options.region,
         model=ModelOptions(model=options.model, resources=resources_option(options)),
         regions=options.regions,
+        taken=tuple(options.taken),
         allow_external_programs=not options.no_external_programs,
         assembler=options.assembler,
         origin=origin,

@@ -1,14 +1,15 @@
 """What a figure takes for granted and the region at hand gives a reason to doubt.
 
-Every kind has a code and one line in ``CODES``. A kind that the instructions alone tell is a function in
-``_KINDS``; others are added by whoever knows them: the place in memory, the path through a region, and what
-memory has in common (``overlaps.py``).
+Every kind has a code and one line in ``CODES``. A kind that the instructions alone tell is a function that
+``assumptions`` names; others are added by whoever knows them: the place in memory, the way through a region
+(``ways.py``), and what memory has in common (``overlaps.py``).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
 
 from cyclelens.analyzer.insight.addresses import accesses
 from cyclelens.analyzer.microarchitectures import extensions
@@ -42,9 +43,18 @@ _NAMED = 3
 Templates = Sequence[InstructionTemplate]
 
 
-def assumptions(prediction: Prediction) -> tuple[Assumption, ...]:
-    """What the instructions alone tell; empty for most blocks."""
-    return tuple(found for kind in _KINDS for found in kind(prediction))
+def assumptions(prediction: Prediction, inner: Collection[int] = ()) -> tuple[Assumption, ...]:
+    """What the instructions alone tell; empty for most blocks. ``inner``: branches within the region, of
+    which others know more."""
+    kinds: tuple[Callable[[Prediction], Iterator[Assumption]], ...] = (
+        _older_meaning,
+        _call_not_counted,
+        partial(_predicted_branches, inner=inner),
+        _warm_caches,
+        _operand_values,
+        _no_denormals,
+    )
+    return tuple(found for kind in kinds for found in kind(prediction))
 
 
 def _where(instructions: Templates, holds: Callable[[str], object]) -> tuple[int, ...]:
@@ -116,28 +126,18 @@ def _warm_caches(prediction: Prediction) -> Iterator[Assumption]:
     yield Assumption("warm-caches", message, tuple(sorted(found)), {"bytes_per_iteration": step})
 
 
-def _predicted_branches(prediction: Prediction) -> Iterator[Assumption]:
-    """All but the jump back of a loop, which goes wrong only in the end."""
+def _predicted_branches(prediction: Prediction, inner: Collection[int]) -> Iterator[Assumption]:
+    """All that lead out but the jump back of a loop, which goes wrong only in the end."""
     last = len(prediction.instructions) - (prediction.mode == "loop")
     found = tuple(
         index
         for index, template in enumerate(prediction.instructions[:last])
-        if template.is_branch and _CONDITIONAL.match(template.instruction.mnemonic)
+        if template.is_branch and index not in inner and _CONDITIONAL.match(template.instruction.mnemonic)
     )
     if found:
         what = "The branch is" if len(found) == 1 else "The branches are"
         message = f"{what} not taken, and predicted so: a wrong prediction costs more than ten cycles."
         yield Assumption("predicted-branches", message, found)
-
-
-_KINDS: tuple[Callable[[Prediction], Iterator[Assumption]], ...] = (
-    _older_meaning,
-    _call_not_counted,
-    _predicted_branches,
-    _warm_caches,
-    _operand_values,
-    _no_denormals,
-)
 
 
 def listed(names: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from cyclelens.analyzer.model.account import Account
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
-from cyclelens.analyzer.model.source import NOWHERE, Origin, Problem, Region, Severity
+from cyclelens.analyzer.model.source import NOWHERE, Branching, Origin, Problem, Region, Severity
 from cyclelens.analyzer.model.uops import InstructionTemplate
 
 
@@ -183,6 +183,55 @@ class Finding:
     microarchitecture: str = ""
 
 
+class Way(NamedTuple):
+    """A way through a region that branches within itself."""
+
+    blocks: tuple[int, ...]
+    """Its basic blocks, in the order of execution."""
+    taken: tuple[bool | None, ...]
+    """For every fork of the region whether it jumps there; None if it does not come to it."""
+    share: float | None
+    """How often it is gone, if that is said."""
+    cycles: Mapping[str, float]
+    """Per iteration if it is always gone, by microarchitecture; without those that cannot run it."""
+
+
+class BlockFigure(NamedTuple):
+    """A basic block of such a region."""
+
+    name: str
+    first_line: int
+    last_line: int
+    cycles: Mapping[str, float]
+    """Of the block repeated by itself, or of the loop that it is, by microarchitecture."""
+    executions: float | None
+    """In an iteration of the region, if that is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class BranchingAnalysis:
+    """What each way through a region takes, or each of its blocks."""
+
+    branching: Branching
+    given: str
+    """What was said of how often its branches jump: ``0.9``."""
+    shares: tuple[float | None, ...]
+    """The same for every fork, if it is known."""
+    ways: tuple[Way, ...]
+    """None if there are many, or loops within the region."""
+    assumed: int
+    """The way that the region's own figures are about, if there are any."""
+    blocks: tuple[BlockFigure, ...]
+    averages: Mapping[str, float]
+    """Cycles per iteration as often as each way is gone, or each block executed, by microarchitecture; empty
+    without shares."""
+
+    @property
+    def way(self) -> tuple[int, ...]:
+        """The blocks of the way that the region's own figures are about."""
+        return self.ways[self.assumed].blocks
+
+
 @dataclass(frozen=True, slots=True)
 class Missing:
     """A microarchitecture that was asked for and cannot run the region: there is no figure."""
@@ -224,6 +273,8 @@ class Analysis:
 
     regions: tuple[RegionAnalysis, ...]
     problems: tuple[Problem, ...]
+    branchings: tuple[BranchingAnalysis, ...] = ()
+    """Of the regions that branch within themselves, as far as it is known where their jumps go."""
     dialect: str = "att"
     account: bool = False
     """The account of issue slots was asked for in full."""
@@ -269,6 +320,9 @@ class AnalysisOptions:
     """Iterations at its beginning that the trace is about, then without causes; all by default."""
     account: bool = False
     """The report is to have the account of issue slots in full."""
+    taken: tuple[tuple[str, str], ...] = ()
+    """Regions, or nothing for all of them, and how often their inner branches jump, as ``taken=`` of a marker
+    says it; later ones win, and all of them over the markers."""
     forced: frozenset[str] = frozenset()
     """Marker options (``arch mode alignment align``) that do not win: the user gave them explicitly."""
     alternatives: bool = True

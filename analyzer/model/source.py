@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import NamedTuple
 
 UNKNOWN_LINE = -1
 """Stands for a line where there is none: in object files without line information."""
@@ -100,6 +101,10 @@ class Placement:
         """All possible offsets within a 64-byte line, rising."""
         return tuple(range(self.offset, LINE_BYTES, self.known))
 
+    def pinned(self) -> Placement:
+        """The first of the possible places alone: where pieces of code lie apart, the others say nothing."""
+        return Placement(self.offset)
+
     def moved(self, count: int) -> Placement:
         """The place of what lies this many bytes behind."""
         return replace(self, offset=(self.offset + count) % self.known)
@@ -129,6 +134,55 @@ class Region:
         return b"".join(line.code for line in self.lines)
 
 
+END = -1
+"""Stands for a block of a region: the end, or in a loop another time around."""
+
+
+class JumpPlace(NamedTuple):
+    """Where a jump stands."""
+
+    line: int
+    """``UNKNOWN_LINE`` where that is not known."""
+    text: str
+    """As written."""
+    address: int | None = None
+    """In an object file, as other programs show it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Branching:
+    """A marked region or a loop that branches within itself. All tuples but ``ways`` have an entry for each
+    of its basic blocks, in the order of the code."""
+
+    name: str
+    first_line: int
+    last_line: int
+    options: Mapping[str, str]
+    is_loop: bool
+    blocks: tuple[str, ...]
+    """The regions that have their figures; empty if that of another block counts for this one too."""
+    passed: tuple[int | None, ...]
+    """The block that control goes on to if it does not jump, None if it always jumps. Ways out of a loop, and
+    out of a region in its middle, are none."""
+    taken: tuple[int | None, ...]
+    """The block that it jumps to."""
+    jumps: tuple[JumpPlace, ...]
+    """The last statement of each block."""
+    entry: int = 0
+    """The block that control comes to first."""
+    ways: tuple[tuple[int, ...], ...] = ()
+    """All ways through it, those without jumps first; empty if there are many, or loops within it."""
+
+    @property
+    def forks(self) -> tuple[int, ...]:
+        """The blocks behind which there are two ways to go."""
+        return tuple(
+            block
+            for block, (passed, taken) in enumerate(zip(self.passed, self.taken, strict=True))
+            if passed is not None and taken is not None and passed != taken
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class AssembledFile:
     """The front end's whole answer for one text."""
@@ -137,3 +191,5 @@ class AssembledFile:
     problems: tuple[Problem, ...]
     dialect: str
     """``att`` or ``intel``: what the file's first statement was read as; what machine code is shown in."""
+    branchings: tuple[Branching, ...] = ()
+    """Of the regions that come as their basic blocks, as far as it is known where their jumps go."""

@@ -18,6 +18,7 @@ from cyclelens.analyzer.model.account import Account
 from cyclelens.analyzer.model.result import (
     Analysis,
     Assumption,
+    BranchingAnalysis,
     Finding,
     LineUsage,
     Missing,
@@ -47,7 +48,49 @@ def document(analysis: Analysis, file: str) -> dict[str, Any]:
         "file": file,
         "dialect": analysis.dialect,
         "regions": [_region(region) for region in analysis.regions],
+        "branchings": [_branching(branching) for branching in analysis.branchings],
         "problems": [_problem(problem) for problem in analysis.problems],
+    }
+
+
+def _branching(analysis: BranchingAnalysis) -> dict[str, Any]:
+    branching = analysis.branching
+    return {
+        "name": branching.name,
+        "first_line": _line(branching.first_line),
+        "last_line": _line(branching.last_line),
+        "is_loop": branching.is_loop,
+        "branches": [
+            {
+                "block": fork,
+                "line": _line(branching.jumps[fork].line),
+                "address": branching.jumps[fork].address,
+                "source_text": branching.jumps[fork].text,
+                "taken": share,
+            }
+            for fork, share in zip(branching.forks, analysis.shares, strict=True)
+        ],
+        "ways": [
+            {
+                "blocks": list(way.blocks),
+                "taken": list(way.taken),
+                "share": way.share and round(way.share, _DECIMALS),
+                "cycles_per_iteration": _figures(way.cycles),
+            }
+            for way in analysis.ways
+        ],
+        "assumed_way": analysis.assumed if analysis.ways else None,
+        "blocks": [
+            {
+                "name": block.name,
+                "first_line": _line(block.first_line),
+                "last_line": _line(block.last_line),
+                "executions": block.executions and round(block.executions, _DECIMALS),
+                "cycles_per_iteration": _figures(block.cycles),
+            }
+            for block in analysis.blocks
+        ],
+        "average": _figures(analysis.averages),
     }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from cyclelens.analyzer.insight import absence, as_written, wording, work
 from cyclelens.analyzer.insight.confidence import doubt, reservations
@@ -14,7 +15,7 @@ from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.account import Account
 from cyclelens.analyzer.model.result import Analysis, Assumption, Prediction, RegionAnalysis
 from cyclelens.analyzer.model.source import Region, Severity
-from cyclelens.analyzer.reports import chains, table, timeline
+from cyclelens.analyzer.reports import chains, table, timeline, ways
 from cyclelens.analyzer.reports.lines import EMPTY, Line, Style, paragraph
 from cyclelens.analyzer.reports.rows import grouped
 
@@ -30,7 +31,7 @@ def render(analysis: Analysis, file: str) -> str:
 def lines(analysis: Analysis, file: str, width: int | None = None) -> Iterator[Line]:
     """The same line by line. ``width``: characters of the terminal; None: prose is wrapped as usual, and
     tables are as wide as they are."""
-    parts = [list(_region(region, file, analysis.account, width)) for region in analysis.regions]
+    parts = list(_regions(analysis, file, width))
     if any(region.predictions for region in analysis.regions):
         parts.append(list(paragraph("   ", table.LEGEND, width, Style.ASIDE)))
     if not analysis.regions and not analysis.problems:
@@ -41,6 +42,26 @@ def lines(analysis: Analysis, file: str, width: int | None = None) -> Iterator[L
         if number:
             yield EMPTY
         yield from part
+
+
+def _regions(analysis: Analysis, file: str, width: int | None) -> Iterator[list[Line]]:
+    """Regions, and what belongs to several: a loop without a figure of its own stands before its blocks."""
+    branchings = {each.branching.name: each for each in analysis.branchings}
+    before = {each.blocks[0].name: each for each in analysis.branchings if each.blocks and not each.ways}
+    for region in analysis.regions:
+        blocks = before.pop(region.region.name, None)
+        if blocks is not None and blocks.averages:
+            yield [
+                Line(
+                    f"== {_title(replace(region.region, name=blocks.branching.name), file)} ==", Style.HEADING
+                ),
+                *(Line(f"   {line}") for line in ways.lines(blocks)),
+            ]
+        part = list(_region(region, file, analysis.account, width))
+        through = branchings.get(region.region.name)
+        if through is not None and len(through.ways) > 1:
+            part += [EMPTY, *(Line(f"   {line}") for line in ways.lines(through))]
+        yield part
 
 
 def _region(region: RegionAnalysis, file: str, full: bool, width: int | None) -> Iterator[Line]:

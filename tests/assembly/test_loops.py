@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 from cyclelens.analyzer.assembly.frontend import assemble
-from cyclelens.analyzer.model.source import Severity
+from cyclelens.analyzer.model.source import END
 
 NESTED = """\
   .text
@@ -25,14 +27,17 @@ kernel:
 """
 
 
-def test_the_innermost_loops_are_found() -> None:
+def test_loops_are_found() -> None:
     result = assemble(NESTED, regions="loops")
-    assert result.problems == ()
+    assert [(problem.line, problem.code) for problem in result.problems] == [(3, "inner-branch")]
+    assert "'.Louter' has loops within it (.Linner)" in result.problems[0].message
     assert [(region.name, region.first_line, region.last_line) for region in result.regions] == [
+        (".Louter.1", 4, 4),
+        (".Louter.2", 10, 11),
         (".Linner", 5, 9),
         ("loop-13", 12, 13),
     ]
-    inner = result.regions[0]
+    inner = result.regions[2]
     assert inner.ends_in_jump_to_start
     assert inner.code.hex() == "480306" + "4883c608" + "48ffc9" + "75f4"
     assert assemble(NESTED).regions == ()
@@ -83,9 +88,7 @@ skip: add %rcx, %rdx
 out: ret
 """
     result = assemble(text)
-    assert [(problem.line, problem.code, problem.severity) for problem in result.problems] == [
-        (0, "inner-branch", Severity.INFORMATION)
-    ]
+    assert result.problems == ()
     assert [
         (region.name, region.first_line, region.last_line, region.code.hex()) for region in result.regions
     ] == [
@@ -97,6 +100,11 @@ out: ret
     assert [region.options["alignment"] for region in result.regions] == ["8", "12", "15"]
     assert all(region.options["arch"] == "SKL" for region in result.regions)
     assert not any(region.ends_in_jump_to_start for region in result.regions)
+    (branching,) = result.branchings
+    assert (branching.name, branching.is_loop, branching.blocks) == ("k", True, ("k.1", "k.2", "k.3"))
+    # The way out at the end of the text is taken to fall through.
+    assert (branching.passed, branching.taken) == ((1, 2, None), (2, None, END))
+    assert (branching.forks, branching.ways) == ((0,), ((0, 1, 2), (0, 2)))
 
 
 def test_a_loop_within_a_region_becomes_a_loop() -> None:
@@ -122,3 +130,31 @@ def test_jumps_out_of_a_region_cut_nothing() -> None:
     result = assemble(text)
     assert result.problems == ()
     assert [region.ends_in_jump_to_start for region in result.regions] == [True]
+
+
+def test_local_labels_of_nasm_belong_to_the_label_before_them() -> None:
+    text = """\
+section .text
+global f
+f:
+    mov ecx, 5
+.loop:
+    add rax, rbx
+    dec ecx
+    jnz .loop
+    ret
+g:
+.loop:
+    imul rax, rbx
+    dec ecx
+    jnz g.loop
+    jnz .loop
+    ret
+"""
+    for assembler in ("auto", "nasm"):
+        if assembler == "nasm" and shutil.which("nasm") is None:
+            continue
+        result = assemble(text, regions="loops", assembler=assembler)
+        assert result.problems == ()
+        assert [region.lines[0].text.split()[0] for region in result.regions] == ["add", "imul", "jnz"]
+        assert [branching.is_loop for branching in result.branchings] == [True]

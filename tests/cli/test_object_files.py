@@ -123,12 +123,16 @@ def test_a_loop_has_its_figure_address_and_source_line(
 def test_sections_of_an_object_keep_their_lines_apart(
     built: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    regions = report(capsys, built / "k.o", "--function", "branchy")["regions"]
-    assert [region["name"] for region in regions] == [f"branchy.loop-1.{number}" for number in (1, 2, 3)]
-    assert [region["first_line"] for region in regions] == [21, 23, 26]
+    document = report(capsys, built / "k.o", "--function", "branchy")
+    (region,) = document["regions"]
+    assert region["name"] == "branchy.loop-1"
+    rows = region["predictions"][0]["rows"]
+    assert [row["line"] for row in rows] == [21, 22, 23, 24, 26, 27, 28]
     # Two symbols of other files are two places in memory.
-    texts = [row["text"] for row in regions[1]["predictions"][0]["rows"]]
-    assert len(set(texts)) == 2
+    assert len({row["text"] for row in rows[2:4]}) == 2
+    (branching,) = document["branchings"]
+    assert [block["first_line"] for block in branching["blocks"]] == [21, 23, 26]
+    assert [(jump["line"], jump["source_text"]) for jump in branching["branches"]] == [(22, "jz 0x11")]
 
 
 def test_a_library_keeps_its_addresses(built: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -253,7 +257,7 @@ def test_tables_for_unwinding_tell_of_functions_without_names(
     assert (size, name) == ("25", address)
     (region,) = report(capsys, built / "program", "--function", address)["regions"]
     assert region["predictions"][0]["cycles_per_iteration"] == 4.0
-    assert len(report(capsys, built / "program")["regions"]) == 4
+    assert len(report(capsys, built / "program")["regions"]) == 2
 
 
 @pytest.mark.parametrize(

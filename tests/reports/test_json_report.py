@@ -28,7 +28,14 @@ def test_an_assumption_names_its_lines_and_values():
 
 
 def test_the_document_names_its_schema_and_file():
-    assert document() == {"schema": 2, "file": "kernel.s", "dialect": "att", "regions": [], "problems": []}
+    assert document() == {
+        "schema": 2,
+        "file": "kernel.s",
+        "dialect": "att",
+        "regions": [],
+        "branchings": [],
+        "problems": [],
+    }
 
 
 def test_a_prediction_has_the_figure_and_its_reasons():

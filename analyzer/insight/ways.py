@@ -1,0 +1,262 @@
+"""Regions that branch within themselves: how often each way is gone, and what that makes of the figures."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from cyclelens.analyzer.model.result import Assumption, BlockFigure, BranchingAnalysis, Way
+from cyclelens.analyzer.model.source import END, UNKNOWN_LINE, Branching, JumpPlace, Region
+
+_MOST_BLOCKS = 200
+"""Blocks of a region whose executions are worked out."""
+_NEVER = 1e-9
+_TARGET = re.compile(r"([\w.$@?]+)\s*$")
+
+Shares = tuple[float | None, ...]
+"""For every fork of a region how often it jumps, from 0 to 1; None if nobody says."""
+
+
+class SharesError(ValueError):
+    """Shares that are not understood, or do not fit the region; the message is for the user."""
+
+
+def parse_shares(text: str, branching: Branching) -> Shares:
+    """What ``taken=`` says: ``0.9`` or ``90%`` for every fork in the order of the code, or ``PLACE:0.9`` for
+    some; a place is the label that a jump goes to, its line, or its address. Raises SharesError."""
+    forks = branching.forks
+    found: list[float | None] = [None] * len(forks)
+    if not forks:
+        raise SharesError(f"'{branching.name}' has no branch within it whose share could be said")
+    items = [item.strip() for item in text.split(",") if item.strip()]
+    if any(":" in item for item in items):
+        for item in items:
+            place, colon, share = item.rpartition(":")
+            which = [at for at, fork in enumerate(forks) if place in _names(branching.jumps[fork])]
+            if not colon or len(which) != 1:
+                raise SharesError(
+                    f"'{item}' is not PLACE:SHARE for one of its branches: {_listed(branching)}"
+                )
+            found[which[0]] = _share(share)
+        return tuple(found)
+    if len(items) != len(forks):
+        given = f"{len(items)} share{'s' * (len(items) != 1)}"
+        raise SharesError(f"taken={text} has {given} for {len(forks)}: {_listed(branching)}")
+    return tuple(_share(item) for item in items)
+
+
+def missing(branching: Branching, shares: Shares, given: str) -> str:
+    """What to say where some forks have no share."""
+    left = [
+        branching.jumps[fork] for fork, share in zip(branching.forks, shares, strict=True) if share is None
+    ]
+    return f"taken={given} says nothing of {', '.join(map(described, left))}"
+
+
+def _share(text: str) -> float:
+    try:
+        value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value <= 1:
+        raise SharesError(f"'{text}' is no share: it is from 0 to 1, or from 0% to 100%")
+    return value
+
+
+def _names(jump: JumpPlace) -> set[str]:
+    """What a jump may be called by."""
+    target = _TARGET.search(jump.text)
+    names = {target[1]} if target else set()
+    if jump.address is not None:
+        names.add(f"{jump.address:#x}")
+    if jump.line != UNKNOWN_LINE:
+        names.add(str(jump.line + 1))
+    return names
+
+
+def _listed(branching: Branching) -> str:
+    return ", ".join(described(branching.jumps[fork]) for fork in branching.forks)
+
+
+def described(jump: JumpPlace) -> str:
+    """``jz skip (line 3)``."""
+    place = f"line {jump.line + 1}" if jump.line != UNKNOWN_LINE else f"{jump.address or 0:#x}"
+    return f"{' '.join(jump.text.split())} ({place})"
+
+
+def choices(branching: Branching, way: Sequence[int]) -> tuple[bool | None, ...]:
+    """For every fork whether this way jumps there; None if it does not come to it."""
+    following = dict(zip(way, [*way[1:], END], strict=True))
+    return tuple(
+        following[fork] == branching.taken[fork] if fork in following else None for fork in branching.forks
+    )
+
+
+def shares_of_ways(branching: Branching, shares: Shares) -> tuple[float | None, ...]:
+    """How often each way is gone; None where that depends on a fork of which nobody says anything."""
+    found: list[float | None] = []
+    for way in branching.ways:
+        total: float | None = 1.0
+        for jumps, share in zip(choices(branching, way), shares, strict=True):
+            if jumps is None or total is None:
+                continue
+            total = None if share is None else total * (share if jumps else 1 - share)
+        found.append(total)
+    return tuple(found)
+
+
+def likeliest(shares: Sequence[float | None]) -> int:
+    """The way that is analysed in full: without shares the one without jumps."""
+    known = [share for share in shares if share is not None]
+    return known.index(max(known)) if known and len(known) == len(shares) else 0
+
+
+def executions(branching: Branching, shares: Shares) -> tuple[float, ...] | None:
+    """How often each block is executed in an iteration; None if that is not known, or has no end. The counts
+    solve: a block is executed as often as what comes before it leads there."""
+    count = len(branching.blocks)
+    if None in shares or count > _MOST_BLOCKS:
+        return None
+    share_of = dict(zip(branching.forks, shares, strict=True))
+    rows = [
+        [float(row == column) for column in range(count)] + [float(row == branching.entry)]
+        for row in range(count)
+    ]
+    for block, (passed, taken) in enumerate(zip(branching.passed, branching.taken, strict=True)):
+        share = share_of.get(block, 0.0 if taken is None or passed is not None else 1.0) or 0.0
+        for target, part in ((passed, 1 - share), (taken, share)):
+            if target is not None and target != END:
+                rows[target][block] -= part
+    for column in range(count):
+        pivot = max(range(column, count), key=lambda row: abs(rows[row][column]))
+        if abs(rows[pivot][column]) < _NEVER:
+            return None
+        rows[column], rows[pivot] = rows[pivot], rows[column]
+        for row in range(count):
+            factor = rows[row][column] / rows[column][column]
+            if row != column and factor:
+                rows[row] = [a - factor * b for a, b in zip(rows[row], rows[column], strict=True)]
+    found = tuple(rows[block][count] / rows[block][block] for block in range(count))
+    return found if all(math.isfinite(value) and value > -_NEVER for value in found) else None
+
+
+def along(branching: Branching, way: Sequence[int], blocks: Mapping[str, Region]) -> Region:
+    """The region as one way goes through it, its blocks one behind the other. A loop begins at its lowest
+    block, which the last one jumps back to."""
+    start = way.index(min(way)) if branching.is_loop else 0
+    order = (*way[start:], *way[:start])
+    parts = [blocks[branching.blocks[block]] for block in order]
+    is_whole = all(after == before + 1 for before, after in pairwise(order))
+    placement = parts[0].placement if is_whole else parts[0].placement.pinned()
+    lines = tuple(line for part in parts for line in part.lines)
+    latencies: dict[int, int] = {}
+    count = 0
+    for part in parts:
+        latencies |= {count + at: cycles for at, cycles in part.latencies.items()}
+        count += len(part.lines)
+    return replace(
+        parts[0],
+        name=branching.name,
+        first_line=branching.first_line,
+        last_line=branching.last_line,
+        options=branching.options,
+        lines=lines,
+        latencies=latencies,
+        ends_in_jump_to_start=branching.is_loop,
+        incomplete=any(part.incomplete for part in parts),
+        placement=placement,
+    )
+
+
+def instructions_of_forks(
+    analysis: BranchingAnalysis, region: Region, statements: Sequence[int]
+) -> tuple[int, ...]:
+    """The forks among the instructions of ``along``. ``statements``: that of each instruction."""
+    branching = analysis.branching
+    forks = {branching.jumps[fork] for fork in branching.forks if fork in analysis.way}
+    return tuple(
+        index
+        for index, statement in enumerate(statements)
+        if JumpPlace((line := region.lines[statement]).line, line.text, line.address) in forks
+    )
+
+
+def analyse(
+    branching: Branching,
+    shares: Shares,
+    given: str,
+    blocks: Mapping[str, Region],
+    figures: Mapping[str, Mapping[str, float]],
+    along_ways: Sequence[Mapping[str, float]],
+) -> BranchingAnalysis:
+    """All of it, from the figures of the blocks by name and those of the ways, by microarchitecture.
+    ``given``: how the shares were said."""
+    how_often = shares_of_ways(branching, shares)
+    found = tuple(
+        Way(way, choices(branching, way), share, cycles)
+        for way, share, cycles in zip(branching.ways, how_often, along_ways, strict=True)
+    )
+    counts = executions(branching, shares)
+    listed = tuple(
+        BlockFigure(name, blocks[name].first_line, blocks[name].last_line, figures[name], count)
+        for name, count in zip(branching.blocks, counts or [None] * len(branching.blocks), strict=True)
+        if name in blocks
+    )
+    averages = {}
+    for microarchitecture in dict.fromkeys(name for cycles in figures.values() for name in cycles):
+        parts = (
+            [(way.share, way.cycles.get(microarchitecture)) for way in found]
+            if found
+            else [(block.executions, block.cycles.get(microarchitecture)) for block in listed]
+        )
+        total = _total(parts)
+        if total is not None and given:
+            averages[microarchitecture] = total
+    return BranchingAnalysis(branching, given, shares, found, likeliest(how_often), listed, averages)
+
+
+def _total(parts: Sequence[tuple[float | None, float | None]]) -> float | None:
+    """The sum of figures, each as often as it is said; None if something is missing."""
+    total = 0.0
+    for often, cycles in parts:
+        if often is None or (cycles is None and often):
+            return None
+        total += often * (cycles or 0.0)
+    return total
+
+
+def assumption(
+    analysis: BranchingAnalysis, microarchitecture: str, forks: tuple[int, ...]
+) -> Assumption | None:
+    """Which way the figure of a region is about, and what the others take; None if there are no others.
+    ``forks``: the instructions where they part."""
+    branching, ways = analysis.branching, analysis.ways
+    if len(ways) < 2:
+        return None
+    assumed = ways[analysis.assumed]
+    others = [
+        way.cycles[microarchitecture]
+        for way in ways
+        if way is not assumed and microarchitecture in way.cycles
+    ]
+    values: dict[str, float | int | str] = {"ways": len(ways)}
+    if others:
+        values |= {"least_of_others": min(others), "most_of_others": max(others)}
+    least, most = (f"{figure(others):.2f}" for figure in (min, max)) if others else ("", "")
+    if len(branching.forks) == 1:
+        jumps = assumed.taken[0]
+        jump = " ".join(branching.jumps[branching.forks[0]].text.split())
+        message = f"{jump} {'always' if jumps else 'never'} jumps"
+        message += f"; if it {'never' if jumps else 'always'} does: {least} cycles/iter" if others else ""
+    else:
+        which = "that is gone most often" if any(assumed.taken) else "on which none of its branches jumps"
+        message = f"Of {len(ways)} ways through the region this is the one {which}"
+        message += f"; the others: {least} to {most} cycles/iter" if others else ""
+    mean = analysis.averages.get(microarchitecture)
+    if mean is not None:
+        message += f"; on average {mean:.2f} with taken={analysis.given}"
+        values["average"] = round(mean, 4)
+    return Assumption("inner-branch", f"{message}.", forks, values)

@@ -1,0 +1,55 @@
+"""The ways through a region that branches within itself, and its blocks, as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from cyclelens.analyzer.insight import ways
+from cyclelens.analyzer.model.result import BlockFigure, BranchingAnalysis, Way
+from cyclelens.analyzer.model.source import UNKNOWN_LINE
+
+
+def lines(analysis: BranchingAnalysis) -> Iterator[str]:
+    """A line for each way, for the average, and for each block. Figures are in cycles per iteration of the
+    region, those of blocks in cycles each time."""
+    names = list(dict.fromkeys(name for block in analysis.blocks for name in block.cycles))
+    if not names:
+        return
+    rows = [(_way(analysis, way), way.cycles, _share(way.share)) for way in analysis.ways]
+    if analysis.averages:
+        rows.append((f"on average with taken={analysis.given}", analysis.averages, ""))
+    rows += [(_block(block), block.cycles, _executions(block)) for block in analysis.blocks]
+    title = "Ways, and blocks:" if analysis.ways else "Blocks:"
+    width = max(len(title), *(len(text) for text, _, _ in rows))
+    yield f"{title:<{width}}  {'  '.join(f'{name:>6}' for name in names)}"
+    for text, cycles, often in rows:
+        yield f"{text:<{width}}  {_figures(cycles, names)}  {often}".rstrip()
+
+
+def _figures(cycles: Mapping[str, float], names: list[str]) -> str:
+    return "  ".join(f"{cycles[name]:6.2f}" if name in cycles else " " * 6 for name in names)
+
+
+def _way(analysis: BranchingAnalysis, way: Way) -> str:
+    branching = analysis.branching
+    jumps = [
+        ways.described(branching.jumps[fork])
+        for fork, taken in zip(branching.forks, way.taken, strict=True)
+        if taken
+    ]
+    return f"{', '.join(jumps)} jump{'s' * (len(jumps) == 1)}" if jumps else "no branch within it jumps"
+
+
+def _block(block: BlockFigure) -> str:
+    if UNKNOWN_LINE in (block.first_line, block.last_line):
+        return block.name
+    first, last = block.first_line + 1, block.last_line + 1
+    return f"{block.name}, {f'line {first}' if first == last else f'lines {first} to {last}'}"
+
+
+def _share(share: float | None) -> str:
+    return "" if share is None else f"{share:.1%} of iterations"
+
+
+def _executions(block: BlockFigure) -> str:
+    return "" if block.executions is None else f"{block.executions:.2f} times"
