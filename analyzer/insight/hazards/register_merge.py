@@ -15,7 +15,7 @@ def find(prediction: Prediction) -> Iterator[Finding]:
     for index, template in enumerate(prediction.instructions):
         if not template.merge_uops:
             continue
-        registers = ", ".join(dict.fromkeys(template.merge_uops))
+        registers = ", ".join(dict.fromkeys(name.lower() for name in template.merge_uops))
         count = len(template.merge_uops)
         yield Finding(
             code=CODE,
