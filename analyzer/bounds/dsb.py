@@ -9,15 +9,17 @@ from cyclelens.analyzer.model.uops import Block
 
 _BLOCK_BYTES = 32
 _UOPS = 6
-"""Uops delivered per cycle at best. The bound takes six everywhere, as in the uiCA model: a valid lower bound
-for the models that deliver four."""
+"""Uops delivered per cycle at best, if the DSB is not wider. The bound takes six everywhere else, as in the
+uiCA model: a valid lower bound for the models that deliver four."""
 
 
 def dsb_bound(block: Block, microarchitecture: Microarchitecture) -> float:
-    """A loop that starts and ends in the same 32 bytes never shares a cycle between two rounds."""
+    """On Intel a loop that starts and ends in the same 32 bytes never shares a cycle between two rounds."""
+    width = max(_UOPS, microarchitecture.dsb_width)
     uops = sum(template.mite_uops for template in block.instructions if not template.fused_with_previous)
     before_last = sum(template.instruction.length for template in block.instructions[:-1])
     start = block.alignment // _BLOCK_BYTES
-    if (block.alignment + before_last) // _BLOCK_BYTES == start:
-        return float(ceil(uops / _UOPS))
-    return uops / _UOPS
+    alone = not microarchitecture.dsb_serves_rounds_together
+    if alone and (block.alignment + before_last) // _BLOCK_BYTES == start:
+        return float(ceil(uops / width))
+    return uops / width

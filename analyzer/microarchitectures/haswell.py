@@ -43,6 +43,7 @@ _HASWELL = Microarchitecture(
     fusible_on_last_decoder=False,
     jcc_erratum=False,
     both_halves_cacheable=False,
+    dsb_loses_width_across_blocks=False,
     lsd_enabled=True,
     lsd_unroll=unroll_table((4, 8), (5, 6), (6, 5), (8, 4), (12, 3), (28, 2)),
     issue_width=4,

@@ -50,6 +50,7 @@ _ICE_LAKE = Microarchitecture(
     fusible_on_last_decoder=True,
     jcc_erratum=False,
     both_halves_cacheable=False,
+    dsb_loses_width_across_blocks=True,
     lsd_enabled=True,
     lsd_unroll=unroll_table((6, 6), (8, 4), (12, 3), (30, 2)),
     issue_width=5,

@@ -39,6 +39,7 @@ _SANDY_BRIDGE = Microarchitecture(
     fusible_on_last_decoder=False,
     jcc_erratum=False,
     both_halves_cacheable=False,
+    dsb_loses_width_across_blocks=False,
     lsd_enabled=True,
     lsd_unroll={},
     issue_width=4,

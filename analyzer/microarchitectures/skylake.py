@@ -48,6 +48,7 @@ _SKYLAKE = Microarchitecture(
     fusible_on_last_decoder=True,
     jcc_erratum=True,
     both_halves_cacheable=True,
+    dsb_loses_width_across_blocks=True,
     lsd_enabled=False,
     lsd_unroll={},
     issue_width=4,

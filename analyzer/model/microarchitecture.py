@@ -61,6 +61,24 @@ class Microarchitecture:
     """A jump that crosses or ends at a 32-byte boundary makes its block uncacheable."""
     both_halves_cacheable: bool
     """A 32-byte block is cached only if both halves of its 64-byte line are cacheable."""
+    several_uops_need_complex_decoder: bool = True
+    """An instruction of more than one decoded uop is for the complex decoder alone, as microcode is (V7)."""
+    fusible_waits_for_next: bool = True
+    """An instruction that could fuse is decoded only when its successor is there (C4)."""
+    fuses_across_lines: bool = False
+    """A branch at the beginning of a 64-byte line can fuse with the instruction before it (A1)."""
+    branch_across_blocks_costs_a_block: bool = True
+    """A branch that reaches over the end of a predecode block is followed by an empty one (F1)."""
+    large_immediate_takes_slot: bool = True
+    """In a DSB line (K1)."""
+    crowded_prefixes_uncacheable: bool = True
+    """A block with a certain crowd of length-changing prefixes is not cached (Q3)."""
+    dsb_loses_width_across_blocks: bool
+    """Going on into another block or round leaves room for fewer uops in a cycle (X5)."""
+    dsb_serves_rounds_together: bool = False
+    """Uops of two rounds of a loop within one block can be delivered in a cycle (6.2)."""
+    stack_offset_limit: int | None = 192
+    """Bytes; a larger offset inserts a synchronisation (E3). None: none does."""
     lsd_enabled: bool
     lsd_unroll: Mapping[int, int]
     """IDQ uops per round -> rounds placed in the IDQ at once; sizes not listed: 1."""

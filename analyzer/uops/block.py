@@ -133,7 +133,7 @@ def build_block(
     if microarchitecture.macro_ops is not None:
         made = _macro_op_entries(instructions, known, cache, loop)
         return Block(tuple(made), microarchitecture.name, loop, alignment)
-    absorbed = _absorbed(known, addresses)
+    absorbed = _absorbed(known, addresses, microarchitecture.fuses_across_lines)
 
     entries: list[Entry] = []
     for position, knowledge in enumerate(known):
@@ -330,9 +330,9 @@ def _touches_high8(prepared: Prepared) -> bool:
     return False
 
 
-def _absorbed(known: Sequence[_Known | None], addresses: Sequence[int]) -> list[int]:
+def _absorbed(known: Sequence[_Known | None], addresses: Sequence[int], across_lines: bool) -> list[int]:
     """Positions of branches that fuse with the instruction before them (A1): those at the start of a
-    64-byte line never do."""
+    64-byte line only where that is allowed."""
     absorbed = []
     for position in range(1, len(known)):
         first, second = known[position - 1], known[position]
@@ -341,7 +341,7 @@ def _absorbed(known: Sequence[_Known | None], addresses: Sequence[int]) -> list[
             and first.fusible
             and second is not None
             and second.sibling.facts.name in first.fusible
-            and addresses[position] % _CODE_LINE
+            and (across_lines or addresses[position] % _CODE_LINE)
         ):
             absorbed.append(position)
     return absorbed

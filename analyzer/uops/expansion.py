@@ -9,8 +9,8 @@ from cyclelens.analyzer.model.units import UnitSet, UnitUse, UopKind
 from cyclelens.analyzer.model.uops import UopTemplate, Value, ValueKind
 from cyclelens.analyzer.uops.operands import Latencies, Prepared
 
-LOAD_LATENCY = 5
-"""Cycles from a load's dispatch to the uop that computes with its result (uiCA model, 1.6)."""
+FORWARDING_LATENCY = 5
+"""Cycles from store data to the uop that computes with what a load forwards of it (3.11.2)."""
 STORE_LATENCY = 4
 """Cycles of a register-to-memory latency that are the store's own part (U6)."""
 
@@ -55,7 +55,7 @@ def expand(prepared: Prepared, uses: Sequence[UnitUse]) -> tuple[UopTemplate, ..
     for number, allowed in enumerate(loads):
         outputs, latency = register_outputs, prepared.load_latency
         if computes:
-            outputs, latency = (internal.fresh(),), LOAD_LATENCY
+            outputs, latency = (internal.fresh(),), prepared.operand_latency
             load_results += outputs
         uops.append(
             UopTemplate(
@@ -212,7 +212,9 @@ def _compute_inputs(prepared: Prepared, load_results: list[Value], stores: int) 
 
     last_address = len(prepared.address_inputs) - 1
     adjusted = [
-        max(1, latencies["addr", last_address, target, i] - LOAD_LATENCY) if last_address >= 0 else 1
+        max(1, latencies["addr", last_address, target, i] - prepared.operand_latency)
+        if last_address >= 0
+        else 1
         for target, i in results
     ]
     stored = _load_to_store(latencies, reads, writes)
@@ -223,4 +225,6 @@ def _compute_inputs(prepared: Prepared, load_results: list[Value], stores: int) 
 def _load_to_store(latencies: Latencies, reads: list[int], writes: list[int]) -> int:
     if not reads:
         return 1
-    return max((max(1, latencies["mem", reads[-1], "mem", i] - LOAD_LATENCY) for i in writes), default=1)
+    return max(
+        (max(1, latencies["mem", reads[-1], "mem", i] - FORWARDING_LATENCY) for i in writes), default=1
+    )

@@ -69,6 +69,8 @@ class Prepared:
     has_zmm_operand: bool
     load_latency: int
     """Of a load whose result no uop of the instruction computes with."""
+    operand_latency: int
+    """Of a load whose result another uop of the instruction computes with."""
 
 
 def bind(instruction: Instruction, facts: InstructionFacts) -> tuple[BoundOperand, ...]:
@@ -228,7 +230,8 @@ def prepare(
 
     ms_uops = figures.ms_uops or 0
     mite_uops = figures.mite_uops or 1
-    complex_decoder = bool(figures.complex_decoder) or ms_uops > 0 or mite_uops + ms_uops > 1
+    several = mite_uops > 1 and microarchitecture.several_uops_need_complex_decoder
+    complex_decoder = bool(figures.complex_decoder) or ms_uops > 0 or several
     simple_decoders = figures.available_simple_decoders
     available = microarchitecture.decoders if simple_decoders is None else simple_decoders
     if facts.name in ("POP (R16)", "POP (R64)") and instruction.code[-1] == 0x5C:
@@ -238,6 +241,8 @@ def prepare(
             available = 0
     stem = facts.iform
     vector = any(is_simd(output.name) for output in outputs)
+    simd = any(o.register is not None and is_simd(o.register) for o in operands)
+    loaded = (microarchitecture.load_latency, microarchitecture.vector_load_latency)
     return Prepared(
         instruction=instruction,
         facts=facts,
@@ -259,9 +264,10 @@ def prepare(
         serializing=stem in _SERIALIZING_FORMS or stem.startswith(_SERIALIZING_STEMS),
         load_serializing=stem in ("MFENCE", "LFENCE"),
         store_serializing=stem in ("MFENCE", "SFENCE"),
-        has_simd_operand=any(o.register and is_simd(o.register) for o in operands),
+        has_simd_operand=simd,
         has_zmm_operand=any(o.register and "ZMM" in o.register for o in operands),
-        load_latency=microarchitecture.vector_load_latency if vector else microarchitecture.load_latency,
+        load_latency=loaded[vector],
+        operand_latency=loaded[simd],
     )
 
 

@@ -64,6 +64,7 @@ WIDE = Microarchitecture(
     fusible_on_last_decoder=True,
     jcc_erratum=False,
     both_halves_cacheable=False,
+    dsb_loses_width_across_blocks=False,
     lsd_enabled=False,
     lsd_unroll={},
     issue_width=8,

@@ -18,6 +18,7 @@ cdef class Decoder:
     cdef MicrocodeQueue _microcode
     cdef int _decoders
     cdef int _delay
+    cdef bint _fusible_waits
     cdef bint _fusible_on_last
     cdef int _stall
     cdef public int last_decoded

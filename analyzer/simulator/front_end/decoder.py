@@ -25,6 +25,7 @@ class Decoder:
         self._microcode = microcode
         self._decoders = microarchitecture.decoders
         self._delay = microarchitecture.predecode_to_decode_delay
+        self._fusible_waits = microarchitecture.fusible_waits_for_next
         self._fusible_on_last = microarchitecture.fusible_on_last_decoder
         self._stall = microarchitecture.mite_to_ms_stall
         self.last_decoded = NONE
@@ -48,7 +49,7 @@ class Decoder:
                 return
             if decoded > 0 and program.i_complex[i]:
                 return
-            if program.i_fusible[i] and not self._may_decode_fusible(cycle, decoded):
+            if self._fusible_waits and program.i_fusible[i] and not self._may_decode_fusible(cycle, decoded):
                 return
             queue.pop()
             self._columns.removed[instance] = cycle

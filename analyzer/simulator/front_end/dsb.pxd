@@ -7,7 +7,6 @@ from cyclelens.analyzer.simulator.tables.program cimport Program
 from cyclelens.analyzer.simulator.tables.queues cimport MicrocodeQueue
 
 cdef int NONE
-cdef int _WIDE
 
 
 @cython.final
@@ -18,6 +17,7 @@ cdef class Dsb:
     cdef PairQueue _delivered
     cdef MicrocodeQueue _microcode
     cdef int _width
+    cdef bint _loses_width
     cdef int _ms_stall
     cdef public int position
     cdef public bint extra_last_cycle

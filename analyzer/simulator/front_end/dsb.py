@@ -9,9 +9,6 @@ from cyclelens.analyzer.simulator.tables.constants import NONE
 from cyclelens.analyzer.simulator.tables.layout import Layout
 from cyclelens.analyzer.simulator.tables.queues import MicrocodeQueue, Queues
 
-_WIDE = 6
-"""DSB width at which crossing into another line costs bandwidth (X5)."""
-
 
 class Dsb:
     """Delivers from at most two lines a cycle."""
@@ -30,6 +27,7 @@ class Dsb:
         self._delivered = queues.delivered
         self._microcode = microcode
         self._width = microarchitecture.dsb_width
+        self._loses_width = microarchitecture.dsb_loses_width_across_blocks
         self._ms_stall = microarchitecture.dsb_to_ms_stall
 
     def start(self) -> None:
@@ -84,7 +82,7 @@ class Dsb:
             if entry + 1 == layout.line_end[line]:
                 lines.pop()
                 self.position = 0
-                if budget > 0 and lines.count > 0 and self._width == _WIDE:
+                if budget > 0 and lines.count > 0 and self._loses_width:
                     budget = self._across_lines(slot, count, budget, fresh, extra_before)
 
     def record(self, state: Record) -> None:

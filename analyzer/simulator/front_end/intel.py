@@ -37,7 +37,7 @@ class MiteDsbLsd(FrontEnd):
         self._sequencer = MicrocodeSequencer(microarchitecture, queues, microcode)
         self._dsb = Dsb(columns, microarchitecture, layout, queues, microcode)
         self._lsd = Lsd(columns, microarchitecture, layout, queues)
-        self._stack_engine = StackEngine(columns, queues)
+        self._stack_engine = StackEngine(columns, microarchitecture, queues)
         self._idq_limit = microarchitecture.idq_size - microarchitecture.dsb_width
 
     def start(self) -> None:

@@ -20,7 +20,7 @@ class SimpleFrontEnd(FrontEnd):
         self._program = columns.program
         self._delivered = queues.delivered
         self._idq = queues.idq
-        self._stack_engine = StackEngine(columns, queues)
+        self._stack_engine = StackEngine(columns, microarchitecture, queues)
         self._width = microarchitecture.issue_width
 
     def start(self) -> None:

@@ -8,7 +8,7 @@ from cyclelens.analyzer.simulator.tables.program cimport Program
 cdef int LSD
 cdef int NONE
 cdef int STACK_ENGINE
-cdef int _MAX_OFFSET
+cdef int _NO_LIMIT
 
 
 @cython.final
@@ -17,6 +17,7 @@ cdef class StackEngine:
     cdef Program _program
     cdef PairQueue _delivered
     cdef PairQueue _idq
+    cdef int _most
     cdef public int offset
     cdef void start(self) noexcept
     cdef void tick(self, int source, int cycle) noexcept

@@ -3,23 +3,26 @@ sometimes one that synchronises (E1 to E5; uiCA model, 3.8)."""
 
 from __future__ import annotations
 
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.simulator.tables.arrays import Record
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import LSD, NONE, STACK_ENGINE
 from cyclelens.analyzer.simulator.tables.queues import Queues
 
-_MAX_OFFSET = 192
-"""Bytes; only upwards: long runs of POP synchronise, runs of PUSH never do."""
+_NO_LIMIT = 1 << 30
 
 
 class StackEngine:
     """Moves delivered IDQ uops into the IDQ; tracks the offset between its RSP and the renamed one."""
 
-    def __init__(self, columns: Columns, queues: Queues) -> None:
+    def __init__(self, columns: Columns, microarchitecture: Microarchitecture, queues: Queues) -> None:
         self._columns = columns
         self._program = columns.program
         self._delivered = queues.delivered
         self._idq = queues.idq
+        limit = microarchitecture.stack_offset_limit
+        self._most: int = _NO_LIMIT if limit is None else limit
+        """Largest offset, in bytes; only upwards: long runs of POP synchronise, runs of PUSH never do."""
 
     def start(self) -> None:
         """Both RSP agree."""
@@ -63,7 +66,7 @@ class StackEngine:
             needed = True
             self.offset = 0
         self.offset += program.i_rsp_change[i]
-        if self.offset > _MAX_OFFSET:
+        if self.offset > self._most:
             needed = True
             self.offset = 0
         if program.i_rsp_written[i]:

@@ -16,6 +16,9 @@ cdef class Layout:
     cdef int _fetch_bytes
     cdef int _slots
     cdef int _lines_per_block
+    cdef bint _large_immediates
+    cdef bint _crowds
+    cdef bint _empty_blocks
     cdef bint _both_halves
     cdef int _room
     cdef int _entry_room

@@ -28,6 +28,9 @@ class Layout:
         self._fetch_bytes = microarchitecture.predecode_block_bytes
         self._slots = microarchitecture.dsb_slots_per_line
         self._lines_per_block = microarchitecture.dsb_lines_per_block
+        self._large_immediates = microarchitecture.large_immediate_takes_slot
+        self._crowds = microarchitecture.crowded_prefixes_uncacheable
+        self._empty_blocks = microarchitecture.branch_across_blocks_costs_a_block
         self._both_halves = microarchitecture.both_halves_cacheable
         self._room = 0
         self._entry_room = 0
@@ -113,7 +116,7 @@ class Layout:
             cacheable = (
                 self.lines - self.block_line0[number] <= self._lines_per_block
                 and not program.i_jcc[position - 1]
-                and not self._too_many_lcps(first, position)
+                and not (self._crowds and self._too_many_lcps(first, position))
             )
             self.block_cacheable[number] = cacheable
             if not cacheable:
@@ -140,7 +143,7 @@ class Layout:
         for i in range(first, end):
             if program.i_second[i]:
                 continue
-            extra = program.i_extra_slot[i]
+            extra = program.i_extra_slot[i] if self._large_immediates else 0
             ms = program.i_ms_uops[i] > 0
             mite_uops = program.i_mite_uops[i]
             if ms or mite_uops + extra > free:
@@ -219,5 +222,5 @@ class Layout:
                 address += program.i_length[last]
                 instance += 1
             blocks.push(head, instance)
-            if program.i_branch[last] and address > boundary:
+            if self._empty_blocks and program.i_branch[last] and address > boundary:
                 blocks.push(instance, instance)

@@ -1,0 +1,132 @@
+"""Each rule that only some cores have, bound to them: a maker's rules act on its own cores alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields
+
+import pytest
+from blocks import block_of, templates_of
+from cyclelens.analyzer.bounds.dsb import dsb_bound
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from simulated import cycles, simulated
+
+# Yes, no, or what else the rule says. A new core adds a column: of each rule it has to say whether it has it.
+TABLE = """
+                                    SNB IVB HSW BDW SKL SKX KBL CFL CLX ICL TGL RKL ZEN+ ZEN2 ZEN3 ZEN4 ZEN5
+length_changing_prefix_penalty        3   3   3   3   3   3   3   3   3   3   3   3    0    0    0    0    0
+pop_rsp_needs_complex_decoder         y   y   y   y   y   y   y   y   y   y   y   y    -    -    -    -    -
+pop_rsp_ends_decode_group             y   y   y   y   -   -   -   -   -   -   -   -    -    -    -    -    -
+fusible_on_last_decoder               -   -   -   -   y   y   y   y   y   y   y   y    y    y    y    y    y
+several_uops_need_complex_decoder     y   y   y   y   y   y   y   y   y   y   y   y    -    -    -    -    -
+fusible_waits_for_next                y   y   y   y   y   y   y   y   y   y   y   y    -    -    -    -    -
+fuses_across_lines                    -   -   -   -   -   -   -   -   -   -   -   -    y    y    y    y    y
+branch_across_blocks_costs_a_block    y   y   y   y   y   y   y   y   y   y   y   y    -    -    -    -    -
+large_immediate_takes_slot            y   y   y   y   y   y   y   y   y   y   y   y    -    -    -    -    -
+crowded_prefixes_uncacheable          y   y   y   y   y   y   y   y   y   y   y   y    -    -    -    -    -
+dsb_loses_width_across_blocks         -   -   -   -   y   y   y   y   y   y   y   y    -    -    -    -    -
+dsb_serves_rounds_together            -   -   -   -   -   -   -   -   -   -   -   -    y    y    y    y    y
+jcc_erratum                           -   -   -   -   y   y   y   y   y   -   -   -    -    -    -    -    -
+both_halves_cacheable                 -   -   -   -   y   y   y   y   y   -   -   -    -    -    -    -    -
+lsd_enabled                           y   y   y   y   -   -   -   -   y   y   y   y    -    -    -    -    -
+stack_offset_limit                  192 192 192 192 192 192 192 192 192 192 192 192    -    -    -    -    -
+high8_renamed                         y   y   y   y   y   y   y   y   y   -   -   -    -    -    -    -    -
+movzx_high8_alias_eliminated          y   y   -   -   -   -   -   -   -   -   -   -    -    -    -    -    -
+all_gpr_aliases_overwritten           -   -   y   y   y   y   y   y   y   y   y   y    y    y    y    y    y
+fast_pointer_chasing                  y   y   y   y   y   y   y   y   y   -   -   -    -    -    -    -    -
+closed_by_512_bit                     -   -   -   -  p1  p1  p1  p1  p1  p1  p1  p1    -    -    -    -    -
+"""
+_NAMES, *_ROWS = (line.split() for line in TABLE.strip().splitlines())
+POLICIES = {
+    "dispatch_rule": {
+        "SNB IVB": "wide_memory",
+        "HSW BDW SKL SKX KBL CFL CLX": "",
+        "ICL TGL RKL": "store_pairs",
+        "ZEN+ ZEN2 ZEN3 ZEN4 ZEN5": "",
+    },
+    "binding": {
+        "SNB IVB": "six_ports",
+        "HSW BDW SKL SKX KBL CFL CLX": "eight_ports",
+        "ICL TGL RKL": "ten_ports",
+        "ZEN+ ZEN2 ZEN3 ZEN4 ZEN5": "fewest_waiting",
+    },
+}
+INTEL = tuple(name for name in _NAMES if not name.startswith("ZEN"))
+AMD = tuple(name for name in _NAMES if name.startswith("ZEN"))
+
+
+def written(model: Microarchitecture, field: str) -> str:
+    value = getattr(model, field)
+    if isinstance(value, bool):
+        return "y" if value else "-"
+    text = str(getattr(value, "label", value))
+    return "-" if text in ("", "None") else text
+
+
+@pytest.mark.parametrize("row", _ROWS, ids=[row[0] for row in _ROWS])
+def test_every_core_has_the_rules_that_it_should_have(row: list[str]) -> None:
+    field, *expected = row
+    assert [written(registry.get(name), field) for name in _NAMES] == expected
+
+
+def test_the_table_has_every_switch() -> None:
+    switches = {field.name for field in fields(Microarchitecture) if field.type == "bool"}
+    assert switches <= {row[0] for row in _ROWS}
+
+
+@pytest.mark.parametrize("kind", POLICIES)
+def test_every_core_has_its_own_policies(kind: str) -> None:
+    found = {name: getattr(registry.get(name).policies, kind) for name in _NAMES}
+    expected = {name: policy for names, policy in POLICIES[kind].items() for name in names.split()}
+    assert found == expected
+
+
+def test_dividers_are_those_of_the_maker() -> None:
+    """Z3: Intel's leads through port 0; AMD's two through the unit that was chosen."""
+    for name in INTEL:
+        assert [divider.through for divider in registry.get(name).dividers] == ["0"]
+    for name in AMD[:-1]:  # Zen 5 states the busy units uop by uop
+        assert [divider.through for divider in registry.get(name).dividers] == [None, None]
+
+
+# -- what they do to a figure --------------------------------------------------------------------------------
+
+ADDS = 2 * "4801de4801df4901d84901d94901da4901db4901dc4901dd"
+
+
+def fuses_at_line_start(name: str) -> bool:
+    """cmp rax, rcx ends a 64-byte line, je begins the next."""
+    return templates_of("4839c874bb", name, alignment=61)[0].fused_with_next
+
+
+def cycle_of_one_block(name: str) -> bool:
+    """A loop of two uops within 32 bytes: whether its bound by the uop cache is a whole cycle."""
+    return dsb_bound(block_of("48ffc049ffcf75f8", name, loop=True), registry.get(name)) == 1
+
+
+def synchronises_pops(name: str) -> bool:
+    """30 times pop rax: whether something brings RSP up to date."""
+    return any(simulated(30 * "58", name, loop=False).sync_usage)
+
+
+@pytest.mark.parametrize(
+    ("rule", "has", "cores"),
+    [
+        ("A1: no fusion at the start of a line", lambda name: not fuses_at_line_start(name), INTEL),
+        ("6.2: a loop within 32 bytes", cycle_of_one_block, INTEL),
+        ("E3: long runs of pop synchronise", synchronises_pops, INTEL),
+        (
+            "Z1: two stores through two pointers leave one after the other",
+            lambda name: cycles("48890648891f", name, loop=False) == 2,
+            tuple(name for name in _NAMES if name not in ("ZEN3", "ZEN4", "ZEN5")),
+        ),
+        (
+            "Z3: a division takes a port from the additions",
+            lambda name: cycles("c5f05ec2" + ADDS, name, loop=False) > 4.25,
+            INTEL,
+        ),
+    ],
+)
+def test_a_rule_acts_on_its_own_cores(rule: str, has: Callable[[str], bool], cores: tuple[str, ...]) -> None:
+    assert [name for name in _NAMES if has(name)] == list(cores), rule
