@@ -261,6 +261,7 @@ def test_d5_the_lower_end_of_a_range_counts(tmp_path: Path) -> None:
         ("ADL-P", "COND_BR", "1*p06", "06"),
         ("SKL", "UNCOND_BR", "1*p06", "06"),
         ("SNB", "COND_BR", "1*p5", "5"),
+        ("ZEN3", "COND_BR", "", "06"),
     ],
 )
 def test_d6_taken_branches(
