@@ -1,20 +1,25 @@
-"""Builds the simulator's stages as C extensions; everything else is declared in pyproject.toml.
+"""Builds the simulator's stages as C extensions and the measuring harness as a program; everything else is
+declared in pyproject.toml.
 
-Without a C compiler the same files run as plain Python, slower.
+Without a C compiler the stages run as plain Python, slower, and nothing can be measured.
 """
 
 from __future__ import annotations
 
+import platform
 import shutil
 import sys
 from pathlib import Path
 
 from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+from setuptools.errors import CompileError, LinkError
 
 ROOT = Path(__file__).parent
 MIRROR = ROOT / "build" / "ns" / "cyclelens"
 FOLDERS = ("analyzer", "server", "data")
 SUPPORT = "cyclelens.analyzer.simulator._cython_support"
+HARNESS = Path("analyzer", "measuring", "native")
 FLAGS = [] if sys.platform == "win32" else ["-O2", "-g0"]
 
 
@@ -74,4 +79,33 @@ def extensions() -> list[Extension]:
     return built
 
 
-setup(ext_modules=extensions())
+class Build(build_ext):
+    """The extensions, and beside them the program that runs measured blocks, on Linux on x86-64."""
+
+    def run(self) -> None:
+        super().run()
+        if sys.platform == "linux" and platform.machine() == "x86_64":
+            try:
+                self._harness()
+            except (CompileError, LinkError) as error:
+                self.warn(f"measuring will not be possible: {error}")
+
+    def _harness(self) -> None:
+        sources = sorted(str(path.relative_to(ROOT)) for path in (ROOT / HARNESS).glob("*.c"))
+        # The harness decides by what the processor has; the compiler must not.
+        flags = ["-O2", "-g0", "-fno-stack-protector", "-mno-avx"]
+        objects = self.compiler.compile(sources, output_dir=self.build_temp, extra_postargs=flags)
+        target = self._harness_program()
+        target.parent.mkdir(parents=True, exist_ok=True)
+        self.compiler.link_executable(objects, target.name, output_dir=str(target.parent), libraries=["m"])
+
+    def _harness_program(self) -> Path:
+        folder = ROOT / HARNESS.parent if self.inplace else Path(self.build_lib, "cyclelens", HARNESS.parent)
+        return folder / "cyclelens-harness"
+
+    def get_outputs(self) -> list[str]:
+        program = self._harness_program()
+        return [*super().get_outputs(), *([str(program)] if program.exists() else [])]
+
+
+setup(ext_modules=extensions(), cmdclass={"build_ext": Build})

@@ -312,6 +312,24 @@ class Analyzer:
         """
         return self.predict_batch([code], microarchitecture, mode, alignment, options)[0]
 
+    def cycles_of(
+        self,
+        code: bytes,
+        microarchitecture: Microarchitecture,
+        loop: bool,
+        alignment: int,
+        options: ModelOptions = PUBLISHED,
+    ) -> float | None:
+        """Cycles per iteration of code as it stands: a loop has its own jump back. None without a figure.
+        Raises ``TablesUnavailable``."""
+        model = variant(microarchitecture, options)
+        built = self._built(decode(code), 1, model, loop, alignment, options)
+        return (
+            built.cycles_per_iteration
+            if isinstance(built, PredictResult)
+            else (_figure(*built, model, options).cycles_per_iteration)
+        )
+
     def predict_batch(
         self,
         codes: Sequence[bytes],

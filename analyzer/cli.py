@@ -351,6 +351,7 @@ COMMANDS: dict[str, tuple[Command, str]] = {
     "whatif": (_command("whatif"), "change one thing and simulate again"),
     "sweep": (_command("sweep"), "scale buffers or the latency of loads"),
     "predict": (_predict, "predict many blocks of machine code, hexadecimal in, CSV out"),
+    "measure": (_command("measure"), "run regions or blocks on this machine and compare"),
     "data": (_data, "make the instruction tables"),
     "arch": (_arch, "list the microarchitectures"),
 }

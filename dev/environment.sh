@@ -30,7 +30,7 @@ find_python() {
 # inputs: all that an install depends on. The stages are compiled, so their sources belong to it: an editable
 # install goes on using what was compiled from an older text.
 inputs() {
-    (cd "$root" && cat pyproject.toml setup.py $(find analyzer/simulator -name "*.py" -o -name "*.pxd" | LC_ALL=C sort))
+    (cd "$root" && cat pyproject.toml setup.py $(find analyzer/simulator -name "*.py" -o -name "*.pxd" | LC_ALL=C sort) $(find analyzer/measuring/native -name "*.[ch]" | LC_ALL=C sort))
 }
 
 # prepare: an editable install with all extras, made again only when its inputs changed.

@@ -31,6 +31,7 @@ from iced_x86 import (
     InstructionInfoFactory,
     MemorySizeOptions,
     Mnemonic,
+    OpAccess,
     OpCodeInfo,
     OpCodeOperandKind,
     OpCodeTableKind,
@@ -366,6 +367,7 @@ _GENERAL_PURPOSE = {
 """The 64-bit names of general-purpose registers of any width, by number."""
 
 
+_WRITES = frozenset({OpAccess.WRITE, OpAccess.COND_WRITE, OpAccess.READ_WRITE, OpAccess.READ_COND_WRITE})
 _USED_REGISTERS: Recent[bytes, frozenset[str]] = Recent(16_384)
 
 
@@ -407,3 +409,15 @@ def with_register(code: bytes, old: str, new: str) -> bytes:
     encoder = Encoder(64)
     encoder.encode(instruction, 0)
     return encoder.take_buffer()
+
+
+@cache
+def written_registers(code: bytes) -> frozenset[str]:
+    """The general-purpose registers that the instructions write, in any width, by their 64-bit names."""
+    written = {
+        item.register
+        for instruction in Decoder(64, code, _OPTIONS)
+        for item in _INFO.info(instruction).used_registers()
+        if item.access in _WRITES
+    }
+    return frozenset([name for register in written if (name := _GENERAL_PURPOSE.get(register))])

@@ -3,7 +3,15 @@ here."""
 
 from __future__ import annotations
 
-from cyclelens.analyzer.microarchitectures import haswell, icelake, sandybridge, skylake, zen, zen5
+from cyclelens.analyzer.microarchitectures import (
+    haswell,
+    icelake,
+    processors,
+    sandybridge,
+    skylake,
+    zen,
+    zen5,
+)
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.suggestions import nearest
 
@@ -35,16 +43,39 @@ _NOT_SIMULATED = {
 """What users may ask for, and nobody has described here yet. A model of the name takes its place."""
 
 
+NATIVE = "native"
+
+
 class UnknownMicroarchitecture(ValueError):
     """No model of that name; the message lists those that exist."""
 
 
 def get(name: str) -> Microarchitecture:
-    """The model of this name, in any case. Raises UnknownMicroarchitecture."""
+    """The model of this name, in any case; ``native`` is that of this machine. Raises
+    UnknownMicroarchitecture."""
+    if name.strip().lower() == NATIVE:
+        own = native()
+        if own is None:
+            raise UnknownMicroarchitecture(f"this machine's processor is not simulated: {_own_name()}")
+        return own
     model = _MODELS.get(name.strip().upper())
     if model is None:
         raise UnknownMicroarchitecture(f"unknown microarchitecture '{name}'{_hint(name)}")
     return model
+
+
+def native() -> Microarchitecture | None:
+    """The model of this machine's processor, None if there is none."""
+    processor = processors.this_processor()
+    return None if processor is None else _MODELS.get(processors.microarchitecture_of(processor))
+
+
+def _own_name() -> str:
+    processor = processors.this_processor()
+    if processor is None:
+        return "the system does not say which one it is"
+    title = not_simulated().get(processors.microarchitecture_of(processor), "")
+    return f"{processor.name}, {title}" if title else processor.name
 
 
 def _hint(name: str) -> str:

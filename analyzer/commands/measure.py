@@ -1,0 +1,232 @@
+"""``cyclelens measure``: what regions or blocks really take on this machine."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cyclelens.analyzer.commands.common import (
+    OK,
+    PROBLEMS,
+    InputError,
+    add_analysis_arguments,
+    analyze_file,
+    new_parser,
+    title_of,
+)
+
+if TYPE_CHECKING:
+    from cyclelens.analyzer.measuring.harness import Harness
+    from cyclelens.analyzer.measuring.region import Comparison
+    from cyclelens.analyzer.measuring.requests import Inputs
+    from cyclelens.analyzer.model.result import RegionAnalysis
+
+_HEADER = ("hex", "cycles_per_iteration", "spread", "problem")
+
+
+def main(arguments: list[str]) -> int:
+    """Print prediction and measurement; 1 if something could not be measured."""
+    parser = new_parser(
+        "measure",
+        "Run the regions of a file on this machine, in a sandbox, and set what they take beside what is "
+        "predicted. With --blocks, measure blocks of machine code from standard input and write CSV.",
+    )
+    parser.add_argument("--blocks", action="store_true", help="read blocks, one per line in hexadecimal")
+    if "--blocks" in arguments:
+        _add_block_arguments(parser)
+    else:
+        add_analysis_arguments(parser)
+        parser.add_argument("--format", choices=("text", "json"), default="text")
+        parser.add_argument(
+            "--inputs", type=Path, metavar="FILE", help="registers and memory at the start: rsi = 0x10000"
+        )
+    _add_clock_arguments(parser)
+    options = parser.parse_args(arguments)
+
+    from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness
+
+    try:
+        with Harness(clock=options.clock, pages=options.pages) as harness:
+            return _blocks(harness, options) if options.blocks else _file(harness, options)
+    except CannotMeasure as error:
+        raise InputError(f"nothing can be measured here: {error}") from None
+
+
+def _add_clock_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--clock",
+        choices=("auto", "counters", "time-stamps"),
+        default="auto",
+        help="where cycles come from (default: the processor's counters where programs may read them)",
+    )
+    parser.add_argument(
+        "--pages",
+        choices=("private", "shared"),
+        default="private",
+        help="data pages: each its own (default), or one physical page for all, as in the BHive profiler",
+    )
+    parser.add_argument(
+        "--runs", type=_count, default=3, metavar="N", help="processes for each figure (default: 3)"
+    )
+
+
+def _add_block_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--mode",
+        choices=("unroll", "loop", "copies"),
+        required=True,
+        help="unroll: copies end to end, decoded anew; loop: one block in a counted loop; copies: about 256 "
+        "instructions of copies in that loop",
+    )
+    parser.add_argument(
+        "--output", type=Path, metavar="FILE.csv", help="write there, and go on where the file ends"
+    )
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or not 0 < int(text) < 100:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number from 1 to 99")
+    return int(text)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Blocks
+
+
+def _blocks(harness: Harness, options: argparse.Namespace) -> int:
+    from cyclelens.analyzer.measuring.blocks import measure_block
+    from tqdm import tqdm
+
+    blocks = [line.strip() for line in sys.stdin if line.strip()]
+    done = _finished(options.output)
+    failed = 0
+    stream = sys.stdout if options.output is None else options.output.open("a", newline="")
+    try:
+        writer = csv.writer(stream, lineterminator="\n")
+        if not done:
+            writer.writerow(_HEADER)
+        for block in tqdm(
+            blocks[len(done) :], initial=len(done), total=len(blocks), unit=" blocks", disable=None
+        ):
+            found = measure_block(harness, block, options.mode, options.runs)
+            failed += found.cycles is None
+            cycles = "" if found.cycles is None else f"{found.cycles:.4f}"
+            spread = "" if found.cycles is None else f"{found.spread:.4f}"
+            writer.writerow((block, cycles, spread, found.problem))
+            stream.flush()
+    finally:
+        if options.output is not None:
+            stream.close()
+    return PROBLEMS if failed else OK
+
+
+def _finished(output: Path | None) -> list[str]:
+    """The blocks that a file has already. Raises InputError for a file of something else."""
+    if output is None or not output.exists() or not output.stat().st_size:
+        return []
+    with output.open(newline="") as stream:
+        rows = list(csv.reader(stream))
+    if tuple(rows[0]) != _HEADER:
+        raise InputError(f"{output} is not a file of this command")
+    return [row[0] for row in rows[1:]]
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Regions
+
+
+def _file(harness: Harness, options: argparse.Namespace) -> int:
+    from cyclelens.analyzer.measuring.inputs import InputsError, read_inputs, with_marker
+    from cyclelens.analyzer.measuring.requests import DISTINCT
+
+    inputs = DISTINCT
+    try:
+        if options.inputs is not None:
+            inputs = read_inputs(options.inputs.read_text(encoding="utf-8"))
+    except (OSError, InputsError) as error:
+        raise InputError(f"{options.inputs}: {error}") from None
+    analysis = analyze_file(options)
+    rows = []
+    for region in analysis.regions:
+        try:
+            given = with_marker(inputs, region.region.options.get("init", ""))
+        except InputsError as error:
+            raise InputError(f"{title_of(region)}: {error}") from None
+        rows.append((region, _compare(harness, region, given, options)))
+    if not rows:
+        raise InputError(f"{options.file}: no region to measure")
+    if options.format == "json":
+        print(json.dumps([_as_json(harness, region, found) for region, found in rows], indent=2))
+    else:
+        for region, found in rows:
+            for line in _as_text(harness, region, found):
+                print(line)
+    return OK if all(found.measured.cycles is not None for _, found in rows) else PROBLEMS
+
+
+def _compare(
+    harness: Harness, region: RegionAnalysis, inputs: Inputs, options: argparse.Namespace
+) -> Comparison:
+    from cyclelens.analyzer.api import Analyzer
+    from cyclelens.analyzer.measuring.region import measure_region
+    from cyclelens.analyzer.microarchitectures import registry
+    from cyclelens.analyzer.model.options import ModelOptions
+
+    analyzer = Analyzer()
+    native = registry.native()
+
+    def predict(code: bytes, loop: bool, offset: int, model: ModelOptions) -> float | None:
+        return None if native is None else analyzer.cycles_of(code, native, loop, offset, model)
+
+    loop = (
+        region.region.ends_in_jump_to_start
+        if not region.predictions
+        else region.predictions[0].mode == "loop"
+    )
+    offset = region.predictions[0].alignment if region.predictions else 0
+    return measure_region(
+        harness,
+        region.region.code,
+        loop=loop,
+        offset=offset,
+        inputs=inputs,
+        predict=predict,
+        runs=options.runs,
+    )
+
+
+def _as_text(harness: Harness, region: RegionAnalysis, found: Comparison) -> Iterator[str]:
+    measured = found.measured
+    yield f"== {title_of(region)} =="
+    if measured.cycles is None:
+        yield f"   Not measured: {measured.problem}."
+        return
+    predicted = "no model of this machine" if found.predicted is None else f"{found.predicted:.2f}"
+    yield f"   Predicted:  {predicted}"
+    source = harness.clock.source
+    yield f"   Measured:   {measured.cycles:.2f} cycles/iter, spread {measured.spread:.1%}, by {source}"
+    if found.note:
+        yield f"   Code:       {found.note}"
+    if not found.agrees:
+        for cause in found.causes or ("no assumption is known that explains the difference",):
+            yield f"   Difference: {cause}"
+
+
+def _as_json(harness: Harness, region: RegionAnalysis, found: Comparison) -> dict[str, object]:
+    return {
+        "name": region.region.name,
+        "predicted": found.predicted,
+        "measured": found.measured.cycles,
+        "spread": found.measured.spread,
+        "steady_states": found.measured.states,
+        "problem": found.measured.problem,
+        "clock": harness.clock.source,
+        "note": found.note,
+        "agrees": found.agrees,
+        "causes": list(found.causes),
+    }

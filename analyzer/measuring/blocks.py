@@ -1,0 +1,45 @@
+"""Many blocks of machine code, measured one after the other, as a file that can be evaluated."""
+
+from __future__ import annotations
+
+from cyclelens.analyzer.assembly.counted_loop import loop_end, usual_copies
+from cyclelens.analyzer.assembly.decoder import decode
+from cyclelens.analyzer.measuring.harness import Harness
+from cyclelens.analyzer.measuring.refusals import refusal
+from cyclelens.analyzer.measuring.region import vector_bits
+from cyclelens.analyzer.measuring.requests import REGISTERS, SAME, Counter, Measurement, Request, median_of
+
+MODES = ("unroll", "loop", "copies")
+
+
+def measure_block(harness: Harness, block: str, mode: str, runs: int) -> Measurement:
+    """One block in hexadecimal: copies end to end out of the decoders, alone in a counted loop, or copies in
+    one. All registers and words hold the same value, as in published sets. Raises ``CannotMeasure``."""
+    try:
+        code = bytes.fromhex(block)
+    except ValueError:
+        return Measurement(None, "not hexadecimal")
+    instructions = decode(code)
+    if not instructions:
+        return Measurement(None, "empty block")
+    reason = refusal(instructions)
+    if reason:
+        return Measurement(None, reason)
+    loop = mode != "unroll"
+    copies = usual_copies(instructions) if mode == "copies" else 1
+    counter = Counter(15)
+    if loop:
+        end = loop_end(instructions)
+        if end is None:
+            return Measurement(None, "the block uses every register: none is left for the loop counter")
+        counter = Counter(REGISTERS.index(decode(end)[0].operands[0].register or "R15"))
+    request = Request(
+        code=code,
+        instructions=len(instructions),
+        loop=loop,
+        copies=copies,
+        counter=counter,
+        vector_bits=vector_bits(code),
+        inputs=SAME,
+    )
+    return median_of([harness.measure(request) for _ in range(runs)])

@@ -1,0 +1,119 @@
+"""Runs the native harness: one process for many blocks, which runs a confined child for each."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+from cyclelens.analyzer.measuring.requests import Measurement, Request
+
+PROGRAM = Path(__file__).with_name("cyclelens-harness")
+CLOCKS = ("auto", "counters", "time-stamps")
+PAGES = ("private", "shared")
+_END_SECONDS = 5
+
+
+class CannotMeasure(Exception):
+    """This machine cannot measure; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """Where cycles come from, and that they are right."""
+
+    source: str
+    """``counters`` or ``time-stamps``."""
+    imul: float
+    """Cycles of one dependent IMUL, as this clock sees it."""
+
+
+class Harness:
+    """A running harness; a context manager. Not to be shared between threads."""
+
+    def __init__(
+        self,
+        *,
+        clock: str = "auto",
+        events: Sequence[int] = (),
+        pages: str = "private",
+        milliseconds: int = 3000,
+        nop_bytes: int = 4,
+    ) -> None:
+        """``events``: raw numbers of at most four events to count beside cycles, which only counters can.
+        ``milliseconds``: the time limit of one block. ``nop_bytes``: the length of NOPs that fill the
+        processor's uop cache. Raises ``CannotMeasure``."""
+        if not PROGRAM.exists():
+            raise CannotMeasure(
+                "the measuring program is not there: it is built on Linux on x86-64, with a C compiler"
+            )
+        limits = ["--milliseconds", str(milliseconds), "--nops", str(nop_bytes)]
+        limits += ["--shared-pages"] * (pages == "shared")
+        counted = [word for event in events for word in ("--event", f"{event:x}")]
+        problems = []
+        for source in ("counters", "time-stamps") if clock == "auto" else (clock,):
+            choice = counted if source == "counters" else ["--time-stamps"]
+            self._process = _start([*limits, *choice])
+            greeting = self._read()
+            if greeting.startswith("source="):
+                fields = dict(part.partition("=")[::2] for part in greeting.split())
+                self.clock = Clock(fields["source"], float(fields["imul"]))
+                return
+            self.close()
+            problems.append(f"{source}: {greeting.partition('=')[2] or 'the measuring program ended'}")
+        raise CannotMeasure("; ".join(problems))
+
+    def measure(self, request: Request) -> Measurement:
+        """One figure. Raises ``CannotMeasure`` if the harness itself has ended."""
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(request.line() + "\n")
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            raise CannotMeasure("the measuring program ended") from None
+        line = self._read()
+        if not line:
+            raise CannotMeasure("the measuring program ended")
+        return Measurement.read(line)
+
+    def _read(self) -> str:
+        assert self._process.stdout is not None
+        return self._process.stdout.readline().strip()
+
+    def close(self) -> None:
+        """End the harness; nothing of it stays."""
+        for stream in (self._process.stdin, self._process.stdout):
+            if stream is not None:
+                stream.close()
+        try:
+            self._process.wait(_END_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def __enter__(self) -> Harness:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _start(words: Sequence[str]) -> subprocess.Popen[str]:
+    try:
+        return subprocess.Popen(
+            [str(PROGRAM), *words],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            close_fds=True,
+            env={"LC_ALL": "C"},
+            cwd=os.sep,
+        )
+    except OSError as error:
+        raise CannotMeasure(f"the measuring program cannot be started: {error.strerror}") from None

@@ -1,0 +1,52 @@
+"""Registers and memory at the start of a measurement, as users write them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from cyclelens.analyzer.measuring.requests import DISTINCT, REGISTERS, Inputs
+
+MOST_WORDS = 64
+
+
+class InputsError(ValueError):
+    """A line or pair that says nothing; the message is for the user."""
+
+
+def with_marker(inputs: Inputs, text: str) -> Inputs:
+    """The inputs with those of a marker's ``init=rsi:0x10000,rcx:100,[0x10008]:7``. Raises InputsError."""
+    return _with_pairs(inputs, (pair.partition(":") for pair in text.split(",") if pair.strip()))
+
+
+def read_inputs(text: str) -> Inputs:
+    """Inputs from a file: one ``rsi = 0x10000`` or ``[0x10008] = 7`` on a line, ``#`` begins a comment. What
+    is not named is as in ``DISTINCT``. Raises InputsError."""
+    lines = (line.partition("#")[0].strip() for line in text.splitlines())
+    return _with_pairs(DISTINCT, (line.partition("=") for line in lines if line))
+
+
+def _with_pairs(inputs: Inputs, pairs: Iterable[tuple[str, str, str]]) -> Inputs:
+    registers, words = dict(inputs.registers), dict(inputs.words)
+    for name, separator, text in pairs:
+        name, value = name.strip(), _number(text)
+        if not separator or value is None:
+            raise InputsError(f"'{name}{separator}{text}' names no value")
+        if name.startswith("[") and name.endswith("]"):
+            address = _number(name[1:-1])
+            if address is None or address % 8:
+                raise InputsError(f"'{name}' is not the address of a word of 8 bytes")
+            words[address] = value
+        elif name.upper() in REGISTERS:
+            registers[name.upper()] = value
+        else:
+            raise InputsError(f"'{name}' is neither a 64-bit register nor an [address]")
+    if len(words) > MOST_WORDS:
+        raise InputsError(f"at most {MOST_WORDS} words of memory can be set")
+    return Inputs(registers=registers, words=words)
+
+
+def _number(text: str) -> int | None:
+    try:
+        return int(text.strip(), 0)
+    except ValueError:
+        return None

@@ -1,0 +1,112 @@
+"""Code of a region as something that can be measured: a loop needs an end that the harness controls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cyclelens.analyzer.assembly.counted_loop import loop_end
+from cyclelens.analyzer.assembly.decoder import decode, written_registers
+from cyclelens.analyzer.measuring.requests import PATTERN, REGISTERS, Counter, Inputs
+from cyclelens.analyzer.model.instruction import DecodedOperand, Instruction, OperandKind
+
+_STEPS = {"inc": 1, "dec": -1}
+_UNTIL_ZERO = ("jne", "jnz")
+_WHILE_LESS = ("jne", "jnz", "jb", "jl", "jc", "jnae", "jnge")
+_WHILE_MORE = ("jne", "jnz", "ja", "jg", "jnbe", "jnle")
+
+
+@dataclass(frozen=True, slots=True)
+class MeasurableLoop:
+    """A loop with a known end."""
+
+    code: bytes
+    counter: Counter
+    closed: bool
+    """The code ends in its own jump; otherwise the harness adds a counter."""
+    note: str = ""
+    """How the code differs from the region's."""
+
+
+def measurable(code: bytes, inputs: Inputs) -> MeasurableLoop | str:
+    """A loop that ends in a jump to its start, with what makes it end after a number of rounds; or why there
+    is no such thing.
+
+    A loop that counts a register to zero or up to another one is left as it is. In any other the jump back
+    is replaced by one that counts a free register down.
+    """
+    instructions = decode(code)
+    known = _own_end(instructions, inputs)
+    if known is not None:
+        return MeasurableLoop(code, known, closed=True)
+    body = instructions[:-1]
+    end = loop_end(body)
+    if end is None:
+        return "the loop uses every register: none is left to count its rounds"
+    counter = decode(end)[0].operands[0].register
+    assert counter is not None
+    return MeasurableLoop(
+        b"".join(each.code for each in body),
+        Counter(REGISTERS.index(counter)),
+        closed=False,
+        note=f"'{instructions[-1].mnemonic}' was replaced by '{decode(end)[0].text}; jnz', "
+        "so that the number of rounds is known",
+    )
+
+
+def _own_end(instructions: Sequence[Instruction], inputs: Inputs) -> Counter | None:
+    """The counter of a loop that ends itself: ``add REG, N; jnz`` or ``cmp REG, LIMIT; jb``."""
+    if len(instructions) < 2:
+        return None
+    test, jump = instructions[-2:]
+    register = _register(test.operands[0]) if test.operands else None
+    if register is None:
+        return None
+    if test.mnemonic == "cmp" and len(test.operands) == 2:
+        return _counts_to(instructions, register, test, jump, inputs)
+    step = _step(test, register)
+    if not step or jump.mnemonic not in _UNTIL_ZERO or _written(instructions[:-2], register):
+        return None
+    return Counter(REGISTERS.index(register), 0, -step)
+
+
+def _counts_to(
+    instructions: Sequence[Instruction], register: str, test: Instruction, jump: Instruction, inputs: Inputs
+) -> Counter | None:
+    body = instructions[:-2]
+    writers = [each for each in body if register in written_registers(each.code)]
+    step = _step(writers[0], register) if len(writers) == 1 else 0
+    jumps = _WHILE_LESS if step > 0 else _WHILE_MORE
+    if not step or jump.mnemonic not in jumps:
+        return None
+    if test.operands[1].kind is OperandKind.IMMEDIATE:
+        return Counter(REGISTERS.index(register), test.immediate or 0, -step)
+    limit = _register(test.operands[1])
+    if limit is None or limit == register or _written(body, limit):
+        return None
+    return Counter(REGISTERS.index(limit), inputs.registers.get(register, PATTERN), step)
+
+
+def _register(operand: DecodedOperand) -> str | None:
+    """The register of an operand of 64 bits, None for any other operand."""
+    return operand.register if operand.register in REGISTERS else None
+
+
+def _written(instructions: Sequence[Instruction], register: str) -> bool:
+    return any(register in written_registers(each.code) for each in instructions)
+
+
+def _step(instruction: Instruction, register: str) -> int:
+    """By how much the instruction changes a register, 0 if that is not known."""
+    if not instruction.operands or instruction.operands[0].register != register:
+        return 0
+    if instruction.mnemonic in _STEPS:
+        return _STEPS[instruction.mnemonic]
+    constant = instruction.immediate if instruction.operands[-1].kind is OperandKind.IMMEDIATE else None
+    if constant is not None and instruction.mnemonic in ("add", "sub"):
+        return constant if instruction.mnemonic == "add" else -constant
+    if instruction.mnemonic == "lea":
+        address = instruction.operands[1]
+        if address.base == register and address.index is None:
+            return address.displacement
+    return 0

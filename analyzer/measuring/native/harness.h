@@ -1,0 +1,128 @@
+/* Measures one basic block per child process; docs/measuring.md has the method.
+ *
+ * main.c reads requests and judges numbers, block.c is a child's life, code.c writes the timed functions,
+ * clock.c knows counters and the time-stamp counter, sandbox.c confines a child. */
+#ifndef CYCLELENS_HARNESS_H
+#define CYCLELENS_HARNESS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define CONTEXT_ADDRESS 0x0FFFFF0000UL /* one page that timed code reads and writes, below the code */
+#define CODE_ADDRESS 0x1000000000UL
+#define CODE_BYTES (2UL << 20)
+#define LARGEST_BLOCK 16384
+#define MOST_SAMPLES 64
+#define MOST_EVENTS 4 /* beside cycles: processors were seen that open a sixth counter and never count it */
+#define MOST_PAGES 4096
+#define MOST_WORDS 64
+#define DATA_PATTERN 0x2324000UL /* what every word of memory holds unless a request says otherwise */
+
+/* What timed code knows by offset (code.c). */
+struct context {
+    uint64_t stack;           /* 0: of the caller */
+    uint64_t registers[16];   /* 8: RAX RCX RDX RBX RSP RBP RSI RDI R8 .. R15 at the start */
+    uint32_t mxcsr, old_mxcsr; /* 136, 140 */
+    uint64_t segment, old_fs, old_gs; /* 144, 152, 160 */
+    uint64_t masks;           /* 168 */
+    uint8_t vector[64];       /* 176 */
+    uint32_t counter[5];      /* 240: hardware counter numbers for rdpmc */
+    uint32_t unused;          /* 260 */
+    uint64_t begin[5], end[5]; /* 264, 304 */
+};
+
+enum mode { UNROLL, LOOP };
+enum clock_source { COUNTERS, TIME_STAMPS };
+
+struct word {
+    uint64_t address, value;
+};
+
+/* One line of input. */
+struct request {
+    enum mode mode;
+    int cached;     /* straight-line code out of the uop cache instead of decoded anew */
+    int copies;     /* of the block in the loop */
+    int closed;     /* the block ends in its own jump to its start */
+    int offset;     /* of the block's first byte within a line of 64 */
+    int counter;    /* number of the register that ends the loop ... */
+    int64_t base, factor; /* ... if it begins as base + factor x rounds */
+    int instructions;
+    int vector_bits; /* 128, 256 or 512: how much of the vector registers is set */
+    uint64_t registers[16];
+    struct word words[MOST_WORDS];
+    int word_count;
+    uint8_t code[LARGEST_BLOCK];
+    int length;
+};
+
+struct options {
+    enum clock_source source;
+    int event_count;
+    uint64_t cycle_event, events[MOST_EVENTS];
+    int private_pages;
+    int samples, milliseconds, cpu;
+    int nop_bytes; /* length of the NOPs that push code out of the uop cache */
+};
+
+/* Written by the child, read by the parent, which believes none of it without a look. */
+struct result {
+    volatile int stage;
+    volatile int reason, signal;
+    volatile uint64_t address;
+    volatile int pages, late_pages, samples, attempts;
+    double cycles[MOST_SAMPLES], events[MOST_EVENTS][MOST_SAMPLES];
+};
+
+enum stage { STARTED, TRIED, MEASURING, DONE };
+enum reason {
+    FINE,
+    RAISED,        /* a signal that is not about memory */
+    GENERAL,       /* non-canonical address or privileged instruction */
+    PROTECTED,     /* write to code */
+    LEFT,          /* jumped out of the block */
+    NULL_PAGE,
+    HIGH_PAGE,     /* where libraries and stack are */
+    TOO_MANY_PAGES,
+    NOT_MAPPED,
+};
+
+typedef void (*timed)(void);
+
+extern struct options options;
+extern struct context *const context;
+extern struct result *result;
+
+/* clock.c */
+const char *clock_open(void);         /* NULL, or why this source cannot be used */
+void clock_close(void);
+double clock_verify(void);            /* cycles of one dependent IMUL */
+int clock_run(timed function, uint64_t differences[1 + MOST_EVENTS]); /* 0: a counter moved meanwhile */
+double clock_ticks_per_cycle(void);   /* of the time-stamp counter now; 1 for counters */
+double clock_canary(double ticks_per_cycle); /* cycles of a loop that a busy sibling thread slows down */
+double clock_canary_limit(void);
+
+/* code.c */
+struct processor {
+    int avx, avx512, fsgsbase;
+};
+void processor_find(struct processor *found);
+void code_begin(const struct request *request, const struct processor *processor);
+timed code_straight(int copies);
+timed code_second_half(int copies); /* of the straight code written last */
+timed code_loop(int copies);
+timed code_sled(void);
+int code_overflow(void);
+
+/* sandbox.c */
+int sandbox_memory(void);             /* the file behind the data pages */
+void sandbox_handlers(void);
+void sandbox_close(int memory);
+void sandbox_reset(const struct request *request);
+void sandbox_measuring(int yes);
+_Noreturn void sandbox_exit(int code);
+
+/* block.c */
+_Noreturn void block_measure(const struct request *request, const struct processor *processor, int memory);
+
+#endif

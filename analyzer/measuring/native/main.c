@@ -1,0 +1,286 @@
+/* Reads requests, runs a child for each, and writes one line of figures for each.
+ *
+ * First line: what the clock is. Then for every request a line of key=value pairs, the figures per copy of the
+ * block. Exit code: 0, 2 wrong usage, 3 this machine cannot measure (the first line says why). */
+#define _GNU_SOURCE
+#include "harness.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define LONGEST_LINE (1 << 17)
+#define SAME_STATE 0.01 /* figures closer than this share are one steady state */
+#define GRACE_MILLISECONDS 500
+
+struct options options = {.source = COUNTERS, .samples = 29, .milliseconds = 3000, .cpu = -1, .nop_bytes = 1, .private_pages = 1};
+struct result *result;
+
+static const char *const reasons[] = {"fine", "signal", "privileged-or-wild-address", "wrote-to-code",
+                                      "jumped-out", "null-page", "high-page", "too-many-pages", "not-mapped"};
+
+static int ascending(const void *one, const void *other) {
+    double a = *(const double *)one, b = *(const double *)other;
+    return (a > b) - (a < b);
+}
+
+static double median(const double *numbers, int count, double *spread) {
+    double sorted[MOST_SAMPLES];
+    memcpy(sorted, numbers, count * sizeof *sorted);
+    for (int i = 0; i < count; i++)
+        if (!isfinite(sorted[i]))
+            sorted[i] = 0;
+    qsort(sorted, count, sizeof *sorted, ascending);
+    double middle = count % 2 ? sorted[count / 2] : (sorted[count / 2 - 1] + sorted[count / 2]) / 2;
+    if (spread)
+        *spread = middle != 0 ? (sorted[count * 3 / 4] - sorted[count / 4]) / fabs(middle) : 0;
+    return middle;
+}
+
+/* Groups of at least two figures with a gap between them and the next. */
+static int steady_states(const double *numbers, int count) {
+    double sorted[MOST_SAMPLES];
+    memcpy(sorted, numbers, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, ascending);
+    int states = 0, members = 1;
+    for (int i = 1; i <= count; i++) {
+        if (i < count && sorted[i] - sorted[i - 1] <= SAME_STATE * fabs(sorted[i])) {
+            members++;
+            continue;
+        }
+        states += members > 1;
+        members = 1;
+    }
+    return states ? states : 1;
+}
+
+static int hexadecimal(const char *text, uint8_t *bytes, int most) {
+    int count = 0;
+    for (unsigned value; *text && *text != '\n' && count < most; text += 2) {
+        if (sscanf(text, "%2x", &value) != 1 || !text[1])
+            return -1;
+        bytes[count++] = value;
+    }
+    return *text && *text != '\n' ? -1 : count;
+}
+
+/* RAX, ... or ADDRESS:VALUE pairs, comma-separated. */
+static int read_words(char *text, struct word *words, int most) {
+    int count = 0;
+    char *rest;
+    for (char *each = strtok_r(text, ",", &rest); each; each = strtok_r(NULL, ",", &rest)) {
+        if (count == most || sscanf(each, "%lx:%lx", &words[count].address, &words[count].value) != 2)
+            return -1;
+        count++;
+    }
+    return count;
+}
+
+static const char *parse(char *line, struct request *request) {
+    memset(request, 0, sizeof *request);
+    request->copies = 1;
+    request->counter = 15;
+    request->factor = 1;
+    request->vector_bits = 128;
+    for (int i = 0; i < 16; i++)
+        request->registers[i] = DATA_PATTERN;
+    char *rest;
+    for (char *each = strtok_r(line, " \n", &rest); each; each = strtok_r(NULL, " \n", &rest)) {
+        char *value = strchr(each, '=');
+        if (!value)
+            return "not key=value";
+        *value++ = 0;
+        struct word registers[16];
+        int count;
+        if (!strcmp(each, "mode"))
+            request->mode = !strcmp(value, "loop") ? LOOP : UNROLL;
+        else if (!strcmp(each, "cached"))
+            request->cached = atoi(value);
+        else if (!strcmp(each, "copies"))
+            request->copies = atoi(value);
+        else if (!strcmp(each, "counter"))
+            request->counter = atoi(value) & 15;
+        else if (!strcmp(each, "base"))
+            request->base = strtoll(value, NULL, 0);
+        else if (!strcmp(each, "factor"))
+            request->factor = strtoll(value, NULL, 0);
+        else if (!strcmp(each, "closed"))
+            request->closed = atoi(value);
+        else if (!strcmp(each, "offset"))
+            request->offset = atoi(value) & 63;
+        else if (!strcmp(each, "instructions"))
+            request->instructions = atoi(value);
+        else if (!strcmp(each, "vectors"))
+            request->vector_bits = atoi(value);
+        else if (!strcmp(each, "registers")) {
+            if ((count = read_words(value, registers, 16)) < 0)
+                return "unreadable registers";
+            for (int i = 0; i < count; i++)
+                request->registers[registers[i].address & 15] = registers[i].value;
+        } else if (!strcmp(each, "words")) {
+            if ((request->word_count = read_words(value, request->words, MOST_WORDS)) < 0)
+                return "unreadable words";
+        } else if (!strcmp(each, "code")) {
+            if ((request->length = hexadecimal(value, request->code, LARGEST_BLOCK)) < 1)
+                return "unreadable code";
+        } else
+            return "unknown key";
+    }
+    if (request->length < 1 || request->instructions < 1 || request->copies < 1)
+        return "no code";
+    if ((long)request->copies * request->length > LARGEST_BLOCK)
+        return "too long";
+    return NULL;
+}
+
+static void report(const struct result *found, int status, int late) {
+    int count = found->samples < 0 || found->samples > MOST_SAMPLES ? 0 : found->samples;
+    if (late)
+        printf("status=time-limit");
+    else if (WIFSIGNALED(status))
+        printf("status=%s signal=%d stage=%d", WTERMSIG(status) == SIGALRM ? "time-limit" : "killed", WTERMSIG(status), found->stage);
+    else if (found->reason > FINE && found->reason <= NOT_MAPPED)
+        printf("status=%s signal=%d address=%lx", reasons[found->reason], found->signal, found->address);
+    else if (WEXITSTATUS(status) || found->stage != DONE)
+        printf("status=failed code=%d stage=%d", WEXITSTATUS(status), found->stage);
+    else if (count < 3)
+        printf("status=busy attempts=%d", found->attempts);
+    else {
+        double spread;
+        double cycles = median(found->cycles, count, &spread);
+        printf("status=ok cycles=%.5f spread=%.5f states=%d samples=%d attempts=%d pages=%d late_pages=%d", cycles,
+               spread, steady_states(found->cycles, count), count, found->attempts, found->pages, found->late_pages);
+        for (int i = 0; i < options.event_count; i++)
+            printf(" event%d=%.4f", i, median(found->events[i], count, NULL));
+    }
+    printf("\n");
+    fflush(stdout);
+}
+
+static void run(const struct request *request, const struct processor *processor) {
+    memset(result, 0, sizeof *result);
+    int memory = sandbox_memory();
+    pid_t child = memory < 0 ? -1 : fork();
+    if (child == 0)
+        block_measure(request, processor, memory);
+    if (child < 0) {
+        printf("status=failed code=%d stage=0\n", errno);
+        fflush(stdout);
+        return;
+    }
+    int handle = syscall(SYS_pidfd_open, child, 0);
+    struct pollfd waiting = {handle, POLLIN, 0};
+    int status = 0, late = 0;
+    if (poll(&waiting, 1, options.milliseconds + GRACE_MILLISECONDS) <= 0) {
+        kill(child, SIGKILL); /* not yet waited for, so the number is still this child's */
+        late = 1;
+    }
+    waitpid(child, &status, 0);
+    close(handle);
+    close(memory);
+    struct result copy;
+    memcpy(&copy, result, sizeof copy);
+    report(&copy, status, late);
+}
+
+/* The clock is tried in a child: a filter or a machine that forbids it ends only that. */
+static int try_clock(void) {
+    const char *problem = clock_open();
+    double product = problem ? 0 : clock_verify();
+    if (!problem && !(product > 2.5 && product < 4.5))
+        problem = "the clock does not count core cycles: a chain of IMUL reads wrong";
+    if (problem) {
+        printf("refused=%s\n", problem);
+        return 3;
+    }
+    printf("source=%s imul=%.3f ticks_per_cycle=%.4f canary_limit=%.1f\n",
+           options.source == COUNTERS ? "counters" : "time-stamps", product, clock_ticks_per_cycle(), clock_canary_limit());
+    fflush(stdout);
+    clock_close();
+    return 0;
+}
+
+static int usage(void) {
+    fprintf(stderr, "usage: harness [--time-stamps] [--event HEX]... [--cycle-event HEX] [--shared-pages] [--samples N]"
+                    " [--milliseconds N] [--cpu N] [--nops N] < requests\n");
+    return 2;
+}
+
+static int read_options(int count, char **words) {
+    for (int i = 1; i < count; i++) {
+        const char *value = i + 1 < count ? words[i + 1] : "";
+        if (!strcmp(words[i], "--time-stamps")) {
+            options.source = TIME_STAMPS;
+            continue;
+        }
+        if (!strcmp(words[i], "--shared-pages")) {
+            options.private_pages = 0;
+            continue;
+        }
+        if (i + 1 == count)
+            return 0;
+        i++;
+        if (!strcmp(words[i - 1], "--event") && options.event_count < MOST_EVENTS)
+            options.events[options.event_count++] = strtoul(value, NULL, 16);
+        else if (!strcmp(words[i - 1], "--cycle-event"))
+            options.cycle_event = strtoul(value, NULL, 16);
+        else if (!strcmp(words[i - 1], "--samples"))
+            options.samples = atoi(value);
+        else if (!strcmp(words[i - 1], "--milliseconds"))
+            options.milliseconds = atoi(value);
+        else if (!strcmp(words[i - 1], "--cpu"))
+            options.cpu = atoi(value);
+        else if (!strcmp(words[i - 1], "--nops"))
+            options.nop_bytes = atoi(value);
+        else
+            return 0;
+    }
+    return options.samples >= 3 && options.samples <= MOST_SAMPLES && options.milliseconds > 0 && options.nop_bytes >= 1 &&
+           options.nop_bytes <= 4;
+}
+
+int main(int count, char **words) {
+    static char line[LONGEST_LINE];
+    static struct request request;
+    if (!read_options(count, words))
+        return usage();
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    /* Without randomisation every child lies in memory as the one before. */
+    personality(ADDR_NO_RANDOMIZE | personality(0xffffffff));
+    if (options.cpu < 0)
+        options.cpu = sched_getcpu();
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(options.cpu, &one);
+    sched_setaffinity(0, sizeof one, &one);
+    result = mmap(NULL, sizeof *result, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (result == MAP_FAILED)
+        return 3;
+    int problem = try_clock();
+    if (problem)
+        return problem;
+    struct processor processor;
+    processor_find(&processor);
+    while (fgets(line, sizeof line, stdin)) {
+        const char *wrong = parse(line, &request);
+        if (wrong) {
+            printf("status=unreadable why=%s\n", wrong);
+            fflush(stdout);
+            continue;
+        }
+        run(&request, &processor);
+    }
+    return 0;
+}

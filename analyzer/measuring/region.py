@@ -1,0 +1,144 @@
+"""A region beside its prediction: what it takes on this machine, and why the two differ if they do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from cyclelens.analyzer.assembly.decoder import decode
+from cyclelens.analyzer.measuring.harness import Harness
+from cyclelens.analyzer.measuring.loops import measurable
+from cyclelens.analyzer.measuring.refusals import refusal
+from cyclelens.analyzer.measuring.requests import Inputs, Measurement, Request, median_of
+from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
+
+RUNS = 3
+"""Processes for each figure: a steady state often holds for the life of a process."""
+_TOLERANCE = 0.03
+"""A prediction this near is right: 2 % of measuring and the rounding of short blocks."""
+_LINE = 64
+
+Predict = Callable[[bytes, bool, int, ModelOptions], float | None]
+"""Cycles per iteration of code (loop or not, offset in its line), on this machine's model; None without."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One region, predicted and measured."""
+
+    predicted: float | None
+    """Of the code that was measured; None if this machine has no model."""
+    measured: Measurement
+    code: bytes
+    """What ran: the region, or a loop with a counter in place of its own end."""
+    note: str = ""
+    """How ``code`` differs from the region."""
+    causes: tuple[str, ...] = ()
+    """What would explain the difference; empty if there is none, or none is known."""
+
+    @property
+    def agrees(self) -> bool:
+        """Prediction and measurement differ by no more than the spread, or a small tolerance."""
+        return self.predicted is None or _near(self.predicted, self.measured)
+
+
+def _near(cycles: float, measured: Measurement) -> bool:
+    if measured.cycles is None or measured.cycles <= 0:
+        return True
+    return abs(cycles - measured.cycles) <= max(_TOLERANCE, measured.spread) * measured.cycles
+
+
+def measure_region(
+    harness: Harness,
+    code: bytes,
+    *,
+    loop: bool,
+    offset: int,
+    inputs: Inputs,
+    predict: Predict,
+    runs: int = RUNS,
+) -> Comparison:
+    """Measure a region that starts at ``offset`` of a 64-byte line, and say why it differs from its
+    prediction if it does. Raises ``CannotMeasure``."""
+    instructions = decode(code)
+    reason = refusal(instructions)
+    note = ""
+    request = Request(code=code, instructions=len(instructions), offset=offset, inputs=inputs)
+    if loop and not reason:
+        found = measurable(code, inputs)
+        if isinstance(found, str):
+            reason = found
+        else:
+            note = found.note
+            request = replace(request, code=found.code, loop=True, closed=found.closed, counter=found.counter)
+    if reason:
+        return Comparison(None, Measurement(None, reason), code)
+    request = replace(request, vector_bits=vector_bits(code))
+    measured = median_of([harness.measure(request) for _ in range(runs)])
+    ran = request.code if request.closed or not loop else request.code + _end(request)
+    predicted = predict(ran, loop, offset, PUBLISHED)
+    comparison = Comparison(predicted, measured, ran, note)
+    if measured.cycles is None or comparison.agrees:
+        return comparison
+    return replace(comparison, causes=tuple(_causes(harness, request, comparison, loop, predict)))
+
+
+def _end(request: Request) -> bytes:
+    from cyclelens.analyzer.assembly.counted_loop import loop_end
+
+    return loop_end(decode(request.code)) or b""
+
+
+def vector_bits(code: bytes) -> int:
+    """Bits of the widest vector register that the code names, at least 128."""
+    names = {operand.register or "" for each in decode(code) for operand in each.operands}
+    if any(name.startswith("ZMM") or (name[:1] == "K" and name[1:].isdecimal()) for name in names):
+        return 512
+    return 256 if any(name.startswith("YMM") for name in names) else 128
+
+
+def _causes(
+    harness: Harness, request: Request, comparison: Comparison, loop: bool, predict: Predict
+) -> list[str]:
+    """Assumptions of the prediction without which it would be right."""
+    measured = comparison.measured
+    assert measured.cycles is not None
+    causes = []
+
+    def explains(cycles: float | None) -> bool:
+        return cycles is not None and _near(cycles, measured)
+
+    for text, options in (
+        (
+            "addresses: with registers that point to the same memory it would be {:.2f}",
+            ModelOptions(assume="same"),
+        ),
+        (
+            "memory: with failed store forwarding and limited buffers it would be {:.2f}",
+            ModelOptions(model="hardware", assume="stack"),
+        ),
+    ):
+        cycles = predict(comparison.code, loop, request.offset, options)
+        if cycles is not None and explains(cycles):
+            causes.append(text.format(cycles))
+    offsets = {}
+    for offset in range(_LINE):
+        cycles = predict(comparison.code, loop, offset, PUBLISHED)
+        if cycles is not None and explains(cycles):
+            offsets[offset] = cycles
+    if offsets:
+        offset, cycles = next(iter(offsets.items()))
+        causes.append(
+            f"alignment: at {len(offsets)} of {_LINE} offsets, {offset} among them, it would be {cycles:.2f}"
+        )
+    if not loop:
+        other = harness.measure(replace(request, cached=not request.cached))
+        predicted = comparison.predicted
+        if other.cycles is not None and predicted is not None and _near(predicted, other):
+            source = "the decoders" if request.cached else "the uop cache"
+            causes.append(f"front end: out of {source} it takes {other.cycles:.2f}")
+    if measured.states > 1:
+        causes.append(
+            f"steady states: the runs settle in {measured.states} of them, and the figure is their median"
+        )
+    return causes

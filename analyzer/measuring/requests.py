@@ -1,0 +1,139 @@
+"""What is asked of the harness, and what it answers; one line of text each (``native/main.c``)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+REGISTERS = ("RAX", "RCX", "RDX", "RBX", "RSP", "RBP", "RSI", "RDI", *(f"R{n}" for n in range(8, 16)))
+"""General-purpose registers by their number in encodings."""
+PATTERN = 0x2324000
+"""What every word of memory holds unless a request says otherwise: a value that is an address too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counter:
+    """The register that ends a loop: after N rounds if it begins as ``base + factor * N``."""
+
+    register: int
+    base: int = 0
+    factor: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """Registers and memory at the start; what is not named holds ``PATTERN``."""
+
+    registers: Mapping[str, int] = field(default_factory=dict)
+    """By 64-bit names."""
+    words: Mapping[int, int] = field(default_factory=dict)
+    """64-bit words by address."""
+
+
+SAME = Inputs()
+"""As in the BHive profiler: every register and every word holds the same value."""
+DISTINCT = Inputs(registers={name: PATTERN + n * 0x200000 + n * 192 for n, name in enumerate(REGISTERS)})
+"""Every register points to a page of its own, and to another line within the page."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One block to be measured."""
+
+    code: bytes
+    instructions: int
+    loop: bool = False
+    """Copies in a loop, instead of straight-line code."""
+    copies: int = 1
+    closed: bool = False
+    """The code ends in its own jump to its start."""
+    counter: Counter = Counter(15)
+    cached: bool = False
+    """Straight-line code out of the uop cache; otherwise it is pushed out of it before every run."""
+    offset: int = 0
+    """Of the first byte within a line of 64 bytes."""
+    vector_bits: int = 128
+    inputs: Inputs = SAME
+
+    def line(self) -> str:
+        """As the harness reads it."""
+        fields: dict[str, object] = {
+            "mode": "loop" if self.loop else "unroll",
+            "cached": int(self.cached),
+            "copies": self.copies,
+            "closed": int(self.closed),
+            "offset": self.offset,
+            "counter": self.counter.register,
+            "base": self.counter.base,
+            "factor": self.counter.factor,
+            "instructions": self.instructions,
+            "vectors": self.vector_bits,
+        }
+        if self.inputs.registers:
+            pairs = ((REGISTERS.index(name), value) for name, value in self.inputs.registers.items())
+            fields["registers"] = _pairs(pairs)
+        if self.inputs.words:
+            fields["words"] = _pairs(self.inputs.words.items())
+        return " ".join(f"{key}={value}" for key, value in (fields | {"code": self.code.hex()}).items())
+
+
+def _pairs(pairs: object) -> str:
+    return ",".join(f"{key:x}:{value & (1 << 64) - 1:x}" for key, value in pairs)  # type: ignore[attr-defined]
+
+
+_PROBLEMS = {
+    "signal": "the code raises an exception",
+    "privileged-or-wild-address": "the code uses a privileged instruction or an address that cannot be",
+    "wrote-to-code": "the code writes to itself",
+    "jumped-out": "the code jumps out of the measured block",
+    "null-page": "the code uses an address near 0",
+    "high-page": "the code uses memory where programs have libraries and stack",
+    "too-many-pages": "the code uses too much memory",
+    "not-mapped": "the code uses memory that cannot be provided",
+    "time-limit": "the code does not come to its end",
+    "killed": "the code makes a system call",
+    "busy": "the machine is busy: no undisturbed measurement was possible",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """What one request came to."""
+
+    cycles: float | None
+    """Core cycles of one copy of the code, the median; None if it could not be measured."""
+    problem: str = ""
+    spread: float = 0.0
+    """Interquartile range of the samples as a share of the median."""
+    states: int = 1
+    """Steady states that the samples show: more than one means that the figure depends on how runs begin."""
+    pages: int = 0
+    """Pages of memory that the code touches."""
+    events: tuple[float, ...] = ()
+    """Of one copy, in the order in which they were asked for."""
+
+    @classmethod
+    def read(cls, line: str) -> Measurement:
+        """From a line of the harness."""
+        fields = dict(part.partition("=")[::2] for part in line.split())
+        status = fields.get("status", "")
+        if status != "ok":
+            return cls(None, _PROBLEMS.get(status, "the harness failed"))
+        return cls(
+            cycles=float(fields["cycles"]),
+            spread=float(fields["spread"]),
+            states=int(fields["states"]),
+            pages=int(fields["pages"]),
+            events=tuple(float(value) for key, value in fields.items() if key.startswith("event")),
+        )
+
+
+def median_of(measurements: Sequence[Measurement]) -> Measurement:
+    """The measurement in the middle of several of the same code, with what they differ by as its spread."""
+    sound = sorted((m for m in measurements if m.cycles is not None), key=lambda m: m.cycles or 0.0)
+    if not sound:
+        return measurements[0]
+    middle = sound[(len(sound) - 1) // 2]
+    least, most, cycles = sound[0].cycles or 0.0, sound[-1].cycles or 0.0, middle.cycles or 0.0
+    spread = max(middle.spread, (most - least) / cycles if cycles > 0 else 0.0)
+    return Measurement(cycles, "", spread, max(each.states for each in sound), middle.pages, middle.events)

@@ -1,0 +1,100 @@
+"""How a region becomes something that ends, and what explains a difference; without running anything."""
+
+import pytest
+from cyclelens.analyzer.measuring.inputs import InputsError, read_inputs, with_marker
+from cyclelens.analyzer.measuring.loops import MeasurableLoop, measurable
+from cyclelens.analyzer.measuring.region import measure_region
+from cyclelens.analyzer.measuring.requests import DISTINCT, SAME, Counter, Measurement
+
+
+def loop(text):
+    return measurable(bytes.fromhex(text), DISTINCT)
+
+
+@pytest.mark.parametrize(
+    ("code", "counter"),
+    [
+        ("48ffc975fb", Counter(1, 0, 1)),  # dec rcx; jnz
+        ("4883e80875fa", Counter(0, 0, 8)),  # sub rax, 8; jnz
+        ("4883c02075fa", Counter(0, 0, -32)),  # add rax, 32; jnz
+        ("4883c0084839d872f7", Counter(3, DISTINCT.registers["RAX"], 8)),  # add rax,8; cmp rax,rbx; jb
+        ("48ffc04883f84075f7", Counter(0, 64, -1)),  # inc rax; cmp rax, 64; jne
+    ],
+)
+def test_a_loop_that_counts_is_left_as_it_is(code, counter):
+    assert loop(code) == MeasurableLoop(bytes.fromhex(code), counter, closed=True)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "4885c075fb",  # test rax, rax; jne: nothing changes rax
+        "488b043848ffc9488b0975f4",  # rcx is loaded behind dec
+        "4883c008480fafc34839d872f3",  # rax is multiplied too
+        "4883e8084839d872f7",  # counts down, but goes on while below
+    ],
+)
+def test_any_other_loop_gets_a_counter(code):
+    found = loop(code)
+    assert not found.closed
+    assert found.code == bytes.fromhex(code)[:-2]
+    assert "replaced by 'dec r15; jnz'" in found.note
+
+
+def test_inputs_are_read_and_what_is_wrong_is_named():
+    inputs = read_inputs("rsi = 0x10000  # the array\n\n[0x10008] = 7\n")
+    assert inputs.registers["RSI"] == 0x10000
+    assert inputs.words == {0x10008: 7}
+    assert with_marker(SAME, "rax:1,rbx:-1").registers == {"RAX": 1, "RBX": -1}
+    for text in ("eax = 1", "[0x10001] = 1", "rax", "rax = x"):
+        with pytest.raises(InputsError, match=r"rax|eax|0x10001"):
+            read_inputs(text)
+
+
+class Told:
+    """A harness that gives the figures that it was told."""
+
+    def __init__(self, *cycles):
+        self._cycles = list(cycles)
+
+    def measure(self, request):
+        return Measurement(self._cycles.pop(0) if len(self._cycles) > 1 else self._cycles[0], spread=0.001)
+
+
+def compare(measured, predict, *, loop=True):
+    code = bytes.fromhex("48ffc975fb" if loop else "4801d8")
+    return measure_region(
+        Told(*measured), code, loop=loop, offset=0, inputs=DISTINCT, predict=predict, runs=1
+    )
+
+
+def test_a_prediction_that_holds_needs_no_explanation():
+    assert compare([1.01], lambda *_: 1.0).agrees
+    assert compare([1.01], lambda *_: 1.0).causes == ()
+
+
+def test_aliasing_and_alignment_are_named_as_causes():
+    def aliasing(code, loop, offset, options):
+        return 5.0 if options.assume == "same" else 1.0
+
+    (cause,) = compare([5.02], aliasing).causes
+    assert cause == "addresses: with registers that point to the same memory it would be 5.00"
+
+    def aligned(code, loop, offset, options):
+        return 2.0 if offset % 32 == 30 else 1.0
+
+    (cause,) = compare([2.0], aligned).causes
+    assert cause == "alignment: at 2 of 64 offsets, 30 among them, it would be 2.00"
+
+
+def test_the_source_of_the_front_end_is_named_as_cause():
+    (cause,) = compare([2.0, 1.0], lambda *_: 1.0, loop=False).causes
+    assert cause == "front end: out of the uop cache it takes 1.00"
+
+
+def test_what_must_not_run_is_not_run():
+    found = measure_region(
+        Told(1.0), bytes.fromhex("0f05"), loop=False, offset=0, inputs=SAME, predict=lambda *_: 1.0
+    )
+    assert found.measured.cycles is None
+    assert "system calls are not run" in found.measured.problem

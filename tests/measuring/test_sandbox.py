@@ -1,0 +1,133 @@
+"""Hostile code is contained: it ends, it changes nothing outside, and the next measurement is right."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from cyclelens.analyzer.assembly.decoder import decode
+from cyclelens.analyzer.measuring.harness import PROGRAM
+from cyclelens.analyzer.measuring.refusals import refusal
+from cyclelens.analyzer.measuring.requests import Request
+
+CONTEXT, CODE = 0x0FFFFF0000, 0x1000000000
+
+HOSTILE = {
+    "getpid": "mov eax, 39; syscall",
+    "create a file": "lea rsi, [rip+9f]; mov edi, -100; mov edx, 0x41; mov r10d, 0x1ff; mov eax, 257; "
+    'syscall; jmp 8f; 9: .asciz "pwned"; 8: nop',
+    "fork": "mov eax, 57; syscall",
+    "vfork": "mov eax, 58; syscall",
+    "clone3": "mov eax, 435; syscall",
+    "exec": "mov eax, 59; syscall",
+    "ptrace": "mov eax, 101; syscall",
+    "kill the parent": "mov eax, 110; syscall; mov edi, eax; mov esi, 9; mov eax, 62; syscall",
+    "socket": "mov eax, 41; mov edi, 2; mov esi, 1; xor edx, edx; syscall",
+    "io_uring": "mov eax, 425; mov edi, 8; syscall",
+    "executable memory": "xor edi, edi; mov esi, 4096; mov edx, 7; mov r10d, 0x22; mov r8, -1; xor r9d, r9d; "
+    "mov eax, 9; syscall",
+    "mprotect the code": f"movabs rdi, {CODE}; mov esi, 4096; mov edx, 7; mov eax, 10; syscall",
+    "write to standard output": "mov eax, 1; mov edi, 1; lea rsi, [rip]; mov edx, 64; syscall",
+    "prctl": "mov eax, 157; mov edi, 4; mov esi, 1; syscall",
+    "exit with a code of its own": "mov eax, 231; xor edi, edi; syscall",
+    "32-bit system call": "mov eax, 20; int 0x80",
+    "sysenter": "sysenter",
+    "x32 system call": "mov eax, 0x40000027; syscall",
+    "forged signal frame": "mov eax, 15; syscall",
+    "endless loop": "1: jmp 1b",
+    "endless loop with pause": "1: pause; jmp 1b",
+    "hlt": "hlt",
+    "cli": "cli",
+    "in": "in al, dx",
+    "out": "out dx, al",
+    "rdmsr": "mov ecx, 0x10; rdmsr",
+    "wrmsr": "mov ecx, 0x10; wrmsr",
+    "write cr0": "mov cr0, rax",
+    "read cr3": "mov rax, cr3",
+    "debug register": "mov dr7, rax",
+    "lgdt": "lgdt [rsi]",
+    "ltr": "ltr ax",
+    "wbinvd": "wbinvd",
+    "invd": "invd",
+    "swapgs": "swapgs",
+    "vmcall": "vmcall",
+    "vmmcall": "vmmcall",
+    "vmxoff": "vmxoff",
+    "enclu": "enclu",
+    "ud2": "ud2",
+    "int3": "int3",
+    "icebp": ".byte 0xf1",
+    "divide by zero": "xor ecx, ecx; div ecx",
+    "no stack": "xor esp, esp; push rax",
+    "stack that never ends": "1: push rax; sub rsp, 4088; jmp 1b",
+    "return to anywhere": "push rax; ret",
+    "jump to no address": "mov rax, 0x8000000000000000; jmp rax",
+    "call null": "xor eax, eax; call rax",
+    "jump into data": "jmp rax",
+    "far return": "push 0x23; push rax; retfq",
+    "write to its own code": "lea rdi, [rip]; mov byte ptr [rdi], 0x90",
+    "write to the code's first bytes": f"movabs rdi, {CODE}; mov dword ptr [rdi], 0xcccccccc",
+    "overwrite the harness's page": f"movabs rdi, {CONTEXT}; mov ecx, 64; 1: mov qword ptr [rdi], -1; "
+    "add rdi, 8; dec ecx; jnz 1b",
+    "write where programs are": "movabs rdi, 0x555555554000; mov qword ptr [rdi], 0",
+    "write over the libraries": "movabs rdi, 0x7ffff7000000; 1: mov qword ptr [rdi], 0; add rdi, 4096; "
+    "jmp 1b",
+    "take all memory": "1: mov [rdi], rax; add rdi, 0x200000; jmp 1b",
+    "read the kernel": "mov rax, 0xffffffff81000000; mov rbx, [rax]",
+    "vsyscall": "mov rax, 0xffffffffff600000; call rax",
+    "single step": "pushfq; or qword ptr [rsp], 0x100; popfq; nop",
+    "alignment check": "pushfq; or qword ptr [rsp], 0x40000; popfq; mov rax, [rsi+1]",
+    "direction flag": "std",
+    "fs base": "mov rax, 0x1234; wrfsbase rax",
+    "fs base that is no address": "mov rax, 0x8000000000000000; wrfsbase rax",
+    "deny all memory by keys": "xor ecx, ecx; xor edx, edx; mov eax, -1; wrpkru",
+    "floating-point exceptions": "push 0; ldmxcsr [rsp]; xorps xmm0, xmm0; divps xmm0, xmm0",
+    "null pointer": "xor eax, eax; mov rbx, [rax]",
+    "lock across two lines": "lock add qword ptr [rsi+60], rax",
+    "tile without permission": ".byte 0xc4, 0xe2, 0x7b, 0x49, 0xc0",
+    "monitor": "monitor",
+    "transaction that aborts for ever": "1: xbegin 1b; xabort 1; jmp 1b",
+}
+
+CONTROL = Request(code=bytes.fromhex("4801d8"), instructions=1, loop=True)
+
+
+def test_every_hostile_block_is_contained(any_clock, encode, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    before = set(os.listdir(tmp_path))
+    wrong = []
+    for name, statements in HOSTILE.items():
+        code = encode(statements)
+        answer = any_clock.measure(Request(code=code, instructions=4, loop=True))
+        control = [any_clock.measure(CONTROL) for _ in range(3)]
+        if not any(each.cycles is not None and abs(each.cycles - 1) < 0.03 for each in control):
+            wrong.append((name, answer, control))
+    assert not wrong
+    assert set(os.listdir(tmp_path)) - before <= {"block.s", "block.o", "block.bin"}
+    children = f"/proc/{any_clock._process.pid}/task/{any_clock._process.pid}/children"
+    assert Path(children).read_text().split() == []
+
+
+def test_what_reaches_outside_is_refused_before_it_runs(encode):
+    for name in ("getpid", "fork", "sysenter", "32-bit system call", "vmcall", "enclu", "hlt", "single step"):
+        assert refusal(decode(encode(HOSTILE[name]))), name
+    for name in ("deny all memory by keys", "fs base", "lock across two lines", "monitor"):
+        assert refusal(decode(encode(HOSTILE[name]))), name
+
+
+@pytest.mark.parametrize(
+    "statements",
+    ["vmovups ymm0, [rsi]", "vmulps xmm0, xmm1, xmm2", "lock add [rsi+8], rax", "vmaskmovps xmm0,xmm1,[rsi]"],
+)
+def test_ordinary_code_is_not_refused(encode, statements):
+    assert refusal(decode(encode(statements))) == ""
+
+
+def test_requests_that_cannot_be_read_are_answered(any_clock):
+    lines = (
+        b"nonsense\nmode=loop code=zz instructions=1\nmode=loop code=90\n\nmode=loop instructions=1 code=90\n"
+    )
+    done = subprocess.run([PROGRAM, "--time-stamps"], input=lines, capture_output=True, check=True)
+    answers = done.stdout.decode().splitlines()[1:]
+    assert [answer.split()[0] for answer in answers[:-1]] == ["status=unreadable"] * 4
+    assert answers[-1].startswith(("status=ok", "status=busy"))
