@@ -70,7 +70,7 @@ def _occupies(
     if locked or (name.startswith("XCHG") and memory):
         return True
     if vector:
-        # A vector instruction that is slower than its pipes keeps the first of them (M18).
+        # A vector instruction that is slower than its pipes keeps the first of them (M21).
         return bool(pipes) and cycles >= _BEYOND_PIPES and _bound(pipes) < _NEAR_BOUND * cycles
     return cycles >= _LONG or (not uses and cycles >= _WITHOUT_UNITS)
 
