@@ -36,7 +36,10 @@ def test_a_folder_that_is_not_trusted_chooses_no_program_and_no_file() -> None:
     assert untrusted["supported"] == "limited"
     assert set(untrusted["restrictedConfigurations"]) == {
         f"cyclelens.{name}"
-        for name in ("server.path", "allowExternalPrograms", "assembler", "includePaths", "defines")
+        for name in (
+            *("server.path", "allowExternalPrograms", "assembler"),
+            *("includePaths", "defines", "preIncludes"),
+        )
     }
 
 
