@@ -195,7 +195,7 @@ def test_a_program_that_does_not_start_is_explained_in_one_place(code: Workbench
         "Cyclelens: The program of the setting cyclelens.server.path, /nowhere/cyclelens,"
     )
     assert "does not start" in message
-    assert wait("the status item", code.status) == "Cyclelens"
+    wait("the status item", lambda: code.status() == "Cyclelens")
     code.page.wait_for_selector('.statusbar-item.error-kind[id^="cyclelens"]')
     code.server.configure(user={}, machine={"cyclelens.server.path": str(PROGRAM)})
     wait("the figure", lambda: "cycles/iter" in code.status())
