@@ -6,7 +6,7 @@ import pytest
 from cyclelens.analyzer.api import Analyzer
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.reports.registry import FORMATS, render
-from simulated import cycles
+from simulated import column, cycles
 
 NAMES = ("ZEN+", "ZEN2", "ZEN3", "ZEN4")
 TEXT = """# cyclelens-begin add arch=ZEN2
@@ -35,6 +35,20 @@ def test_documented_throughput(kernel: str, code: str, expected: tuple[float, ..
     """Cycles of the code repeated end to end, on each of the cores."""
     for name, figure in zip(NAMES, expected, strict=True):
         assert cycles(code, name, loop=False) == pytest.approx(figure, rel=0.1), name
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("chains", ["4801c0", "4801c04801db"])
+def test_chains_of_a_short_loop_do_not_meet(chains: str, name: str) -> None:
+    """N4: one or two chains of ADD, the counter's chain and a branch fit into a cycle of four ALUs. They take
+    longer where two chains are bound to the same ALU round after round."""
+    assert cycles(chains, name, loop=True) == 1.0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_units_that_equally_few_wait_for_take_turns(name: str) -> None:
+    """N4: a chain of ADD goes round the four ALUs."""
+    assert column("4801c0", name, "port", rounds=6) == ["ALU0", "ALU1", "ALU2", "ALU3", "ALU0", "ALU1"]
 
 
 ADDS = 2 * "4801de4801df4901d84901d94901da4901db4901dc4901dd"

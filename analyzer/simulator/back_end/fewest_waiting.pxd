@@ -2,9 +2,13 @@
 cimport cython
 
 from cyclelens.analyzer.simulator.back_end.binding cimport Binding
+from cyclelens.analyzer.simulator.tables.arrays cimport Record
 
 cdef int NONE
 
 
 cdef class FewestWaiting(Binding):
+    cdef int[::1] _turns
+    cdef void start(self) noexcept
     cdef int choose(self, int units, int slot) noexcept
+    cdef int record(self, Record state) except -1
