@@ -23,9 +23,10 @@ from cyclelens.analyzer.commands.common import (
 if TYPE_CHECKING:
     from cyclelens.analyzer.measuring.harness import Harness
     from cyclelens.analyzer.measuring.region import Comparison
-    from cyclelens.analyzer.measuring.requests import Inputs
+    from cyclelens.analyzer.model.microarchitecture import Microarchitecture
     from cyclelens.analyzer.model.result import RegionAnalysis
 
+NO_MODEL = "no model of this machine ({}); --arch NAME takes another one"
 _HEADER = ("hex", "cycles_per_iteration", "spread", "problem")
 
 
@@ -141,7 +142,8 @@ def _finished(output: Path | None) -> list[str]:
 
 
 def _file(harness: Harness, options: argparse.Namespace) -> int:
-    from cyclelens.analyzer.measuring.inputs import InputsError, read_inputs, with_marker
+    from cyclelens.analyzer.measuring.inputs import InputsError, read_inputs
+    from cyclelens.analyzer.measuring.predicted import compare
     from cyclelens.analyzer.measuring.requests import DISTINCT
 
     inputs = DISTINCT
@@ -150,64 +152,55 @@ def _file(harness: Harness, options: argparse.Namespace) -> int:
             inputs = read_inputs(options.inputs.read_text(encoding="utf-8"))
     except (OSError, InputsError) as error:
         raise InputError(f"{options.inputs}: {error}") from None
+    model = _model(options)
     analysis = analyze_file(options)
     rows = []
     for region in analysis.regions:
         try:
-            given = with_marker(inputs, region.region.options.get("init", ""))
+            rows.append((region, compare(harness, region, model, inputs=inputs, runs=options.runs)))
         except InputsError as error:
             raise InputError(f"{title_of(region)}: {error}") from None
-        rows.append((region, _compare(harness, region, given, options)))
     if not rows:
         raise InputError(f"{options.file}: no region to measure")
     if options.format == "json":
-        print(json.dumps([_as_json(harness, region, found) for region, found in rows], indent=2))
+        print(json.dumps([_as_json(harness, region, found, model) for region, found in rows], indent=2))
     else:
         for region, found in rows:
-            for line in _as_text(harness, region, found):
+            for line in _as_text(harness, region, found, model):
                 print(line)
     return OK if all(found.measured.cycles is not None for _, found in rows) else PROBLEMS
 
 
-def _compare(
-    harness: Harness, region: RegionAnalysis, inputs: Inputs, options: argparse.Namespace
-) -> Comparison:
-    from cyclelens.analyzer.api import Analyzer
-    from cyclelens.analyzer.measuring.region import measure_region
+def _model(options: argparse.Namespace) -> Microarchitecture | None:
+    """What predicts: the model of ``--arch``, or of this machine. The analysis is made for it alone."""
     from cyclelens.analyzer.microarchitectures import registry
-    from cyclelens.analyzer.model.options import ModelOptions
 
-    analyzer = Analyzer()
-    native = registry.native()
-
-    def predict(code: bytes, loop: bool, offset: int, model: ModelOptions) -> float | None:
-        return None if native is None else analyzer.cycles_of(code, native, loop, offset, model)
-
-    loop = (
-        region.region.ends_in_jump_to_start
-        if not region.predictions
-        else region.predictions[0].mode == "loop"
-    )
-    offset = region.predictions[0].alignment if region.predictions else 0
-    return measure_region(
-        harness,
-        region.region.code,
-        loop=loop,
-        offset=offset,
-        inputs=inputs,
-        predict=predict,
-        runs=options.runs,
-    )
+    if options.arch is not None and len(options.arch) > 1:
+        raise InputError("--arch: one model is set beside the measurement, not several")
+    model = registry.native() if options.arch is None else registry.get(options.arch[0])
+    if model is not None:
+        options.arch = (model.name,)
+    return model
 
 
-def _as_text(harness: Harness, region: RegionAnalysis, found: Comparison) -> Iterator[str]:
+def _as_text(
+    harness: Harness, region: RegionAnalysis, found: Comparison, model: Microarchitecture | None
+) -> Iterator[str]:
+    from cyclelens.analyzer.microarchitectures import registry
+
     measured = found.measured
     yield f"== {title_of(region)} =="
     if measured.cycles is None:
         yield f"   Not measured: {measured.problem}."
         return
-    predicted = "no model of this machine" if found.predicted is None else f"{found.predicted:.2f}"
-    yield f"   Predicted:  {predicted}"
+    if model is None:
+        yield f"   Predicted:  {NO_MODEL.format(registry.own_name())}"
+    elif found.predicted is None:
+        yield f"   Predicted:  no figure ({model.name})"
+    else:
+        yield f"   Predicted:  {found.predicted:.2f} cycles/iter ({model.name})"
+        if model is not registry.native():
+            yield f"   Model:      of {model.title}; this machine is another one: {registry.own_name()}"
     source = harness.clock.source
     yield f"   Measured:   {measured.cycles:.2f} cycles/iter, spread {measured.spread:.1%}, by {source}"
     if found.note:
@@ -217,9 +210,12 @@ def _as_text(harness: Harness, region: RegionAnalysis, found: Comparison) -> Ite
             yield f"   Difference: {cause}"
 
 
-def _as_json(harness: Harness, region: RegionAnalysis, found: Comparison) -> dict[str, object]:
+def _as_json(
+    harness: Harness, region: RegionAnalysis, found: Comparison, model: Microarchitecture | None
+) -> dict[str, object]:
     return {
         "name": region.region.name,
+        "microarchitecture": None if model is None else model.name,
         "predicted": found.predicted,
         "measured": found.measured.cycles,
         "spread": found.measured.spread,

@@ -56,7 +56,7 @@ def get(name: str) -> Microarchitecture:
     if name.strip().lower() == NATIVE:
         own = native()
         if own is None:
-            raise UnknownMicroarchitecture(f"this machine's processor is not simulated: {_own_name()}")
+            raise UnknownMicroarchitecture(f"this machine's processor is not simulated: {own_name()}")
         return own
     model = _MODELS.get(name.strip().upper())
     if model is None:
@@ -70,7 +70,8 @@ def native() -> Microarchitecture | None:
     return None if processor is None else _MODELS.get(processors.microarchitecture_of(processor))
 
 
-def _own_name() -> str:
+def own_name() -> str:
+    """What this machine's processor calls itself, and what it is if that is not simulated."""
     processor = processors.this_processor()
     if processor is None:
         return "the system does not say which one it is"

@@ -1,10 +1,14 @@
 """A harness on this machine; where nothing can be measured the tests skip and say why."""
 
+import functools
+import os
 import shutil
 import subprocess
 
 import pytest
 from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness
+
+NOBODY = 65534
 
 
 def opened(**choice):
@@ -23,6 +27,19 @@ def harness(request):
 @pytest.fixture
 def any_clock():
     with opened(milliseconds=300) as harness:
+        yield harness
+
+
+@pytest.fixture(params=["as this user", "without privileges"])
+def confined(request, monkeypatch):
+    """A harness of whoever runs the tests, and one of a user who may do nothing."""
+    if request.param == "without privileges":
+        if os.geteuid() != 0:
+            pytest.skip("the tests have no privileges to give up")
+        start = functools.partial(subprocess.Popen, user=NOBODY, group=NOBODY, extra_groups=[])
+        monkeypatch.setattr("cyclelens.analyzer.measuring.harness.subprocess.Popen", start)
+    with opened(clock="time-stamps", milliseconds=300) as harness:
+        monkeypatch.undo()
         yield harness
 
 

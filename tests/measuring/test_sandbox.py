@@ -92,19 +92,19 @@ HOSTILE = {
 CONTROL = Request(code=bytes.fromhex("4801d8"), instructions=1, loop=True)
 
 
-def test_every_hostile_block_is_contained(any_clock, encode, tmp_path, monkeypatch):
+def test_every_hostile_block_is_contained(confined, encode, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     before = set(os.listdir(tmp_path))
     wrong = []
     for name, statements in HOSTILE.items():
         code = encode(statements)
-        answer = any_clock.measure(Request(code=code, instructions=4, loop=True))
-        control = [any_clock.measure(CONTROL) for _ in range(3)]
+        answer = confined.measure(Request(code=code, instructions=4, loop=True))
+        control = [confined.measure(CONTROL) for _ in range(3)]
         if not any(each.cycles is not None and abs(each.cycles - 1) < 0.03 for each in control):
             wrong.append((name, answer, control))
     assert not wrong
     assert set(os.listdir(tmp_path)) - before <= {"block.s", "block.o", "block.bin"}
-    children = f"/proc/{any_clock._process.pid}/task/{any_clock._process.pid}/children"
+    children = f"/proc/{confined._process.pid}/task/{confined._process.pid}/children"
     assert Path(children).read_text().split() == []
 
 

@@ -15,17 +15,19 @@
 #define SMALL_SPREAD 0.002
 #define CALIBRATIONS_AGREE 0.005
 #define PAIRS_PER_SAMPLE 16   /* by time stamps, whose unit is coarse */
+#define TRIES_PER_PAIR 4      /* until its canary is quiet */
 #define STRAIGHT_BYTES 12288  /* of the longer run: it stays in the instruction cache beside the NOPs */
 #define STRAIGHT_INSTRUCTIONS 5000
 #define CACHED_INSTRUCTIONS 1200
-#define LOOP_CYCLES 15000.0   /* of the shorter run */
+#define LOOP_CYCLES 10000.0   /* of the shorter run, at most */
 #define MOST_ROUNDS 10000L
-#define FEWEST_ROUNDS 200L
-#define CACHED_PAGES 8        /* of data that stay in the first-level cache */
-#define FEWEST_WALKING 16L
+#define FEWEST_ROUNDS 16L
+#define CACHED_SHARE (2.0 / 3) /* of the first-level cache that a walk's data may fill */
+#define USUAL_CACHE (32 << 10)
 
 static const struct request *block;
 static timed sled;
+static int cached_pages;
 
 /* Two runs whose difference is one measurement. */
 struct pair {
@@ -48,38 +50,59 @@ static int timed_run(timed function, long rounds, const struct pair *pair, uint6
     return clock_run(function, found);
 }
 
-/* One difference, in ticks and events; 0 if a counter moved. */
-static int difference(const struct pair *pair, double found[]) {
-    uint64_t one[1 + MOST_EVENTS], two[1 + MOST_EVENTS];
-    if (!timed_run(pair->one, pair->rounds_one, pair, one) || !timed_run(pair->two, pair->rounds_two, pair, two))
-        return 0;
-    for (int i = 0; i <= options.event_count; i++)
-        found[i] += (double)(int64_t)(two[i] - one[i]);
-    return 1;
-}
-
-static int sample(const struct pair *pair, int number, double limit) {
-    int pairs = options.source == TIME_STAMPS ? PAIRS_PER_SAMPLE : 1;
-    double sum[1 + MOST_EVENTS] = {0};
-    double before = clock_ticks_per_cycle();
-    if (clock_canary(before) > limit)
-        return 0;
-    for (int i = 0; i < pairs; i++)
-        if (!difference(pair, sum))
-            return 0;
-    double after = clock_ticks_per_cycle();
-    if (fabs(after - before) > CALIBRATIONS_AGREE * before || clock_canary(after) > limit)
-        return 0;
-    double each = pair->copies * pairs;
-    result->cycles[number] = sum[0] / each / ((before + after) / 2);
-    for (int i = 0; i < options.event_count; i++)
-        result->events[i][number] = sum[1 + i] / each;
-    return 1;
+/* Runs both, in ticks and events; 0 if a counter moved. What a run leaves in the predictors changes the start of the
+ * next one, so each of the two comes first in turn. */
+static int run_pair(const struct pair *pair, uint64_t one[], uint64_t two[]) {
+    static int two_first;
+    two_first = !two_first;
+    if (two_first)
+        return timed_run(pair->two, pair->rounds_two, pair, two) && timed_run(pair->one, pair->rounds_one, pair, one);
+    return timed_run(pair->one, pair->rounds_one, pair, one) && timed_run(pair->two, pair->rounds_two, pair, two);
 }
 
 static int ascending(const void *one, const void *other) {
     double a = *(const double *)one, b = *(const double *)other;
     return (a > b) - (a < b);
+}
+
+/* The mean of the second quarter: whatever disturbs a run makes it longer, and single readings are coarse. */
+static double typical(double *numbers, int count) {
+    qsort(numbers, count, sizeof *numbers, ascending);
+    int least = count / 8, most = least + (count + 3) / 4;
+    double sum = 0;
+    for (int i = least; i < most; i++)
+        sum += numbers[i];
+    return sum / (most - least);
+}
+
+static int sample(const struct pair *pair, int number, double limit) {
+    int pairs = options.source == TIME_STAMPS ? PAIRS_PER_SAMPLE : 1;
+    double ones[1 + MOST_EVENTS][PAIRS_PER_SAMPLE], twos[1 + MOST_EVENTS][PAIRS_PER_SAMPLE];
+    double before = clock_ticks_per_cycle();
+    if (clock_canary(before) > limit)
+        return 0;
+    int count = 0;
+    for (int tries = 0; count < pairs && tries < pairs * TRIES_PER_PAIR; tries++) {
+        uint64_t one[1 + MOST_EVENTS], two[1 + MOST_EVENTS];
+        if (!run_pair(pair, one, two) || clock_canary(before) > limit)
+            continue;
+        for (int i = 0; i <= options.event_count; i++) {
+            ones[i][count] = one[i];
+            twos[i][count] = two[i];
+        }
+        count++;
+    }
+    double after = clock_ticks_per_cycle();
+    if (count < pairs || fabs(after - before) > CALIBRATIONS_AGREE * before || clock_canary(after) > limit)
+        return 0;
+    for (int i = 0; i <= options.event_count; i++) {
+        double each = (typical(twos[i], count) - typical(ones[i], count)) / pair->copies;
+        if (i == 0)
+            result->cycles[number] = each / ((before + after) / 2);
+        else
+            result->events[i - 1][number] = each;
+    }
+    return 1;
 }
 
 static int agree(int count) {
@@ -91,9 +114,9 @@ static int agree(int count) {
 
 static void measure(const struct pair *pair) {
     double limit = clock_canary_limit();
-    double ignored[1 + MOST_EVENTS] = {0};
+    uint64_t ignored[1 + MOST_EVENTS];
     for (int i = 0; i < 3; i++)
-        difference(pair, ignored);
+        run_pair(pair, ignored, ignored);
     sandbox_measuring(1);
     int count = 0;
     for (int attempt = 0; count < options.samples && attempt < options.samples * MOST_ATTEMPTS; attempt++) {
@@ -115,17 +138,28 @@ static int straight_copies(void) {
     return copies < 2 ? 2 : copies;
 }
 
-/* Rounds of the shorter run of a loop, after a look at how long one takes. */
+/* Rounds of the shorter run of a loop: enough to be timed, but no more than leave its data in the cache if it walks
+ * through memory. They are doubled, so that few pages appear that are not used later. */
 static long loop_rounds(timed loop) {
-    struct pair pair = {loop, loop, FEWEST_ROUNDS / block->copies + 4, 2 * (FEWEST_ROUNDS / block->copies + 4), 1, 0};
-    double found[1 + MOST_EVENTS] = {0};
-    difference(&pair, found);
-    memset(found, 0, sizeof found);
-    difference(&pair, found);
-    double each = found[0] / clock_ticks_per_cycle() / pair.rounds_one;
-    double rounds = LOOP_CYCLES / (each > 0.3 ? each : 0.3);
-    long most = MOST_ROUNDS / block->copies;
-    return rounds > most ? most : rounds < pair.rounds_one ? pair.rounds_one : (long)rounds;
+    struct pair pair = {loop, loop, 0, 0, 1, 0};
+    long most = MOST_ROUNDS / block->copies, rounds = FEWEST_ROUNDS;
+    int first_pages = 0;
+    for (;;) {
+        pair.rounds_one = rounds;
+        pair.rounds_two = 2 * rounds;
+        uint64_t one[1 + MOST_EVENTS], two[1 + MOST_EVENTS];
+        run_pair(&pair, one, two); /* with page faults */
+        run_pair(&pair, one, two);
+        int pages = result->pages;
+        if (options.private_pages && first_pages && pages > first_pages && pages > cached_pages)
+            return rounds / 2;
+        first_pages = first_pages ? first_pages : pages;
+        double each = (double)(int64_t)(two[0] - one[0]) / clock_ticks_per_cycle() / rounds;
+        double wanted = LOOP_CYCLES / (each > 0.3 ? each : 0.3);
+        if (2 * rounds > most || 2 * rounds > wanted)
+            return rounds;
+        rounds *= 2;
+    }
 }
 
 static void map(unsigned long address, unsigned long bytes) {
@@ -150,6 +184,9 @@ _Noreturn void block_measure(const struct request *request, const struct process
     for (int i = 0; i < 8; i++)
         memcpy(context->vector + 8 * i, &pattern, 8);
 
+    long cache = sysconf(_SC_LEVEL1_DCACHE_SIZE);
+    cached_pages = CACHED_SHARE * (cache > 0 ? cache : USUAL_CACHE) / 4096;
+
     struct pair pair = {0};
     code_begin(request, processor);
     if (request->mode == LOOP) {
@@ -172,13 +209,6 @@ _Noreturn void block_measure(const struct request *request, const struct process
     result->stage = TRIED;
     if (request->mode == LOOP) {
         long rounds = loop_rounds(pair.one);
-        /* A loop that walks through memory stays within the cache if it makes fewer rounds. */
-        reset(2 * rounds);
-        pair.two();
-        if (options.private_pages && result->pages > CACHED_PAGES) {
-            rounds = rounds * CACHED_PAGES / result->pages;
-            rounds = rounds < FEWEST_WALKING ? FEWEST_WALKING : rounds;
-        }
         pair.rounds_one = rounds;
         pair.rounds_two = 2 * rounds;
         pair.copies = (double)rounds * request->copies;

@@ -101,6 +101,7 @@ int clock_run(timed function, uint64_t differences[1 + MOST_EVENTS]); /* 0: a co
 double clock_ticks_per_cycle(void);   /* of the time-stamp counter now; 1 for counters */
 double clock_canary(double ticks_per_cycle); /* cycles of a loop that a busy sibling thread slows down */
 double clock_canary_limit(void);
+double clock_learn(void);             /* what the canary is without a busy sibling; the share of quiet canaries */
 
 /* code.c */
 struct processor {

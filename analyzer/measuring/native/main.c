@@ -24,6 +24,9 @@
 #define LONGEST_LINE (1 << 17)
 #define SAME_STATE 0.01 /* figures closer than this share are one steady state */
 #define GRACE_MILLISECONDS 500
+#define MOST_PROCESSORS 8 /* that are tried for a quiet one */
+#define LOOKS 5
+#define FEWEST_SAMPLES 3
 
 struct options options = {.source = COUNTERS, .samples = 29, .milliseconds = 3000, .cpu = -1, .nop_bytes = 1, .private_pages = 1};
 struct result *result;
@@ -145,18 +148,26 @@ static const char *parse(char *line, struct request *request) {
     return NULL;
 }
 
+/* The block runs, but time or attempts ended before there were samples. */
+static int is_busy(const struct result *found, int status, int late) {
+    int ended = late || (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM);
+    return found->reason == FINE && found->samples < FEWEST_SAMPLES &&
+           (ended ? found->stage == MEASURING : !status && found->stage == DONE);
+}
+
 static void report(const struct result *found, int status, int late) {
     int count = found->samples < 0 || found->samples > MOST_SAMPLES ? 0 : found->samples;
-    if (late)
-        printf("status=time-limit");
-    else if (WIFSIGNALED(status))
-        printf("status=%s signal=%d stage=%d", WTERMSIG(status) == SIGALRM ? "time-limit" : "killed", WTERMSIG(status), found->stage);
+    int ended = late || (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM);
+    if (is_busy(found, status, late))
+        printf("status=busy attempts=%d", found->attempts);
+    else if (ended && found->stage != MEASURING)
+        printf("status=time-limit stage=%d", found->stage);
+    else if (!ended && WIFSIGNALED(status))
+        printf("status=killed signal=%d stage=%d", WTERMSIG(status), found->stage);
     else if (found->reason > FINE && found->reason <= NOT_MAPPED)
         printf("status=%s signal=%d address=%lx", reasons[found->reason], found->signal, found->address);
-    else if (WEXITSTATUS(status) || found->stage != DONE)
+    else if (!ended && (status || found->stage != DONE))
         printf("status=failed code=%d stage=%d", WEXITSTATUS(status), found->stage);
-    else if (count < 3)
-        printf("status=busy attempts=%d", found->attempts);
     else {
         double spread;
         double cycles = median(found->cycles, count, &spread);
@@ -169,35 +180,83 @@ static void report(const struct result *found, int status, int late) {
     fflush(stdout);
 }
 
-static void run(const struct request *request, const struct processor *processor) {
+/* Runs a child and leaves what it found in ``result``. Returns 0 if there is no such child. */
+static int run(const struct request *request, const struct processor *processor, int *status, int *late) {
     memset(result, 0, sizeof *result);
     int memory = sandbox_memory();
     pid_t child = memory < 0 ? -1 : fork();
     if (child == 0)
         block_measure(request, processor, memory);
-    if (child < 0) {
-        printf("status=failed code=%d stage=0\n", errno);
-        fflush(stdout);
-        return;
-    }
+    if (child < 0)
+        return 0;
     int handle = syscall(SYS_pidfd_open, child, 0);
     struct pollfd waiting = {handle, POLLIN, 0};
-    int status = 0, late = 0;
-    if (poll(&waiting, 1, options.milliseconds + GRACE_MILLISECONDS) <= 0) {
+    *late = poll(&waiting, 1, options.milliseconds + GRACE_MILLISECONDS) <= 0;
+    if (*late)
         kill(child, SIGKILL); /* not yet waited for, so the number is still this child's */
-        late = 1;
-    }
-    waitpid(child, &status, 0);
+    waitpid(child, status, 0);
     close(handle);
     close(memory);
-    struct result copy;
-    memcpy(&copy, result, sizeof copy);
-    report(&copy, status, late);
+    return 1;
 }
 
-/* The clock is tried in a child: a filter or a machine that forbids it ends only that. */
+static void move_to(int cpu) {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    sched_setaffinity(0, sizeof one, &one);
+}
+
+/* Moves to the logical processor on which the canary is quiet most often, unless the options name one. */
+static void choose_processor(void) {
+    static cpu_set_t allowed;
+    static int known;
+    if (!known)
+        known = !sched_getaffinity(0, sizeof allowed, &allowed);
+    int cpus[MOST_PROCESSORS] = {options.cpu}, count = 1;
+    if (options.cpu < 0) {
+        count = 0;
+        for (int cpu = 0; cpu < CPU_SETSIZE && count < MOST_PROCESSORS; cpu++)
+            if (CPU_ISSET(cpu, &allowed))
+                cpus[count++] = cpu;
+    }
+    double quiet[MOST_PROCESSORS] = {0};
+    for (int look = 0; look < LOOKS; look++)
+        for (int i = 0; i < count; i++) {
+            move_to(cpus[i]);
+            double share = clock_learn();
+            quiet[i] += look ? share : 0; /* the first look finds the limit */
+        }
+    int best = 0;
+    for (int i = 1; i < count; i++)
+        best = quiet[i] > quiet[best] ? i : best;
+    move_to(cpus[best]);
+}
+
+static void answer(const struct request *request, const struct processor *processor) {
+    struct result found;
+    for (int try = 0;; try++) {
+        int status = 0, late = 0;
+        if (!run(request, processor, &status, &late)) {
+            printf("status=failed code=%d stage=0\n", errno);
+            fflush(stdout);
+            return;
+        }
+        memcpy(&found, result, sizeof found);
+        if (try == 1 || !is_busy(&found, status, late)) {
+            report(&found, status, late);
+            return;
+        }
+        if (!clock_open())
+            choose_processor();
+        clock_close();
+    }
+}
+
 static int try_clock(void) {
     const char *problem = clock_open();
+    if (!problem)
+        choose_processor();
     double product = problem ? 0 : clock_verify();
     if (!problem && !(product > 2.5 && product < 4.5))
         problem = "the clock does not count core cycles: a chain of IMUL reads wrong";
@@ -247,7 +306,7 @@ static int read_options(int count, char **words) {
         else
             return 0;
     }
-    return options.samples >= 3 && options.samples <= MOST_SAMPLES && options.milliseconds > 0 && options.nop_bytes >= 1 &&
+    return options.samples >= FEWEST_SAMPLES && options.samples <= MOST_SAMPLES && options.milliseconds > 0 && options.nop_bytes >= 1 &&
            options.nop_bytes <= 4;
 }
 
@@ -259,12 +318,6 @@ int main(int count, char **words) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     /* Without randomisation every child lies in memory as the one before. */
     personality(ADDR_NO_RANDOMIZE | personality(0xffffffff));
-    if (options.cpu < 0)
-        options.cpu = sched_getcpu();
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(options.cpu, &one);
-    sched_setaffinity(0, sizeof one, &one);
     result = mmap(NULL, sizeof *result, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (result == MAP_FAILED)
         return 3;
@@ -280,7 +333,7 @@ int main(int count, char **words) {
             fflush(stdout);
             continue;
         }
-        run(&request, &processor);
+        answer(&request, &processor);
     }
     return 0;
 }

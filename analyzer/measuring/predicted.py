@@ -1,0 +1,41 @@
+"""Regions of an analysis, measured beside what a model predicts for them."""
+
+from __future__ import annotations
+
+from cyclelens.analyzer.api import Analyzer
+from cyclelens.analyzer.measuring.harness import Harness
+from cyclelens.analyzer.measuring.inputs import with_marker
+from cyclelens.analyzer.measuring.region import RUNS, Comparison, measure_region
+from cyclelens.analyzer.measuring.requests import DISTINCT, Inputs
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.options import ModelOptions
+from cyclelens.analyzer.model.result import RegionAnalysis
+
+
+def compare(
+    harness: Harness,
+    region: RegionAnalysis,
+    model: Microarchitecture | None,
+    *,
+    inputs: Inputs = DISTINCT,
+    runs: int = RUNS,
+) -> Comparison:
+    """Measure a region with ``inputs`` and those of its marker; ``model`` predicts, if there is one. Raises
+    ``CannotMeasure`` and, for a marker that cannot be read, ``InputsError``."""
+    analyzer = Analyzer()
+
+    def predict(code: bytes, loop: bool, offset: int, options: ModelOptions) -> float | None:
+        return None if model is None else analyzer.cycles_of(code, model, loop, offset, options)
+
+    loop, offset = region.region.ends_in_jump_to_start, 0
+    if region.predictions:
+        loop, offset = region.predictions[0].mode == "loop", region.predictions[0].alignment
+    return measure_region(
+        harness,
+        region.region.code,
+        loop=loop,
+        offset=offset,
+        inputs=with_marker(inputs, region.region.options.get("init", "")),
+        predict=predict,
+        runs=runs,
+    )
