@@ -1,6 +1,7 @@
 """The worker process from the outside: debounce, newest wins, cancel, timeout, restart.
 
-Everything here runs on the event loop except one thread for each worker process, which waits on its pipe.
+Everything here runs on the event loop except two threads for each worker process: one writes to its pipe, one
+reads, and so learns at once when the process dies.
 """
 
 from __future__ import annotations
@@ -34,14 +35,20 @@ class Trouble(StrEnum):
 
     TIMEOUT = "timeout"
     CRASH = "crash"
+    """Two workers died of it, one after the other."""
+    START = "start"
+    """There is no worker: two died, one after the other, before they were ready."""
 
 
 class _Process:
-    """One worker process and the thread that talks to it."""
+    """One worker process and the threads that talk to it."""
 
     def __init__(self, factory: str, on_message: Callable[[_Process, object], None]) -> None:
+        """Raises OSError if the system has no room for it."""
         context = multiprocessing.get_context("spawn")
         self.ready = False
+        self.was_useful = False
+        """It has done a job."""
         self._loop = asyncio.get_running_loop()
         self._on_message = on_message
         self._outbox: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
@@ -51,9 +58,16 @@ class _Process:
         self._process = context.Process(
             target=worker.main, args=(theirs, self._cancelled, factory), name="cyclelens-worker"
         )
-        self._process.start()
-        theirs.close()
-        threading.Thread(target=self._talk, name="cyclelens-pipe", daemon=True).start()
+        self._writer = threading.Thread(target=self._write, name="cyclelens-jobs", daemon=True)
+        try:
+            self._process.start()
+            self._writer.start()
+            threading.Thread(target=self._read, name="cyclelens-outcomes", daemon=True).start()
+        except (OSError, RuntimeError) as error:
+            self.end()
+            raise OSError(str(error)) from None
+        finally:
+            theirs.close()
 
     @property
     def pid(self) -> int | None:
@@ -70,27 +84,30 @@ class _Process:
     def end(self) -> None:
         """Kill the process and what it started. Nothing is reported of it any more."""
         self._on_message = lambda _process, _message: None
+        self._outbox.put(None)
         if self._process.pid is not None:
             worker.end_group(self._process.pid)
-        self._process.kill()
-        self._outbox.put(None)
-        self._process.join(1.0)
+            self._process.kill()
+            self._process.join(1.0)
 
-    def _talk(self) -> None:
-        """The thread: one message in for the start, then one job out and its outcomes in, again and again."""
+    def _write(self) -> None:
+        """A thread: hands over the jobs. Writing may wait for a worker that is busy with another one."""
+        with contextlib.suppress(OSError):  # it is dead, which the other thread notices
+            while (job := self._outbox.get()) is not None:
+                self._connection.send(job)
+
+    def _read(self) -> None:
+        """A thread: reports the message for the start, all outcomes, and that the process is gone."""
         receiver = Receiver(self._connection)
         try:
             self._report(self._connection.recv())
-            while (job := self._outbox.get()) is not None:
-                self._connection.send(job)
-                last = False
-                while not last:
-                    outcome = receiver.receive()
-                    last = outcome.last
-                    self._report(outcome)
+            while True:
+                self._report(receiver.receive())
         except (EOFError, OSError):
             self._report(None)
         finally:
+            self._outbox.put(None)
+            self._writer.join()
             self._connection.close()
 
     def _report(self, message: object) -> None:
@@ -111,8 +128,8 @@ class Jobs:
     ) -> None:
         """
         :param on_outcome: called with every result and every error of a job that was not overtaken.
-        :param on_trouble: called when the worker had to be ended or ended itself, unless its job was
-            cancelled already; the job is the one that was running, None if there was none.
+        :param on_trouble: called for every job that gets no outcome, unless it was cancelled already; with
+            None if there is no worker and no job waits for one.
         :param timeout: seconds an analysis may take without an answer; may be changed at any time.
         """
         self.timeout = timeout
@@ -124,6 +141,10 @@ class Jobs:
         self._delays: dict[str, asyncio.TimerHandle] = {}
         self._waiting: dict[str, Job] = {}
         self._running: Job | None = None
+        self._repeated = 0
+        """Identifier of the last job that was given to a second worker because the first one died."""
+        self._failed_starts = 0
+        """Workers that died, one after the other, before they were ready."""
         self._clock: asyncio.TimerHandle | None = None
         self._closed = False
 
@@ -134,9 +155,13 @@ class Jobs:
 
     def start(self) -> None:
         """Start the worker ahead of the first job, so that it does not wait for imports."""
-        if self._process is None and not self._closed:
+        if self._process is not None or self._closed:
+            return
+        try:
             self._process = _Process(self._factory, self._received)
             self._set_clock(START_TIMEOUT)
+        except OSError:
+            self._not_started()
 
     def submit(self, uri: str, make: Callable[[int], Job], delay: float) -> None:
         """Analyse a document after ``delay`` seconds. Overtakes everything asked for it before.
@@ -190,15 +215,17 @@ class Jobs:
         if process is not self._process:
             return
         if message is None:
-            self._failed(Trouble.CRASH)
+            self._died(process)
             return
         if message == worker.READY:
             process.ready = True
+            self._failed_starts = 0
             self._set_clock(None)
         elif isinstance(message, Outcome):
             job = self._running
             if message.last:
                 self._running = None
+                process.was_useful = True
                 self._set_clock(None)
             elif job is not None and job.uri:
                 self._set_clock(self.timeout)  # whoever answers piece by piece does not hang
@@ -207,16 +234,43 @@ class Jobs:
                 self._on_outcome(job, message)
         self._next()
 
-    def _failed(self, trouble: Trouble) -> None:
-        """End the worker and say so. The next one starts with the next job, so that no failure can loop."""
+    def _died(self, process: _Process) -> None:
+        """Another worker does the job once more. One that was of no use is replaced by the next job only, so
+        that no failure can loop."""
         job = self._running
-        ready = self._process is not None and self._process.ready
         self._end_process()
-        if not ready:
-            # It never started: jobs that wait for it would each fail in the same way.
-            self._waiting.clear()
-        if job is None or job.uri:
-            self._on_trouble(job, trouble)
+        if not process.ready:
+            self._not_started()
+        elif job is not None and job.uri:
+            if job.identifier == self._repeated:
+                self._on_trouble(job, Trouble.CRASH)
+            else:
+                self._repeated = job.identifier
+                self._waiting[job.uri] = job
+        elif process.was_useful:
+            self.start()
+        self._next()
+
+    def _not_started(self) -> None:
+        """Try once more; then what waits for a worker would only fail in the same way."""
+        self._failed_starts += 1
+        if self._failed_starts == 1:
+            self.start()
+            return
+        self._failed_starts = 0
+        waiting, self._waiting = self._waiting, {}
+        for job in waiting.values() or [None]:
+            self._on_trouble(job, Trouble.START)
+
+    def _timed_out(self) -> None:
+        """End a worker that hangs; the next job starts another one."""
+        job, process = self._running, self._process
+        self._end_process()
+        if process is not None and not process.ready:
+            self._failed_starts = 1  # whoever hangs once hangs again, and for as long
+            self._not_started()
+        elif job is not None and job.uri:
+            self._on_trouble(job, Trouble.TIMEOUT)
         self._next()
 
     def _end_process(self) -> None:
@@ -230,4 +284,4 @@ class Jobs:
             self._clock.cancel()
         self._clock = None
         if seconds is not None:
-            self._clock = asyncio.get_running_loop().call_later(seconds, self._failed, Trouble.TIMEOUT)
+            self._clock = asyncio.get_running_loop().call_later(seconds, self._timed_out)

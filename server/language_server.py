@@ -176,14 +176,12 @@ class CyclelensServer(LanguageServer):
         self.notify(self.session.put(snapshot.unanswered()))
 
     def _in_trouble(self, job: Job | None, trouble: Trouble) -> None:
-        if trouble is Trouble.TIMEOUT:
-            seconds = self.settings["timeoutMs"] / 1000
-            message = (
-                f"The analysis took more than {seconds:g} s and was given up; the next edit tries again."
-            )
-        else:
-            message = "The analysis process ended unexpectedly; the next edit tries again."
-        self._report_trouble(message)
+        reasons = {
+            Trouble.TIMEOUT: f"The analysis took more than {self.jobs.timeout:g} s and was given up",
+            Trouble.CRASH: "The analysis process ended unexpectedly, twice in a row",
+            Trouble.START: "The analysis process cannot be started",
+        }
+        self._report_trouble(f"{reasons[trouble]}; the next edit tries again.")
         if job is not None:
             self.activity.ended(job.uri)
         snapshot = self.session.get(job.uri) if job is not None else None

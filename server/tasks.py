@@ -95,13 +95,11 @@ class Tasks:
             future.set_exception(TaskFailed("The comparison failed; the log says more."))
 
     def _in_trouble(self, job: Job | None, trouble: Trouble) -> None:
-        # Without a job the process did not even start, and nothing that waits for it is answered any more.
-        keys = tuple(self._futures) if job is None else (job.uri,)
-        message = (
-            "The process for comparisons cannot be started."
-            if job is None
-            else f"The comparison was given up ({trouble})."
-        )
-        for key in keys:
-            if (future := self._futures.get(key)) is not None and not future.done():
-                future.set_exception(TaskFailed(message))
+        reasons = {
+            Trouble.TIMEOUT: f"The comparison took more than {self.jobs.timeout:g} s and was given up.",
+            Trouble.CRASH: "The process for comparisons ended unexpectedly, twice in a row.",
+            Trouble.START: "The process for comparisons cannot be started.",
+        }
+        future = self._futures.get(job.uri) if job is not None else None
+        if future is not None and not future.done():
+            future.set_exception(TaskFailed(reasons[trouble]))

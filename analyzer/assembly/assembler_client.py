@@ -1,7 +1,8 @@
 """The parent's side of the assembler child: start, batches, timeout, restart, blame, cache.
 
-One child serves a process for its whole life. A statement on which it hangs or dies is remembered and never
-sent again.
+One child serves a process for its whole life. One that dies is replaced, and the statement that it had is
+sent once more: it may have been somebody else who ended it. A statement on which two die, or one hangs, is
+remembered and never sent again.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import atexit
 import contextlib
 import os
 import queue
+import signal
 import subprocess
 import sys
 import threading
@@ -21,6 +23,13 @@ from cyclelens.analyzer.recent import Recent
 
 COMMAND = ("-P", "-X", "utf8", "-m", "cyclelens.analyzer.assembly.keystone_backend")
 """Arguments to the Python interpreter; -P keeps modules of the current folder out of the child."""
+
+_FROM_OUTSIDE = [
+    -getattr(signal, name) for name in ("SIGKILL", "SIGTERM", "SIGHUP", "SIGINT") if hasattr(signal, name)
+]
+"""How a child ends that somebody else has ended. Windows does not tell."""
+_OUT_OF_TIME = -getattr(signal, "SIGPROF", 0) or None
+"""How a child ends that a statement takes too long (child.py)."""
 
 Request = tuple[str, str]
 """Dialect and statement, plain ASCII without line ends."""
@@ -52,10 +61,19 @@ class _Gone(Exception):
     """The child has ended or does not answer."""
 
 
+class _Silent(_Gone):
+    """It does not answer."""
+
+
+class _Unusable(Exception):
+    """The child says itself that it cannot work, or there is no such program; the message says why."""
+
+
 class _Child:
     """One running child with a thread that reads its replies."""
 
     def __init__(self, command: Sequence[str], start_timeout: float) -> None:
+        """Raises _Gone if it ends or is silent, _Unusable and OSError."""
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         )
@@ -69,7 +87,7 @@ class _Child:
             raise
         if greeting != "ready":
             self.kill()
-            raise OSError(greeting.partition("\t")[2] or "it does not greet")
+            raise _Unusable(greeting.partition("\t")[2] or "it does not greet")
 
     def _read(self) -> None:
         assert self.process.stdout is not None
@@ -79,11 +97,11 @@ class _Child:
         self._replies.put(b"")
 
     def read(self, timeout: float) -> bytes:
-        """The next line without its end. Raises _Gone on a timeout and at the end."""
+        """The next line without its end. Raises _Silent on a timeout and _Gone at the end."""
         try:
             line = self._replies.get(timeout=timeout)
         except queue.Empty:
-            raise _Gone from None
+            raise _Silent from None
         if not line:
             raise _Gone
         return line.rstrip(b"\n")
@@ -97,8 +115,12 @@ class _Child:
         except (OSError, ValueError):
             raise _Gone from None
 
-    def kill(self) -> None:
-        """End the process and collect it, so that no zombie stays."""
+    def kill(self, *, wait: bool = False) -> int:
+        """End the process and collect it, so that no zombie stays. ``wait``: give one that is about to end by
+        itself the time to do so. Returns how it has ended."""
+        if wait:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(timeout=0.1)
         self.process.kill()
         self.process.wait()
         self._reader.join(timeout=1)
@@ -106,6 +128,7 @@ class _Child:
             if pipe is not None:
                 with contextlib.suppress(OSError):
                     pipe.close()
+        return self.process.returncode
 
     def close(self) -> None:
         """Let the child end by itself, else kill it."""
@@ -122,8 +145,8 @@ class AssemblerClient:
 
     WINDOW = 64
     """Statements under way at once: few enough that neither pipe can fill up."""
-    MAXIMUM_RESTARTS = 8
-    """Children that one batch may cost before the rest of it is given up."""
+    MAXIMUM_BLAMED = 8
+    """Statements of one batch on which children may die before the rest of it is given up."""
     START_TIMEOUT = 20.0
     """Seconds; a loaded machine may be slow to start a process."""
 
@@ -141,7 +164,7 @@ class AssemblerClient:
         self._lock = threading.Lock()
         self._cache: Recent[Request, Reply] = Recent(100_000)
         self._deadly: dict[Request, Reply] = {}
-        self._unavailable = ""
+        self._unusable = ""
 
     def encode(
         self, requests: Iterable[Request], cancel: Callable[[], bool] = lambda: False
@@ -173,16 +196,15 @@ class AssemblerClient:
 
     def _ask(self, requests: list[Request], cancel: Callable[[], bool]) -> dict[Request, Reply]:
         results: dict[Request, Reply] = {}
-        restarts = 0
+        suspect: Request | None = None
+        """The statement that a child had when it died."""
+        blamed = 0
         done = 0
         while done < len(requests):
             try:
                 child = self._running()
-            except OSError as error:
-                self._unavailable = str(error)
-                child = None
-            if child is None:
-                reply = Reply(failure=Failure.UNAVAILABLE, reason=self._unavailable)
+            except (OSError, _Unusable) as error:
+                reply = Reply(failure=Failure.UNAVAILABLE, reason=str(error))
                 results.update(dict.fromkeys(requests[done:], reply))
                 return results
             try:
@@ -191,20 +213,24 @@ class AssemblerClient:
                     reply = Reply(failure=Failure.CANCELLED)
                     results.update(dict.fromkeys(requests[done:], reply))
                     return results
-            except _Gone:
-                # Replies come in order, so the first one missing is of the statement it died on.
-                is_silent = child.process.poll() is None
-                child.kill()
+            except _Gone as gone:
+                is_silent = isinstance(gone, _Silent)
+                # One that has died by itself says why; it may still be about to.
+                how = child.kill(wait=not is_silent)
                 self._child = None
-                restarts += 1
+                # Replies come in order, so the first one missing is of the statement it died on.
                 while done < len(requests) and requests[done] in results:
                     done += 1
+                if requests[done] != suspect and not is_silent and how != _OUT_OF_TIME:
+                    suspect = requests[done]
+                    continue
                 culprit = Reply(failure=Failure.TIMEOUT, reason="the assembler hung or died on it")
                 results[requests[done]] = culprit
-                if self._remember_silence or not is_silent:
+                if self._remember_silence if is_silent else how not in _FROM_OUTSIDE:
                     self._deadly[requests[done]] = culprit
                 done += 1
-                if restarts > self.MAXIMUM_RESTARTS:
+                blamed += 1
+                if blamed > self.MAXIMUM_BLAMED:
                     reply = Reply(
                         failure=Failure.TIMEOUT, reason="the assembler died too often before its turn"
                     )
@@ -212,17 +238,32 @@ class AssemblerClient:
                     return results
         return results
 
-    def _running(self) -> _Child | None:
-        """The child, started if need be; None if it could not be started before."""
+    def _running(self) -> _Child:
+        """The child, started if need be, and once more if it dies meanwhile. Raises OSError if there is none
+        now and _Unusable if there never will be one."""
         if self._child is not None and self._child.process.poll() is not None:
             self._child.kill()
             self._child = None
-        if self._child is None and not self._unavailable:
+        if self._child is None:
+            if self._unusable:
+                raise _Unusable(self._unusable)
             try:
-                self._child = _Child(self._command, self.START_TIMEOUT)
-            except _Gone:
-                raise OSError("it ended while starting") from None
+                self._child = self._started() or self._started()
+            except _Unusable as error:
+                self._unusable = str(error)
+                raise
+        if self._child is None:
+            raise OSError("it ended while starting, twice in a row")
         return self._child
+
+    def _started(self) -> _Child | None:
+        """A new child; None if it dies meanwhile. Raises OSError and _Unusable."""
+        try:
+            return _Child(self._command, self.START_TIMEOUT)
+        except _Silent:
+            raise OSError(f"it does not answer within {self.START_TIMEOUT:g} s") from None
+        except _Gone:
+            return None
 
     def _exchange(
         self,

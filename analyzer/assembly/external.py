@@ -39,6 +39,8 @@ _VARIABLES = ("PATH", "LD_LIBRARY_PATH", "SystemRoot", "PATHEXT", "SDKROOT", "DE
 of the rest would be shown, and options in it are options of which nobody here knows."""
 _NOT_STARTED = (126, 127)
 """What the shell and the loader of libraries say of a program that cannot be started."""
+_KILLS = (signal.SIGTERM, getattr(signal, "SIGKILL", 0))
+"""Signals that others send."""
 _not_confined: set[str] = set()
 """Programs that cannot start without more of the machine's files; none, as a rule."""
 
@@ -49,6 +51,10 @@ class HungError(Exception):
 
     def __init__(self, message: str = "It took too long, or died.") -> None:
         super().__init__(message)
+
+
+class KilledError(HungError):
+    """It was killed by somebody else, as far as one can tell."""
 
 
 class TooMuchError(HungError):
@@ -95,11 +101,14 @@ def run(
     ``timeout`` in seconds of the processor; of the clock four times that. ``readable``: files and folders
     that it may read, besides its own and the system's programs, libraries and headers; the kernel refuses
     all others if it has Landlock. ``wanted``: names of files in the folder that are read back. ``given``:
-    files that are put there before. ``file_limit``: bytes of one file that is written. Raises OSError and
-    HungError.
+    files that are put there before. ``file_limit``: bytes of one file that is written. A program that
+    somebody kills is run once more. Raises OSError and HungError.
     """
     job = _Job(command, text, timeout, readable, wanted, given or {}, file_limit, cancel)
-    done = job.run()
+    try:
+        done = job.run()
+    except KilledError:
+        done = job.run()
     if done.status in _NOT_STARTED and confinement.version() and command[0] not in _not_confined:
         # What its installation needs is nowhere where such things usually are.
         _not_confined.add(command[0])
@@ -131,6 +140,7 @@ class _Job:
                 target.write_text(content, encoding="utf-8", errors="replace")
             with source.open("rb") as standard_input, messages.open("wb") as standard_error:
                 process = self._start(str(folder), standard_input, standard_error)
+            begun = time.monotonic()
             try:
                 output = _output(process, self.timeout, self.cancel)
             except BaseException:
@@ -143,7 +153,9 @@ class _Job:
         if any(len(content) >= self.file_limit for content in files.values()):
             raise TooMuchError(self.file_limit, files)
         if process.returncode < 0:
-            raise HungError
+            # Who takes too long is killed by the system, too, but not before the time is over.
+            is_early = time.monotonic() - begun < self.timeout
+            raise KilledError if is_early and -process.returncode in _KILLS else HungError
         return Finished(process.returncode, output, errors, files)
 
     def _read(self, place: Path) -> bytes | None:

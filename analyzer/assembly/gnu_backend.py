@@ -29,6 +29,8 @@ _SELF_TEST: Mapping[Request, str] = {
 _LISTED = re.compile(r"\s*(\d+) (?:[0-9a-f]{4,}|\?{4,}) ([0-9A-F]+(?: [0-9A-F]+)*)(?=\s|$)")
 _CONTINUED = re.compile(r"\s*(\d+)\s+([0-9A-F]{2,})\s*$")
 _UNAVAILABLE = Reply(failure=Failure.UNAVAILABLE, reason="GNU as is not on PATH")
+_FLEETING = (Failure.UNAVAILABLE, Failure.TIMEOUT)
+"""What says nothing about the next run."""
 _NEVER_ASKED = Reply(failure=Failure.CANCELLED)
 
 
@@ -44,13 +46,15 @@ class GnuClient:
 
     @property
     def available(self) -> bool:
-        """Is there a GNU as that passes the self-test? Looked for once."""
+        """Is there a GNU as that passes the self-test? Looked for once, unless it could not be run."""
         if self._works is None:
             self._program = self._program or external.find_program("as")
             if self._program is None:
                 self._works = False
             else:
                 replies = self._run_all(list(_SELF_TEST), lambda: False)
+                if any(reply.failure in _FLEETING for reply in replies.values()):
+                    return False
                 self._works = all(replies[asked].code.hex() == code for asked, code in _SELF_TEST.items())
         return self._works
 
@@ -64,9 +68,13 @@ class GnuClient:
                 return dict.fromkeys(wanted, _UNAVAILABLE)
             self._cache.next_batch()
             missing = [request for request in wanted if self._cache.get(request) is None]
-            for request, reply in self._run_all(missing, cancel).items():
-                self._cache[request] = reply
-            return {request: self._cache.get(request) or _NEVER_ASKED for request in wanted}
+            found = self._run_all(missing, cancel)
+            for request, reply in found.items():
+                if reply.failure is not Failure.UNAVAILABLE:
+                    self._cache[request] = reply
+            return {
+                request: found.get(request) or self._cache.get(request) or _NEVER_ASKED for request in wanted
+            }
 
     def _run_all(self, requests: list[Request], cancel: Callable[[], bool]) -> dict[Request, Reply]:
         results: dict[Request, Reply] = {}
@@ -83,6 +91,8 @@ class GnuClient:
         """Replies of one run; a batch that it cannot cope with is halved until the culprit stands alone."""
         try:
             lines = self._run(dialect, statements)
+        except external.KilledError:
+            return dict.fromkeys(statements, Reply(failure=Failure.UNAVAILABLE, reason="GNU as was killed"))
         except external.HungError:
             if len(statements) == 1:
                 return {statements[0]: Reply(failure=Failure.TIMEOUT, reason="GNU as hung on it")}

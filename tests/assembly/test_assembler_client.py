@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from cyclelens.analyzer.assembly import child, keystone_backend
@@ -62,6 +64,68 @@ def test_a_statement_that_kills_the_child_is_blamed(client: AssemblerClient, bad
     assert [found[text] for text in "abc"] == [expected(text) for text in "abc"]
 
 
+KILLED = """
+import os, pathlib, signal, sys
+marks = pathlib.Path(sys.argv[1])
+def meet(name):
+    # Dies as often as there are marks of this name.
+    if found := sorted(marks.glob(name + "-*")):
+        found[0].unlink()
+        os.kill(os.getpid(), signal.SIGKILL)
+meet("start")
+print("ready", flush=True)
+for line in sys.stdin:
+    number, dialect, text = line.rstrip("\\n").split("\\t")
+    meet(text)
+    print(f"{number}\\t{text.encode().hex()}", flush=True)
+"""
+
+
+@pytest.fixture
+def marks(tmp_path: Path) -> Callable[[str, int], None]:
+    """Says how often children are killed, at a statement or at the ``start``."""
+
+    def put(name: str, count: int) -> None:
+        for number in range(count):
+            (tmp_path / f"{name}-{number}").touch()
+
+    return put
+
+
+@pytest.fixture
+def killed(tmp_path: Path) -> Iterator[AssemblerClient]:
+    made = AssemblerClient((sys.executable, "-c", KILLED, str(tmp_path)))
+    yield made
+    made.close()
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="processes are not killed by signals here")
+def test_a_statement_is_sent_once_more_when_somebody_kills_the_child(
+    killed: AssemblerClient, marks: Callable[[str, int], None]
+) -> None:
+    marks("b", 1)
+    assert replies(killed, *"abc") == {text: expected(text) for text in "abc"}
+    marks("e", 2)
+    found = replies(killed, *"def")
+    assert found["e"].failure is Failure.TIMEOUT
+    assert [found[text] for text in "df"] == [expected(text) for text in "df"]
+    assert replies(killed, "e")["e"] == expected("e"), "it was not the statement's doing"
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="processes are not killed by signals here")
+def test_a_child_that_is_killed_while_it_starts_is_started_again(
+    killed: AssemblerClient, marks: Callable[[str, int], None]
+) -> None:
+    marks("start", 1)
+    assert replies(killed, "a")["a"] == expected("a")
+    killed.close()
+    marks("start", 2)
+    assert replies(killed, "b")["b"] == Reply(
+        failure=Failure.UNAVAILABLE, reason="it ended while starting, twice in a row"
+    )
+    assert replies(killed, "b")["b"] == expected("b"), "the next text tries again"
+
+
 def test_a_bad_statement_is_never_sent_again(client: AssemblerClient) -> None:
     replies(client, "hang", "a")
     child = client._child
@@ -77,7 +141,7 @@ def test_a_bad_statement_is_never_sent_again(client: AssemblerClient) -> None:
 def test_too_many_deaths_end_a_batch_but_not_the_client(client: AssemblerClient) -> None:
     script = SCRIPT.replace('text == "die"', 'text.startswith("die")')
     client._command = (sys.executable, "-c", script)
-    texts = [f"die{n}" for n in range(AssemblerClient.MAXIMUM_RESTARTS + 5)]
+    texts = [f"die{n}" for n in range(AssemblerClient.MAXIMUM_BLAMED + 5)]
     assert all(reply.failure is Failure.TIMEOUT for reply in replies(client, *texts, "after").values())
     assert replies(client, "after")["after"] == expected("after")
 

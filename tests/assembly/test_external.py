@@ -110,6 +110,26 @@ def test_whatever_a_program_has_started_ends_with_it(tmp_path: Path) -> None:
         time.sleep(0.01)
 
 
+def test_a_program_that_somebody_kills_is_run_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    deaths = 0
+    wait = external._output
+
+    def kill(process: subprocess.Popen[bytes], *rest: Any) -> bytes:
+        nonlocal deaths
+        if deaths:
+            process.kill()
+            deaths -= 1
+        return wait(process, *rest)
+
+    monkeypatch.setattr(external, "_output", kill)
+    deaths = 1
+    assert shell("sleep 0.2; echo done").output == b"done\n"
+    deaths = 2
+    with pytest.raises(external.KilledError):
+        shell("sleep 0.2; echo done")
+    assert deaths == 0
+
+
 def test_programs_belong_to_the_group_of_whoever_starts_them(monkeypatch: pytest.MonkeyPatch) -> None:
     groups = []
     start = subprocess.Popen

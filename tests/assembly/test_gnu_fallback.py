@@ -199,6 +199,24 @@ def test_a_program_that_hangs_or_lies_is_not_used(tmp_path: Path, monkeypatch: p
         assert [r.failure for r in reply.values()] == [Failure.UNAVAILABLE]
 
 
+@needs_gnu_as
+def test_that_it_was_killed_is_not_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    client, request = GnuClient(), ("att", "nop")
+
+    def killed(*_: object, **__: object) -> None:
+        raise external.KilledError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(external, "run", killed)
+        assert client.encode([request])[request].failure is Failure.UNAVAILABLE, "while it is looked for"
+    assert client.encode([request])[request] == Reply(b"\x90")
+    other = ("att", "ret")
+    with monkeypatch.context() as patched:
+        patched.setattr(external, "run", killed)
+        assert client.encode([other])[other] == Reply(failure=Failure.UNAVAILABLE, reason="GNU as was killed")
+    assert client.encode([other])[other] == Reply(b"\xc3")
+
+
 def test_its_bytes_are_compared_with_the_text() -> None:
     text = "vaddps 64(%rsi), %zmm2, %zmm3{%k1}{z}"
     question = prepare(text, ATT, NOWHERE)

@@ -13,6 +13,7 @@ import pytest
 import pytest_asyncio
 from editor import Editor, make_client, small_capabilities
 from lsprotocol import types
+from processes import descendants, eventually, process
 from pygls.exceptions import JsonRpcInvalidParams, JsonRpcRequestCancelled
 from pytest_lsp import ClientServerConfig
 
@@ -137,13 +138,13 @@ async def test_a_worker_outlives_neither_its_server_nor_a_hanging_analysis() -> 
     await editor.start()
     await editor.open(GOOD)
     server = client._server.pid
-    children = _children(server)
-    assert children
+    started = list(descendants(server))
+    assert started
     editor.replace_line(1, "  hang")
     os.kill(server, signal.SIGKILL)
     await client._server.wait()
     await client.stop()
-    assert _gone(children)
+    assert await eventually(lambda: not any(one.runs for one in started))
 
 
 @pytest.mark.parametrize("politely", [True, False], ids=["after a shutdown", "after being killed"])
@@ -160,7 +161,7 @@ async def test_what_the_analysis_started_ends_with_the_server(politely: bool) ->
         os.kill(client._server.pid, signal.SIGKILL)
         await client._server.wait()
     await client.stop()
-    assert _gone([int(problem.message)])
+    assert await eventually(lambda: process(int(problem.message)) is None)
 
 
 @pytest.mark.asyncio
@@ -252,35 +253,8 @@ async def test_shutdown_leaves_no_process_and_no_error() -> None:
     editor = Editor(client)
     await editor.start()
     await editor.open(GOOD)
-    children = _children(client._server.pid)
+    started = list(descendants(client._server.pid))
     await client.shutdown_session()
     assert client._server.returncode == 0
     await client.stop()
-    assert _gone(children)
-
-
-def _children(pid: int) -> list[int]:
-    """Direct children of a process; needs Linux's /proc."""
-    path = Path(f"/proc/{pid}/task/{pid}/children")
-    if not path.exists():
-        pytest.skip("the list of child processes is read from /proc")
-    return [int(child) for child in path.read_text().split()]
-
-
-def _gone(pids: list[int]) -> bool:
-    """Whether all these processes end, without help, in a generous time."""
-    import time
-
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline:
-        if not any(_running(pid) for pid in pids):
-            return True
-        time.sleep(0.02)
-    return False
-
-
-def _running(pid: int) -> bool:
-    try:
-        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
-    except (FileNotFoundError, ProcessLookupError):
-        return False
+    assert await eventually(lambda: not any(one.runs for one in started))

@@ -162,10 +162,11 @@ async def test_a_mistake_in_the_analysis_is_told_and_the_worker_lives_on(desk: D
 async def test_an_engine_that_cannot_start_is_told_once_for_each_attempt() -> None:
     desk = Desk("fake_engine:create_broken")
     desk.submit("region a\nend")
-    assert await desk.event() == (None, Trouble.CRASH)
+    desk.submit("region b\nend", uri="b")
+    assert [await desk.event(), await desk.event()] == [("a", Trouble.START), ("b", Trouble.START)]
     assert desk.jobs.worker_pid is None, "no restart without a new job: it would fail again and again"
     desk.submit("region a\nend")
-    assert await desk.event() == (None, Trouble.CRASH)
+    assert await desk.event() == ("a", Trouble.START)
     desk.jobs.close()
 
 

@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 
 from cyclelens.analyzer.comparisons.table import Step, Table
 from cyclelens.analyzer.model.result import Hint
@@ -34,6 +35,7 @@ class FakeEngine:
 
     def compare(self, job: Job, cancel: Callable[[], bool]) -> Iterator[Step | Table]:
         """Takes its time for a region ``long``, and until it is cancelled for one called ``endless``."""
+        wait_for(job.region)
         for step in range(10 if job.region == "long" else 0):
             time.sleep(0.1)
             yield Step(step + 1, 10)
@@ -53,6 +55,7 @@ class FakeEngine:
             sleeper = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(120)"])
             problem = Problem(0, 0, 1, "pid", str(sleeper.pid))
             return FileResult(problems=(problem,))
+        wait_for(job.text)
         while "hang" in job.text:
             time.sleep(0.01)
         while "wait until cancelled" in job.text:
@@ -68,6 +71,14 @@ class FakeEngine:
             if re.search(r"\bbad\b", line)
         )
         return FileResult(regions, problems, "fake")
+
+
+def wait_for(text: str) -> None:
+    """``wait for PATH``: make a file ``PATH.begun`` and wait until there is one at PATH."""
+    if wanted := re.search(r"wait for (\S+)", text):
+        Path(wanted[1] + ".begun").touch()
+        while not Path(wanted[1]).exists():
+            time.sleep(0.01)
 
 
 def _region(lines: list[str], start: int) -> RegionResult:
