@@ -6,6 +6,7 @@ import argparse
 
 from cyclelens.analyzer.model.options import (
     ASSUMPTIONS,
+    HARNESSES,
     MODELS,
     MOVE_ELIMINATIONS,
     ModelOptions,
@@ -27,6 +28,13 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
         default="diff",
         help="which registers hold the same address at the start (default: none; stack: all but RSP and RBP; "
         "bhive: as in BHive's profiler, with --model hardware)",
+    )
+    parser.add_argument(
+        "--harness",
+        choices=HARNESSES,
+        default="none",
+        help="how the figures to compare with were measured, where that costs cycles of its own; one-page: "
+        "all pages of memory are one physical page, and the stack walks through them (ZEN5; default: none)",
     )
     add_resources_argument(parser)
     parts = parser.add_argument_group("ablations", "the model without one of its parts")
@@ -65,6 +73,7 @@ def model_options(parser: argparse.ArgumentParser, arguments: argparse.Namespace
         return ModelOptions(
             model=arguments.model,
             assume=arguments.assume,
+            harness=arguments.harness,
             simple_front_end=arguments.simple_front_end,
             micro_fusion=not arguments.no_micro_fusion,
             macro_fusion=not arguments.no_macro_fusion,

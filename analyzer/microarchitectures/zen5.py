@@ -19,7 +19,7 @@ from __future__ import annotations
 from itertools import combinations
 
 from cyclelens.analyzer.microarchitectures.instruction_sets import ZEN_5
-from cyclelens.analyzer.model.macro_ops import MacroOpRules, WastedSlots
+from cyclelens.analyzer.model.macro_ops import MacroOpRules, OnePage, WastedSlots
 from cyclelens.analyzer.model.microarchitecture import UNLIMITED, Microarchitecture, Policies
 from cyclelens.analyzer.model.units import Units, UopKind, unit
 
@@ -126,6 +126,7 @@ RULES = MacroOpRules(
     learnt_loads=34,
     unlearnt_loads=50,
     mask_operations_per_cycle=2,
+    one_page=OnePage(other_page_slots=2, walking_stack_eighths=38, lines_remembered=4),
 )
 
 MODELS = (

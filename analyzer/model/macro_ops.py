@@ -35,6 +35,19 @@ class WastedSlots:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OnePage:
+    """What loads cost beyond their own where a measuring harness maps all pages to one physical page (M22):
+    slots of the address units, in eighths for the stack's."""
+
+    other_page_slots: int
+    """A load whose line was last read through another page."""
+    walking_stack_eighths: int
+    """A load that pops from a line that has not been read yet."""
+    lines_remembered: int
+    """Of how many pages a line is known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MacroOpRules:
     """Parameters beyond those that all cores have, in cycles, bytes, macro-ops or instructions as named."""
 
@@ -92,3 +105,4 @@ class MacroOpRules:
     unlearnt_loads: int
     """So many loads are more than it holds; in between it holds some."""
     mask_operations_per_cycle: int
+    one_page: OnePage

@@ -12,6 +12,10 @@ ASSUMPTIONS = ("diff", "same", "stack", "bhive")
 """Where the registers point at the start: all to different memory, all to the same, all but RSP and RBP to
 the same, or as in the BHive profiler: so, all memory words hold the same pointer, and all pages are one."""
 
+HARNESSES = ("none", "one-page")
+"""What the figures to compare with owe to the way they were measured: nothing; or all pages of memory are one
+physical page, and the stack walks on through them. It matters on cores with rules for it (Zen 5)."""
+
 MOVE_ELIMINATIONS = ("model", "none", "full")
 """As the microarchitecture does it; never; always."""
 
@@ -26,6 +30,7 @@ class ModelOptions:
 
     model: str = "reference"
     assume: str = "diff"
+    harness: str = "none"
     simple_front_end: bool = False
     """No front-end limits: the renamer never waits, and nothing is micro-fused."""
     micro_fusion: bool = True
@@ -42,6 +47,7 @@ class ModelOptions:
         for value, known in (
             (self.model, MODELS),
             (self.assume, ASSUMPTIONS),
+            (self.harness, HARNESSES),
             (self.move_elimination, MOVE_ELIMINATIONS),
         ):
             if value not in known:

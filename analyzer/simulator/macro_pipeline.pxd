@@ -4,6 +4,7 @@ cimport cython
 from cyclelens.analyzer.simulator.back_end.age_scheduler cimport AgeScheduler, StoreCommit
 from cyclelens.analyzer.simulator.back_end.emulator cimport Emulator
 from cyclelens.analyzer.simulator.back_end.macro_renamer cimport MacroRenamer
+from cyclelens.analyzer.simulator.back_end.one_page cimport LinesOfOnePage
 from cyclelens.analyzer.simulator.back_end.reorder_buffer cimport ReorderBuffer
 from cyclelens.analyzer.simulator.front_end.op_cache cimport OpCache
 from cyclelens.analyzer.simulator.tables.columns cimport Columns
@@ -28,6 +29,7 @@ cdef class MacroPipeline:
     cdef public Emulator emulator
     cdef public ReorderBuffer reorder_buffer
     cdef public OpCache front_end
+    cdef public LinesOfOnePage one_page
     cdef public MacroRenamer renamer
     cdef public AgeScheduler scheduler
     cdef public StoreCommit commit

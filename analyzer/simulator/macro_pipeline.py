@@ -10,6 +10,7 @@ from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.simulator.back_end.age_scheduler import AgeScheduler, StoreCommit
 from cyclelens.analyzer.simulator.back_end.emulator import Emulator
 from cyclelens.analyzer.simulator.back_end.macro_renamer import MacroRenamer
+from cyclelens.analyzer.simulator.back_end.one_page import LinesOfOnePage
 from cyclelens.analyzer.simulator.back_end.reorder_buffer import ReorderBuffer
 from cyclelens.analyzer.simulator.failures import Cancelled, SimulationStuck
 from cyclelens.analyzer.simulator.front_end.op_cache import OpCache
@@ -34,9 +35,16 @@ class MacroPipeline:
         self.queues = Queues(microarchitecture)
         self.flight = InFlight()
         self.operations = Operations(columns.program, microarchitecture)
-        self.emulator = Emulator(columns, self.operations, options.assume)
+        self.emulator = Emulator(columns, self.operations, options.assume, options.harness)
         self.reorder_buffer = ReorderBuffer(columns, microarchitecture, self.queues)
         self.front_end = OpCache(columns, microarchitecture, self.queues, self.operations, self.flight)
+        assert microarchitecture.macro_ops is not None
+        self.one_page = LinesOfOnePage(
+            columns,
+            self.flight,
+            microarchitecture.macro_ops.one_page,
+            active=options.harness == "one-page",
+        )
         self.renamer = MacroRenamer(
             columns,
             microarchitecture,
@@ -44,6 +52,7 @@ class MacroPipeline:
             self.operations,
             self.emulator,
             self.flight,
+            self.one_page,
             self.reorder_buffer.entries,
         )
         self.scheduler = AgeScheduler(columns, microarchitecture, self.operations, self.flight)
@@ -60,6 +69,7 @@ class MacroPipeline:
         self.queues.start(self.program)
         self.flight.start()
         self.emulator.start()
+        self.one_page.start()
         self.reorder_buffer.start()
         self.front_end.start()
         self.renamer.start()

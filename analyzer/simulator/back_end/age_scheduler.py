@@ -278,6 +278,7 @@ class AgeScheduler:
                         integers += 1
                     if flight.u_waste[slot] and self._wastes_address(uop, cycle):
                         self._address_debt += flight.u_waste[slot]
+                    self._address_debt += flight.u_harness[slot]
             elif stores < self._stores and not (traits & _ALONE and self._alone_free > cycle):
                 taken = True
                 stores += 1

@@ -25,6 +25,7 @@ cdef int _NOT
 cdef int _NOTHING
 cdef int _OPERATE
 cdef int _OR
+cdef int _PAGE_WORDS
 cdef int _PATTERN
 cdef int _REGISTERS
 cdef int _SAR
@@ -45,6 +46,7 @@ cdef class Emulator:
     cdef Operations _operations
     cdef bint _same
     cdef bint _stack_apart
+    cdef long long _word_mask
     cdef public long long[::1] register
     cdef long long[::1] _keys
     cdef long long[::1] _words
@@ -73,5 +75,7 @@ cdef class Emulator:
     @cython.locals(one=cython.longlong, byte=cython.longlong, before=cython.longlong, mask=cython.longlong, part=cython.longlong)
     cdef void _write(self, long long address, int bits, long long value) noexcept
     cdef int _slot(self, long long word) noexcept
-    cdef long long _word(self, long long word) noexcept
-    cdef void _put(self, long long word, long long value) noexcept
+    @cython.locals(word=cython.longlong)
+    cdef long long _word(self, long long number) noexcept
+    @cython.locals(word=cython.longlong)
+    cdef void _put(self, long long number, long long value) noexcept

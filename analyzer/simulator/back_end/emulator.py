@@ -18,6 +18,7 @@ _CODE = 0x1000000000
 _APART = 1 << 44
 """Between the memories of registers that point to different ones."""
 _WORDS = 1 << 12
+_PAGE_WORDS = 512
 _MULTIPLIER = 0x5DEECE66D
 _INCREMENT = 11
 _SEED_MASK = (1 << 48) - 1
@@ -28,12 +29,14 @@ _SEED_MASK = (1 << 48) - 1
 class Emulator:
     """Sixteen registers, and the words that stores have changed."""
 
-    def __init__(self, columns: Columns, operations: Operations, policy: str) -> None:
+    def __init__(self, columns: Columns, operations: Operations, policy: str, harness: str) -> None:
         self._columns = columns
         self._program = columns.program
         self._operations = operations
         self._same = policy != "diff"
         self._stack_apart = policy == "stack"
+        self._word_mask: Long = _PAGE_WORDS - 1 if harness == "one-page" else _MASK
+        """Of the number of a word: its place in the physical memory."""
         self.register = longs(_REGISTERS)
         self._keys = longs(_WORDS)
         self._words = longs(_WORDS)
@@ -237,7 +240,8 @@ class Emulator:
             slot = (slot + 1) & mask
         return slot
 
-    def _word(self, word: Long) -> Long:
+    def _word(self, number: Long) -> Long:
+        word: Long = number & self._word_mask
         slot = self._slot(word)
         if self._used[slot]:
             return self._words[slot]
@@ -246,7 +250,8 @@ class Emulator:
         # Something of its own, always the same for the same place.
         return (((word & 0x3FFFFFFF) * _MULTIPLIER + (word >> 30)) & _SEED_MASK) << 3 | _APART << 4
 
-    def _put(self, word: Long, value: Long) -> None:
+    def _put(self, number: Long, value: Long) -> None:
+        word: Long = number & self._word_mask
         slot = self._slot(word)
         if not self._used[slot]:
             if 2 * self._count >= self._size:

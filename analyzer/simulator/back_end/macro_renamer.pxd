@@ -2,6 +2,7 @@
 cimport cython
 
 from cyclelens.analyzer.simulator.back_end.emulator cimport Emulator
+from cyclelens.analyzer.simulator.back_end.one_page cimport LinesOfOnePage
 from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue
 from cyclelens.analyzer.simulator.tables.columns cimport Columns
 from cyclelens.analyzer.simulator.tables.in_flight cimport InFlight
@@ -20,6 +21,7 @@ cdef int _HASH
 cdef int _LINE
 cdef int _NARROWEST_RENAMED
 cdef int _OWN_RESULT
+cdef int _PAGE
 cdef int _READ_MODIFY_WRITE
 cdef int _ROOM_ADDRESS
 cdef int _ROOM_INTEGER
@@ -35,6 +37,7 @@ cdef class MacroRenamer:
     cdef Operations _operations
     cdef Emulator _emulator
     cdef InFlight _flight
+    cdef LinesOfOnePage _one_page
     cdef PairQueue _idq
     cdef PairQueue _issued
     cdef PairQueue _entries
@@ -84,14 +87,15 @@ cdef class MacroRenamer:
     cdef void tick(self, int cycle) noexcept
     cdef bint _has_room(self, int count) noexcept
     cdef void _rename(self, int first, int i, int cycle) noexcept
+    @cython.locals(address=cython.longlong)
     cdef void _rename_uop(self, int uop, int static, int cycle) noexcept
     cdef int _add_input(self, int uop, int value) noexcept
     cdef int _current(self, int key) noexcept
     cdef void _write(self, int key, int value) noexcept
     @cython.locals(address=cython.longlong)
     cdef void _open_store(self, int uop, int static) noexcept
-    @cython.locals(address=cython.longlong, ahead=cython.longlong)
-    cdef int _find_store(self, int uop, int static) noexcept
+    @cython.locals(ahead=cython.longlong, offset=cython.longlong)
+    cdef int _find_store(self, int uop, int static, long long address) noexcept
     cdef int _read_from(self, int uop, int static, int store, bint begins, int size) noexcept
     cdef bint _same_registers(self, int static, int slot) noexcept
     cdef bint _knows(self, int uop) noexcept

@@ -8,6 +8,7 @@ from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.units import Role
 from cyclelens.analyzer.model.uops import Trait
 from cyclelens.analyzer.simulator.back_end.emulator import Emulator
+from cyclelens.analyzer.simulator.back_end.one_page import LinesOfOnePage
 from cyclelens.analyzer.simulator.tables.arrays import Long, PairQueue, ints
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import (
@@ -30,6 +31,7 @@ _VECTOR, _OWN_RESULT, _READ_MODIFY_WRITE = (
     int(Trait.READ_MODIFY_WRITE),
 )
 _LINE = 64
+_PAGE = 4096
 _NARROWEST_RENAMED = 4
 _ROOM_INTEGER, _ROOM_ADDRESS, _ROOM_VECTOR, _ROOM_STORES = 4, 4, 3, 2
 """What an instruction may need; less room than that stops dispatch."""
@@ -47,6 +49,7 @@ class MacroRenamer:
         operations: Operations,
         emulator: Emulator,
         in_flight: InFlight,
+        one_page: LinesOfOnePage,
         entries: PairQueue,
     ) -> None:
         rules = microarchitecture.macro_ops
@@ -56,6 +59,7 @@ class MacroRenamer:
         self._operations = operations
         self._emulator = emulator
         self._flight = in_flight
+        self._one_page = one_page
         self._idq = queues.idq
         self._issued = queues.issued
         self._entries = entries
@@ -203,6 +207,8 @@ class MacroRenamer:
         flight.u_inputs[slot] = program.u_in_count[static]
         flight.u_waste[slot] = 0
         flight.u_slots[slot] = 1
+        flight.u_harness[slot] = 0
+        crosses = False
         alias = NONE
         pending = 0
         if kind == EMPTY:
@@ -223,7 +229,13 @@ class MacroRenamer:
             columns.store[uop] = columns.stores - 1
             columns.store_uop[columns.stores - 1] = uop
         elif kind == LOAD and program.u_has_address[static]:
-            alias = self._find_store(uop, static)
+            address: Long = self._emulator.address(uop)
+            self._emulator.load_address = address
+            self._one_page.read(uop, address)
+            crosses = address % _LINE + program.u_bytes[static] > _LINE
+            if crosses:
+                flight.u_slots[slot] = 2
+            alias = self._find_store(uop, static, address)
             if alias < NONE:
                 # It forwards from the store: it waits for its address and its data.
                 store = columns.store[uop] & flight.store_mask
@@ -236,7 +248,7 @@ class MacroRenamer:
         if pending == 0:
             flight.fresh.push(uop, 0)
         self._weigh(uop, static, kind, cycle)
-        latency = self._crossing if flight.u_slots[slot] > 1 else 0
+        latency = self._crossing if crosses else 0
         columns.first_result[uop] = columns.values
         for operand in range(program.u_out0[static], program.u_out0[static] + program.u_out_count[static]):
             key = program.out_key[operand]
@@ -315,29 +327,30 @@ class MacroRenamer:
         # The value has no latency: it is there when the address is picked.
         flight.s_picked[slot] = columns.new_value(uop, 0)
 
-    def _find_store(self, uop: int, static: int) -> int:
+    def _find_store(self, uop: int, static: int, address: Long) -> int:
         """What a load reads: the value that a store in flight stores, if it is renamed to that; NONE for
         memory; less if it forwards from a store, which ``store`` names."""
         columns = self._columns
         program = self._program
         flight = self._flight
-        address: Long = self._emulator.address(uop)
-        self._emulator.load_address = address
         size = program.u_bytes[static]
-        slot = uop & flight.uop_mask
-        if address % _LINE + size > _LINE:
-            flight.u_slots[slot] = 2
         columns.blocked[uop] = 0
         store = columns.stores - 1
         while store >= flight.oldest_store:
             ahead: Long = address - columns.store_base[store]
+            other_page = False
+            if self._one_page.active and flight.decoded:
+                # Loops learn that such accesses do not meet; straight-line code forwards between pages.
+                offset: Long = (ahead + _PAGE // 2) % _PAGE - _PAGE // 2
+                other_page = offset != ahead
+                ahead = offset
             stored = columns.store_bytes[store]
             if -size < ahead < stored:
                 columns.store[uop] = store
                 if ahead < 0 or ahead + size > stored:
                     columns.blocked[uop] = 1
                     return NONE
-                return self._read_from(uop, static, store, ahead == 0, size)
+                return self._read_from(uop, static, store, ahead == 0 and not other_page, size)
             store -= 1
         return NONE
 

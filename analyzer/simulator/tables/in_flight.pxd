@@ -19,6 +19,7 @@ cdef class InFlight:
     cdef public int[::1] u_waste
     cdef public int[::1] u_waste_value
     cdef public int[::1] u_slots
+    cdef public int[::1] u_harness
     cdef public int[::1] s_base_value
     cdef public int[::1] s_index_value
     cdef public int[::1] s_base_key

@@ -29,6 +29,8 @@ class InFlight:
         self.u_waste_value = ints(_UOPS)
         self.u_slots = ints(_UOPS)
         """Of the address units."""
+        self.u_harness = ints(_UOPS)
+        """Eighths of a slot of the address units that measuring costs."""
         self.s_base_value = ints(_STORES)
         self.s_index_value = ints(_STORES)
         self.s_base_key = ints(_STORES)

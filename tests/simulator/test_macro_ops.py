@@ -1,0 +1,68 @@
+"""Zen 5: small cases with the cycles that a real core takes (docs/zen5.md, M1 to M22)."""
+
+from __future__ import annotations
+
+import pytest
+from cyclelens.analyzer.model.options import ModelOptions
+from simulated import cycles
+
+SAME = ModelOptions(assume="same")
+ONE_PAGE = ModelOptions(assume="same", harness="one-page")
+STORE_LOAD = "488906488b86"
+"""mov [rsi], rax; mov rax, [rsi + a displacement of 32 bits]"""
+
+
+def straight(code: str, options: ModelOptions = SAME) -> float:
+    return cycles(code, "ZEN5", loop=False, options=options)
+
+
+def loop(code: str, options: ModelOptions = SAME) -> float:
+    return cycles(code, "ZEN5", loop=True, options=options)
+
+
+@pytest.mark.parametrize(
+    ("rule", "code", "measured"),
+    [
+        ("M1: four instructions a cycle, eight NOPs", 8 * "90", 2.0),
+        ("M1: 16 bytes a cycle, eight NOPs of eight bytes", 8 * "0f1f840000000000", 3.95),
+        ("M1: an instruction of 11 bytes is alone", 4 * "48c7863412000000000000", 3.99),
+        ("M14: a dependent comparison wastes slots", 4 * "488d42184839c1", 2.52),
+        ("M19: a load of more than a store in flight wrote", "c600014c8b20", 14.0),
+    ],
+)
+def test_straight_line_code(rule: str, code: str, measured: float) -> None:
+    assert straight(code) == pytest.approx(measured, rel=0.05), rule
+
+
+@pytest.mark.parametrize(
+    ("rule", "code", "measured"),
+    [
+        ("M18: renamed memory takes no time", "4889064883c001488b06ffc975f3", 1.0),
+        ("M20: additions of vectors into each other", "c5f458c9ffc975f8", 2.0),
+        ("M20: an addition into a multiplication", "c5f458c9c5f459c9ffc975f4", 6.0),
+        ("M10: three components, from the base", "488d441808ffc975f7", 2.0),
+        ("M10: three components, from the index", "488d440308ffc975f7", 1.0),
+        ("M3: eight macro-ops in a cycle", 7 * "0f1f4000" + "ffc975e0", 1.0),
+        ("M3: thirteen entries in a small loop", 12 * "0f1f4000" + "ffc975cc", 3.0),
+        ("M2: at least a cycle", "ffc975fc", 1.0),
+    ],
+)
+def test_loops(rule: str, code: str, measured: float) -> None:
+    assert loop(code) == pytest.approx(measured, rel=0.03), rule
+
+
+@pytest.mark.parametrize(
+    ("rule", "code", "own_pages", "one_page"),
+    [
+        ("a line read through two pages in turn", "488b06488b9e00100000", 0.62, 1.0),
+        ("five pops walk through memory", "5b5d415c415d415e", 1.25, 2.0),
+        ("a store is forwarded to another page", STORE_LOAD + "00100000", 0.62, 7.0),
+        ("another line is another line", STORE_LOAD + "40100000", 0.62, 0.62),
+    ],
+)
+def test_the_rules_of_the_harness_are_a_switch(
+    rule: str, code: str, own_pages: float, one_page: float
+) -> None:
+    """M22: with one physical page behind all others, in straight-line code."""
+    assert straight(code) == pytest.approx(own_pages, rel=0.02), rule
+    assert straight(code, ONE_PAGE) == pytest.approx(one_page, rel=0.02), rule
