@@ -93,7 +93,7 @@ class Code:
     """The code of a file."""
 
     sections: Sequence[int]
-    """The first place of each section, and the one behind the last."""
+    """The first place of each stretch of code that nothing goes on to, and the one behind the last."""
     transfers: Sequence[Transfer]
     """In order. Targets are places of the code."""
     functions: Sequence[int]
@@ -104,6 +104,8 @@ class Code:
     """By place of each switch where it may go, as far as known."""
     is_code: Callable[[int, int], bool]
     """Is there more than padding and data from one place up to another?"""
+    section: Callable[[int], int]
+    """The section of the file that a place is in. There may be gaps between the places of one."""
 
 
 def entries_of(functions: Mapping[int, str]) -> list[int]:
@@ -263,7 +265,9 @@ class _Finder:
             if not switches:
                 entries.append(at)
             reached(successors, [at], live)
-        return Flow(blocks, successors, [beginning.get(self._target(block)) for block in blocks]), entries
+        jumps = [beginning.get(self._target(block)) for block in blocks]
+        sections = [self._code.section(block.first) for block in blocks]
+        return Flow(blocks, successors, jumps, sections), entries
 
     def _blocks(self, low: int, high: int) -> Iterator[Block]:
         starts = self._starts[bisect_right(self._starts, low) : bisect_right(self._starts, high)]

@@ -270,7 +270,8 @@ class _Assembly:
             places += found_iaca
         if self.wanted != "markers":
             places += self._without_marked(
-                [place[0] for place in places], find_loops(self.program, self.lines)
+                [place[0] for place in places],
+                find_loops(self.program, self.lines, self.layouts.known_size),
             )
         places.sort(key=lambda place: place[0].start)
         self.spans = spans = [place[0] for place in places]
@@ -455,7 +456,8 @@ class _Assembly:
             section = next((statements[index].section for index in instructions), CODE_SECTION)
             code = None
             if found.last - found.first <= MAXIMUM_REGION:
-                code = RegionCode(self.layouts, self.encoder, section, found.own)
+                is_marked = found.loop is None
+                code = RegionCode(self.layouts, self.encoder, section, found.own, is_marked)
             else:
                 message = f"Regions of more than {MAXIMUM_REGION:,} statements are not analysed."
                 self._report_region("region-too-large", message, span, Severity.ERROR)

@@ -160,8 +160,8 @@ def loops(
         if section.name in listing.code_sections:
             base = None if listing.object is None else listing.object.base(section.name)
             for at, piece in enumerate(section.pieces):
-                address = piece.offset + (number << _APART if base is None else base)
-                machine.add(address, len(piece.code), _instruction(section, at))
+                origin = number << _APART if base is None else base
+                machine.add(piece.offset + origin, len(piece.code), _instruction(section, at), origin)
                 origins.append((section, at))
     around = None if listing.object is None else Surroundings(listing.object)
     found_loops = control_flow.find_loops(code_of(machine, around))[:MAXIMUM_REGIONS]
@@ -198,7 +198,7 @@ def loops(
             end = lines.content(last_line, text)[1]
             span = Span(names[loop.key], start, end, line, last_line, column, end_column)
             executed = FoundRuns(runs, [number for number, _ in own])
-            if is_path and len(by_section) == 1:
+            if is_path:
                 executed = FoundRuns([[at for run in runs for at in run]])
             result.append(FoundCode(span, section, pieces, executed, loop_found))
     return result

@@ -28,6 +28,8 @@ class Flow:
     """Numbers of blocks; what control goes on to comes first."""
     jumps: list[int | None]
     """The block that the jump at the end of each goes to."""
+    sections: list[int]
+    """The section that each is in."""
 
 
 class Part(NamedTuple):
@@ -82,11 +84,15 @@ class Loop:
             left += loop.inner
 
     def parts(self) -> tuple[list[Part], bool]:
-        """Its own basic blocks, as if nothing led out of it; whether there is only one way around. Then they
-        are in the order of execution from the lowest on, which the last one jumps back to."""
+        """Its own basic blocks, as if nothing led out of it; whether there is only one way around, within a
+        section. Then they are in the order of execution from the lowest on, which the last one jumps back
+        to."""
         following = self._following()
         order: Sequence[int] = self.nodes
-        is_path = not self.inner and all(len(targets) == 1 for targets in following.values())
+        sections = {self.flow.sections[node] for node in self.nodes}
+        is_path = (
+            not self.inner and len(sections) == 1 and all(len(targets) == 1 for targets in following.values())
+        )
         if is_path:
             way = [self.nodes[0]]
             while (target := following[way[-1]][0]) != way[0]:

@@ -116,9 +116,10 @@ def name_loops(loops: Sequence[Loop], labels: Mapping[int, tuple[str, int]]) -> 
     return names
 
 
-def find_loops(program: Program, lines: Lines) -> list[FoundCode]:
-    """All loops; one whose code is in several sections comes several times."""
-    flow = ProgramFlow(program)
+def find_loops(program: Program, lines: Lines, size: Callable[[int], int | None]) -> list[FoundCode]:
+    """All loops; one whose code is in several sections comes several times. ``size``: the bytes of a
+    statement, None if they are not known."""
+    flow = ProgramFlow(program, size)
     loops = control_flow.find_loops(flow.code())[:MAXIMUM_REGIONS]
     labels = {loop.key: flow.label(loop.lowest) for loop in loops}
     known = {
@@ -149,6 +150,6 @@ def find_loops(program: Program, lines: Lines) -> list[FoundCode]:
             last_line = max(lines.locate(begin)[0], line)
             end = max(end, place[0])
             span = Span(names[loop.key], place[0], end, line, last_line, column, end_column)
-            numbers = () if is_path and len(sections) == 1 else tuple(number for number, _ in own)
+            numbers = () if is_path else tuple(number for number, _ in own)
             found.append(FoundCode(span, first, last, blocks, numbers, loop_found))
     return found

@@ -66,7 +66,7 @@ class _Listing:
             if self._owners and address < self.machine.ends[-1]:
                 continue  # symbols of sizes that overlap
             for instruction in decode(file.code(function)):
-                self.machine.add(address, instruction.length, instruction)
+                self.machine.add(address, instruction.length, instruction, function.origin)
                 self._owners.append(function)
                 address += instruction.length
         self.targets = [self._target(place) for place in range(len(self._owners))]

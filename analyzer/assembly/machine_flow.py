@@ -29,16 +29,19 @@ class MachineCode:
     addresses: list[int] = field(default_factory=list)
     ends: list[int] = field(default_factory=list)
     """The addresses behind them."""
+    origins: list[int] = field(default_factory=list)
+    """Where their sections begin."""
     at: dict[int, int] = field(default_factory=dict)
     """Their places by address; what makes no bytes has none."""
 
-    def add(self, address: int, length: int, instruction: Instruction | None) -> None:
+    def add(self, address: int, length: int, instruction: Instruction | None, origin: int) -> None:
         """Put an instruction, or some data, behind what is there."""
         if length:
             self.at[address] = len(self.addresses)
         self.instructions.append(instruction)
         self.addresses.append(address)
         self.ends.append(address + length)
+        self.origins.append(origin)
 
     def target(self, place: int) -> int | None:
         """The address that a jump or call at a place goes to, if it says so itself."""
@@ -130,7 +133,9 @@ def code_of(machine: MachineCode, around: Surroundings | None) -> Code:
     def is_code(first: int, end: int) -> bool:
         return _is_code(machine.instructions[first:end])
 
-    return Code([*sections, len(machine.addresses)], transfers, sorted(functions), entries, switches, is_code)
+    ends = [*sections, len(machine.addresses)]
+    section = machine.origins.__getitem__
+    return Code(ends, transfers, sorted(functions), entries, switches, is_code, section)
 
 
 def _never_returns(around: Surroundings, address: int | None) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Callable, Iterator
+from functools import lru_cache, partial
 
 from cyclelens.analyzer.assembly import control_flow, directives, registers
 from cyclelens.analyzer.assembly.control_flow import Code, Kind, Transfer
@@ -42,10 +42,13 @@ _FOLLOWED = frozenset(["byte", "type"])
 
 
 class ProgramFlow:
-    """Where control goes in a text. A place is a statement, counted section by section."""
+    """Where control goes in a text. A place is a statement that becomes bytes, counted section by section in
+    the order of addresses; behind the last of each section there is one more, where nothing stands."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, size: Callable[[int], int | None]) -> None:
+        """``size``: the bytes of a statement, None if they are not known."""
         self._program = program
+        self._size = size
         self._find_sections()
         self._functions: dict[int, str] = {}
         """Names by place."""
@@ -74,12 +77,12 @@ class ProgramFlow:
         functions = sorted(self._functions)
         entries = control_flow.give_to_switches(switches, taken, self._functions)
         entries += control_flow.entries_of(self._functions)
-        return Code(self._sections, self._transfers, functions, entries, switches, self._is_code)
+        section = partial(bisect_right, self._sections)
+        return Code(self._sections, self._transfers, functions, entries, switches, self._is_code, section)
 
     def statement(self, place: int) -> int:
-        """The index of the statement at a place; of the one behind the last of a stretch for the end."""
-        at = bisect_right(self._places, place) - 1
-        return place - self._shifts[self._order[at]]
+        """The index of the statement at a place."""
+        return self._statements[place]
 
     def label(self, place: int) -> tuple[Label, str]:
         """The label at a place and its name; without one, what could be it and nothing."""
@@ -93,39 +96,42 @@ class ProgramFlow:
 
     def _find_sections(self) -> None:
         """A section may come in several stretches of statements: its places count through."""
-        statements = self._program.statements
-        firsts = [0]
-        section = statements[0].section if statements else ""
-        for index, statement in enumerate(statements):
-            if statement.section != section:
-                firsts.append(index)
-                section = statement.section
-        self._firsts = firsts
-        by_section: dict[str, list[int]] = {}
-        for number, first in enumerate(firsts):
-            by_section.setdefault(statements[first].section if statements else "", []).append(number)
-        self._shifts = [0] * len(firsts)
-        """What to add to the statements of each stretch for their places."""
-        self._places: list[int] = []
-        """Where stretches begin, in the order of places."""
-        self._order: list[int] = []
-        self._sections: list[int] = []
-        place = 0
-        for numbers in by_section.values():
-            self._sections.append(place)
-            for number in numbers:
-                end = firsts[number + 1] if number + 1 < len(firsts) else len(statements)
-                self._shifts[number] = place - firsts[number]
-                self._places.append(place)
-                self._order.append(number)
-                place += end - firsts[number]
-        self._sections.append(place)
+        by_section: dict[str, dict[int, list[int]]] = {}
+        for index, statement in enumerate(self._program.statements):
+            by_section.setdefault(statement.section, {}).setdefault(statement.subsection, []).append(index)
+        self._statements: list[int] = []
+        """By place."""
+        self._places = [0] * len(self._program.statements)
+        """By statement its own place, or that of the next one which becomes bytes."""
+        self._sections = [0]
+        for section, subsections in by_section.items():
+            has_code = self._program.is_code(section)
+            last = 0
+            for _, indices in sorted(subsections.items()):
+                for last in indices:
+                    self._places[last] = len(self._statements)
+                    if self._becomes_bytes(last, has_code=has_code):
+                        self._statements.append(last)
+            self._statements.append(last)
+            self._sections.append(len(self._statements))
+        self._ends = frozenset(end - 1 for end in self._sections)
+
+    def _becomes_bytes(self, index: int, *, has_code: bool) -> bool:
+        statement = self._program.statements[index]
+        if statement.kind is not StatementKind.DIRECTIVE:
+            return statement.kind is StatementKind.INSTRUCTION
+        if statement.name not in directives.ALIGNMENTS and not directives.makes_data(statement.name):
+            return False
+        # An alignment may need no filling, and only the places of labels within code matter.
+        return not has_code or self._size(index) != 0
 
     def _place(self, index: int) -> int:
-        return index + self._shifts[bisect_right(self._firsts, index) - 1]
+        return self._places[index]
 
     def _is_code(self, first: int, end: int) -> bool:
         for place in range(first, end):
+            if place in self._ends:
+                continue
             statement = self._program.statements[self.statement(place)]
             if statement.kind is StatementKind.INSTRUCTION:
                 if not _PADDING.match(statement.text):
@@ -165,8 +171,8 @@ class ProgramFlow:
         self._with_code.add(self._program.statements[index].section)
         place = self._place(index)
         label = self._program.find_label(name, index) if name else None
-        if label is not None:
-            target = self._place(label.index)
+        target = -1 if label is None else self._place(label.index)
+        if label is not None and target not in self._ends:
             self._labels.setdefault(target, (label, name))
             self._transfers.append(Transfer(place, kind, target))
         elif kind is not Kind.CALL and not name:

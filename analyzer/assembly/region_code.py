@@ -43,6 +43,9 @@ class RegionCode:
     section: str
     parts: Sequence[tuple[int, int]]
     """The first statement of each part, and the one behind its last."""
+    is_marked: bool = True
+    """What is aligned before its first instruction lies in front of it; a loop that was found begins where
+    it is come to."""
     contents: dict[int, Content | Refused] = field(default_factory=dict)
     """By statement, without those that become no bytes."""
     asked: dict[int, object] = field(default_factory=dict)
@@ -151,8 +154,7 @@ class RegionCode:
             if piece.unreachable:
                 message = "This jump only has a short form, and its target is out of its reach."
                 self.refused[index] = Refused("branch-out-of-range", message)
-            # What is aligned before the region's first instruction lies in front of the region.
-            if pieces or not isinstance(content, Alignment):
+            if pieces or not (self.is_marked and isinstance(content, Alignment)):
                 pieces.append(piece)
                 self.indices.append(index)
         places: dict[int, int] = {}

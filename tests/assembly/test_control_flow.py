@@ -289,6 +289,46 @@ PROGRAMS: dict[str, tuple[str, list[str]]] = {
         """,
         [],
     ),
+    "two labels at one address, and an alignment that fills nothing": (
+        """\
+    .Ltop:
+    .Lagain:
+        .p2align 4
+    .Lhere:
+        dec %rdi
+        jne .Ltop
+        dec %rsi
+        jne .Lagain
+        dec %rdx
+        jne .Lhere
+        ret
+        """,
+        ["dec jnz | dec jnz | dec jnz"],
+    ),
+    "a jump to the next instruction": (
+        """\
+    .Ltop:
+        inc %rax
+        je .Lnext
+    .Lnothing:
+    .Lnext:
+        dec %rdi
+        jne .Ltop
+        ret
+        """,
+        ["inc jz dec jnz"],
+    ),
+    "a loop that begins with what fills an alignment": (
+        """\
+        nop
+    .Ltop:
+        .p2align 3
+        dec %rdi
+        jne .Ltop
+        ret
+        """,
+        ["nop dec jnz"],
+    ),
     "constants between functions": (
         """\
     .Ltop:
@@ -359,6 +399,15 @@ f.cold:
 def test_a_way_around_through_another_section_belongs_to_the_loop(assembler: str, tmp_path: Path) -> None:
     text = FUNCTION + THROUGH_ANOTHER_SECTION
     expected = ["dec js | dec jnz | neg jmp"]
+    assert loops(assemble(text, regions="loops", assembler=assembler).regions) == expected
+    assert loops_of_object(in_object(text, tmp_path)) == expected
+
+
+@pytest.mark.parametrize("assembler", ["auto", "gas"])
+def test_the_only_way_around_may_lead_through_another_section(assembler: str, tmp_path: Path) -> None:
+    """How far the sections lie apart is not known: the loop comes as its blocks."""
+    text = FUNCTION + THROUGH_ANOTHER_SECTION.replace("js .Lcold", "jmp .Lcold")
+    expected = ["dec jmp | dec jnz | neg jmp"]
     assert loops(assemble(text, regions="loops", assembler=assembler).regions) == expected
     assert loops_of_object(in_object(text, tmp_path)) == expected
 
