@@ -2,12 +2,14 @@
 
     python benchmarks/fuzzing.py lines [--count 100000] [--seed N]
     python benchmarks/fuzzing.py files [--count 5000] [--seed N] [--programs SHARE] [PACKAGE...]
+    python benchmarks/fuzzing.py programs [--count 100000] [--seed N]
     python benchmarks/fuzzing.py guided [OPTIONS OF LIBFUZZER]      (pip install -e .[fuzz])
 
 `lines` edits single statements, ten a text, between good ones; `files` edits whole files of examples/ and of
-the packages of corpora.py; `guided` lets Atheris look for texts that reach new code, by the same edits and
-its own (`-max_total_time=600` ends it). What is found is printed and kept in build/fuzzing. Times are of this
-process alone: how long NASM takes over a file is its own affair.
+the packages of corpora.py; `programs` makes whole programs, and compares their bytes with those of GNU as;
+`guided` lets Atheris look for texts that reach new code, by the same edits and its own (`-max_total_time=600`
+ends it). What is found is printed and kept in build/fuzzing. Times are of this process alone: how long NASM
+takes over a file is its own affair.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from __future__ import annotations
 import argparse
 import random
 import sys
+import tempfile
 import time
 import zlib
 from collections import Counter
@@ -35,7 +38,9 @@ if GUIDED:
 with atheris.instrument_imports(include=["cyclelens.analyzer.assembly"]) if GUIDED else nullcontext():
     from cyclelens.analyzer.assembly.frontend import assemble
     from cyclelens.analyzer.model.source import AssembledFile
+    from differential import differences
     from mutations import PLAIN, mutate, mutate_file, violations
+    from programs import random_program
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.s"))
 FOUND = ROOT / "build" / "fuzzing"
@@ -133,6 +138,24 @@ def files(count: int, packages: Sequence[str], programs: float, source: random.R
     return log
 
 
+def programs(count: int, seed: int) -> None:
+    """``refused`` and ``taken`` are counted beside the differences: what the assembler takes and we refuse,
+    and the other way round."""
+    kinds: Counter[str] = Counter()
+    FOUND.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        for number in range(count):
+            made = random_program(random.Random(f"{seed}-{number}"))
+            found = differences(made.text, made.language, Path(folder), syntax=made.syntax, programs=True)
+            kinds.update({each.kind for each in found})
+            if any(each.kind == "bytes" for each in found):
+                path = FOUND / f"program-{seed}-{number}.s"
+                path.write_text(made.text)
+                print(f"{path.name}: {found[0].message}", flush=True)
+    others = ", ".join(f"{kind} {kinds[kind]:,}" for kind in ("refused", "taken"))
+    print(f"{count:,} programs with seed {seed}, {kinds['bytes']:,} with other bytes; {others}")
+
+
 def guided(arguments: Sequence[str]) -> None:
     """Ends the process; what fails is kept by libFuzzer, and here."""
     log = Log()
@@ -174,7 +197,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", choices=("lines", "files", "guided"))
+    parser.add_argument("what", choices=("lines", "files", "programs", "guided"))
     parser.add_argument("--count", type=int)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument(
@@ -186,6 +209,8 @@ def main() -> None:
         guided(rest)
     elif options.what == "lines":
         lines(options.count or 100_000, source).summary("lines")
+    elif options.what == "programs":
+        programs(options.count or 100_000, options.seed)
     else:
         files(options.count or 5_000, rest, options.programs, source).summary("files")
 

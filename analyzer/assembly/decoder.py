@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from cyclelens.analyzer.assembly.forms import forms_of
 from cyclelens.analyzer.model.instruction import DecodedOperand, Instruction, OperandKind
@@ -92,6 +93,9 @@ _KIND_NAMES = enum_names(OpCodeOperandKind)
 _EXTENSION_NAMES = enum_names(CpuidFeature)
 
 
+_SIGN_EXTENDED = frozenset(
+    {OpKind.IMMEDIATE8TO16, OpKind.IMMEDIATE8TO32, OpKind.IMMEDIATE8TO64, OpKind.IMMEDIATE32TO64}
+)
 _IMMEDIATE_OPERAND = DecodedOperand(OperandKind.IMMEDIATE)
 _BRANCH_OPERAND = DecodedOperand(OperandKind.BRANCH)
 
@@ -319,19 +323,29 @@ def _decode_one(code: bytes) -> Instruction:
     )
 
 
-def with_number(code: bytes, old: int, new: int, narrow: Mapping[int, int]) -> bytes:
-    """One instruction with another displacement or immediate in the place of one, in as many bytes.
-    ``narrow``: what stands for the old number in immediates of so many bytes."""
+class NumberField(NamedTuple):
+    """Where an immediate or a displacement lies, and how many bytes it has: 0 if there is none."""
+
+    start: int
+    size: int
+    is_signed: bool
+
+
+def number_field(code: bytes, *, immediate: bool) -> NumberField:
+    """The immediate of the last instruction, or its displacement."""
+    instruction = IcedInstruction()
     decoder = Decoder(64, code, _OPTIONS)
-    offsets = decoder.get_constant_offsets(decoder.decode())
-    for start, size, stand_in in (
-        (offsets.displacement_offset, offsets.displacement_size, old),
-        (offsets.immediate_offset, offsets.immediate_size, narrow.get(offsets.immediate_size, old)),
-    ):
-        bits = 8 * size
-        if size and int.from_bytes(code[start : start + size], "little") == stand_in % (1 << bits):
-            code = code[:start] + (new % (1 << bits)).to_bytes(size, "little") + code[start + size :]
-    return code
+    while True:
+        start = decoder.position
+        decoder.decode_out(instruction)
+        offsets = decoder.get_constant_offsets(instruction)
+        if decoder.position >= len(code):
+            break
+    if immediate:
+        kinds = {instruction.op_kind(number) for number in range(instruction.op_count)}
+        is_signed = not kinds.isdisjoint(_SIGN_EXTENDED)
+        return NumberField(start + offsets.immediate_offset, offsets.immediate_size, is_signed)
+    return NumberField(start + offsets.displacement_offset, offsets.displacement_size, True)
 
 
 def decode(code: bytes) -> tuple[Instruction, ...]:

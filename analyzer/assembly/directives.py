@@ -84,6 +84,7 @@ UNSUPPORTED = frozenset(_UNSUPPORTED_NAMES.split())
 MAXIMUM_BYTES = 1 << 12
 """Most bytes one numeric directive or alignment may make in a region; strings are as long as written."""
 _MAXIMUM_ALIGNMENT = 1 << 20
+_PLAIN_NUMBER = re.compile(r"-?\s*\w+")
 _STRING = re.compile(r'"((?:[^"\\]++|\\.)*+)"')
 _ESCAPE = re.compile(r"\\([0-7]{1,3}|x[0-9a-fA-F]+|.)")
 _ESCAPES = {"b": 8, "f": 12, "n": 10, "r": 13, "t": 9}
@@ -245,13 +246,24 @@ def data(name: str, text: str, scope: Scope) -> bytes | Repeated | Sized:
     if name in _FLOATS:
         return b"".join(_float(argument, _FLOATS[name]) for argument in arguments)
     if name in _INTEGERS:
-        return b"".join(_integer(argument, _INTEGERS[name], scope) for argument in arguments)
+        made = b""
+        for argument in arguments:
+            scope.dot = len(made)
+            made += _integer(argument, _INTEGERS[name], scope)
+        return made
     if name in _LEB128:
         if len(arguments) != 1 and not all(_value(argument, scope).is_constant for argument in arguments):
             raise UnsupportedError(f".{name} of several addresses is not supported.")
         if len(arguments) == 1 and not _value(text, scope).is_constant:
             return Sized(name, text)
-        return b"".join(leb128(name, _constant(argument, scope)) for argument in arguments)
+        numbers = [_constant(argument, scope) for argument in arguments]
+        if name == "sleb128" and not all(
+            number >= 0 or _PLAIN_NUMBER.fullmatch(argument)
+            for number, argument in zip(numbers, arguments, strict=True)
+        ):
+            # GNU as takes some of them for large numbers without a sign.
+            raise UnsupportedError(".sleb128 of an expression that is negative is not supported.")
+        return b"".join(leb128(name, number) for number in numbers)
     if name == "org":
         fill = _constant(arguments[1], scope) if len(arguments) == 2 else 0
         return Sized(name, arguments[0] if arguments else "", bytes([fill & 0xFF]))
@@ -323,6 +335,12 @@ def _constant(text: str, scope: Scope) -> int:
     return value.constant
 
 
+def fits(number: int, size: int, *, is_signed: bool = False) -> bool:
+    """Does GNU as put a number that it learns later into so many bytes?"""
+    least = -(1 << 8 * size - 1) if is_signed else -(1 << 8 * size)
+    return size >= 8 or least <= number < 1 << 8 * size - is_signed
+
+
 def _integer(text: str, size: int, scope: Scope) -> bytes:
     value = _value(text, scope)
     if not value.is_constant:
@@ -330,6 +348,10 @@ def _integer(text: str, size: int, scope: Scope) -> bytes:
             value = scope.final(text)
         except ExpressionError as error:
             raise OperandError(str(error)) from None
+        if value.is_constant and not fits(value.constant, size):
+            raise OperandError(f"{value.constant} is too long for {size} bytes.")
+        if value.later and scope.is_whole:
+            raise OperandError(f"'{text.strip()[:40]}' is more than an address and a number.")
     # An address is not known here; its place is taken by zeros, as in an object file.
     number = value.constant if value.is_constant else 0
     return (number % (1 << (8 * size))).to_bytes(size, "little")

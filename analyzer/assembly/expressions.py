@@ -23,6 +23,8 @@ class Value:
     symbol: str | None = None
     later: bool = False
     """It depends on several addresses, or does more with one than add to it."""
+    is_relative: bool = False
+    """Less the address of the place where it stands: a linker can still tell it."""
 
     @property
     def is_constant(self) -> bool:
@@ -100,12 +102,13 @@ def evaluate(
     *,
     words: bool = False,
     suffixes: bool = True,
+    section: str | None = None,
 ) -> Value:
     """The value of an expression. ``words``: operators may be words. ``suffixes``: numbers may end in ``h``.
-    Raises ExpressionError."""
+    ``section``: the symbol of the beginning of the section where it stands. Raises ExpressionError."""
     if len(text) > _MAXIMUM_LENGTH:
         raise ExpressionError("The expression is too long.")
-    parser = _Parser(_tokens(text, words, suffixes), lookup, distance)
+    parser = _Parser(_tokens(text, words, suffixes), lookup, distance, section)
     value = parser.binary(0, 0)
     if parser.peek() is not None:
         raise ExpressionError(f"'{parser.peek()}' is not expected here.")
@@ -148,11 +151,18 @@ def _wrap(number: int) -> int:
 class _Parser:
     """Precedence climbing over a token list."""
 
-    def __init__(self, tokens: list[tuple[str, str]], lookup: Lookup, distance: Distance | None) -> None:
+    def __init__(
+        self,
+        tokens: list[tuple[str, str]],
+        lookup: Lookup,
+        distance: Distance | None,
+        section: str | None = None,
+    ) -> None:
         self._tokens = tokens
         self._position = 0
         self._lookup = lookup
         self._distance = distance
+        self._section = section
 
     def peek(self) -> str | None:
         """Text of the next token."""
@@ -202,14 +212,21 @@ class _Parser:
         if left.later or right.later:
             return LATER
         number = left.constant - right.constant
+        is_relative = left.is_relative or right.is_relative
         if operator == "+" and (left.symbol is None or right.symbol is None):
-            return Value(_wrap(left.constant + right.constant), left.symbol or right.symbol)
+            return Value(
+                _wrap(left.constant + right.constant), left.symbol or right.symbol, is_relative=is_relative
+            )
         if operator != "-" or left.symbol is None:
             return LATER
         if right.symbol is None:
-            return Value(_wrap(number), left.symbol)
+            return Value(_wrap(number), left.symbol, is_relative=is_relative)
+        if is_relative:
+            return LATER
         if left.symbol == right.symbol:
             return Value(_wrap(number))
+        if right.symbol == self._section:
+            return Value(_wrap(number), left.symbol, is_relative=True)
         between = self._distance(left.symbol, right.symbol) if self._distance else None
         return LATER if between is None else Value(_wrap(number + between))
 

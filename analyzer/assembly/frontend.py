@@ -559,6 +559,11 @@ class _Assembly:
         for index, content in code.contents.items():
             if index in code.refused:
                 self._report_refused(window, index, code.refused[index])
+            elif index in code.shortened:
+                message = (
+                    f"This number is too long for its operand; what is left of it is {code.shortened[index]}."
+                )
+                self._report("number-shortened", message, *self.program.span(index), Severity.WARNING)
             elif index in code.undefined:
                 message = f"'{code.undefined[index]}' is not defined in this file; it is taken as an address."
                 self._report("undefined-symbol", message, *self.program.span(index), Severity.WARNING)

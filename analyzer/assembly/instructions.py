@@ -111,12 +111,24 @@ _FIXED = {
     "nop": b"\x90",
     "endbr64": b"\xf3\x0f\x1e\xfa",
     "endbr32": b"\xf3\x0f\x1e\xfb",
+    "finit": b"\x9b\xdb\xe3",
+    "fclex": b"\x9b\xdb\xe2",
 }
-_MNEMONIC = re.compile(r"[a-z][a-z0-9]{0,19}")
+WAITING = {
+    "fstcw": "fnstcw",
+    "fstsw": "fnstsw",
+    "fstenv": "fnstenv",
+    "fsave": "fnsave",
+}
+"""Names that stand for FWAIT and another instruction, and that one."""
+_WAIT = b"\x9b"
+_MNEMONIC = re.compile(r"[a-z][a-z0-9_]{0,19}")
 _WORD = re.compile(r"\s*([A-Za-z][\w.]*)")
 _NAME = re.compile(r"(?<![%\w.$@])[A-Za-z_.$][\w.$]*")
 _INVALID = re.compile(r"[=?`\\]")
-_WISH = re.compile(r"\s*\{\s*(vex|vex2|vex3|evex|disp8|disp32|load|store|rex)\s*\}\s*", re.IGNORECASE)
+_WISH = re.compile(
+    r"\s*\{\s*(vex|vex2|vex3|evex|disp8|disp16|disp32|load|store|rex|nooptimize)\s*\}\s*", re.IGNORECASE
+)
 """Pseudo-prefixes that choose between encodings."""
 _SCALAR_VECTOR = re.compile(
     r"(v(?:add|sub|mul|div|min|max|sqrt)s[sd]|vf(?:n?m(?:add|sub))(?:132|213|231)s[sd]|vcvt(?:sd2ss|ss2sd))"
@@ -216,6 +228,8 @@ class Question:
     """Under which the answer may be remembered, because it is the same wherever the statement stands."""
     narrower: Question | None = None
     """The same with a smaller stand-in for a number that is not known, for what has no room for 32 bits."""
+    before: bytes = b""
+    """Another instruction that its name stands for, too."""
 
 
 class MismatchError(ValueError):
@@ -228,7 +242,9 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Quest
     prefix = b""
     wishes = ""
     while match := _WISH.match(text):
-        wishes += f"{{{match[1].lower()}}} "
+        wish = match[1].lower()
+        # Nothing is optimised without GNU as's -O.
+        wishes += f"{{{wish}}} " if wish != "nooptimize" else ""
         text = text[match.end() :]
     if text.startswith("{"):
         raise OperandError(f"'{text[:30]}' is not a statement.")
@@ -255,6 +271,8 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Quest
         _check_characters(parts)
     if mnemonic in _FIXED and not parts:
         return Encoded(prefix + _FIXED[mnemonic])
+    before = _WAIT if mnemonic in WAITING else b""
+    mnemonic = WAITING.get(mnemonic, mnemonic)
     branch = mnemonic in JUMPS
     att = dialect.is_att
     operands: list[Operand] = [
@@ -270,18 +288,22 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Quest
         raise OperandError(f"'{mnemonic}' does not say its size: add a suffix.")
     if (code := _string(mnemonic, operands)) is not None:
         return Encoded(_prefixed(prefix, code))
+    if dialect.is_gnu and (code := _shortest(mnemonic, operands)):
+        return Encoded(_prefixed(prefix, code))
     if _STRING.fullmatch(mnemonic) or mnemonic in ("xlat", "xlatb"):
         _check_implied_address(mnemonic, operands)
     for operand in operands:
         if isinstance(operand, Memory) and operand.segment is not None and not _default_segment(operand):
             prefix += bytes([_SEGMENT_BYTES[operand.segment]])
-    question = _asked(mnemonic, wishes, operands, prefix, dialect, branch)
+    question = replace(_asked(mnemonic, wishes, operands, prefix, dialect, branch), before=before)
     if not any(isinstance(operand, Immediate) and operand.is_address for operand in operands):
         return question
     narrower = None
     for number in NARROW.values():
         smaller = [
-            Immediate(number) if isinstance(operand, Immediate) and operand.is_address else operand
+            replace(operand, value=number)
+            if isinstance(operand, Immediate) and operand.is_address
+            else operand
             for operand in operands
         ]
         asked = _asked(mnemonic, wishes, smaller, prefix, dialect, branch)
@@ -388,6 +410,16 @@ def _string(mnemonic: str, operands: Sequence[Operand]) -> bytes | None:
         raise OperandError(f"The size of '{mnemonic}' is not said: add a suffix.")
     opcode = _STRING_OPCODES[match[1]] + (size[0] > 1)
     return {2: b"\x66", 8: b"\x48"}.get(size[0], b"") + bytes([opcode])
+
+
+def _shortest(mnemonic: str, operands: Sequence[Operand]) -> bytes:
+    """What GNU as takes for an instruction that has a shorter form than its own; empty for all others."""
+    if mnemonic == "int" and operands == [Immediate(3)]:
+        return b"\xcc"
+    if mnemonic in ("xchg", "xchgq", "xchgw") and len(operands) == 2 and operands[0] == operands[1]:
+        name = operands[0].name if isinstance(operands[0], Register) else ""
+        return {"rax": b"\x90", "ax": b"\x66\x90"}.get(name, b"")
+    return b""
 
 
 def _question(
@@ -512,7 +544,7 @@ def finish(question: Question, answer: bytes) -> bytes:
     wrong = mismatch(question.mnemonic, question.operands, question.request[0] == "att", code)
     if wrong:
         raise MismatchError(f"The built-in assembler got this wrong ({wrong}); its bytes are not used.")
-    return code
+    return question.before + code
 
 
 def finish_fallback(question: Question, answer: bytes) -> bytes:
@@ -525,7 +557,7 @@ def finish_fallback(question: Question, answer: bytes) -> bytes:
     wrong = mismatch(question.mnemonic, question.operands, question.fallback[0] == "att", code, evex=True)
     if wrong:
         raise MismatchError(f"The assembler got this wrong ({wrong}); its bytes are not used.")
-    return code
+    return question.before + code
 
 
 def _prefixed(prefix: bytes, code: bytes) -> bytes:

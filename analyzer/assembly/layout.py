@@ -60,6 +60,9 @@ class Place(NamedTuple):
     distance: int
     is_late: bool = False
     """It has its name from an assignment that stands before it: GNU as then does not see where it lies."""
+    expressed: Callable[[], int | None] | None = None
+    """In its place: the offset in the section that an expression says for the places of the moment; None if
+    it says something else."""
 
 
 @dataclass(slots=True)
@@ -102,6 +105,8 @@ class Section:
 
     def offset(self, place: Place) -> int:
         """In bytes from the section's beginning."""
+        if place.expressed is not None:
+            return place.expressed() or 0
         return self.starts[place.fragment] + place.distance
 
     def end(self) -> int:
@@ -121,6 +126,7 @@ class Section:
             and self.targets == other.targets
             and self.elements == other.elements
             and not any(element.amount for element in self.elements)
+            and not any(target is not None and target.expressed for target in self.targets)
         )
 
     def take_over(self, other: Section) -> None:
@@ -164,8 +170,11 @@ def _spread_doubt(section: Section) -> bool:
         place = section.targets[number]
         if element.kind is not Kind.BRANCH or place is None or number in doubtful:
             continue
-        is_forward, is_short = place.fragment > number, sizes[number] == element.smallest
-        first, last = (number + 1, place.fragment) if is_forward else (place.fragment, number)
+        fragment = place.fragment
+        if place.expressed is not None:
+            fragment = bisect_right(section.starts, section.offset(place)) - 1
+        is_forward, is_short = fragment > number, sizes[number] == element.smallest
+        first, last = (number + 1, fragment) if is_forward else (fragment, number)
         slack = more[last] - more[first] if is_short else less[first] - less[last]
         if slack:
             distance = section.offset(place) - section.starts[number + 1]
@@ -208,7 +217,8 @@ def _relax(section: Section) -> None:
         offset += gaps[number]
         kind = element.kind
         if kind is Kind.BRANCH:
-            short[number] = targets[number] is not None
+            place = targets[number]
+            short[number] = place is not None and (place.expressed is None or place.expressed() is not None)
             sizes[number] = element.smallest if short[number] else element.largest
         elif kind is Kind.FILL:
             sizes[number] = element.alignment.size(offset)
@@ -256,7 +266,7 @@ def _pass(
                 continue
             place = targets[number]
             assert place is not None
-            target = starts[place.fragment] + place.distance
+            target = section.offset(place)
             if stretch:
                 # What has not been reached in this pass will move as well, unless an alignment takes it up.
                 unseen = is_odd if place.is_late else place.fragment > number

@@ -26,11 +26,18 @@ class UnsupportedError(ValueError):
 class Scope(Protocol):
     """What symbols mean at one place of the text."""
 
+    dot: int
+    """Bytes of the statement in front of what ``.`` means."""
+
     def evaluate(self, text: str) -> Value:
         """What an expression is as far as GNU as knows when it reads this place. Raises ExpressionError."""
 
     def final(self, text: str) -> Value:
         """What it is once all of the text is read. Raises ExpressionError."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Is all of the text read, and everything in its place?"""
 
     @property
     def names_registers(self) -> bool:
@@ -124,6 +131,7 @@ _DECORATION = re.compile(r"\{\s*%?(k[0-7]|z|1to(?:2|4|8|16|32)|(?:r[nduz]-)?sae)
 _SEGMENT = re.compile(r"%?([c-gs]s)\s*:\s*", re.IGNORECASE)
 _REGISTER_IN = re.compile(r"%\s*[A-Za-z]\w*")
 _BARE_WORD = re.compile(r"(?<![%\w.$@])[A-Za-z]\w*(?![\w.$@])")
+_LABEL = re.compile(r"(?<![\w.$])(?:\.|\d+[bf]|[A-Za-z_.$][\w.$]+)(?![\w.$])")
 _OFFSET = re.compile(r"offset\b\s*(?:flat\s*:\s*)?", re.IGNORECASE)
 _HERE = re.compile(r"\$(?![\w.$])")
 _DISTANCE = re.compile(r"(short|near(?:\s+ptr)?|far)\b\s*", re.IGNORECASE)
@@ -303,6 +311,9 @@ def _plain_intel(text: str, scope: Scope, *, branch: bool) -> Operand:
     value = _evaluate(text, scope)
     if value.is_constant and segment is None and size is None:
         return Immediate(value.constant)
+    if value.later and segment is None and size is None:
+        # What is more than an address and a number is a number to GNU as, however it comes out.
+        return _immediate(text, scope)
     return Memory(segment, displacement=_displacement(text, scope, relative=False), size=size)
 
 
@@ -349,8 +360,21 @@ def _intel_address(text: str, segment: str | None, size: str | None, scope: Scop
         base, index = index, base
     if relative_word and base is None and index is None:
         base = "rip"
-    number = _displacement(rest.removeprefix("+"), scope, relative=base in ("rip", "eip"))
+    rest = rest.removeprefix("+")
+    if (base or index) and _is_known_distance(rest, scope):
+        raise UnsupportedError(
+            "GNU as is at odds with itself about a distance of labels here: use parentheses."
+        )
+    number = _displacement(rest, scope, relative=base in ("rip", "eip"))
     return _memory(segment, base, index, scale, number, size)
+
+
+def _is_known_distance(text: str, scope: Scope) -> bool:
+    """Does a sum without parentheses take a label from another, and are both in place already? Behind a
+    register GNU as 2.40 forgets the place of the first of them."""
+    if "-" not in text or "(" in text or not _evaluate(text, scope).is_constant:
+        return False
+    return any(not _evaluate(name, scope).is_constant for name in _LABEL.findall(text))
 
 
 def _terms(text: str) -> list[tuple[str, str]]:

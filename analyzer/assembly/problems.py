@@ -24,6 +24,7 @@ CODES: Mapping[str, str] = {
     "invalid-marker": "a marker that is not understood, or not wholly",
     "not-preprocessed": "the C preprocessor could not be run over the file",
     "not-supported": "a construct that cannot be followed (a condition on an address, .include ...)",
+    "number-shortened": "a number has more digits than its operand has room for; GNU as cuts it",
     "preprocessor-error": "the C preprocessor complains about this line",
     "region-end-without-begin": "a closing marker without an opening one",
     "region-not-closed": "an opening marker without a closing one; read up to the next one or the end",

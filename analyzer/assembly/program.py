@@ -17,6 +17,7 @@ from cyclelens.analyzer.assembly.macros import Macro
 CODE_SECTION = ".text"
 _CODE_NAMES = re.compile(r"\.(?:text|init|fini)(?:\.|$)")
 _NUMERIC = re.compile(r"(\d+)([bf])")
+_SYMBOL = re.compile(r"[A-Za-z_.$][\w.$]*")
 _HERE = re.compile(r"<(\d+)>")
 
 
@@ -274,6 +275,10 @@ class Program:
                     if scope in scopes:
                         yield name, _placed(*known)
                     scopes.add(scope)
+
+    def names_weak(self, text: str) -> bool:
+        """Does an expression name a symbol that the definition of another file may replace?"""
+        return bool(self.weak) and not self.weak.isdisjoint(_SYMBOL.findall(text))
 
     def is_declared(self, symbol: str) -> bool:
         """Does the file define the symbol, or say that another one does?"""

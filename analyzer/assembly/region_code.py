@@ -12,14 +12,15 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from cyclelens.analyzer.assembly.decoder import with_number
-from cyclelens.analyzer.assembly.directives import MAXIMUM_BYTES, Alignment, Repeated, Sized, leb128
+from cyclelens.analyzer.assembly.decoder import number_field
+from cyclelens.analyzer.assembly.directives import MAXIMUM_BYTES, Alignment, Repeated, Sized, fits, leb128
 from cyclelens.analyzer.assembly.encoding import Content, Encoder, Refused
 from cyclelens.analyzer.assembly.expressions import ExpressionError, Value
 from cyclelens.analyzer.assembly.instructions import NARROW, Encoded, Jump, Question
 from cyclelens.analyzer.assembly.layout import Piece
 from cyclelens.analyzer.assembly.scope import StatementScope
 from cyclelens.analyzer.assembly.sections import SECTION_SIGN, Layouts
+from cyclelens.analyzer.assembly.verify import shortened
 from cyclelens.analyzer.suggestions import did_you_mean
 
 _FAR = 0x1000
@@ -52,6 +53,8 @@ class RegionCode:
     """By statement, what it was told about the rest of the text."""
     undefined: dict[int, str] = field(default_factory=dict)
     """By statement, a symbol that is probably a slip of the pen."""
+    shortened: dict[int, int] = field(default_factory=dict)
+    """By statement, what is left of a number that is too long."""
     refused: dict[int, Refused] = field(default_factory=dict)
     """What cannot become bytes."""
     indices: list[int] = field(default_factory=list)
@@ -117,9 +120,9 @@ class RegionCode:
         """What the assemblers have to be asked."""
         return {index: found for index, found in self.contents.items() if isinstance(found, Question)}
 
-    def final(self, text: str, index: int) -> Value:
+    def final(self, text: str, index: int, dot: int = 0) -> Value:
         """What an expression is in the end. Raises ExpressionError."""
-        return self.layouts.final(text, index)
+        return self.layouts.final(text, index, dot)
 
     def stand_in(self, text: str, value: Value, base: int, index: int, immediate: bool) -> int:
         """What is put in the place of an expression without a constant value. Raises ExpressionError."""
@@ -130,11 +133,13 @@ class RegionCode:
             filled_in = found.constant
         elif found.later:
             raise ExpressionError("An expression of several addresses has no constant value here.")
-        elif (
-            base == 0 and found.symbol == SECTION_SIGN + self.section and value.symbol not in program.declared
-        ):
+        elif base == 0 and found.symbol == SECTION_SIGN + self.section and not program.names_weak(text):
             filled_in = found.constant - self.layouts.end(index)
-        elif base and found.symbol is not None and not program.is_declared(found.symbol):
+        elif (
+            base
+            and found.symbol is not None
+            and not (found.symbol.startswith(SECTION_SIGN) or program.is_declared(found.symbol))
+        ):
             self.undefined[index] = found.symbol
         symbol = value.symbol if filled_in is None and value.symbol is not None else text.strip()
         number = base + self._stand_ins.setdefault(symbol, _FAR * len(self._stand_ins)) + value.constant
@@ -187,8 +192,13 @@ class RegionCode:
             if isinstance(answer, Refused):
                 raise answer
             code, backend = answer
-            for stand_in, number, is_immediate in self._filled_in.get(index, ()):
-                code = with_number(code, stand_in, number, NARROW if is_immediate else {})
+            if backend != "keystone" and content.fallback is not None:
+                is_att = content.fallback[0] == "att"
+                number = shortened(content.mnemonic, content.operands, is_att, code)
+                if number is not None:
+                    self.shortened[index] = number
+            for stand_in, value, is_immediate in self._filled_in.get(index, ()):
+                code = _with_number(code, stand_in, value, is_immediate)
         elif isinstance(content, Jump):
             size = self._size(index)
             target = self.layouts.target_offset(index, content)
@@ -225,3 +235,15 @@ class RegionCode:
         if content.name.endswith("leb128"):
             return leb128(content.name, self.layouts.final(content.expression, index).constant)
         return content.fill * (size // len(content.fill))
+
+
+def _with_number(code: bytes, stand_in: int, number: int, immediate: bool) -> bytes:
+    """The bytes of a statement with a number in the place of what stands in for it. Raises Refused."""
+    start, size, is_signed = number_field(code, immediate=immediate)
+    if immediate:
+        stand_in = NARROW.get(size, stand_in)
+    if not size or int.from_bytes(code[start : start + size], "little") != stand_in % (1 << 8 * size):
+        return code
+    if not fits(number, size, is_signed=is_signed):
+        raise Refused("syntax-error", f"{number} is too long for the {size} bytes that there are for it.")
+    return code[:start] + (number % (1 << 8 * size)).to_bytes(size, "little") + code[start + size :]

@@ -22,7 +22,7 @@ _HERE = frozenset([".", "$"])
 class Places(Protocol):
     """Where everything lies, once that is known."""
 
-    def final(self, text: str, index: int) -> Value:
+    def final(self, text: str, index: int, dot: int = 0) -> Value:
         """What an expression is in the end. Raises ExpressionError."""
 
     def stand_in(self, text: str, value: Value, base: int, index: int, immediate: bool) -> int:
@@ -42,6 +42,8 @@ class StatementScope:
     """Symbols whose assignments matter."""
     is_fleeting: bool = False
     """Distances of labels matter."""
+    dot: int = 0
+    """Bytes of the statement in front of what ``.`` means."""
     _depth: int = 0
 
     @property
@@ -60,6 +62,11 @@ class StatementScope:
         found = self.program.assignment(name, self.index)
         return register_of(found.assigned.value) if found else None
 
+    @property
+    def is_whole(self) -> bool:
+        """Is all of the text read, and everything in its place?"""
+        return self.places is not None
+
     def evaluate(self, text: str) -> Value:
         """An expression as far as it is known at the statement. Raises ExpressionError."""
         dialect = self.program.statements[self.index].dialect
@@ -68,7 +75,7 @@ class StatementScope:
 
     def final(self, text: str) -> Value:
         """The same once all of the text is read. Raises ExpressionError."""
-        return self.places.final(text, self.index) if self.places is not None else LATER
+        return self.places.final(text, self.index, self.dot) if self.places is not None else LATER
 
     def stand_in(self, text: str, value: Value, base: int, *, immediate: bool = False) -> int:
         """The number that takes the place of an expression without a constant value."""
@@ -80,7 +87,7 @@ class StatementScope:
         """What a symbol is set to before the statement."""
         if name in _HERE:
             self.is_fleeting = True
-            return Value(0, here(self.index))
+            return Value(self.dot, here(self.index))
         self.asked.add(name)
         found = self.program.assignment(name, self.index)
         return self._value(found) if found is not None else None

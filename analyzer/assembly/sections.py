@@ -17,7 +17,7 @@ from cyclelens.analyzer.assembly.encoding import UNAVAILABLE, Content, Encoder, 
 from cyclelens.analyzer.assembly.expressions import LATER, ExpressionError, Value, evaluate
 from cyclelens.analyzer.assembly.instructions import Encoded, Jump, Question
 from cyclelens.analyzer.assembly.layout import UNBOUNDED, Element, Kind, Place, Section, UnsettledError
-from cyclelens.analyzer.assembly.program import Assigned, Assignment, Found, Program, here
+from cyclelens.analyzer.assembly.program import Assigned, Assignment, Found, Program
 from cyclelens.analyzer.assembly.program import Kind as StatementKind
 from cyclelens.analyzer.assembly.scope import DistanceAt, StatementScope
 
@@ -108,6 +108,10 @@ class Target(NamedTuple):
     """Bytes from there to where it really goes."""
     is_late: bool = False
     """It is named by a symbol that was set to a label further down (``layout.Place``)."""
+
+
+class _OpenError(Exception):
+    """Only the places of several labels, or what stands further down, tell where a jump goes to."""
 
 
 @dataclass(slots=True)
@@ -317,7 +321,10 @@ class Layouts:
 
     def _branch_target(self, index: int, jump: Jump, section: str) -> Place | None:
         """Where a jump goes to, if that is in its section and no linker may change it."""
-        found = self.target(index, jump)
+        try:
+            found = self.target(index, jump)
+        except _OpenError:
+            return Place(0, 0, is_late=True, expressed=partial(self._expressed_target, index, jump))
         if found is None or found.section != section:
             return None
         fragment, distance = self._spot(found.place)
@@ -325,7 +332,7 @@ class Layouts:
 
     def target(self, index: int, jump: Jump) -> Target | None:
         """The statement that a jump goes to; None if that is not in this file or may be replaced by another
-        file's, or is not told by a label and a number."""
+        file's. Raises _OpenError."""
         text = jump.target.text.strip()
         name: str | None = text
         beyond, is_late, now = 0, False, index
@@ -335,10 +342,14 @@ class Layouts:
                 value = StatementScope(self.program, index, self.distance).evaluate(text)
             except ExpressionError:
                 return None
+            if value.later:
+                raise _OpenError
             name, beyond = value.symbol, value.constant
             label = self.program.find_label(name, index) if name is not None else None
+        if self.program.names_weak(text):
+            return None
         for _ in range(_MAXIMUM_DEPTH):
-            if name is None or name in self.program.weak:
+            if name is None:
                 return None
             if label is not None:
                 return Target(label.index, label.section, beyond, is_late)
@@ -346,6 +357,8 @@ class Layouts:
             if found is None:
                 return None
             value = found.assigned.value or self._assigned(found)
+            if value.later:
+                raise _OpenError
             name, beyond, now = value.symbol, beyond + value.constant, found.place
             label = self.program.find_label(name, now) if name is not None else None
             is_late = is_late or (label is not None and label.index > now)
@@ -369,10 +382,22 @@ class Layouts:
 
     def target_offset(self, index: int, jump: Jump) -> int | None:
         """Where a jump goes to, in bytes from the beginning of its section; None if that is elsewhere."""
-        found = self.target(index, jump)
+        try:
+            found = self.target(index, jump)
+        except _OpenError:
+            return self._expressed_target(index, jump)
         if found is None or found.section != self.program.statements[index].section:
             return None
         return self.offset(found.place) + found.beyond
+
+    def _expressed_target(self, index: int, jump: Jump) -> int | None:
+        """The same where the places of the moment tell."""
+        try:
+            value = self.final(jump.target.text, index)
+        except ExpressionError:
+            return None
+        is_here = value.symbol == SECTION_SIGN + self.program.statements[index].section
+        return value.constant if is_here and not value.later else None
 
     def offset(self, index: int) -> int:
         """Where a statement begins, in bytes from the beginning of its section."""
@@ -400,22 +425,28 @@ class Layouts:
 
     # Expressions whose value only places tell
 
-    def final(self, text: str, index: int) -> Value:
+    def final(self, text: str, index: int, dot: int = 0) -> Value:
         """What an expression at a statement is in the end; addresses count from the beginning of their
-        section. Raises ExpressionError."""
+        section. ``dot``: bytes of the statement in front of its ``.``. Raises ExpressionError."""
         if self._depth > _MAXIMUM_DEPTH:
             raise ExpressionError(f"'{text.strip()[:40]}' depends on itself.")
-        dialect = self.program.statements[index].dialect
+        statement = self.program.statements[index]
+        dialect = statement.dialect
         self._depth += 1
         try:
             return evaluate(
-                text, partial(self._final, index), words=not dialect.is_att, suffixes=not dialect.is_gnu
+                text,
+                partial(self._final, index, dot),
+                words=not dialect.is_att,
+                suffixes=not dialect.is_gnu,
+                section=SECTION_SIGN + statement.section,
             )
         finally:
             self._depth -= 1
 
-    def _final(self, index: int, name: str) -> Value | None:
-        name = here(index) if name in (".", "$") else name
+    def _final(self, index: int, dot: int, name: str) -> Value | None:
+        if name in (".", "$"):
+            return Value(self.offset(index) + dot, SECTION_SIGN + self.program.statements[index].section)
         found = self.program.assignment(name, index) or self.program.first_assignment(name)
         if found is not None:
             value = found.assigned.value
@@ -427,5 +458,7 @@ class Layouts:
             return Value(symbol.constant + value.constant, symbol.symbol, symbol.later)
         label = self.program.find_label(name, index)
         if label is None:
+            if name[0].isdigit():
+                raise ExpressionError(f"There is no label '{name}'.")
             return None
         return Value(self.offset(label.index), SECTION_SIGN + label.section)

@@ -51,7 +51,7 @@ _DECODED_NAMES = {"ret far": "retf"}
 _IMPLIED_XMM0 = frozenset(["blendvpd", "blendvps", "pblendvb", "sha256rnds2"])
 """Instructions whose last operand is always xmm0, which the decoder leaves out."""
 _EXTENDING = re.compile(r"mov([sz])([bwl])([wlq]?)")
-_PREDICATE = re.compile(r"(v?cmp|v?pcom)([a-z]+?(?:_[a-z]+)?)((?:p|s)[sdh]|u?[bwdq])")
+_PREDICATE = re.compile(r"(v?cmp|v?pcom)([a-z]+?(?:_[a-z]+?)?)((?:p|s)[sdh]|u?[bwdq])")
 _INTEGER_PREDICATE = re.compile(r"vpcmp(?:eq|lt|le|neq|nlt|nle)(u?[bwdq])")
 _CARRYLESS = re.compile(r"(v?pclmul)[lh]q[lh]qdq")
 _STRING_SUFFIX = {"b": "b", "w": "w", "l": "d", "q": "q"}
@@ -72,7 +72,8 @@ def mismatch(
 ) -> str:
     """What is wrong with the bytes of one instruction; empty if they say what the text says.
     ``operands`` are in Intel order. ``evex``: AVX-512 forms are welcome; Keystone, which cannot scale their
-    displacements, takes them at times where the VEX form is meant."""
+    displacements, takes them at times where the VEX form is meant. Numbers may be cut then, too: GNU as takes
+    those that are too long for their operand, with a warning."""
     decoded = decoder.decode(code)
     if len(decoded) != 1 or not decoded[0].mnemonic:
         return f"the bytes {code.hex()} are not one instruction"
@@ -88,8 +89,16 @@ def mismatch(
         _decoration_mismatch(operands, instruction)
         or _memory_mismatch(operands, instruction)
         or _register_mismatch(operands, instruction)
-        or _immediate_mismatch(mnemonic, operands, att, instruction)
+        or _immediate_mismatch(mnemonic, operands, att, instruction, cut=evex)
     )
+
+
+def shortened(mnemonic: str, operands: Sequence[Operand], att: bool, code: bytes) -> int | None:
+    """The number in an instruction (found right by :func:`mismatch`) that is less than what is written."""
+    instruction = decoder.decode(code)[-1]
+    if not _immediate_mismatch(mnemonic, operands, att, instruction):
+        return None
+    return instruction.immediate
 
 
 def mnemonic_agrees(written: str, decoded: str, att: bool) -> bool:
@@ -224,18 +233,19 @@ def _half(wide: str, found: str) -> str:
 
 
 def _immediate_mismatch(
-    mnemonic: str, operands: Sequence[Operand], att: bool, instruction: Instruction
+    mnemonic: str, operands: Sequence[Operand], att: bool, instruction: Instruction, *, cut: bool = False
 ) -> str:
-    written = [operand.value for operand in operands if isinstance(operand, Immediate)]
+    written = [operand for operand in operands if isinstance(operand, Immediate)]
     if len(written) != 1:
         return ""
+    number = written[0].value
     if instruction.immediate is None:
-        return "" if written == [1] or instruction.mnemonic in ("int3", "int1") else "the number is missing"
-    value = written[0] - (1 << 64) if written[0] >= 1 << 63 else written[0]
+        return "" if number == 1 or instruction.mnemonic in ("int3", "int1") else "the number is missing"
+    value = number - (1 << 64) if number >= 1 << 63 else number
     bits = instruction.immediate_bits
     if instruction.mnemonic in _SIGN_EXTENDING and not _is_byte_operation(mnemonic, operands, att):
         bits = max(bits, 16 << (instruction.effective_operand_size - 1))
-    fits = -(1 << (bits - 1)) <= value < (1 << bits) or bits == 64
+    fits = (cut and not written[0].is_address) or -(1 << (bits - 1)) <= value < (1 << bits) or bits == 64
     if fits and (value - instruction.immediate) % (1 << bits) == 0:
         return ""
     return f"the number does not fit: the bytes say '{instruction.text}'"

@@ -1,0 +1,115 @@
+"""The front end's bytes are those of the assembler that a text is written for."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from cyclelens.analyzer.model.source import AssembledFile
+from differential import Difference, differences, marked
+from programs import random_program
+
+PROGRAMS = 60
+"""Random ones of a run; ``python benchmarks/fuzzing.py programs`` tries as many as you like."""
+
+ATT = {
+    "a constant further down": ("mov x(%rcx), %eax\nadd $x, %eax\npush $x\nimul $x, %eax, %ebx\n", "x = 5\n"),
+    "a jump to what further down tells": ("jmp top + far\njmp top + 200\ntop: nop", "far = 100\n"),
+    "the distance of labels as a target": ("top: nop\n1: jmp top + (1b - top)\nd = 1b - top\njmp 1b + d", ""),
+    "the place within a list": ("top: nop\n.long 1, . - top, top - .\n.byte . - top, . - top", ""),
+    "an address relative to its own place": (".long outside - ., outside - .", ""),
+    "breakpoints": ("int $3\nint $4\nint3", ""),
+    "exchanges": ("xchg %rax, %rax\nxchg %eax, %eax\nxchg %ax, %ax\nxchg %al, %al\nxchg %rax, %r8", ""),
+    "instructions that wait": ("fstcw (%rax)\nfstsw %ax\nfsave 8(%r9)\nfstenv %gs:(%rax)\nfinit\nfclex", ""),
+    "long names of comparisons": ("vcmpneq_oqps %ymm0, %ymm1, %ymm2\nvcmpeq_uspd (%rax), %xmm1, %xmm2", ""),
+    "what is never optimised": ("{nooptimize} mov %rax, %rbx", ""),
+    "a weak symbol": (".weak far\njmp far\njne far + 1\nmov far(%rip), %eax", "far: nop\n"),
+    "another name of a weak symbol": (".weak far\na = far\njmp a\ntestq $16, a(%rip)", "far: nop\n"),
+    "a number of no bytes beside an address": ("top: nop\nxorl $0, top(%rip)\nadcw $0, top(%rip)", ""),
+    "bytes of a distance": ("top: andb $1f - top, %al\ncmpb $. - 1f, %cl\n.p2align 5\n1: nop", ""),
+    "numbers that are cut": ("addw $0x10000, %bx\nandb $256, (%rdi)\nor $-1048576, %r13w", ""),
+    "a local symbol": (
+        ".local here\nhere: sub %r9d, here(%rip)\n.hidden there\nthere: mov there(%rip), %eax",
+        "",
+    ),
+}
+INTEL = {
+    "a constant further down": ("add eax, x\nmov eax, [rcx + x]\npush x\n", "x = 5\n"),
+    "distances are numbers": (
+        "top: nop\nmov r9, 1f - top\nadd r13d, top - 1f\n.p2align 4\n1: push (1b - top)",
+        "",
+    ),
+    "sums of what further down tells": ("or rsi, x << x\nand eax, -x\nmov ebx, x", "x = 3\n"),
+    "breakpoints": ("int 3\nint 4", ""),
+    "a distance in parentheses": ("top: mov eax, [r12 + (top - .)]\nmov eax, [r12 + top - 1f]\n1: nop", ""),
+}
+
+
+@pytest.fixture
+def compare(tmp_path: Path) -> Callable[..., list[Difference]]:
+    if shutil.which("as") is None:
+        pytest.skip("GNU as is not installed")
+
+    def run(body: str, rest: str, syntax: str) -> list[Difference]:
+        head = [".intel_syntax noprefix"] if syntax == "intel" else []
+        text = "\n".join([*head, *marked(body.split("\n")), rest])
+        return differences(text, "gas", tmp_path, syntax=syntax, programs=True)
+
+    return run
+
+
+@pytest.mark.parametrize("name", ATT)
+def test_att_code_is_that_of_gnu_as(compare: Callable[..., list[Difference]], name: str) -> None:
+    assert compare(*ATT[name], "att") == []
+
+
+@pytest.mark.parametrize("name", INTEL)
+def test_intel_code_is_that_of_gnu_as(compare: Callable[..., list[Difference]], name: str) -> None:
+    assert compare(*INTEL[name], "intel") == []
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("top: nop\n.long top ^ 5", "more than an address and a number"),
+        ("top: nop\n.long top + top", "more than an address and a number"),
+        ("add $x, %rax", "is too long for the 4 bytes"),
+        (".byte y, 1", "is too long for 1 bytes"),
+        ("mov 7b, %eax", "There is no label '7b'."),
+    ],
+)
+def test_what_gnu_as_refuses_has_no_figure(
+    region: Callable[..., AssembledFile], compare: Callable[..., list[Difference]], body: str, message: str
+) -> None:
+    rest = "x = 0x80000000\ny = 256\n"
+    (problem,) = region(f"{body}\n{rest}").problems
+    assert message in problem.message
+    assert compare(body, rest, "att") == []
+
+
+def test_a_number_that_gnu_as_cuts_is_pointed_out(region: Callable[..., AssembledFile]) -> None:
+    if shutil.which("as") is None:
+        pytest.skip("GNU as is not installed")
+    found = region("addw $0x10005, %bx", external=True)
+    assert [problem.code for problem in found.problems] == ["number-shortened"]
+    assert "what is left of it is 5" in found.problems[0].message
+    assert not found.regions[0].incomplete
+
+
+def test_a_distance_that_gnu_as_forgets_is_refused(region: Callable[..., AssembledFile]) -> None:
+    found = region("top: mov eax, [r12 + top - .]", "intel")
+    assert "use parentheses" in found.problems[0].message
+
+
+def test_random_programs_are_those_of_gnu_as(tmp_path: Path) -> None:
+    if shutil.which("as") is None:
+        pytest.skip("GNU as is not installed")
+    seed = 13
+    print(f"seed {seed}")
+    for number in range(PROGRAMS):
+        made = random_program(random.Random(f"{seed}-{number}"))
+        found = differences(made.text, made.language, tmp_path, syntax=made.syntax, programs=True)
+        assert [each for each in found if each.kind == "bytes"] == [], made.text

@@ -1,0 +1,158 @@
+"""Texts through the front end and through the assembler that they are for: the bytes must be the same.
+
+A text has marked regions, each the code of one section between two labels. What only a linker
+knows (the fields that relocations name) is left out of the comparison.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from cyclelens.analyzer.assembly.frontend import assemble
+from cyclelens.analyzer.model.source import AssembledFile, Severity
+
+COMMANDS = {
+    "gas": ("as", "--64", "-L", "-o", "x.o", "x.s"),
+    "nasm": ("nasm", "-f", "elf64", "-o", "x.o", "x.s"),
+}
+_FIELDS = {1: 8, 2: 4, 4: 4, 9: 4, 10: 4, 11: 4, 12: 2, 13: 2, 14: 1, 15: 1, 24: 8, 41: 4, 42: 4}
+"""Bytes of the field of a relocation, by the number of its type (ELF ABI for x86-64, table 4.9)."""
+_ERROR = re.compile(r"^x\.s:(\d+): (?:Error|error): .*", re.MULTILINE)
+_SYMBOLS, _RELOCATIONS, _EMPTY = 2, 4, 8
+
+
+class Section(NamedTuple):
+    """Of an object file."""
+
+    code: bytes
+    left_open: set[int]
+    """Offsets of the bytes that the linker fills in."""
+
+
+@dataclass(slots=True)
+class Object:
+    """An object file, as far as it is asked for."""
+
+    sections: dict[int, Section] = field(default_factory=dict)
+    symbols: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """Section and offset by name."""
+
+
+def read_object(data: bytes) -> Object:
+    """The sections and symbols of an ELF64 object."""
+    result = Object()
+    table, size, count = *struct.unpack_from("<Q", data, 40), *struct.unpack_from("<HH", data, 58)
+    headers = [struct.unpack_from("<IIQQQQIIQQ", data, table + number * size) for number in range(count)]
+    for number, (_, kind, _, _, offset, length, *_) in enumerate(headers):
+        code = b"" if kind == _EMPTY else data[offset : offset + length]
+        result.sections[number] = Section(code, set())
+    for number, (_, kind, _, _, _, _, link, info, *_) in enumerate(headers):
+        entries = result.sections[number].code
+        if kind == _SYMBOLS:
+            names = result.sections[link].code
+            for name, _, _, section, value, _ in struct.iter_unpack("<IBBHQQ", entries):
+                spelled = names[name : names.index(b"\0", name)].decode()
+                result.symbols[spelled] = section, value
+        elif kind == _RELOCATIONS:
+            for offset, what, _ in struct.iter_unpack("<QQq", entries):
+                width = _FIELDS[what & 0xFFFFFFFF]
+                result.sections[info].left_open.update(range(offset, offset + width))
+    return result
+
+
+class Assembled(NamedTuple):
+    """What an assembler made of a text: an object, or what it says."""
+
+    made: Object | None
+    said: str
+
+
+def by_assembler(text: str, language: str, folder: Path) -> Assembled:
+    """A text through ``gas`` or ``nasm``, in a folder for what that needs."""
+    (folder / "x.s").write_text(text, encoding="utf-8")
+    done = subprocess.run(COMMANDS[language], cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode:
+        return Assembled(None, done.stderr)
+    return Assembled(read_object((folder / "x.o").read_bytes()), done.stderr)
+
+
+class Difference(NamedTuple):
+    """``kind``: ``bytes``, ``taken`` (we have a figure for what the assembler refuses), ``refused`` (the
+    assembler takes what we refuse)."""
+
+    kind: str
+    message: str
+
+
+def differences(
+    text: str, language: str, folder: Path, *, syntax: str = "auto", programs: bool = False
+) -> list[Difference]:
+    """Where the front end and the assembler disagree. ``programs``: the front end may ask others."""
+    expected = by_assembler(text, language, folder)
+    found = assemble(text, syntax=syntax, allow_external_programs=programs)
+    if expected.made is None:
+        return list(_taken(found, expected.said))
+    if found.regions and not any(region.incomplete for region in found.regions):
+        return list(_compared(found, expected.made))
+    lines = text.split("\n")
+    return [
+        Difference("refused", f"{problem.line + 1}: {lines[problem.line].strip()}: {problem.message}")
+        for problem in found.problems
+        if problem.severity is Severity.ERROR
+    ] or [Difference("refused", "no region")]
+
+
+def _taken(found: AssembledFile, said: str) -> Iterator[Difference]:
+    """What is refused within regions that have a figure."""
+    for match in _ERROR.finditer(said):
+        line = int(match[1]) - 1
+        for region in found.regions:
+            if not region.incomplete and any(each.line == line for each in region.lines):
+                yield Difference("taken", match[0])
+
+
+def _compared(found: AssembledFile, made: Object) -> Iterator[Difference]:
+    names = dict.fromkeys(region.name.partition(".")[0] for region in found.regions)
+    for name in names:
+        own = [region for region in found.regions if region.name.partition(".")[0] == name]
+        if any(region.incomplete for region in own):
+            continue
+        lines = [line for region in own for line in region.lines]
+        number, begin = made.symbols[f"begin_{name}"]
+        _, end = made.symbols[f"end_{name}"]
+        code, left_open = made.sections[number]
+        offset = begin
+        for line in lines:
+            length = len(line.code)
+            wanted = code[offset : min(offset + length, end)]
+            if _masked(line.code, offset, left_open) != _masked(wanted, offset, left_open):
+                seen = f"{line.code.hex()} for {code[offset : offset + max(length, 8)].hex()}"
+                yield Difference("bytes", f"{line.line + 1}: {line.text}: {seen}")
+                break
+            offset += length
+        else:
+            if offset != end:
+                yield Difference("bytes", f"{name} has {offset - begin} bytes in place of {end - begin}")
+
+
+def _masked(code: bytes, offset: int, left_open: set[int]) -> bytes:
+    if not left_open:
+        return code
+    return bytes(0 if offset + at in left_open else byte for at, byte in enumerate(code))
+
+
+def marked(body: Sequence[str], name: str = "r0", comment: str = "#") -> list[str]:
+    """Lines of code as a region. Its first statement must make bytes."""
+    return [
+        f"{comment} cyclelens-begin {name}",
+        f"begin_{name}:",
+        *body,
+        f"end_{name}:",
+        f"{comment} cyclelens-end",
+    ]

@@ -1,0 +1,320 @@
+"""Programs made at random for GNU as, in both of its syntaxes, and for NASM: code with labels, jumps,
+alignments, symbols, expressions and sections, in regions that :mod:`differential` compares."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from differential import marked
+
+_WIDE = ("rax", "rcx", "rdx", "rbx", "rsi", "rdi", "rbp", "r8", "r9", "r12", "r13", "r15")
+_NARROW = ("eax", "ecx", "edx", "ebx", "esi", "edi", "ebp", "r8d", "r9d", "r12d", "r13d", "r15d")
+_BYTES = ("al", "cl", "dl", "bl", "sil", "dil", "bpl", "r8b", "r13b")
+_WORDS = ("ax", "cx", "bx", "si", "r8w", "r13w")
+_NUMBERS = (0, 1, 2, 3, 5, 7, 8, 16, 100, 127, 128, 129, 255, 256, 1000, 32767, 32768, 65535, 1 << 20)
+_LARGE = (0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0x100000000)
+_JUMPS = ("jmp", "je", "jne", "jc", "jbe", "jg", "jns", "jpo")
+_TWO = ("add", "sub", "and", "or", "xor", "cmp", "adc", "sbb", "mov", "test")
+_ONE = ("inc", "dec", "neg", "not", "mul", "div")
+_VECTOR = ("addps", "mulpd", "pxor", "paddd", "andps", "unpcklps", "pminsd")
+_THREE = ("vaddps", "vpxor", "vandps", "vsubpd", "vpminsd", "vpaddd")
+_SHIFTS = ("shl", "sar", "ror")
+_ALONE = ("nop", "ret", "int3", "leave", "pause", "syscall")
+_SIZES = {"wide": ("qword", "q"), "narrow": ("dword", "l"), "byte": ("byte", "b"), "word": ("word", "w")}
+"""The word for a size in Intel syntax, and the letter in AT&T's."""
+_MOVES = ("movaps", "movups", "movdqa", "movdqu", "movapd")
+
+
+class _Writer:
+    """What all three languages have in common."""
+
+    comment = "#"
+
+    def __init__(self, source: random.Random) -> None:
+        self.source = source
+        self.choose = source.choice
+        count = source.randrange(2, 7)
+        self.labels = [f"{source.choice(('f', 'loop', '.L'))}{number}" for number in range(count)]
+        self.constants = [f"c{number}" for number in range(source.randrange(1, 5))]
+        self.chance = source.random
+
+    def number(self) -> str:
+        value = self.choose(_NUMBERS if self.chance() < 0.95 else _LARGE)
+        if self.chance() < 0.3:
+            value = -value
+        return self.choose((str(value), hex(value), str(value)))
+
+    def lines(self) -> list[str]:
+        """A whole text."""
+        raise NotImplementedError
+
+
+class Gas(_Writer):
+    """For GNU as; ``syntax`` is ``att`` or ``intel``."""
+
+    def __init__(self, source: random.Random, syntax: str) -> None:
+        super().__init__(source)
+        self.is_att = syntax == "att"
+        self.registers = {
+            "wide": list(_WIDE),
+            "narrow": list(_NARROW),
+            "byte": list(_BYTES),
+            "word": list(_WORDS),
+        }
+        self.undefined = ("outside", "memcpy")
+        self.defined_by_now: list[str] = []
+
+    # Expressions
+
+    def constant(self, depth: int = 0) -> str:
+        """An expression that is a number in the end."""
+        kind = self.source.random()
+        if kind < 0.45 or depth > 2:
+            return self.number()
+        if kind < 0.65:
+            return self.choose(self.constants)
+        if kind < 0.72:
+            return self.distance()
+        if kind < 0.78:
+            return f"({self.constant(depth + 1)})"
+        if kind < 0.82:
+            return (
+                f"{self.choose('-~')}{self.choose((self.number().lstrip('-'), self.choose(self.constants)))}"
+            )
+        operators = ["+", "-", "*", "<<", "|", "&", "^", "+", "-"]
+        if self.is_att:
+            operators += ["!", "%"]
+        else:
+            operators += [" shl ", " mod ", " and ", " or ", " xor "]
+        return f"{self.constant(depth + 1)}{self.choose(operators)}{self.constant(depth + 1)}"
+
+    def distance(self) -> str:
+        first, second = self.choose(self.labels), self.choose(self.labels)
+        return self.choose((f"{first}-{second}", f"({first}-{second})", f".-{first}", f"{first}-."))
+
+    def place(self) -> str:
+        """An address."""
+        kind = self.source.random()
+        if kind < 0.6:
+            return self.choose(self.labels)
+        if kind < 0.75:
+            return f"{self.choose(self.labels)}{self.choose('+-')}{self.source.randrange(9)}"
+        if kind < 0.8:
+            return f"{self.choose(self.labels)}+{self.choose(self.constants)}"
+        if kind < 0.85:
+            return f".{self.choose('+-')}{self.source.randrange(140)}"
+        if kind < 0.9:
+            return self.choose(self.undefined)
+        if kind < 0.95:
+            return "a0"
+        return f"{self.source.randrange(1, 3)}{self.choose('bf')}"
+
+    # Operands
+
+    def register(self, kind: str) -> str:
+        name = self.choose(self.registers[kind])
+        return f"%{name}" if self.is_att else name
+
+    def immediate(self) -> str:
+        kind = self.source.random()
+        if kind < 0.6:
+            text = self.number()
+        elif kind < 0.93:
+            text = self.constant()
+        elif self.is_att:
+            text = self.place()
+        else:
+            return f"offset {self.choose(self.labels)}"
+        return f"${text}" if self.is_att else text
+
+    def memory(self, size: str = "") -> str:
+        base, index = self.choose((*_WIDE, "rsp", "rip", "")), self.choose((*_WIDE, "", "", ""))
+        if base in ("rip", "") or not index:
+            index = "" if base else index
+        scale = self.choose((1, 2, 4, 8))
+        displacement = self.choose(("", "", self.number(), self.constant(), self.place()))
+        if base == "rip":
+            displacement = self.place()
+        if self.is_att:
+            displacement = "" if "(" in displacement and displacement.endswith(")") else displacement
+            if not base and not index:
+                return displacement or "0x1000"
+            return f"{displacement}({f'%{base}' if base else ''}{f',%{index},{scale}' if index else ''})"
+        parts = [base] if base else []
+        if index:
+            parts.append(f"{index}*{scale}")
+        if displacement or not parts:
+            parts.append(displacement or "0x1000")
+        return f"{size} ptr [{'+'.join(parts)}]"
+
+    def pair(self, target: str, source: str) -> str:
+        return f"{source}, {target}" if self.is_att else f"{target}, {source}"
+
+    # Statements
+
+    def instruction(self) -> str:
+        kind = self.choose(tuple(_SIZES))
+        return self.choose(self.forms(kind, *_SIZES[kind]))
+
+    def forms(self, kind: str, size: str, suffix: str) -> list[str]:
+        """One instruction of each form, with operands of a size."""
+        two, one = self.choose(_TWO), self.choose(_ONE)
+        sign, mark = ("$", "%") if self.is_att else ("", "")
+        register, immediate, memory = self.register, self.immediate, self.memory
+        vectors = [f"{mark}{{}}mm{self.source.randrange(16)}" for _ in range(3)]
+        whole = self.choose(("wide", "narrow"))
+        product = [register(whole), register(whole), immediate()]
+        return [
+            f"{two} {self.pair(register(kind), immediate())}",
+            f"{two} {self.pair(register(kind), register(kind))}",
+            f"{two} {self.pair(register(kind), register(kind))}",
+            f"{self.choose(_TWO[:-1])} {self.pair(register(kind), memory(size))}",
+            f"{two} {self.pair(memory(size), register(kind))}",
+            f"{two}{suffix if self.is_att else ''} {self.pair(memory(size), immediate())}",
+            f"{one} {register(kind)}",
+            f"lea {self.pair(register('wide'), memory('qword'))}",
+            f"{self.choose(('push', 'pop'))} {register('wide')}",
+            f"push {immediate()}",
+            f"imul {', '.join(reversed(product) if self.is_att else product)}",
+            f"{self.choose(_SHIFTS)} {self.pair(register(kind), f'{sign}{self.source.randrange(1, 8)}')}",
+            f"xchg {self.pair(register(kind), register(kind))}",
+            f"{self.choose(_VECTOR + _MOVES)} {', '.join(vectors[:2]).format('x', 'x')}",
+            f"{self.choose(_THREE)} {', '.join(vectors).format('y', 'y', 'y')}",
+            f"{'movzbl' if self.is_att else 'movzx'} {self.pair(register('narrow'), register('byte'))}",
+            f"int {sign}3",
+            self.choose(_ALONE),
+        ]
+
+    def jump(self) -> str:
+        name = self.choose((*_JUMPS, *_JUMPS, "call", "loop", "jrcxz"))
+        if name in ("loop", "jrcxz"):
+            return f"{name} .+{self.source.randrange(2, 40)}"
+        return f"{name} {self.place()}"
+
+    def filler(self) -> str:
+        return f".{self.choose(('skip', 'zero', 'space'))} {self.source.randrange(1, 130)}"
+
+    def alignment(self) -> str:
+        power = self.source.randrange(6)
+        name = self.choose(("p2align", "p2align", "balign", "align"))
+        amount = power if name == "p2align" else 1 << power
+        rest = self.choose(
+            (
+                "",
+                "",
+                "",
+                f",,{self.source.randrange(1, 20)}",
+                ",0x90",
+                ",0xcc",
+                f",0,{self.source.randrange(1, 20)}",
+            )
+        )
+        return f".{name} {amount}{rest}"
+
+    def data(self) -> str:
+        name = self.choose(("byte", "word", "long", "quad", "byte", "short", "int"))
+        return f".{name} {', '.join(self.constant() for _ in range(self.source.randrange(1, 4)))}"
+
+    def assignment(self) -> str:
+        name = self.choose(self.constants)
+        value = self.constant() if self.chance() < 0.85 else self.choose((self.place(), "."))
+        if self.chance() < 0.5:
+            return f"{name} = {value}"
+        return f".{self.choose(('set', 'equ'))} {name}, {value}"
+
+    def statement(self) -> list[str]:
+        kind = self.source.random()
+        if kind < 0.5:
+            return [self.instruction()]
+        if kind < 0.7:
+            return [self.jump()]
+        if kind < 0.78:
+            return [self.alignment()]
+        if kind < 0.86:
+            return [self.filler()]
+        if kind < 0.9:
+            return [self.data()]
+        if kind < 0.95:
+            return [self.assignment()]
+        if kind < 0.96:
+            return [f"{self.source.randrange(1, 3)}:"]
+        if kind < 0.97:
+            return [f".rept {self.source.randrange(4)}", self.instruction(), ".endr"]
+        if kind < 0.985:
+            condition = self.constant() if self.chance() < 0.3 else f"{self.number()}>{self.number()}"
+            return [f".if {condition}", self.instruction(), ".else", self.instruction(), ".endif"]
+        if kind < 0.99:
+            return [f".skip {self.choose(self.constants)}&31"]
+        if kind < 0.995:
+            return [self.choose((f".uleb128 {self.constant()}", f".sleb128 {self.number()}"))]
+        return [f".org .+{self.source.randrange(9)}"]
+
+    def body(self, labels: Sequence[str]) -> list[str]:
+        statements = [["nop"], *(self.statement() for _ in range(self.source.randrange(3, 25)))]
+        for label in labels:
+            self.choose(statements[1:]).insert(0, f"{label}:")
+        return [line for statement in statements for line in statement]
+
+    def lines(self) -> list[str]:
+        result = [] if self.is_att else [".intel_syntax noprefix"]
+        for name in self.constants:
+            if self.chance() < 0.8:
+                result.append(f".set {name}, {self.number()}")
+        if self.chance() < 0.2:
+            register = self.choose(_WIDE)
+            result.append(f"name0 = {'%' if self.is_att else ''}{register}")
+            self.registers["wide"] += ["name0"]
+        for label in self.labels:
+            kind = self.chance()
+            if kind < 0.15:
+                result.append(f".{self.choose(('globl', 'weak', 'local', 'hidden'))} {label}")
+        result.append(
+            f"a0 = {self.choose(self.labels)}{self.choose(('', '+1', '+c0'))}"
+            if self.chance() < 0.5
+            else f".set a0, {self.choose(self.labels)}"
+        )
+        regions = self.source.randrange(1, 4)
+        shares: list[list[str]] = [[] for _ in range(regions)]
+        for label in self.labels:
+            self.choose(shares).append(label)
+        for number, share in enumerate(shares):
+            if number:
+                result += self.between()
+            result += marked(self.body(share), f"r{number}", self.comment)
+        result += ["nop", *(f"{name} = {self.number()}" for name in self.constants if self.chance() < 0.3)]
+        # Registers by another name have no percent sign.
+        return [line.replace("%name0", "name0") for line in result]
+
+    def between(self) -> list[str]:
+        """What stands between two regions: perhaps another section."""
+        return self.choose(
+            (
+                [],
+                [],
+                [self.filler()],
+                [self.alignment()],
+                [f".subsection {self.source.randrange(3)}"],
+                [f".text {self.source.randrange(3)}"],
+                ['.section .text.other,"ax"'],
+                [".text"],
+                [".previous"],
+                [".data", self.data(), ".text"],
+                ['.pushsection .rodata,"a"', self.data(), ".popsection"],
+            )
+        )
+
+
+class Program(NamedTuple):
+    """``language``: ``gas`` or ``nasm``; ``syntax``: ``att`` or ``intel`` for ``gas``, else ``auto``."""
+
+    text: str
+    language: str
+    syntax: str
+
+
+def random_program(source: random.Random) -> Program:
+    """A program in any of the languages."""
+    syntax = source.choice(("att", "intel"))
+    return Program("\n".join([*Gas(source, syntax).lines(), ""]), "gas", syntax)
