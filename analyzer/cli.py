@@ -216,12 +216,11 @@ def _predict(arguments: list[str]) -> int:
 
     from cyclelens.analyzer.api import predict_many
     from cyclelens.analyzer.facts.store import TablesUnavailable
-    from cyclelens.analyzer.microarchitectures import registry
+    from cyclelens.analyzer.microarchitectures.values import confidence
     from cyclelens.analyzer.workers import collect_rarely
 
-    confidence = registry.get(options.arch).confidence
-    if confidence:
-        print(f"note: {options.arch}: confidence: {confidence}", file=sys.stderr)
+    if doubts := confidence(options.arch):
+        print(f"note: {options.arch}: confidence: {doubts}", file=sys.stderr)
     waiting: deque[str] = deque()
 
     def batches() -> Iterator[list[str]]:
@@ -291,7 +290,7 @@ def _progress() -> Iterator[Callable[[], object]]:
 
 
 # ---------------------------------------------------------------------------------------------------------
-# data, arch
+# data
 
 
 def _data(arguments: list[str]) -> int:
@@ -319,21 +318,6 @@ def _data(arguments: list[str]) -> int:
     return OK
 
 
-def _arch(arguments: list[str]) -> int:
-    parser = new_parser("arch", "The microarchitectures that can be simulated.")
-    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    actions.add_parser("list", help="names and titles, oldest first")
-    parser.parse_args(arguments)
-
-    from cyclelens.analyzer.microarchitectures import registry
-
-    for name in registry.names():
-        model = registry.get(name)
-        print(f"{name:<5} {model.title}{' (approximate)' if model.confidence else ''}")
-    print(f"Not simulated: {', '.join(registry.not_simulated().values())}")
-    return OK
-
-
 def _command(module: str) -> Command:
     """A subcommand with a file of its own, loaded when it runs."""
 
@@ -353,7 +337,7 @@ COMMANDS: dict[str, tuple[Command, str]] = {
     "predict": (_predict, "predict many blocks of machine code, hexadecimal in, CSV out"),
     "measure": (_command("measure"), "run regions or blocks on this machine and compare"),
     "data": (_data, "make the instruction tables"),
-    "arch": (_arch, "list the microarchitectures"),
+    "arch": (_command("arch"), "list the microarchitectures, or show one"),
 }
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.microarchitectures.values import confidence
 from cyclelens.analyzer.model.result import Prediction
 
 
@@ -13,10 +13,11 @@ def is_uncertain(prediction: Prediction) -> bool:
 
 def doubt(prediction: Prediction) -> str:
     """What to write behind a figure that is not to be taken at face value: `` (uncertain)`` without figures
-    of some instruction, `` (approximate)`` on a microarchitecture that is not known in detail; else empty."""
+    of some instruction, `` (approximate)`` on a microarchitecture whose values are
+    not all known; else empty."""
     if is_uncertain(prediction):
         return " (uncertain)"
-    return " (approximate)" if registry.get(prediction.microarchitecture).confidence else ""
+    return " (approximate)" if confidence(prediction.microarchitecture) else ""
 
 
 def reservations(prediction: Prediction) -> tuple[str, ...]:
@@ -27,8 +28,8 @@ def reservations(prediction: Prediction) -> tuple[str, ...]:
     estimated = sum(
         template.facts is not None and template.facts.constructed for template in prediction.instructions
     )
-    confidence = registry.get(name).confidence
-    sentences = [f"Confidence: {confidence}."] if confidence else []
+    doubts = confidence(name)
+    sentences = [f"Confidence: {doubts}."] if doubts else []
     if unknown:
         have = "instruction has" if unknown == 1 else "instructions have"
         sentences.append(f"{unknown} {have} no figures on {name}: the real loop may take longer.")

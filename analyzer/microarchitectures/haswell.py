@@ -1,17 +1,40 @@
 """Haswell and Broadwell: eight ports, LSD with unrolling.
 
-Source of all other figures: the uiCA paper (Abel, Reineke, ICS 2022) and the parameter set published with it.
-Out-of-order resources: table 3 of the UFS paper (Palomares, Wong, Kuck, Jalby), measured effective sizes.
-None are published for Broadwell, a shrink of Haswell, that differ.
+Widths are per cycle, sizes are capacities; ``cyclelens arch show HSW`` has the sources.
+
+    HSW: Haswell
+
+      16 bytes -> 5 instructions -> queue 20 -> 4 decoders --+
+      op cache: 3 lines of 6 per 32 bytes -> 4 uops ---------+
+      microcode -> 4 uops -----------------------------------+
+      loops that fit into the uop queue stay there (LSD) ----+
+        +----------------------------------------------------+
+        v
+      uop queue 56
+        |
+        v
+      renamer 4 --> reorder buffer 192 --> retires 4
+        |
+        +-- load buffer 72, store buffer 42
+        |
+        +-- scheduler 60
+              +-- p0  ALU, shift, divide, branch, vector, FP multiply, FP divide, transfer
+              +-- p1  ALU, high-byte merge, slow LEA, multiply, vector, FP add, FP multiply
+              +-- p2  load, store address
+              +-- p3  load, store address
+              +-- p4  store data
+              +-- p5  ALU, high-byte merge, vector, shuffle
+              +-- p6  ALU, shift, branch
+              +-- p7  store address
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from cyclelens.analyzer.microarchitectures.instruction_sets import BROADWELL, HASWELL
+from cyclelens.analyzer.microarchitectures.literature import FITTED, UFS, UICA, UOPS_INFO, same_as
 from cyclelens.analyzer.microarchitectures.tables import unroll_table
-from cyclelens.analyzer.model.microarchitecture import Microarchitecture, Policies
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture, Policies, derived
+from cyclelens.analyzer.model.provenance import Sources
 from cyclelens.analyzer.model.units import Divider, Units, unit
 
 _UNITS = Units(
@@ -28,9 +51,23 @@ _UNITS = Units(
     prefix="p",
 )
 
+_RESOURCES = (
+    "load_buffer_size load_matrix_size store_buffer_size branch_buffer_size integer_registers "
+    "vector_registers all_registers"
+)
+
 _HASWELL = Microarchitecture(
     name="HSW",
     title="Haswell",
+    products="Core 4th generation, Xeon E5 v3",
+    sources=Sources(
+        UICA,
+        {
+            UOPS_INFO: "load_latency vector_load_latency",
+            FITTED: "failed_forwarding_cycles",
+            UFS: _RESOURCES,
+        },
+    ),
     facts_name="HSW",
     extensions=HASWELL,
     instruction_queue_size=20,
@@ -71,4 +108,16 @@ _HASWELL = Microarchitecture(
     all_registers=177,
 )
 
-MODELS = (_HASWELL, replace(_HASWELL, name="BDW", title="Broadwell", facts_name="BDW", extensions=BROADWELL))
+MODELS = (
+    _HASWELL,
+    derived(
+        _HASWELL,
+        name="BDW",
+        title="Broadwell",
+        products="Core 5th generation, Xeon E5 v4",
+        facts_name="BDW",
+        extensions=BROADWELL,
+        # A shrink of Haswell.
+        sources={same_as("Haswell"): _RESOURCES},
+    ),
+)

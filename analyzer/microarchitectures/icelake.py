@@ -1,21 +1,52 @@
 """Ice Lake, Tiger Lake and Rocket Lake: ten ports, five-wide rename, 64-byte DSB blocks.
 
-Source of all other figures: the uiCA paper (Abel, Reineke, ICS 2022) and the parameter set published with it.
-Load and store buffer: Intel's optimization manual, on the Ice Lake client microarchitecture. The sizes of the
-register files are published; how many registers are free in them is an estimate (``tables``).
+Widths are per cycle, sizes are capacities; ``cyclelens arch show ICL`` has the sources.
+
+    ICL: Ice Lake
+
+      16 bytes -> 5 instructions -> queue 25 -> 4 decoders --+
+      op cache: 6 lines of 6 per 64 bytes -> 6 uops ---------+
+      microcode -> 4 uops -----------------------------------+
+      loops that fit into the uop queue stay there (LSD) ----+
+        +----------------------------------------------------+
+        v
+      uop queue 70
+        |
+        v
+      renamer 5 --> reorder buffer 352 --> retires 8
+        |
+        +-- load buffer 128, store buffer 72
+        |
+        +-- scheduler 160
+              +-- p0  ALU, shift, divide, branch, vector, FP add, FP multiply, FP divide, transfer
+              +-- p1  ALU, high-byte merge, slow LEA, multiply, vector, shuffle, FP add, FP multiply
+              +-- p2  load
+              +-- p3  load
+              +-- p4  store data
+              +-- p5  ALU, high-byte merge, vector, shuffle
+              +-- p6  ALU, shift, branch
+              +-- p7  store address
+              +-- p8  store address
+              +-- p9  store data
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from cyclelens.analyzer.microarchitectures.instruction_sets import ICE_LAKE, TIGER_LAKE
+from cyclelens.analyzer.microarchitectures.literature import (
+    FITTED,
+    FREE_REGISTERS,
+    INTEL_MANUAL,
+    UICA,
+    UOPS_INFO,
+)
 from cyclelens.analyzer.microarchitectures.tables import (
     free_integer_registers,
     free_vector_registers,
     unroll_table,
 )
-from cyclelens.analyzer.model.microarchitecture import UNLIMITED, Microarchitecture, Policies
+from cyclelens.analyzer.model.microarchitecture import UNLIMITED, Microarchitecture, Policies, derived
+from cyclelens.analyzer.model.provenance import Certainty, Source, Sources
 from cyclelens.analyzer.model.units import Divider, Units, unit
 
 _UNITS = Units(
@@ -34,12 +65,26 @@ _UNITS = Units(
     prefix="p",
 )
 
+_UNCERTAIN = Source(
+    Certainty.INFERRED, "uiCA, uncertain", "The parameter set published with uiCA marks it as uncertain"
+)
+
 _ICE_LAKE = Microarchitecture(
     name="ICL",
     title="Ice Lake",
+    products="Core 10th generation, Xeon Scalable 3rd generation",
+    sources=Sources(
+        UICA,
+        {
+            _UNCERTAIN: "instruction_queue_size",
+            UOPS_INFO: "load_latency vector_load_latency",
+            FITTED: "failed_forwarding_cycles",
+            INTEL_MANUAL: "load_buffer_size store_buffer_size",
+            FREE_REGISTERS: "integer_registers vector_registers",
+        },
+    ),
     facts_name="ICL",
     extensions=ICE_LAKE,
-    # The published parameter set marks this figure as uncertain.
     instruction_queue_size=25,
     dsb_width=6,
     dsb_block_bytes=64,
@@ -78,11 +123,20 @@ _ICE_LAKE = Microarchitecture(
 
 MODELS = (
     _ICE_LAKE,
-    replace(_ICE_LAKE, name="TGL", title="Tiger Lake", facts_name="TGL", extensions=TIGER_LAKE),
-    replace(
+    derived(
+        _ICE_LAKE,
+        name="TGL",
+        title="Tiger Lake",
+        products="Core 11th generation (mobile)",
+        facts_name="TGL",
+        extensions=TIGER_LAKE,
+    ),
+    derived(
         _ICE_LAKE,
         name="RKL",
         title="Rocket Lake",
+        products="Core 11th generation (desktop)",
+        sources={UICA: "move_elimination_gpr_slots"},
         facts_name="RKL",
         move_elimination_gpr_slots=UNLIMITED,
     ),

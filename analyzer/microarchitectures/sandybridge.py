@@ -1,15 +1,37 @@
 """Sandy Bridge and Ivy Bridge: six ports, 32-byte DSB blocks, slow 256-bit memory accesses.
 
-Source of all other figures: the uiCA paper (Abel, Reineke, ICS 2022) and the parameter set published with it.
-Out-of-order resources: table 3 of the UFS paper (Palomares, Wong, Kuck, Jalby), measured effective sizes.
+Widths are per cycle, sizes are capacities; ``cyclelens arch show SNB`` has the sources.
+
+    SNB: Sandy Bridge
+
+      16 bytes -> 5 instructions -> queue 20 -> 4 decoders --+
+      op cache: 3 lines of 6 per 32 bytes -> 4 uops ---------+
+      microcode -> 4 uops -----------------------------------+
+      loops that fit into the uop queue stay there (LSD) ----+
+        +----------------------------------------------------+
+        v
+      uop queue 28
+        |
+        v
+      renamer 4 --> reorder buffer 168 --> retires 4
+        |
+        +-- load buffer 64, store buffer 36
+        |
+        +-- scheduler 54
+              +-- p0  ALU, shift, divide, vector, FP multiply, FP divide, transfer
+              +-- p1  ALU, high-byte merge, slow LEA, multiply, vector, FP add
+              +-- p2  load, store address
+              +-- p3  load, store address
+              +-- p4  store data
+              +-- p5  ALU, high-byte merge, shift, branch, vector, shuffle
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from cyclelens.analyzer.microarchitectures.instruction_sets import INTEL, IVY_BRIDGE
-from cyclelens.analyzer.model.microarchitecture import Microarchitecture, Policies
+from cyclelens.analyzer.microarchitectures.literature import FITTED, UFS, UICA, UOPS_INFO
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture, Policies, derived
+from cyclelens.analyzer.model.provenance import Sources
 from cyclelens.analyzer.model.units import Divider, Units, unit
 
 _UNITS = Units(
@@ -27,6 +49,16 @@ _UNITS = Units(
 _SANDY_BRIDGE = Microarchitecture(
     name="SNB",
     title="Sandy Bridge",
+    products="Core 2nd generation, Xeon E5",
+    sources=Sources(
+        UICA,
+        {
+            UOPS_INFO: "load_latency vector_load_latency",
+            FITTED: "failed_forwarding_cycles",
+            UFS: "load_buffer_size load_matrix_size store_buffer_size branch_buffer_size integer_registers "
+            "vector_registers all_registers",
+        },
+    ),
     facts_name="SNB",
     extensions=INTEL,
     instruction_queue_size=20,
@@ -69,10 +101,12 @@ _SANDY_BRIDGE = Microarchitecture(
 
 MODELS = (
     _SANDY_BRIDGE,
-    replace(
+    derived(
         _SANDY_BRIDGE,
         name="IVB",
         title="Ivy Bridge",
+        products="Core 3rd generation, Xeon E5 v2",
+        sources={UICA: "idq_size", UFS: "integer_registers vector_registers all_registers"},
         facts_name="IVB",
         extensions=IVY_BRIDGE,
         idq_size=56,

@@ -1,22 +1,50 @@
 """Skylake and its descendants: eight ports, six-wide DSB, the JCC erratum, the LSD switched off by microcode
 except on Cascade Lake.
 
-Source of all other figures: the uiCA paper (Abel, Reineke, ICS 2022) and the parameter set published with it.
-Load and store buffer: Intel's optimization manual, on the Skylake client microarchitecture. The sizes of the
-register files are published; how many registers are free in them is an estimate (``tables``).
+Widths are per cycle, sizes are capacities; ``cyclelens arch show SKL`` has the sources.
+
+    SKL: Skylake
+
+      16 bytes -> 5 instructions -> queue 25 -> 4 decoders --+
+      op cache: 3 lines of 6 per 32 bytes -> 6 uops ---------+
+      microcode -> 4 uops -----------------------------------+
+        +----------------------------------------------------+
+        v
+      uop queue 64
+        |
+        v
+      renamer 4 --> reorder buffer 224 --> retires 4
+        |
+        +-- load buffer 72, store buffer 56
+        |
+        +-- scheduler 97
+              +-- p0  ALU, shift, divide, branch, vector, FP add, FP multiply, FP divide, transfer
+              +-- p1  ALU, high-byte merge, slow LEA, multiply, vector, FP add, FP multiply
+              +-- p2  load, store address
+              +-- p3  load, store address
+              +-- p4  store data
+              +-- p5  ALU, high-byte merge, vector, shuffle
+              +-- p6  ALU, shift, branch
+              +-- p7  store address
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from cyclelens.analyzer.microarchitectures.instruction_sets import CASCADE_LAKE, SKYLAKE, SKYLAKE_X
+from cyclelens.analyzer.microarchitectures.literature import (
+    FITTED,
+    FREE_REGISTERS,
+    INTEL_MANUAL,
+    UICA,
+    UOPS_INFO,
+)
 from cyclelens.analyzer.microarchitectures.tables import (
     free_integer_registers,
     free_vector_registers,
     unroll_table,
 )
-from cyclelens.analyzer.model.microarchitecture import Microarchitecture, Policies
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture, Policies, derived
+from cyclelens.analyzer.model.provenance import Sources
 from cyclelens.analyzer.model.units import Divider, Units, unit
 
 _UNITS = Units(
@@ -36,6 +64,16 @@ _UNITS = Units(
 _SKYLAKE = Microarchitecture(
     name="SKL",
     title="Skylake",
+    products="Core 6th generation, Xeon E3 v5",
+    sources=Sources(
+        UICA,
+        {
+            UOPS_INFO: "load_latency vector_load_latency",
+            FITTED: "failed_forwarding_cycles",
+            INTEL_MANUAL: "load_buffer_size store_buffer_size",
+            FREE_REGISTERS: "integer_registers vector_registers",
+        },
+    ),
     facts_name="SKL",
     extensions=SKYLAKE,
     instruction_queue_size=25,
@@ -75,19 +113,28 @@ _SKYLAKE = Microarchitecture(
 
 MODELS = (
     _SKYLAKE,
-    replace(
+    derived(
         _SKYLAKE,
         name="SKX",
         title="Skylake-X",
+        products="Xeon Scalable 1st generation, Core i9-7900X",
         facts_name="SKX",
         extensions=SKYLAKE_X,
     ),
-    replace(_SKYLAKE, name="KBL", title="Kaby Lake", facts_name="KBL"),
-    replace(_SKYLAKE, name="CFL", title="Coffee Lake", facts_name="CFL"),
-    replace(
+    derived(_SKYLAKE, name="KBL", title="Kaby Lake", products="Core 7th generation", facts_name="KBL"),
+    derived(
+        _SKYLAKE,
+        name="CFL",
+        title="Coffee Lake",
+        products="Core 8th and 9th generation",
+        facts_name="CFL",
+    ),
+    derived(
         _SKYLAKE,
         name="CLX",
         title="Cascade Lake-X",
+        products="Xeon Scalable 2nd generation, Core i9-10900X",
+        sources={UICA: "lsd_enabled lsd_unroll"},
         facts_name="CLX",
         extensions=CASCADE_LAKE,
         lsd_enabled=True,

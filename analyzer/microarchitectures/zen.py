@@ -1,24 +1,101 @@
 """AMD's Zen+ to Zen 4, approximately: widths and capacities are published, the rest is not known in detail.
 
-Sources: AMD's "Software Optimization Guide" for the processors of family 17h (models 00h-2Fh, and 30h and
-greater) and of family 19h, chapters on instruction fetch and decode, op cache, integer execution, load-store
-and floating-point unit. The schedulers of a core are taken together: the model has one. Which unit a uop
-goes to is published for no generation; here it is the one with the fewest uops waiting. Latencies of loads
-are those of the guide; that Zen 2 and later rename some memory is not modelled.
+The schedulers of a core are taken together: the model has one. That Zen 2 and later rename some memory is not
+modelled.
 
+Widths are per cycle, sizes are capacities; ``cyclelens arch show ZEN2`` has the sources.
+
+    ZEN2: Zen 2
+
+      32 bytes -> 8 instructions -> queue 40 -> 4 decoders --+
+      op cache: 8 lines of 8 per 64 bytes -> 8 uops ---------+
+      microcode -> 4 uops -----------------------------------+
+        +----------------------------------------------------+
+        v
+      uop queue 72
+        |
+        v
+      renamer 6 --> reorder buffer 224 --> retires 8
+        |
+        +-- load buffer 44, store buffer 48
+        |
+        +-- scheduler 192
+              +-- ALU0  ALU, shift, branch
+              +-- ALU1  ALU, shift, multiply
+              +-- ALU2  ALU, shift, divide
+              +-- ALU3  ALU, shift, branch
+              +-- LD0   load
+              +-- LD1   load
+              +-- SA0   store address
+              +-- SD0   store data
+              +-- FP0   vector, FP multiply
+              +-- FP1   vector, shuffle, FP multiply, FP divide
+              +-- FP2   vector, shuffle, FP add, transfer
+              +-- FP3   vector, FP add, FP divide
+
+    ZEN3: Zen 3
+
+      32 bytes -> 8 instructions -> queue 40 -> 4 decoders --+
+      op cache: 8 lines of 8 per 64 bytes -> 8 uops ---------+
+      microcode -> 4 uops -----------------------------------+
+        +----------------------------------------------------+
+        v
+      uop queue 72
+        |
+        v
+      renamer 6 --> reorder buffer 256 --> retires 8
+        |
+        +-- load buffer 72, store buffer 64
+        |
+        +-- scheduler 224
+              +-- ALU0  ALU, shift, branch
+              +-- ALU1  ALU, shift, multiply
+              +-- ALU2  ALU, shift, divide
+              +-- ALU3  ALU, shift, branch
+              +-- LD0   load
+              +-- LD1   load
+              +-- LD2   load
+              +-- SA0   store address
+              +-- SA1   store address
+              +-- SD0   store data
+              +-- SD1   store data
+              +-- FP45  transfer
+              +-- FP0   vector, FP multiply
+              +-- FP1   vector, shuffle, FP multiply, FP divide
+              +-- FP2   vector, shuffle, FP add, transfer
+              +-- FP3   vector, FP add, FP divide
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from cyclelens.analyzer.microarchitectures.instruction_sets import ZEN, ZEN_2, ZEN_3, ZEN_4
-from cyclelens.analyzer.model.microarchitecture import UNLIMITED, Microarchitecture, Policies
+from cyclelens.analyzer.microarchitectures.literature import same_as
+from cyclelens.analyzer.model.microarchitecture import UNLIMITED, Microarchitecture, Policies, derived
+from cyclelens.analyzer.model.provenance import Certainty, Source, Sources
 from cyclelens.analyzer.model.units import Divider, Unit, Units, unit
 
-_CONFIDENCE = (
-    "approximate: which unit a uop goes to, and the front end outside the op cache, are not published for AMD"
+_GUIDE_CHAPTERS = (
+    "chapters on instruction fetch and decode, op cache, integer execution, load-store and FP unit"
+)
+_GUIDE_17 = Source(
+    Certainty.PUBLISHED,
+    "AMD 17h",
+    f"AMD: Software Optimization Guide for the processors of family 17h, {_GUIDE_CHAPTERS}",
+)
+_GUIDE_19 = Source(
+    Certainty.PUBLISHED,
+    "AMD 19h",
+    f"AMD: Software Optimization Guide for the processors of family 19h, {_GUIDE_CHAPTERS}",
+)
+_INTELS = Source(Certainty.UNUSED, "Intel's", "A rule of Intel's cores; nothing is known of it on AMD's")
+_UNKNOWN = Source(Certainty.ASSUMED, "unknown", "Not published; a plausible value")
+_INTEGER_UNITS = Source(
+    Certainty.INFERRED,
+    "guide, tables",
+    "The guide's units; which of them an instruction takes is published for floating point only "
+    "(data/SOURCES.md)",
 )
 _LETTERS = {
     "0": "ALU0",
@@ -67,7 +144,23 @@ _ZEN_2 = Microarchitecture(
     title="Zen 2",
     facts_name="ZEN2",
     extensions=ZEN_2,
-    confidence=_CONFIDENCE,
+    products="Ryzen 3000, EPYC 7002",
+    sources=Sources(
+        _GUIDE_17,
+        {
+            _INTELS: "jcc_erratum both_halves_cacheable length_changing_prefix_penalty "
+            "pop_rsp_needs_complex_decoder pop_rsp_ends_decode_group several_uops_need_complex_decoder "
+            "fusible_waits_for_next "
+            "branch_across_blocks_costs_a_block large_immediate_takes_slot crowded_prefixes_uncacheable "
+            "dsb_loses_width_across_blocks stack_offset_limit lsd_enabled lsd_unroll high8_renamed "
+            "movzx_high8_alias_eliminated fast_pointer_chasing closed_by_512_bit",
+            _UNKNOWN: "instruction_queue_size predecode_width predecode_to_decode_delay dsb_to_ms_stall "
+            "mite_to_ms_stall ms_width fusible_on_last_decoder fuses_across_lines dsb_serves_rounds_together "
+            "move_elimination_pipeline_length move_elimination_gpr_slots move_elimination_simd_slots "
+            "issue_to_dispatch_delay policies dividers failed_forwarding_cycles",
+            _INTEGER_UNITS: "units all_gpr_aliases_overwritten",
+        },
+    ),
     # Two windows of 16 bytes a cycle go to the decoders.
     instruction_queue_size=40,
     predecode_width=8,
@@ -122,10 +215,18 @@ _ZEN_2 = Microarchitecture(
     load_buffer_size=44,
     store_buffer_size=48,
 )
-_ZEN_3 = replace(
+_ZEN_3 = derived(
     _ZEN_2,
     name="ZEN3",
     title="Zen 3",
+    products="Ryzen 5000, EPYC 7003",
+    sources={
+        _GUIDE_19: "decoders predecode_block_bytes dsb_width dsb_block_bytes dsb_lines_per_block "
+        "dsb_slots_per_line issue_width reorder_buffer_size retire_width reservation_station_size "
+        "load_latency vector_load_latency load_buffer_size store_buffer_size",
+        _INTEGER_UNITS: "units",
+    },
+    inherited=same_as("Zen 2"),
     facts_name="ZEN3",
     extensions=ZEN_3,
     reorder_buffer_size=256,
@@ -143,10 +244,15 @@ _ZEN_3 = replace(
 )
 
 MODELS = (
-    replace(
+    derived(
         _ZEN_2,
         name="ZEN+",
         title="Zen+",
+        products="Ryzen 2000",
+        sources={
+            _GUIDE_17: "reorder_buffer_size reservation_station_size store_buffer_size",
+            _INTEGER_UNITS: "units",
+        },
         facts_name="ZEN+",
         extensions=ZEN,
         reorder_buffer_size=192,
@@ -157,10 +263,12 @@ MODELS = (
     ),
     _ZEN_2,
     _ZEN_3,
-    replace(
+    derived(
         _ZEN_3,
         name="ZEN4",
         title="Zen 4",
+        products="Ryzen 7000, EPYC 9004",
+        sources={_GUIDE_19: "reorder_buffer_size load_buffer_size"},
         facts_name="ZEN4",
         extensions=ZEN_4,
         # Zen 4's op cache delivers nine macro-ops a cycle; the stage of the model knows eight.

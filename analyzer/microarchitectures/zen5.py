@@ -1,17 +1,42 @@
 """Zen 5, server core (EPYC 9005, family 1Ah model 2): measured by performance counters on a real core.
 
-Sources: measurements of our own (docs/zen5.md names them rule by rule), and AMD's "Software Optimization
-Guide for the Zen 5 microarchitecture" for the structure.
+Widths are per cycle, sizes are capacities; ``cyclelens arch show ZEN5`` has the sources.
 
-        op cache 64 sets x 16 lines x 6          decoders 4 x 16 bytes
-                      |                                 |
-                      +--------- op queue --------------+
-                                    |
-                         dispatch 8 (vector 6)        retire 8 of 448
-             +----------------------+---------------------+
-      integer 88               address 56             vector 168
-   ALU0 ALU1 ALU2 ALU3      AGU0 AGU1 AGU2 AGU3    FP0 FP1 FP2 FP3  FP4 FP5  I2F
-        ALU4 ALU5
+    ZEN5: Zen 5
+
+      16 bytes -> 4 decoders -------------------------------+
+      op cache: 16 lines of 6 per 64 bytes -> 8 macro-ops --+
+        +---------------------------------------------------+
+        v
+      uop queue 64
+        |
+        v
+      renamer 8 (6 of the vector unit) --> reorder buffer 448 --> retires 8
+        |
+        +-- store buffer 104
+        |
+        +-- integer 88
+        |     +-- ALU0  ALU
+        |     +-- ALU1  ALU
+        |     +-- ALU2  ALU, multiply
+        |     +-- ALU3  ALU, shift, multiply, branch
+        |     +-- ALU4  ALU, shift, multiply, branch
+        |     +-- ALU5  ALU, shift, divide, branch
+        |
+        +-- address 56
+        |     +-- AGU0  load, store address
+        |     +-- AGU1  load, store address
+        |     +-- AGU2  load, store address
+        |     +-- AGU3  load, store address
+        |
+        +-- vector 168
+              +-- FP0   vector, FP multiply
+              +-- FP1   vector, shuffle, FP multiply, FP divide
+              +-- FP2   vector, shuffle, FP add
+              +-- FP3   vector, FP add
+              +-- FP4   transfer
+              +-- FP5   transfer
+              +-- I2F   from integer
 """
 
 from __future__ import annotations
@@ -21,6 +46,7 @@ from itertools import combinations
 from cyclelens.analyzer.microarchitectures.instruction_sets import ZEN_5
 from cyclelens.analyzer.model.macro_ops import MacroOpRules, OnePage, WastedSlots
 from cyclelens.analyzer.model.microarchitecture import UNLIMITED, Microarchitecture, Policies
+from cyclelens.analyzer.model.provenance import Certainty, Source, Sources
 from cyclelens.analyzer.model.units import Units, UopKind, unit
 
 _PIPES = "0123"
@@ -129,10 +155,46 @@ RULES = MacroOpRules(
     one_page=OnePage(other_page_slots=2, walking_stack_eighths=38, lines_remembered=4),
 )
 
+_MEASURED = Source(
+    Certainty.MEASURED, "measured", "Measured by performance counters on an EPYC 9005 (docs/zen5.md)"
+)
+_GUIDE = Source(
+    Certainty.PUBLISHED,
+    "AMD 1Ah",
+    "AMD: Software Optimization Guide for the Zen 5 microarchitecture",
+)
+_SHARED = Source(
+    Certainty.INFERRED,
+    "shared units",
+    "Measured is which instructions share units; which numbers those units have is not",
+)
+_WITHOUT = Source(Certainty.UNUSED, "other rules", "The rules for macro-ops take its place")
+
 MODELS = (
     Microarchitecture(
         name="ZEN5",
         title="Zen 5",
+        products="Ryzen 9000, EPYC 9005",
+        sources=Sources(
+            _MEASURED,
+            {
+                _GUIDE: "decoders dsb_width dsb_lines_per_block dsb_slots_per_line issue_width "
+                "reorder_buffer_size retire_width reservation_station_size",
+                _SHARED: "units.ALU2 units.ALU3 units.ALU4 units.ALU5",
+                _WITHOUT: "instruction_queue_size predecode_width predecode_block_bytes "
+                "predecode_to_decode_delay length_changing_prefix_penalty mite_to_ms_stall dsb_to_ms_stall "
+                "ms_width "
+                "pop_rsp_needs_complex_decoder pop_rsp_ends_decode_group fusible_on_last_decoder jcc_erratum "
+                "both_halves_cacheable several_uops_need_complex_decoder fusible_waits_for_next "
+                "branch_across_blocks_costs_a_block large_immediate_takes_slot "
+                "crowded_prefixes_uncacheable dsb_loses_width_across_blocks dsb_serves_rounds_together "
+                "stack_offset_limit lsd_enabled lsd_unroll movzx_high8_alias_eliminated "
+                "move_elimination_pipeline_length move_elimination_gpr_slots move_elimination_simd_slots "
+                "all_gpr_aliases_overwritten issue_to_dispatch_delay policies dividers closed_by_512_bit "
+                "load_latency vector_load_latency fast_pointer_chasing failed_forwarding_cycles "
+                "store_buffer_size",
+            },
+        ),
         facts_name="ZEN5",
         extensions=ZEN_5,
         instruction_queue_size=64,

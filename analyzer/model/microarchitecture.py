@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from cyclelens.analyzer.model.macro_ops import MacroOpRules
+from cyclelens.analyzer.model.provenance import NO_SOURCES, Source, Sources
 from cyclelens.analyzer.model.units import NO_UNITS, Divider, Scheduler, Units, UnitSet
 
 
@@ -33,10 +35,12 @@ class Microarchitecture:
 
     name: str
     title: str
+    products: str = ""
+    """Some of the processors that have it, as they are sold."""
     facts_name: str
     """Microarchitecture whose instruction tables apply."""
-    confidence: str = ""
-    """What to say of every figure if the model is not compared with this microarchitecture in detail."""
+    sources: Sources = NO_SOURCES
+    """Where each of the values below comes from, and how certain it is."""
     extensions: frozenset[str]
     """Extensions of the instruction set, in the decoder's spelling."""
     # front end
@@ -143,3 +147,25 @@ class Microarchitecture:
             return (0,) * len(self.units)
         names = [scheduler.name for scheduler in self.schedulers]
         return tuple(names.index(unit.scheduler) for unit in self.units.all)
+
+
+IDENTITY = frozenset({"name", "title", "products", "facts_name", "sources", "extensions"})
+"""Fields that say which core it is. All others are values, and each has a source."""
+
+
+def derived(
+    base: Microarchitecture,
+    *,
+    sources: Mapping[Source, str] | None = None,
+    inherited: Source | None = None,
+    **changes: Any,
+) -> Microarchitecture:
+    """A core described by its differences from another one. ``sources``: those of the values that differ, as
+    ``Sources`` takes them; it may name others too. ``inherited``: the source of all that does not differ,
+    None where that is as certain as on the other core. Raises ValueError for a difference without a
+    source."""
+    named = sources or {}
+    known = {name.partition(".")[0] for names in named.values() for name in names.split()}
+    if missing := changes.keys() - IDENTITY - known:
+        raise ValueError(f"without a source: {', '.join(sorted(missing))}")
+    return replace(base, sources=base.sources.derived(named, inherited), **changes)

@@ -152,12 +152,40 @@ def test_wrong_usage_is_exit_code_2(run, arguments, said):
     assert said in err
 
 
-def test_arch_list_shows_names_and_titles(run):
+def test_arch_list_shows_names_titles_and_products(run):
     code, out, _ = run("arch", "list")
     assert code == 0
     *listed, missing = out.splitlines()
-    assert "SKL   Skylake" in listed
+    rows = {tuple(re.split(" {2,}", line)) for line in listed}
+    assert ("ZEN2", "Zen 2 (approximate)", "Ryzen 3000, EPYC 7002") in rows
+    assert ("ZEN5", "Zen 5", "Ryzen 9000, EPYC 9005") in rows
     assert missing.startswith("Not simulated: ") and "Lunar Lake" in missing
+
+
+def test_arch_show_has_a_picture_and_every_value_with_its_source(run):
+    code, out, _ = run("arch", "show", "icl")
+    assert code == 0
+    assert out.startswith("ICL: Ice Lake\n") and "renamer 5 --> reorder buffer 352" in out
+    rows = [tuple(re.split(" {2,}", line.strip())) for line in out.splitlines()]
+    assert ("reorder_buffer_size", "published", "uiCA", "352") in rows
+    assert ("instruction_queue_size", "inferred", "uiCA, uncertain", "25") in rows
+    assert [row for row in rows if row[0] == "uiCA" and "ICS 2022" in row[1]]
+
+
+def test_arch_show_as_json(run):
+    code, out, _ = run("arch", "show", "ZEN2", "--format", "json")
+    assert code == 0
+    shown = json.loads(out)
+    assert shown["products"] == "Ryzen 3000, EPYC 7002" and shown["picture"][0] == "ZEN2: Zen 2"
+    assert shown["confidence"].startswith("approximate: ")
+    (binding,) = (value for value in shown["values"] if value["name"] == "policies.binding")
+    assert (binding["section"], binding["certainty"]) == ("back end", "assumed")
+
+
+def test_arch_show_of_nothing_known(run):
+    code, _, err = run("arch", "show", "Z80")
+    assert code == 2
+    assert "unknown microarchitecture 'Z80'" in err
 
 
 def test_version_and_help_are_no_errors(run):

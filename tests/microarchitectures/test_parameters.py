@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.analyzer.model.microarchitecture import UNLIMITED
+from cyclelens.analyzer.model.microarchitecture import IDENTITY, UNLIMITED
 from cyclelens.analyzer.model.units import Role
 
 # Bytes, cycles, uops and instructions; "yes" and "no" for switches; "many" is a number without a limit.
@@ -99,7 +99,7 @@ def test_ports(family: str) -> None:
 )
 def test_siblings_differ_in_name_only(original: str, copies: str) -> None:
     """Some chips share a parameter set and differ in their instruction tables alone (1.1)."""
-    named = ("name", "title", "facts_name", "extensions")
+    named = IDENTITY
 
     def parameters(name: str) -> dict[str, object]:
         model = registry.get(name)

@@ -1,0 +1,37 @@
+"""The sources that several cores share."""
+
+from __future__ import annotations
+
+from cyclelens.analyzer.model.provenance import Certainty, Source
+
+UICA = Source(
+    Certainty.PUBLISHED,
+    "uiCA",
+    "Abel, Reineke: uiCA: Accurate Throughput Prediction of Basic Blocks on Recent Intel Microarchitectures "
+    "(ICS 2022), and the parameter set published with it, compared with hardware there",
+)
+UFS = Source(
+    Certainty.PUBLISHED,
+    "UFS",
+    "Palomares, Wong, Kuck, Jalby: Evaluating Out-Of-Order Engine Limitations Using Uop Flow Simulation "
+    "(2015), table 3: effective sizes, measured",
+)
+UOPS_INFO = Source(
+    Certainty.PUBLISHED, "uops.info", "uops.info: measured ports and latencies of instructions on this core"
+)
+INTEL_MANUAL = Source(
+    Certainty.PUBLISHED,
+    "Intel",
+    "Intel: 64 and IA-32 Architectures Optimization Reference Manual, chapter on this microarchitecture",
+)
+FITTED = Source(Certainty.INFERRED, "fitted", "Fitted to measured blocks (docs/accuracy.md)")
+FREE_REGISTERS = Source(
+    Certainty.INFERRED,
+    "file size",
+    "The published size of the register file, less what UFS found to hold architectural state on Haswell",
+)
+
+
+def same_as(title: str) -> Source:
+    """Of values that are known of an older core only."""
+    return Source(Certainty.INFERRED, f"as {title}", f"As on {title}; nothing else is known")

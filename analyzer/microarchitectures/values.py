@@ -1,0 +1,106 @@
+"""The values of a core one by one, each with its source, and the confidence that follows from them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from functools import cache
+from typing import Any, NamedTuple
+
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.microarchitectures.picture import roles
+from cyclelens.analyzer.model.microarchitecture import IDENTITY, UNLIMITED, Microarchitecture
+from cyclelens.analyzer.model.provenance import Certainty, Source
+from cyclelens.analyzer.model.units import Divider, Scheduler, Unit, Units, UnitSet
+
+OPTIONAL = "out-of-order resources (optional)"
+_SECTIONS = {
+    "instruction_queue_size": "front end",
+    "issue_width": "renamer",
+    "reorder_buffer_size": "back end",
+    "load_buffer_size": OPTIONAL,
+    "macro_ops": "macro-ops",
+}
+"""The first field of each section, in the order of ``Microarchitecture``."""
+_DOUBTFUL = (Certainty.INFERRED, Certainty.ASSUMED, Certainty.UNRECORDED)
+_TOLERATED = 10
+"""Of so many values one may be doubtful before the core's figures count as approximate."""
+
+
+class Value(NamedTuple):
+    """One value of a core."""
+
+    section: str
+    name: str
+    """A field of ``Microarchitecture``, or one below it behind a dot."""
+    text: str
+    source: Source
+
+
+def values(core: Microarchitecture) -> Iterator[Value]:
+    """All values of a core, those that play no part there too; limits that it has not are left out."""
+    section = ""
+    for field in fields(core):
+        section = _SECTIONS.get(field.name, section)
+        if field.name in IDENTITY:
+            continue
+        for name, text in _written(field.name, getattr(core, field.name)):
+            yield Value(section, name, text, core.sources.of(name))
+
+
+@cache
+def confidence(name: str) -> str:
+    """What to say of every figure of the core of this name if more than one in ten of its values are neither
+    measured nor published; else empty. Values that play no part and the optional resources do not count."""
+    core = registry.get(name)
+    counted = [
+        value.source.certainty
+        for value in values(core)
+        if value.section != OPTIONAL and value.source.certainty is not Certainty.UNUSED
+    ]
+    doubtful: Counter[Certainty] = Counter(certainty for certainty in counted if certainty in _DOUBTFUL)
+    if doubtful.total() * _TOLERATED <= len(counted):
+        return ""
+    parts = " and ".join(f"{doubtful[each]} {each}" for each in _DOUBTFUL if doubtful[each])
+    return (
+        f"approximate: {parts} of the {len(counted)} values that describe {core.title} "
+        f"(cyclelens arch show {core.name} lists them)"
+    )
+
+
+def _written(name: str, value: Any) -> Iterator[tuple[str, str]]:
+    """A value, or those below it, as text."""
+    if value is None or (value == () and name == "schedulers"):
+        return
+    if isinstance(value, Units):
+        for unit in value.all:
+            yield from _written(f"{name}.{unit.name}", unit)
+    elif is_dataclass(value) and not isinstance(value, Unit | Divider | Scheduler):
+        for field in fields(value):
+            yield from _written(f"{name}.{field.name}", getattr(value, field.name))
+    else:
+        yield name, _text(value)
+
+
+def _text(value: Any) -> str:
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case int():
+            return "unlimited" if value >= UNLIMITED else str(value)
+        case Unit():
+            return roles(value)
+        case Divider():
+            return " ".join(value.units) + (f" through {value.through}" if value.through else "")
+        case Scheduler():
+            return f"{value.name} {value.entries}"
+        case UnitSet():
+            return value.label or "none"
+        case Mapping():
+            return ", ".join(f"{key}: {each}" for key, each in value.items()) or "none"
+        case tuple():
+            numbers = all(isinstance(each, int) for each in value)
+            return (" " if numbers else "; ").join(map(_text, value)) or "none"
+        case _:
+            return str(value) or "none"

@@ -1,0 +1,81 @@
+"""Where the values of a core come from, and how certain they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class Certainty(StrEnum):
+    """How much a value can be trusted, the most certain first."""
+
+    MEASURED = "measured"
+    """On this core."""
+    PUBLISHED = "published"
+    """For this core, by its maker or by somebody who has compared a model with it."""
+    INFERRED = "inferred"
+    """From another core or from other values."""
+    ASSUMED = "assumed"
+    """Nothing is known; a plausible value."""
+    UNUSED = "unused"
+    """Plays no part on this core."""
+    UNRECORDED = "unrecorded"
+    """The core's file does not say it."""
+
+
+class Source(NamedTuple):
+    """Where values come from. In a core's file a name of one or two words stands in the table."""
+
+    certainty: Certainty
+    name: str
+    text: str
+    """A citation that finds the source, or the reason for the value."""
+
+
+UNRECORDED = Source(Certainty.UNRECORDED, "-", "The core's file does not say it.")
+
+
+class Sources:
+    """The source of every value of a core, by the value's name: a field of ``Microarchitecture``, or one
+    below it behind a dot (``macro_ops.decode_bytes``, ``units.ALU0``). What is not named has the source of
+    the name that it stands below, and else the core's common source."""
+
+    def __init__(self, rest: Source = UNRECORDED, named: Mapping[Source, str] | None = None) -> None:
+        """``rest``: the common source. ``named``: names with blanks between them, by their source. Raises
+        ValueError for a name with two sources."""
+        self.rest = rest
+        self._by_name: dict[str, Source] = {}
+        for source, names in (named or {}).items():
+            for name in names.split():
+                if name in self._by_name:
+                    raise ValueError(f"'{name}' has two sources")
+                self._by_name[name] = source
+
+    def __iter__(self) -> Iterator[str]:
+        """The names that have a source of their own."""
+        return iter(self._by_name)
+
+    def of(self, name: str) -> Source:
+        """The source of a value."""
+        while name not in self._by_name and "." in name:
+            name = name.rpartition(".")[0]
+        return self._by_name.get(name, self.rest)
+
+    def derived(self, named: Mapping[Source, str], inherited: Source | None) -> Sources:
+        """Those of a core that is described by its differences from this one. ``inherited``: the source of
+        what does not differ, None where that is as certain as here. Unused and assumed values stay so."""
+        sources = Sources(self._inherited(self.rest, inherited), named)
+        for name, source in self._by_name.items():
+            if sources.of(name) is sources.rest:
+                sources._by_name[name] = self._inherited(source, inherited)
+        return sources
+
+    def _inherited(self, source: Source, inherited: Source | None) -> Source:
+        if inherited is None or source.certainty in (Certainty.ASSUMED, Certainty.UNUSED):
+            return source
+        return inherited
+
+
+NO_SOURCES = Sources()
+"""Of a core whose file does not say where its values come from."""
