@@ -74,7 +74,7 @@ def run(tcp_port: int | None = None, server: CyclelensServer | None = None) -> i
         if tcp_port is None:
             pipes.start(server, sys.stdin.buffer, _protocol_output())
         else:
-            server.start_tcp("127.0.0.1", tcp_port)
+            pipes.start_tcp(server, tcp_port)
     finally:
         server.close()
     return 0 if server.shutdown_requested else 1

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
-from inspect import isawaitable, signature
-from typing import Any
 
 from cyclelens.analyzer.escaping import printable
 from cyclelens.analyzer.microarchitectures import registry
@@ -20,57 +17,19 @@ from cyclelens.server.costs import InstructionCosts
 from cyclelens.server.jobs import Jobs, Trouble
 from cyclelens.server.origins import origin_of
 from cyclelens.server.progress import Progress
+from cyclelens.server.protocol import Protocol
 from cyclelens.server.results import FileResult, Job, Outcome
 from cyclelens.server.session import Session, Snapshot
 from cyclelens.server.settings import DEFAULTS, resolve
 from cyclelens.server.tasks import Tasks
 from lsprotocol import types
-from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
-from pygls.protocol import LanguageServerProtocol, lsp_method
-
-log = logging.getLogger(__name__)
-
-
-class Protocol(LanguageServerProtocol):
-    """pygls's protocol with commands that can be cancelled, and without its copy of the documents.
-
-    Its copy breaks lines where LSP does not (form feeds, for one), which makes every later incremental change
-    land elsewhere, and splits the whole text anew for every change. The session's snapshots take its place.
-    """
-
-    # Plain functions: of a generator that handles a notification pygls keeps the future for ever.
-
-    @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
-    def lsp_text_document__did_open(self, params: Any) -> None:
-        self.fm.features[types.TEXT_DOCUMENT_DID_OPEN](params)
-
-    @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
-    def lsp_text_document__did_change(self, params: Any) -> None:
-        self.fm.features[types.TEXT_DOCUMENT_DID_CHANGE](params)
-
-    @lsp_method(types.TEXT_DOCUMENT_DID_CLOSE)
-    def lsp_text_document__did_close(self, params: Any) -> None:
-        self.fm.features[types.TEXT_DOCUMENT_DID_CLOSE](params)
-
-    @lsp_method(types.WORKSPACE_EXECUTE_COMMAND)
-    async def lsp_workspace__execute_command(  # type: ignore[override]
-        self, params: types.ExecuteCommandParams
-    ) -> Any:
-        """Unlike pygls's own, hands the cancellation of the request on to the command."""
-        command = self.fm.commands.get(params.command)
-        if command is None:
-            raise JsonRpcInvalidParams(f"there is no command {params.command}")
-        try:
-            signature(command).bind(*(params.arguments or ()))
-        except TypeError as error:
-            raise JsonRpcInvalidParams(f"{params.command}: {error}") from None
-        answer = command(*(params.arguments or ()))
-        return await answer if isawaitable(answer) else answer
 
 
 class CyclelensServer(LanguageServer):
     """A language server with stored results. Features register themselves and their reactions to results."""
+
+    protocol: Protocol
 
     def __init__(self, factory: str = worker.REAL_ENGINE) -> None:
         super().__init__("cyclelens", _version(), protocol_cls=Protocol)
@@ -153,6 +112,30 @@ class CyclelensServer(LanguageServer):
     def note(self, kind: types.MessageType, message: str) -> None:
         """Put something into the client's log only."""
         self.window_log_message(types.LogMessageParams(type=kind, message=message))
+
+    def misunderstood(self, method: str, params: object, reason: str) -> None:
+        """A notification could not be read. A document that it is about is not known any more: what would be
+        shown for it would be about another text than the one that the user sees."""
+        document = params.get("textDocument") if isinstance(params, Mapping) else None
+        uri = document.get("uri") if isinstance(document, Mapping) else None
+        snapshot = self.session.get(uri) if isinstance(uri, str) else None
+        if method != types.TEXT_DOCUMENT_DID_CHANGE or snapshot is None:
+            self.note(types.MessageType.Warning, f"A message of the editor could not be read: {reason}")
+            return
+        self.forget(snapshot.uri)
+        self.tell(
+            types.MessageType.Error,
+            f"A change of {snapshot.uri} could not be read, so that nothing can be shown for it until it is "
+            f"opened again: {reason}",
+        )
+
+    def forget(self, uri: str) -> None:
+        """A document is not open any more."""
+        self.jobs.forget(uri)
+        self.activity.ended(uri)
+        self.session.close(uri)
+        self.baselines.forget(uri)
+        self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri=uri, diagnostics=[]))
 
     def _answered(self, job: Job, outcome: Outcome) -> None:
         snapshot = self.session.get(job.uri)

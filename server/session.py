@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from cyclelens.analyzer.model.source import Problem
 from cyclelens.server.results import FileResult, RegionResult
-from cyclelens.server.text import split_lines
+from cyclelens.server.text import split
 
 _MATCH_LIMIT = 300
 """Changed lines up to which lines that only moved are looked for; more at once count as one change."""
@@ -120,6 +120,8 @@ class Snapshot:
     revision: int
     """Our own number: grows with every change, also where a client's version does not."""
     lines: tuple[str, ...]
+    ends: tuple[str, ...]
+    """What ends each line but the last: an edit can make one end out of two, or two out of one."""
     regions: tuple[ShownRegion, ...] = ()
     problems: tuple[Problem, ...] = ()
     """Of the last analysis, at the places they had then."""
@@ -140,18 +142,32 @@ class Snapshot:
         """The snapshot after the text between two positions (line, column) was replaced."""
         if end < start:
             start, end = end, start
-        old = self.lines[start[0] : end[0] + 1]
-        new = split_lines(old[0][: start[1]] + text + old[-1][end[1] :])
-        return self._changed(version, start[0], old, new)
+        first, last = start[0], end[0]
+        text = self.lines[first][: start[1]] + text + self.lines[last][end[1] :]
+        if first and self.ends[first - 1] == "\r":
+            # A newline may come to stand behind it.
+            first -= 1
+            text = f"{self.lines[first]}\r{text}"
+        lines, ends = split(text + "".join(self.ends[last : last + 1]))
+        if last < len(self.ends):
+            lines = lines[:-1]
+        return self._changed(version, first, self.lines[first : last + 1], lines, ends)
 
     def replaced(self, version: int | None, text: str) -> Snapshot:
         """The snapshot after the whole text was replaced."""
-        return self._changed(version, 0, self.lines, split_lines(text))
+        return self._changed(version, 0, self.lines, *split(text))
 
     def _changed(
-        self, version: int | None, first: int, old: tuple[str, ...], new: tuple[str, ...]
+        self,
+        version: int | None,
+        first: int,
+        old: tuple[str, ...],
+        new: tuple[str, ...],
+        new_ends: tuple[str, ...],
     ) -> Snapshot:
-        lines = self.lines[:first] + new + self.lines[first + len(old) :]
+        behind = first + len(old)
+        lines = self.lines[:first] + new + self.lines[behind:]
+        ends = self.ends[:first] + new_ends + self.ends[behind:]
         regions = self.regions
         # From the last to the first, so that the places of those to come stay right.
         for edit in reversed(_edits(first, old, new)):
@@ -162,6 +178,7 @@ class Snapshot:
             version=version,
             revision=self.revision + 1,
             lines=lines,
+            ends=ends,
             regions=regions,
         )
 
@@ -259,7 +276,7 @@ class Session:
         """Start (or restart) a document."""
         known = self._documents.get(uri)
         revision = known.revision + 1 if known else 0
-        return self.put(Snapshot(uri, version, revision, split_lines(text)))
+        return self.put(Snapshot(uri, version, revision, *split(text)))
 
     def put(self, snapshot: Snapshot) -> Snapshot:
         """Make this the present snapshot of its document."""

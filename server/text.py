@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import re
 
-_LINE_END = re.compile(r"\r\n|\r|\n")
-# Python takes these for line ends and LSP does not; a lone surrogate cannot be encoded. Each is replaced by
-# one character, of the same size in UTF-16, so that columns stay where they are.
-_ODD_BREAKS = re.compile("[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+_LINE_END = re.compile(r"(\r\n|\r|\n)")
+_ODD = {
+    **dict.fromkeys("\x0b\x0c\x1c\x1d\x1e", " "),
+    "\x85": "\xa0",
+    **dict.fromkeys("\u2028\u2029", "\u2003"),
+}
+"""What Python takes for the end of a line and LSP does not, and a white space of the same size in UTF-8,
+UTF-16 and UTF-32, so that columns stay where they are."""
+_ODD_BREAKS = re.compile(f"[{''.join(_ODD)}]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
-def split_lines(text: str) -> tuple[str, ...]:
-    """The lines without their ends; at least one. What would break lines elsewhere or cannot be encoded is
-    replaced; columns stay."""
-    text = _ODD_BREAKS.sub(" ", text)
-    return tuple(_LINE_END.split(text if text.isascii() else _SURROGATES.sub("\ufffd", text)))
+def split(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The lines without their ends, at least one, and the ends, one fewer. What would break lines elsewhere
+    or cannot be encoded is replaced; columns stay."""
+    text = _ODD_BREAKS.sub(lambda match: _ODD[match[0]], text)
+    parts = _LINE_END.split(text if text.isascii() else _SURROGATES.sub("\ufffd", text))
+    return tuple(parts[::2]), tuple(parts[1::2])

@@ -58,9 +58,4 @@ def register(server: CyclelensServer) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
     def closed(params: types.DidCloseTextDocumentParams) -> None:
-        uri = params.text_document.uri
-        server.jobs.forget(uri)
-        server.activity.ended(uri)
-        server.session.close(uri)
-        server.baselines.forget(uri)
-        server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri=uri, diagnostics=[]))
+        server.forget(params.text_document.uri)

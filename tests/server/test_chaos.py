@@ -21,7 +21,7 @@ from pytest_lsp import ClientServerConfig
 SERVER = [sys.executable, "-m", "cyclelens.analyzer.cli", "lsp"]
 SECONDS = float(os.environ.get("CYCLELENS_CHAOS_SECONDS", "5"))
 SEED = int(os.environ.get("CYCLELENS_CHAOS_SEED", "1"))
-BETWEEN_DEATHS = (0.02, 1.0)
+BETWEEN_DEATHS = (0.02, 0.6)
 """Seconds: shorter than a worker takes to start, and long enough for answers."""
 BETWEEN_EDITS = (0.02, 0.3)
 
@@ -96,7 +96,7 @@ async def kill_at_random(server: int, end: float, choose: random.Random) -> list
         # Workers would hardly ever have a child if they died as often as all others.
         alive = list(descendants(server))
         children = [one for one in alive if kind_of(one) not in ("worker", "tracker")]
-        if among := children if choose.random() < 0.7 else alive:
+        if among := children if choose.random() < 0.5 else alive:
             victims.append(choose.choice(among))
             victims[-1].kill()
         await asyncio.sleep(choose.uniform(*BETWEEN_DEATHS))

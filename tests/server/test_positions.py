@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from cyclelens.server.convert import Converter, from_client, to_client
-from cyclelens.server.text import split_lines
+from cyclelens.server.session import Session
+from cyclelens.server.text import split
 from hypothesis import given
 from hypothesis import strategies as st
 from lsprotocol import types
@@ -51,16 +54,57 @@ def test_positions_behind_the_text_are_its_end() -> None:
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_every_line_end_of_the_protocol_ends_a_line(end: str) -> None:
-    assert split_lines(f"a{end}{end}b") == ("a", "", "b")
-
-
-def test_what_only_python_takes_for_a_line_end_does_not_end_one() -> None:
-    assert split_lines("a\x0cb\u2028c") == ("a b c",)
+    assert split(f"a{end}{end}b") == (("a", "", "b"), (end, end))
 
 
 @given(st.text())
 def test_a_text_has_the_same_lines_for_everybody(text: str) -> None:
-    lines = split_lines(text)
-    assert sum(map(len, lines)) + text.count("\r\n") == len(text) - len(lines) + 1
+    lines, ends = split(text)
+    assert len(lines) == len(ends) + 1
+    assert sum(map(len, lines + ends)) == len(text)
     assert all(len(line.splitlines()) <= 1 for line in lines)
     "\n".join(lines).encode("utf-8")
+
+
+ODD = "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_what_only_python_takes_for_a_line_end_keeps_its_size(encoding: str) -> None:
+    for odd in ODD:
+        ((line,), ends) = split(f"a{odd}b")
+        assert ends == ()
+        name = encoding if encoding == "utf-8" else f"{encoding}-le"
+        assert len(line.encode(name)) == len(f"a{odd}b".encode(name))
+
+
+pieces = st.sampled_from(["\r", "\n", "\r\n", "nop", ".L1:", " ", "é", "🔥", *ODD])
+texts = st.lists(pieces, max_size=12).map("".join)
+
+
+@given(text=texts, changes=st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1), texts), max_size=8))
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_after_any_edits_the_text_is_that_of_the_client(
+    encoding: str, text: str, changes: list[tuple[float, float, str]]
+) -> None:
+    session, converter = Session(), Converter(encoding)
+    snapshot = session.open("a", 0, text)
+    for one, other, inserted in changes:
+        start, end = sorted(_expressible(text, int(share * len(text))) for share in (one, other))
+        places = (_position(text, offset, encoding) for offset in (start, end))
+        start_place, end_place = (converter.offset(snapshot.lines, place) for place in places)
+        snapshot = snapshot.edited(None, start_place, end_place, inserted)
+        text = text[:start] + inserted + text[end:]
+        assert (snapshot.lines, snapshot.ends) == split(text)
+
+
+def _expressible(text: str, offset: int) -> int:
+    """No position stands within a line end."""
+    return offset + 1 if text[max(offset - 1, 0) : offset + 1] == "\r\n" else offset
+
+
+def _position(text: str, offset: int, encoding: str) -> types.Position:
+    """Where a client that keeps its text as one string says that an offset is."""
+    before = re.split("\r\n|\r|\n", text[:offset])
+    name, width = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}[encoding]
+    return types.Position(len(before) - 1, len(before[-1].encode(name)) // width)
