@@ -693,7 +693,9 @@ def _plan(region: Region, options: AnalysisOptions, text: str | None) -> tuple[_
     models = []
     for name in dict.fromkeys(name.strip().upper() for name in names):
         try:
-            models.append(registry.get(name))
+            model = registry.get(name)
+            if model not in models:
+                models.append(model)
         except registry.UnknownMicroarchitecture as error:
             problem("unknown-microarchitecture", str(error))
     return _Plan(tuple(models), mode, placement), problems

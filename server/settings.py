@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.microarchitectures.registry import NATIVE, UnknownMicroarchitecture
 from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.suggestions import among
@@ -40,7 +42,8 @@ SETTINGS: tuple[Setting, ...] = (
         "microarchitectures",
         "names",
         ("SKL",),
-        "Microarchitectures to analyse for. The first one is shown in the text, hovers show all of them.",
+        "Microarchitectures to analyse for; native is that of this machine. The first one is shown in the "
+        "text, hovers show all of them.",
     ),
     Setting(
         "syntax",
@@ -261,11 +264,22 @@ def _names(value: object, known: Sequence[str]) -> tuple[str, ...]:
     given = value.split(",") if isinstance(value, str) else value
     if not isinstance(given, list | tuple) or not given or not all(isinstance(name, str) for name in given):
         raise ValueError(f"{value!r} is not a list of microarchitecture names.")
-    names = tuple(dict.fromkeys(name.strip().upper() for name in given))
+    names = tuple(
+        dict.fromkeys(_native() if name.strip().lower() == NATIVE else name.strip().upper() for name in given)
+    )
     for name in names:
         if name not in known:
             raise ValueError(f"'{name}' is not a known microarchitecture{among(name, known)}.")
     return names
+
+
+def _native() -> str:
+    """The name of this machine's microarchitecture. Raises ValueError if it is not simulated."""
+    try:
+        return registry.get(NATIVE).name
+    except UnknownMicroarchitecture as unknown:
+        message = str(unknown)
+        raise ValueError(f"{message[0].upper()}{message[1:]}.") from None
 
 
 def _shown(setting: Setting) -> str:

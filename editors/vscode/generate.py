@@ -40,8 +40,8 @@ def _property(setting: Setting) -> dict[str, Any]:
             "type": "array",
             "items": {
                 "type": "string",
-                "enum": list(registry.names()),
-                "enumDescriptions": [registry.get(name).title for name in registry.names()],
+                "enum": [*registry.names(), registry.NATIVE],
+                "enumDescriptions": [*map(_described, registry.names()), "That of this machine"],
             },
             "uniqueItems": True,
             "minItems": 1,
@@ -56,6 +56,12 @@ def _property(setting: Setting) -> dict[str, Any]:
         kind["type"] = [kind["type"], "null"]
     default = list(setting.default) if isinstance(setting.default, tuple) else setting.default
     return {**kind, "default": default, "scope": "resource", "description": setting.doc}
+
+
+def _described(name: str) -> str:
+    """A microarchitecture by its title and the products that have it."""
+    core = registry.get(name)
+    return f"{core.title}: {core.products}"
 
 
 def main() -> None:

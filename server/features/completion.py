@@ -31,7 +31,7 @@ MAX_MNEMONICS = 100
 _ATT_NAMES = frozenset(name.lower() for names in ATT_NAMES.values() for name in names)
 
 _OPTIONS: dict[str, Callable[[], Sequence[str]]] = {
-    "arch": registry.names,
+    "arch": lambda: (*registry.names(), registry.NATIVE),
     "mode": lambda: ("loop", "unroll"),
     "alignment": lambda: ("0", "16", "32", "48"),
     "per": lambda: ("8", "32B"),

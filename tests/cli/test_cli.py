@@ -9,6 +9,8 @@ import sys
 import pytest
 from cyclelens.analyzer import cli
 from cyclelens.analyzer.cli import main
+from cyclelens.analyzer.microarchitectures import processors
+from cyclelens.analyzer.microarchitectures.processors import Processor
 
 KERNEL = """
 # cyclelens-begin lcp
@@ -67,6 +69,16 @@ def test_several_microarchitectures_are_compared(run):
 def test_an_explicit_option_wins_over_the_marker(run):
     text = "# cyclelens-begin a arch=SKL\nnop\n# cyclelens-end\n"
     assert "on HSW (Haswell)" in run("analyze", "kernel.s", "--arch", "HSW", text=text)[1]
+
+
+def test_a_marker_may_ask_for_this_machine(run, monkeypatch):
+    """``native`` beside the name of the same core is one figure."""
+    machine = Processor("GenuineIntel", 6, 60, 3, "Core i7-4770")
+    monkeypatch.setattr(processors, "this_processor", lambda: machine)
+    text = "# cyclelens-begin a arch=native,HSW\nnop\n# cyclelens-end\n"
+    _, out, _ = run("analyze", "kernel.s", "--format", "json", text=text)
+    (region,) = json.loads(out)["regions"]
+    assert [each["microarchitecture"] for each in region["predictions"]] == ["HSW"]
 
 
 def test_the_hardware_model_sees_failed_forwarding(run):

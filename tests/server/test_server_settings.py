@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 from cyclelens.analyzer.hints import registry as hint_kinds
+from cyclelens.analyzer.microarchitectures import processors
+from cyclelens.analyzer.microarchitectures.processors import Processor
 from cyclelens.server.settings import DEFAULTS, SETTINGS, resolve
 
 KNOWN = ("HSW", "SKL", "ICL")
@@ -30,6 +32,24 @@ def test_names_are_normalised_and_nesting_may_be_dotted(sent: Any) -> None:
     assert settings["microarchitectures"] == ("HSW", "SKL")
     assert "ports" not in settings.hint_kinds
     assert "region" in settings.hint_kinds
+
+
+def test_native_is_this_machines_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = Processor("GenuineIntel", 6, 94, 3, "Core i7-6700")
+    monkeypatch.setattr(processors, "this_processor", lambda: machine)
+    settings, messages = resolve({"microarchitectures": ["ICL", "Native", "SKL"]}, KNOWN)
+    assert (settings["microarchitectures"], messages) == (("ICL", "SKL"), ())
+
+
+def test_a_machine_without_a_model_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = Processor("GenuineIntel", 6, 189, 1, "Core Ultra 7 258V")
+    monkeypatch.setattr(processors, "this_processor", lambda: machine)
+    settings, messages = resolve({"microarchitectures": ["native"]}, KNOWN)
+    assert settings == DEFAULTS
+    assert messages == (
+        "Setting cyclelens.microarchitectures: This machine's processor is not simulated: "
+        "Core Ultra 7 258V, Lunar Lake. The default, SKL, is used.",
+    )
 
 
 @pytest.mark.parametrize(
