@@ -35,7 +35,6 @@ cdef class MacroPipeline:
     cdef public StoreCommit commit
     cdef public int period_cycles
     cdef public int period_rounds
-    cdef public int[::1] stalls
     cdef public int cycle
     cdef int tick(self) except -1
     cdef int _dispatch_of_round(self, int round_number) noexcept

@@ -14,7 +14,6 @@ from cyclelens.analyzer.simulator.back_end.one_page import LinesOfOnePage
 from cyclelens.analyzer.simulator.back_end.reorder_buffer import ReorderBuffer
 from cyclelens.analyzer.simulator.failures import Cancelled, SimulationStuck
 from cyclelens.analyzer.simulator.front_end.op_cache import OpCache
-from cyclelens.analyzer.simulator.tables.arrays import ints
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.in_flight import InFlight
 from cyclelens.analyzer.simulator.tables.operations import Operations
@@ -59,7 +58,6 @@ class MacroPipeline:
         self.commit = StoreCommit(columns, microarchitecture, self.flight)
         self.period_cycles = 0
         self.period_rounds = 0
-        self.stalls = ints(0)
 
     def start(self, block: Block) -> None:
         """Get ready for a run over a block; nothing of the run before remains."""
@@ -105,6 +103,7 @@ class MacroPipeline:
         """One cycle."""
         cycle = self.cycle
         self.columns.reserve()
+        self.columns.reserve_cycles(cycle + 1)
         self.reorder_buffer.reserve()
         self.reorder_buffer.tick(cycle)
         self.commit.tick(cycle)

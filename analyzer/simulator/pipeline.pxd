@@ -51,6 +51,7 @@ cdef class Pipeline:
     cdef public int cycle
     cdef public int visited
     cdef int _run(self, int min_rounds, int min_cycles, bint stop_at_period, bint skip, object cancel) except -1
+    cdef int _skip_to(self, int following) except -1
     cdef int _next_event(self) noexcept
     cdef bint _state_repeats(self) except -1
     cdef void _draw_outline(self) noexcept

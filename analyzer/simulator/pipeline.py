@@ -26,7 +26,7 @@ from cyclelens.analyzer.simulator.front_end.front_end import FrontEnd
 from cyclelens.analyzer.simulator.macro_pipeline import MacroPipeline
 from cyclelens.analyzer.simulator.observed.accounting import account_of
 from cyclelens.analyzer.simulator.observed.summary import summarize
-from cyclelens.analyzer.simulator.tables.arrays import Column, Record, ints
+from cyclelens.analyzer.simulator.tables.arrays import Record, ints
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import NONE
 from cyclelens.analyzer.simulator.tables.entries import Entries
@@ -148,10 +148,16 @@ class Pipeline:
             if reorder_buffer.last_round >= min_rounds:
                 following = min(following, min_cycles + 1)
             if following > self.cycle + 1:
-                self.scheduler.skip(following - self.cycle - 1)
-                self.cycle = following
-            else:
-                self.cycle += 1
+                self._skip_to(following)
+            self.cycle = following
+
+    def _skip_to(self, following: int) -> None:
+        """The cycles up to the following one go by; what is waited for in them is recorded all the same."""
+        self.scheduler.skip(following - self.cycle - 1)
+        self.columns.reserve_cycles(following)
+        for cycle in range(self.cycle + 1, following):
+            self.renamer.stand(cycle)
+            self.reorder_buffer.look(cycle)
 
     def _next_event(self) -> int:
         """The next cycle in which anything can happen: the next one, unless the front end and the issue have
@@ -260,11 +266,6 @@ class Pipeline:
         columns = self.columns
         return columns.issued[columns.instance_uop0[round_number * self.program.instructions]]
 
-    @property
-    def stalls(self) -> Column:
-        """By cycle the buffer that had no room (``Resources``)."""
-        return self.resources.stalls
-
     def rounds_retired(self, min_rounds: int, min_cycles: int) -> int:
         """Rounds of which a uop has retired when the full run ends (5.1). Where the run stopped because its
         state repeated, the times of the rounds to come are filled in."""
@@ -296,13 +297,12 @@ class Pipeline:
         cycle = self.cycle
         self.visited += 1
         self.columns.reserve()
+        self.columns.reserve_cycles(cycle + 1)
         self.reorder_buffer.reserve()
-        if self.resources.limited:
-            self.resources.reserve(cycle)
         if self.reorder_buffer.full() or self.entries.full():
-            self.queues.issued.clear()
+            self.renamer.stand(cycle)
         else:
-            self.renamer.tick(cycle, self.reorder_buffer.entries.count == 0)
+            self.renamer.tick(cycle)
         self.reorder_buffer.tick(cycle)
         if self.program.exact_memory:
             self.store_buffer.tick(cycle)
@@ -372,7 +372,6 @@ def simulate(
         period=(pipeline.period_cycles, pipeline.period_rounds) if pipeline.period_cycles else None,
         cycles=pipeline.cycle + 1,
         lsd_unroll=pipeline.front_end.lsd_unroll,
-        stalls=pipeline.stalls,
         trace=trace,
         trace_rounds=trace_rounds,
         details=details,
@@ -390,16 +389,7 @@ def _account(
     cancel: Callable[[], bool] | None,
 ) -> Account:
     begin, end, iterations = pipeline.settle(rounds_to_settle(block, microarchitecture), cancel=cancel)
-    return account_of(
-        pipeline.columns,
-        pipeline.stalls,
-        microarchitecture,
-        begin,
-        end,
-        lsd_unroll=pipeline.front_end.lsd_unroll,
-        rounds=iterations,
-        cycles=pipeline.cycle + 1,
-    )
+    return account_of(pipeline.columns, microarchitecture, begin, end, iterations)
 
 
 def rounds_to_settle(block: Block, microarchitecture: Microarchitecture) -> int:

@@ -17,6 +17,7 @@ SLOW = {
 }
 LOOP = "49ffcf75f0"  # dec r15; jnz
 EVENTS = ("issued", "ready", "dispatched", "executed", "retired", "port", "source", "added")
+RECORDS = ("refusal", "refused_by", "unfinished")
 
 
 @pytest.mark.parametrize("loop", [True, False], ids=["loop", "unrolled"])
@@ -34,6 +35,9 @@ def test_every_event_is_where_it_would_be_cycle_by_cycle(name: str, code: str, l
     for event in EVENTS:
         mine, expected = (list(getattr(each.columns, event)) for each in (skipping, stepping))
         assert mine[: skipping.columns.uops] == expected[: skipping.columns.uops], event
+    for record in RECORDS:
+        mine, expected = (list(getattr(each.columns, record)) for each in (skipping, stepping))
+        assert mine[: skipping.cycle] == expected[: skipping.cycle], record
     release(skipping)
 
 

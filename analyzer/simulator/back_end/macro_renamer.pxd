@@ -8,16 +8,25 @@ from cyclelens.analyzer.simulator.tables.columns cimport Columns
 from cyclelens.analyzer.simulator.tables.in_flight cimport InFlight
 from cyclelens.analyzer.simulator.tables.operations cimport Operations
 from cyclelens.analyzer.simulator.tables.program cimport Program
+from cyclelens.analyzer.simulator.tables.queues cimport Shortage
 
 cdef int COMPUTE
 cdef int ELIMINATED
 cdef int EMPTY
+cdef int ISSUE_GROUP
 cdef int LOAD
 cdef int NONE
+cdef int RETIRING
+cdef int ROB_FULL
+cdef int RS_FULL
+cdef int SERIALIZATION
 cdef int STORE_ADDRESS
+cdef int STORE_BUFFER_FULL
 cdef int STORE_DATA
 cdef int UNKNOWN
+cdef int _ADDRESS
 cdef int _HASH
+cdef int _INTEGER
 cdef int _LINE
 cdef int _NARROWEST_RENAMED
 cdef int _OWN_RESULT
@@ -28,6 +37,7 @@ cdef int _ROOM_INTEGER
 cdef int _ROOM_STORES
 cdef int _ROOM_VECTOR
 cdef int _VECTOR
+cdef int _VECTORS
 
 
 @cython.final
@@ -40,6 +50,7 @@ cdef class MacroRenamer:
     cdef LinesOfOnePage _one_page
     cdef PairQueue _idq
     cdef PairQueue _issued
+    cdef Shortage _shortage
     cdef PairQueue _entries
     cdef int _width
     cdef int _rob_size
@@ -85,7 +96,10 @@ cdef class MacroRenamer:
     cdef void _set(self, object rules) noexcept
     cdef int start(self) except -1
     cdef void tick(self, int cycle) noexcept
-    cdef bint _has_room(self, int count) noexcept
+    cdef bint _has_room(self, int count, int cycle) noexcept
+    cdef int _oldest_waiting(self, int scheduler) noexcept
+    cdef int _scheduler_of(self, int static) noexcept
+    cdef void _wait_for_retirement(self, int cycle, int buffer) noexcept
     cdef void _rename(self, int first, int i, int cycle) noexcept
     @cython.locals(address=cython.longlong)
     cdef void _rename_uop(self, int uop, int static, int cycle) noexcept

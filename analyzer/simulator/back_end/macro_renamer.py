@@ -15,9 +15,15 @@ from cyclelens.analyzer.simulator.tables.constants import (
     COMPUTE,
     ELIMINATED,
     EMPTY,
+    ISSUE_GROUP,
     LOAD,
     NONE,
+    RETIRING,
+    ROB_FULL,
+    RS_FULL,
+    SERIALIZATION,
     STORE_ADDRESS,
+    STORE_BUFFER_FULL,
     STORE_DATA,
     UNKNOWN,
 )
@@ -30,6 +36,8 @@ _VECTOR, _OWN_RESULT, _READ_MODIFY_WRITE = (
     int(Trait.OWN_RESULT),
     int(Trait.READ_MODIFY_WRITE),
 )
+_INTEGER, _ADDRESS, _VECTORS = 0, 1, 2
+"""The schedulers."""
 _LINE = 64
 _PAGE = 4096
 _NARROWEST_RENAMED = 4
@@ -62,6 +70,7 @@ class MacroRenamer:
         self._one_page = one_page
         self._idq = queues.idq
         self._issued = queues.issued
+        self._shortage = queues.shortage
         self._entries = entries
         self._width = microarchitecture.issue_width
         self._rob_size = microarchitecture.reorder_buffer_size
@@ -129,23 +138,27 @@ class MacroRenamer:
         columns = self._columns
         queue = self._idq
         self._issued.clear()
+        columns.refuse(cycle, 0, NONE)
         slots = self._width
         vectors = self._vector_width
         while slots > 0:
             if self.left == 0:
                 if queue.count == 0:
+                    columns.refuse(cycle, self._shortage.reason, self._shortage.instruction())
                     return
                 uop = queue.firsts[queue.head]
                 idq_uop = queue.seconds[queue.head]
                 i = columns.position[uop]
                 count = program.q_fused_count[idq_uop]
-                if not self._has_room(count):
+                if not self._has_room(count, cycle):
                     return
                 needed = operations.m_vector_ops[i]
                 if needed > vectors and vectors < self._vector_width:
+                    columns.refuse(cycle, ISSUE_GROUP, uop)
                     return
                 vectors -= needed
                 if operations.m_serializing[i] and self._entries.count + self._issued.count > 0:
+                    columns.refuse(cycle, SERIALIZATION, uop)
                     return
                 queue.pop()
                 self._rename(uop, i, cycle)
@@ -161,20 +174,59 @@ class MacroRenamer:
                 self._next_fused += 1
                 self.left -= 1
                 slots -= 1
-            if self.left == 0 and operations.m_ends_group[last]:
+            if self.left == 0 and slots > 0 and operations.m_ends_group[last]:
+                columns.refuse(cycle, ISSUE_GROUP, self._next_uop - 1)
                 return
 
-    def _has_room(self, count: int) -> bool:
+    def _has_room(self, count: int, cycle: int) -> bool:
+        """Whether so many macro-ops have room everywhere; if not, records where they have none."""
         flight = self._flight
         waiting = self._entries.count + self._issued.count
-        return (
-            # A microcoded instruction may be longer than the buffer: it goes alone.
-            (waiting + count <= self._rob_size or waiting == 0)
-            and flight.integer + _ROOM_INTEGER <= self._integer_size
-            and flight.address + _ROOM_ADDRESS <= self._address_size
-            and flight.vector + _ROOM_VECTOR <= self._vector_size
-            and self._columns.stores - flight.oldest_store + _ROOM_STORES <= self._store_size
-        )
+        # A microcoded instruction may be longer than the buffer: it goes alone.
+        if waiting + count > self._rob_size and waiting > 0:
+            self._wait_for_retirement(cycle, ROB_FULL)
+        elif flight.integer + _ROOM_INTEGER > self._integer_size:
+            self._columns.refuse(cycle, RS_FULL, self._oldest_waiting(_INTEGER))
+        elif flight.address + _ROOM_ADDRESS > self._address_size:
+            self._columns.refuse(cycle, RS_FULL, self._oldest_waiting(_ADDRESS))
+        elif flight.vector + _ROOM_VECTOR > self._vector_size:
+            self._columns.refuse(cycle, RS_FULL, self._oldest_waiting(_VECTORS))
+        elif self._columns.stores - flight.oldest_store + _ROOM_STORES > self._store_size:
+            self._wait_for_retirement(cycle, STORE_BUFFER_FULL)
+        else:
+            return True
+        return False
+
+    def _oldest_waiting(self, scheduler: int) -> int:
+        """The oldest uop in a scheduler."""
+        columns = self._columns
+        entries = self._entries
+        for place in range(entries.count):
+            position = (entries.head + place) & entries.mask
+            first = entries.firsts[position]
+            for uop in range(first, first + entries.seconds[position]):
+                waits = columns.dispatched[uop] == UNKNOWN and columns.port[uop] != ELIMINATED
+                if waits and self._scheduler_of(columns.static[uop]) == scheduler:
+                    return uop
+        return NONE
+
+    def _scheduler_of(self, static: int) -> int:
+        """The scheduler of a uop, NONE if it needs none."""
+        kind = self._program.u_kind[static]
+        if kind == EMPTY:
+            return NONE
+        if kind == LOAD or kind == STORE_ADDRESS:  # noqa: SIM109 - a tuple would be made each time
+            return _ADDRESS
+        return _INTEGER if self._program.u_port_mask[static] & self._alus else _VECTORS
+
+    def _wait_for_retirement(self, cycle: int, buffer: int) -> None:
+        """Slots stay empty because a buffer is full that gives room back at retirement."""
+        uop = self._columns.unfinished[cycle]
+        if uop == NONE:
+            oldest = self._entries if self._entries.count > 0 else self._idq
+            self._columns.refuse(cycle, buffer + RETIRING, oldest.firsts[oldest.head])
+        else:
+            self._columns.refuse(cycle, buffer, uop)
 
     def _rename(self, first: int, i: int, cycle: int) -> None:
         """A whole instruction."""
@@ -273,10 +325,10 @@ class MacroRenamer:
             else:
                 source = columns.old_value(0)
             flight.s_source[columns.store[uop] & flight.store_mask] = source
-        mask = program.u_port_mask[static]
-        if kind == LOAD or kind == STORE_ADDRESS:  # noqa: SIM109 - a tuple would be made each time
+        scheduler = self._scheduler_of(static)
+        if scheduler == _ADDRESS:
             flight.address += 1
-        elif mask & self._alus:
+        elif scheduler == _INTEGER:
             flight.integer += 1
         else:
             flight.vector += 1

@@ -8,10 +8,18 @@ from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue, Record
 from cyclelens.analyzer.simulator.tables.columns cimport Columns
 from cyclelens.analyzer.simulator.tables.entries cimport Entries
 from cyclelens.analyzer.simulator.tables.program cimport Program
+from cyclelens.analyzer.simulator.tables.queues cimport Shortage
 
 cdef int ELIMINATED
+cdef int ISSUE_GROUP
 cdef int LOAD
 cdef int NONE
+cdef int REGISTER_MERGE
+cdef int RESOURCE_FULL
+cdef int RETIRING
+cdef int ROB_FULL
+cdef int RS_FULL
+cdef int SERIALIZATION
 cdef int STORE_ADDRESS
 cdef int STORE_DATA
 cdef int SYNC
@@ -25,6 +33,8 @@ cdef class Renamer:
     cdef Program _program
     cdef PairQueue _idq
     cdef PairQueue _issued
+    cdef PairQueue _rob
+    cdef Shortage _shortage
     cdef Memory _memory
     cdef Resources _resources
     cdef Entries _entries
@@ -43,10 +53,14 @@ cdef class Renamer:
     cdef public int open_store
     cdef public bint between_instructions
     cdef int start(self) except -1
-    cdef void tick(self, int cycle, bint rob_empty) noexcept
+    cdef void stand(self, int cycle) noexcept
+    cdef void tick(self, int cycle) noexcept
     @cython.locals(waits=cython.bint)
     cdef int record(self, Record state) except -1
-    cdef void _select(self, int cycle, bint rob_empty) noexcept
+    cdef void _starve(self, int cycle) noexcept
+    cdef int _oldest_waiting(self) noexcept
+    cdef void _wait_for_retirement(self, int cycle, int buffer) noexcept
+    cdef void _select(self, int cycle) noexcept
     cdef void _eliminate(self) noexcept
     @cython.locals(eliminated=cython.bint)
     cdef void _rename(self, int uop, int cycle) noexcept

@@ -11,8 +11,15 @@ from cyclelens.analyzer.simulator.tables.arrays import Record, ints
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import (
     ELIMINATED,
+    ISSUE_GROUP,
     LOAD,
     NONE,
+    REGISTER_MERGE,
+    RESOURCE_FULL,
+    RETIRING,
+    ROB_FULL,
+    RS_FULL,
+    SERIALIZATION,
     STORE_ADDRESS,
     STORE_DATA,
     SYNC,
@@ -41,6 +48,8 @@ class Renamer:
         self._program = columns.program
         self._idq = queues.idq
         self._issued = queues.issued
+        self._rob = queues.rob
+        self._shortage = queues.shortage
         self._memory = memory
         self._resources = resources
         self._entries = entries
@@ -81,11 +90,21 @@ class Renamer:
         self.between_instructions = True
         """The uop renamed last was the last of its instruction."""
 
-    def tick(self, cycle: int, rob_empty: bool) -> None:
+    def stand(self, cycle: int) -> None:
+        """A cycle in which nothing is issued because the scheduler or the reorder buffer is full."""
+        self._issued.clear()
+        if self._idq.count == 0:
+            self._starve(cycle)
+        elif self._entries.full():
+            self._columns.refuse(cycle, RS_FULL, self._oldest_waiting())
+        else:
+            self._wait_for_retirement(cycle, ROB_FULL)
+
+    def tick(self, cycle: int) -> None:
         """One cycle: fill the issue group and rename it."""
         columns = self._columns
         self._issued.clear()
-        self._select(cycle, rob_empty)
+        self._select(cycle)
         if self._program.has_moves:
             self.elimination.start_cycle()
             self._eliminate()
@@ -125,14 +144,43 @@ class Renamer:
             columns.record_value(state, value, -_SETTLED)
         self.elimination.record(state, self.value)
 
-    def _select(self, cycle: int, rob_empty: bool) -> None:
+    def _starve(self, cycle: int) -> None:
+        """Slots stay empty because the IDQ is."""
+        self._columns.refuse(cycle, self._shortage.reason, self._shortage.instruction())
+
+    def _oldest_waiting(self) -> int:
+        """The oldest uop in the scheduler that has no room."""
+        columns = self._columns
+        for place in range(self._rob.count):
+            position = (self._rob.head + place) & self._rob.mask
+            first = self._rob.firsts[position]
+            for uop in range(first, first + self._rob.seconds[position]):
+                unit = columns.port[uop]
+                if unit >= 0 and columns.dispatched[uop] == UNKNOWN and self._entries.in_the_way(unit):
+                    return uop
+        return NONE
+
+    def _wait_for_retirement(self, cycle: int, buffer: int) -> None:
+        """Slots stay empty because a buffer is full that gives room back at retirement."""
+        oldest = self._rob if self._rob.count > 0 else self._idq
+        uop = self._columns.unfinished[cycle - 1] if cycle > 0 else NONE
+        if uop != NONE:
+            self._columns.refuse(cycle, buffer, uop)
+        else:
+            self._columns.refuse(cycle, buffer + RETIRING, oldest.firsts[oldest.head])
+
+    def _select(self, cycle: int) -> None:
         program = self._program
         columns = self._columns
         queue = self._idq
         issued = self._issued
         if self._entries.several:
             self._entries.start_group()
-        while queue.count > 0:
+        columns.refuse(cycle, 0, NONE)
+        while issued.count < self._width:
+            if queue.count == 0:
+                self._starve(cycle)
+                return
             uop = queue.firsts[queue.head]
             idq_uop = queue.seconds[queue.head]
             i = columns.position[uop]
@@ -145,19 +193,24 @@ class Renamer:
                         for merge in range(first_merge, first_merge + program.i_merge_count[i]):
                             static = program.merge_uop[program.merge_key[merge]]
                             issued.push(columns.new_uop(columns.instance[uop], i, static), 1)
+                    columns.refuse(cycle, REGISTER_MERGE, uop)
                     return
-                if program.i_serializing[i] and not rob_empty:
+                if program.i_serializing[i] and self._rob.count > 0:
+                    columns.refuse(cycle, SERIALIZATION, uop)
                     return
             count = program.q_fused_count[idq_uop]
             if issued.count + count > self._width:
+                columns.refuse(cycle, ISSUE_GROUP, uop)
                 return
             first_fused = program.q_fused0[idq_uop]
             if self._entries.several:
                 last = first_fused + count - 1
                 uops = program.f_uop0[last] + program.f_uop_count[last] - program.f_uop0[first_fused]
                 if not self._entries.take(uop, uops):
+                    columns.refuse(cycle, RS_FULL, self._oldest_waiting())
                     return
             if self._resources.limited and not self._resources.take(uop, cycle):
+                self._wait_for_retirement(cycle, RESOURCE_FULL + self._resources.missing)
                 return
             queue.pop()
             for fused in range(first_fused, first_fused + count):

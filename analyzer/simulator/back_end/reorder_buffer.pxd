@@ -38,4 +38,5 @@ cdef class ReorderBuffer:
     cdef void tick(self, int cycle) noexcept
     cpdef double cycles_per_round(self, int first, int last) noexcept
     cdef int record(self, Record state) except -1
-    cdef bint _complete(self, int first, int end, int cycle) noexcept
+    cdef void look(self, int cycle) noexcept
+    cdef int _unfinished(self, int first, int end, int cycle) noexcept

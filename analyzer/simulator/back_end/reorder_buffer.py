@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.simulator.tables.arrays import PairQueue, Record, grown, ints
+from cyclelens.analyzer.simulator.tables.arrays import Record, grown, ints
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import ELIMINATED, LOAD, NONE, UNKNOWN
 from cyclelens.analyzer.simulator.tables.queues import Queues
@@ -25,7 +25,7 @@ class ReorderBuffer:
         self._size = microarchitecture.reorder_buffer_size
         self._issue_width = microarchitecture.issue_width
         self._retire_width = microarchitecture.retire_width
-        self.entries = PairQueue()
+        self.entries = queues.rob
         self.key_cycle = ints(64)
         """Per round: retirement cycle of the key instruction's last fused uop (5.2)."""
         self.first_cycle = ints(64)
@@ -81,11 +81,13 @@ class ReorderBuffer:
         columns = self._columns
         program = self._program
         entries = self.entries
+        columns.unfinished[cycle] = NONE
         position = 0
-        while position < self._retire_width and entries.count > 0:
+        while entries.count > 0:
             first = entries.firsts[entries.head]
             end = first + entries.seconds[entries.head]
-            if not self._complete(first, end, cycle):
+            columns.unfinished[cycle] = self._unfinished(first, end, cycle)
+            if position == self._retire_width or columns.unfinished[cycle] != NONE:
                 break
             entries.pop()
             for uop in range(first, end):
@@ -163,9 +165,19 @@ class ReorderBuffer:
                     oldest = state.cycle - columns.issued[uop] - _SETTLED
                     columns.record_value(state, columns.input_value[operand], oldest)
 
-    def _complete(self, first: int, end: int, cycle: int) -> bool:
+    def look(self, cycle: int) -> None:
+        """Record what keeps the oldest fused uop from retiring in this cycle."""
+        entries = self.entries
+        unfinished = NONE
+        if entries.count > 0:
+            first = entries.firsts[entries.head]
+            unfinished = self._unfinished(first, first + entries.seconds[entries.head], cycle)
+        self._columns.unfinished[cycle] = unfinished
+
+    def _unfinished(self, first: int, end: int, cycle: int) -> int:
+        """Of the uops of a fused one the last that is not finished, NONE if all are."""
         columns = self._columns
-        for uop in range(first, end):
+        for uop in range(end - 1, first - 1, -1):
             if columns.executed[uop] == UNKNOWN or columns.executed[uop] >= cycle:
-                return False
-        return True
+                return uop
+        return NONE

@@ -16,7 +16,6 @@ cdef int _COUNT
 cdef int _INTEGER_REGISTERS
 cdef int _LOAD_BUFFER
 cdef int _LOAD_MATRIX
-cdef int _STALLS
 cdef int _STORE_BUFFER
 cdef int _UNLIMITED
 
@@ -29,7 +28,7 @@ cdef class Resources:
     cdef int _rob_size
     cdef int _load_matrix
     cdef public bint limited
-    cdef public int[::1] stalls
+    cdef public int missing
     cdef int[::1] _sizes
     cdef public int[::1] used
     cdef int[::1] _needs
@@ -43,7 +42,6 @@ cdef class Resources:
     cdef int _find_limits(self) except -1
     cdef void _count_needs(self, int i) noexcept
     cdef void _find_active(self, int rob_size) noexcept
-    cdef int reserve(self, int cycle) except -1
     cdef bint take(self, int first, int cycle) noexcept
     cdef void eliminate(self, int i) noexcept
     cdef int record(self, Record state) except -1

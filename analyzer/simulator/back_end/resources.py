@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import ModelOptions
-from cyclelens.analyzer.simulator.tables.arrays import PairQueue, Record, grown, ints
+from cyclelens.analyzer.simulator.tables.arrays import PairQueue, Record, ints
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import ELIMINATED, LOAD, NONE, STORE_ADDRESS, UNKNOWN
 
@@ -24,7 +24,6 @@ _LOAD_BUFFER, _STORE_BUFFER, _BRANCH_BUFFER, _INTEGER_REGISTERS, _ALL_REGISTERS,
     6,
 )
 _UNLIMITED = 1 << 20
-_STALLS = 1024
 
 
 class Resources:
@@ -41,8 +40,8 @@ class Resources:
         self._load_matrix: int = microarchitecture.load_matrix_size or 0
         self.limited = False
         """Whether anything here can act at all on this block."""
-        self.stalls = ints(0)
-        """By cycle: the number of the resource that issue waited for plus 1, or 0."""
+        self.missing = NONE
+        """The resource that the instruction that asked last has to wait for, NONE if it has all."""
         self._sizes = ints(_COUNT)
         sizes = (
             microarchitecture.load_buffer_size,
@@ -64,7 +63,6 @@ class Resources:
 
     def _find_limits(self) -> None:
         self.used = ints(_COUNT)
-        self.stalls = ints(_STALLS)
         self._needs = ints(_COUNT * self._program.instructions)
         for i in range(self._program.instructions):
             self._count_needs(i)
@@ -129,11 +127,6 @@ class Resources:
                 for i in range(program.instructions):
                     self._needs[_COUNT * i + resource] = 0
 
-    def reserve(self, cycle: int) -> None:
-        """Make room for what this cycle can add."""
-        if cycle >= len(self.stalls):
-            self.stalls = grown(self.stalls, 2 * cycle)
-
     def take(self, first: int, cycle: int) -> bool:
         """Take everything for the instruction that begins with this uop; False if something is missing."""
         columns = self._columns
@@ -148,8 +141,8 @@ class Resources:
         if missing == _LOAD_MATRIX:
             self._release_loads(cycle)
             missing = self._missing(i)
+        self.missing = missing
         if missing != NONE:
-            self.stalls[cycle] = missing + 1
             return False
         for position in range(self._retiring_count):
             resource = self._active[position]

@@ -4,8 +4,10 @@ cimport cython
 from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue
 from cyclelens.analyzer.simulator.tables.columns cimport Columns
 from cyclelens.analyzer.simulator.tables.program cimport Program
-from cyclelens.analyzer.simulator.tables.queues cimport MicrocodeQueue
+from cyclelens.analyzer.simulator.tables.queues cimport MicrocodeQueue, Shortage
 
+cdef int DECODER
+cdef int MICROCODE_SWITCH
 cdef int NONE
 
 
@@ -15,6 +17,7 @@ cdef class Decoder:
     cdef Program _program
     cdef PairQueue _instructions
     cdef PairQueue _delivered
+    cdef Shortage _shortage
     cdef MicrocodeQueue _microcode
     cdef int _decoders
     cdef int _delay
@@ -23,4 +26,6 @@ cdef class Decoder:
     cdef int _stall
     cdef public int last_decoded
     cdef void tick(self, int cycle) noexcept
+    cdef bint _has_next(self, int cycle) noexcept
+    cdef bint _is_there(self, int place, int cycle) noexcept
     cdef bint _may_decode_fusible(self, int cycle, int decoded) noexcept

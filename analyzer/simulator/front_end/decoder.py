@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.simulator.tables.columns import Columns
-from cyclelens.analyzer.simulator.tables.constants import NONE
+from cyclelens.analyzer.simulator.tables.constants import DECODER, MICROCODE_SWITCH, NONE
 from cyclelens.analyzer.simulator.tables.queues import MicrocodeQueue, Queues
 
 
@@ -22,6 +22,7 @@ class Decoder:
         self._program = columns.program
         self._instructions = queues.instructions
         self._delivered = queues.delivered
+        self._shortage = queues.shortage
         self._microcode = microcode
         self._decoders = microarchitecture.decoders
         self._delay = microarchitecture.predecode_to_decode_delay
@@ -46,9 +47,9 @@ class Decoder:
                 queue.pop()
                 continue
             if queue.seconds[queue.head] + self._delay > cycle:
-                return
+                break
             if decoded > 0 and program.i_complex[i]:
-                return
+                break
             if self._fusible_waits and program.i_fusible[i] and not self._may_decode_fusible(cycle, decoded):
                 return
             queue.pop()
@@ -60,20 +61,39 @@ class Decoder:
                 self._delivered.push(idq_uop, instance)
             if program.i_ms_uops[i]:
                 end = first + program.i_idq_count[i]
-                self._microcode.hand_over(split, end, instance, self._stall, self._stall)
+                self._microcode.hand_over(split, end, instance, i, self._stall, self._stall)
+                self._shortage.blame(MICROCODE_SWITCH, i)
                 return
             slots -= 1
             if program.i_complex[i]:
                 slots = min(slots, program.i_simple_decoders[i])
             decoded += 1
             if slots <= 0 or program.i_branch[i] or program.i_first[i]:
-                return
+                break
+        if self._has_next(cycle):
+            self._shortage.note(DECODER)
+        else:
+            self._shortage.starve(cycle - self._delay)
+
+    def _has_next(self, cycle: int) -> bool:
+        """Whether the next instruction could be decoded if there were decoders for it."""
+        queue = self._instructions
+        if not self._is_there(0, cycle):
+            return False
+        fusible = self._program.i_fusible[queue.firsts[queue.head] % self._program.instructions]
+        return not (self._fusible_waits and fusible) or self._is_there(1, cycle)
+
+    def _is_there(self, place: int, cycle: int) -> bool:
+        """Whether the instance at a place of the queue may be decoded by now."""
+        queue = self._instructions
+        return queue.count > place and queue.seconds[(queue.head + place) & queue.mask] + self._delay <= cycle
 
     def _may_decode_fusible(self, cycle: int, decoded: int) -> bool:
         """A fusible instruction waits until its possible partner is there too (C4)."""
         if not self._fusible_on_last and decoded == self._decoders - 1:
+            self._shortage.note(DECODER)
             return False
-        queue = self._instructions
-        if queue.count < 2:
-            return False
-        return queue.seconds[(queue.head + 1) & queue.mask] + self._delay <= cycle
+        if self._is_there(1, cycle):
+            return True
+        self._shortage.starve(cycle - self._delay)
+        return False

@@ -4,8 +4,10 @@ cimport cython
 from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue, Record
 from cyclelens.analyzer.simulator.tables.layout cimport Layout
 from cyclelens.analyzer.simulator.tables.program cimport Program
-from cyclelens.analyzer.simulator.tables.queues cimport MicrocodeQueue
+from cyclelens.analyzer.simulator.tables.queues cimport MicrocodeQueue, Shortage
 
+cdef int LATE_DSB
+cdef int MICROCODE_SWITCH
 cdef int NONE
 
 
@@ -15,6 +17,7 @@ cdef class Dsb:
     cdef Layout _layout
     cdef PairQueue _lines
     cdef PairQueue _delivered
+    cdef Shortage _shortage
     cdef MicrocodeQueue _microcode
     cdef int _width
     cdef bint _loses_width

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.simulator.tables.arrays import Record
 from cyclelens.analyzer.simulator.tables.columns import Columns
-from cyclelens.analyzer.simulator.tables.constants import NONE
+from cyclelens.analyzer.simulator.tables.constants import LATE_DSB, MICROCODE_SWITCH, NONE
 from cyclelens.analyzer.simulator.tables.layout import Layout
 from cyclelens.analyzer.simulator.tables.queues import MicrocodeQueue, Queues
 
@@ -25,6 +25,7 @@ class Dsb:
         self._layout = layout
         self._lines = queues.lines
         self._delivered = queues.delivered
+        self._shortage = queues.shortage
         self._microcode = microcode
         self._width = microarchitecture.dsb_width
         self._loses_width = microarchitecture.dsb_loses_width_across_blocks
@@ -51,6 +52,7 @@ class Dsb:
         self.finished = False
         opened_second = False
         count = 0
+        self._shortage.note(LATE_DSB)
         while budget > 0 and lines.count > 0:
             if count > 0 and self.position == 0:
                 # The line of the last entry is used up: open the next (X1).
@@ -75,7 +77,8 @@ class Dsb:
             if layout.entry_ms[entry]:
                 end = self._program.i_idq0[i] + self._program.i_idq_count[i]
                 first = layout.entry_idq_uop[entry] + 1
-                self._microcode.hand_over(first, end, instance, self._ms_stall, 0)
+                self._microcode.hand_over(first, end, instance, i, self._ms_stall, 0)
+                self._shortage.blame(MICROCODE_SWITCH, i)
                 budget = 0
             slot = self.position
             self.position += 1

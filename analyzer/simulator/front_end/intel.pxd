@@ -12,13 +12,17 @@ from cyclelens.analyzer.simulator.front_end.stack_engine cimport StackEngine
 from cyclelens.analyzer.simulator.tables.arrays cimport Record
 from cyclelens.analyzer.simulator.tables.layout cimport Layout
 from cyclelens.analyzer.simulator.tables.program cimport Program
-from cyclelens.analyzer.simulator.tables.queues cimport MicrocodeQueue, Queues
+from cyclelens.analyzer.simulator.tables.queues cimport MicrocodeQueue, Queues, Shortage
 
 cdef int DSB
+cdef int DSB_SWITCH
+cdef int JCC
+cdef int LATE_DSB
 cdef int LSD
 cdef int MITE
 cdef int MS
 cdef int NONE
+cdef int PREDECODER
 
 
 cdef class MiteDsbLsd(FrontEnd):
@@ -26,6 +30,7 @@ cdef class MiteDsbLsd(FrontEnd):
     cdef Layout _layout
     cdef Queues _queues
     cdef MicrocodeQueue _microcode
+    cdef Shortage _shortage
     cdef CodeFetch _fetch
     cdef Predecoder _predecoder
     cdef Decoder _decoder
@@ -44,3 +49,4 @@ cdef class MiteDsbLsd(FrontEnd):
     cdef void _from_code(self, int cycle) noexcept
     cdef void _after_decoder(self) noexcept
     cdef void _after_dsb(self, int instruction) noexcept
+    cdef void _note_uncached(self) noexcept

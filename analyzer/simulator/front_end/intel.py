@@ -14,7 +14,17 @@ from cyclelens.analyzer.simulator.front_end.predecoder import Predecoder
 from cyclelens.analyzer.simulator.front_end.stack_engine import StackEngine
 from cyclelens.analyzer.simulator.tables.arrays import Record
 from cyclelens.analyzer.simulator.tables.columns import Columns
-from cyclelens.analyzer.simulator.tables.constants import DSB, LSD, MITE, MS, NONE
+from cyclelens.analyzer.simulator.tables.constants import (
+    DSB,
+    DSB_SWITCH,
+    JCC,
+    LATE_DSB,
+    LSD,
+    MITE,
+    MS,
+    NONE,
+    PREDECODER,
+)
 from cyclelens.analyzer.simulator.tables.layout import Layout
 from cyclelens.analyzer.simulator.tables.queues import MicrocodeQueue, Queues
 
@@ -31,6 +41,7 @@ class MiteDsbLsd(FrontEnd):
         self._layout = layout
         self._queues = queues
         self._microcode = microcode
+        self._shortage = queues.shortage
         self._fetch = CodeFetch(columns, layout, queues)
         self._predecoder = Predecoder(columns, microarchitecture, queues)
         self._decoder = Decoder(columns, microarchitecture, queues, microcode)
@@ -58,8 +69,10 @@ class MiteDsbLsd(FrontEnd):
             self._stack_engine.tick(LSD, 0)
         elif self._layout.cached[0]:
             self.source = DSB
+            self._shortage.note(LATE_DSB)
         else:
             self.source = MITE
+            self._note_uncached()
         if self._program.loop and self.source != LSD:
             # The code of the first round is there when the clock starts.
             self._fetch.tick()
@@ -111,6 +124,8 @@ class MiteDsbLsd(FrontEnd):
             self._predecoder.tick(cycle)
             self._decoder.tick(cycle)
             self._stack_engine.tick(MITE, cycle)
+            if self._layout.erratum != NONE and not self._microcode.busy():
+                self._shortage.blame(JCC, self._layout.erratum)
             self._after_decoder()
         else:
             self._dsb.tick()
@@ -120,6 +135,8 @@ class MiteDsbLsd(FrontEnd):
                 self._after_microcode = self._dsb.last_instruction
             elif self._dsb.finished:
                 self._after_dsb(self._dsb.last_instruction)
+                if self.source == MITE:
+                    self._note_uncached()
 
     def _after_decoder(self) -> None:
         """MITE to DSB behind the last instruction of a round (S2)."""
@@ -131,8 +148,17 @@ class MiteDsbLsd(FrontEnd):
             and (program.i_branch[i] or program.i_first[i])
         ):
             self.source = DSB
+            if not self._microcode.busy():
+                self._shortage.note(DSB_SWITCH)
 
     def _after_dsb(self, instruction: int) -> None:
         """DSB to MITE where the following code is not cached (S3)."""
         if not self._layout.next_is_cached(instruction):
             self.source = MITE
+
+    def _note_uncached(self) -> None:
+        """What comes next is late because it is not cached."""
+        if self._layout.erratum == NONE:
+            self._shortage.note(PREDECODER)
+        else:
+            self._shortage.blame(JCC, self._layout.erratum)

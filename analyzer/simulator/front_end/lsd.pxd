@@ -5,7 +5,9 @@ from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue, Record
 from cyclelens.analyzer.simulator.tables.columns cimport Columns
 from cyclelens.analyzer.simulator.tables.layout cimport Layout
 from cyclelens.analyzer.simulator.tables.program cimport Program
+from cyclelens.analyzer.simulator.tables.queues cimport Shortage
 
+cdef int LATE_LSD
 
 
 @cython.final
@@ -14,6 +16,7 @@ cdef class Lsd:
     cdef Program _program
     cdef Layout _layout
     cdef PairQueue _delivered
+    cdef Shortage _shortage
     cdef bint _enabled
     cdef int _idq_size
     cdef int[::1] _unroll

@@ -5,6 +5,7 @@ from __future__ import annotations
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.simulator.tables.arrays import Record, ints
 from cyclelens.analyzer.simulator.tables.columns import Columns
+from cyclelens.analyzer.simulator.tables.constants import LATE_LSD
 from cyclelens.analyzer.simulator.tables.layout import Layout
 from cyclelens.analyzer.simulator.tables.queues import Queues
 
@@ -19,6 +20,7 @@ class Lsd:
         self._program = columns.program
         self._layout = layout
         self._delivered = queues.delivered
+        self._shortage = queues.shortage
         self._enabled = microarchitecture.lsd_enabled
         self._idq_size = microarchitecture.idq_size
         self._unroll = ints(self._idq_size + 1)
@@ -63,3 +65,4 @@ class Lsd:
             for idq_uop in range(first, first + program.i_idq_count[instance % count]):
                 self._delivered.push(idq_uop, instance)
         self.round += self.unroll
+        self._shortage.note(LATE_LSD)

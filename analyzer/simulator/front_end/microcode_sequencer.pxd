@@ -2,13 +2,16 @@
 cimport cython
 
 from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue, Record
-from cyclelens.analyzer.simulator.tables.queues cimport MicrocodeQueue
+from cyclelens.analyzer.simulator.tables.queues cimport MicrocodeQueue, Shortage
 
+cdef int LATE_MICROCODE
+cdef int MICROCODE_SWITCH
 
 
 @cython.final
 cdef class MicrocodeSequencer:
     cdef PairQueue _delivered
+    cdef Shortage _shortage
     cdef MicrocodeQueue _microcode
     cdef int _width
     cdef void tick(self) noexcept

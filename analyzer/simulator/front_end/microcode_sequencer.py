@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.simulator.tables.arrays import Record
+from cyclelens.analyzer.simulator.tables.constants import LATE_MICROCODE, MICROCODE_SWITCH
 from cyclelens.analyzer.simulator.tables.queues import MicrocodeQueue, Queues
 
 
@@ -14,6 +15,7 @@ class MicrocodeSequencer:
         self, microarchitecture: Microarchitecture, queues: Queues, microcode: MicrocodeQueue
     ) -> None:
         self._delivered = queues.delivered
+        self._shortage = queues.shortage
         self._microcode = microcode
         self._width = microarchitecture.ms_width
 
@@ -21,13 +23,18 @@ class MicrocodeSequencer:
         """One busy cycle."""
         queue = self._microcode
         if queue.stall:
+            # Before the first of its uops or behind the last.
+            self._shortage.blame(MICROCODE_SWITCH, queue.instruction)
             queue.stall -= 1
             return
         end = min(queue.first + self._width, queue.end)
         for idq_uop in range(queue.first, end):
             self._delivered.push(idq_uop, queue.instance)
         queue.first = end
-        if end == queue.end:
+        if end < queue.end:
+            self._shortage.note(LATE_MICROCODE)
+        else:
+            self._shortage.blame(MICROCODE_SWITCH, queue.instruction)
             queue.stall = queue.post_stall
             queue.post_stall = 0
 

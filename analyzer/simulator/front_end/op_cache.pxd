@@ -7,10 +7,14 @@ from cyclelens.analyzer.simulator.tables.columns cimport Columns
 from cyclelens.analyzer.simulator.tables.in_flight cimport InFlight
 from cyclelens.analyzer.simulator.tables.operations cimport Operations
 from cyclelens.analyzer.simulator.tables.program cimport Program
+from cyclelens.analyzer.simulator.tables.queues cimport Shortage
 
 cdef int CODE_LINE
+cdef int DECODER
 cdef int DSB
+cdef int LATE_DSB
 cdef int MITE
+cdef int PREDECODER
 cdef int _EIGHTHS
 cdef int _SMALL_STEP
 
@@ -21,6 +25,7 @@ cdef class OpCache(FrontEnd):
     cdef Operations _operations
     cdef InFlight _flight
     cdef PairQueue _idq
+    cdef Shortage _shortage
     cdef int _idq_size
     cdef int _decoders
     cdef int _decode_bytes

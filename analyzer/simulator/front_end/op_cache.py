@@ -6,7 +6,7 @@ from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.simulator.front_end.front_end import FrontEnd
 from cyclelens.analyzer.simulator.tables.arrays import ints
 from cyclelens.analyzer.simulator.tables.columns import Columns
-from cyclelens.analyzer.simulator.tables.constants import CODE_LINE, DSB, MITE
+from cyclelens.analyzer.simulator.tables.constants import CODE_LINE, DECODER, DSB, LATE_DSB, MITE, PREDECODER
 from cyclelens.analyzer.simulator.tables.in_flight import InFlight
 from cyclelens.analyzer.simulator.tables.operations import Operations
 from cyclelens.analyzer.simulator.tables.queues import Queues
@@ -35,6 +35,7 @@ class OpCache(FrontEnd):
         self._operations = operations
         self._flight = in_flight
         self._idq = queues.idq
+        self._shortage = queues.shortage
         self._idq_size = microarchitecture.idq_size
         self._decoders = microarchitecture.decoders
         self._decode_bytes = rules.decode_bytes
@@ -72,6 +73,7 @@ class OpCache(FrontEnd):
             if self.wait <= -_EIGHTHS:
                 # It had to wait for room; only a fraction of a cycle can be made up for.
                 self.wait = 0
+            self._shortage.note(LATE_DSB)
             while self.wait <= 0 and self._idq.count < self._idq_size:
                 self._window(cycle)
         else:
@@ -91,10 +93,12 @@ class OpCache(FrontEnd):
         if self.fetched - address < self._buffer_bytes:
             self.fetched += self._decode_bytes
         used = 0
+        self._shortage.note(DECODER)
         while used < self._decoders and self._idq.count < self._idq_size:
             i = self.instance % program.instructions
             length = program.i_length[i]
             if address + length > self.fetched:
+                self._shortage.note(PREDECODER)
                 return
             if length > self._long and used > 0:
                 return
@@ -122,6 +126,7 @@ class OpCache(FrontEnd):
                 columns.source[uop] = source
                 columns.added[uop] = cycle
             self._idq.push(first, idq_uop)
+            self._shortage.delivered = idq_uop
         self.instance = instance + 1
 
     # -- op cache ------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ cimport cython
 from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue, Record
 from cyclelens.analyzer.simulator.tables.columns cimport Columns
 from cyclelens.analyzer.simulator.tables.program cimport Program
+from cyclelens.analyzer.simulator.tables.queues cimport Shortage
 
 cdef int NONE
 
@@ -14,6 +15,7 @@ cdef class Predecoder:
     cdef Program _program
     cdef PairQueue _blocks
     cdef PairQueue _instructions
+    cdef Shortage _shortage
     cdef int _width
     cdef int _block_bytes
     cdef int _queue_size
@@ -25,6 +27,7 @@ cdef class Predecoder:
     cdef public int group_count
     cdef public int partial
     cdef public int stall
+    cdef int _prefixed
     cdef public int cycles_on_block
     cdef void start(self) noexcept
     cdef void tick(self, int cycle) noexcept

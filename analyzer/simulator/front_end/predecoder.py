@@ -17,6 +17,7 @@ class Predecoder:
         self._program = columns.program
         self._blocks = queues.blocks
         self._instructions = queues.instructions
+        self._shortage = queues.shortage
         self._width = microarchitecture.predecode_width
         self._block_bytes = microarchitecture.predecode_block_bytes
         self._queue_size = microarchitecture.instruction_queue_size
@@ -31,6 +32,8 @@ class Predecoder:
         self.group_count = 0
         self.partial = NONE
         self.stall = 0
+        self._prefixed = NONE
+        """The instruction in the current block whose length-changing prefix stalls it."""
         self.cycles_on_block = 0
 
     def tick(self, cycle: int) -> None:
@@ -51,6 +54,7 @@ class Predecoder:
             self.group_count = 0
         else:
             self.stall -= 1
+            self._shortage.stall(cycle, self._prefixed)
 
     def record(self, state: Record) -> None:
         """Its part of the pipeline's state, with the instruction queue that it fills."""
@@ -101,7 +105,10 @@ class Predecoder:
         blocks.pop()
         lcps = 0
         for instance in range(self.next, self.end):
-            lcps += self._program.i_lcp[instance % self._program.instructions]
+            i = instance % self._program.instructions
+            if self._program.i_lcp[i]:
+                lcps += self._program.i_lcp[i]
+                self._prefixed = i
         # Cycles that the previous block took beyond its first hide part of the penalty.
         self.stall = max(0, self._penalty * lcps - max(0, self.cycles_on_block - 1))
         self.cycles_on_block = 0

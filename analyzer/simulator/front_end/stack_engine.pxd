@@ -4,6 +4,7 @@ cimport cython
 from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue, Record
 from cyclelens.analyzer.simulator.tables.columns cimport Columns
 from cyclelens.analyzer.simulator.tables.program cimport Program
+from cyclelens.analyzer.simulator.tables.queues cimport Shortage
 
 cdef int LSD
 cdef int NONE
@@ -17,6 +18,7 @@ cdef class StackEngine:
     cdef Program _program
     cdef PairQueue _delivered
     cdef PairQueue _idq
+    cdef Shortage _shortage
     cdef int _most
     cdef public int offset
     cdef void start(self) noexcept

@@ -20,6 +20,7 @@ class StackEngine:
         self._program = columns.program
         self._delivered = queues.delivered
         self._idq = queues.idq
+        self._shortage = queues.shortage
         limit = microarchitecture.stack_offset_limit
         self._most: int = _NO_LIMIT if limit is None else limit
         """Largest offset, in bytes; only upwards: long runs of POP synchronise, runs of PUSH never do."""
@@ -46,6 +47,8 @@ class StackEngine:
                 self._columns.added[sync] = cycle
                 self._idq.push(sync, program.sync_idq)
             self._append(idq_uop, instance, i, source, cycle)
+        if delivered.count > 0:
+            self._shortage.delivered = delivered.firsts[delivered.count - 1]
         delivered.clear()
 
     def record(self, state: Record) -> None:

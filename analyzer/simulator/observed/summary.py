@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from cyclelens.analyzer.model.result import Input, Simulation, Trace, TraceRow
 from cyclelens.analyzer.model.units import Units
 from cyclelens.analyzer.simulator.observed.tally import Tally
-from cyclelens.analyzer.simulator.tables.arrays import Column
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import (
     ELIMINATED,
@@ -15,7 +14,9 @@ from cyclelens.analyzer.simulator.tables.constants import (
     LOAD,
     MERGE,
     NONE,
-    RESOURCES,
+    REFUSALS,
+    RESOURCE_FULL,
+    RETIRING,
     SOURCE_NAMES,
     STORE_ADDRESS,
     STORE_DATA,
@@ -34,13 +35,11 @@ def summarize(
     cycles: int,
     period: tuple[int, int] | None,
     lsd_unroll: int,
-    stalls: Column,
     trace: bool,
     trace_rounds: int | None,
     details: bool,
 ) -> Simulation:
-    """The figures of a finished run. ``window`` are the first and last relevant round; ``stalls`` are those
-    of ``Resources``."""
+    """The figures of a finished run. ``window`` are the first and last relevant round."""
     first, last = window
     tally = Tally(columns, units, first, last) if details else None
     return Simulation(
@@ -56,13 +55,11 @@ def summarize(
         elimination=tally.not_eliminated() if tally else (),
         busiest_port=tally.busiest_port() if tally else 0.0,
         lsd_unroll=lsd_unroll,
-        trace=_trace(columns, units, stalls, last, cycles, trace_rounds) if trace else None,
+        trace=_trace(columns, units, last, cycles, trace_rounds) if trace else None,
     )
 
 
-def _trace(
-    columns: Columns, units: Units, stalls: Column, last_round: int, cycles: int, first_rounds: int | None
-) -> Trace:
+def _trace(columns: Columns, units: Units, last_round: int, cycles: int, first_rounds: int | None) -> Trace:
     """Everything about the rounds up to the last relevant one; of the first rounds alone only the events."""
     if first_rounds is not None:
         count = min(first_rounds, last_round + 1) * columns.program.instructions
@@ -75,8 +72,14 @@ def _trace(
         inputs=tuple(_inputs(columns, uops, end)),
         held=tuple(HELD_NAMES[columns.held[uop]] if uop != NONE else "" for uop in uops[:end]),
         later=tuple(rows[end:]),
-        stalls={cycle: RESOURCES[stalls[cycle] - 1] for cycle in range(len(stalls)) if stalls[cycle]},
+        stalls=_stalls(columns, cycles),
     )
+
+
+def _stalls(columns: Columns, cycles: int) -> dict[int, str]:
+    """By cycle the resource that issue waited for."""
+    refusals = [columns.refusal[cycle] & ~RETIRING for cycle in range(cycles)]
+    return {cycle: REFUSALS[number] for cycle, number in enumerate(refusals) if number >= RESOURCE_FULL}
 
 
 def _inputs(columns: Columns, uops: list[int], end: int) -> Iterator[tuple[Input, ...]]:

@@ -54,12 +54,17 @@ cdef class FlightColumns:
     cdef public int[::1] store_left
     cdef public long long[::1] store_base
     cdef public long long[::1] store_index
+    cdef int _cycles_ready
+    cdef public int[::1] refusal
+    cdef public int[::1] refused_by
+    cdef public int[::1] unfinished
     cdef void _forget(self) noexcept
     cdef int _more_instances(self, int end) except -1
     cdef int _more_uops(self, int end) except -1
     cdef int _more_inputs(self, int end) except -1
     cdef int _more_values(self, int end) except -1
     cdef int _more_stores(self, int end) except -1
+    cdef int _more_cycles(self, int end) except -1
 
 
 cdef class BlockColumns:

@@ -114,6 +114,10 @@ class FlightColumns:
         self.store_left = ints(0)
         self.store_base = longs(0)
         self.store_index = longs(0)
+        self._cycles_ready = 0
+        self.refusal = ints(0)
+        self.refused_by = ints(0)
+        self.unfinished = ints(0)
 
     def _forget(self) -> None:
         """No row is ready."""
@@ -122,6 +126,7 @@ class FlightColumns:
         self._inputs_ready = 0
         self._values_ready = 0
         self._stores_ready = 0
+        self._cycles_ready = 0
 
     def _more_instances(self, end: int) -> None:
         """Get the rows up to ``end`` ready."""
@@ -221,6 +226,15 @@ class FlightColumns:
             self.store_uop[row] = NONE
             self.store_left[row] = UNKNOWN
         self._stores_ready = end
+
+    def _more_cycles(self, end: int) -> None:
+        """Get the rows up to ``end`` ready."""
+        if end > len(self.refusal):
+            size = spaced(2 * end)
+            self.refusal = grown(self.refusal, size)
+            self.refused_by = grown(self.refused_by, size)
+            self.unfinished = grown(self.unfinished, size)
+        self._cycles_ready = end
 
 
 class BlockColumns:

@@ -64,6 +64,16 @@ class Columns(FlightColumns):
         if self.stores + self._value_margin > self._stores_ready:
             self._more_stores(self.stores + self._value_margin + _AHEAD)
 
+    def reserve_cycles(self, end: int) -> None:
+        """Make room for the records of the cycles before ``end``."""
+        if end > self._cycles_ready:
+            self._more_cycles(2 * end + _AHEAD)
+
+    def refuse(self, cycle: int, refusal: int, by: int) -> None:
+        """Record why issue slots of a cycle stay empty (``REFUSALS``), and because of what."""
+        self.refusal[cycle] = refusal
+        self.refused_by[cycle] = by
+
     def generate(self, instances: int) -> None:
         """Create the uops of all instances up to (not including) this number (L5)."""
         program = self.program

@@ -41,6 +41,34 @@ RESOURCES = (
 )
 """The resources that are optional in the model, by number. ``registers`` is the limit over both files."""
 
+PREDECODER, LCP, DECODER, LATE_MICROCODE, MICROCODE_SWITCH, LATE_DSB, DSB_SWITCH, LATE_LSD, JCC = range(1, 10)
+ISSUE_GROUP, REGISTER_MERGE, SERIALIZATION = range(10, 13)
+RS_FULL, ROB_FULL, RESOURCE_FULL = range(13, 16)
+STORE_BUFFER_FULL = 16
+REFUSALS = (
+    "",
+    "predecoder",
+    "LCP",
+    "decoder",
+    "MS",
+    "MS switch",
+    "DSB",
+    "DSB switch",
+    "LSD",
+    "JCC erratum",
+    "issue group",
+    "register merge",
+    "serialization",
+    "RS",
+    "ROB",
+    *RESOURCES,
+)
+"""Why issue slots of a cycle stayed empty, by the numbers above; the first: none did. Up to ``JCC`` the IDQ
+was empty, and the name says what kept the front end; from ``RS_FULL`` on the named buffer had no room. The
+resource with the number n stands at ``RESOURCE_FULL + n``."""
+RETIRING = 32
+"""Added to the number of a buffer that retirement empties as fast as it can."""
+
 CODE_LINE = 64
 FETCH_BLOCK = 16
 """Bytes."""

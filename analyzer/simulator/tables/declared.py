@@ -100,7 +100,20 @@ STORES = Table(
     ),
 )
 
-FLIGHT = (INSTANCES, UOPS, INPUTS, VALUES, STORES)
+CYCLES = Table(
+    "cycles",
+    "",
+    (
+        Field("refusal"),  # why the renamer left slots empty: REFUSALS
+        # The uop that caused it; where that was the front end, the place of the instruction that was late:
+        # its uops may not be there yet.
+        Field("refused_by"),
+        # The uop that keeps others from retiring, NONE if only the width does, or nothing.
+        Field("unfinished"),
+    ),
+)
+
+FLIGHT = (INSTANCES, UOPS, INPUTS, VALUES, STORES, CYCLES)
 
 # -- what a block is made of ---------------------------------------------------------------------------------
 

@@ -21,6 +21,7 @@ cdef class Entries:
     cdef int[::1] _before
     cdef int _units
     cdef int[::1] _scheduler_of
+    cdef public int lacking
     cdef public int occupancy
     cdef void start(self) noexcept
     cdef bint full(self) noexcept
@@ -30,4 +31,5 @@ cdef class Entries:
     cdef int _left(self, int scheduler) noexcept
     cdef void enter(self, int unit) noexcept
     cdef void leave(self, int unit) noexcept
+    cdef bint in_the_way(self, int unit) noexcept
     cdef int free(self, int unit) noexcept

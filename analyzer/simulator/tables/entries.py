@@ -34,6 +34,8 @@ class Entries:
 
     def start(self) -> None:
         """Empty."""
+        self.lacking = NONE
+        """Of several schedulers the one that had no place when uops asked last."""
         self.occupancy = 0
         """Places taken in all schedulers."""
         for scheduler in range(self._schedulers):
@@ -62,6 +64,7 @@ class Entries:
             self._wanted[scheduler] += 1
             others = self._held[scheduler] + self._before[scheduler]
             if others > 0 and self._left(scheduler) < 0:
+                self.lacking = scheduler
                 for other in range(self._schedulers):
                     self._wanted[other] = self._before[other]
                 return False
@@ -89,6 +92,10 @@ class Entries:
         """A uop has left for this unit."""
         self.occupancy -= 1
         self._held[self._scheduler_of[unit]] -= 1
+
+    def in_the_way(self, unit: int) -> bool:
+        """Whether a uop for this unit takes a place of the scheduler that lacks one."""
+        return not self.several or self._scheduler_of[unit] == self.lacking
 
     def free(self, unit: int) -> int:
         """Free places in the scheduler of a unit."""

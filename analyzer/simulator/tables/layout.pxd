@@ -6,6 +6,7 @@ from cyclelens.analyzer.simulator.tables.program cimport Program
 
 cdef int CODE_LINE
 cdef int FETCH_BLOCK
+cdef int NONE
 cdef int _HALF
 
 
@@ -27,6 +28,7 @@ cdef class Layout:
     cdef public int entries
     cdef public int first_group_end
     cdef public int all_cacheable
+    cdef public int erratum
     cdef public int[::1] address
     cdef public int[::1] cached
     cdef public int[::1] block_first

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.simulator.tables.arrays import PairQueue, ints
-from cyclelens.analyzer.simulator.tables.constants import CODE_LINE, FETCH_BLOCK
+from cyclelens.analyzer.simulator.tables.constants import CODE_LINE, FETCH_BLOCK, NONE
 from cyclelens.analyzer.simulator.tables.program import Program
 
 _HALF = 32
@@ -49,6 +49,8 @@ class Layout:
         self.first_group_end = 0
         """End of the first 64-byte group of a round (L3)."""
         self.all_cacheable = 1
+        self.erratum = NONE
+        """The jump because of which code that could be cached is not: the JCC erratum strikes it."""
         for i in range(count):
             self.address[i] = program.alignment + program.i_offset[i]
             self.cached[i] = 0
@@ -113,11 +115,14 @@ class Layout:
             self.block_line0[number] = self.lines
             self._fill_lines(first, position)
             self.block_line_end[number] = self.lines
-            cacheable = (
-                self.lines - self.block_line0[number] <= self._lines_per_block
-                and not program.i_jcc[position - 1]
-                and not (self._crowds and self._too_many_lcps(first, position))
+            cacheable = self.lines - self.block_line0[number] <= self._lines_per_block and not (
+                self._crowds and self._too_many_lcps(first, position)
             )
+            if cacheable and program.i_jcc[position - 1]:
+                cacheable = False
+                if self.all_cacheable:
+                    # A fused pair's uops are those of its first half.
+                    self.erratum = position - 1 - program.i_second[position - 1]
             self.block_cacheable[number] = cacheable
             if not cacheable:
                 self.all_cacheable = 0

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.simulator.tables.arrays import PairQueue
-from cyclelens.analyzer.simulator.tables.constants import CODE_LINE
+from cyclelens.analyzer.simulator.tables.arrays import PairQueue, ints
+from cyclelens.analyzer.simulator.tables.constants import CODE_LINE, LCP, NONE, PREDECODER
 from cyclelens.analyzer.simulator.tables.program import Program
+
+_STALLS = 16
+"""More than the cycles from predecoder to decoder."""
 
 
 class Queues:
@@ -27,6 +30,10 @@ class Queues:
         """The IDQ: (first uop, static IDQ uop)."""
         self.issued = PairQueue()
         """Renamer to ROB and scheduler within one cycle: (first uop, number of uops) of fused uops."""
+        self.rob = PairQueue()
+        """What the ROB holds, oldest first: the same pairs. The ROB takes them in, the others look."""
+        self.shortage = Shortage()
+        """Front end to renamer: why there is no more in the IDQ."""
 
     def start(self, program: Program) -> None:
         """Empty for a run of the program."""
@@ -41,6 +48,58 @@ class Queues:
         self.delivered.start(2 * self._idq_size + program.idq_uops + group)
         self.idq.start(4 * self._idq_size + 2 * program.idq_uops + group)
         self.issued.start(self._issue_width + program.most_merges)
+        self.shortage.start(program)
+
+
+class Shortage:
+    """Why the front end has delivered no more than it has, in its latest cycle. Its stages say so where they
+    stop; the renamer asks when it finds the IDQ empty."""
+
+    def __init__(self) -> None:
+        self._stall_cycle = ints(_STALLS)
+        """The predecoder's latest stalls: cycles, each at its place in a ring, and whose prefix it was."""
+        self._stall_instruction = ints(_STALLS)
+
+    def start(self, program: Program) -> None:
+        """Nothing has been delivered."""
+        self._program = program
+        self.delivered = NONE
+        """Row of the IDQ uop of the program that was delivered last."""
+        self.reason = PREDECODER
+        """Of ``REFUSALS``, up to ``JCC``."""
+        self._instruction = NONE
+        for slot in range(_STALLS):
+            self._stall_cycle[slot] = NONE
+
+    def note(self, reason: int) -> None:
+        """The instruction whose uop is to be delivered next is late."""
+        self.reason = reason
+        self._instruction = NONE
+
+    def blame(self, reason: int, instruction: int) -> None:
+        """What is to be delivered next is late because of another instruction."""
+        self.reason = reason
+        self._instruction = instruction
+
+    def instruction(self) -> int:
+        """Place of the instruction that is to blame."""
+        if self._instruction != NONE:
+            return self._instruction
+        following = self.delivered + 1
+        return self._program.q_instruction[following if following < self._program.idq_uops else 0]
+
+    def stall(self, cycle: int, instruction: int) -> None:
+        """The predecoder stands still in this cycle because of an instruction's length-changing prefix."""
+        self._stall_cycle[cycle & _STALLS - 1] = cycle
+        self._stall_instruction[cycle & _STALLS - 1] = instruction
+
+    def starve(self, cycle: int) -> None:
+        """The decoders have nothing to decode because the predecoder had not got to it by this cycle."""
+        slot = cycle & _STALLS - 1
+        if cycle >= 0 and self._stall_cycle[slot] == cycle:
+            self.blame(LCP, self._stall_instruction[slot])
+        else:
+            self.note(PREDECODER)
 
 
 class MicrocodeQueue:
@@ -51,11 +110,16 @@ class MicrocodeQueue:
         self.first = 0
         self.end = 0
         self.instance = 0
+        self.instruction = NONE
+        """Of the instance."""
         self.stall = 0
         self.post_stall = 0
 
-    def hand_over(self, first: int, end: int, instance: int, stall: int, post_stall: int) -> None:
+    def hand_over(
+        self, first: int, end: int, instance: int, instruction: int, stall: int, post_stall: int
+    ) -> None:
         """Give the sequencer the IDQ uops ``first`` .. ``end`` (possibly none) of an instance (MS1)."""
+        self.instruction = instruction
         self.first = first
         self.end = end
         self.instance = instance

@@ -1,0 +1,117 @@
+"""Where a stage leaves issue slots empty it records why, and because of which uop or instruction."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from blocks import block_of
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.uops import Block
+from cyclelens.analyzer.simulator.pipeline import AnyPipeline, simulate, started
+from cyclelens.analyzer.simulator.tables.constants import ISSUE_GROUP, REFUSALS, RETIRING, RS_FULL
+from wide_core import WIDE
+
+LOOP = "49ffcf75"
+KERNELS = {
+    "a chain": "480fafc0",  # imul rax, rax
+    "NOPs": "90909090",
+    "a prefix that changes the length": "66053412",  # add ax, 0x1234
+    "a fence": "0faee84801c0",  # lfence; add rax, rax
+    "microcode": "0fa2",  # cpuid
+    "a merge": "88dc01c80fb6d4",  # mov ah, bl; add eax, ecx; movzx edx, ah
+    "loads": "488b00488b4808",
+    "a store": "4883060148890e",
+    "divisions": "0f5ec1" * 8,
+}
+
+
+def ran(block: Block, name: str) -> AnyPipeline:
+    pipeline = started(block, registry.get(name))
+    pipeline.run(10, 300)
+    return pipeline
+
+
+@pytest.mark.parametrize("loop", [True, False], ids=["loop", "unrolled"])
+@pytest.mark.parametrize("code", KERNELS.values(), ids=KERNELS.keys())
+@pytest.mark.parametrize("name", ["SNB", "SKL", "ICL", "ZEN2", "ZEN5"])
+def test_every_empty_slot_has_a_reason_and_someone_to_blame(name: str, code: str, loop: bool) -> None:
+    pipeline = ran(block_of(code + f"{LOOP}{251 - len(code) // 2:02x}" * loop, name, loop=loop), name)
+    columns, program = pipeline.columns, pipeline.program
+    width = registry.get(name).issue_width
+    heads = {program.f_uop0[fused] for fused in range(program.all_fused_uops)}
+    issued = Counter(columns.issued[uop] for uop in range(columns.uops) if columns.static[uop] in heads)
+    reasons = 0
+    for cycle in range(pipeline.cycle):
+        refusal, by = columns.refusal[cycle], columns.refused_by[cycle]
+        if issued[cycle] == width:
+            assert refusal == 0, cycle
+            continue
+        reasons += 1
+        assert 0 < refusal & ~RETIRING < len(REFUSALS), cycle
+        if refusal < ISSUE_GROUP:
+            assert 0 <= by < program.instructions, cycle
+        else:
+            # Whoever is to blame was issued before, or is the next to be issued.
+            assert 0 <= by < columns.uops, cycle
+            assert columns.issued[by] < cycle or refusal < RS_FULL, cycle
+    assert reasons or code == KERNELS["NOPs"]
+
+
+@pytest.mark.parametrize("name", ["SKL", "ICL", "ZEN5"])
+def test_a_full_scheduler_blames_a_uop_that_is_in_it(name: str) -> None:
+    pipeline = ran(block_of("480fafc0" + LOOP + "f7", name), name)
+    columns = pipeline.columns
+    full = [cycle for cycle in range(pipeline.cycle) if columns.refusal[cycle] == RS_FULL]
+    assert full
+    for cycle in full:
+        uop = columns.refused_by[cycle]
+        dispatched = columns.dispatched[uop]
+        assert columns.issued[uop] < cycle
+        assert dispatched < 0 or dispatched >= cycle
+
+
+def test_retirement_is_blamed_only_where_it_took_all_that_it_could() -> None:
+    """Where the oldest uop is not finished, that uop is what others wait for, whatever retired before it."""
+    pipeline = ran(block_of("488b00" + "90" * 60 + LOOP + "bc", "SKL"), "SKL")  # a chain of loads
+    columns = pipeline.columns
+    retired = Counter(columns.retired[uop] for uop in range(columns.uops))
+    width = registry.get("SKL").retire_width
+    for cycle in range(1, pipeline.cycle):
+        if columns.refusal[cycle] & RETIRING:
+            assert retired[cycle - 1] >= width, cycle
+
+
+@pytest.mark.parametrize(
+    ("code", "cause"),
+    [
+        pytest.param("480fafc0", "back end: RS full, dependency", id="imul rax, rax"),
+        pytest.param("f20f5ec1" * 4, "back end: RS full, dependency", id="divsd xmm0, xmm1"),
+    ],
+)
+def test_one_of_several_schedulers_that_is_full_is_named(
+    code: str, cause: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(registry._MODELS, "WIDE", WIDE)
+    block = block_of(code + f"{LOOP}{251 - len(code) // 2:02x}", "WIDE")
+    account = simulate(block, WIDE, account=True).account
+    assert account is not None
+    main = account.main_cause()
+    assert main is not None
+    assert main.text == cause
+
+
+@pytest.mark.parametrize(
+    ("code", "cause"),
+    [
+        pytest.param("480fafc0", "back end: RS full, dependency", id="imul rax, rax"),
+        pytest.param("49890049894808" * 3, "back end: RS full, port", id="six stores"),
+    ],
+)
+def test_a_core_that_counts_macro_ops_names_what_is_full(code: str, cause: str) -> None:
+    block = block_of(code + f"{LOOP}{251 - len(code) // 2:02x}", "ZEN5")
+    account = simulate(block, registry.get("ZEN5"), account=True).account
+    assert account is not None
+    main = account.main_cause()
+    assert main is not None
+    assert main.text == cause
