@@ -23,6 +23,7 @@ from cyclelens.server.features import (
     hover,
     inlay_hints,
     lifecycle,
+    measure,
     navigation,
     semantic_tokens,
 )
@@ -42,6 +43,7 @@ FEATURES = (
     semantic_tokens,
     completion,
     commands,
+    measure,
     extensions,
 )
 """Everything the server can do; each module registers its own methods."""

@@ -21,6 +21,8 @@ from cyclelens.analyzer.model.result import Analysis, Finding, RegionAnalysis, T
 from cyclelens.analyzer.model.source import Problem
 from cyclelens.analyzer.reports import json, timeline
 from cyclelens.analyzer.reports.card import instruction_card, region_card
+from cyclelens.server.measurements import TASK
+from cyclelens.server.measuring import measure
 from cyclelens.server.results import ANALYSIS, FileResult, Job, RegionResult, TimelineResult
 
 TIMELINE_ROUNDS = 3
@@ -69,6 +71,9 @@ class AnalyzerEngine:
         last with the rewrites that help. Of texts with many regions the first figures come before the others
         are there, and None says that the rest goes on. Raises whatever the analyzer raises, ``Cancelled``
         among it."""
+        if job.task == TASK:
+            yield measure(self._store, job)
+            return
         if job.task != ANALYSIS:
             # An analyzer of its own on the same tables: many figures must not push out those of the text.
             analyzer = Analyzer(self._store, cached_predictions=1)

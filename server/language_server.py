@@ -15,6 +15,7 @@ from cyclelens.server.baselines import Baselines
 from cyclelens.server.convert import Converter
 from cyclelens.server.costs import InstructionCosts
 from cyclelens.server.jobs import Jobs, Trouble
+from cyclelens.server.measurements import Measurements
 from cyclelens.server.origins import origin_of
 from cyclelens.server.progress import Progress
 from cyclelens.server.protocol import Protocol
@@ -35,6 +36,7 @@ class CyclelensServer(LanguageServer):
         super().__init__("cyclelens", _version(), protocol_cls=Protocol)
         self.session = Session()
         self.baselines = Baselines()
+        self.measurements = Measurements()
         self.settings = DEFAULTS
         self.settings_known = asyncio.Event()
         """Set when the client has said what it wants: nothing is analysed for the wrong processor before."""
@@ -135,6 +137,7 @@ class CyclelensServer(LanguageServer):
         self.activity.ended(uri)
         self.session.close(uri)
         self.baselines.forget(uri)
+        self.measurements.forget(uri)
         self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri=uri, diagnostics=[]))
 
     def _answered(self, job: Job, outcome: Outcome) -> None:

@@ -92,7 +92,8 @@ class Job:
     hint_kinds: tuple[str, ...] = ()
     """The kinds of hints that are wanted."""
     task: str = ANALYSIS
-    """Or the name of a comparison (``comparisons/registry.py``), which is answered with steps and a table."""
+    """Or the name of a comparison (``comparisons/registry.py``), which is answered with steps and a table, or
+    ``measurements.TASK``, which is answered with a table."""
     region: str = ""
     """Name of the region to compare."""
     other: str = ""

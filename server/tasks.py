@@ -1,6 +1,6 @@
-"""What somebody asks for by command and waits for: comparisons of one region.
+"""What somebody asks for by command and waits for: comparisons and measurements of one region.
 
-They have a worker process of their own, started with the first one: no edit waits for a comparison.
+They have a worker process of their own, started with the first one: no edit waits for them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class TaskCancelled(Exception):
 
 
 class Tasks:
-    """The comparisons that are under way."""
+    """What is under way."""
 
     def __init__(self, server: CyclelensServer, factory: str) -> None:
         self.jobs = Jobs(self._answered, self._in_trouble, factory=factory)
@@ -44,8 +44,10 @@ class Tasks:
         other: str = "",
         path: str = "",
         html: bool = False,
+        doing: str = "comparing",
     ) -> Table:
-        """Have one region of a document compared; the fields of ``Job`` say with what.
+        """Have one region of a document compared; the fields of ``Job`` say with what. ``doing`` is shown as
+        progress.
 
         Raises TaskFailed if nothing came of it and TaskCancelled if the user cancelled it.
         """
@@ -74,7 +76,7 @@ class Tasks:
 
         try:
             self.jobs.submit(key, job, 0)
-            self._server.activity.started(key, f"comparing {region}", cancel)
+            self._server.activity.started(key, f"{doing} {region}", cancel)
             table: Table = await future
             return table
         finally:

@@ -1,12 +1,13 @@
 """textDocument/codeLens: above each region
-``4.00 cycles/iter · SKL · latency-bound | Timeline | Compare CPUs | Alignment``."""
+``4.00 cycles/iter · SKL · latency-bound | Timeline | Compare CPUs | Alignment | Measure``."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from cyclelens.server.features.commands import LENSES
 from cyclelens.server.features.inlay_hints import STALE_SUFFIX
+from cyclelens.server.features.measure import MEASURE, is_offered
 from cyclelens.server.language_server import CyclelensServer
 from cyclelens.server.session import ShownRegion, Snapshot
 from lsprotocol import types
@@ -21,13 +22,14 @@ def register(server: CyclelensServer) -> None:
         snapshot = server.session.get(params.text_document.uri)
         if snapshot is None or not server.settings["codeLens.enabled"]:
             return []
+        offered = [*LENSES, *([("Measure", MEASURE)] if is_offered(server) else [])]
         return [
             types.CodeLens(
                 range=server.converter.range(snapshot.lines, region.result.first_line, 0, 0), command=command
             )
             for region in snapshot.regions
             if region.result.headline
-            for command in _commands(snapshot.uri, region)
+            for command in _commands(snapshot.uri, region, offered)
         ]
 
     def refresh(_snapshot: Snapshot) -> None:
@@ -37,8 +39,8 @@ def register(server: CyclelensServer) -> None:
     server.result_listeners.append(refresh)
 
 
-def _commands(uri: str, region: ShownRegion) -> Iterator[types.Command]:
+def _commands(uri: str, region: ShownRegion, offered: Sequence[tuple[str, str]]) -> Iterator[types.Command]:
     # No command: the title is the message, there is nothing to run.
     yield types.Command(title=region.result.headline + (STALE_SUFFIX if region.stale else ""), command="")
-    for title, command in LENSES:
+    for title, command in offered:
         yield types.Command(title=title, command=command, arguments=[uri, region.result.name])

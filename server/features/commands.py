@@ -73,7 +73,7 @@ def register(server: CyclelensServer) -> None:
     async def task(uri: str, where: str | int, kind: str, **details: str) -> dict[str, Any] | None:
         snapshot = known(uri)
         try:
-            name, html = _name(snapshot, where), _shows(server.client_capabilities, "html")
+            name, html = region_name(snapshot, where), _shows(server.client_capabilities, "html")
             return show(await server.tasks.run(snapshot, name, kind, html=html, **details))
         except TaskCancelled:
             return None
@@ -138,7 +138,7 @@ def _region(snapshot: Snapshot, where: str | int) -> ShownRegion | None:
     return snapshot.region_at(where) or next(iter(below or regions[-1:]), None)
 
 
-def _name(snapshot: Snapshot, where: str | int) -> str:
+def region_name(snapshot: Snapshot, where: str | int) -> str:
     """The name of a region; raises if there is none at all."""
     if not isinstance(where, str | int):
         raise JsonRpcInvalidParams(f"neither the name of a region nor a line: {where}")

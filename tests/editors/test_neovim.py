@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 import real_editors
+from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness
 
 ROOT = Path(__file__).parents[2]
 PLUGIN = ROOT / "editors" / "neovim"
@@ -42,6 +43,15 @@ def neovim() -> Path:
     return program
 
 
+def measures() -> bool:
+    """Whether anything can be measured on this machine."""
+    try:
+        Harness().close()
+    except CannotMeasure:
+        return False
+    return True
+
+
 @pytest.fixture(scope="module")
 def seen(neovim: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What the session saw, with the plugin as a user would install it and nothing else."""
@@ -54,6 +64,7 @@ def seen(neovim: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, An
     environment = os.environ | {
         "CYCLELENS_FILE": str(kernel),
         "CYCLELENS_SEEN": str(answer),
+        "CYCLELENS_MEASURES": "1" if measures() else "0",
         "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
         **{f"XDG_{name}_HOME": str(folder / name) for name in ("CONFIG", "DATA", "STATE", "CACHE")},
         "NVIM_LOG_FILE": str(folder / "log"),
@@ -102,6 +113,15 @@ def test_the_timeline_tells_what_the_uop_at_the_cursor_waited_for(seen: dict[str
     assert any("made by dec %r14 (iteration before)" in line for line in lines)
     assert seen["source"] == "    /* 🔥 */ dec %r14"
     assert {"CyclelensExecution", "CyclelensInputs", "CyclelensHeading"} <= seen["marks"].keys()
+
+
+def test_a_measurement_asks_once_and_stands_on_the_line(seen: dict[str, Any]) -> None:
+    if not measures():
+        pytest.skip("nothing can be measured on this machine")
+    assert seen["asked"] == 1
+    if not seen["measured"]:
+        pytest.skip("the machine was too busy to measure anything")
+    assert re.search(r"measured \d+\.\d\d$", seen["measured"])
 
 
 def test_a_lens_opens_the_same_window(seen: dict[str, Any]) -> None:

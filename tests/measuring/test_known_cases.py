@@ -7,7 +7,8 @@ import pytest
 from cyclelens.analyzer.assembly.decoder import decode
 from cyclelens.analyzer.measuring.requests import DISTINCT, Counter, Request
 
-TRIES = 5
+TRIES = 10
+STEADY = 0.005
 
 EVERYWHERE = {
     "add rax, rbx": ("4801d8", 1.0),
@@ -24,6 +25,8 @@ def near(harness, request, expected, tolerance=0.02):
         if measured.cycles is not None and abs(measured.cycles - expected) <= tolerance * expected:
             return
         found.append(measured)
+    if not any(each.cycles is not None and each.spread <= STEADY for each in found):
+        pytest.skip(f"the machine is too busy: no measurement was steady: {found}")
     pytest.fail(f"expected {expected}: {found}")
 
 

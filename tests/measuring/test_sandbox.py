@@ -89,7 +89,18 @@ HOSTILE = {
     "transaction that aborts for ever": "1: xbegin 1b; xabort 1; jmp 1b",
 }
 
+CONTROLS = 10
 CONTROL = Request(code=bytes.fromhex("4801d8"), instructions=1, loop=True)
+
+
+def right(harness):
+    """Nothing, or what the control read wrong each time: a busy machine spoils single measurements."""
+    found = []
+    for _ in range(CONTROLS):
+        found.append(harness.measure(CONTROL))
+        if found[-1].cycles is not None and abs(found[-1].cycles - 1) < 0.03:
+            return []
+    return found
 
 
 def test_every_hostile_block_is_contained(confined, encode, tmp_path, monkeypatch):
@@ -99,8 +110,8 @@ def test_every_hostile_block_is_contained(confined, encode, tmp_path, monkeypatc
     for name, statements in HOSTILE.items():
         code = encode(statements)
         answer = confined.measure(Request(code=code, instructions=4, loop=True))
-        control = [confined.measure(CONTROL) for _ in range(3)]
-        if not any(each.cycles is not None and abs(each.cycles - 1) < 0.03 for each in control):
+        control = right(confined)
+        if control:
             wrong.append((name, answer, control))
     assert not wrong
     assert set(os.listdir(tmp_path)) - before <= {"block.s", "block.o", "block.bin"}

@@ -115,9 +115,11 @@ async def test_lenses_and_symbols_name_the_regions(editor: Editor) -> None:
     document = types.TextDocumentIdentifier(editor.uri)
     lenses = await editor.client.text_document_code_lens_async(types.CodeLensParams(document))
     titles = [lens.command.title for lens in lenses]
-    assert titles[1:4] == titles[5:] == ["Timeline", "Compare CPUs", "Alignment"]
+    each = (len(titles) - 2) // 2
+    assert titles[1 : each + 1] == titles[each + 2 :]
+    assert titles[1:4] == ["Timeline", "Compare CPUs", "Alignment"]
     assert titles[0] == "3.00 cycles/iter · SKL · latency-bound"
-    assert titles[4].startswith("3.42 cycles/iter · SKL")
+    assert titles[each + 1].startswith("3.42 cycles/iter · SKL")
     symbols = await editor.client.text_document_document_symbol_async(types.DocumentSymbolParams(document))
     assert [symbol.name for symbol in symbols] == ["chain", ".L1", "immediate"]
 

@@ -14,6 +14,7 @@ local here = {
   Alignment = "alignment",
   CompareHead = "compareHead",
   WhatIf = "whatif",
+  Measure = "measure",
 }
 local descriptions = {
   Timeline = "The first iterations of the region, cycle by cycle",
@@ -21,6 +22,7 @@ local descriptions = {
   Alignment = "The region at every offset within a 64-byte line",
   CompareHead = "The region against the committed version of the file",
   WhatIf = "What would make the region faster",
+  Measure = "What the region takes on this machine",
 }
 for name, command in pairs(here) do
   vim.api.nvim_create_user_command("Cyclelens" .. name, function()

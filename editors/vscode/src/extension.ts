@@ -223,6 +223,7 @@ export function activate(context: vscode.ExtensionContext): void {
   command("cyclelens.showOther", () => onRegion("cyclelens.compareRegions", another));
   command("cyclelens.showCommitted", () => onRegion("cyclelens.compareHead"));
   command("cyclelens.showWhatIf", () => onRegion("cyclelens.whatif"));
+  command("cyclelens.measureRegion", () => onRegion("cyclelens.measure"));
   command("cyclelens.pin", () => onDocument("cyclelens.pinBaseline"));
   command("cyclelens.unpin", () => onDocument("cyclelens.unpinBaseline"));
   command("cyclelens.analyseNow", () => onDocument("cyclelens.analyse"));

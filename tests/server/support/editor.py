@@ -23,6 +23,8 @@ def make_client() -> LanguageClient:
     client = LanguageClient(converter_factory=default_converter)
     client.published = {}  # type: ignore[attr-defined]
     client.requests = []  # type: ignore[attr-defined]
+    client.questions = []  # type: ignore[attr-defined]
+    client.answer = None  # type: ignore[attr-defined]
     client.changed = asyncio.Condition()  # type: ignore[attr-defined]
 
     async def published(params: types.PublishDiagnosticsParams) -> None:
@@ -38,7 +40,13 @@ def make_client() -> LanguageClient:
 
         return answer
 
+    async def asked(params: types.ShowMessageRequestParams) -> types.MessageActionItem | None:
+        """The user chooses what ``answer`` says, or nothing."""
+        client.questions.append(params.message)  # type: ignore[attr-defined]
+        return next((item for item in params.actions or () if item.title == client.answer), None)  # type: ignore[attr-defined]
+
     features: dict[str, Any] = dict(DEFAULT_CLIENT_FEATURES)
+    features[types.WINDOW_SHOW_MESSAGE_REQUEST] = asked
     features[types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS] = published
     for method in (
         types.WORKSPACE_INLAY_HINT_REFRESH,

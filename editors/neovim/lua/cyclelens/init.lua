@@ -3,7 +3,8 @@ local M = {}
 
 local NAME = "cyclelens"
 
---- Commands about one region; the server answers each with { title, text }, or nothing if it was cancelled.
+--- Commands about one region; the server answers each with { title, text }, a measurement with a sentence, and with
+--- nothing if it was cancelled.
 M.commands = {
   timeline = "cyclelens.timeline",
   compare = "cyclelens.compare",
@@ -11,6 +12,7 @@ M.commands = {
   compareRegions = "cyclelens.compareRegions",
   compareHead = "cyclelens.compareHead",
   whatif = "cyclelens.whatif",
+  measure = "cyclelens.measure",
 }
 
 local REQUEST_CANCELLED = -32800
@@ -111,7 +113,11 @@ end
 function M.run(buffer, command, region, ...)
   local params = { command = command, arguments = { vim.uri_from_bufnr(buffer), region, ... } }
   request(buffer, "workspace/executeCommand", params, function(answer)
-    require("cyclelens.timeline").show(buffer, answer, M.show)
+    if type(answer) == "string" then
+      vim.notify(answer)
+    else
+      require("cyclelens.timeline").show(buffer, answer, M.show)
+    end
   end)
 end
 

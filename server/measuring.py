@@ -1,0 +1,65 @@
+"""The task of the worker that runs a region on this machine and sets it beside its prediction."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cyclelens.analyzer.api import Analyzer
+from cyclelens.analyzer.comparisons.table import Table
+from cyclelens.analyzer.facts.store import FactsStore
+from cyclelens.analyzer.measuring.harness import CannotMeasure, Clock, Harness
+from cyclelens.analyzer.measuring.inputs import InputsError
+from cyclelens.analyzer.measuring.predicted import compare
+from cyclelens.analyzer.measuring.region import Comparison
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.server.results import Job
+
+MILLISECONDS = 600
+"""Time limit of a block: all processes together stay below the usual time limit of an answer."""
+COLUMNS = ("predicted", "microarchitecture", "measured", "spread")
+
+
+def measure(store: FactsStore, job: Job) -> Table:
+    """The title is for the region's line; a table without rows says in its text why there is no figure."""
+    model = registry.native()
+    options = replace(job.options, region=job.region, alternatives=False)
+    if model is not None:
+        options = replace(options, microarchitectures=(model.name,), forced=options.forced | {"arch"})
+    analyzer = Analyzer(store, cached_predictions=1)
+    regions = analyzer.analyze(job.text, options).regions
+    if not regions or not regions[0].region.code:
+        return _nothing(f"There is no region '{job.region}' in the text that could be run.")
+    try:
+        with Harness(milliseconds=MILLISECONDS) as harness:
+            found = compare(harness, regions[0], model)
+            return _table(job.region, harness.clock, found, "" if model is None else model.name)
+    except (CannotMeasure, InputsError) as error:
+        return _nothing(f"Nothing can be measured here: {error}.")
+
+
+def _nothing(why: str) -> Table:
+    return Table("", text=why)
+
+
+def _table(name: str, clock: Clock, found: Comparison, model: str) -> Table:
+    measured = found.measured
+    if measured.cycles is None:
+        return _nothing(f"{name} was not measured: {measured.problem}.")
+    predicted = "no model of this machine" if found.predicted is None else f"predicted {found.predicted:.2f}"
+    lines = [
+        f"Measured on this machine: {measured.cycles:.2f} cycles per iteration, "
+        f"spread {measured.spread:.1%}, by {clock.source}",
+        f"Predicted: {registry.own_name()} has no model"
+        if found.predicted is None
+        else f"Predicted: {found.predicted:.2f} ({model})",
+    ]
+    if found.note:
+        lines.append(f"Code: {found.note}")
+    if not found.agrees:
+        lines += [f"Difference: {cause}" for cause in found.causes or ("no known assumption explains it",)]
+    return Table(
+        f"{predicted}, measured {measured.cycles:.2f}",
+        COLUMNS,
+        ((found.predicted, model or None, measured.cycles, measured.spread),),
+        "\n".join(lines),
+    )

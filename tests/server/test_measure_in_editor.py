@@ -1,0 +1,105 @@
+"""The command that runs a region: only when asked for, only with leave, and shown until the text changes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness
+from editor import Editor, make_client
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+from pytest_lsp import ClientServerConfig
+
+SERVER = [sys.executable, "-m", "cyclelens.analyzer.cli", "lsp"]
+TEXT = """\
+# cyclelens-begin chain
+.L1:
+    imul %rax, %rax
+    dec %rcx
+    jnz .L1
+# cyclelens-end
+# cyclelens-begin forbidden
+    syscall
+# cyclelens-end
+"""
+TRIES = 10
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _possible() -> None:
+    try:
+        Harness().close()
+    except CannotMeasure as error:
+        pytest.skip(f"nothing can be measured here: {error}")
+
+
+@pytest_asyncio.fixture
+async def editor() -> AsyncIterator[Editor]:
+    client = await ClientServerConfig(server_command=SERVER, client_factory=make_client).start()
+    client.set_configuration({}, section="cyclelens")
+    yield Editor(client)
+    await client.shutdown_session()
+    await client.stop()
+
+
+async def measured(editor: Editor) -> str:
+    """What the command answers; a busy machine may need several tries."""
+    for _ in range(TRIES):
+        try:
+            answer = await editor.run("cyclelens.measure", "chain")
+        except JsonRpcException as error:
+            assert "busy" in str(error)
+            continue
+        return str(answer)
+    pytest.skip("the machine is too busy to measure anything")
+
+
+@pytest.mark.asyncio
+async def test_the_figure_stands_on_the_line_until_the_text_changes(editor: Editor) -> None:
+    await editor.start()
+    await editor.open(TEXT)
+    editor.client.answer = "Measure"
+    assert "measured 3." in await measured(editor)
+    assert "measured 3." in (await editor.labels())[0]
+    assert len(editor.client.questions) == 1
+    await measured(editor)
+    assert len(editor.client.questions) == 1, "only the first time"
+    editor.type(3, 0, " ")
+    assert "measured" not in (await editor.labels())[0]
+
+
+@pytest.mark.asyncio
+async def test_nothing_runs_without_leave(editor: Editor) -> None:
+    await editor.start()
+    await editor.open(TEXT)
+    assert await editor.run("cyclelens.measure", "chain") is None
+    assert "sandbox" in editor.client.questions[0]
+    assert "measured" not in (await editor.labels())[0]
+
+
+@pytest.mark.asyncio
+async def test_nothing_runs_where_programs_must_not(editor: Editor) -> None:
+    editor.client.set_configuration({"allowExternalPrograms": False}, section="cyclelens")
+    editor.client.answer = "Measure"
+    await editor.start()
+    await editor.open(TEXT)
+    with pytest.raises(JsonRpcException, match="only in workspaces that are trusted"):
+        await editor.run("cyclelens.measure", "chain")
+    assert not editor.client.questions
+    document = types.CodeLensParams(types.TextDocumentIdentifier(editor.uri))
+    lenses = await editor.client.text_document_code_lens_async(document)
+    assert "Measure" not in [lens.command.title for lens in lenses]
+
+
+@pytest.mark.asyncio
+async def test_what_must_not_run_is_refused_with_the_reason(editor: Editor) -> None:
+    await editor.start()
+    await editor.open(TEXT)
+    editor.client.answer = "Measure"
+    with pytest.raises(
+        JsonRpcException, match="forbidden was not measured: 'syscall': system calls are not run"
+    ):
+        await editor.run("cyclelens.measure", "forbidden")
