@@ -426,6 +426,11 @@ def with_register(code: bytes, old: str, new: str) -> bytes:
 
 
 @cache
+def is_privileged(code: bytes) -> bool:
+    """Whether any of the instructions is for the kernel or a hypervisor alone."""
+    return any(instruction.is_privileged for instruction in Decoder(64, code, _OPTIONS))
+
+
 def written_registers(code: bytes) -> frozenset[str]:
     """The general-purpose registers that the instructions write, in any width, by their 64-bit names."""
     written = {

@@ -64,7 +64,7 @@ def _own_end(instructions: Sequence[Instruction], inputs: Inputs) -> Counter | N
         return None
     if test.mnemonic == "cmp" and len(test.operands) == 2:
         return _counts_to(instructions, register, test, jump, inputs)
-    step = _step(test, register)
+    step = constant_step(test, register)
     if not step or jump.mnemonic not in _UNTIL_ZERO or _written(instructions[:-2], register):
         return None
     return Counter(REGISTERS.index(register), 0, -step)
@@ -75,7 +75,7 @@ def _counts_to(
 ) -> Counter | None:
     body = instructions[:-2]
     writers = [each for each in body if register in written_registers(each.code)]
-    step = _step(writers[0], register) if len(writers) == 1 else 0
+    step = constant_step(writers[0], register) if len(writers) == 1 else 0
     jumps = _WHILE_LESS if step > 0 else _WHILE_MORE
     if not step or jump.mnemonic not in jumps:
         return None
@@ -96,7 +96,7 @@ def _written(instructions: Sequence[Instruction], register: str) -> bool:
     return any(register in written_registers(each.code) for each in instructions)
 
 
-def _step(instruction: Instruction, register: str) -> int:
+def constant_step(instruction: Instruction, register: str) -> int:
     """By how much the instruction changes a register, 0 if that is not known."""
     if not instruction.operands or instruction.operands[0].register != register:
         return 0

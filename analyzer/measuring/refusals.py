@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from cyclelens.analyzer.model.instruction import Instruction, OperandKind
+from cyclelens.analyzer.assembly.decoder import is_privileged, written_registers
+from cyclelens.analyzer.measuring.loops import constant_step
+from cyclelens.analyzer.measuring.requests import PATTERN, REGISTERS
+from cyclelens.analyzer.model.instruction import DecodedOperand, Instruction, OperandKind
 
 _LINE = 64
 
@@ -29,7 +32,6 @@ _PREFIXES = {
     "iret": "privileged instructions",
     "int": "interrupts",
     "into": "interrupts",
-    "hlt": "privileged instructions",
     "senduipi": "user interrupts",
     "uiret": "user interrupts",
     "stui": "user interrupts",
@@ -43,37 +45,79 @@ _PREFIXES = {
     "ldtilecfg": "AMX instructions",
     "sttilecfg": "AMX instructions",
     "tile": "AMX instructions",
+    "tdp": "AMX instructions",
+    "tcmm": "AMX instructions",
+    "getsec": "trusted-execution (SMX) instructions",
+    "enqcmd": "commands to devices",
+    "xrstor": "changes of the processor's state",
 }
 _MNEMONICS = {
     "wrpkru": "protection-key (PKU) instructions",
     "rdpkru": "protection-key (PKU) instructions",
     "wrfsbase": "changes of segment bases",
     "wrgsbase": "changes of segment bases",
-    "swapgs": "privileged instructions",
     "popf": "changes of system flags",
     "popfq": "changes of system flags",
-    "invlpg": "privileged instructions",
-    "wbinvd": "privileged instructions",
-    "wbnoinvd": "privileged instructions",
-    "invd": "privileged instructions",
 }
 _NOT_VIRTUAL = ("vmov", "vmul", "vmin", "vmax", "vmask", "vmps", "vmpsadbw")
 
 
-def refusal(instructions: Sequence[Instruction]) -> str:
-    """Why this code is not run, or an empty text."""
+def refusal(instructions: Sequence[Instruction], registers: Mapping[str, int] | None = None) -> str:
+    """Why this code is not run, or an empty text. ``registers``: what they hold at the start; those that are
+    not named hold a multiple of a cache line."""
     for instruction in instructions:
-        mnemonic = instruction.mnemonic
-        if not mnemonic:
+        if not instruction.mnemonic:
             return "not all of its bytes are instructions"
-        kind = _MNEMONICS.get(mnemonic)
-        if kind is None and not mnemonic.startswith(_NOT_VIRTUAL):
-            kind = next((text for start, text in _PREFIXES.items() if mnemonic.startswith(start)), None)
+        kind = refused_kind(instruction.mnemonic)
+        if kind is None and is_privileged(instruction.code):
+            kind = "privileged instructions"
         if kind is not None:
             return f"'{instruction.text}': {kind} are not run"
-        if b"\xf0" in instruction.code[: instruction.opcode_offset] or mnemonic == "xchg":
+    return split_lock(instructions, registers or {})
+
+
+def split_lock(instructions: Sequence[Instruction], registers: Mapping[str, int]) -> str:
+    """The refusal of a lock that may lie in two cache lines, or an empty text."""
+    for instruction in instructions:
+        if b"\xf0" in instruction.code[: instruction.opcode_offset] or instruction.mnemonic == "xchg":
             for operand in instruction.operands:
-                # All initial addresses are multiples of 64.
-                if operand.kind is OperandKind.MEMORY and operand.displacement % _LINE > _LINE - 8:
-                    return f"'{instruction.text}': a lock across two cache lines stops the whole machine"
+                if operand.kind is OperandKind.MEMORY and _may_split(
+                    instructions, operand, 1 << instruction.effective_operand_size, registers
+                ):
+                    return f"'{instruction.text}': it may lock two cache lines, which stops the whole machine"
     return ""
+
+
+def refused_kind(mnemonic: str) -> str | None:
+    """The kind of instructions that are not run, if this mnemonic is of one."""
+    if mnemonic in _MNEMONICS or mnemonic.startswith(_NOT_VIRTUAL):
+        return _MNEMONICS.get(mnemonic)
+    return next((text for start, text in _PREFIXES.items() if mnemonic.startswith(start)), None)
+
+
+def _may_split(
+    instructions: Sequence[Instruction], operand: DecodedOperand, width: int, registers: Mapping[str, int]
+) -> bool:
+    """Whether ``width`` bytes at this address may lie in two cache lines. Registers that the code changes
+    must change by multiples of the width: then what is aligned at first stays so."""
+    address, changes = operand.displacement, False
+    for name, scale in ((operand.base, 1), (operand.index, operand.scale)):
+        if name is None:
+            continue
+        if name not in REGISTERS:
+            return name not in ("RIP", "EIP")  # what lies beside the code cannot be written
+        address += registers.get(name, PATTERN) * scale
+        for instruction in instructions:
+            if name in written_registers(instruction.code):
+                changes = True
+                step = _step(instruction, name)
+                if not step or step * scale % width:
+                    return True
+    return address % width != 0 if changes else address % _LINE + width > _LINE
+
+
+def _step(instruction: Instruction, register: str) -> int:
+    if register == "RSP" and instruction.mnemonic in ("push", "pop", "call", "ret"):
+        named = any(operand.register == register for operand in instruction.operands)
+        return 0 if (named and instruction.mnemonic == "pop") or instruction.has_66_prefix else 8
+    return constant_step(instruction, register)

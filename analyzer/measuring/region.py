@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from cyclelens.analyzer.assembly.decoder import decode
 from cyclelens.analyzer.measuring.harness import Harness
 from cyclelens.analyzer.measuring.loops import measurable
-from cyclelens.analyzer.measuring.refusals import refusal
-from cyclelens.analyzer.measuring.requests import Inputs, Measurement, Request, median_of
+from cyclelens.analyzer.measuring.refusals import refusal, split_lock
+from cyclelens.analyzer.measuring.requests import REGISTERS, Inputs, Measurement, Request, median_of
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 
 RUNS = 3
@@ -61,7 +61,7 @@ def measure_region(
     """Measure a region that starts at ``offset`` of a 64-byte line, and say why it differs from its
     prediction if it does. Raises ``CannotMeasure``."""
     instructions = decode(code)
-    reason = refusal(instructions)
+    reason = refusal(instructions, inputs.registers)
     note = ""
     request = Request(code=code, instructions=len(instructions), offset=offset, inputs=inputs)
     if loop and not reason:
@@ -70,6 +70,12 @@ def measure_region(
             reason = found
         else:
             note = found.note
+            # Where the counter begins depends on the number of rounds.
+            starts = (
+                {REGISTERS[found.counter.register]: found.counter.base + found.counter.factor * rounds}
+                for rounds in range(_LINE)
+            )
+            reason = next(filter(None, (split_lock(instructions, inputs.registers | s) for s in starts)), "")
             request = replace(request, code=found.code, loop=True, closed=found.closed, counter=found.counter)
     if reason:
         return Comparison(None, Measurement(None, reason), code)
