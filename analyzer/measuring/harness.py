@@ -41,16 +41,14 @@ class Harness:
         events: Sequence[int] = (),
         pages: str = "private",
         milliseconds: int = 3000,
-        nop_bytes: int = 4,
     ) -> None:
         """``events``: raw numbers of at most four events to count beside cycles, which only counters can.
-        ``milliseconds``: the time limit of one block. ``nop_bytes``: the length of NOPs that fill the
-        processor's uop cache. Raises ``CannotMeasure``."""
+        ``milliseconds``: the time limit of one block. Raises ``CannotMeasure``."""
         if not PROGRAM.exists():
             raise CannotMeasure(
                 "the measuring program is not there: it is built on Linux on x86-64, with a C compiler"
             )
-        limits = ["--milliseconds", str(milliseconds), "--nops", str(nop_bytes)]
+        limits = ["--milliseconds", str(milliseconds)]
         limits += ["--shared-pages"] * (pages == "shared")
         counted = [word for event in events for word in ("--event", f"{event:x}")]
         problems = []

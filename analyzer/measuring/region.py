@@ -75,7 +75,9 @@ def measure_region(
                 {REGISTERS[found.counter.register]: found.counter.base + found.counter.factor * rounds}
                 for rounds in range(_LINE)
             )
-            reason = next(filter(None, (split_lock(instructions, inputs.registers | s) for s in starts)), "")
+            reason = next(
+                filter(None, (split_lock(instructions, {**inputs.registers, **s}) for s in starts)), ""
+            )
             request = replace(request, code=found.code, loop=True, closed=found.closed, counter=found.counter)
     if reason:
         return Comparison(None, Measurement(None, reason), code)

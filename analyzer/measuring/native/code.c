@@ -5,8 +5,12 @@
 
 #include <cpuid.h>
 #include <string.h>
+#include <unistd.h>
 
-#define SLED_BYTES 16384
+#define SLED_SHARE 4  /* of the instruction cache, so that the block stays in it */
+#define SLED_SHARE_AMD 2 /* its op caches hold more */
+#define USUAL_CACHE (32 << 10)
+#define NOP_BYTES 2   /* as many in a line as a uop cache takes of one */
 #define TEXT(x) #x
 #define VALUE(x) TEXT(x)
 
@@ -161,6 +165,8 @@ static void leave(void) {
 void processor_find(struct processor *found) {
     unsigned a, b, c, d;
     memset(found, 0, sizeof *found);
+    __cpuid(0, a, b, c, d);
+    found->amd = c == signature_AMD_ecx;
     __cpuid(1, a, b, c, d);
     if (c >> 27 & 1) { /* OSXSAVE */
         unsigned low, high;
@@ -225,11 +231,12 @@ timed code_loop(int copies) {
 
 /* Straight NOPs that fill every set of the uop cache and so push the block out of it. */
 timed code_sled(void) {
-    static const uint8_t nops[5][4] = {{0}, {0x90}, {0x66, 0x90}, {0x0f, 0x1f, 0x00}, {0x0f, 0x1f, 0x40, 0x00}};
+    long cache = sysconf(_SC_LEVEL1_ICACHE_SIZE);
+    long bytes = (cache > 0 ? cache : USUAL_CACHE) / (cpu->amd ? SLED_SHARE_AMD : SLED_SHARE);
     align(0);
     timed function = (timed)here;
-    for (int done = 0; done + options.nop_bytes <= SLED_BYTES; done += options.nop_bytes)
-        add(nops[options.nop_bytes], options.nop_bytes);
+    for (long done = 0; done < bytes; done += NOP_BYTES)
+        add("\x66\x90", NOP_BYTES);
     add("\xc3", 1);
     return function;
 }

@@ -62,7 +62,6 @@ struct options {
     uint64_t cycle_event, events[MOST_EVENTS];
     int private_pages;
     int samples, milliseconds, cpu;
-    int nop_bytes; /* length of the NOPs that push code out of the uop cache */
 };
 
 /* Written by the child, read by the parent, which believes none of it without a look. */
@@ -105,7 +104,7 @@ double clock_learn(void);             /* what the canary is without a busy sibli
 
 /* code.c */
 struct processor {
-    int avx, avx512, fsgsbase;
+    int amd, avx, avx512, fsgsbase;
 };
 void processor_find(struct processor *found);
 void code_begin(const struct request *request, const struct processor *processor);

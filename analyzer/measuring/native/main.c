@@ -28,7 +28,7 @@
 #define LOOKS 5
 #define FEWEST_SAMPLES 3
 
-struct options options = {.source = COUNTERS, .samples = 29, .milliseconds = 3000, .cpu = -1, .nop_bytes = 1, .private_pages = 1};
+struct options options = {.source = COUNTERS, .samples = 29, .milliseconds = 3000, .cpu = -1, .private_pages = 1};
 struct result *result;
 
 static const char *const reasons[] = {"fine", "signal", "privileged-or-wild-address", "wrote-to-code",
@@ -273,7 +273,7 @@ static int try_clock(void) {
 
 static int usage(void) {
     fprintf(stderr, "usage: harness [--time-stamps] [--event HEX]... [--cycle-event HEX] [--shared-pages] [--samples N]"
-                    " [--milliseconds N] [--cpu N] [--nops N] < requests\n");
+                    " [--milliseconds N] [--cpu N] < requests\n");
     return 2;
 }
 
@@ -301,13 +301,10 @@ static int read_options(int count, char **words) {
             options.milliseconds = atoi(value);
         else if (!strcmp(words[i - 1], "--cpu"))
             options.cpu = atoi(value);
-        else if (!strcmp(words[i - 1], "--nops"))
-            options.nop_bytes = atoi(value);
         else
             return 0;
     }
-    return options.samples >= FEWEST_SAMPLES && options.samples <= MOST_SAMPLES && options.milliseconds > 0 && options.nop_bytes >= 1 &&
-           options.nop_bytes <= 4;
+    return options.samples >= FEWEST_SAMPLES && options.samples <= MOST_SAMPLES && options.milliseconds > 0;
 }
 
 int main(int count, char **words) {
