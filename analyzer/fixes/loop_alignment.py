@@ -18,7 +18,7 @@ from cyclelens.analyzer.fixes.proposal import Edit, Proposal
 from cyclelens.analyzer.fixes.site import Site
 
 _OPTION = re.compile(r"\balign(?:ment)?=\d+")
-_ALIGNMENT = re.compile(r"\s*(\.?(p2|b)?align[ \t]+(\d+))\s*(?:[#;/].*)?", re.IGNORECASE)
+_ALIGNMENT = re.compile(r"\s*(\.?(?:p2|b)?align[ \t]+(\d+))\s*(?:[#;/].*)?", re.IGNORECASE)
 _COMMENT = re.compile(r"\s*(?:[#;]|//|/\*.*\*/\s*$)|\s*$")
 _PLACES = ((32, 0), (64, 0), (32, 16), (64, 16), (64, 32), (64, 48))
 """Boundaries and bytes behind them, the simplest first."""
@@ -82,8 +82,8 @@ def _earlier(site: Site) -> _Earlier | None:
     known = _ALIGNMENT.fullmatch(site.lines[line]) if line >= 0 else None
     if known is None:
         return None
-    number = int(known[3])
-    boundary = 1 << min(number, 12) if known[2] == "p2" else number
+    number = int(known[2])
+    boundary = 1 << min(number, 12) if "p2align" in known[1].lower() else number
     return _Earlier(line, known.start(1), known.end(1), boundary)
 
 

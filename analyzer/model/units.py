@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
+from string import digits
 from typing import NamedTuple
 
 MOST_UNITS = 30
@@ -132,11 +133,11 @@ class Units:
         self.prefix = prefix
         self._numbers = {name: number for number, name in enumerate(self.names)}
         self._letters = {name: name for name in self.names} if letters is None else dict(letters)
-        self._sets = dict(sets or {})
+        self.sets = dict(sets or {})
         self._by_role: dict[Role, UnitSet] = {}
         self._by_mask: dict[int, UnitSet] = {0: NO_UNITS}
         self._by_text: dict[str, tuple[UopKind, UnitSet]] = {}
-        for text in (*(letters or ()), *self._sets):
+        for text in (*(letters or ()), *self.sets):
             self.use(text, 1)
 
     def __len__(self) -> int:
@@ -197,7 +198,7 @@ class Units:
         return self.named(names)
 
     def _read(self, text: str) -> tuple[UopKind, UnitSet]:
-        named = self._sets.get(text)
+        named = self.sets.get(text)
         if named is not None:
             kind, names = named
             return kind, self.named(names.split())
@@ -224,7 +225,7 @@ def _joined(names: Sequence[str]) -> str:
     """``0156A`` for 0 1 5 6 A, ``ALU01+FP0`` for ALU0 ALU1 FP0, ``0,10`` for 0 10."""
     stems: dict[str, list[str]] = {}
     for name in names:
-        stem = name.rstrip("0123456789") if len(name) > 1 else ""
+        stem = name.rstrip(digits) if len(name) > 1 else ""
         stems.setdefault(stem, []).append(name[len(stem) :])
     return "+".join(
         stem + ("" if all(len(number) <= 1 for number in numbers) else ",").join(numbers)

@@ -82,6 +82,7 @@ def _data(region: RegionAnalysis, prediction: Prediction) -> dict[str, Any]:
         "chain": sorted(drawn.chain),
         "chainLimits": "Dependencies" in prediction.bottlenecks,
         "ports": ports,
+        "portPrefix": model.units.prefix,
         "busy": [[shares.get(port, 0.0), pressure.get(port, 0.0)] for port in ports],
         "lanes": [sorted(drawn.ports[port].items()) for port in ports],
         "occupancy": [

@@ -4,6 +4,8 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -109,6 +111,56 @@ def test_no_code_asks_for_a_microarchitecture_by_name() -> None:
         if isinstance(node, ast.Constant) and node.value in names
     ]
     assert wrong == []
+
+
+@cache
+def names_of_units() -> set[str]:
+    """What names units of some core where people or tables read it: ``p0``, ``ALU1``, ``FP45``, ``0156``."""
+    found: set[str] = set()
+    for name in registry.names():
+        units = registry.get(name).units
+        found |= {units.prefix + each for each in units.names} | set(units.sets)
+        digits = sorted(each for each in units.names if len(each) == 1)
+        for size in range(1, len(digits) + 1):
+            for those in combinations(digits, size):
+                found |= {"".join(those), units.prefix + "".join(those)}
+    return {name for name in found if len(name) > 1 and any(map(str.isdigit, name))}
+
+
+def literals_for_units(tree: ast.Module) -> Iterator[ast.Constant]:
+    """Literals that name units, and single characters where a port or a unit is compared or looked up."""
+    names = names_of_units()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and node.value in names:
+            yield node
+        asked: list[ast.expr] = []
+        if isinstance(node, ast.Compare):
+            asked = [node.left, *node.comparators]
+        elif isinstance(node, ast.Call | ast.Subscript):
+            asked = [node.func, *node.args] if isinstance(node, ast.Call) else [node.value, node.slice]
+        words = {part.id for each in asked for part in ast.walk(each) if isinstance(part, ast.Name)}
+        words |= {part.attr for each in asked for part in ast.walk(each) if isinstance(part, ast.Attribute)}
+        if any(word.strip("_") in ("port", "ports", "unit", "units") for word in words):
+            for each in asked:
+                if isinstance(each, ast.Constant) and isinstance(each.value, str) and len(each.value) == 1:
+                    yield each
+
+
+def test_units_are_asked_for_their_roles() -> None:
+    """Port digits and names of units stand with the cores and their tables alone."""
+    wrong = [
+        f"{file}:{node.lineno} {node.value!r}"
+        for file, tree in modules(*PARAMETERIZED, "model", "fixes", "comparisons")
+        for node in literals_for_units(tree)
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    "line", ["if use.units == '0156': pass", "name = 'p23'", "port == '4'", "units.named('5')", "'FP45'"]
+)
+def test_a_literal_for_units_is_found(line: str) -> None:
+    assert len(list(literals_for_units(ast.parse(line)))) == 1
 
 
 def test_no_clock_and_no_randomness() -> None:

@@ -400,10 +400,15 @@
           : { text: piece === "{value}" ? this.data.strings[value] || "the part before" : piece });
     }
 
+    /** An execution unit in words: Intel's have numbers, others have names. */
+    unit(name) {
+      return this.data.portPrefix ? `port ${name}` : name;
+    }
+
     tipWords(at) {
       if (at.row >= 0) {
         const row = this.rows[at.row];
-        const words = [`${this.name(at.row)} · iteration ${row[ROUND]}${row[PORT] ? ` · port ${row[PORT]}` : ""}`];
+        const words = [`${this.name(at.row)} · iteration ${row[ROUND]}${row[PORT] ? ` · ${this.unit(row[PORT])}` : ""}`];
         const here = this.waits(at.row).filter(([begin, end]) => begin <= at.cycle && at.cycle < end);
         for (const wait of here) {
           words.push(`cycles ${wait[0]} to ${wait[1] - 1}: ${this.sentence(wait, at.row).map((one) => one.text).join("")}`);
@@ -414,11 +419,11 @@
       }
       if (at.lane >= 0 && at.cycle >= 0) {
         const who = at.taken === undefined ? "free" : `${this.name(at.taken)} · iteration ${(this.rows[at.taken] ?? this.data.later[at.taken])[ROUND]}`;
-        return [`port ${this.data.ports[at.lane]}, cycle ${at.cycle}: ${who}`];
+        return [`${this.unit(this.data.ports[at.lane])}, cycle ${at.cycle}: ${who}`];
       }
       if (at.lane >= 0) {
         const [share, uops] = this.data.busy[at.lane];
-        return [`port ${this.data.ports[at.lane]}: busy in ${Math.round(share * 100)} % of the cycles, ${uops.toFixed(2)} uops per iteration`];
+        return [`${this.unit(this.data.ports[at.lane])}: busy in ${Math.round(share * 100)} % of the cycles, ${uops.toFixed(2)} uops per iteration`];
       }
       if (at.cycle >= 0 && at.cycle < this.data.cycles && at.y > RULER + this.tall) {
         return [`cycle ${at.cycle}`, ...this.data.occupancy.map((one) => `${one.name}: ${one.counts[at.cycle] ?? 0} of ${one.size}`)];
@@ -441,7 +446,7 @@
       if (row[SOURCE]) facts.push(`from ${row[SOURCE]}`);
       if (row[KIND] === 3) facts.push("one uop together with the instruction before");
       else if (row[PORT] === "elim") facts.push("eliminated by the renamer");
-      else if (row[PORT]) facts.push(`port ${row[PORT]} of ${row[ALLOWED]}`);
+      else if (row[PORT]) facts.push(`${this.unit(row[PORT])} of ${row[ALLOWED]}`);
       else facts.push("no port");
       if (this.onChain.has(number)) facts.push("on the critical chain");
       const events = EVENTS.flatMap(([letter, word], event) =>
@@ -633,7 +638,7 @@
         context.fillStyle = row[KIND] === 3 ? palette.muted : palette.text;
         this.clip(38, y, this.labels - 38 - 44, this.rowHeight, () => context.fillText(text, 38, middle));
         context.fillStyle = palette.muted;
-        const port = row[KIND] === 3 ? "fused" : row[PORT] === "elim" ? "elim." : row[PORT] ? `p${row[PORT]}` : "";
+        const port = row[KIND] === 3 ? "fused" : row[PORT] === "elim" ? "elim." : row[PORT] ? this.data.portPrefix + row[PORT] : "";
         context.fillText(port, this.labels - 40, middle);
       }
       context.fillStyle = palette.line;
@@ -733,7 +738,7 @@
         const [share] = this.data.busy[position];
         context.textAlign = "left";
         context.fillStyle = palette.text;
-        context.fillText(`port ${this.data.ports[position]}`, 38, y + LANE / 2 + 0.5);
+        context.fillText(this.unit(this.data.ports[position]), 38, y + LANE / 2 + 0.5);
         context.fillStyle = palette.muted;
         context.fillText(`${Math.round(share * 100)} %`, this.labels - 40, y + LANE / 2 + 0.5);
       });
