@@ -167,7 +167,10 @@ class Encoder:
                 reply = replies[question.fallback]
                 if reply.failure is None:
                     try:
-                        encoded[index] = finish_fallback(question, reply.code), fallback.name
+                        encoded[index] = (
+                            finish_fallback(question, reply.code, cut=fallback.cuts),
+                            fallback.name,
+                        )
                         del left[index]
                     except MismatchError as error:
                         encoded[index] = Refused("assembler-mismatch", str(error))

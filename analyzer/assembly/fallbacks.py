@@ -31,6 +31,8 @@ class Fallback:
     title: str
     is_program: bool
     client: Callable[[], Client]
+    cuts: bool = False
+    """It cuts numbers that are too long for their operand as GNU as does: only it knows which it takes."""
 
 
 class _Missing:
@@ -52,6 +54,6 @@ def _llvm_client() -> Client:
 
 
 FALLBACKS = (
-    Fallback("gnu as", "GNU as", True, shared_gnu_client),
+    Fallback("gnu as", "GNU as", True, shared_gnu_client, cuts=True),
     Fallback("llvm", "LLVM", False, _llvm_client),
 )

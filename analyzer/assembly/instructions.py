@@ -547,14 +547,16 @@ def finish(question: Question, answer: bytes) -> bytes:
     return question.before + code
 
 
-def finish_fallback(question: Question, answer: bytes) -> bytes:
-    """The same for the fallback's answer, which may be an AVX-512 form. Raises MismatchError, and
+def finish_fallback(question: Question, answer: bytes, *, cut: bool = False) -> bytes:
+    """The same for the fallback's answer, which may be an AVX-512 form. ``cut``: numbers may be cut. Raises MismatchError, and
     UnsupportedError for what the decoder cannot read."""
     code = _prefixed(question.prefix, answer)
     if is_apx(code):
         raise UnsupportedError(APX)
     assert question.fallback is not None, "the fallback answers only what it was asked"
-    wrong = mismatch(question.mnemonic, question.operands, question.fallback[0] == "att", code, evex=True)
+    wrong = mismatch(
+        question.mnemonic, question.operands, question.fallback[0] == "att", code, evex=True, cut=cut
+    )
     if wrong:
         raise MismatchError(f"The assembler got this wrong ({wrong}); its bytes are not used.")
     return question.before + code

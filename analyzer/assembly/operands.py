@@ -43,6 +43,9 @@ class Scope(Protocol):
     def names_registers(self) -> bool:
         """May a name stand for a register?"""
 
+    def is_set(self, name: str) -> bool:
+        """Is a symbol given a value before this place?"""
+
     def register(self, name: str) -> str | None:
         """The register that a name was given to (``a = %rax``), in lower case without ``%``."""
 
@@ -132,6 +135,7 @@ _SEGMENT = re.compile(r"%?([c-gs]s)\s*:\s*", re.IGNORECASE)
 _REGISTER_IN = re.compile(r"%\s*[A-Za-z]\w*")
 _BARE_WORD = re.compile(r"(?<![%\w.$@])[A-Za-z]\w*(?![\w.$@])")
 _LABEL = re.compile(r"(?<![\w.$])(?:\.|\d+[bf]|[A-Za-z_.$][\w.$]+)(?![\w.$])")
+_PARENTHESISED = re.compile(r"\([^()]*\)")
 _OFFSET = re.compile(r"offset\b\s*(?:flat\s*:\s*)?", re.IGNORECASE)
 _HERE = re.compile(r"\$(?![\w.$])")
 _DISTANCE = re.compile(r"(short|near(?:\s+ptr)?|far)\b\s*", re.IGNORECASE)
@@ -269,6 +273,9 @@ def _memory(
         raise OperandError(f"'{index or base}' cannot be used like this in an address.")
     if base in ("rip", "eip") and index is not None:
         raise OperandError("An address relative to rip has no index.")
+    is_wide = base in registers.GENERAL_64 or index in registers.GENERAL_64
+    if is_wide and not -(1 << 31) <= displacement < 1 << 31:
+        raise OperandError(f"{displacement:#x} is out of the range of a displacement (32 bits with a sign).")
     return Memory(segment, base, index, scale, displacement, size)
 
 
@@ -361,20 +368,26 @@ def _intel_address(text: str, segment: str | None, size: str | None, scope: Scop
     if relative_word and base is None and index is None:
         base = "rip"
     rest = rest.removeprefix("+")
-    if (base or index) and _is_known_distance(rest, scope):
-        raise UnsupportedError(
-            "GNU as is at odds with itself about a distance of labels here: use parentheses."
-        )
+    if (base or index) and (doubt := _doubt(rest, scope)):
+        raise UnsupportedError(doubt)
     number = _displacement(rest, scope, relative=base in ("rip", "eip"))
     return _memory(segment, base, index, scale, number, size)
 
 
-def _is_known_distance(text: str, scope: Scope) -> bool:
-    """Does a sum without parentheses take a label from another, and are both in place already? Behind a
-    register GNU as 2.40 forgets the place of the first of them."""
-    if "-" not in text or "(" in text or not _evaluate(text, scope).is_constant:
-        return False
-    return any(not _evaluate(name, scope).is_constant for name in _LABEL.findall(text))
+def _doubt(text: str, scope: Scope) -> str:
+    """Where GNU as 2.40 makes something else of a displacement behind a register than it says: it forgets the
+    place of the first of two labels, and the scale before a product, and finds values late."""
+    if not text:
+        return ""
+    value, names = _evaluate(text, scope), _LABEL.findall(text)
+    if value.is_constant:
+        while (outside := _PARENTHESISED.sub("0", text)) != text:
+            text = outside
+        if any(not _evaluate(name, scope).is_constant for name in _LABEL.findall(text)):
+            return "GNU as takes the distance of two labels wrongly behind a register: put it in parentheses."
+    elif value.later and ("*" in text or any(scope.is_set(name) for name in names)):
+        return "What GNU as makes of this displacement cannot be told: set its symbols further up."
+    return ""
 
 
 def _terms(text: str) -> list[tuple[str, str]]:

@@ -17,6 +17,8 @@ from cyclelens.analyzer.assembly.macros import Macro
 CODE_SECTION = ".text"
 _CODE_NAMES = re.compile(r"\.(?:text|init|fini)(?:\.|$)")
 _NUMERIC = re.compile(r"(\d+)([bf])")
+_MAXIMUM_DEPTH = 50
+"""Of names for names."""
 _SYMBOL = re.compile(r"[A-Za-z_.$][\w.$]*")
 _HERE = re.compile(r"<(\d+)>")
 
@@ -276,9 +278,25 @@ class Program:
                         yield name, _placed(*known)
                     scopes.add(scope)
 
-    def names_weak(self, text: str) -> bool:
-        """Does an expression name a symbol that the definition of another file may replace?"""
-        return bool(self.weak) and not self.weak.isdisjoint(_SYMBOL.findall(text))
+    def may_be_replaced(self, text: str, index: int) -> bool:
+        """Does an expression at a statement name a symbol that the definition of another file may replace? In
+        Intel syntax another name for it will do that is set to it before it has its label."""
+        if not self.weak:
+            return False
+        names = set(_SYMBOL.findall(text))
+        for _ in range(_MAXIMUM_DEPTH):
+            if not self.weak.isdisjoint(names):
+                return True
+            if not names or self.statements[index].dialect.is_att:
+                return False
+            found = [found for name in names if (found := self.assignment(name, index)) is not None]
+            names = {
+                name
+                for each in found
+                for name in _SYMBOL.findall(each.assigned.text)
+                if (label := self.find_label(name, each.place)) is None or label.index > each.place
+            }
+        return False
 
     def is_declared(self, symbol: str) -> bool:
         """Does the file define the symbol, or say that another one does?"""

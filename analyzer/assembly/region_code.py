@@ -83,9 +83,13 @@ class RegionCode:
         """A jump must go to an expression; labels that can only be of this file must exist."""
         name = jump.target.text.strip()
         try:
-            symbol = StatementScope(self.encoder.program, index, self.layouts.distance).evaluate(name).symbol
+            value = StatementScope(self.encoder.program, index, self.layouts.distance).evaluate(name)
+            final = self.layouts.final(name, index) if value.later else value
         except ExpressionError as error:
             return Refused("syntax-error", str(error))
+        if final.later or final.is_relative:
+            return Refused("syntax-error", f"'{name[:40]}' is more than an address and a number.")
+        symbol = value.symbol
         is_local = symbol is not None and (symbol.startswith(".L") or symbol[0].isdigit())
         if symbol is not None and is_local and not self.is_defined(symbol, index):
             hint = did_you_mean(symbol, self.encoder.program.label_names())
@@ -133,7 +137,11 @@ class RegionCode:
             filled_in = found.constant
         elif found.later:
             raise ExpressionError("An expression of several addresses has no constant value here.")
-        elif base == 0 and found.symbol == SECTION_SIGN + self.section and not program.names_weak(text):
+        elif (
+            base == 0
+            and found.symbol == SECTION_SIGN + self.section
+            and not program.may_be_replaced(text, index)
+        ):
             filled_in = found.constant - self.layouts.end(index)
         elif (
             base
@@ -203,6 +211,8 @@ class RegionCode:
             size = self._size(index)
             target = self.layouts.target_offset(index, content)
             distance = 0 if target is None else target - offset - size
+            if not fits(distance, 4, is_signed=True):
+                raise Refused("branch-out-of-range", "The target of this jump is out of its reach.")
             is_short = size == content.sizes[0]
             unreachable = is_short and not -128 <= distance <= 127
             return Piece(

@@ -67,6 +67,11 @@ class StatementScope:
         """Is all of the text read, and everything in its place?"""
         return self.places is not None
 
+    def is_set(self, name: str) -> bool:
+        """Is a symbol given a value before the statement?"""
+        self.asked.add(name)
+        return self.program.assignment(name, self.index) is not None
+
     def evaluate(self, text: str) -> Value:
         """An expression as far as it is known at the statement. Raises ExpressionError."""
         dialect = self.program.statements[self.index].dialect

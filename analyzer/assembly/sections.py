@@ -346,7 +346,7 @@ class Layouts:
                 raise _OpenError
             name, beyond = value.symbol, value.constant
             label = self.program.find_label(name, index) if name is not None else None
-        if self.program.names_weak(text):
+        if self.program.may_be_replaced(text, index):
             return None
         for _ in range(_MAXIMUM_DEPTH):
             if name is None:

@@ -68,12 +68,18 @@ _COMMUTATIVE = frozenset(["xchg", "test"])
 
 
 def mismatch(
-    mnemonic: str, operands: Sequence[Operand], att: bool, code: bytes, *, evex: bool = False
+    mnemonic: str,
+    operands: Sequence[Operand],
+    att: bool,
+    code: bytes,
+    *,
+    evex: bool = False,
+    cut: bool = False,
 ) -> str:
     """What is wrong with the bytes of one instruction; empty if they say what the text says.
     ``operands`` are in Intel order. ``evex``: AVX-512 forms are welcome; Keystone, which cannot scale their
-    displacements, takes them at times where the VEX form is meant. Numbers may be cut then, too: GNU as takes
-    those that are too long for their operand, with a warning."""
+    displacements, takes them at times where the VEX form is meant. ``cut``: numbers may be cut that are too
+    long for their operand, which GNU as takes with a warning."""
     decoded = decoder.decode(code)
     if len(decoded) != 1 or not decoded[0].mnemonic:
         return f"the bytes {code.hex()} are not one instruction"
@@ -89,7 +95,7 @@ def mismatch(
         _decoration_mismatch(operands, instruction)
         or _memory_mismatch(operands, instruction)
         or _register_mismatch(operands, instruction)
-        or _immediate_mismatch(mnemonic, operands, att, instruction, cut=evex)
+        or _immediate_mismatch(mnemonic, operands, att, instruction, cut=cut)
     )
 
 

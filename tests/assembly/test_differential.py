@@ -31,6 +31,7 @@ ATT = {
     "a number of no bytes beside an address": ("top: nop\nxorl $0, top(%rip)\nadcw $0, top(%rip)", ""),
     "bytes of a distance": ("top: andb $1f - top, %al\ncmpb $. - 1f, %cl\n.p2align 5\n1: nop", ""),
     "numbers that are cut": ("addw $0x10000, %bx\nandb $256, (%rdi)\nor $-1048576, %r13w", ""),
+    "an immediate beside another": ("top: cmpb $5, 1f - top(%rax)\n1: addl $0, top - 1b(,%rcx,4)", ""),
     "a local symbol": (
         ".local here\nhere: sub %r9d, here(%rip)\n.hidden there\nthere: mov there(%rip), %eax",
         "",
@@ -44,6 +45,7 @@ INTEL = {
     ),
     "sums of what further down tells": ("or rsi, x << x\nand eax, -x\nmov ebx, x", "x = 3\n"),
     "breakpoints": ("int 3\nint 4", ""),
+    "another name of a weak symbol": (".weak w\na = w\ntop: jns a\nw: jns a\nb = w\njns b", ""),
     "a distance in parentheses": ("top: mov eax, [r12 + (top - .)]\nmov eax, [r12 + top - 1f]\n1: nop", ""),
 }
 
@@ -79,6 +81,11 @@ def test_intel_code_is_that_of_gnu_as(compare: Callable[..., list[Difference]], 
         ("add $x, %rax", "is too long for the 4 bytes"),
         (".byte y, 1", "is too long for 1 bytes"),
         ("mov 7b, %eax", "There is no label '7b'."),
+        ("mov x(%rax), %ecx", "is too long for the 4 bytes"),
+        ("mov 0x80000000(%rax), %ecx", "out of the range of a displacement"),
+        ("push $0x80000000", "the number does not fit"),
+        ("top: jmp top + there\nthere: nop", "more than an address and a number"),
+        ("jmp . + 0x100000000", "out of its reach"),
     ],
 )
 def test_what_gnu_as_refuses_has_no_figure(
@@ -101,7 +108,7 @@ def test_a_number_that_gnu_as_cuts_is_pointed_out(region: Callable[..., Assemble
 
 def test_a_distance_that_gnu_as_forgets_is_refused(region: Callable[..., AssembledFile]) -> None:
     found = region("top: mov eax, [r12 + top - .]", "intel")
-    assert "use parentheses" in found.problems[0].message
+    assert "in parentheses" in found.problems[0].message
 
 
 def test_random_programs_are_those_of_gnu_as(tmp_path: Path) -> None:

@@ -21,6 +21,8 @@ COMMANDS = {
     "gas": ("as", "--64", "-L", "-o", "x.o", "x.s"),
     "nasm": ("nasm", "-f", "elf64", "-o", "x.o", "x.s"),
 }
+TIME_LIMIT = 5.0
+"""Seconds for one run, which takes some milliseconds."""
 _FIELDS = {1: 8, 2: 4, 4: 4, 9: 4, 10: 4, 11: 4, 12: 2, 13: 2, 14: 1, 15: 1, 24: 8, 41: 4, 42: 4}
 """Bytes of the field of a relocation, by the number of its type (ELF ABI for x86-64, table 4.9)."""
 _ERROR = re.compile(r"^x\.s:(\d+): (?:Error|error): .*", re.MULTILINE)
@@ -76,7 +78,14 @@ class Assembled(NamedTuple):
 def by_assembler(text: str, language: str, folder: Path) -> Assembled:
     """A text through ``gas`` or ``nasm``, in a folder for what that needs."""
     (folder / "x.s").write_text(text, encoding="utf-8")
-    done = subprocess.run(COMMANDS[language], cwd=folder, capture_output=True, text=True, check=False)
+    command = COMMANDS[language]
+    try:
+        done = subprocess.run(
+            command, cwd=folder, capture_output=True, text=True, check=False, timeout=TIME_LIMIT
+        )
+    except subprocess.TimeoutExpired:
+        # GNU as itself hangs over some symbols that depend on themselves.
+        return Assembled(None, "")
     if done.returncode:
         return Assembled(None, done.stderr)
     return Assembled(read_object((folder / "x.o").read_bytes()), done.stderr)

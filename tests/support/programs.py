@@ -219,7 +219,7 @@ class Gas(_Writer):
 
     def assignment(self) -> str:
         name = self.choose(self.constants)
-        value = self.constant() if self.chance() < 0.85 else self.choose((self.place(), "."))
+        value = self.constant() if self.chance() < 0.97 else self.choose((self.place(), "."))
         if self.chance() < 0.5:
             return f"{name} = {value}"
         return f".{self.choose(('set', 'equ'))} {name}, {value}"
@@ -275,6 +275,7 @@ class Gas(_Writer):
             if self.chance() < 0.5
             else f".set a0, {self.choose(self.labels)}"
         )
+        result += ["1:", "2:"]
         regions = self.source.randrange(1, 4)
         shares: list[list[str]] = [[] for _ in range(regions)]
         for label in self.labels:
@@ -283,7 +284,12 @@ class Gas(_Writer):
             if number:
                 result += self.between()
             result += marked(self.body(share), f"r{number}", self.comment)
-        result += ["nop", *(f"{name} = {self.number()}" for name in self.constants if self.chance() < 0.3)]
+        result += [
+            "1:",
+            "2:",
+            "nop",
+            *(f"{name} = {self.number()}" for name in self.constants if self.chance() < 0.3),
+        ]
         # Registers by another name have no percent sign.
         return [line.replace("%name0", "name0") for line in result]
 
