@@ -24,7 +24,8 @@ from cyclelens.analyzer.facts.matching import find_facts
 from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.uops import Block
-from cyclelens.analyzer.simulator.pipeline import release, simulate, started
+from cyclelens.analyzer.simulator.pipeline import simulate
+from cyclelens.analyzer.simulator.reuse import release, started
 from cyclelens.analyzer.uops.block import build_block
 from measuring import ROOT, describe, print_table, real_blocks
 

@@ -12,7 +12,8 @@ from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.model.result import Assumption, Position, Prediction
 from cyclelens.analyzer.model.source import Placement
 from cyclelens.analyzer.model.uops import Block
-from cyclelens.analyzer.simulator.pipeline import release, simulate, started
+from cyclelens.analyzer.simulator.pipeline import simulate
+from cyclelens.analyzer.simulator.reuse import release, started
 from cyclelens.analyzer.simulator.tables.program import Program
 
 

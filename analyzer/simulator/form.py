@@ -8,5 +8,5 @@ from importlib.util import find_spec
 
 def compiled() -> bool:
     """Whether the stages were compiled at installation; they are 30 to 60 times as fast then."""
-    spec = find_spec("cyclelens.analyzer.simulator.pipeline")
+    spec = find_spec("cyclelens.analyzer.simulator.clock")
     return spec is not None and str(spec.origin).endswith(tuple(EXTENSION_SUFFIXES))

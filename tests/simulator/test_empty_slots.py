@@ -8,7 +8,8 @@ import pytest
 from blocks import block_of
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.uops import Block
-from cyclelens.analyzer.simulator.pipeline import AnyPipeline, simulate, started
+from cyclelens.analyzer.simulator.pipeline import simulate
+from cyclelens.analyzer.simulator.reuse import AnyPipeline, started
 from cyclelens.analyzer.simulator.tables.constants import ISSUE_GROUP, REFUSALS, RETIRING, RS_FULL
 from wide_core import WIDE
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from blocks import block_of
 from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.analyzer.simulator.pipeline import release, simulate, started
+from cyclelens.analyzer.simulator.pipeline import simulate
+from cyclelens.analyzer.simulator.reuse import release, started
 
 SLOW = {
     "a chain of divisions": "48f7f1",  # div rcx

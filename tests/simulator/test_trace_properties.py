@@ -16,7 +16,8 @@ from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.model.result import LineUsage, Simulation, TraceRow
 from cyclelens.analyzer.model.uops import Block, InstructionTemplate
-from cyclelens.analyzer.simulator.pipeline import Cancelled, simulate
+from cyclelens.analyzer.simulator.failures import Cancelled
+from cyclelens.analyzer.simulator.pipeline import simulate
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -12,7 +12,7 @@ from blocks import block_of
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.model.result import Simulation
-from cyclelens.analyzer.simulator import pipeline
+from cyclelens.analyzer.simulator import clock, pipeline
 
 
 class Task(NamedTuple):
@@ -46,7 +46,7 @@ def _lines(simulation: Simulation) -> Iterator[str]:
 
 def main() -> None:
     """A first line with the file that the simulator came from, then the lines of each task as JSON."""
-    print(pipeline.__file__)
+    print(clock.__file__)
     for line in sys.stdin:
         print(json.dumps(simulation_lines(Task(*json.loads(line)))))
 

@@ -36,6 +36,7 @@ cdef class ReorderBuffer:
     cdef bint full(self) noexcept
     cdef int next_retirement(self, int cycle) noexcept
     cdef void tick(self, int cycle) noexcept
+    cdef int repeat(self, int first_round, int period_rounds, int period_cycles, int min_rounds, int min_cycles) except? -1
     cpdef double cycles_per_round(self, int first, int last) noexcept
     cdef int record(self, Record state) except -1
     cdef void look(self, int cycle) noexcept

@@ -124,6 +124,28 @@ class ReorderBuffer:
                     break
         return first, end
 
+    def repeat(
+        self, first_round: int, period_rounds: int, period_cycles: int, min_rounds: int, min_cycles: int
+    ) -> int:
+        """Fill in the times of the rounds to come, all of which repeat those behind ``first_round``, up to
+        the end of a full run. Returns how many rounds begin to retire in it."""
+        # The round in progress may have begun to retire, but the times of its end are not known yet.
+        number = min(first_round + period_rounds + 1, self.last_round + 1)
+        ahead = (min_cycles + 2) * period_rounds // period_cycles + period_rounds
+        self.grow(number + max(ahead, min_rounds) + period_rounds + 1)
+        while True:
+            if number >= len(self.first_cycle):
+                self.grow(2 * number)
+            before = number - period_rounds
+            self.first_cycle[number] = self.first_cycle[before] + period_cycles
+            self.key_cycle[number] = self.key_cycle[before] + period_cycles
+            self.key_position[number] = self.key_position[before]
+            if number >= min_rounds:
+                end = max(min_cycles + 1, self.first_cycle[min_rounds])
+                if self.first_cycle[number] > end:
+                    return number
+            number += 1
+
     def cycles_per_round(self, first: int, last: int) -> float:
         """From the key instruction of one round to that of another; in a single round from the start."""
         if first == last:

@@ -1,0 +1,30 @@
+# Made by dev/declarations.py; do not edit.
+cimport cython
+
+from cyclelens.analyzer.simulator.back_end.reorder_buffer cimport ReorderBuffer
+from cyclelens.analyzer.simulator.tables.columns cimport Columns
+from cyclelens.analyzer.simulator.tables.program cimport Program
+
+cdef int NONE
+cdef int _CANCEL_INTERVAL
+cdef int _STUCK_CYCLES
+
+
+cdef class Clock:
+    cdef public Columns columns
+    cdef public Program program
+    cdef public ReorderBuffer reorder_buffer
+    cdef public int cycle
+    cdef public int visited
+    cdef public int period_cycles
+    cdef public int period_rounds
+    cdef public int period_begin
+    cdef public int period_first_round
+    cdef void start_clock(self) noexcept
+    cdef int tick(self) except -1
+    cdef int next_event(self) noexcept
+    cdef int skip_to(self, int following) except -1
+    cdef bint repeats(self) except -1
+    cdef int _run(self, int min_rounds, int min_cycles, bint stop_at_period, bint skip, object cancel) except -1
+    cpdef int rounds_retired(self, int min_rounds, int min_cycles) except? -1
+    cdef int _issue_of_round(self, int round_number) noexcept

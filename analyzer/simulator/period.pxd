@@ -1,0 +1,42 @@
+# Made by dev/declarations.py; do not edit.
+cimport cython
+
+from cyclelens.analyzer.simulator.back_end.binding cimport Binding
+from cyclelens.analyzer.simulator.back_end.memory cimport Memory
+from cyclelens.analyzer.simulator.back_end.renamer cimport Renamer
+from cyclelens.analyzer.simulator.back_end.reorder_buffer cimport ReorderBuffer
+from cyclelens.analyzer.simulator.back_end.resources cimport Resources
+from cyclelens.analyzer.simulator.back_end.scheduler cimport Scheduler
+from cyclelens.analyzer.simulator.front_end.front_end cimport FrontEnd
+from cyclelens.analyzer.simulator.tables.arrays cimport Record
+from cyclelens.analyzer.simulator.tables.columns cimport Columns
+from cyclelens.analyzer.simulator.tables.entries cimport Entries
+from cyclelens.analyzer.simulator.tables.queues cimport Queues
+
+cdef int NONE
+cdef int _FIRST_ANCHOR
+cdef int _OUTLINE
+
+
+@cython.final
+cdef class Period:
+    cdef Columns _columns
+    cdef Queues _queues
+    cdef Entries _entries
+    cdef Memory _memory
+    cdef Resources _resources
+    cdef FrontEnd _front_end
+    cdef Renamer _renamer
+    cdef Binding _binding
+    cdef Scheduler _scheduler
+    cdef ReorderBuffer _reorder_buffer
+    cdef Record _state
+    cdef Record _anchor
+    cdef int[::1] _outline
+    cdef public int round
+    cdef int _next_anchor
+    cdef void start(self) noexcept
+    cdef bint found(self, int cycle) except -1
+    cdef void _draw_outline(self) noexcept
+    cdef bint _same_outline(self) noexcept
+    cdef int _record(self, Record state, int cycle) except -1

@@ -1,0 +1,43 @@
+"""Pipelines of runs that are over serve the next: to make stages and columns takes longer than a short
+run."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
+from cyclelens.analyzer.model.uops import Block
+from cyclelens.analyzer.simulator.macro_pipeline import MacroPipeline
+from cyclelens.analyzer.simulator.tables.columns import Columns
+from cyclelens.analyzer.simulator.tables.program import Program
+from cyclelens.analyzer.simulator.uop_pipeline import UopPipeline
+
+_MOST_SPARE = 16
+AnyPipeline: TypeAlias = UopPipeline | MacroPipeline
+_SPARE: dict[tuple[int, ModelOptions], AnyPipeline] = {}
+"""Pipelines of runs that are over, by their microarchitecture's identity and their options."""
+
+
+def started(
+    block: Block, microarchitecture: Microarchitecture, options: ModelOptions = PUBLISHED
+) -> AnyPipeline:
+    """A pipeline that is ready to run over the block: that of an earlier run, if there is
+    one."""
+    if not block.entries:
+        raise ValueError("a block needs at least one instruction")
+    pipeline: AnyPipeline | None = _SPARE.pop((id(microarchitecture), options), None)
+    if pipeline is None:
+        # Where every run has a microarchitecture of its own (a sweep), it gets at least used columns.
+        oldest = _SPARE.pop(next(iter(_SPARE)), None) if len(_SPARE) >= _MOST_SPARE else None
+        columns = Columns(Program()) if oldest is None else oldest.columns
+        make = UopPipeline if microarchitecture.macro_ops is None else MacroPipeline
+        pipeline = make(microarchitecture, options, columns)
+    pipeline.begin(block)
+    return pipeline
+
+
+def release(pipeline: AnyPipeline) -> None:
+    """The run is over; the pipeline waits for the next."""
+    if pipeline.columns.short():
+        _SPARE[id(pipeline.microarchitecture), pipeline.options] = pipeline

@@ -1,0 +1,134 @@
+"""A core that counts uops: its stages, in the order of a cycle."""
+
+from __future__ import annotations
+
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.options import ModelOptions
+from cyclelens.analyzer.model.uops import Block
+from cyclelens.analyzer.simulator import policies
+from cyclelens.analyzer.simulator.back_end.binding import Binding
+from cyclelens.analyzer.simulator.back_end.memory import Memory
+from cyclelens.analyzer.simulator.back_end.picker import Picker
+from cyclelens.analyzer.simulator.back_end.renamer import Renamer
+from cyclelens.analyzer.simulator.back_end.reorder_buffer import ReorderBuffer
+from cyclelens.analyzer.simulator.back_end.resources import Resources
+from cyclelens.analyzer.simulator.back_end.scheduler import Scheduler
+from cyclelens.analyzer.simulator.back_end.store_buffer import StoreBuffer
+from cyclelens.analyzer.simulator.clock import Clock
+from cyclelens.analyzer.simulator.front_end.front_end import FrontEnd
+from cyclelens.analyzer.simulator.period import Period
+from cyclelens.analyzer.simulator.tables.columns import Columns
+from cyclelens.analyzer.simulator.tables.constants import NONE
+from cyclelens.analyzer.simulator.tables.entries import Entries
+from cyclelens.analyzer.simulator.tables.queues import Queues
+
+
+class UopPipeline(Clock):
+    """The stages of one microarchitecture, for one run after the other."""
+
+    def __init__(self, microarchitecture: Microarchitecture, options: ModelOptions, columns: Columns) -> None:
+        queues = Queues(microarchitecture)
+        entries = Entries(columns, microarchitecture)
+        memory = Memory(columns, options.assume)
+        super().__init__(columns, ReorderBuffer(columns, microarchitecture, queues))
+        self.microarchitecture = microarchitecture
+        self.options = options
+        self.queues = queues
+        self.entries = entries
+        self.memory = memory
+        self.front_end: FrontEnd = policies.front_end(columns, microarchitecture, queues, options)
+        self.resources = Resources(columns, microarchitecture, options)
+        self.renamer = Renamer(columns, microarchitecture, queues, memory, self.resources, entries)
+        self.binding: Binding = policies.binding(columns, microarchitecture, queues, entries, options)
+        picker: Picker = policies.picker(columns, microarchitecture, entries, self.binding)
+        self.scheduler = Scheduler(columns, microarchitecture, queues, picker)
+        self.store_buffer = StoreBuffer(columns)
+
+        # The record of the state does not cover what only these variants have.
+        self._repeatable = not (options.hardware or options.simple_front_end or options.port_seed is not None)
+        self._period = Period(
+            columns,
+            queues,
+            entries,
+            memory,
+            self.resources,
+            self.front_end,
+            self.renamer,
+            self.binding,
+            self.scheduler,
+            self.reorder_buffer,
+        )
+
+    def begin(self, block: Block) -> None:
+        """Get ready for a run over a block; nothing of the run before remains."""
+        program = self.program
+        program.fill(block, self.microarchitecture, self.options)
+        self.columns.start()
+        self.queues.start(program)
+        self.entries.start()
+        self.memory.start()
+        self.resources.start()
+        self.renamer.start()
+        self.binding.start()
+        self.scheduler.start()
+        self.reorder_buffer.start()
+        self.store_buffer.start()
+        self.front_end.start()
+        self._period.start()
+        self.start_clock()
+
+    def skip_to(self, following: int) -> None:
+        """The cycles up to the following one go by; what is waited for in them is recorded all the same."""
+        self.scheduler.skip(following - self.cycle - 1)
+        self.columns.reserve_cycles(following)
+        for cycle in range(self.cycle + 1, following):
+            self.renamer.stand(cycle)
+            self.reorder_buffer.look(cycle)
+
+    def next_event(self) -> int:
+        """The next cycle in which anything can happen: the next one, unless the front end and the issue have
+        to wait for room and the scheduler for a ready time."""
+        if (
+            self.queues.issued.count > 0
+            or not self.front_end.rests()
+            or not (self.reorder_buffer.full() or self.entries.full())
+            or not self.scheduler.waits()
+            or not self.binding.settled()
+            or self.resources.limited
+            or self.program.exact_memory
+        ):
+            return self.cycle + 1
+        ready = self.scheduler.next_ready(self.cycle)
+        retirement = self.reorder_buffer.next_retirement(self.cycle)
+        if ready == NONE or retirement == NONE:
+            # At most one of them is known; if neither is, nothing will ever happen.
+            return max(ready, retirement, self.cycle + 1)
+        return min(ready, retirement)
+
+    def tick(self) -> None:
+        """One cycle, the stages in their order (uiCA model, 3.2)."""
+        cycle = self.cycle
+        self.columns.reserve()
+        self.columns.reserve_cycles(cycle + 1)
+        self.reorder_buffer.reserve()
+        if self.reorder_buffer.full() or self.entries.full():
+            self.renamer.stand(cycle)
+        else:
+            self.renamer.tick(cycle)
+        self.reorder_buffer.tick(cycle)
+        if self.program.exact_memory:
+            self.store_buffer.tick(cycle)
+        self.scheduler.wake(cycle)
+        self.binding.tick()
+        self.scheduler.tick(cycle)
+        self.front_end.tick(cycle)
+
+    def repeats(self) -> bool:
+        """At the end of a round: whether the state is that of an earlier one. If so, the period is known."""
+        if not self._repeatable or not self._period.found(self.cycle):
+            return False
+        self.period_begin = self._period.begin
+        self.period_cycles = self.cycle - self.period_begin
+        self.period_first_round = self._period.round
+        self.period_rounds = self.reorder_buffer.key_rounds - 1 - self._period.round
+        return True
