@@ -548,8 +548,8 @@ def finish(question: Question, answer: bytes) -> bytes:
 
 
 def finish_fallback(question: Question, answer: bytes, *, cut: bool = False) -> bytes:
-    """The same for the fallback's answer, which may be an AVX-512 form. ``cut``: numbers may be cut. Raises MismatchError, and
-    UnsupportedError for what the decoder cannot read."""
+    """The same for the fallback's answer, which may be an AVX-512 form. ``cut``: numbers may be cut. Raises
+    MismatchError, and UnsupportedError for what the decoder cannot read."""
     code = _prefixed(question.prefix, answer)
     if is_apx(code):
         raise UnsupportedError(APX)
