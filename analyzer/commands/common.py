@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from cyclelens.analyzer.usage import Parser
 
@@ -23,6 +23,9 @@ OK, PROBLEMS = 0, 1
 
 
 ELF_MAGIC = b"\x7fELF"
+MAXIMUM_BYTES = 2 << 30
+"""Of a file that is analysed; the largest programs with all that debuggers need are smaller."""
+_PART = 64 << 20
 _FOREIGN_FORMATS = {
     b"!<arch>\n": "an archive: take an object out of it with ar x",
     b"\xcf\xfa\xed\xfe": "a Mach-O file: only ELF files can be read",
@@ -342,13 +345,27 @@ def read_bytes(name: str) -> bytes:
     """A file's content, ``-`` for standard input. Raises InputError if it cannot be read or is of a format
     of machine code that is not known here."""
     try:
-        data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+        if name == "-":
+            data = _all_of(sys.stdin.buffer)
+        else:
+            with Path(name).open("rb") as file:
+                data = _all_of(file)
     except OSError as error:
         raise InputError(f"{name} cannot be read: {error.strerror or error}") from None
+    if len(data) > MAXIMUM_BYTES:
+        raise InputError(f"{name} has more than {MAXIMUM_BYTES >> 20:,} MB")
     for magic, what in _FOREIGN_FORMATS.items():
         if data.startswith(magic) and b"\0" in data[:4096]:
             raise InputError(f"{name} is {what}")
     return data
+
+
+def _all_of(file: BinaryIO) -> bytes:
+    """What is in a file, or a little more than there may be: devices have no end."""
+    parts: list[bytes] = []
+    while sum(map(len, parts)) <= MAXIMUM_BYTES and (part := file.read(_PART)):
+        parts.append(part)
+    return b"".join(parts)
 
 
 def read_text(name: str) -> str:

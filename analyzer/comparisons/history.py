@@ -8,6 +8,8 @@ from pathlib import Path
 
 TIMEOUT = 20.0
 """Seconds that git may take, for a large repository on a slow disk."""
+MAXIMUM_BYTES = 64 << 20
+"""Of a committed file; what a repository holds may unpack to a thousand times its size."""
 
 _QUIET = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "LC_ALL": "C"}
 """No locks in the repository, no questions, no network for what a partial clone lacks."""
@@ -25,11 +27,19 @@ def committed(path: str, revision: str) -> str:
     file = Path(path)
     if not path or revision.startswith("-") or ":" in revision:
         raise NoVersion(f"'{revision}' is no version of a file." if path else "The text is in no file.")
-    # A plumbing command: it runs no text conversions, no hooks and no pager.
-    command = ["git", "cat-file", "blob", f"{revision}:./{file.name}"]
+    size = int(_cat_file(file, revision, "-s"))
+    if size > MAXIMUM_BYTES:
+        most = f"{MAXIMUM_BYTES >> 20} MB are the most"
+        raise NoVersion(f"{file.name} has {size >> 20} MB in the version {revision}; {most}.")
+    return _cat_file(file, revision, "blob").decode("utf-8-sig", errors="replace")
+
+
+def _cat_file(file: Path, revision: str, what: str) -> bytes:
+    """What git says of a committed file. Raises NoVersion."""
     try:
+        # A plumbing command: it runs no text conversions, no hooks and no pager.
         done = subprocess.run(
-            command,
+            ["git", "cat-file", what, f"{revision}:./{file.name}"],
             cwd=file.absolute().parent,
             env={**os.environ, **_QUIET},
             stdin=subprocess.DEVNULL,
@@ -45,4 +55,4 @@ def committed(path: str, revision: str) -> str:
         reason = done.stderr.decode("utf-8", "replace").strip().splitlines()
         said = reason[-1].removeprefix("fatal: ") if reason else f"exit code {done.returncode}"
         raise NoVersion(f"Git has no version {revision} of {file.name}: {said}")
-    return done.stdout.decode("utf-8-sig", errors="replace")
+    return done.stdout

@@ -24,7 +24,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cyclelens.analyzer.evaluation.files import DatasetError, open_text
+from cyclelens.analyzer.evaluation.files import DatasetError, lines_of, open_text
 from cyclelens.analyzer.microarchitectures import registry
 
 MODES = ("unroll", "loop", "copies")
@@ -79,7 +79,7 @@ class Selection:
 def read_kernels(path: Path) -> dict[str, tuple[str, str]]:
     """Kernel name -> hexadecimal bytes and mode, from a table with the columns name, mode and hex."""
     with open_text(path) as stream:
-        reader = csv.DictReader(stream)
+        reader = csv.DictReader(lines_of(path, stream))
         for column in ("name", "mode", "hex"):
             if column not in (reader.fieldnames or ()):
                 raise DatasetError(f"{path}: not a table of kernels, it lacks the column {column}")
@@ -92,7 +92,7 @@ def read_samples(path: Path, selection: Selection) -> list[Sample]:
     Raises ``DatasetError`` with the line if the file cannot be read as any of the known forms.
     """
     with open_text(path) as stream:
-        lines = csv.reader(stream)
+        lines = csv.reader(lines_of(path, stream))
         try:
             first = next(lines, None)
             if first is None:

@@ -1,11 +1,16 @@
-"""Opening of text files that may be compressed."""
+"""Text files that may be compressed, line by line."""
 
 from __future__ import annotations
 
 import gzip
 import lzma
+from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import TextIO, cast
+
+MAXIMUM_LINE = 1 << 20
+"""Characters; a line of a compressed file may unpack to any size."""
 
 
 class DatasetError(Exception):
@@ -22,3 +27,14 @@ def open_text(path: Path) -> TextIO:
         return path.open(encoding="utf-8-sig", newline="")
     except OSError as error:
         raise DatasetError(f"cannot read {path}: {error.strerror or error}") from None
+
+
+def lines_of(path: Path, stream: TextIO) -> Iterator[str]:
+    """The lines of an open file. Raises ``DatasetError`` at one that is longer than any can be."""
+    for number in count(1):
+        line = stream.readline(MAXIMUM_LINE + 1)
+        if not line:
+            return
+        if len(line) > MAXIMUM_LINE:
+            raise DatasetError(f"{path}, line {number}: more than {MAXIMUM_LINE:,} characters")
+        yield line

@@ -12,7 +12,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import cast
 
-from cyclelens.analyzer.evaluation.files import DatasetError, open_text
+from cyclelens.analyzer.evaluation.files import DatasetError, lines_of, open_text
 from cyclelens.analyzer.model.result import TraceRow
 
 ELIMINATED = "elim"
@@ -212,7 +212,7 @@ def read_traces(path: Path) -> Iterator[tuple[str, tuple[TraceRow, ...]]]:
     it is not such a file.
     """
     with open_text(path) as stream:
-        reader = csv.DictReader(stream)
+        reader = csv.DictReader(lines_of(path, stream))
         missing = [name for name in ("kernel", *_COLUMNS) if name not in (reader.fieldnames or ())]
         if missing:
             raise DatasetError(f"{path}: not a trace file, it lacks the column {missing[0]}")

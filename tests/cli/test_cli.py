@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import re
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import sys
 import pytest
 from cyclelens.analyzer import cli
 from cyclelens.analyzer.cli import main
+from cyclelens.analyzer.commands import common
 from cyclelens.analyzer.microarchitectures import processors
 from cyclelens.analyzer.microarchitectures.processors import Processor
 
@@ -143,6 +145,14 @@ def test_a_missing_file_is_one_line(run):
     code, out, err = run("analyze", "no-such-file.s")
     assert (code, out) == (1, "")
     assert err == "cyclelens: no-such-file.s cannot be read: No such file or directory\n"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="there is no file without end here")
+def test_a_file_without_end_is_one_line(run, monkeypatch):
+    monkeypatch.setattr(common, "MAXIMUM_BYTES", 8 << 20)
+    monkeypatch.setattr(common, "_PART", 1 << 20)
+    code, out, err = run("analyze", "/dev/zero")
+    assert (code, out, err) == (1, "", "cyclelens: /dev/zero has more than 8 MB\n")
 
 
 @pytest.mark.parametrize(

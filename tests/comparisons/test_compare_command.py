@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from cyclelens.analyzer.cli import main
+from cyclelens.analyzer.comparisons import history
 
 KERNEL = """# cyclelens-begin chain
 .loop:
@@ -132,6 +133,17 @@ def test_the_committed_file(run: Run, tmp_path: Path) -> None:
     new = KERNEL.replace("begin free", "begin new")
     code, out = run("--git", "HEAD", "--region", "new", text=new)
     assert code == 1 and "no region 'new' in HEAD's version" in out
+
+
+def test_a_committed_file_of_any_size_is_not_unpacked(run: Run, tmp_path: Path) -> None:
+    """Of zeros git keeps a thousandth."""
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org"]
+    (tmp_path / "kernel.s").write_bytes(bytes(history.MAXIMUM_BYTES + (1 << 20)))
+    for arguments in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "--message", "first"]):
+        subprocess.run([*git, *arguments], cwd=tmp_path, check=True, capture_output=True)
+    code, out = run("--git", text=KERNEL)
+    assert code == 1
+    assert "kernel.s has 65 MB in the version HEAD; 64 MB are the most." in out
 
 
 @pytest.mark.parametrize("revision", ["--upload-pack=x", "HEAD:other", "nowhere"])

@@ -1,6 +1,7 @@
 """Every published form of a file of blocks with figures gives the same samples."""
 
 import gzip
+import lzma
 
 import pytest
 from cyclelens.analyzer.evaluation.datasets import Sample, Selection, read_kernels, read_samples
@@ -83,6 +84,24 @@ def test_compressed_files(tmp_path):
 def test_bad_files_are_named_with_the_line(read, text, message):
     with pytest.raises(DatasetError, match=message):
         read(text, microarchitectures=("SKL",))
+
+
+def test_a_line_that_unpacks_without_end_is_not_read_to_its_end(tmp_path, monkeypatch):
+    read = 0
+
+    class Counted(lzma.LZMAFile):
+        def read1(self, size=-1):
+            nonlocal read
+            data = super().read1(size)
+            read += len(data)
+            return data
+
+    monkeypatch.setattr(lzma, "LZMAFile", Counted)
+    path = tmp_path / "bomb.csv.xz"
+    path.write_bytes(lzma.compress(b"hex,cycles\n90,2\n90," + b"1" * 50_000_000, preset=0))
+    with pytest.raises(DatasetError, match="line 3: more than 1,048,576 characters"):
+        read_samples(path, Selection(("SKL",)))
+    assert 1 << 20 < read < 4 << 20
 
 
 def test_binary_and_missing_files(tmp_path):
