@@ -16,6 +16,8 @@ RUNS = 3
 """Processes for each figure: a steady state often holds for the life of a process."""
 _TOLERANCE = 0.03
 """A prediction this near is right: 2 % of measuring and the rounding of short blocks."""
+_LEFT = 0.25
+"""An assumption explains a difference if at most this share of it is left."""
 _LINE = 64
 
 Predict = Callable[[bytes, bool, int, ModelOptions], float | None]
@@ -114,7 +116,10 @@ def _causes(
     causes = []
 
     def explains(cycles: float | None) -> bool:
-        return cycles is not None and _near(cycles, measured)
+        if cycles is None or measured.cycles is None:
+            return False
+        left = abs(cycles - measured.cycles)
+        return _near(cycles, measured) or left <= _LEFT * abs((comparison.predicted or 0) - measured.cycles)
 
     for text, options in (
         (

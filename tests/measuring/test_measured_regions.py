@@ -87,6 +87,16 @@ def test_aliasing_and_alignment_are_named_as_causes():
     assert cause == "alignment: at 2 of 64 offsets, 30 among them, it would be 2.00"
 
 
+def test_an_assumption_need_not_explain_all_of_a_difference():
+    """A stall that is simulated a cycle too long is the cause still; one that leaves most open is not."""
+
+    def stalls(code, loop, offset, options):
+        return 17.0 if options.model == "hardware" else 6.0 if options.assume == "same" else 1.0
+
+    (cause,) = compare([16.0], stalls).causes
+    assert cause == "memory: with failed store forwarding and limited buffers it would be 17.00"
+
+
 def test_the_source_of_the_front_end_is_named_as_cause():
     (cause,) = compare([2.0, 1.0], lambda *_: 1.0, loop=False).causes
     assert cause == "front end: out of the uop cache it takes 1.00"
