@@ -17,11 +17,11 @@ MAXIMUM_TEXT = 4_000
 
 _NAME = re.compile(r"[A-Za-z_.$][\w.$]*")
 _REFERENCE = re.compile(r"\\(?:(\(\))|(@)|([A-Za-z_.$][\w.$]*))")
-_OPERATOR_BEFORE = re.compile(r"(?<=[-+*/%&|^<>=!~,(\[{])\s+|(?<=\s)\s+")
-_OPERATOR_AFTER = re.compile(r"\s+(?=[*/&|^<>=!~,)\]}]|[-+]\s|\[)")
-_PARAMETER = re.compile(
-    r"\s*,?\s*([A-Za-z_.$][\w.$]*)\s*(?::\s*(req|vararg)\b)?\s*(?:=\s*(\"[^\"]*\"|[^\s,]*))?", re.IGNORECASE
-)
+_OPERAND = r'\w.$*%\-(\[{}"'
+"""Characters of symbols, and those that operands begin with (GNU as: app.c, tc-i386.c)."""
+_MEANINGLESS = re.compile(rf"(?<![{_OPERAND}]) | (?![{_OPERAND}\\])")
+"""Blanks that do not stand between two of them: GNU as takes them out of a statement before it reads it."""
+_PARAMETER = re.compile(r"[\s,]*([A-Za-z_.$][\w.$]*)(?::(req|vararg)\b)?(=)?", re.IGNORECASE)
 _KEYWORD = re.compile(r"([A-Za-z_.$][\w.$]*)=(?!=)(.*)", re.DOTALL)
 
 
@@ -60,7 +60,7 @@ def define(arguments: str, body: Sequence[RawStatement]) -> Macro:
     match = _NAME.match(arguments.strip())
     if match is None:
         raise MacroError("A macro needs a name.")
-    rest = arguments.strip()[match.end() :]
+    rest = _normalise(arguments.strip()[match.end() :])
     parameters: list[Parameter] = []
     position = 0
     while rest[position:].strip():
@@ -68,9 +68,13 @@ def define(arguments: str, body: Sequence[RawStatement]) -> Macro:
         if found is None:
             raise MacroError(f"'{rest[position:].strip()[:30]}' is no parameter of a macro.")
         qualifier = (found[2] or "").lower()
-        default = _unquote(found[3] or "")
-        parameters.append(Parameter(found[1], default, qualifier == "req", qualifier == "vararg"))
         position = found.end()
+        default = ""
+        if found[3]:
+            _, end = _spans(rest[position:])[0] if rest[position:] else (0, 0)
+            default = _unquote(_restore(rest[position : position + end]))
+            position += end
+        parameters.append(Parameter(found[1], default, qualifier == "req", qualifier == "vararg"))
     return Macro(match[0], tuple(parameters), tuple(body))
 
 
@@ -81,8 +85,8 @@ def split(text: str) -> list[str]:
 
 
 def _normalise(text: str) -> str:
-    """Without the blanks around operators."""
-    return _OPERATOR_BEFORE.sub("", _OPERATOR_AFTER.sub("", _outside_strings(text.strip())))
+    """Without the blanks that mean nothing."""
+    return _MEANINGLESS.sub("", re.sub(r"\s+", " ", _outside_strings(text.strip())))
 
 
 def _spans(text: str) -> list[tuple[int, int]]:
@@ -138,7 +142,7 @@ def alternate_arguments(text: str, evaluate: Callable[[str], int]) -> str:
         if match["literal"]:
             content = re.sub(r"!(.)", r"\1", match["literal"][1:-1])
             result.append('"{}"'.format(content.replace('"', _QUOTE)))
-        elif match["value"] and not "".join(result).rstrip().rpartition(",")[2].strip():
+        elif match["value"] and (not result or result[-1].endswith((" ", "\t", ","))):
             result.append(str(evaluate(match["value"][1:])))
         else:
             result.append(match[0])

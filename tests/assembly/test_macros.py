@@ -36,6 +36,43 @@ text <"a, b">, <c!>d>
 .set a, 9
 plain 5
 """,
+    "blanks between arguments and within them": r"""
+.macro m a b c d e
+  .ascii "\a|\b|\c|\d|\e;"
+.endm
+m 8*3 +8(%rsp), 2
+m 8*3 -8(%rsp), 2
+m 8 - 3
+m 8* 3
+m (a b) c
+m ( a  b ) c
+m x [a b]
+m x) y
+m a +b & c | d
+m a % b
+m %rdx %rcx $5 -6
+m a @b
+m a : b
+""",
+    "defaults of parameters with brackets": r"""
+.macro m a:req b=((( 3*32+21)) | (1 << 15)), c = 7
+  .long \a, \b, \c
+.endm
+m 1
+m 1 2 3
+""",
+    "expressions of altmacro behind blanks": r"""
+.set i, 5
+.macro label prefix n
+\prefix\n\():
+.endm
+1: nop
+.altmacro
+label crc_ %i
+.noaltmacro
+dec %rcx
+jnz crc_5
+""",
     "numeric labels": r"""
 1: jmp 1f
 10: dec %rcx
