@@ -215,6 +215,13 @@ class Analyzer:
             known = among(options.region, names) if names else ", and no other one"
             message = f"there is no region '{options.region}'{known}"
             problems.append(Problem(UNKNOWN_LINE, 0, 0, "no-such-region", message))
+        branching_names = [branching.name for branching in assembled.branchings]
+        for name in dict.fromkeys(name for name, _ in options.taken):
+            if name in ("", *branching_names):
+                continue
+            known = among(name, branching_names) if branching_names else ", and no other one"
+            message = f"there is no region '{name}' with a branch within it{known}"
+            problems.append(Problem(UNKNOWN_LINE, 0, 0, "no-such-region", message))
         figures: dict[str, Mapping[str, float]] = {}
         found: dict[str, BranchingAnalysis] = {}
         parts = {name for branching in assembled.branchings for name in branching.blocks}

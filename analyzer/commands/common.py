@@ -132,7 +132,7 @@ def add_analysis_arguments(
         default=[],
         metavar="[REGION=]SHARES",
         help="how often the branches within a region jump, in the order of the code (0.9, or 0.9,50%%), or "
-        "some of them by label, line or address (skip:0.9): the weighted sum of all ways; may be repeated",
+        "some of them by label, line or address (.Lskip:0.9): the weighted sum of all ways; may be repeated",
     )
     parser.add_argument(
         "--no-external-programs",

@@ -557,3 +557,75 @@ def test_a_linked_program_has_the_loops_of_its_source(tmp_path: Path) -> None:
     subprocess.run(["strip", "program"], cwd=tmp_path, check=True)
     stripped = ObjectFile((tmp_path / "program").read_bytes())
     assert len(loops(regions_of(stripped, stripped.unnamed(), "loops").regions)) == sum(KNOWN.values())
+
+
+RUST = r"""
+#![crate_type = "lib"]
+/* loops */
+/* 1 */ #[no_mangle] pub fn sum(x: &[u64]) -> u64 {
+    let mut s = 0u64;
+    for v in x { s = s.wrapping_add(*v); }
+    s
+}
+/* 2 */ #[no_mangle] pub fn crc(mut c: u32, p: &[u8]) -> u32 {
+    for b in p {
+        c ^= *b as u32;
+        let mut k = 0;
+        while k < 8 {
+            c = if c & 1 != 0 { (c >> 1) ^ 0xEDB88320 } else { c >> 1 };
+            k += std::hint::black_box(1);
+        }
+    }
+    c
+}
+/* 1 */ #[no_mangle] pub fn search(x: &[i32], v: i32) -> usize {
+    let (mut l, mut h) = (0, x.len());
+    while l < h { let m = (l + h) / 2; if x[m] < v { l = m + 1 } else { h = m } }
+    l
+}
+/* 2 */ #[no_mangle] pub fn sort(a: &mut [i32]) {
+    for i in 1..a.len() {
+        let mut j = i;
+        while j > 0 && a[j - 1] > a[j] { a.swap(j - 1, j); j -= 1; }
+    }
+}
+/* 1 */ #[no_mangle] pub fn choose(x: &[u8]) -> u32 {
+    let mut s = 1u32;
+    for v in x {
+        match *v {
+            0 => s += 3, 1 => s ^= 77, 2 => s = s.rotate_left(5), 3 => s = s.wrapping_mul(9),
+            4 => panic!("four"), 5 => s |= 0x1000, _ => s = s.wrapping_sub(7)
+        }
+    }
+    s
+}
+/* 0 */ #[no_mangle] pub fn first(x: &[u64], n: usize) -> u64 { x[n] + x[n + 1] }
+/* 1 */ #[no_mangle] pub fn divisor(mut a: u64, mut b: u64) -> u64 {
+    while b != 0 { let t = a % b; a = b; b = t; }
+    a
+}
+/* 1 */ #[no_mangle] pub fn collatz(mut n: u64) -> u64 {
+    let mut s = 0;
+    while n != 1 { n = if n & 1 != 0 { 3 * n + 1 } else { n / 2 }; s += 1; }
+    s
+}
+"""
+
+
+@pytest.mark.parametrize("syntax", ["att", "intel"])
+@pytest.mark.parametrize("level", [1, 3])
+def test_the_loops_of_rust_are_those_of_its_source(level: int, syntax: str, tmp_path: Path) -> None:
+    if shutil.which("rustc") is None:
+        pytest.skip("rustc is not installed")
+    (tmp_path / "p.rs").write_text(RUST)
+    # One loop of the source stays one loop.
+    options = ["-Cpanic=abort", "-Ccodegen-units=1", "-Cno-vectorize-loops", "-Cllvm-args=-unroll-count=1"]
+    options += [f"-Copt-level={level}", f"-Cllvm-args=-x86-asm-syntax={syntax}", "--emit=asm", "-op.s"]
+    subprocess.run(["rustc", "--edition=2021", *options, "p.rs"], cwd=tmp_path, check=True)
+    text = (tmp_path / "p.s").read_text()
+    file = in_object(text, tmp_path)
+    known = {name: int(count) for count, name in re.findall(r"/\* (\d) \*/.*?fn (\w+)\(", RUST)}
+    assert {name: len(loops(regions_of(file, [file.find(name)], "loops").regions)) for name in known} == known
+    in_text = loops(assemble(text, regions="loops").regions)
+    assert sorted(in_text) == sorted(loops_of_object(file))
+    assert len(in_text) == sum(known.values())
