@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from cyclelens.analyzer.assembly import blocks, directives, listed
 from cyclelens.analyzer.assembly.assembler_client import AssemblerClient, shared_client
@@ -42,6 +42,7 @@ from cyclelens.analyzer.assembly.program import CODE_SECTION, Kind, Program, Sta
 from cyclelens.analyzer.assembly.reading import build
 from cyclelens.analyzer.assembly.region_code import Codes, RegionCode
 from cyclelens.analyzer.assembly.regions import (
+    MAXIMUM_REGIONS,
     Span,
     coverage,
     find_latencies,
@@ -87,7 +88,7 @@ _NO_PROGRAMS = (
 )
 _REFUSED = "A statement before it in its section could not be encoded"
 
-_Place = TypeVar("_Place", bound=tuple[Any, ...])
+_Place = TypeVar("_Place", FoundCode, listed.FoundCode)
 _Circumstances = tuple[tuple[object, ...], list[object]]
 """The statements of a region and where they are, and what they ask of the rest of the text."""
 
@@ -337,12 +338,19 @@ class _Assembly:
         return (parts, shape, marker, tuple(self.program.statements[first:last])), outside
 
     def _without_marked(self, spans: Iterable[Span], found: Iterable[_Place]) -> list[_Place]:
-        """The loops outside of marked regions, under names that these do not have."""
+        """The loops outside of marked regions, up to the limit, under names that these do not have."""
         spans = list(spans)
         marked, names = coverage(spans), {span.name for span in spans}
-        left = [place for place in found if not marked(place[0].start)]
-        for span, *_ in left:
-            span.name = f"{span.name}-loop" if span.name in names else span.name
+        left = [place for place in found if not marked(place.span.start)]
+        keys = list(dict.fromkeys(place.loop.key for place in left if place.loop is not None))
+        if len(keys) > MAXIMUM_REGIONS:
+            beyond = set(keys[MAXIMUM_REGIONS:])
+            first = next(place.span for place in left if place.loop is not None and place.loop.key in beyond)
+            message = f"Only the first {MAXIMUM_REGIONS:,} of {len(keys):,} loops are analysed."
+            self._report_region("too-many-regions", message, first)
+            left = [place for place in left if place.loop is not None and place.loop.key not in beyond]
+        for place in left:
+            place.span.name = f"{place.span.name}-loop" if place.span.name in names else place.span.name
         return left
 
     def _expanded(self) -> Expanded:

@@ -164,7 +164,7 @@ def loops(
                 machine.add(piece.offset + origin, len(piece.code), _instruction(section, at), origin)
                 origins.append((section, at))
     around = None if listing.object is None else Surroundings(listing.object)
-    found_loops = control_flow.find_loops(code_of(machine, around))[:MAXIMUM_REGIONS]
+    found_loops = control_flow.find_loops(code_of(machine, around))
     known: dict[int, tuple[str, int]] = {}
     for loop in found_loops:
         section, at = origins[loop.lowest]

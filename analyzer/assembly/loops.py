@@ -10,7 +10,7 @@ from cyclelens.analyzer.assembly.branching import of_loop
 from cyclelens.analyzer.assembly.loop_parts import Block, Loop, Skeleton
 from cyclelens.analyzer.assembly.program import Program
 from cyclelens.analyzer.assembly.program_flow import ProgramFlow
-from cyclelens.analyzer.assembly.regions import MAXIMUM_REGIONS, Span
+from cyclelens.analyzer.assembly.regions import Span
 from cyclelens.analyzer.assembly.scanner import Lines
 from cyclelens.analyzer.model.source import Branching, JumpPlace, Region
 
@@ -120,7 +120,7 @@ def find_loops(program: Program, lines: Lines, size: Callable[[int], int | None]
     """All loops; one whose code is in several sections comes several times. ``size``: the bytes of a
     statement, None if they are not known."""
     flow = ProgramFlow(program, size)
-    loops = control_flow.find_loops(flow.code())[:MAXIMUM_REGIONS]
+    loops = control_flow.find_loops(flow.code())
     labels = {loop.key: flow.label(loop.lowest) for loop in loops}
     known = {
         key: ("" if name[:1].isdigit() or name in (".", "$") else name, lines.locate(label.start)[0])

@@ -186,31 +186,32 @@ def regions_of(
             )
     listing = _Listing(file, wanted)
     loops = listing.loops()
-    for function in wanted:
-        for name, code, loop in _named(file, listing, function, loops, regions, whole=whole):
-            own = _regions(listing, name, code)
-            found += own
-            if loop is not None:
-                span = Span(name, 0, 0, own[0].first_line, own[-1].last_line, 0, 0)
-                made.append(MadeLoop(span, loop, code.numbers, own))
-                if not code.numbers and not is_in_one_piece(code.runs[0]):
-                    problems.append(_information("scattered-loop", scattered(name)))
-            elif code.numbers:
-                all_of_it = Region(name, own[0].first_line, own[-1].last_line)
-                branching = of_blocks(all_of_it, own, listing.endings(code.runs))
-                ways += [] if branching is None else [branching]
-                if branching is None or not branching.ways:
-                    message = f"its {len(own)} basic blocks are analysed one by one."
-                    problems.append(
-                        _information("inner-branch", f"'{name}' branches within itself: {message}")
-                    )
+    named = [
+        each for function in wanted for each in _named(file, listing, function, loops, regions, whole=whole)
+    ]
+    if len(named) > MAXIMUM_REGIONS:
+        message = (
+            f"Only the first {MAXIMUM_REGIONS:,} of {len(named):,} regions are analysed: name a function."
+        )
+        problems.append(make_problem("too-many-regions", message, UNKNOWN_LINE, 0, 0, Severity.WARNING))
+    for name, code, loop in named[:MAXIMUM_REGIONS]:
+        own = _regions(listing, name, code)
+        found += own
+        if loop is not None:
+            span = Span(name, 0, 0, own[0].first_line, own[-1].last_line, 0, 0)
+            made.append(MadeLoop(span, loop, code.numbers, own))
+            if not code.numbers and not is_in_one_piece(code.runs[0]):
+                problems.append(_information("scattered-loop", scattered(name)))
+        elif code.numbers:
+            all_of_it = Region(name, own[0].first_line, own[-1].last_line)
+            branching = of_blocks(all_of_it, own, listing.endings(code.runs))
+            ways += [] if branching is None else [branching]
+            if branching is None or not branching.ways:
+                message = f"its {len(own)} basic blocks are analysed one by one."
+                problems.append(_information("inner-branch", f"'{name}' branches within itself: {message}"))
     for _, branching, message in branchings(made):
         ways += [] if branching is None else [branching]
         problems += [_information("inner-branch", message)] if message else []
-    if len(found) > MAXIMUM_REGIONS:
-        message = f"Only the first {MAXIMUM_REGIONS:,} regions are analysed: name a function."
-        problems.append(make_problem("too-many-regions", message, UNKNOWN_LINE, 0, 0))
-        del found[MAXIMUM_REGIONS:]
     return AssembledFile(tuple(found), tuple(problems), "intel", tuple(ways))
 
 

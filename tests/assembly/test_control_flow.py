@@ -13,6 +13,7 @@ from cyclelens.analyzer.assembly.decoder import decode
 from cyclelens.analyzer.assembly.elf import ObjectFile
 from cyclelens.analyzer.assembly.frontend import assemble
 from cyclelens.analyzer.assembly.machine_code import outermost, regions_of
+from cyclelens.analyzer.assembly.regions import MAXIMUM_REGIONS
 from cyclelens.analyzer.model.source import Region
 
 pytestmark = pytest.mark.skipif(shutil.which("as") is None, reason="GNU as is not installed")
@@ -629,3 +630,17 @@ def test_the_loops_of_rust_are_those_of_its_source(level: int, syntax: str, tmp_
     in_text = loops(assemble(text, regions="loops").regions)
     assert sorted(in_text) == sorted(loops_of_object(file))
     assert len(in_text) == sum(known.values())
+
+
+@pytest.mark.parametrize("assembler", ["auto", "gas"])
+def test_a_text_and_its_object_end_with_the_same_loop_and_say_so(assembler: str, tmp_path: Path) -> None:
+    """Loops are counted, not their blocks."""
+    loop = "1: dec %rdi\njs 2f\ninc %rax\n2: dec %rsi\njne 1b\n"
+    text = FUNCTION + loop * (MAXIMUM_REGIONS + 5) + "ret\n"
+    in_text = assemble(text, regions="loops", assembler=assembler)
+    file = in_object(text, tmp_path)
+    of_object = regions_of(file, file.functions, "loops")
+    assert len(loops(in_text.regions)) == len(loops(of_object.regions)) == MAXIMUM_REGIONS
+    for problems, what in ((in_text.problems, "loops"), (of_object.problems, "regions")):
+        (problem,) = (problem for problem in problems if problem.code == "too-many-regions")
+        assert problem.message.startswith(f"Only the first 1,000 of 1,005 {what} are analysed")
