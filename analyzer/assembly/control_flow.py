@@ -118,8 +118,8 @@ def give_to_switches(
     switches: Mapping[int, list[int]], taken: Collection[int], functions: Mapping[int, str]
 ) -> list[int]:
     """Add the places whose addresses are taken to where the switches of their function go; the part of it
-    that a compiler put elsewhere (``f.cold``) belongs to it. Returns the others. ``functions``: names by
-    place."""
+    that a compiler put elsewhere (``f.cold``) belongs to it. Returns the others: where a function begins, its
+    callers go. ``functions``: names by place."""
     starts = sorted(functions)
 
     def function_of(place: int) -> int | str:
@@ -132,7 +132,8 @@ def give_to_switches(
     left: list[int] = []
     edges = 0
     for place in sorted(taken):
-        sources = by_function.get(function_of(place), [])
+        is_called = place in functions and not _COLD.search(functions[place])
+        sources = [] if is_called else by_function.get(function_of(place), [])
         edges += len(sources)
         for targets in sources if sources and edges <= _MOST_SWITCHED else [left]:
             targets.append(place)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from cyclelens.analyzer.assembly import control_flow
@@ -69,16 +69,22 @@ class Surroundings:
                 return self._file.symbol_at(slot)
         return name
 
-    def table(self, address: int, size: int, is_code: Callable[[int], bool]) -> Iterator[int]:
-        """What a table of at most so many bytes holds as far as that is code: distances from its beginning,
-        or addresses."""
+    def table(
+        self, address: int, size: int, is_code: Callable[[int], bool], *, holds_addresses: bool
+    ) -> list[int]:
+        """What a table of at most so many bytes holds as far as that is code: addresses, or unless it is
+        known to hold these, distances from its beginning."""
         data = self._file.read(address, min(size, _TABLE_BYTES))
-        for width, base in ((4, address), (8, 0)):
+        found: list[int] = []
+        for width, base in ((8, 0),) if holds_addresses else ((4, address), (8, 0)):
             for start in range(0, len(data) - width + 1, width):
                 target = base + int.from_bytes(data[start : start + width], "little", signed=True)
                 if not is_code(target):
                     break
-                yield target
+                found.append(target)
+            if found:
+                break
+        return found
 
 
 def code_of(machine: MachineCode, around: Surroundings | None) -> Code:
@@ -86,7 +92,8 @@ def code_of(machine: MachineCode, around: Surroundings | None) -> Code:
     transfers: list[Transfer] = []
     switches: dict[int, list[int]] = {}
     taken: set[int] = set()
-    tables: list[int] = []
+    tables: dict[int, bool] = {}
+    """Do tables hold addresses, for those that are known to?"""
     for place, instruction in enumerate(machine.instructions):
         if instruction is None:
             continue
@@ -96,9 +103,11 @@ def code_of(machine: MachineCode, around: Surroundings | None) -> Code:
                 instruction.mnemonic == "lea"
                 and (address := near(instruction, machine.ends[place])) is not None
             ):
-                tables.append(address)
+                tables.setdefault(address, False)
                 if address in machine.at:
                     taken.add(machine.at[address])
+            elif instruction.mnemonic == "mov":
+                tables |= dict.fromkeys(_table(instruction), True)
             continue
         address = machine.target(place)
         target = None if address is None else machine.at.get(address)
@@ -107,7 +116,7 @@ def code_of(machine: MachineCode, around: Surroundings | None) -> Code:
             if kind is Kind.JUMP and address is None and memory is None:
                 kind = Kind.SWITCH
                 switches[place] = []
-                tables += _table(instruction)
+                tables |= dict.fromkeys(_table(instruction), True)
             elif around is not None and _never_returns(around, memory if address is None else address):
                 kind = Kind.STOP
             elif kind is Kind.CALL:
@@ -118,10 +127,13 @@ def code_of(machine: MachineCode, around: Surroundings | None) -> Code:
     functions: dict[int, str] = {}
     if around is not None:
         functions = {machine.at[at]: name for at, name in around.functions.items() if at in machine.at}
-        starts = sorted(set(tables)) if switches else []
+        starts = sorted(tables) if switches else []
         for address, end in zip(starts, [*starts[1:], _FAR_AWAY], strict=False):
-            places = around.table(address, end - address, machine.at.__contains__)
-            taken.update(machine.at[to] for to in places)
+            holds_addresses = tables[address]
+            found = around.table(
+                address, end - address, machine.at.__contains__, holds_addresses=holds_addresses
+            )
+            taken.update(machine.at[to] for to in found)
     entries = control_flow.give_to_switches(switches, taken, functions)
     entries += control_flow.entries_of(functions)
     sections = [
@@ -168,7 +180,7 @@ def near(instruction: Instruction, end: int) -> int | None:
 
 
 def _table(instruction: Instruction) -> list[int]:
-    """The address of a table that a jump reads by itself: ``jmp *table(,%rax,8)``."""
+    """The address of a table that a jump reads by itself, ``jmp *table(,%rax,8)``, or that is read for it."""
     return [
         operand.displacement
         for operand in instruction.operands

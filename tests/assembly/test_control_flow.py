@@ -199,6 +199,42 @@ PROGRAMS: dict[str, tuple[str, list[str]]] = {
         """,
         ["inc inc dec jnz"],
     ),
+    "a table of addresses that a load reads for the jump": (
+        """\
+    .Ltop:
+        mov .Ltable(,%rdi,8), %rax
+        jmp *%rax
+    .Lone:
+        inc %rsi
+        jmp .Lnext
+    .Ltwo:
+        dec %rsi
+    .Lnext:
+        dec %rdx
+        jne .Ltop
+        ret
+        .section .rodata
+    .Ltable:
+        .quad .Lone
+        .quad .Ltwo
+        .text
+        """,
+        ["mov jmp | inc jmp | dec | dec jnz"],
+    ),
+    "a tail call in a function whose address is taken": (
+        """\
+        mov (%rdi), %rax
+        test %rsi, %rsi
+        je .Lnext
+        inc %rdi
+    .Lnext:
+        jmp *%rax
+        .data
+        .quad f
+        .text
+        """,
+        [],
+    ),
     "a call that does not return, in front of a loop": (
         """\
         mov %rsi, %rcx

@@ -40,6 +40,8 @@ def program(seed: int) -> str:
     chance = Random(seed)
     names = [f"f{number}" for number in range(chance.randint(1, 4))]
     lines = [line for name in names for line in _function(chance, name, names)]
+    if chance.random() < 0.3:
+        lines += [".data", f".quad {chance.choice(names)}"]
     return "\n".join(lines) + "\n" + chance.choice(["", "", _STUBS])
 
 
@@ -85,7 +87,9 @@ def _block(chance: Random, label: str, labels: list[str], names: list[str]) -> l
 def _switch(chance: Random, table: str, targets: list[str]) -> list[str]:
     """A jump through a table, whose entries are addresses or distances."""
     if chance.random() < 0.5:
-        jump = [f"jmp *{table}(,%rax,8)"]
+        jump = chance.choice(
+            [[f"jmp *{table}(,%rax,8)"], [f"mov {table}(,%rax,8), %rax", "jmp *%rax"]],
+        )
         entries = [f".quad {target}" for target in targets]
     else:
         jump = [f"lea {table}(%rip), %r8", "movslq (%r8,%rax,4), %rax", "add %r8, %rax", "jmp *%rax"]
