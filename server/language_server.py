@@ -44,8 +44,8 @@ class CyclelensServer(LanguageServer):
         self.result_listeners: list[Callable[[Snapshot], None]] = []
         """Called with the new snapshot after every analysis, failed ones included."""
         self.jobs = Jobs(self._answered, self._in_trouble, factory=factory)
-        self.tasks = Tasks(self, factory)
         self.activity = Progress(self)
+        self.tasks = Tasks(factory, self.options, self.activity, self._log_error)
         self.costs = InstructionCosts()
         self._last_answered = 0
         self._trouble_reported = False
@@ -140,6 +140,9 @@ class CyclelensServer(LanguageServer):
         self.measurements.forget(uri)
         self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri=uri, diagnostics=[]))
 
+    def _log_error(self, message: str) -> None:
+        self.note(types.MessageType.Error, message)
+
     def _answered(self, job: Job, outcome: Outcome) -> None:
         snapshot = self.session.get(job.uri)
         if snapshot is None or snapshot.revision != job.revision:
@@ -156,7 +159,7 @@ class CyclelensServer(LanguageServer):
                 self._last_answered = job.identifier
                 self.notify(snapshot)
             return
-        self.note(types.MessageType.Error, f"The analysis failed:\n{outcome.error}")
+        self._log_error(f"The analysis failed:\n{outcome.error}")
         self.activity.ended(job.uri)
         self._report_trouble("The analysis failed because of a mistake in Cyclelens; its log says more.")
         self.notify(self.session.put(snapshot.unanswered()))

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from lsprotocol import types
 from pygls.capabilities import get_capability
-
-if TYPE_CHECKING:
-    from cyclelens.server.language_server import CyclelensServer
+from pygls.lsp.server import LanguageServer
 
 DELAY = 0.5
 """Seconds that something may take without a word."""
@@ -19,7 +16,7 @@ DELAY = 0.5
 class Progress:
     """At most one progress for each key: a document, or a task."""
 
-    def __init__(self, server: CyclelensServer) -> None:
+    def __init__(self, server: LanguageServer) -> None:
         self._server = server
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}

@@ -6,16 +6,14 @@ They have a worker process of their own, started with the first one: no edit wai
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from cyclelens.analyzer.comparisons.table import Step, Table
+from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.server.jobs import Jobs, Trouble
+from cyclelens.server.progress import Progress
 from cyclelens.server.results import Job, Outcome
 from cyclelens.server.session import Snapshot
-from lsprotocol import types
-
-if TYPE_CHECKING:
-    from cyclelens.server.language_server import CyclelensServer
 
 
 class TaskFailed(Exception):
@@ -29,9 +27,18 @@ class TaskCancelled(Exception):
 class Tasks:
     """What is under way."""
 
-    def __init__(self, server: CyclelensServer, factory: str) -> None:
+    def __init__(
+        self,
+        factory: str,
+        options: Callable[[Snapshot], AnalysisOptions],
+        activity: Progress,
+        log: Callable[[str], None],
+    ) -> None:
+        """``options``: what a document is analysed with. ``log``: where errors of ours are written."""
         self.jobs = Jobs(self._answered, self._in_trouble, factory=factory)
-        self._server = server
+        self._options = options
+        self._activity = activity
+        self._log = log
         self._futures: dict[str, asyncio.Future[Table]] = {}
         self._number = 0
 
@@ -54,7 +61,7 @@ class Tasks:
         self._number += 1
         key = f"{task} {self._number}"
         future = self._futures[key] = asyncio.get_running_loop().create_future()
-        options = self._server.options(snapshot)
+        options = self._options(snapshot)
 
         def job(identifier: int) -> Job:
             return Job(
@@ -76,24 +83,24 @@ class Tasks:
 
         try:
             self.jobs.submit(key, job, 0)
-            self._server.activity.started(key, f"{doing} {region}", cancel)
+            self._activity.started(key, f"{doing} {region}", cancel)
             table: Table = await future
             return table
         finally:
             del self._futures[key]
             self.jobs.forget(key)
-            self._server.activity.ended(key)
+            self._activity.ended(key)
 
     def _answered(self, job: Job, outcome: Outcome) -> None:
         result, future = outcome.result, self._futures.get(job.uri)
         if future is None or future.done():
             return
         if isinstance(result, Step):
-            self._server.activity.step(job.uri, result.done, result.total)
+            self._activity.step(job.uri, result.done, result.total)
         elif isinstance(result, Table):
             future.set_result(result)
         else:
-            self._server.note(types.MessageType.Error, f"The comparison failed:\n{outcome.error}")
+            self._log(f"The comparison failed:\n{outcome.error}")
             future.set_exception(TaskFailed("The comparison failed; the log says more."))
 
     def _in_trouble(self, job: Job | None, trouble: Trouble) -> None:

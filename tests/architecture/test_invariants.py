@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from functools import cache
+from graphlib import TopologicalSorter
 from itertools import combinations
 from pathlib import Path
 
@@ -41,6 +42,18 @@ def imported(tree: ast.Module) -> set[str]:
 def unit(file: str) -> str:
     """The module below the simulator that this file holds: ``back_end.scheduler``."""
     return ".".join(Path(file).relative_to("analyzer/simulator").with_suffix("").parts)
+
+
+def test_no_module_needs_itself() -> None:
+    """The graph of imports has no cycle, those for types alone included."""
+    trees = {}
+    for folder in ("analyzer", "server"):
+        for file in (ROOT / folder).rglob("*.py"):
+            name = ".".join(("cyclelens", *file.relative_to(ROOT).with_suffix("").parts))
+            trees[name.removesuffix(".__init__")] = ast.parse(file.read_text())
+    graph = {name: imported(tree) & trees.keys() - {name} for name, tree in trees.items()}
+    assert any(graph.values())
+    assert list(TopologicalSorter(graph).static_order())  # it names a cycle if there is one
 
 
 def kinds_of_simulator_files() -> dict[str, str]:
