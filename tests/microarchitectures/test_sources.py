@@ -22,7 +22,6 @@ GUIDE = Source(Certainty.PUBLISHED, "guide", "A guide")
 GUESS = Source(Certainty.ASSUMED, "guess", "A guess")
 NOT_HERE = Source(Certainty.UNUSED, "another's", "Another maker's rule")
 AS_BEFORE = Source(Certainty.INFERRED, "as before", "As on the core before")
-WITH_SOURCES = [name for name in registry.names() if registry.get(name).sources is not NO_SOURCES]
 
 
 def families() -> list[str]:
@@ -35,12 +34,12 @@ def families() -> list[str]:
 # -- the files -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", WITH_SOURCES)
+@pytest.mark.parametrize("name", registry.names())
 def test_every_value_has_a_source(name: str) -> None:
     assert [value.name for value in values(registry.get(name)) if value.source is UNRECORDED] == []
 
 
-@pytest.mark.parametrize("name", WITH_SOURCES)
+@pytest.mark.parametrize("name", registry.names())
 def test_sources_are_of_values_that_there_are(name: str) -> None:
     """A name in a core's sources is a value, or one above values."""
     core = registry.get(name)
