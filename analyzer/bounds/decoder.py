@@ -27,6 +27,7 @@ def decoder_bound(block: Block, microarchitecture: Microarchitecture) -> float:
 def _cycles_by_round(block: Block, microarchitecture: Microarchitecture) -> Iterator[tuple[int, int]]:
     """For round after round: the decoder of its first instruction, and how often decoder 0 was used."""
     last = microarchitecture.decoders - 1
+    ends = microarchitecture.branch_ends_decode_group
     instructions = [template for template in block.instructions if not template.fused_with_previous]
     decoder, simple_left = last, 0
     while instructions:
@@ -41,7 +42,7 @@ def _cycles_by_round(block: Block, microarchitecture: Microarchitecture) -> Iter
             else:
                 decoder, simple_left = decoder + 1, simple_left - 1
             cycles += decoder == 0
-            if template.is_branch or template.fused_with_next:
+            if ends and (template.is_branch or template.fused_with_next):
                 simple_left = 0
             if first is None:
                 first = decoder

@@ -199,7 +199,7 @@ def dependency_graph(block: Block, microarchitecture: Microarchitecture) -> Depe
 
 
 def _slowest(template: InstructionTemplate, node: _Input) -> int:
-    if template.eliminable_move:
+    if _by_renamer(template):
         return 0
     pairs = [
         cycles
@@ -207,6 +207,11 @@ def _slowest(template: InstructionTemplate, node: _Input) -> int:
         if (kind, position) == (node.kind, node.position)
     ]
     return max(pairs, default=1 if template.uop_count else 0)
+
+
+def _by_renamer(template: InstructionTemplate) -> bool:
+    """Whether the renamer carries the instruction out, so that its result is there with its input."""
+    return template.eliminable_move or template.added is not None
 
 
 class _Graph:
@@ -284,14 +289,15 @@ class _Graph:
             for source in self._inputs[writer.instruction]:
                 latency = self._latency(source, writer, reader)
                 if latency is not None:
-                    if self._rsp_moved and source.instruction == number and source.moves_rsp:
+                    synchronised = self._rsp_moved and template.added is None
+                    if synchronised and source.instruction == number and source.moves_rsp:
                         latency += 1  # the synchronisation uop
                     self.edges.append(Edge(source.number, reader.number, latency, delay))
 
     def _latency(self, source: _Input, writer: _Writer, reader: _Input) -> int | None:
         """Cycles from an input of the writer to the value that is read; None if it does not depend on it."""
         template = self._block.instructions[writer.instruction]
-        if template.eliminable_move or (reader.kind == "mem" and source.kind != "mem"):
+        if _by_renamer(template) or (reader.kind == "mem" and source.kind != "mem"):
             return 0
         latency = template.latencies.get((source.kind, source.position, writer.kind, writer.position), 1)
         if latency <= 0:

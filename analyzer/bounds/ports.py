@@ -16,11 +16,11 @@ def port_bound(
     of two port sets that occur.
 
     ``elimination``: for each instruction the share of moves that were NOT eliminated, as simulated; without
-    it every eliminable move counts as eliminated.
+    it every eliminable move counts as eliminated, as an addition always does that the renamer can carry out.
     """
     counts: dict[int, float] = {}
     for position, template in enumerate(block.instructions):
-        if template.fused_with_previous:
+        if template.fused_with_previous or template.added is not None:
             continue
         share = 1.0
         if template.eliminable_move:

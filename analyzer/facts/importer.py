@@ -11,12 +11,12 @@ import lzma
 import os
 import sqlite3
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from cyclelens.analyzer.facts import encoding, rules, zen, zen5
+from cyclelens.analyzer.facts import coves, encoding, rules, zen, zen5
 from cyclelens.analyzer.facts.encoding import NO_RECORD, Profile, Record, Variant
 from lxml import etree
 
@@ -100,6 +100,7 @@ class _Collector:
             for operand in instruction.iterchildren("operand")
         ]
         fusible = instruction.xpath("string(architecture/measurement/@macro_fusible)")
+        measured: dict[str, coves.Measurement] = {}
         for architecture in instruction.iterchildren("architecture"):
             measurement = architecture.find("measurement")
             if measurement is None:
@@ -107,10 +108,7 @@ class _Collector:
             microarchitecture = architecture.get("name")
             if not microarchitecture:
                 raise ValueError("an architecture without a name")
-            position = self.positions.setdefault(microarchitecture, len(self.positions))
-            if position == len(self.record_counts):
-                self.record_counts.append(0)
-            if position in records:
+            if microarchitecture in measured:
                 continue  # the first measurement counts, as everywhere in the file
             figures = _attributes(measurement)
             if zen.is_zen(microarchitecture):
@@ -125,9 +123,16 @@ class _Collector:
                 ) | {"provenance": "constructed"}
             elif microarchitecture == zen5.NAME:
                 figures = zen5.completed(figures, name=name, locked=locked, operands=operands)
-            records[position] = self._record(measurement, figures, name, category, locked, microarchitecture)
+            latencies = [zen5.best_latency(_attributes(node)) for node in measurement.iterchildren("latency")]
+            measured[microarchitecture] = coves.Measurement(figures, latencies)
+        measured |= coves.derived(measured, name=name, category=category, operands=operands)
+        for microarchitecture, each in measured.items():
+            position = self.positions.setdefault(microarchitecture, len(self.positions))
+            if position == len(self.record_counts):
+                self.record_counts.append(0)
+            records[position] = self._record(each, name, category, locked, microarchitecture)
             self.record_counts[position] += 1
-            if figures.get("provenance") == "constructed":
+            if each.figures.get("provenance") == "constructed":
                 constructed |= 1 << position
         if not records:
             return
@@ -144,8 +149,7 @@ class _Collector:
 
     def _record(
         self,
-        measurement: etree._Element,
-        attributes: Mapping[str, str],
+        measurement: coves.Measurement,
         name: str,
         category: str,
         locked: bool,
@@ -153,7 +157,7 @@ class _Collector:
     ) -> int:
         base, same_register, indexed = (
             rules.figures(
-                attributes,
+                measurement.figures,
                 suffix,
                 name=name,
                 category=category,
@@ -162,16 +166,14 @@ class _Collector:
             )
             for suffix in (rules.BASE, rules.SAME_REGISTER, rules.INDEXED)
         )
-        fusible = attributes.get("macro_fusible")
+        fusible = measurement.figures.get("macro_fusible")
         return self.records.number(
             encoding.encode_record(
                 Record(
                     base=base,
                     same_register=same_register,
                     indexed=indexed,
-                    latencies=rules.latencies(
-                        zen5.best_latency(_attributes(node)) for node in measurement.iterchildren("latency")
-                    ),
+                    latencies=rules.latencies(measurement.latencies),
                     fusible=self.fusible.number(fusible) if fusible else 0,
                 )
             )

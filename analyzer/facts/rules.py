@@ -29,7 +29,9 @@ BASE, SAME_REGISTER, INDEXED = "", "_same_reg", "_indexed"
 """Suffixes of the three variants of a figure (D1)."""
 
 _THROUGHPUT_LIMITED = frozenset({"CPUID", "MFENCE", "PAUSE", "RDTSC"})
-_TAKEN_BRANCHES_ON_TWO_PORTS = frozenset({"ICL", "TGL", "RKL", "ADL-P"} | {"ZEN+", "ZEN2", "ZEN3", "ZEN4"})
+_TAKEN_BRANCHES_ON_TWO_PORTS = frozenset(
+    {"ICL", "TGL", "RKL", "ADL-P", "Golden Cove", "Redwood Cove", "ZEN+", "ZEN2", "ZEN3", "ZEN4"}
+)
 """On AMD either of the two units that execute branches takes a taken one."""
 _FLAG_LETTERS = "CSPAZO"
 _PORT_USE = re.compile(r"(\d+)\*p?([^\s+*]+)")

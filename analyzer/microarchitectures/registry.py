@@ -4,6 +4,7 @@ here."""
 from __future__ import annotations
 
 from cyclelens.analyzer.microarchitectures import (
+    goldencove,
     haswell,
     icelake,
     processors,
@@ -22,6 +23,7 @@ _MODELS = {
         *haswell.MODELS,
         *skylake.MODELS,
         *icelake.MODELS,
+        *goldencove.MODELS,
         *zen.MODELS,
         *zen5.MODELS,
     )

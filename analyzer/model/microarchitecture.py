@@ -23,6 +23,8 @@ class Policies:
     """Which ready uops leave the scheduler in a cycle."""
     dispatch_rule: str = ""
     """Which units hold each other back; empty: none do."""
+    store_commit: str = ""
+    """Which stores may retire together; empty: all may."""
 
 
 UNLIMITED = 1 << 20
@@ -69,6 +71,8 @@ class Microarchitecture:
     """An instruction of more than one decoded uop is for the complex decoder alone, as microcode is (V7)."""
     fusible_waits_for_next: bool = True
     """An instruction that could fuse is decoded only when its successor is there (C4)."""
+    branch_ends_decode_group: bool = True
+    """Nothing is decoded beside what follows a branch or a pair that fuses with one (C8)."""
     fuses_across_lines: bool = False
     """A branch at the beginning of a 64-byte line can fuse with the instruction before it (A1)."""
     branch_across_blocks_costs_a_block: bool = True
@@ -84,6 +88,8 @@ class Microarchitecture:
     stack_offset_limit: int | None = 192
     """Bytes; a larger offset inserts a synchronisation (E3). None: none does."""
     lsd_enabled: bool
+    lsd_has_borders: bool = True
+    """The LSD places rounds in the IDQ only when that is empty: the last cycle of a batch is not full."""
     lsd_unroll: Mapping[int, int]
     """IDQ uops per round -> rounds placed in the IDQ at once; sizes not listed: 1."""
     # renamer
@@ -94,6 +100,15 @@ class Microarchitecture:
     move_elimination_gpr_slots: int
     move_elimination_simd_slots: int
     all_gpr_aliases_overwritten: bool
+    add_offset_limit: int = 0
+    """The renamer carries out additions of constants to 64-bit registers while the sum of a register's
+    constants is at least minus this and less than this (V9); 0: it never does."""
+    renames_memory: bool = False
+    """In loops a load takes over the register that a store in flight has stored (W6)."""
+    fuses_moves: bool = False
+    """A move and the operation on its result behind it share an issue slot (A4)."""
+    taken_branch_units: UnitSet = NO_UNITS
+    """Units of the taken conditional branch of a loop, if they are fewer than the record's (D8)."""
     # back end
     reorder_buffer_size: int
     retire_width: int
@@ -111,6 +126,14 @@ class Microarchitecture:
     """From a load's dispatch to its result; the next is the same for vector registers."""
     vector_load_latency: int = 5
     fast_pointer_chasing: bool
+    shift_result_without_flags: bool = False
+    """The result of a shift by CL that is two uops does not wait for the flags (U5b)."""
+    stores_wait_for_data: bool = False
+    """A plain store depends on its data even where the tables give no latency (O6d)."""
+    tracks_values: bool = False
+    """Addresses are compared with what is known of sums and of the stack pointer (4.6)."""
+    late_forwarding_cycles: int = 0
+    """What forwarding takes longer where an operation has just computed the data (W6)."""
     failed_forwarding_cycles: int
     """Hardware model only: from the cycle in which a store leaves the store buffer to the result of a load
     that could not forward from it. Fitted to measured blocks (docs/accuracy.md)."""

@@ -160,6 +160,14 @@ class InstructionTemplate:
     length_changing_prefix: bool = False
     jcc_erratum: bool = False
     eliminable_move: bool = False
+    added: int | None = None
+    """The constant that the renamer can add to its input, or load (V9); None: it is no such instruction."""
+    adds_memory: bool = False
+    """It adds such a constant to a word in memory."""
+    offset_registers: tuple[str, ...] = ()
+    """Canonical registers that cost it two cycles while the renamer owes them a constant (V9)."""
+    joins_next: bool = False
+    """A move that takes no issue slot, because the instruction behind it computes with its result (A4)."""
     serializing: bool = False
     load_serializing: bool = False
     store_serializing: bool = False

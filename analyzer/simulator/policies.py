@@ -10,9 +10,12 @@ from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.simulator.back_end.binding import Binding
 from cyclelens.analyzer.simulator.back_end.bound_unit import BoundUnit
+from cyclelens.analyzer.simulator.back_end.commit_rule import CommitRule
 from cyclelens.analyzer.simulator.back_end.dispatch_rule import DispatchRule
 from cyclelens.analyzer.simulator.back_end.eight_ports import EightPorts
 from cyclelens.analyzer.simulator.back_end.fewest_waiting import FewestWaiting
+from cyclelens.analyzer.simulator.back_end.line_commit import LineCommit
+from cyclelens.analyzer.simulator.back_end.load_words import LoadWords
 from cyclelens.analyzer.simulator.back_end.picker import Picker
 from cyclelens.analyzer.simulator.back_end.random_ports import RandomPorts
 from cyclelens.analyzer.simulator.back_end.six_ports import SixPorts
@@ -40,8 +43,13 @@ PICKERS: dict[str, Callable[[Columns, Microarchitecture, Entries, Column, Dispat
     "bound_unit": BoundUnit,
 }
 DISPATCH_RULES: dict[str, Callable[[Columns, Microarchitecture], DispatchRule]] = {
+    "load_words": LoadWords,
     "store_pairs": StorePairs,
     "wide_memory": WideMemory,
+}
+
+STORE_COMMITS: dict[str, Callable[[Columns, Microarchitecture], CommitRule]] = {
+    "one_line": LineCommit,
 }
 
 _Class = TypeVar("_Class")
@@ -88,3 +96,11 @@ def picker(
         rule = _named(name, DISPATCH_RULES, microarchitecture)(columns, microarchitecture)
     named = _named(microarchitecture.policies.picker, PICKERS, microarchitecture)
     return named(columns, microarchitecture, entries, binding.usage, rule)
+
+
+def store_commit(columns: Columns, microarchitecture: Microarchitecture) -> CommitRule | None:
+    """The rule by which a core's stores go to the cache; None: they do not hold each other back."""
+    if not microarchitecture.policies.store_commit:
+        return None
+    named = _named(microarchitecture.policies.store_commit, STORE_COMMITS, microarchitecture)
+    return named(columns, microarchitecture)

@@ -30,7 +30,8 @@ class UopPipeline(Clock):
         queues = Queues(microarchitecture)
         entries = Entries(columns, microarchitecture)
         memory = Memory(columns, options.assume)
-        super().__init__(columns, ReorderBuffer(columns, microarchitecture, queues))
+        commit = policies.store_commit(columns, microarchitecture)
+        super().__init__(columns, ReorderBuffer(columns, microarchitecture, queues, commit))
         self.microarchitecture = microarchitecture
         self.options = options
         self.queues = queues

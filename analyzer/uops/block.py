@@ -30,7 +30,7 @@ from cyclelens.analyzer.model.uops import (
 from cyclelens.analyzer.recent import Recent
 from cyclelens.analyzer.uops.ablations import ablated
 from cyclelens.analyzer.uops.expansion import expand
-from cyclelens.analyzer.uops.fusion import fuse, fuse_branch, laminate
+from cyclelens.analyzer.uops.fusion import fuse, fuse_branch, joins_operation, laminate
 from cyclelens.analyzer.uops.high8 import high8_effects
 from cyclelens.analyzer.uops.macro_ops import (
     Expansion,
@@ -134,6 +134,7 @@ def build_block(
         made = _macro_op_entries(instructions, known, cache, loop)
         return Block(tuple(made), microarchitecture.name, loop, alignment)
     absorbed = _absorbed(known, addresses, microarchitecture.fuses_across_lines)
+    going_back = len(known) - 1 if loop and microarchitecture.taken_branch_units.mask else -1
 
     entries: list[Entry] = []
     for position, knowledge in enumerate(known):
@@ -147,9 +148,17 @@ def build_block(
             and (branch is not None or knowledge.sibling.is_branch)
             and _hits_jcc_erratum(addresses[position], addresses[position + (1 if branch is None else 2)])
         )
-        if wide or effects or branch or second or jcc:
+        joins = (
+            microarchitecture.fuses_moves
+            and position + 1 < len(known)
+            and position + 2 not in absorbed
+            and joins_operation(knowledge.instruction, instructions[position + 1])
+        )
+        taken = position == going_back or (branch is not None and position + 1 == going_back)
+        if wide or effects or branch or second or jcc or joins or taken:
             slower, merged = effects[position] if effects else _NO_EFFECTS
-            context = _Context(wide, None if branch is None else branch.sibling, slower, merged, jcc, second)
+            absorbs = None if branch is None else branch.sibling
+            context = _Context(wide, absorbs, slower, merged, jcc, second, joins, taken)
             key = (knowledge.instruction.code, context.key())
             entry = cache.entries.get(key)
             if entry is None:
@@ -277,15 +286,19 @@ class _Context(NamedTuple):
     jcc: bool
     second: bool
     """It is the branch that the instruction before absorbs."""
+    joins: bool
+    """It is a move that takes no issue slot."""
+    taken: bool
+    """It is, or absorbs, the branch that goes back."""
 
     def key(self) -> tuple[object, ...]:
         """Equal for contexts with the same effect."""
         absorbs = self.branch and (self.branch.uses, self.branch.uop_count)
-        return (self.wide, absorbs, self.slower, self.merged, self.jcc, self.second)
+        return (self.wide, absorbs, *self[2:])
 
 
 _NO_EFFECTS: tuple[frozenset[int], tuple[str, ...]] = (frozenset(), ())
-_ALONE = _Context(False, None, *_NO_EFFECTS, False, False)
+_ALONE = _Context(False, None, *_NO_EFFECTS, False, False, False, False)
 
 
 def _entry(knowledge: _Known, context: _Context, cache: _Cache) -> Entry:
@@ -312,7 +325,7 @@ def _known(instruction: Instruction, cache: _Cache, store: FactsStore) -> _Known
 
 def _identify(instruction: Instruction, facts: InstructionFacts, cache: _Cache) -> _Known:
     operands = bind(instruction, facts)
-    tokens, names = shape_of(instruction, operands)
+    tokens, names = shape_of(instruction, operands, cache.microarchitecture)
     shape = (id(facts), tokens)
     sibling = cache.siblings.get(shape)
     if sibling is None:
@@ -352,6 +365,12 @@ def _hits_jcc_erratum(start: int, end: int) -> bool:
     return start // _JCC_BLOCK != end // _JCC_BLOCK
 
 
+def _taken(uses: tuple[UnitUse, ...], microarchitecture: Microarchitecture) -> tuple[UnitUse, ...]:
+    """What a conditional branch needs that is taken (D8)."""
+    taken = microarchitecture.taken_branch_units
+    return tuple(use._replace(units=taken) if taken.mask & use.units.mask else use for use in uses)
+
+
 def _without_closed(uses: tuple[UnitUse, ...], microarchitecture: Microarchitecture) -> tuple[UnitUse, ...]:
     """What vector uops need while 512-bit instructions are about: some units are closed to them (V6)."""
     closed = microarchitecture.closed_by_512_bit.mask
@@ -374,12 +393,15 @@ def _loses(use: UnitUse, closed: int) -> bool:
 def _template(
     prepared: Prepared, context: _Context, microarchitecture: Microarchitecture
 ) -> InstructionTemplate:
-    wide, branch, slower, merged, jcc, second = context
+    wide, branch, slower, merged, jcc, second, joins, taken = context
     uses, uop_count = prepared.uses, prepared.uop_count
     if wide and prepared.has_simd_operand:
         uses = _without_closed(uses, microarchitecture)
     if branch is not None and branch.uses:
-        uses, uop_count = fuse_branch(uses, uop_count, branch.uses, branch.uop_count)
+        branch_uses = _taken(branch.uses, microarchitecture) if taken else branch.uses
+        uses, uop_count = fuse_branch(uses, uop_count, branch_uses, branch.uop_count)
+    elif taken and prepared.facts.category == "COND_BR":
+        uses = _taken(uses, microarchitecture)
     if slower:
         latencies = {
             key: cycles + (key[0] == "reg" and key[1] in slower) for key, cycles in prepared.latencies.items()
@@ -392,7 +414,7 @@ def _template(
     fused: tuple[int, ...] = ()
     laminated: tuple[int, ...] = ()
     if not second:
-        uops = expand(prepared, uses)
+        uops = expand(prepared, uses, flags_apart=microarchitecture.shift_result_without_flags)
         fused = fuse(uops, figures.retire_slots or 1)
         laminated = laminate(uops, fused, mite_uops + ms_uops)
     return InstructionTemplate(
@@ -418,6 +440,10 @@ def _template(
         length_changing_prefix=prepared.instruction.has_length_changing_prefix,
         jcc_erratum=jcc,
         eliminable_move=prepared.eliminable_move,
+        added=None if branch is not None else prepared.added,
+        adds_memory=prepared.adds_memory,
+        offset_registers=prepared.offset_registers,
+        joins_next=joins,
         serializing=prepared.serializing,
         load_serializing=prepared.load_serializing,
         store_serializing=prepared.store_serializing,

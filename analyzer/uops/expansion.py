@@ -38,10 +38,13 @@ class _Internal:
         return ValueKind.INTERNAL, str(self._count - 1)
 
 
-def expand(prepared: Prepared, uses: Sequence[UnitUse]) -> tuple[UopTemplate, ...]:
+def expand(
+    prepared: Prepared, uses: Sequence[UnitUse], *, flags_apart: bool = False
+) -> tuple[UopTemplate, ...]:
     """The uops in program order: loads, computes, stores, padded with empty uops to the retire slots.
 
-    ``uses`` are the units that the instruction needs after macro-fusion and the 512-bit rule, in table order.
+    ``uses`` are the units that the instruction needs after macro-fusion and the 512-bit rule, in table order;
+    ``flags_apart``: a shift by CL that is two uops computes its flags in the second one.
     """
     loads, computes, addresses, datas = _classify(uses)
     internal = _Internal()
@@ -80,8 +83,10 @@ def expand(prepared: Prepared, uses: Sequence[UnitUse]) -> tuple[UopTemplate, ..
         stores.append(UopTemplate(UopKind.STORE_DATA, data, stored, memory_operand=operand))
 
     if computes:
-        uops += _shift_by_cl(prepared, computes, internal) or _compute(
-            prepared, computes, load_results, store_values, internal
+        uops += (
+            _shift_by_cl(prepared, computes, internal)
+            or (flags_apart and _shift_then_flags(prepared, computes, internal))
+            or _compute(prepared, computes, load_results, store_values, internal)
         )
     uops += stores
     slots = prepared.figures.retire_slots or 1
@@ -143,6 +148,40 @@ def _shift_by_cl(prepared: Prepared, computes: list[UnitSet], internal: _Interna
             UopKind.COMPUTE,
             computes[2],
             (shifted, flags),
+            tuple((value, 1) for value in _flags(prepared.flag_outputs)),
+        ),
+    ]
+
+
+def _shift_then_flags(prepared: Prepared, computes: list[UnitSet], internal: _Internal) -> list[UopTemplate]:
+    """The two uops of a shift by CL on newer cores, where the second makes the flags (U5b); empty if it is
+    none."""
+    if (
+        prepared.address_inputs
+        or len(computes) != 2
+        or not prepared.register_inputs
+        or not prepared.register_outputs
+        or not prepared.flag_inputs
+        or not prepared.flag_outputs
+    ):
+        return []
+    expected = {("reg", "reg"): 1, ("reg", "flag"): 2, ("flag", "reg"): 0, ("flag", "flag"): 1}
+    for (start, _, target, _), cycles in prepared.latencies.items():
+        if expected.get((start, target)) != cycles:
+            return []
+    shifted = internal.fresh()
+    return [
+        UopTemplate(
+            UopKind.COMPUTE,
+            computes[0],
+            _registers(prepared.register_inputs),
+            tuple((value, 1) for value in (*_registers(prepared.register_outputs), shifted)),
+            divider_cycles=prepared.figures.divider_cycles or 0,
+        ),
+        UopTemplate(
+            UopKind.COMPUTE,
+            computes[1],
+            (shifted, *_flags(prepared.flag_inputs)),
             tuple((value, 1) for value in _flags(prepared.flag_outputs)),
         ),
     ]

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from cyclelens.analyzer.model.instruction import Instruction, OperandKind
 from cyclelens.analyzer.model.units import UnitUse, UopKind
 from cyclelens.analyzer.model.uops import UopTemplate
+from cyclelens.analyzer.uops.registers import width
 
+_WHOLE = 32
+"""Bits from which on a write replaces the whole register."""
+
+_OPERATIONS = frozenset({"add", "sub", "and", "or", "xor"})
+_SHIFTS = frozenset({"shl", "sal", "shr", "sar"})
 _JOINING = frozenset({UopKind.LOAD, UopKind.STORE_ADDRESS})
 """Uops that share an issue slot with the one behind them."""
 
@@ -39,6 +46,25 @@ def laminate(uops: Sequence[UopTemplate], fused: Sequence[int], delivered: int) 
         joins.append(size == 1 and uops[position].kind in _JOINING)
         position += size
     return _group(len(fused), min(delivered, len(fused)), joins)
+
+
+def joins_operation(move: Instruction, operation: Instruction) -> bool:
+    """Whether a move and the operation behind it share an issue slot (A4): the operation changes the
+    register that was moved to, by a register or, if that was moved from a register, by a constant."""
+    if move.mnemonic != "mov" or len(move.operands) != 2 or not operation.operands:
+        return False
+    target, source = move.operands
+    if target.register is None or operation.operands[0].register != target.register:
+        return False
+    if width(target.register) < _WHOLE:
+        return False
+    shifts = operation.mnemonic in _SHIFTS
+    if not shifts and operation.mnemonic not in _OPERATIONS:
+        return False
+    by_register = len(operation.operands) == 2 and operation.operands[1].register is not None
+    if source.kind is OperandKind.MEMORY:
+        return by_register and not shifts
+    return source.register is not None and (by_register or operation.immediate is not None)
 
 
 def fuse_branch(

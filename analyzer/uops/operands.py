@@ -14,7 +14,7 @@ from typing import NamedTuple
 from cyclelens.analyzer.model.facts import Figures, InstructionFacts, Latency, OperandFacts
 from cyclelens.analyzer.model.instruction import DecodedOperand, Instruction, OperandKind
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.model.units import UnitUse
+from cyclelens.analyzer.model.units import Role, UnitUse, UopKind
 from cyclelens.analyzer.model.uops import MemoryAccess, RegisterOperand
 from cyclelens.analyzer.uops.registers import canonical, is_general_purpose, is_simd, width
 
@@ -30,6 +30,8 @@ _SERIALIZING_STEMS = ("INVEPT", "INVLPG", "INVVPID", "LGDT", "LIDT", "LLDT", "LT
 MOVZX_ALIASES = frozenset({"SPL", "BPL", "SIL", "DIL", "R12B", "R13B", "R14B", "R15B"})
 _PUSHES = ("PUSH", "CALL", "ENTER")
 _POPS = ("POP", "RET", "IRET")
+_ADDITIONS = frozenset({"add", "sub", "inc", "dec", "lea", "mov", "movabs"})
+_SHIFTS = frozenset({"shl", "sal", "shr", "sar", "rol", "ror", "rcl", "rcr", "shlx", "shrx", "sarx"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,12 @@ class Prepared:
     """Of a load whose result no uop of the instruction computes with."""
     operand_latency: int
     """Of a load whose result another uop of the instruction computes with."""
+    added: int | None = None
+    """The constant by which its result differs from its input, if the renamer can do that (V9)."""
+    adds_memory: bool = False
+    """It adds such a constant to a word in memory."""
+    offset_registers: tuple[str, ...] = ()
+    """Canonical registers that cost it two cycles while the renamer owes them a constant (V9)."""
 
 
 def bind(instruction: Instruction, facts: InstructionFacts) -> tuple[BoundOperand, ...]:
@@ -208,18 +216,24 @@ def prepare(
             if access.written
         ]
     )
-    if not eliminable:
+    added = added_at_rename(instruction, microarchitecture)
+    if added is not None:
+        uop_count, ports = 1, ()
+    if not eliminable and added is None:
         inputs = [
             operand
             for operand in inputs
             if any(table.plain(operand.index, number) for _, _, number in targets)
+            or (microarchitecture.stores_wait_for_data and not outputs and not flags)
         ]
     latencies: dict[tuple[str, int, str, int], int] = {}
     for kind, target, number in targets:
         for position, operand in enumerate(inputs):
-            latencies["reg", position, kind, target] = table.plain(operand.index, number)
+            cycles = table.plain(operand.index, number)
+            latencies["reg", position, kind, target] = cycles if added is None else 1
         for position, (operand, role) in enumerate(agen_inputs, start=len(inputs)):
-            latencies["reg", position, kind, target] = table.address(operand.index, number, role)
+            cycles = table.address(operand.index, number, role)
+            latencies["reg", position, kind, target] = cycles if added is None else 1
         for position, (operand, role) in enumerate(address_inputs):
             latencies["addr", position, kind, target] = table.address(operand.index, number, role)
         for position, _ in enumerate(flag_inputs):
@@ -247,7 +261,9 @@ def prepare(
         instruction=instruction,
         facts=facts,
         figures=figures,
-        uses=tuple(microarchitecture.units.use(text, count) for text, count in ports),
+        uses=(UnitUse(UopKind.COMPUTE, microarchitecture.units.having(Role.ALU), 1),)
+        if added is not None
+        else tuple(microarchitecture.units.use(text, count) for text, count in ports),
         uop_count=uop_count,
         complex_decoder=complex_decoder,
         available_simple_decoders=available,
@@ -268,7 +284,61 @@ def prepare(
         has_zmm_operand=any(o.register and "ZMM" in o.register for o in operands),
         load_latency=loaded[vector],
         operand_latency=loaded[simd],
+        added=added,
+        adds_memory=adds_memory(instruction, microarchitecture),
+        offset_registers=_offset_registers(instruction, microarchitecture),
     )
+
+
+def added_at_rename(instruction: Instruction, microarchitecture: Microarchitecture) -> int | None:
+    """The constant of an addition that the renamer can carry out; None for all else (V9)."""
+    limit = microarchitecture.add_offset_limit
+    if not limit:
+        return None
+    constant = added_constant(instruction)
+    return constant if constant is not None and -limit <= constant < limit else None
+
+
+def added_constant(instruction: Instruction) -> int | None:
+    """What a 64-bit addition of a constant adds to its input, or a move of one loads; None for all else."""
+    if instruction.mnemonic not in _ADDITIONS:
+        return None
+    target, *sources = instruction.operands
+    if target.register is None or width(target.register) != 64 or len(sources) > 1:
+        return None
+    if instruction.mnemonic == "lea":
+        address = sources[0]
+        if address.index or not address.base or width(address.base) != 64 or address.base == "RIP":
+            return None
+        return address.displacement
+    return _constant(instruction)
+
+
+def _constant(instruction: Instruction) -> int | None:
+    if instruction.mnemonic in ("inc", "dec"):
+        return 1 if instruction.mnemonic == "inc" else -1
+    if instruction.mnemonic == "sub" and instruction.immediate is not None:
+        return -instruction.immediate
+    return instruction.immediate
+
+
+def adds_memory(instruction: Instruction, microarchitecture: Microarchitecture) -> bool:
+    """Whether it adds a constant that fits to a word in memory."""
+    limit = microarchitecture.add_offset_limit
+    if instruction.mnemonic not in ("add", "sub", "inc", "dec") or not limit:
+        return False
+    constant = _constant(instruction)
+    in_memory = instruction.operands[0].kind is OperandKind.MEMORY
+    return in_memory and constant is not None and -limit <= constant < limit
+
+
+def _offset_registers(instruction: Instruction, microarchitecture: Microarchitecture) -> tuple[str, ...]:
+    """The registers that a shift or rotation wants without a constant owed: the count, and where three
+    operands name all registers also the source (V9)."""
+    if not microarchitecture.add_offset_limit or instruction.mnemonic not in _SHIFTS:
+        return ()
+    sources = [operand.register for operand in instruction.operands[1:] if operand.register]
+    return tuple(canonical(register) for register in sources)
 
 
 class _LatencyTable:

@@ -12,6 +12,7 @@ from operator import attrgetter
 
 from cyclelens.analyzer.model.facts import InstructionFacts
 from cyclelens.analyzer.model.instruction import DecodedOperand, Instruction
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.uops import (
     InstructionTemplate,
     MemoryAccess,
@@ -23,7 +24,10 @@ from cyclelens.analyzer.uops.operands import (
     BoundOperand,
     Prepared,
     access_of,
+    added_at_rename,
+    added_constant,
     address_registers,
+    adds_memory,
     as_register,
 )
 from cyclelens.analyzer.uops.registers import HIGH8, canonical
@@ -35,9 +39,11 @@ Names = tuple[str, ...]
 """Canonical registers in the order of their first occurrence among the operands."""
 
 
-def shape_of(instruction: Instruction, operands: Sequence[BoundOperand]) -> tuple[tuple[object, ...], Names]:
-    """What siblings have in common beyond their record: which operands name the same register, and
-    registers that rules ask for by name."""
+def shape_of(
+    instruction: Instruction, operands: Sequence[BoundOperand], microarchitecture: Microarchitecture
+) -> tuple[tuple[object, ...], Names]:
+    """What siblings have in common beyond their record: which operands name the same register,
+    registers that rules ask for by name, and whether the renamer adds their constants."""
     names: list[str] = []
 
     def token(register: str | None) -> object:
@@ -58,6 +64,10 @@ def shape_of(instruction: Instruction, operands: Sequence[BoundOperand]) -> tupl
             key.append(token(operand.register))
     if instruction.code[-1] == 0x5C and instruction.mnemonic == "pop":
         key.append("rsp or r12")
+    if added_at_rename(instruction, microarchitecture) is not None:
+        key.append("added at rename")
+    elif adds_memory(instruction, microarchitecture):
+        key.append("added in memory")
     return tuple(key), tuple(names)
 
 
@@ -104,7 +114,7 @@ def rebind_prepared(
 
 _FIELDS = tuple(field.name for field in fields(InstructionTemplate))
 _ALL = attrgetter(*_FIELDS)
-_INSTRUCTION, _UOPS, _LCP, _INPUTS, _OUTPUTS, _ADDRESS_INPUTS, _MEMORY = (
+_INSTRUCTION, _UOPS, _LCP, _INPUTS, _OUTPUTS, _ADDRESS_INPUTS, _MEMORY, _ADDED, _OFFSETS = (
     _FIELDS.index(name)
     for name in (
         "instruction",
@@ -114,6 +124,8 @@ _INSTRUCTION, _UOPS, _LCP, _INPUTS, _OUTPUTS, _ADDRESS_INPUTS, _MEMORY = (
         "register_outputs",
         "address_inputs",
         "memory_operands",
+        "added",
+        "offset_registers",
     )
 )
 
@@ -164,10 +176,13 @@ class Sibling:
             values[_LCP] = self.instruction.has_length_changing_prefix
             values[_ADDRESS_INPUTS] = tuple(registers.address_inputs)
             values[_MEMORY] = tuple(registers.accesses)
+            if self.like.added is not None:
+                values[_ADDED] = added_constant(self.instruction)
             if self.renamed:
                 values[_UOPS] = tuple(_rename(uop, self.renamed) for uop in self.like.uops)
                 values[_INPUTS] = registers.like(self.like.register_inputs)
                 values[_OUTPUTS] = registers.like(self.like.register_outputs)
+                values[_OFFSETS] = tuple(self.renamed.get(name, name) for name in self.like.offset_registers)
             self._own = InstructionTemplate(*values)
         return self._own
 

@@ -42,7 +42,7 @@ class Stage:
         self.idle = True
         self.mask: Long = 0
 
-    def begin(self) -> None:
+    def rewind(self) -> None:
         self.seen = ints(_SIZE)
 
     def tick(self, cycle: int) -> bool:
@@ -55,7 +55,7 @@ class Stage:
         self._queue.push(cycle, self.count)
 
     def restart(self, cycle: int) -> None:
-        self.begin()
+        self.rewind()
 
     def ready(self, cycle: int) -> bool:
         return cycle > self.count
@@ -86,7 +86,7 @@ cdef class Stage:
     cdef public bint idle
     cdef public long long mask
     cdef public int[::1] seen
-    cdef int begin(self) except -1
+    cdef int rewind(self) except -1
     @cython.locals(waits=cython.bint)
     cdef bint tick(self, int cycle) noexcept
     cdef void _push(self, int cycle) noexcept

@@ -21,6 +21,7 @@ pop_rsp_ends_decode_group             y   y   y   y   -   -   -   -   -   -   - 
 fusible_on_last_decoder               -   -   -   -   y   y   y   y   y   y   y   y    y    y    y    y    y
 several_uops_need_complex_decoder     y   y   y   y   y   y   y   y   y   y   y   y    -    -    -    -    -
 fusible_waits_for_next                y   y   y   y   y   y   y   y   y   y   y   y    -    -    -    -    -
+branch_ends_decode_group              y   y   y   y   y   y   y   y   y   y   y   y    y    y    y    y    y
 fuses_across_lines                    -   -   -   -   -   -   -   -   -   -   -   -    y    y    y    y    y
 branch_across_blocks_costs_a_block    y   y   y   y   y   y   y   y   y   y   y   y    -    -    -    -    -
 large_immediate_takes_slot            y   y   y   y   y   y   y   y   y   y   y   y    -    -    -    -    -
@@ -36,23 +37,70 @@ movzx_high8_alias_eliminated          y   y   -   -   -   -   -   -   -   -   - 
 all_gpr_aliases_overwritten           -   -   y   y   y   y   y   y   y   y   y   y    y    y    y    y    y
 fast_pointer_chasing                  y   y   y   y   y   y   y   y   y   -   -   -    -    -    -    -    -
 closed_by_512_bit                     -   -   -   -  p1  p1  p1  p1  p1  p1  p1  p1    -    -    -    -    -
+lsd_has_borders                       y   y   y   y   y   y   y   y   y   y   y   y    y    y    y    y    y
+renames_memory                        -   -   -   -   -   -   -   -   -   -   -   -    -    -    -    -    -
+shift_result_without_flags            -   -   -   -   -   -   -   -   -   -   -   -    -    -    -    -    -
+stores_wait_for_data                  -   -   -   -   -   -   -   -   -   -   -   -    -    -    -    -    -
+tracks_values                         -   -   -   -   -   -   -   -   -   -   -   -    -    -    -    -    -
+fuses_moves                           -   -   -   -   -   -   -   -   -   -   -   -    -    -    -    -    -
 """
-_NAMES, *_ROWS = (line.split() for line in TABLE.strip().splitlines())
+NEWER = """
+                                    ADL SPR MTL GNR
+length_changing_prefix_penalty        3   3   3   3
+pop_rsp_needs_complex_decoder         y   y   y   y
+pop_rsp_ends_decode_group             -   -   -   -
+fusible_on_last_decoder               -   -   -   -
+several_uops_need_complex_decoder     y   y   y   y
+fusible_waits_for_next                y   y   y   y
+branch_ends_decode_group              -   -   -   -
+fuses_across_lines                    -   -   -   -
+branch_across_blocks_costs_a_block    y   y   y   y
+large_immediate_takes_slot            -   -   -   -
+crowded_prefixes_uncacheable          -   -   -   -
+dsb_loses_width_across_blocks         -   -   -   -
+dsb_serves_rounds_together            y   y   y   y
+jcc_erratum                           -   -   -   -
+both_halves_cacheable                 -   -   -   -
+lsd_enabled                           y   -   y   -
+stack_offset_limit                  192 192 192 192
+high8_renamed                         -   -   -   -
+movzx_high8_alias_eliminated          -   -   -   -
+all_gpr_aliases_overwritten           y   y   y   y
+fast_pointer_chasing                  -   -   -   -
+closed_by_512_bit                     -  p1   -  p1
+lsd_has_borders                       -   -   -   -
+renames_memory                        y   y   y   y
+shift_result_without_flags            y   y   y   y
+stores_wait_for_data                  y   y   y   y
+tracks_values                         y   y   y   y
+fuses_moves                           -   -   y   y
+"""
+_OLD, *_ROWS = (line.split() for line in TABLE.strip().splitlines())
+_NEW, *_NEW_ROWS = (line.split() for line in NEWER.strip().splitlines())
+_NAMES = _OLD + _NEW
+_ROWS = [[*old, *new[1:]] for old, new in zip(_ROWS, _NEW_ROWS, strict=True)]
+_COVES = "ADL SPR MTL GNR"
 POLICIES = {
     "dispatch_rule": {
         "SNB IVB": "wide_memory",
         "HSW BDW SKL SKX KBL CFL CLX": "",
         "ICL TGL RKL": "store_pairs",
+        _COVES: "load_words",
         "ZEN+ ZEN2 ZEN3 ZEN4 ZEN5": "",
+    },
+    "store_commit": {
+        "SNB IVB HSW BDW SKL SKX KBL CFL CLX ICL TGL RKL ZEN+ ZEN2 ZEN3 ZEN4 ZEN5": "",
+        _COVES: "one_line",
     },
     "binding": {
         "SNB IVB": "six_ports",
         "HSW BDW SKL SKX KBL CFL CLX": "eight_ports",
         "ICL TGL RKL": "ten_ports",
-        "ZEN+ ZEN2 ZEN3 ZEN4 ZEN5": "fewest_waiting",
+        "ZEN+ ZEN2 ZEN3 ZEN4 ZEN5 ADL SPR MTL GNR": "fewest_waiting",
     },
 }
 INTEL = tuple(name for name in _NAMES if not name.startswith("ZEN"))
+OLD_INTEL = tuple(name for name in INTEL if name in _OLD)
 AMD = tuple(name for name in _NAMES if name.startswith("ZEN"))
 
 
@@ -114,7 +162,7 @@ def synchronises_pops(name: str) -> bool:
     ("rule", "has", "cores"),
     [
         ("A1: no fusion at the start of a line", lambda name: not fuses_at_line_start(name), INTEL),
-        ("6.2: a loop within 32 bytes", cycle_of_one_block, INTEL),
+        ("6.2: a loop within 32 bytes", cycle_of_one_block, OLD_INTEL),
         ("E3: long runs of pop synchronise", synchronises_pops, INTEL),
         (
             "Z1: two stores through two pointers leave one after the other",
@@ -124,7 +172,7 @@ def synchronises_pops(name: str) -> bool:
         (
             "Z3: a division takes a port from the additions",
             lambda name: cycles("c5f05ec2" + ADDS, name, loop=False) > 4.25,
-            INTEL,
+            OLD_INTEL,
         ),
     ],
 )

@@ -32,5 +32,5 @@ def test_every_block_has_a_figure(blocks: list[str], name: str, loop: bool) -> N
     assert len(blocks) == BLOCKS
     for code in blocks:
         block = block_of(code + DEC_JNZ * loop, name, loop=loop)
-        result = simulate(block, model, min_rounds=4, min_cycles=60, details=False)
+        result = simulate(block, model, min_rounds=10, min_cycles=150, details=False)
         assert result.cycles_per_iteration > 0, code

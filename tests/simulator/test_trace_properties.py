@@ -160,11 +160,12 @@ def test_events_are_in_causal_order(case: Case) -> None:
         assert row.retired is not None
         assert row.added_to_idq is None or row.added_to_idq < row.issued
         assert row.executed < row.retired
+        fast = case.model.macro_ops is not None
         if row.dispatched is None:
-            assert row.executed == row.issued
+            # A fence that needs no unit waits on cores that count macro-ops.
+            assert row.executed == row.issued or (fast and row.executed > row.issued)
         else:
             assert row.ready is not None
-            fast = case.model.macro_ops is not None
             assert row.ready >= row.issued + (1 if fast else case.model.issue_to_dispatch_delay)
             assert row.executed >= row.dispatched + (1 if fast else 2)
 

@@ -9,13 +9,16 @@ cdef int LOADED
 cdef int NONE
 cdef int SUM
 cdef int UNKNOWN
+cdef int _EQUAL
 cdef int _FILL
 cdef int _FIRST_FREE
 cdef long long _HALF
 cdef int _IN_CACHE
 cdef long long _NO_SYMBOL
 cdef long long _ORIGIN
+cdef int _ORIGINS
 cdef int _PAGE
+cdef int _WORDS
 
 
 @cython.final
@@ -24,6 +27,9 @@ cdef class Memory:
     cdef Program _program
     cdef bint _one_page
     cdef bint _all_different
+    cdef bint _all_equal
+    cdef bint _all_words_equal
+    cdef long long _word
     cdef bint _stack_apart
     cdef long long[::1] _seen_symbol
     cdef public long long[::1] symbol
@@ -42,6 +48,7 @@ cdef class Memory:
     cdef bint _is_number(self, long long symbol) noexcept
     cdef int open_store(self, int static_uop) noexcept
     cdef int newest_store(self, int static_uop, int cycle) noexcept
+    cdef int word(self, int static_uop) noexcept
     cdef int _newest_overlapping(self, int size) noexcept
     cdef bint _finished(self, int store, int cycle) noexcept
     cdef int record(self, Record state) except -1

@@ -16,6 +16,12 @@ _NO_SYMBOL = -(1 << 62)
 _PAGE = 4096
 _FILL = 0x12345600
 """The constant in every register and memory word of the BHive profiler."""
+_EQUAL = 0x2324000
+"""What all registers hold, where they are taken for equal and values are tracked: the constant of the
+harness by which newer cores were measured. It is page-aligned."""
+_WORDS = 8
+"""Of eight bytes in a line."""
+_ORIGINS = 1 << 20
 _IN_CACHE = 16
 """Cycles after which a store that has left the store buffer no longer matters to any load."""
 
@@ -34,6 +40,9 @@ class Memory:
         self._program = program
         self._one_page = policy == "bhive"
         self._all_different = policy == "diff"
+        self._all_equal = policy == "same"
+        self._all_words_equal = policy in ("bhive", "same")
+        self._word: Long = _FILL if policy == "bhive" else _EQUAL
         self._stack_apart = policy in ("stack", "bhive")
         self._seen_symbol = longs(64)
         self.symbol = longs(64)
@@ -60,6 +69,8 @@ class Memory:
                 self.symbol[key] = 3 * _ORIGIN
             elif self._one_page:
                 self.symbol[key] = _FILL
+            elif self._all_equal and program.exact_values:
+                self.symbol[key] = _EQUAL
             else:
                 self.symbol[key] = _ORIGIN
         # The address looked up last.
@@ -83,7 +94,7 @@ class Memory:
             self._base = self.symbol[program.u_base[static_uop]]
         if program.u_index[static_uop] >= 0:
             self._index = self.symbol[program.u_index[static_uop]]
-        if program.exact_memory:
+        if program.exact_values:
             self._base += self._displacement + program.u_stack_offset[static_uop]
             self._displacement = 0
             if self._is_number(self._index):
@@ -129,9 +140,18 @@ class Memory:
                 and columns.store_index[store] == self._index
                 and columns.store_scale[store] == self._scale
             ):
+                self._from_store = True
                 return store
             store -= 1
         return NONE
+
+    def word(self, static_uop: int) -> int:
+        """Equal for accesses that begin in the same word of their lines, as far as is known: what they are
+        relative to is the same or a number."""
+        self._look_at(static_uop)
+        address = self._base + self._index * self._scale
+        origin = 0 if self._is_number(address) else (address + _HALF) // _ORIGIN % _ORIGINS
+        return origin * _WORDS + address // _WORDS % _WORDS
 
     def _newest_overlapping(self, size: int) -> int:
         """The newest store that shares a byte with the load looked at. The load can forward if that store
@@ -194,7 +214,7 @@ class Memory:
 
     def continued(self, i: int) -> Long:
         """The symbolic value that an instruction's results continue, if they have no new origins (4.2)."""
-        if self._program.exact_memory:
+        if self._program.exact_values:
             return self._value(i)
         source = self._program.i_symbol_source[i]
         if source < 0:
@@ -205,8 +225,8 @@ class Memory:
         """The value of an instruction's result, if it is known in terms of others (``values``)."""
         program = self._program
         kind = program.i_value_kind[i]
-        if kind == LOADED and self._one_page and not self._from_store:
-            return _FILL
+        if kind == LOADED and self._all_words_equal and not self._from_store:
+            return self._word
         if kind != SUM:
             return _NO_SYMBOL
         value = program.i_value_delta[i]
@@ -224,7 +244,7 @@ class Memory:
 
     def move_stack(self, i: int) -> None:
         """An instruction with an implicit use of the stack moves RSP; the published model leaves it."""
-        if self._program.exact_memory and self._program.i_rsp_change[i]:
+        if self._program.exact_values and self._program.i_rsp_change[i]:
             self.symbol[self._program.rsp] += self._program.i_rsp_change[i]
 
     def result(self, key: int, continued: Long) -> None:

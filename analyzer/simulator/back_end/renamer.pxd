@@ -1,7 +1,9 @@
 # Made by dev/declarations.py; do not edit.
 cimport cython
 
+from cyclelens.analyzer.simulator.back_end.additions cimport Additions
 from cyclelens.analyzer.simulator.back_end.memory cimport Memory
+from cyclelens.analyzer.simulator.back_end.memory_renaming cimport MemoryRenaming
 from cyclelens.analyzer.simulator.back_end.move_elimination cimport MoveElimination
 from cyclelens.analyzer.simulator.back_end.resources cimport Resources
 from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue, Record
@@ -10,9 +12,11 @@ from cyclelens.analyzer.simulator.tables.entries cimport Entries
 from cyclelens.analyzer.simulator.tables.program cimport Program
 from cyclelens.analyzer.simulator.tables.queues cimport Shortage
 
+cdef int COMPUTE
 cdef int ELIMINATED
 cdef int ISSUE_GROUP
 cdef int LOAD
+cdef int MITE
 cdef int NONE
 cdef int REGISTER_MERGE
 cdef int RESOURCE_FULL
@@ -41,16 +45,21 @@ cdef class Renamer:
     cdef int _width
     cdef bint _fast_pointer_chasing
     cdef public MoveElimination elimination
+    cdef public Additions additions
+    cdef public MemoryRenaming memory_renaming
     cdef public int[::1] value
     cdef public int[::1] moved_32
     cdef public int[::1] internal
     cdef public int[::1] write_key
     cdef public int[::1] write_value
     cdef public int[::1] write_computed
+    cdef public int[::1] write_owed
     cdef public int writes
     cdef public int writes_moved_32
     cdef public int merged_for
     cdef public int open_store
+    cdef public int taken_over
+    cdef public int in_memory
     cdef public bint between_instructions
     cdef int start(self) except -1
     cdef void stand(self, int cycle) noexcept
@@ -65,8 +74,10 @@ cdef class Renamer:
     @cython.locals(eliminated=cython.bint)
     cdef void _rename(self, int uop, int cycle) noexcept
     cdef int _current(self, int key) noexcept
-    cdef void _write(self, int key, int value, int computed) noexcept
+    cdef void _write(self, int key, int value, int computed, int owed) noexcept
     cdef void _rename_eliminated(self, int i) noexcept
+    cdef void _rename_added(self, int i, int static) noexcept
+    cdef void _rename_added_in_memory(self, int static) noexcept
     @cython.locals(same=cython.bint)
     cdef void _connect(self, int uop, int static) noexcept
     cdef void _make_visible(self, int i, bint eliminated) noexcept

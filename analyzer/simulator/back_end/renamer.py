@@ -4,15 +4,19 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.simulator.back_end.additions import Additions
 from cyclelens.analyzer.simulator.back_end.memory import Memory
+from cyclelens.analyzer.simulator.back_end.memory_renaming import MemoryRenaming
 from cyclelens.analyzer.simulator.back_end.move_elimination import MoveElimination
 from cyclelens.analyzer.simulator.back_end.resources import Resources
 from cyclelens.analyzer.simulator.tables.arrays import Record, ints
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import (
+    COMPUTE,
     ELIMINATED,
     ISSUE_GROUP,
     LOAD,
+    MITE,
     NONE,
     REGISTER_MERGE,
     RESOURCE_FULL,
@@ -56,6 +60,8 @@ class Renamer:
         self._width = microarchitecture.issue_width
         self._fast_pointer_chasing = microarchitecture.fast_pointer_chasing
         self.elimination = MoveElimination(columns.program, microarchitecture)
+        self.additions = Additions(columns.program, microarchitecture)
+        self.memory_renaming = MemoryRenaming(columns, microarchitecture)
         self.value = ints(0)
         """Current value by rename key, NONE if never used."""
         self.moved_32 = ints(0)
@@ -65,11 +71,13 @@ class Renamer:
         self.write_key = ints(0)
         self.write_value = ints(0)
         self.write_computed = ints(0)
+        self.write_owed = ints(0)
 
     def start(self) -> None:
         """No register was ever written."""
         program = self._program
         self.elimination.start()
+        self.additions.start()
         if program.keys > len(self.value):
             self.value = ints(2 * program.keys)
             self.moved_32 = ints(2 * program.keys)
@@ -82,11 +90,16 @@ class Renamer:
             self.write_key = ints(2 * outputs)
             self.write_value = ints(2 * outputs)
             self.write_computed = ints(2 * outputs)
+            self.write_owed = ints(2 * outputs)
         self.writes = 0
         self.writes_moved_32 = 0
         self.merged_for = NONE
         """First uop of the instruction whose merge uops were issued last."""
         self.open_store = NONE
+        self.taken_over = NONE
+        """The value that the load in hand takes over from a store."""
+        self.in_memory = NONE
+        """The same of the load before."""
         self.between_instructions = True
         """The uop renamed last was the last of its instruction."""
 
@@ -127,6 +140,8 @@ class Renamer:
             key = program.used_key[position]
             value = self.value[key]
             state.add(self.moved_32[key])
+            if self.additions.active:
+                state.add(self.additions.owed[key])
             if value == NONE:
                 state.add(NONE)
                 continue
@@ -174,10 +189,11 @@ class Renamer:
         columns = self._columns
         queue = self._idq
         issued = self._issued
+        slots = 0
         if self._entries.several:
             self._entries.start_group()
         columns.refuse(cycle, 0, NONE)
-        while issued.count < self._width:
+        while slots < self._width:
             if queue.count == 0:
                 self._starve(cycle)
                 return
@@ -199,9 +215,11 @@ class Renamer:
                     columns.refuse(cycle, SERIALIZATION, uop)
                     return
             count = program.q_fused_count[idq_uop]
-            if issued.count + count > self._width:
+            needed = 0 if program.i_joins[i] and columns.source[uop] != MITE else count
+            if slots + needed > self._width:
                 columns.refuse(cycle, ISSUE_GROUP, uop)
                 return
+            slots += needed
             first_fused = program.q_fused0[idq_uop]
             if self._entries.several:
                 last = first_fused + count - 1
@@ -242,14 +260,20 @@ class Renamer:
         eliminated: bool = columns.port[uop] == ELIMINATED
         if eliminated:
             self._rename_eliminated(i)
+        elif program.i_adds[i] and kind == COMPUTE and self.additions.fits(i):
+            columns.port[uop] = ELIMINATED
+            self._rename_added(i, static)
+        elif program.i_adds_memory[i] and kind == COMPUTE and self.in_memory != NONE:
+            columns.port[uop] = ELIMINATED
+            self._rename_added_in_memory(static)
         elif kind >= SYNC:
             self._connect(uop, static)
         elif program.i_no_uops[i]:
             # Zero idioms, NOPs, unknown instructions: results without a producer, no flags (W1).
-            computed = 1 if program.exact_memory else 0
+            computed = 1 if program.exact_values else 0
             first_output = program.i_outputs0[i]
             for output in range(first_output, first_output + program.i_outputs_count[i]):
-                self._write(program.output_key[output], columns.old_value(1), computed)
+                self._write(program.output_key[output], columns.old_value(1), computed, 0)
         else:
             if kind == STORE_ADDRESS:
                 self.open_store = self._memory.open_store(static)
@@ -258,11 +282,27 @@ class Renamer:
                 columns.store[uop] = self.open_store
                 columns.store_uop[self.open_store] = uop
             if kind == LOAD:
-                columns.store[uop] = self._memory.newest_store(static, cycle)
+                store = self._memory.newest_store(static, cycle)
+                columns.store[uop] = store
                 columns.blocked[uop] = self._memory.blocked
+                if program.exact_values:
+                    columns.word[uop] = self._memory.word(static)
+                if store != NONE:
+                    self.taken_over = self.memory_renaming.value(static, i, store, cycle)
+                    if self.taken_over != NONE:
+                        columns.store[uop] = NONE
                 if self._fast_pointer_chasing and self._chases_pointer(static):
                     columns.latency_bonus[uop] = 1
             self._connect(uop, static)
+            if kind == LOAD:
+                self.in_memory = self.taken_over
+                self.taken_over = NONE
+            if kind == STORE_DATA and program.u_in_count[static]:
+                data = columns.input_value[columns.first_input[uop]]
+                operand = program.u_in0[static]
+                key = NONE if program.in_internal[operand] else program.in_key[operand]
+                owed = 0 if key == NONE else self.additions.owed[key]
+                self.memory_renaming.stored(self.open_store, data, key, owed)
         self.between_instructions = program.u_last[static] != 0
         if program.u_last[static] or kind >= SYNC:
             self._make_visible(i, eliminated)
@@ -276,8 +316,9 @@ class Renamer:
             self.value[key] = value
         return value
 
-    def _write(self, key: int, value: int, computed: int) -> None:
-        """A result that waits for its instruction to be complete; a later write to the key replaces it."""
+    def _write(self, key: int, value: int, computed: int, owed: int) -> None:
+        """A result that waits for its instruction to be complete; a later write to the key replaces it.
+        ``owed``: as in ``Additions``."""
         position = 0
         while position < self.writes and self.write_key[position] != key:
             position += 1
@@ -286,6 +327,7 @@ class Renamer:
         self.write_key[position] = key
         self.write_value[position] = value
         self.write_computed[position] = computed
+        self.write_owed[position] = owed
 
     def _rename_eliminated(self, i: int) -> None:
         """The target takes over the source's value (Y2)."""
@@ -293,10 +335,32 @@ class Renamer:
         source = program.i_move_source[i]
         target = program.i_move_target[i]
         value = self._current(source)
-        self._write(target, value, 0)
+        self._write(target, value, 0, self.additions.owed[source])
         self.writes_moved_32 = program.i_move_32[i]
         self.elimination.share(value, source, target)
         self._memory.copy(source, target)
+
+    def _rename_added(self, i: int, static: int) -> None:
+        """The target takes over the source's value, to which a constant is owed; flags come from it too."""
+        program = self._program
+        source = program.i_move_source[i]
+        value = self._columns.old_value(1) if source < 0 else self._current(source)
+        first = program.u_out0[static]
+        for operand in range(first, first + program.u_out_count[static]):
+            key = program.out_key[operand]
+            owed = self.additions.owed_then(i) if key == program.i_move_target[i] else 0
+            self._write(key, value, 1, owed)
+
+    def _rename_added_in_memory(self, static: int) -> None:
+        """The word that the load took over from a store is stored again, with a constant owed to it."""
+        program = self._program
+        first = program.u_out0[static]
+        for operand in range(first, first + program.u_out_count[static]):
+            key = program.out_key[operand]
+            if program.out_internal[operand]:
+                self.internal[key] = self.in_memory
+            else:
+                self._write(key, self.in_memory, 1, 0)
 
     def _connect(self, uop: int, static: int) -> None:
         """Resolve inputs, make results (W4)."""
@@ -315,16 +379,21 @@ class Renamer:
                 columns.value_waiters[value] = position
         columns.pending[uop] = pending
         columns.first_result[uop] = columns.values
+        owed = 0
+        if self.additions.active and program.u_first[static]:
+            owed = self.additions.penalty(columns.position[uop])
         first_operand = program.u_out0[static]
         for operand in range(first_operand, first_operand + program.u_out_count[static]):
-            value = columns.new_value(uop, program.out_latency[operand])
+            value = columns.new_value(uop, program.out_latency[operand] + owed)
             key = program.out_key[operand]
+            if self.taken_over != NONE:
+                value = self.taken_over
             if program.out_internal[operand]:
                 self.internal[key] = value
             else:
                 # The published model takes what a synchronisation or merge writes for a new value.
-                same: bool = program.exact_memory and program.u_kind[static] >= SYNC
-                self._write(key, value, 0 if same else 1)
+                same: bool = program.exact_values and program.u_kind[static] >= SYNC
+                self._write(key, value, 0 if same else 1, 0)
 
     def _make_visible(self, i: int, eliminated: bool) -> None:
         """The instruction's results become visible to later ones (W5, Y3)."""
@@ -337,6 +406,7 @@ class Renamer:
                 self.elimination.overwrite(old, key)
             self.value[key] = value
             self.moved_32[key] = self.writes_moved_32
+            self.additions.owed[key] = self.write_owed[position]
             if self.write_computed[position]:
                 self._memory.result(key, continued)
         self.writes = 0

@@ -1,6 +1,7 @@
 # Made by dev/declarations.py; do not edit.
 cimport cython
 
+from cyclelens.analyzer.simulator.back_end.commit_rule cimport CommitRule
 from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue, Record
 from cyclelens.analyzer.simulator.tables.columns cimport Columns
 from cyclelens.analyzer.simulator.tables.program cimport Program
@@ -8,6 +9,7 @@ from cyclelens.analyzer.simulator.tables.program cimport Program
 cdef int ELIMINATED
 cdef int LOAD
 cdef int NONE
+cdef int STORE_DATA
 cdef int UNKNOWN
 cdef int _LONG_AGO
 cdef int _LONG_WINDOW
@@ -21,6 +23,7 @@ cdef class ReorderBuffer:
     cdef Columns _columns
     cdef Program _program
     cdef PairQueue _issued
+    cdef CommitRule _commit
     cdef int _size
     cdef int _issue_width
     cdef int _retire_width
@@ -39,5 +42,6 @@ cdef class ReorderBuffer:
     cdef int repeat(self, int first_round, int period_rounds, int period_cycles, int min_rounds, int min_cycles) except? -1
     cpdef double cycles_per_round(self, int first, int last) noexcept
     cdef int record(self, Record state) except -1
+    cdef bint _may_commit(self, CommitRule commit, int first, int end) noexcept
     cdef void look(self, int cycle) noexcept
     cdef int _unfinished(self, int first, int end, int cycle) noexcept

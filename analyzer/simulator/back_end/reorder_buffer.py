@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.simulator.back_end.commit_rule import CommitRule
 from cyclelens.analyzer.simulator.tables.arrays import Record, grown, ints
 from cyclelens.analyzer.simulator.tables.columns import Columns
-from cyclelens.analyzer.simulator.tables.constants import ELIMINATED, LOAD, NONE, UNKNOWN
+from cyclelens.analyzer.simulator.tables.constants import (
+    ELIMINATED,
+    LOAD,
+    NONE,
+    STORE_DATA,
+    UNKNOWN,
+)
 from cyclelens.analyzer.simulator.tables.queues import Queues
 
 _MARGIN = 16
@@ -18,10 +25,17 @@ _POSITION_TRIES = 5
 class ReorderBuffer:
     """Entries are fused uops as (first uop, number of uops)."""
 
-    def __init__(self, columns: Columns, microarchitecture: Microarchitecture, queues: Queues) -> None:
+    def __init__(
+        self,
+        columns: Columns,
+        microarchitecture: Microarchitecture,
+        queues: Queues,
+        commit: CommitRule | None = None,
+    ) -> None:
         self._columns = columns
         self._program = columns.program
         self._issued = queues.issued
+        self._commit = commit
         self._size = microarchitecture.reorder_buffer_size
         self._issue_width = microarchitecture.issue_width
         self._retire_width = microarchitecture.retire_width
@@ -83,11 +97,15 @@ class ReorderBuffer:
         entries = self.entries
         columns.unfinished[cycle] = NONE
         position = 0
+        if self._commit is not None:
+            self._commit.next_cycle()
         while entries.count > 0:
             first = entries.firsts[entries.head]
             end = first + entries.seconds[entries.head]
             columns.unfinished[cycle] = self._unfinished(first, end, cycle)
             if position == self._retire_width or columns.unfinished[cycle] != NONE:
+                break
+            if self._commit is not None and not self._may_commit(self._commit, first, end):
                 break
             entries.pop()
             for uop in range(first, end):
@@ -186,6 +204,16 @@ class ReorderBuffer:
                     # What was ready five cycles after the issue holds the uop up no more than earlier ones.
                     oldest = state.cycle - columns.issued[uop] - _SETTLED
                     columns.record_value(state, columns.input_value[operand], oldest)
+
+    def _may_commit(self, commit: CommitRule, first: int, end: int) -> bool:
+        """Whether the stores among these uops may go to the cache in this cycle."""
+        columns = self._columns
+        for uop in range(first, end):
+            if self._program.u_kind[columns.static[uop]] == STORE_DATA:
+                store = columns.store[uop]
+                if store != NONE and not commit.may_retire(store):
+                    return False
+        return True
 
     def look(self, cycle: int) -> None:
         """Record what keeps the oldest fused uop from retiring in this cycle."""

@@ -35,6 +35,7 @@ cdef class Scheduler:
     cdef int _issue_width
     cdef int _delay
     cdef int _failed_forwarding
+    cdef int _late
     cdef public Fences fences
     cdef SequenceHeaps _held
     cdef PairQueue _checks

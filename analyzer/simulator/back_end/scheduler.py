@@ -43,6 +43,7 @@ class Scheduler:
         self._issue_width = microarchitecture.issue_width
         self._delay = microarchitecture.issue_to_dispatch_delay
         self._failed_forwarding = microarchitecture.failed_forwarding_cycles
+        self._late = microarchitecture.late_forwarding_cycles
         self.fences = Fences(columns)
         self._held = SequenceHeaps(_HEAPS)
         self._checks = PairQueue()
@@ -157,7 +158,10 @@ class Scheduler:
                 stores += 1
             elif kind == STORE_DATA:
                 self._finish(uop, cycle, cycle + _DATA_KNOWN)
-                columns.store_data[columns.store[uop]] = cycle + _DATA_KNOWN
+                known = cycle + _DATA_KNOWN
+                if self._late:
+                    known += columns.store_late[columns.store[uop]] * self._late
+                columns.store_data[columns.store[uop]] = known
                 stores += 1
         for position in range(picker.count):
             uop = picker.dispatched[position]

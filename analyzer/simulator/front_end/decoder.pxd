@@ -22,6 +22,7 @@ cdef class Decoder:
     cdef int _decoders
     cdef int _delay
     cdef bint _fusible_waits
+    cdef bint _branch_ends
     cdef bint _fusible_on_last
     cdef int _stall
     cdef public int last_decoded

@@ -27,6 +27,7 @@ class Decoder:
         self._decoders = microarchitecture.decoders
         self._delay = microarchitecture.predecode_to_decode_delay
         self._fusible_waits = microarchitecture.fusible_waits_for_next
+        self._branch_ends = microarchitecture.branch_ends_decode_group
         self._fusible_on_last = microarchitecture.fusible_on_last_decoder
         self._stall = microarchitecture.mite_to_ms_stall
         self.last_decoded = NONE
@@ -68,7 +69,7 @@ class Decoder:
             if program.i_complex[i]:
                 slots = min(slots, program.i_simple_decoders[i])
             decoded += 1
-            if slots <= 0 or program.i_branch[i] or program.i_first[i]:
+            if slots <= 0 or (self._branch_ends and (program.i_branch[i] or program.i_first[i])):
                 break
         if self._has_next(cycle):
             self._shortage.note(DECODER)

@@ -49,6 +49,7 @@ class MiteDsbLsd(FrontEnd):
         self._dsb = Dsb(columns, microarchitecture, layout, queues, microcode)
         self._lsd = Lsd(columns, microarchitecture, layout, queues)
         self._stack_engine = StackEngine(columns, microarchitecture, queues)
+        self._lsd_rest = 0 if microarchitecture.lsd_has_borders else microarchitecture.issue_width
         self._idq_limit = microarchitecture.idq_size - microarchitecture.dsb_width
 
     def start(self) -> None:
@@ -86,7 +87,7 @@ class MiteDsbLsd(FrontEnd):
         if not self.rests():
             if self.source != LSD:
                 self._from_code(cycle)
-            elif self._queues.idq.count == 0:
+            elif self._queues.idq.count <= self._lsd_rest:
                 self._lsd.tick()
                 self._stack_engine.tick(LSD, cycle)
 

@@ -65,6 +65,8 @@ class StackEngine:
         """An instruction's first uop passes; True if a synchronisation uop must precede it."""
         program = self._program
         needed = False
+        if program.i_adds[i] and program.i_rsp_written[i] and program.i_rsp_explicit[i]:
+            return False  # the renamer adds the constant to what it knows of RSP (E6)
         if self.offset and program.i_rsp_explicit[i]:
             needed = True
             self.offset = 0

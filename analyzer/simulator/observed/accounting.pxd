@@ -8,6 +8,7 @@ cdef int HELD_BY_FENCE
 cdef int HELD_BY_UNIT
 cdef int ISSUE_GROUP
 cdef int LOAD
+cdef int MITE
 cdef int MOST_UNITS
 cdef int NONE
 cdef int RETIRING

@@ -18,6 +18,7 @@ from cyclelens.analyzer.simulator.tables.constants import (
     HELD_BY_UNIT,
     ISSUE_GROUP,
     LOAD,
+    MITE,
     NONE,
     REFUSALS,
     RETIRING,
@@ -82,7 +83,11 @@ class Accounting:
         """Slots that were used, and ports that were busy."""
         columns = self._columns
         for uop in range(columns.uops):
-            if begin < columns.issued[uop] <= end and self._heads[columns.static[uop]]:
+            if (
+                begin < columns.issued[uop] <= end
+                and self._heads[columns.static[uop]]
+                and not (self._program.i_joins[columns.position[uop]] and columns.source[uop] != MITE)
+            ):
                 self.used[columns.position[uop]] += 1
                 self._taken[columns.issued[uop] - begin - 1] += 1
             if columns.port[uop] >= 0 and begin < columns.dispatched[uop] <= end:

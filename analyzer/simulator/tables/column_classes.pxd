@@ -32,6 +32,7 @@ cdef class FlightColumns:
     cdef public int[::1] pending
     cdef public int[::1] next_uop
     cdef public int[::1] blocked
+    cdef public int[::1] word
     cdef public int[::1] held
     cdef int _inputs_ready
     cdef public int[::1] input_value
@@ -52,6 +53,8 @@ cdef class FlightColumns:
     cdef public int[::1] store_bytes
     cdef public int[::1] store_uop
     cdef public int[::1] store_left
+    cdef public int[::1] store_value
+    cdef public int[::1] store_late
     cdef public long long[::1] store_base
     cdef public long long[::1] store_index
     cdef int _cycles_ready
@@ -95,6 +98,13 @@ cdef class BlockColumns:
     cdef public int[::1] i_move_source
     cdef public int[::1] i_move_target
     cdef public int[::1] i_move_32
+    cdef public int[::1] i_adds
+    cdef public int[::1] i_added
+    cdef public int[::1] i_adds_memory
+    cdef public int[::1] i_offset_key0
+    cdef public int[::1] i_offset_key1
+    cdef public int[::1] i_whole
+    cdef public int[::1] i_joins
     cdef public int[::1] i_serializing
     cdef public int[::1] i_load_fence
     cdef public int[::1] i_store_fence

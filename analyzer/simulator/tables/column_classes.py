@@ -31,6 +31,13 @@ INSTRUCTIONS = (
     "move_source",
     "move_target",
     "move_32",
+    "adds",
+    "added",
+    "adds_memory",
+    "offset_key0",
+    "offset_key1",
+    "whole",
+    "joins",
     "serializing",
     "load_fence",
     "store_fence",
@@ -92,6 +99,7 @@ class FlightColumns:
         self.pending = ints(0)
         self.next_uop = ints(0)
         self.blocked = ints(0)
+        self.word = ints(0)
         self.held = ints(0)
         self._inputs_ready = 0
         self.input_value = ints(0)
@@ -112,6 +120,8 @@ class FlightColumns:
         self.store_bytes = ints(0)
         self.store_uop = ints(0)
         self.store_left = ints(0)
+        self.store_value = ints(0)
+        self.store_late = ints(0)
         self.store_base = longs(0)
         self.store_index = longs(0)
         self._cycles_ready = 0
@@ -163,6 +173,7 @@ class FlightColumns:
             self.pending = grown(self.pending, size)
             self.next_uop = grown(self.next_uop, size)
             self.blocked = grown(self.blocked, size)
+            self.word = grown(self.word, size)
             self.held = grown(self.held, size)
         for row in range(self._uops_ready, end):
             self.source[row] = NO_SOURCE
@@ -176,6 +187,7 @@ class FlightColumns:
             self.store[row] = NONE
             self.latency_bonus[row] = 0
             self.blocked[row] = 0
+            self.word[row] = NONE
             self.held[row] = 0
         self._uops_ready = end
 
@@ -217,6 +229,8 @@ class FlightColumns:
             self.store_bytes = grown(self.store_bytes, size)
             self.store_uop = grown(self.store_uop, size)
             self.store_left = grown(self.store_left, size)
+            self.store_value = grown(self.store_value, size)
+            self.store_late = grown(self.store_late, size)
             self.store_base = grown(self.store_base, size)
             self.store_index = grown(self.store_index, size)
         for row in range(self._stores_ready, end):
@@ -225,6 +239,8 @@ class FlightColumns:
             self.store_waiters[row] = NONE
             self.store_uop[row] = NONE
             self.store_left[row] = UNKNOWN
+            self.store_value[row] = NONE
+            self.store_late[row] = 0
         self._stores_ready = end
 
     def _more_cycles(self, end: int) -> None:
@@ -269,6 +285,13 @@ class BlockColumns:
         self.i_move_source = ints(0)
         self.i_move_target = ints(0)
         self.i_move_32 = ints(0)
+        self.i_adds = ints(0)
+        self.i_added = ints(0)
+        self.i_adds_memory = ints(0)
+        self.i_offset_key0 = ints(0)
+        self.i_offset_key1 = ints(0)
+        self.i_whole = ints(0)
+        self.i_joins = ints(0)
         self.i_serializing = ints(0)
         self.i_load_fence = ints(0)
         self.i_store_fence = ints(0)
@@ -343,7 +366,7 @@ class BlockColumns:
         if count <= self._instructions_room:
             return
         room = self._instructions_room = 64 + 2 * count
-        table = self._instructions_table = memoryview(ints(37 * room))
+        table = self._instructions_table = memoryview(ints(44 * room))
         self.i_length = table[0 * room : 1 * room]
         self.i_opcode = table[1 * room : 2 * room]
         self.i_lcp = table[2 * room : 3 * room]
@@ -369,18 +392,25 @@ class BlockColumns:
         self.i_move_source = table[22 * room : 23 * room]
         self.i_move_target = table[23 * room : 24 * room]
         self.i_move_32 = table[24 * room : 25 * room]
-        self.i_serializing = table[25 * room : 26 * room]
-        self.i_load_fence = table[26 * room : 27 * room]
-        self.i_store_fence = table[27 * room : 28 * room]
-        self.i_tp = table[28 * room : 29 * room]
-        self.i_symbol_source = table[29 * room : 30 * room]
-        self.i_pointer_load = table[30 * room : 31 * room]
-        self.i_wait = table[31 * room : 32 * room]
-        self.i_outputs_count = table[32 * room : 33 * room]
-        self.i_merge_count = table[33 * room : 34 * room]
-        self.i_fused_count = table[34 * room : 35 * room]
-        self.i_operands_count = table[35 * room : 36 * room]
-        self.i_results_count = table[36 * room : 37 * room]
+        self.i_adds = table[25 * room : 26 * room]
+        self.i_added = table[26 * room : 27 * room]
+        self.i_adds_memory = table[27 * room : 28 * room]
+        self.i_offset_key0 = table[28 * room : 29 * room]
+        self.i_offset_key1 = table[29 * room : 30 * room]
+        self.i_whole = table[30 * room : 31 * room]
+        self.i_joins = table[31 * room : 32 * room]
+        self.i_serializing = table[32 * room : 33 * room]
+        self.i_load_fence = table[33 * room : 34 * room]
+        self.i_store_fence = table[34 * room : 35 * room]
+        self.i_tp = table[35 * room : 36 * room]
+        self.i_symbol_source = table[36 * room : 37 * room]
+        self.i_pointer_load = table[37 * room : 38 * room]
+        self.i_wait = table[38 * room : 39 * room]
+        self.i_outputs_count = table[39 * room : 40 * room]
+        self.i_merge_count = table[40 * room : 41 * room]
+        self.i_fused_count = table[41 * room : 42 * room]
+        self.i_operands_count = table[42 * room : 43 * room]
+        self.i_results_count = table[43 * room : 44 * room]
         self.i_offset = ints(room)
         self.i_idq0 = ints(room)
         self.i_uop0 = ints(room)

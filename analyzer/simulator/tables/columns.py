@@ -37,7 +37,7 @@ class Columns(FlightColumns):
         # to eight rounds; the renamer takes some instructions and every key that it meets for the first time.
         rounds = 10 if program.loop else 2 + 5 * CODE_LINE // program.size
         self._margin = 64 + rounds * max(program.uops, program.instructions)
-        renamed = 2 + 8 // program.instructions
+        renamed = 2 + 12 // program.instructions
         self._value_margin = 64 + renamed * (program.outputs + program.inputs) + program.keys
         self.instances = 0
         self.uops = 0

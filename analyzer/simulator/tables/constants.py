@@ -69,6 +69,9 @@ resource with the number n stands at ``RESOURCE_FULL + n``."""
 RETIRING = 32
 """Added to the number of a buffer that retirement empties as fast as it can."""
 
+NO_CLASS, GPR_CLASS, SIMD_CLASS = -1, 0, 1
+"""Register classes of move elimination."""
+
 CODE_LINE = 64
 FETCH_BLOCK = 16
 """Bytes."""

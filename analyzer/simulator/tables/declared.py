@@ -65,6 +65,7 @@ UOPS = Table(
         Field("pending"),  # inputs that are not known yet
         Field("next_uop"),  # in the list that the uop is in
         Field("blocked", "0"),  # a load that cannot forward from its store
+        Field("word", "NONE"),  # of a load: which others read the same word of their lines
         Field("held", "0"),  # what kept it in the scheduler at last though its inputs were there: HELD_BY_...
     ),
 )
@@ -95,6 +96,8 @@ STORES = Table(
         Field("store_bytes"),
         Field("store_uop", "NONE"),  # the one that writes the data
         Field("store_left", "UNKNOWN"),  # cycle in which it left the store buffer
+        Field("store_value", "NONE"),  # row of the value that it stores
+        Field("store_late", "0"),  # steps by which what was stored can be forwarded later than a loaded word
         Field("store_base", long=True),
         Field("store_index", long=True),
     ),
@@ -146,6 +149,13 @@ INSTRUCTIONS = Table(
         Field("move_source"),
         Field("move_target"),
         Field("move_32"),
+        Field("adds"),  # the renamer can carry it out (V9)
+        Field("added"),
+        Field("adds_memory"),  # the same where the target is a word in memory
+        Field("offset_key0"),  # registers that it wants without a constant owed, or NO_KEY
+        Field("offset_key1"),
+        Field("whole"),  # its only result is a general-purpose register, as it lay in memory
+        Field("joins"),  # a move without an issue slot
         Field("serializing"),
         Field("load_fence"),
         Field("store_fence"),

@@ -21,12 +21,11 @@ from cyclelens.analyzer.model.uops import (
 )
 from cyclelens.analyzer.recent import Recent
 from cyclelens.analyzer.simulator.tables.column_classes import INSTRUCTIONS, UOPS
+from cyclelens.analyzer.simulator.tables.constants import GPR_CLASS, NO_CLASS, SIMD_CLASS
 from cyclelens.analyzer.simulator.tables.values import value_rule
+from cyclelens.analyzer.uops.operands import added_constant
 from cyclelens.analyzer.uops.rebinding import Sibling
 from cyclelens.analyzer.uops.registers import canonical, is_general_purpose, is_simd
-
-NO_CLASS, GPR_CLASS, SIMD_CLASS = -1, 0, 1
-"""Register classes of move elimination."""
 
 NO_KEY = -1
 
@@ -36,7 +35,8 @@ _in_instruction: Callable[[dict[str, int]], tuple[int, ...]] = itemgetter(*INSTR
 _in_uop: Callable[[dict[str, int]], tuple[int, ...]] = itemgetter(*UOPS)
 """The values of a row, in the order in which the columns are declared."""
 _LENGTH, _OPCODE, _LCP, _EXTRA_SLOT = (_HEAD[name] for name in ("length", "opcode", "lcp", "extra_slot"))
-_KEY_FIELDS = ("move_source", "move_target", "symbol_source")
+_KEY_FIELDS = ("move_source", "move_target", "symbol_source", "offset_key0", "offset_key1")
+_ADDS, _ADDED = _HEAD["adds"], _HEAD["added"]
 _KEY_PLACES = tuple(_HEAD[name] for name in _KEY_FIELDS)
 _SYMBOL_SOURCE = _HEAD["symbol_source"]
 _BASE, _INDEX, _SCALE, _DISPLACEMENT, _CHASING = (
@@ -123,6 +123,9 @@ class FlatInstruction:
         inputs, outputs = template.register_inputs, template.register_outputs
         source = KEYS.register(inputs[0].canonical) if continues else NO_KEY
         eliminable = template.eliminable_move
+        adds = template.added is not None
+        moves = eliminable or adds
+        owed = (*(KEYS.register(name) for name in template.offset_registers), NO_KEY, NO_KEY)
         results = [latency for uop in template.uops for _, latency in uop.outputs]
         head = {
             "length": instruction.length,
@@ -148,9 +151,16 @@ class FlatInstruction:
             "high8_written": any(r.name in _HIGH8 for r in outputs),
             "no_uops": template.uop_count == 0,
             "eliminable": eliminable,
-            "move_source": KEYS.register(inputs[0].canonical) if eliminable else NO_KEY,
-            "move_target": KEYS.register(outputs[0].canonical) if eliminable else NO_KEY,
+            "move_source": KEYS.register(inputs[0].canonical) if moves and inputs else NO_KEY,
+            "move_target": KEYS.register(outputs[0].canonical) if moves else NO_KEY,
             "move_32": eliminable and outputs[0].width == 32,
+            "adds": adds,
+            "added": template.added or 0,
+            "adds_memory": template.adds_memory,
+            "offset_key0": owed[0],
+            "offset_key1": owed[1],
+            "whole": _loads_whole(template, instruction),
+            "joins": template.joins_next,
             "serializing": template.serializing,
             "load_fence": template.load_serializing,
             "store_fence": template.store_serializing,
@@ -300,6 +310,8 @@ def _renamed(flat: FlatInstruction, sibling: Sibling) -> FlatInstruction:
     rows[_OPCODE] = instruction.opcode_offset
     rows[_LCP] = instruction.has_length_changing_prefix
     rows[_EXTRA_SLOT] = _needs_extra_slot(template, instruction)
+    if rows[_ADDS]:
+        rows[_ADDED] = added_constant(instruction) or 0
     if sibling.renamed:
         register = KEYS.register
         keys = {register(old): register(new) for old, new in sibling.renamed.items()}
@@ -354,6 +366,17 @@ def _symbol_rule(template: InstructionTemplate, instruction: Instruction) -> tup
     if "DEC" in name:
         return True, -1
     return False, 0
+
+
+def _loads_whole(template: InstructionTemplate, instruction: Instruction) -> bool:
+    """Whether its only result is a 64-bit register as it lay in memory: what memory renaming knows (W6)."""
+    outputs = template.register_outputs
+    return (
+        instruction.mnemonic in ("mov", "pop")
+        and len(outputs) == 1
+        and outputs[0].width == 64
+        and any(access.read for access in template.memory_operands)
+    )
 
 
 def _access_bytes(template: InstructionTemplate, access: MemoryAccess) -> int:

@@ -19,6 +19,7 @@ cdef int _UOP_FIELDS
 cdef class Program(BlockColumns):
     cdef public int keys
     cdef public bint exact_memory
+    cdef public bint exact_values
     cdef public bint simple_front_end
     cdef public bint loop
     cdef public int alignment

@@ -52,13 +52,15 @@ class Program(BlockColumns):
         flats = [flatten(entry) for entry in block.entries]
         self.exact_memory = options.hardware
         """Accesses are compared by the bytes they touch (``memory``)."""
+        self.exact_values = options.hardware or microarchitecture.tracks_values
+        """Addresses are compared with what is known of sums and of the stack pointer."""
         self.simple_front_end = options.simple_front_end
         # That one knows no code layout: it delivers unrolled code, whatever the mode.
         self.loop = block.loop and not options.simple_front_end
         self.alignment = block.alignment
         self.instructions = len(flats)
         # Before the keys are counted: their rules may name new ones.
-        values = [flat.value() for flat in flats] if self.exact_memory else []
+        values = [flat.value() for flat in flats] if self.exact_values else []
         self._reserve_keys()
         rows = array("i")
         for flat in flats:

@@ -1,0 +1,115 @@
+"""The records of Golden Cove and Redwood Cove, put together from what uops.info measured on Alder Lake's and
+Meteor Lake's performance cores (``ADL-P``, ``MTL-P``).
+
+Both are client processors without 512-bit vectors on port 5, and Meteor Lake's measurement holds no 512-bit
+form at all. What was measured wrong there, or is the property of a loop and not of the instruction, is set
+right; every rule is listed in data/SOURCES.md with its evidence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from cyclelens.analyzer.model.facts import OperandFacts
+
+GOLDEN_COVE = "Golden Cove"
+REDWOOD_COVE = "Redwood Cove"
+_GOLDEN_COVE_MEASURED = "ADL-P"
+_REDWOOD_COVE_MEASURED = "MTL-P"
+_SERVERS = ("SKX", "CLX")
+"""Measured cores that have the second 512-bit multiplier, on port 5."""
+
+_SUFFIXES = ("", "_same_reg", "_indexed")
+_FIGURES = ("ports", "uops", "uops_retire_slots", "uops_MITE", "uops_MS")
+_COUNT = re.compile(r"(\d+)\*")
+_ONLY_PORT_0 = re.compile(r"\*p0(?![0-9A-Z])")
+_MULTIPLIER = re.compile(
+    r"V(MUL|FN?M(ADD|SUB)|F?C?MADDC|F?C?MULC|CVT|ADD|SUB|MAX|MIN|SCALEF|GETEXP).*(PH|SH)"
+)
+"""Half-precision arithmetic, which no measured server has."""
+_BRANCHES = "1*p06"
+
+
+class Measurement(NamedTuple):
+    """What was measured of an instruction variant on one core: figures, and latencies by operand pair."""
+
+    figures: Mapping[str, str]
+    latencies: Sequence[Mapping[str, str]]
+
+
+def derived(
+    measured: Mapping[str, Measurement], *, name: str, category: str, operands: Sequence[OperandFacts]
+) -> dict[str, Measurement]:
+    """The records of the cores of this file, by name, from all measurements of a variant."""
+    golden = measured.get(_GOLDEN_COVE_MEASURED)
+    redwood = measured.get(_REDWOOD_COVE_MEASURED)
+    result = {}
+    if golden is not None:
+        golden = _repaired(golden, None, name, category, operands)
+        server = next((measured[each] for each in _SERVERS if each in measured), None)
+        if any(register.startswith("ZMM") for operand in operands for register in operand.registers):
+            golden = golden._replace(figures=_with_port_5(golden.figures, server, name))
+        result[GOLDEN_COVE] = golden
+    if redwood is not None:
+        result[REDWOOD_COVE] = _repaired(redwood, golden, name, category, operands)
+    elif golden is not None:
+        result[REDWOOD_COVE] = golden
+    return result
+
+
+def _repaired(
+    measurement: Measurement,
+    other: Measurement | None,
+    name: str,
+    category: str,
+    operands: Sequence[OperandFacts],
+) -> Measurement:
+    """``other`` is the same variant on the other core, for figures that contradict themselves."""
+    figures = dict(measurement.figures)
+    if other is not None:
+        for suffix in _SUFFIXES:
+            if not _consistent(figures, suffix) and _consistent(other.figures, suffix):
+                for key in _FIGURES:
+                    if key + suffix in other.figures:
+                        figures[key + suffix] = other.figures[key + suffix]
+    # They have six decoders, five of them simple.
+    figures.setdefault("available_simple_decoders", "5")
+    if figures.get("uops_same_reg") == "1" and "ports_same_reg" not in figures:
+        vector = any(r.startswith(("XMM", "YMM", "ZMM", "MM")) for o in operands for r in o.registers)
+        figures["ports_same_reg"] = "1*p015" if vector else "1*p0156B"
+    if category == "COND_BR" and figures.get("ports") == "1*p6":
+        figures["ports"] = _BRANCHES
+    latencies = measurement.latencies
+    if name.startswith(("SHLX", "SHRX", "SARX")) or (
+        name.startswith("MOVZX") and figures.get("uops") == "1" and "ports" in figures
+    ):
+        latencies = [
+            {key: "1" if key == "cycles" else value for key, value in each.items()} for each in latencies
+        ]
+    return Measurement(figures, latencies)
+
+
+def _consistent(figures: Mapping[str, str], suffix: str) -> bool:
+    """As many uops with ports as uops."""
+    ports = figures.get("ports" + suffix)
+    if ports is None:
+        return True
+    return sum(map(int, _COUNT.findall(ports))) == int(figures.get("uops" + suffix, "0"))
+
+
+def _with_port_5(figures: Mapping[str, str], server: Measurement | None, name: str) -> Mapping[str, str]:
+    """512-bit operations that a server's second multiplier executes too."""
+    result = dict(figures)
+    for suffix in _SUFFIXES:
+        ports = figures.get("ports" + suffix)
+        if ports is None:
+            continue
+        if server is None:
+            has = _MULTIPLIER.match(name) is not None
+        else:
+            has = "p05" in server.figures.get("ports" + suffix, server.figures.get("ports", ""))
+        if has:
+            result["ports" + suffix] = _ONLY_PORT_0.sub("*p05", ports)
+    return result

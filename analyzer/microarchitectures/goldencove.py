@@ -1,0 +1,222 @@
+"""Golden Cove and Redwood Cove: twelve ports, six-wide rename, additions and memory renamed.
+
+Widths are per cycle, sizes are capacities; ``cyclelens arch show GNR`` has the sources. Intel's manual names
+the third load port 11 and the fifth ALU 10; the instruction tables name them A and B.
+
+    GNR: Granite Rapids
+
+      32 bytes -> 8 instructions -> queue 48 -> 6 decoders --+
+      op cache: 6 lines of 8 per 64 bytes -> 8 uops ---------+
+      microcode -> 4 uops -----------------------------------+
+        +----------------------------------------------------+
+        v
+      uop queue 192
+        |
+        v
+      renamer 6 --> reorder buffer 512 --> retires 8
+        |
+        +-- load buffer 192, store buffer 114
+        |
+        +-- scheduler 205
+              +-- p0   ALU, shift, divide, branch, vector, FP multiply, FP divide, transfer
+              +-- p1   ALU, high-byte merge, slow LEA, multiply, vector, shuffle, FP add, FP multiply
+              +-- p2   load
+              +-- p3   load
+              +-- p4   store data
+              +-- p5   ALU, high-byte merge, slow LEA, vector, shuffle, FP add
+              +-- p6   ALU, shift, branch
+              +-- p7   store address
+              +-- p8   store address
+              +-- p9   store data
+              +-- p10  ALU
+              +-- p11  load
+"""
+
+from __future__ import annotations
+
+from cyclelens.analyzer.microarchitectures.instruction_sets import (
+    ALDER_LAKE,
+    GRANITE_RAPIDS,
+    SAPPHIRE_RAPIDS,
+)
+from cyclelens.analyzer.microarchitectures.literature import (
+    FREE_REGISTERS,
+    INTEL_MANUAL,
+    UOPS_INFO,
+    same_as,
+)
+from cyclelens.analyzer.microarchitectures.tables import free_integer_registers, free_vector_registers
+from cyclelens.analyzer.model.microarchitecture import UNLIMITED, Microarchitecture, Policies, derived
+from cyclelens.analyzer.model.provenance import Certainty, Source, Sources
+from cyclelens.analyzer.model.units import NO_UNITS, Divider, Units, unit
+
+_UNITS = Units(
+    (
+        unit("0", "ALU, shift, branch, divide, vector, FP multiply, FP divide, transfer"),
+        unit("1", "ALU, high-byte merge, slow LEA, multiply, vector, shuffle, FP add, FP multiply"),
+        unit("2", "load"),
+        unit("3", "load"),
+        unit("4", "store data"),
+        unit("5", "ALU, high-byte merge, slow LEA, vector, shuffle, FP add"),
+        unit("6", "ALU, shift, branch"),
+        unit("7", "store address"),
+        unit("8", "store address"),
+        unit("9", "store data"),
+        unit("10", "ALU"),
+        unit("11", "load"),
+    ),
+    prefix="p",
+    letters={**{digit: digit for digit in "0123456789"}, "A": "11", "B": "10"},
+)
+
+_BLOCKS = Source(
+    Certainty.MEASURED,
+    "blocks",
+    "1,000 blocks measured on a Redwood Cove server core: the model fits them no better with other values "
+    "(docs/accuracy.md)",
+)
+_CASES = Source(
+    Certainty.MEASURED, "cases", "Known cases measured on a Redwood Cove server core (docs/accuracy.md)"
+)
+_SHLX = Source(
+    Certainty.PUBLISHED, "shlxplained", "tavianator.com/2025/shlxplained.html, measured on Golden Cove"
+)
+_POPPING = Source(
+    Certainty.PUBLISHED,
+    "Chips and Cheese",
+    "chipsandcheese.com, Popping the Hood on Golden Cove (2021), measured",
+)
+_GOLDEN_COVE_BLOCKS = Source(
+    Certainty.MEASURED,
+    "blocks",
+    "1,000 blocks measured on an Emerald Rapids: the model fits them with this value (docs/accuracy.md)",
+)
+_LSD_OFF = Source(Certainty.UNUSED, "LSD is off", "The blocks fit worse with a loop stream detector")
+_NO_BORDER = Source(
+    Certainty.INFERRED,
+    "blocks",
+    "With Ice Lake's batches the blocks of a server fit worse than without a LSD",
+)
+_CLIENT_LSD = Source(
+    Certainty.PUBLISHED, "Jia, Chips and Cheese", "Seen by performance counters (jia.je; chipsandcheese.com)"
+)
+
+_GRANITE_RAPIDS = Microarchitecture(
+    name="GNR",
+    title="Granite Rapids",
+    products="Xeon 6 with P-cores",
+    sources=Sources(
+        _BLOCKS,
+        {
+            INTEL_MANUAL: "predecode_block_bytes decoders dsb_width idq_size issue_width reorder_buffer_size "
+            "retire_width",
+            _CASES: "taken_branch_units renames_memory fuses_moves closed_by_512_bit late_forwarding_cycles "
+            "branch_ends_decode_group",
+            _SHLX: "add_offset_limit",
+            _POPPING: "reservation_station_size load_buffer_size store_buffer_size branch_buffer_size",
+            UOPS_INFO: "units load_latency vector_load_latency",
+            FREE_REGISTERS: "integer_registers vector_registers",
+            _LSD_OFF: "lsd_unroll lsd_has_borders",
+            same_as("Ice Lake"): "dsb_lines_per_block dsb_to_ms_stall mite_to_ms_stall ms_width "
+            "failed_forwarding_cycles",
+        },
+    ),
+    facts_name="Redwood Cove",
+    extensions=GRANITE_RAPIDS,
+    instruction_queue_size=48,
+    predecode_width=8,
+    predecode_block_bytes=32,
+    decoders=6,
+    dsb_width=8,
+    dsb_block_bytes=64,
+    dsb_lines_per_block=6,
+    dsb_slots_per_line=8,
+    dsb_to_ms_stall=2,
+    idq_size=192,
+    pop_rsp_ends_decode_group=False,
+    fusible_on_last_decoder=False,
+    branch_ends_decode_group=False,
+    jcc_erratum=False,
+    both_halves_cacheable=False,
+    crowded_prefixes_uncacheable=False,
+    large_immediate_takes_slot=False,
+    dsb_loses_width_across_blocks=False,
+    dsb_serves_rounds_together=True,
+    lsd_enabled=False,
+    lsd_has_borders=False,
+    lsd_unroll={},
+    issue_width=6,
+    high8_renamed=False,
+    movzx_high8_alias_eliminated=False,
+    move_elimination_pipeline_length=2,
+    move_elimination_gpr_slots=UNLIMITED,
+    move_elimination_simd_slots=UNLIMITED,
+    all_gpr_aliases_overwritten=True,
+    add_offset_limit=1024,
+    renames_memory=True,
+    fuses_moves=True,
+    taken_branch_units=_UNITS.named(["6"]),
+    reorder_buffer_size=512,
+    retire_width=8,
+    reservation_station_size=205,
+    policies=Policies(binding="fewest_waiting", dispatch_rule="load_words", store_commit="one_line"),
+    units=_UNITS,
+    dividers=(Divider(_UNITS.names, through="0"),),
+    closed_by_512_bit=_UNITS.named(["1"]),
+    fast_pointer_chasing=False,
+    shift_result_without_flags=True,
+    stores_wait_for_data=True,
+    tracks_values=True,
+    late_forwarding_cycles=1,
+    failed_forwarding_cycles=14,
+    load_buffer_size=192,
+    store_buffer_size=114,
+    branch_buffer_size=128,
+    integer_registers=free_integer_registers(280),
+    vector_registers=free_vector_registers(332),
+)
+
+_SAPPHIRE_RAPIDS = derived(
+    _GRANITE_RAPIDS,
+    name="SPR",
+    title="Sapphire Rapids",
+    products="Xeon Scalable 4th and 5th generation",
+    sources={INTEL_MANUAL: "idq_size", _GOLDEN_COVE_BLOCKS: "fuses_moves"},
+    facts_name="Golden Cove",
+    extensions=SAPPHIRE_RAPIDS,
+    idq_size=144,
+    fuses_moves=False,
+)
+
+MODELS = (
+    derived(
+        _SAPPHIRE_RAPIDS,
+        name="ADL",
+        title="Alder Lake",
+        products="Core 12th, 13th and 14th generation",
+        sources={
+            _CLIENT_LSD: "lsd_enabled",
+            _NO_BORDER: "lsd_unroll lsd_has_borders",
+            UOPS_INFO: "closed_by_512_bit",
+        },
+        extensions=ALDER_LAKE,
+        lsd_enabled=True,
+        closed_by_512_bit=NO_UNITS,
+    ),
+    _SAPPHIRE_RAPIDS,
+    derived(
+        _GRANITE_RAPIDS,
+        name="MTL",
+        title="Meteor Lake",
+        products="Core Ultra series 1",
+        sources={
+            _CLIENT_LSD: "lsd_enabled",
+            _NO_BORDER: "lsd_unroll lsd_has_borders",
+            UOPS_INFO: "closed_by_512_bit",
+        },
+        extensions=ALDER_LAKE,
+        lsd_enabled=True,
+        closed_by_512_bit=NO_UNITS,
+    ),
+    _GRANITE_RAPIDS,
+)

@@ -1,0 +1,60 @@
+"""Additions of constants that the renamer carries out: it gives the target the source's value and notes the
+constant that it owes (V9; measured by tavianator.com/2025/shlxplained.html)."""
+
+from __future__ import annotations
+
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.simulator.tables.arrays import ints
+from cyclelens.analyzer.simulator.tables.constants import NONE
+from cyclelens.analyzer.simulator.tables.program import Program
+
+_RARE = 32
+"""Smaller constants use the range up less than once in so many rounds; they are not summed up, so that the
+pipeline's state can repeat."""
+_OWES = 1 << 16
+"""Added to every sum, so that 0 means that nothing is owed."""
+_PENALTY = 2
+"""Cycles that an instruction takes longer whose operand must not have a constant owed."""
+
+
+class Additions:
+    """``owed``: by rename key 0, or ``_OWES`` plus the sum of the constants."""
+
+    def __init__(self, program: Program, microarchitecture: Microarchitecture) -> None:
+        self._program = program
+        self._limit = microarchitecture.add_offset_limit
+        self.active: bool = microarchitecture.add_offset_limit > 0
+        self.owed = ints(0)
+
+    def start(self) -> None:
+        """Nothing is owed."""
+        keys = self._program.keys
+        if keys > len(self.owed):
+            self.owed = ints(2 * keys)
+        for key in range(keys):
+            self.owed[key] = 0
+
+    def fits(self, i: int) -> bool:
+        """Whether an instruction's constant can be owed too. If not, its uop is executed."""
+        total = self.owed_then(i) - _OWES
+        return -self._limit <= total < self._limit
+
+    def owed_then(self, i: int) -> int:
+        """What is owed to the target of an instruction that is carried out."""
+        program = self._program
+        source = program.i_move_source[i]
+        total = _OWES
+        if source >= 0 and self.owed[source]:
+            total = self.owed[source]
+        constant = program.i_added[i]
+        if constant >= _RARE or constant <= -_RARE:
+            total += constant
+        return total
+
+    def penalty(self, i: int) -> int:
+        """Cycles that an instruction takes longer because of constants owed."""
+        first = self._program.i_offset_key0[i]
+        second = self._program.i_offset_key1[i]
+        if (first != NONE and self.owed[first]) or (second != NONE and self.owed[second]):
+            return _PENALTY
+        return 0

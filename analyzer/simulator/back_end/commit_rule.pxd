@@ -1,0 +1,12 @@
+# Made by dev/declarations.py; do not edit.
+cimport cython
+
+from cyclelens.analyzer.simulator.tables.arrays cimport Record
+
+
+
+cdef class CommitRule:
+    cdef void start(self) noexcept
+    cdef void next_cycle(self) noexcept
+    cdef bint may_retire(self, int store) noexcept
+    cdef void record(self, Record state) noexcept

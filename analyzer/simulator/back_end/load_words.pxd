@@ -1,0 +1,15 @@
+# Made by dev/declarations.py; do not edit.
+cimport cython
+
+from cyclelens.analyzer.simulator.back_end.dispatch_rule cimport DispatchRule
+from cyclelens.analyzer.simulator.tables.arrays cimport SequenceHeaps
+from cyclelens.analyzer.simulator.tables.columns cimport Columns
+
+
+
+cdef class LoadWords(DispatchRule):
+    cdef Columns _columns
+    cdef int _first
+    cdef int _second
+    cdef int _third
+    cdef int held_back(self, SequenceHeaps ready) noexcept

@@ -1,0 +1,36 @@
+"""Golden Cove and its descendants: three loads leave together only if they do not all read one word (Z6)."""
+
+from __future__ import annotations
+
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.units import Role
+from cyclelens.analyzer.simulator.back_end.dispatch_rule import DispatchRule
+from cyclelens.analyzer.simulator.tables.arrays import SequenceHeaps
+from cyclelens.analyzer.simulator.tables.columns import Columns
+
+
+class LoadWords(DispatchRule):
+    """Of three loads that begin in the same eight bytes of their lines the youngest waits; which lines these
+    are does not matter."""
+
+    def __init__(self, columns: Columns, microarchitecture: Microarchitecture) -> None:
+        units = microarchitecture.units
+        self._columns = columns
+        loads = units.numbers(units.having(Role.LOAD))
+        self._first: int = loads[0]
+        self._second: int = loads[1]
+        self._third: int = loads[2]
+
+    def held_back(self, ready: SequenceHeaps) -> int:
+        """The unit of the youngest load of three that collide."""
+        if not (ready.counts[self._first] and ready.counts[self._second] and ready.counts[self._third]):
+            return 0
+        word = self._columns.word
+        first = ready.oldest(self._first)
+        second = ready.oldest(self._second)
+        third = ready.oldest(self._third)
+        if word[first] != word[second] or word[first] != word[third]:
+            return 0
+        if first > second and first > third:
+            return 1 << self._first
+        return 1 << (self._second if second > third else self._third)
