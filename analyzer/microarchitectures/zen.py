@@ -146,11 +146,15 @@ _ZEN_2 = Microarchitecture(
     extensions=ZEN_2,
     products="Ryzen 3000, EPYC 7002",
     sources=Sources(
-        _GUIDE_17,
-        {
+        named={
+            _GUIDE_17: "predecode_block_bytes decoders dsb_width dsb_block_bytes dsb_lines_per_block "
+            "dsb_slots_per_line idq_size issue_width reorder_buffer_size retire_width "
+            "reservation_station_size load_latency vector_load_latency load_buffer_size store_buffer_size",
             _INTELS: "jcc_erratum both_halves_cacheable length_changing_prefix_penalty "
             "pop_rsp_needs_complex_decoder pop_rsp_ends_decode_group several_uops_need_complex_decoder "
-            "fusible_waits_for_next "
+            "fusible_waits_for_next branch_ends_decode_group lsd_has_borders add_offset_limit "
+            "renames_memory fuses_moves taken_branch_units shift_result_without_flags stores_wait_for_data "
+            "tracks_values late_forwarding_cycles "
             "branch_across_blocks_costs_a_block large_immediate_takes_slot crowded_prefixes_uncacheable "
             "dsb_loses_width_across_blocks stack_offset_limit lsd_enabled lsd_unroll high8_renamed "
             "movzx_high8_alias_eliminated fast_pointer_chasing closed_by_512_bit",
