@@ -1,7 +1,7 @@
 """What every uop waited for, read off a trace: which input, which port, which full buffer.
 
-Nothing here is estimated. Who makes a value and what held a uop back is recorded by the simulation; who took
-a port, and how full a buffer was, follows from the events of all uops.
+Nothing here is estimated, and no rule of the pipeline stands here: who makes a value, what a uop waited for
+and because of whom was recorded by the stages; how full a buffer was follows from the events of all uops.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 from cyclelens.analyzer.insight.dependencies import dependencies
 from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.analyzer.model.result import Input, Prediction, Trace, TraceRow
-from cyclelens.analyzer.model.units import Role
+from cyclelens.analyzer.model.result import Input, Prediction, Scheduling, Trace, TraceRow
 
 CAUSES: Mapping[str, str] = {
     "decode": "in the instruction queue, until a decoder takes it",
@@ -166,9 +165,9 @@ class _History:
         self.model = registry.get(prediction.microarchitecture)
         self.rows = trace.rows + trace.later
         self.inputs = trace.inputs or ((),) * len(trace.rows)
-        self.stalls = trace.stalls
-        self.held = trace.held or ("",) * len(trace.rows)
-        self.instructions = prediction.instructions
+        self.scheduling = trace.scheduling or (Scheduling(),) * len(trace.rows)
+        self.refusals = trace.refusals
+        self.unfinished = trace.unfinished
         self.never = trace.cycles
         """Stands for the cycle of events that never came."""
         self.ports: dict[str, dict[int, int]] = {port: {} for port in self.model.units.names}
@@ -176,8 +175,6 @@ class _History:
         """First row of every fused uop that was issued."""
         self.group_of: list[int] = []
         """Its number by row."""
-        self.dividers: list[tuple[int, int]] = []
-        """Cycle and row of what went to the divider."""
         self._read()
         self.issued = [self.rows[first].issued or 0 for first in self.groups]
         self.retired = [self._time(self.rows[first].retired) for first in self.groups]
@@ -189,9 +186,6 @@ class _History:
         self.entered = [self.rows[number].issued or 0 for number in self.in_scheduler]
         dispatched = [self._time(self.rows[number].dispatched) for number in self.in_scheduler]
         self.left = sorted(dispatched)
-        self.last_left = list(accumulate(dispatched, max))
-        """For every uop of ``in_scheduler`` when it and all before it have left."""
-        self.slowest = self._slowest()
 
     def _time(self, cycle: int | None) -> int:
         return self.never if cycle is None else cycle
@@ -206,32 +200,6 @@ class _History:
             self.group_of.append(len(self.groups) - 1)
             if row.dispatched is not None and row.port in self.ports:
                 self.ports[row.port][row.dispatched] = number
-                if self._divides(row):
-                    self.dividers.append((row.dispatched, number))
-        self.dividers.sort()
-
-    def _divides(self, row: TraceRow) -> bool:
-        if row.kind != "uop":
-            return False
-        template = self.instructions[row.instruction]
-        fused = sum(template.idq_uops[: row.idq_uop]) + row.fused_uop
-        uop = sum(template.fused_uops[:fused]) + row.uop
-        return uop < len(template.uops) and template.uops[uop].divider_cycles > 0
-
-    def _slowest(self) -> list[int]:
-        """For every fused uop the row that was executed last among it and all before."""
-
-        def later(one: int, other: int) -> int:
-            return (
-                other if self._time(self.rows[other].executed) > self._time(self.rows[one].executed) else one
-            )
-
-        ends = [*self.groups[1:], len(self.rows)][: len(self.groups)]
-        own = []
-        for first, end in zip(self.groups, ends, strict=True):
-            members = [number for number in range(first, end) if self.rows[number].kind != "fused"]
-            own.append(max(members, key=lambda number: (self._time(self.rows[number].executed), -number)))
-        return list(accumulate(own, later))
 
     # -- buffers ---------------------------------------------------------------------------------------------
 
@@ -295,7 +263,7 @@ class _History:
                 if row.executed is not None:
                     yield from self._in_execution(number, row.dispatched, row.executed)
         if row.executed is not None and row.retired is not None:
-            yield from self._before_retirement(number, row.executed + 1, row.retired)
+            yield from self._before_retirement(row.executed + 1, row.retired)
 
     def _before_issue(self, begin: int, end: int) -> Iterator[Wait]:
         """Cycles with the same cause are one wait, which names the uop that was in the way at its end."""
@@ -313,65 +281,33 @@ class _History:
 
     def _unissued(self, cycle: int) -> tuple[str, int | None, str]:
         """Why a uop in the IDQ was not issued in a cycle."""
-        width = self.model.issue_width
-        if self.in_rs(cycle) + width > self.model.reservation_station_size:
-            return "full", self._oldest_in_scheduler(cycle), "RS"
-        if self.in_rob(cycle) + width > self.model.reorder_buffer_size:
-            return "full", self.slowest[bisect_left(self.retired, cycle)], "ROB"
-        if cycle in self.stalls:
-            return "full", self.slowest[bisect_left(self.retired, cycle)], self.stalls[cycle]
+        refusal = self.refusals[cycle]
+        if refusal.full:
+            return "full", refusal.uop, refusal.what
         before = bisect_left(self.issued, cycle + 1) - 1
         if before >= 0 and self.issued[before] == cycle:
             return "slots", self.groups[before], ""
         return "renamer", None, ""
 
-    def _oldest_in_scheduler(self, cycle: int) -> int:
-        return self.in_scheduler[bisect_left(self.last_left, cycle)]
-
     def _before_ready(self, number: int, issued: int, ready: int) -> Iterator[Wait]:
-        earliest = issued + self.model.issue_to_dispatch_delay
-        yield Wait(issued, min(earliest, ready), "delay")
-        inputs = [value for value in self.inputs[number] if value.value != "memory"]
-        begin = min(earliest, ready)
-        if inputs:
-            last = max(inputs, key=lambda value: self._time(value.ready))
-            known = self._time(last.ready)
-            # An input that arrives just when the uop could go costs it a cycle (docs/pipeline.md 3.11.4).
-            known = known + 1 if earliest <= known <= earliest + 1 else known
-            if known > begin:
-                yield Wait(begin, min(known, ready), "input", last.producer, last.value)
-                begin = min(known, ready)
-        if ready > begin and self.held[number]:
-            yield Wait(begin, ready, self.held[number])
+        recorded = self.scheduling[number]
+        begin = min(issued + self.model.issue_to_dispatch_delay, ready)
+        yield Wait(issued, begin, "delay")
+        if recorded.last is not None and recorded.inputs_ready is not None:
+            last = self.inputs[number][recorded.last]
+            end = min(recorded.inputs_ready, ready)
+            if end > begin:
+                yield Wait(begin, end, "input", last.producer, last.value)
+                begin = end
+        if ready > begin and recorded.held:
+            yield Wait(begin, ready, recorded.held)
 
     def _before_dispatch(self, number: int, ready: int, dispatched: int) -> Iterator[Wait]:
-        """For its port: names who went last before it."""
-        if ready == dispatched:
-            return
-        port = self.rows[number].port
-        cycle = dispatched - 1
-        taker = self.ports[port].get(cycle)
-        if self._divides(self.rows[number]):
-            busy = bisect_left(self.dividers, (dispatched, 0)) - 1
-            if busy >= 0:
-                yield Wait(ready, dispatched, "divider", self.dividers[busy][1])
-                return
-        if taker is not None:
-            yield Wait(ready, dispatched, "port", taker, port)
-            return
-        # Neither a uop nor the divider: its port stood back for a sibling (docs/pipeline.md Z1 and Z2).
-        other = self.ports.get(self._sibling(port), {}).get(cycle)
-        yield Wait(
-            ready, dispatched, "pair", self.ports[port].get(cycle - 1) if other is None else other, port
-        )
-
-    def _sibling(self, port: str) -> str:
-        """The other of the two units that load or that store data."""
-        for role in (Role.LOAD, Role.STORE_DATA):
-            names = self.model.units.having(role).names
-            if port in names:
-                return names[-1] if port == names[0] else names[0]
-        return port
+        """For its port or the divider: names who kept it back last."""
+        recorded = self.scheduling[number]
+        if dispatched > ready:
+            value = "" if recorded.queued == "divider" else self.rows[number].port
+            yield Wait(ready, dispatched, recorded.queued, recorded.behind, value)
 
     def _in_execution(self, number: int, dispatched: int, executed: int) -> Iterator[Wait]:
         stores = [value for value in self.inputs[number] if value.value == "memory"]
@@ -383,14 +319,12 @@ class _History:
                 begin = known
         yield Wait(begin, executed, "execution")
 
-    def _before_retirement(self, number: int, begin: int, retired: int) -> Iterator[Wait]:
-        if retired <= begin:
-            return
-        slowest = self.slowest[self.group_of[number]]
-        if slowest == number or self._time(self.rows[slowest].executed) < begin:
-            yield Wait(begin, retired, "width")
-            return
-        end = min(self._time(self.rows[slowest].executed) + 1, retired)
-        yield Wait(begin, end, "order", slowest)
-        if end < retired:
-            yield Wait(end, retired, "width")
+    def _before_retirement(self, begin: int, retired: int) -> Iterator[Wait]:
+        """Up to the last uop that was not finished when its turn came, then for the width."""
+        end = retired
+        while end > begin and self.unfinished[end - 1] is None:
+            end -= 1
+        if end > begin:
+            yield Wait(begin, end, "order", self.unfinished[end - 1])
+        if retired > max(begin, end):
+            yield Wait(max(begin, end), retired, "width")

@@ -50,6 +50,35 @@ class Input(NamedTuple):
     """First cycle in which the value can be used."""
 
 
+class Scheduling(NamedTuple):
+    """What a uop waited for between issue and dispatch, as the scheduler recorded it."""
+
+    last: int | None = None
+    """The input that came last, by its place in the row's inputs; None if it did not wait for any."""
+    inputs_ready: int | None = None
+    """First cycle that the inputs allow."""
+    held: str = ""
+    """What kept it back when its inputs were there: ``fence``, ``unit`` (busy with the same instruction of
+    before) or nothing."""
+    queued: str = ""
+    """What it waited for once it was ready: ``port``, ``divider``, ``pair`` (two that may not leave together)
+    or nothing."""
+    behind: int | None = None
+    """The row because of which it waited when it was ready, if there was one."""
+
+
+class Refusal(NamedTuple):
+    """Why issue slots of a cycle stayed empty, as the renamer recorded it."""
+
+    what: str
+    """The cause of the front end or of the renamer, or the buffer that was full (``Cause.what``); empty if no
+    slot stayed empty."""
+    full: bool
+    """Whether a buffer was full."""
+    uop: int | None
+    """The row of the uop that caused it; None where that was the front end."""
+
+
 @dataclass(frozen=True, slots=True)
 class Trace:
     """Rows in program order, round by round."""
@@ -59,13 +88,14 @@ class Trace:
     """Simulated cycles."""
     inputs: tuple[tuple[Input, ...], ...] = ()
     """For every row the values that another uop made."""
-    held: tuple[str, ...] = ()
-    """For every row what kept it in the scheduler when its inputs were there: ``fence``, ``unit`` (busy with
-    the same instruction of before) or nothing."""
+    scheduling: tuple[Scheduling, ...] = ()
+    """For every row what it waited for in the scheduler."""
     later: tuple[TraceRow, ...] = ()
     """The uops of rounds behind the last one of ``rows``, as far as they got: they took room and ports."""
-    stalls: Mapping[int, str] = field(default_factory=dict)
-    """By cycle the buffer or register file that had no room for the next uop; only if these are limited."""
+    refusals: tuple[Refusal, ...] = ()
+    """By cycle why issue slots stayed empty."""
+    unfinished: tuple[int | None, ...] = ()
+    """By cycle the row of the uop that kept others from retiring; None if only the width did, or nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,7 +49,7 @@ def causes(shown: Timeline, instruction: int, round_number: int = 5) -> dict[str
     }
 
 
-@pytest.mark.parametrize("name", ["SNB", "SKL", "ICL"])
+@pytest.mark.parametrize("name", ["SNB", "SKL", "ICL", "ZEN2", "ZEN5"])
 @pytest.mark.parametrize("block", BLOCKS)
 def test_every_cycle_of_a_uop_has_a_cause(block, name):
     for code in (BLOCKS[block], looped(BLOCKS[block])):
@@ -99,6 +99,30 @@ def test_a_chain_waits_for_its_inputs_and_is_the_critical_one():
 def test_uops_for_one_port_wait_for_it():
     shown = drawn(looped(BLOCKS["one port: four imul"]))
     assert causes(shown, 3)["port"].value == "1"
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "behind"),
+    [
+        pytest.param("ICL", "488906498907", 0, id="mov [rsi], rax; mov [r15], rax: two lines"),
+        pytest.param("SNB", "c5fe6f06c5fe6f4e20", 0, id="two vmovdqu ymm, [rsi]: loads of 256 bits"),
+        pytest.param("SNB", "c5fe7f06488907", 0, id="vmovdqu [rsi], ymm0: a store of 256 bits, and another"),
+    ],
+)
+def test_two_that_may_not_leave_together_wait_for_each_other(name, code, behind):
+    shown = drawn(looped(code), name)
+    pairs = [wait for waits in shown.waits for wait in waits if wait.cause == "pair"]
+    assert pairs
+    assert behind in {shown.row(wait.uop).instruction for wait in pairs if wait.uop is not None}
+
+
+def test_a_uop_that_finished_in_time_keeps_nobody_from_retiring():
+    """NOPs behind a chain of loads: the last of a group wait for the width alone."""
+    shown = drawn(looped("488b00" + "90" * 30))
+    rows = list(zip(shown.rows, shown.waits, strict=True))
+    behind = {shown.row(wait.uop).instruction for _, waits in rows for wait in waits if wait.cause == "order"}
+    assert behind == {0}
+    assert "width" in {wait.cause for _, waits in rows for wait in waits}
 
 
 def test_a_division_waits_for_the_divider():

@@ -41,7 +41,9 @@ def _lines(simulation: Simulation) -> Iterator[str]:
         if field.name != "trace":
             yield f"{field.name} {getattr(simulation, field.name)}"
     assert simulation.trace is not None
-    yield from map(str, simulation.trace.rows)
+    for rows in (simulation.trace.rows, simulation.trace.scheduling, simulation.trace.refusals):
+        yield from map(str, rows)
+    yield str(simulation.trace.unfinished)
 
 
 def main() -> None:

@@ -8,6 +8,7 @@ from cyclelens.analyzer.simulator.tables.program cimport Program
 
 cdef int LOAD
 cdef int NONE
+cdef int QUEUED_FOR_PORT
 cdef int STORE_ADDRESS
 cdef int STORE_DATA
 cdef int UNKNOWN
@@ -51,6 +52,7 @@ cdef class AgeScheduler:
     cdef int[::1] _counts
     cdef int[::1] _ring
     cdef int[::1] _blocked
+    cdef int[::1] _latest
     cdef public int[::1] busy
     cdef int _blocked_count
     cdef int _divider_free
@@ -70,6 +72,7 @@ cdef class AgeScheduler:
     cdef bint _wastes_address(self, int uop, int cycle) noexcept
     cdef void _pick_vectors(self, int cycle) noexcept
     cdef int _choose_pipe(self, int mask) noexcept
+    @cython.locals(taken=cython.bint)
     cdef void _finish(self, int uop, int static, int unit, int cycle) noexcept
     cdef void _known(self, int value, int ready, int cycle) noexcept
 

@@ -11,6 +11,7 @@ from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import (
     LOAD,
     NONE,
+    QUEUED_FOR_PORT,
     STORE_ADDRESS,
     STORE_DATA,
     UNKNOWN,
@@ -72,6 +73,8 @@ class AgeScheduler:
         self._ring = ints(_RING)
         self._blocked = ints(_ROOM)
         """Loads whose inputs are there, and that wait for a store to be committed."""
+        self._latest = ints(len(units))
+        """The uop that each unit took last."""
         self.busy = ints(len(units))
         """Cycle from which each unit is free again."""
 
@@ -83,6 +86,7 @@ class AgeScheduler:
             self._ring[slot] = NONE
         for unit in range(self._units):
             self.busy[unit] = 0
+            self._latest[unit] = NONE
         self._blocked_count = 0
         self._divider_free = 0
         self._alone_free = 0
@@ -120,6 +124,7 @@ class AgeScheduler:
         static = columns.static[uop]
         own = self._program.u_in_count[static]
         first = columns.first_input[uop]
+        last = NONE
         takes_adds = self._operations.t_traits[static] & _TAKES_FP_ADD
         for place in range(flight.u_inputs[slot]):
             value = columns.input_value[first + place]
@@ -134,9 +139,12 @@ class AgeScheduler:
             adds = producer != NONE and self._operations.t_traits[columns.static[producer]] & _FP_ADD
             if adds and not takes_adds:
                 there += 1
-            if there > ready:
+            if there >= ready:
                 ready = there
+                last = first + place
         columns.ready[uop] = ready
+        columns.last_input[uop] = last
+        columns.inputs_ready[uop] = ready
         if columns.blocked[uop]:
             self._blocked[self._blocked_count] = uop
             self._blocked_count += 1
@@ -345,6 +353,12 @@ class AgeScheduler:
         """Fix the times of results, and of those that wait for them."""
         columns = self._columns
         program = self._program
+        before = self._latest[unit]
+        if columns.ready[uop] < cycle:
+            # Not every cycle that is lost has a uop in it: picks waste slots (M14).
+            taken: bool = before != NONE and columns.dispatched[before] == cycle - 1
+            columns.queue(uop, QUEUED_FOR_PORT, before if taken else NONE)
+        self._latest[unit] = uop
         columns.port[uop] = unit
         columns.dispatched[uop] = cycle
         executed = cycle + 1

@@ -8,6 +8,9 @@ from cyclelens.analyzer.simulator.tables.columns cimport Columns
 from cyclelens.analyzer.simulator.tables.entries cimport Entries
 from cyclelens.analyzer.simulator.tables.program cimport Program
 
+cdef int NONE
+cdef int QUEUED_FOR_DIVIDER
+cdef int QUEUED_FOR_PORT
 
 
 cdef class BoundUnit(Picker):
@@ -21,6 +24,8 @@ cdef class BoundUnit(Picker):
     cdef SequenceHeaps _queues
     cdef int[::1] _divider_of
     cdef int[::1] _leaves_through
+    cdef int[::1] _latest
+    cdef int[::1] _latest_division
     cdef int[::1] _blocked
     cdef int _ready
     cdef int _dividing
@@ -33,4 +38,5 @@ cdef class BoundUnit(Picker):
     cdef int record(self, Record state) except -1
     cdef void _dispatch(self, int cycle) noexcept
     cdef bint _divide(self, int unit, int cycle) noexcept
-    cdef void _leave(self, int uop, int cycle) noexcept
+    cdef bint _was_busy(self, int divider, int cycle) noexcept
+    cdef void _leave(self, int uop, int unit, int cycle) noexcept

@@ -8,6 +8,7 @@ from cyclelens.analyzer.simulator.back_end.dispatch_rule import DispatchRule
 from cyclelens.analyzer.simulator.back_end.picker import Picker
 from cyclelens.analyzer.simulator.tables.arrays import Column, Record, SequenceHeaps, ints
 from cyclelens.analyzer.simulator.tables.columns import Columns
+from cyclelens.analyzer.simulator.tables.constants import NONE, QUEUED_FOR_DIVIDER, QUEUED_FOR_PORT
 from cyclelens.analyzer.simulator.tables.entries import Entries
 
 
@@ -40,6 +41,9 @@ class BoundUnit(Picker):
             for name in divider.units:
                 self._divider_of[units.names.index(name)] = number
                 self._leaves_through[units.names.index(name)] = units.names.index(divider.through or name)
+        self._latest = ints(self._units)
+        """The uop that each unit took last."""
+        self._latest_division = ints(self._dividers)
         self._blocked = ints(self._dividers)
         """Cycles for which each divider is still busy."""
 
@@ -52,8 +56,11 @@ class BoundUnit(Picker):
         self._dividing = 0
         """Uops in the queues of dividers."""
         self._busy_dividers = 0
+        for unit in range(self._units):
+            self._latest[unit] = NONE
         for divider in range(self._dividers):
             self._blocked[divider] = 0
+            self._latest_division[divider] = NONE
         if self._rule is not None:
             self._rule.start()
 
@@ -108,7 +115,7 @@ class BoundUnit(Picker):
                 continue
             if queues.counts[unit] > 0 and not held >> unit & 1:
                 uop = queues.pop(unit)
-                self._leave(uop, cycle)
+                self._leave(uop, unit, cycle)
                 if self._rule is not None:
                     self._rule.left(uop, unit)
 
@@ -127,13 +134,28 @@ class BoundUnit(Picker):
                 self._blocked[divider] = self._program.u_divider[self._columns.static[uop]]
                 self._busy_dividers += 1
                 self._dividing -= 1
-                self._leave(uop, cycle)
+                self._leave(uop, unit, cycle)
+                if self._columns.ready[uop] < cycle and self._was_busy(divider, cycle - 1):
+                    self._columns.queue(uop, QUEUED_FOR_DIVIDER, self._latest_division[divider])
+                self._latest_division[divider] = uop
                 return True
         return False
 
-    def _leave(self, uop: int, cycle: int) -> None:
-        self._columns.dispatched[uop] = cycle
+    def _was_busy(self, divider: int, cycle: int) -> bool:
+        """With the uop that it took last."""
+        uop = self._latest_division[divider]
+        if uop == NONE:
+            return False
+        return cycle < self._columns.dispatched[uop] + self._program.u_divider[self._columns.static[uop]]
+
+    def _leave(self, uop: int, unit: int, cycle: int) -> None:
+        columns = self._columns
+        before = self._latest[unit]
+        if columns.ready[uop] < cycle and before != NONE and columns.dispatched[before] == cycle - 1:
+            columns.queue(uop, QUEUED_FOR_PORT, before)
+        self._latest[unit] = uop
+        columns.dispatched[uop] = cycle
         self.dispatched[self.count] = uop
         self.count += 1
-        self._entries.leave(self._columns.port[uop])
+        self._entries.leave(columns.port[uop])
         self._ready -= 1

@@ -277,10 +277,12 @@ class Scheduler:
         columns = self._columns
         first = columns.first_input[uop]
         latest = FOREVER
+        last = NONE
         for position in range(first, first + self._program.u_in_count[columns.static[uop]]):
             known = columns.value_ready[columns.input_value[position]]
             if known > latest:
                 latest = known
+                last = position
         earliest = columns.issued[uop] + self._delay
         ready = latest
         if latest < earliest:
@@ -288,6 +290,8 @@ class Scheduler:
         elif latest <= earliest + 1:
             # An input that arrives just when the uop could go costs it a cycle.
             ready = latest + 1
+        columns.last_input[uop] = last
+        columns.inputs_ready[uop] = ready
         if ready <= cycle:
             ready = cycle + 1
         columns.ready[uop] = ready

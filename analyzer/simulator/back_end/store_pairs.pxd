@@ -6,6 +6,7 @@ from cyclelens.analyzer.simulator.tables.arrays cimport SequenceHeaps
 from cyclelens.analyzer.simulator.tables.columns cimport Columns
 from cyclelens.analyzer.simulator.tables.program cimport Program
 
+cdef int QUEUED_FOR_PAIR
 cdef int _LINE_BYTES
 
 

@@ -7,6 +7,7 @@ from cyclelens.analyzer.model.units import Role
 from cyclelens.analyzer.simulator.back_end.dispatch_rule import DispatchRule
 from cyclelens.analyzer.simulator.tables.arrays import SequenceHeaps
 from cyclelens.analyzer.simulator.tables.columns import Columns
+from cyclelens.analyzer.simulator.tables.constants import QUEUED_FOR_PAIR
 
 _LINE_BYTES = 64
 
@@ -33,6 +34,7 @@ class StorePairs(DispatchRule):
             and self._program.u_has_address[self._columns.static[second]]
             and not self._may_pair(self._columns.store[first], self._columns.store[second])
         ):
+            self._columns.queue(max(first, second), QUEUED_FOR_PAIR, min(first, second))
             return 1 << (self._other if first < second else self._one)
         return 0
 

@@ -7,6 +7,8 @@ from cyclelens.analyzer.simulator.tables.columns cimport Columns
 from cyclelens.analyzer.simulator.tables.program cimport Program
 
 cdef int LOAD
+cdef int NONE
+cdef int QUEUED_FOR_PAIR
 cdef int _WIDE_STORE
 
 
@@ -17,6 +19,7 @@ cdef class WideMemory(DispatchRule):
     cdef int _other
     cdef int _data
     cdef int _busy
+    cdef int _wide
     cdef void start(self) noexcept
     cdef int held_back(self, SequenceHeaps ready) noexcept
     cdef void left(self, int uop, int unit) noexcept

@@ -7,7 +7,7 @@ from cyclelens.analyzer.model.units import Role
 from cyclelens.analyzer.simulator.back_end.dispatch_rule import DispatchRule
 from cyclelens.analyzer.simulator.tables.arrays import Record, SequenceHeaps
 from cyclelens.analyzer.simulator.tables.columns import Columns
-from cyclelens.analyzer.simulator.tables.constants import LOAD
+from cyclelens.analyzer.simulator.tables.constants import LOAD, NONE, QUEUED_FOR_PAIR
 
 _WIDE_STORE = 2
 """Cycles."""
@@ -29,10 +29,14 @@ class WideMemory(DispatchRule):
         """No uop was dispatched."""
         self._busy = 0
         """Cycles for which the store-data unit is taken."""
+        self._wide = NONE
+        """The store that takes it."""
 
     def held_back(self, ready: SequenceHeaps) -> int:
         """The store-data unit while it is taken, and the unit of the younger load of two."""
         held = 1 << self._data if self._busy else 0
+        if self._busy and ready.counts[self._data] > 0:
+            self._columns.queue(ready.oldest(self._data), QUEUED_FOR_PAIR, self._wide)
         if ready.counts[self._one] == 0 or ready.counts[self._other] == 0:
             return held
         first = ready.oldest(self._one)
@@ -44,6 +48,7 @@ class WideMemory(DispatchRule):
             and self._program.u_kind[other] == LOAD
             and (self._program.u_wide[one] or self._program.u_wide[other])
         ):
+            self._columns.queue(max(first, second), QUEUED_FOR_PAIR, min(first, second))
             held |= 1 << (self._other if first < second else self._one)
         return held
 
@@ -51,6 +56,7 @@ class WideMemory(DispatchRule):
         """A uop was dispatched to this unit."""
         if unit == self._data and self._program.u_wide[self._columns.static[uop]]:
             self._busy = _WIDE_STORE
+            self._wide = uop
 
     def pass_by(self, cycles: int) -> None:
         """So many cycles are over."""

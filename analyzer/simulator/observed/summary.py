@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cyclelens.analyzer.model.result import Input, Simulation, Trace, TraceRow
+from cyclelens.analyzer.model.result import Input, Refusal, Scheduling, Simulation, Trace, TraceRow
 from cyclelens.analyzer.model.units import Units
 from cyclelens.analyzer.simulator.observed.tally import Tally
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import (
     ELIMINATED,
     HELD_NAMES,
+    ISSUE_GROUP,
     LOAD,
     MERGE,
     NONE,
+    QUEUED_NAMES,
     REFUSALS,
-    RESOURCE_FULL,
     RETIRING,
+    RS_FULL,
     SOURCE_NAMES,
     STORE_ADDRESS,
     STORE_DATA,
@@ -65,21 +67,48 @@ def _trace(columns: Columns, units: Units, last_round: int, cycles: int, first_r
         count = min(first_rounds, last_round + 1) * columns.program.instructions
         return Trace(tuple(_rows(columns, units, min(count, columns.instances))[0]), cycles)
     rows, uops = _rows(columns, units, columns.instances)
+    by_uop = {uop: row for row, uop in enumerate(uops) if uop != NONE}
     end = next((number for number, row in enumerate(rows) if row.round > last_round), len(rows))
     return Trace(
         rows=tuple(rows[:end]),
         cycles=cycles,
         inputs=tuple(_inputs(columns, uops, end)),
-        held=tuple(HELD_NAMES[columns.held[uop]] if uop != NONE else "" for uop in uops[:end]),
+        scheduling=tuple(_scheduling(columns, uops, end)),
         later=tuple(rows[end:]),
-        stalls=_stalls(columns, cycles),
+        refusals=tuple(_refusals(columns, by_uop, cycles)),
+        unfinished=tuple(by_uop.get(columns.unfinished[cycle]) for cycle in range(cycles)),
     )
 
 
-def _stalls(columns: Columns, cycles: int) -> dict[int, str]:
-    """By cycle the resource that issue waited for."""
-    refusals = [columns.refusal[cycle] & ~RETIRING for cycle in range(cycles)]
-    return {cycle: REFUSALS[number] for cycle, number in enumerate(refusals) if number >= RESOURCE_FULL}
+def _refusals(columns: Columns, by_uop: dict[int, int], cycles: int) -> Iterator[Refusal]:
+    """By cycle."""
+    for cycle in range(cycles):
+        number = columns.refusal[cycle] & ~RETIRING
+        uop = by_uop.get(columns.refused_by[cycle]) if number >= ISSUE_GROUP else None
+        yield Refusal(REFUSALS[number], number >= RS_FULL, uop)
+
+
+def _scheduling(columns: Columns, uops: list[int], end: int) -> Iterator[Scheduling]:
+    """Of the first rows; ``uops`` are those of all rows."""
+    rows = {uop: row for row, uop in enumerate(uops) if uop != NONE}
+    for uop in uops[:end]:
+        if uop == NONE or columns.ready[uop] < 0:
+            yield Scheduling()
+            continue
+        last = None
+        if columns.last_input[uop] != NONE:
+            last = sum(
+                columns.value_uop[columns.input_value[place]] in rows
+                for place in range(columns.first_input[uop], columns.last_input[uop])
+            )
+        queued = QUEUED_NAMES[columns.queued[uop]]
+        yield Scheduling(
+            last=last,
+            inputs_ready=columns.inputs_ready[uop],
+            held=HELD_NAMES[columns.held[uop]],
+            queued=queued,
+            behind=rows.get(columns.behind[uop]) if queued else None,
+        )
 
 
 def _inputs(columns: Columns, uops: list[int], end: int) -> Iterator[tuple[Input, ...]]:

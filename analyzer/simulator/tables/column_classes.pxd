@@ -34,6 +34,10 @@ cdef class FlightColumns:
     cdef public int[::1] blocked
     cdef public int[::1] word
     cdef public int[::1] held
+    cdef public int[::1] last_input
+    cdef public int[::1] inputs_ready
+    cdef public int[::1] queued
+    cdef public int[::1] behind
     cdef int _inputs_ready
     cdef public int[::1] input_value
     cdef public int[::1] input_uop

@@ -101,6 +101,10 @@ class FlightColumns:
         self.blocked = ints(0)
         self.word = ints(0)
         self.held = ints(0)
+        self.last_input = ints(0)
+        self.inputs_ready = ints(0)
+        self.queued = ints(0)
+        self.behind = ints(0)
         self._inputs_ready = 0
         self.input_value = ints(0)
         self.input_uop = ints(0)
@@ -175,6 +179,10 @@ class FlightColumns:
             self.blocked = grown(self.blocked, size)
             self.word = grown(self.word, size)
             self.held = grown(self.held, size)
+            self.last_input = grown(self.last_input, size)
+            self.inputs_ready = grown(self.inputs_ready, size)
+            self.queued = grown(self.queued, size)
+            self.behind = grown(self.behind, size)
         for row in range(self._uops_ready, end):
             self.source[row] = NO_SOURCE
             self.added[row] = UNKNOWN
@@ -189,6 +197,7 @@ class FlightColumns:
             self.blocked[row] = 0
             self.word[row] = NONE
             self.held[row] = 0
+            self.queued[row] = 0
         self._uops_ready = end
 
     def _more_inputs(self, end: int) -> None:

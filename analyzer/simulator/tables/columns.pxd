@@ -26,6 +26,7 @@ cdef class Columns(FlightColumns):
     cdef int reserve(self) except -1
     cdef int reserve_cycles(self, int end) except -1
     cdef void refuse(self, int cycle, int refusal, int by) noexcept
+    cdef void queue(self, int uop, int queued, int behind) noexcept
     cdef void generate(self, int instances) noexcept
     cdef int address_of(self, int instance) noexcept
     cdef int new_uop(self, int instance, int i, int static) noexcept

@@ -74,6 +74,11 @@ class Columns(FlightColumns):
         self.refusal[cycle] = refusal
         self.refused_by[cycle] = by
 
+    def queue(self, uop: int, queued: int, behind: int) -> None:
+        """Record why a ready uop does not leave in this cycle (``QUEUED_NAMES``), and because of which."""
+        self.queued[uop] = queued
+        self.behind[uop] = behind
+
     def generate(self, instances: int) -> None:
         """Create the uops of all instances up to (not including) this number (L5)."""
         program = self.program

@@ -30,6 +30,10 @@ HELD_BY_UNIT, HELD_BY_FENCE = 1, 2
 HELD_NAMES = ("", "unit", "fence")
 """By the numbers above."""
 
+QUEUED_FOR_PORT, QUEUED_FOR_DIVIDER, QUEUED_FOR_PAIR = 1, 2, 3
+QUEUED_NAMES = ("", "port", "divider", "pair")
+"""By the numbers above."""
+
 RESOURCES = (
     "load buffer",
     "store buffer",

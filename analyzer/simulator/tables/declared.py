@@ -67,6 +67,10 @@ UOPS = Table(
         Field("blocked", "0"),  # a load that cannot forward from its store
         Field("word", "NONE"),  # of a load: which others read the same word of their lines
         Field("held", "0"),  # what kept it in the scheduler at last though its inputs were there: HELD_BY_...
+        Field("last_input"),  # row of the input that came last, NONE if it did not wait for any
+        Field("inputs_ready"),  # first cycle that the inputs allow
+        Field("queued", "0"),  # what a ready uop waited for at last: QUEUED_FOR_...
+        Field("behind"),  # because of which uop, NONE if that is not known
     ),
 )
 
