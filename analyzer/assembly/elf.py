@@ -143,7 +143,8 @@ class ObjectFile:
 
     def __init__(self, data: bytes) -> None:
         _check_header(data)
-        self._relocatable = int.from_bytes(data[16:18], "little") == 1
+        self.is_relocatable = int.from_bytes(data[16:18], "little") == 1
+        """Is it an object, whose addresses a linker fills in?"""
         self._image = bytearray(data)
         self._bases: dict[int, int] = {}
         """Of the sections of a relocatable file, by number."""
@@ -226,12 +227,12 @@ class ObjectFile:
     def read(self, address: int, size: int) -> bytes:
         """Bytes of a section that is loaded, with addresses filled in; fewer where it ends."""
         for number, header in enumerate(self._headers):
-            start = self._bases.get(number, 0) if self._relocatable else header.address
+            start = self._bases.get(number, 0) if self.is_relocatable else header.address
             if header.flags & _ALLOCATED and start <= address < start + header.size:
                 if number not in self._loaded:
                     content = self._content(header)
                     self._loaded[number] = (
-                        self._relocated(number, start, content) if self._relocatable else content
+                        self._relocated(number, start, content) if self.is_relocatable else content
                     )
                 return self._loaded[number][address - start : address - start + size]
         return b""
@@ -263,7 +264,7 @@ class ObjectFile:
             symbol.value: symbol.name for symbol in self._symbols if symbol.name and symbol.kind <= _FUNCTION
         }
         for header in self._headers:
-            if self._relocatable or header.kind != _RELOCATIONS:
+            if self.is_relocatable or header.kind != _RELOCATIONS:
                 continue
             symbols = self._headers[header.link]
             names = self._content(self._headers[symbols.link]) if symbols.kind == _EXPORTED else b""
@@ -299,7 +300,7 @@ class ObjectFile:
     def _lay_out(self) -> Iterator[_Section]:
         """The sections with code; those of a relocatable file get addresses, and so do all symbols."""
         bases = self._bases
-        if self._relocatable:
+        if self.is_relocatable:
             next_address = 0
             for number, header in enumerate(self._headers):
                 if header.flags & _ALLOCATED:
@@ -310,11 +311,11 @@ class ObjectFile:
         for number, header in enumerate(self._headers):
             if header.flags & _EXECUTABLE and header.kind == _CODE:
                 base = bases.get(number, 0)
-                address = base if self._relocatable else header.address
+                address = base if self.is_relocatable else header.address
                 code = self._content(header)
-                if self._relocatable:
+                if self.is_relocatable:
                     code = self._relocated(number, base, code)
-                alignment = max(header.alignment, 1) if self._relocatable else LINE_BYTES
+                alignment = max(header.alignment, 1) if self.is_relocatable else LINE_BYTES
                 yield _Section(number, self._name(header), address, base, alignment, code)
 
     def _move_symbols(self, bases: Mapping[int, int], end: int) -> None:
@@ -411,7 +412,7 @@ class ObjectFile:
 
         dwarf = self._dwarf
         # What a linker has yet to fill in cannot be told without relocations: `strip` takes those away too.
-        if dwarf is None or (self._relocatable and not self._is_there(_RELOCATIONS)):
+        if dwarf is None or (self.is_relocatable and not self._is_there(_RELOCATIONS)):
             return
         for entry in dwarf.EH_CFI_entries() if dwarf.has_EH_CFI() else ():
             if isinstance(entry, FDE):

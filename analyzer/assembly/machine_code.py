@@ -19,7 +19,7 @@ from cyclelens.analyzer.assembly.decoder import decode
 from cyclelens.analyzer.assembly.elf import Function, LinePlace, ObjectFile, ObjectFileError
 from cyclelens.analyzer.assembly.loop_parts import Loop, is_in_one_piece, scattered
 from cyclelens.analyzer.assembly.loops import FoundLoop, MadeLoop, branchings, described
-from cyclelens.analyzer.assembly.machine_flow import MachineCode, Surroundings, code_of, is_padding
+from cyclelens.analyzer.assembly.machine_flow import MachineCode, Surroundings, code_of, is_padding, near
 from cyclelens.analyzer.assembly.problems import make_problem
 from cyclelens.analyzer.assembly.regions import MAXIMUM_REGIONS, Span
 from cyclelens.analyzer.model.source import (
@@ -93,7 +93,13 @@ class _Listing:
         if target is not None:
             text = f"{text.rpartition(' ')[0]} {(target - origin) % (1 << 64):#x}"
         number, column, file = (UNKNOWN_LINE, 0, "") if line is None else (line.line, line.column, line.file)
-        source = (number, column, column, text, instruction.code, "object file")
+        code = instruction.code
+        address_read = near(instruction, self.machine.ends[place])
+        if self._file.is_relocatable and address_read is not None:
+            # A stand-in for what the linker fills in: the same for the same place, whatever reads it.
+            at = len(code) - instruction.immediate_bits // 8 - 4
+            code = code[:at] + (address_read % (1 << 31)).to_bytes(4, "little") + code[at + 4 :]
+        source = (number, column, column, text, code, "object file")
         return SourceLine(*source, address=address - origin, file=file)
 
     def placement(self, run: Sequence[int]) -> Placement:

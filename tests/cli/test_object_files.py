@@ -356,3 +356,17 @@ def test_a_file_that_gnu_as_assembles_has_the_positions_of_its_object(
 ) -> None:
     run("as", "-o", tmp_path / "x.o", SCAN)
     assert figures(SCAN, capsys, "--assembler", "gas") == figures(tmp_path / "x.o", capsys)
+
+
+def test_two_instructions_that_name_one_variable_meet_in_memory(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Their distances to it differ: the second one waits for what the first one stored all the same."""
+    (tmp_path / "x.s").write_text(
+        "f: incq a(%rip)\n movl $5, b(%rip)\n incq a(%rip)\n dec %rcx\n jne f\n ret\n.comm a,8\n.lcomm b,8\n"
+    )
+    run("as", "-o", tmp_path / "x.o", tmp_path / "x.s")
+    (in_text,) = figures(tmp_path / "x.s", capsys, "--regions", "loops", "--alignment", "0")
+    (in_object,) = figures(tmp_path / "x.o", capsys, "--alignment", "0")
+    assert in_text == in_object
+    assert in_object[1] == [{"cycles_per_iteration": 12.0, "offsets": [0]}]
