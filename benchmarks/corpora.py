@@ -107,7 +107,9 @@ def measure(source: Source, analyzer: Analyzer) -> Measured | None:
     text = assemble(source.text, regions="loops", origin=source.origin)
     result.seconds = time.process_time() - started
     _count_lines(source, result)
-    theirs, ours = by_loop(object_loops(code)), by_loop(text.regions)
+    # NASM's sections of code hold no tables, but functions that nothing declares.
+    theirs = by_loop(object_loops(code, is_all_code=source.path.suffix == ".asm"))
+    ours = by_loop(text.regions)
     result.loops, result.found = len(theirs), len(ours)
     known: dict[object, list[list[Region]]] = {}
     for regions in ours:
@@ -163,10 +165,16 @@ def _count_lines(source: Source, result: Measured) -> None:
         result.failures.append(f"{problem.line}: {problem.message} | {line[:100]}")
 
 
-def object_loops(code: bytes) -> tuple[Region, ...]:
-    """Of functions, because there are tables between them; of whole sections where nothing is declared."""
+def object_loops(code: bytes, *, is_all_code: bool = False) -> tuple[Region, ...]:
+    """Of functions, because there are tables between them; of whole sections where nothing is declared, or if
+    they hold code alone and do not begin with a declared function."""
     file = ObjectFile(code)
-    functions = outermost(file.functions) or file.sections
+    declared = outermost(file.functions)
+    beginnings = {function.address for function in declared}
+    whole = [section for section in file.sections if is_all_code and section.address not in beginnings]
+    origins = {section.origin for section in whole}
+    functions = [function for function in declared if function.origin not in origins] + whole
+    functions = functions or list(file.sections)
     return regions_of(file, functions, "loops").regions
 
 
