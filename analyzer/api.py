@@ -32,6 +32,7 @@ from cyclelens.analyzer.model.result import (
     Position,
     Prediction,
     RegionAnalysis,
+    Simulation,
 )
 from cyclelens.analyzer.model.source import (
     LINE_BYTES,
@@ -509,18 +510,27 @@ class Analyzer:
                     block = with_latencies(block, latencies)
                 return block
 
+            def run(block: Block) -> Simulation:
+                return simulate(
+                    block,
+                    model,
+                    trace=options.trace,
+                    trace_rounds=options.trace_rounds,
+                    account=True,
+                    options=chosen,
+                    cancel=cancel,
+                )
+
+            # The first position is mostly the one that is shown: it is run once for both.
+            shown = usual(places) if places else offsets[0]
+            block = build(shown)
+            simulation = run(block)
             if places is None and len(offsets) > 1 and not hurried:
-                places = self._places[about] = positions(build, offsets, model, chosen, cancel)
-            block = build(usual(places) if places else offsets[0])
-            simulation = simulate(
-                block,
-                model,
-                trace=options.trace,
-                trace_rounds=options.trace_rounds,
-                account=True,
-                options=chosen,
-                cancel=cancel,
-            )
+                places = positions(build, offsets, model, chosen, cancel, simulation)
+                self._places[about] = places
+                if usual(places) != shown:
+                    block = build(usual(places))
+                    simulation = run(block)
             prediction = explain(block, model, simulation)
             assumed = (
                 assumptions(prediction, forks) if way is None else (way, *assumptions(prediction, forks))

@@ -9,7 +9,7 @@ from cyclelens.analyzer.insight import wording
 from cyclelens.analyzer.insight.explain import steady_state
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import ModelOptions
-from cyclelens.analyzer.model.result import Assumption, Position, Prediction
+from cyclelens.analyzer.model.result import Assumption, Position, Prediction, Simulation
 from cyclelens.analyzer.model.source import Placement
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.simulator.pipeline import simulate
@@ -23,9 +23,10 @@ def positions(
     microarchitecture: Microarchitecture,
     options: ModelOptions,
     cancel: Callable[[], bool] | None = None,
+    first: Simulation | None = None,
 ) -> tuple[Position, ...]:
     """The region at these offsets within a 64-byte line, in their order. ``build`` makes its block for one of
-    them. Raises what ``simulate`` raises."""
+    them; ``first``: the simulation at the first offset, if there is one. Raises what ``simulate`` raises."""
     known: dict[bytes, Position] = {}
     found = []
     for offset in offsets:
@@ -34,7 +35,9 @@ def positions(
         key, hit = pipeline.front_end.placement(), _erratum(pipeline.program)
         release(pipeline)
         if key not in known:
-            simulation = simulate(block, microarchitecture, details=False, options=options, cancel=cancel)
+            simulation = first if first is not None and not known else None
+            if simulation is None:
+                simulation = simulate(block, microarchitecture, details=False, options=options, cancel=cancel)
             known[key] = Position(offset, steady_state(simulation), hit)
         found.append(known[key]._replace(offset=offset))
     return tuple(found)
