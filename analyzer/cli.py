@@ -333,6 +333,7 @@ COMMANDS: dict[str, tuple[Command, str]] = {
     "check": (_command("check"), "compare regions with limits and earlier figures"),
     "compare": (_command("compare"), "set regions beside other CPUs, alignments, regions or versions"),
     "whatif": (_command("whatif"), "change one thing and simulate again"),
+    "characterize": (_command("characterize"), "find instruction tables by microbenchmarks"),
     "sweep": (_command("sweep"), "scale buffers or the latency of loads"),
     "predict": (_predict, "predict many blocks of machine code, hexadecimal in, CSV out"),
     "measure": (_command("measure"), "run regions or blocks on this machine and compare"),

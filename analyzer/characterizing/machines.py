@@ -1,0 +1,82 @@
+"""Where microbenchmarks run: the simulator of a core, whose truth is known, or this machine's hardware."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from cyclelens.analyzer.assembly.counted_loop import counted_loop
+from cyclelens.analyzer.assembly.decoder import decode
+from cyclelens.analyzer.facts.store import FactsStore
+from cyclelens.analyzer.measuring.blocks import measure_block
+from cyclelens.analyzer.measuring.harness import Harness
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.simulator.pipeline import simulate
+from cyclelens.analyzer.uops.block import build_block
+
+_INSTRUCTIONS = 100
+"""Of a loop's body: the counter and the jump do not matter beside them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a machine says about one copy of a block that is repeated for long."""
+
+    cycles: float
+    uops: float | None = None
+    """That were executed; None where they are not counted."""
+    units: Mapping[str, float] | None = None
+    """Uops by execution unit; None where they are not counted."""
+
+
+class Machine(Protocol):
+    """All that the algorithms know of a processor."""
+
+    def run(self, code: bytes) -> Run | str:
+        """Repeat the code, or say why that cannot be done."""
+        ...
+
+
+class SimulatedMachine:
+    """A core as it is simulated. It counts everything."""
+
+    def __init__(self, model: Microarchitecture, store: FactsStore) -> None:
+        self._model = model
+        self._store = store
+
+    def run(self, code: bytes) -> Run | str:
+        instructions = decode(code)
+        copies = max(_INSTRUCTIONS // len(instructions), 1)
+        looped = counted_loop(code, copies)
+        if looped is None:
+            return "no register is left to count rounds"
+        try:
+            block = build_block(decode(looped), self._model, self._store, loop=True)
+            if any(entry.facts is None for entry in block.entries):
+                return "the core does not have the instruction"
+            found = simulate(block, self._model)
+        except Exception as error:  # one variant that fails must not end a run of thousands
+            return f"the simulation failed: {error}"
+        cycles, rounds = found.period or (found.cycles_per_iteration, 1)
+        units: Counter[str] = Counter()
+        own = found.usage[: copies * len(instructions)]
+        for usage in own:
+            units.update(usage.ports)
+        return Run(
+            cycles / rounds / copies,
+            sum(each.executed for each in own) / copies,
+            {name: uops / copies for name, uops in units.items()},
+        )
+
+
+class MeasuredMachine:
+    """This machine. It says how many cycles; what else happens is found out by blocking units."""
+
+    def __init__(self, harness: Harness) -> None:
+        self._harness = harness
+
+    def run(self, code: bytes) -> Run | str:
+        found = measure_block(self._harness, code.hex(), "copies", 1)
+        return found.problem if found.cycles is None else Run(found.cycles)
