@@ -17,6 +17,10 @@ class Dialect:
     bare_registers: bool
     is_gnu: bool = True
     """Written for GNU as; NASM and MASM have other numbers."""
+    is_nasm: bool = False
+    """Written for NASM, which chooses otherwise where an instruction has several encodings."""
+    is_relative: bool = False
+    """Behind NASM's ``default rel``: addresses without a register are relative to the instruction pointer."""
 
     @property
     def is_att(self) -> bool:
@@ -28,6 +32,7 @@ ATT = Dialect("att", bare_registers=False)
 INTEL = Dialect("intel", bare_registers=True)
 _ATT_BARE = Dialect("att", bare_registers=True)
 _FOREIGN = Dialect("intel", bare_registers=True, is_gnu=False)
+NASM = Dialect("intel", bare_registers=True, is_gnu=False, is_nasm=True)
 BY_NAME = {"att": ATT, "intel": INTEL}
 
 _SYNTAX_DIRECTIVE = re.compile(r"^[ \t]*\.(intel|att)_syntax\b", re.MULTILINE)
@@ -63,8 +68,9 @@ def detect(source: Source) -> Dialect:
     """The dialect of a file's first statements: by majority of evidence, where there is none by the first
     syntax directive, and without one AT&T, GNU as's default. Directives switch while reading.
     """
-    if style(source) != "gas":
-        return _FOREIGN
+    written_for = style(source)
+    if written_for != "gas":
+        return NASM if written_for == "nasm" else _FOREIGN
     directive = None
     if source.has(_SYNTAX_DIRECTIVE.search):
         directive = _SYNTAX_DIRECTIVE.search(source.text)

@@ -12,7 +12,7 @@ from cyclelens.analyzer.assembly.operands import OperandError, Scope, Unsupporte
 
 _SILENT_NAMES = """
 abort addrsig addrsig_sym altmacro att_mnemonic att_syntax attach_to_group attribute bss
-build_version code64 comm data desc eject
+build_version code64 comm data default desc eject
 end ent eqv equ equiv err error extern file global globl gnu_attribute hidden ident indirect_symbol
 intel_mnemonic intel_syntax internal lcomm linkonce list loc loc_mark_labels local
 macosx_version_min mri noaltmacro nolist pad_syntax popsection previous print private_extern

@@ -34,6 +34,9 @@ MAXIMUM_ENCODED = 300_000
 MAXIMUM_STATEMENT = 2_000
 """Characters of one instruction statement; data directives may be longer."""
 
+_NASM_FILL = b"\x90"
+"""What NASM fills with where GNU as takes long NOPs."""
+
 Content = Encoded | Question | Jump | Alignment | Repeated | Sized
 UNAVAILABLE = frozenset(["assembler-unavailable", "assembler-timeout"])
 """Codes of what may succeed at the next try."""
@@ -201,7 +204,10 @@ def _read(statement: Statement, scope: StatementScope) -> Content | None:
     if statement.kind is Kind.DIRECTIVE:
         name = statement.name
         if name in directives.ALIGNMENTS:
-            return directives.alignment(name, statement.arguments, scope)
+            found = directives.alignment(name, statement.arguments, scope)
+            if statement.dialect.is_nasm and found.fill is None:
+                return replace(found, fill=_NASM_FILL)
+            return found
         if directives.makes_data(name):
             made = directives.data(name, statement.arguments, scope)
             return Encoded(made) if isinstance(made, bytes) else made

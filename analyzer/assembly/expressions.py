@@ -7,7 +7,7 @@ addresses of several symbols tell.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 
@@ -66,6 +66,13 @@ _PRECEDENCE = (
     | dict.fromkeys(("==", "!=", "<>", "<", ">", "<=", ">="), 2)
     | {"&&": 1, "||": 0}
 )
+_NASM_PRECEDENCE = (
+    dict.fromkeys(("*", "/", "%"), 6)
+    | dict.fromkeys(("+", "-"), 5)
+    | dict.fromkeys(("<<", ">>"), 4)
+    | {"&": 3, "^": 2, "|": 1}
+)
+"""Those of NASM, whose comparisons are left to itself."""
 _WORDS = {
     "mod": "%",
     "shl": "<<",
@@ -103,12 +110,15 @@ def evaluate(
     words: bool = False,
     suffixes: bool = True,
     section: str | None = None,
+    nasm: bool = False,
 ) -> Value:
     """The value of an expression. ``words``: operators may be words. ``suffixes``: numbers may end in ``h``.
-    ``section``: the symbol of the beginning of the section where it stands. Raises ExpressionError."""
+    ``nasm``: operators bind as NASM's do. ``section``: the symbol of the beginning of the section where it
+    stands. Raises ExpressionError."""
     if len(text) > _MAXIMUM_LENGTH:
         raise ExpressionError("The expression is too long.")
-    parser = _Parser(_tokens(text, words, suffixes), lookup, distance, section)
+    precedence = _NASM_PRECEDENCE if nasm else _PRECEDENCE
+    parser = _Parser(_tokens(text, words, suffixes), lookup, distance, section, precedence)
     value = parser.binary(0, 0)
     if parser.peek() is not None:
         raise ExpressionError(f"'{parser.peek()}' is not expected here.")
@@ -157,12 +167,14 @@ class _Parser:
         lookup: Lookup,
         distance: Distance | None,
         section: str | None = None,
+        precedence: Mapping[str, int] = _PRECEDENCE,
     ) -> None:
         self._tokens = tokens
         self._position = 0
         self._lookup = lookup
         self._distance = distance
         self._section = section
+        self._precedence = precedence
 
     def peek(self) -> str | None:
         """Text of the next token."""
@@ -172,10 +184,12 @@ class _Parser:
         left = self._unary(depth)
         while True:
             operator = self.peek()
-            if operator is None or _PRECEDENCE.get(operator, -1) < lowest:
+            if operator is None or self._precedence.get(operator, -1) < lowest:
                 return left
             self._position += 1
-            right = self.binary(_PRECEDENCE[operator] + 1, depth + 1)
+            right = self.binary(self._precedence[operator] + 1, depth + 1)
+            if self._precedence is _NASM_PRECEDENCE:
+                _check_nasm(operator, left, right)
             left = self._apply(operator, left, right)
 
     def _unary(self, depth: int) -> Value:
@@ -248,10 +262,18 @@ def _number(kind: str, text: str) -> int:
     return int(text)
 
 
+def _check_nasm(operator: str, left: Value, right: Value) -> None:
+    """Raise ExpressionError for what NASM calculates otherwise: it shifts by what is left of a count of more
+    than 63, and divides without a sign."""
+    if operator in ("<<", ">>") and not 0 <= right.constant < 64:
+        raise ExpressionError(f"A shift by {right.constant} is left to NASM.")
+    if operator in ("/", "%") and (left.constant < 0 or right.constant <= 0):
+        raise ExpressionError("A division of or by such a number is left to NASM.")
+
+
 def _calculate(operator: str, a: int, b: int) -> int:
     if operator in ("/", "%"):
-        if b == 0:
-            raise ExpressionError("Division by zero.")
+        b = b or 1  # as GNU as does it, with a warning
         quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
         return quotient if operator == "/" else a - b * quotient
     if operator in ("<<", ">>"):

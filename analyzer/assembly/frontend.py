@@ -53,7 +53,7 @@ from cyclelens.analyzer.assembly.scanner import MARKER_WORDS, Lines, Part, RawSt
 from cyclelens.analyzer.assembly.scope import DistanceAt
 from cyclelens.analyzer.assembly.sections import Layouts
 from cyclelens.analyzer.assembly.stretches import Source
-from cyclelens.analyzer.assembly.whole_file import ASSEMBLERS, BACKENDS, Assembled, assemble_file
+from cyclelens.analyzer.assembly.whole_file import ASSEMBLERS, BACKENDS, Assembled, assemble_file, has_nasm
 from cyclelens.analyzer.model.source import (
     LINE_BYTES,
     NOWHERE,
@@ -216,6 +216,7 @@ class _Assembly:
         if regions is None:
             reported = len(self.problems)
             regions = self._by_ourselves(found, spans)
+            regions = self._or_by_nasm(spans, regions, reported)
             if self.is_foreign:
                 regions = self._without_derived(regions, self.problems[reported:])
                 del self.problems[reported:]
@@ -261,7 +262,7 @@ class _Assembly:
         if self.stop():
             return []
         if style(self.source) == "nasm":
-            self.program.use_local_labels()
+            self.program.follow_nasm()
         self.encoder = self._encoder(self.program)
         self.layouts = Layouts(self.program, self.encoder)
         places = [FoundCode(span, *self.program.slice(span.start, span.end)) for span in spans]
@@ -368,9 +369,25 @@ class _Assembly:
 
     # Whole files through another program
 
-    def _by_another_program(self, spans: list[Span]) -> list[Region] | None:
-        """Regions of what the user's assembler makes of the file; None if it is not wanted, or not there."""
-        wanted = self.assembler
+    def _or_by_nasm(self, spans: list[Span], regions: list[Region], reported: int) -> list[Region]:
+        """Regions of a text that looked plain as NASM has them, if it understands more of it. ``reported``:
+        the problems before it was read here."""
+        refused = sum(region.incomplete for region in regions)
+        is_asked = self.assembler == "auto" and self.may_run and not needs_nasm(self.source)
+        if not refused or not is_asked or style(self.source) != "nasm" or not has_nasm():
+            return regions
+        own = self.problems, self.branchings, self.spans
+        self.problems, self.branchings = self.problems[:reported], []
+        found = self._by_another_program(spans, "nasm")
+        if found is not None and sum(region.incomplete for region in found) < refused:
+            return found
+        self.problems, self.branchings, self.spans = own
+        return regions
+
+    def _by_another_program(self, spans: list[Span], wanted: str = "") -> list[Region] | None:
+        """Regions of what the user's assembler makes of the file, or the ``wanted`` one; None if none is
+        wanted, or it is not there."""
+        wanted = wanted or self.assembler
         if wanted == "auto" and style(self.source) == "nasm" and needs_nasm(self.source):
             wanted = "nasm"
         if wanted not in ASSEMBLERS:

@@ -121,6 +121,9 @@ WAITING = {
     "fsave": "fnsave",
 }
 """Names that stand for FWAIT and another instruction, and that one."""
+_VEX2, _VEX3 = 0xC5, 0xC4
+_STORING = {0x11: 0x10, 0x29: 0x28, 0x7F: 0x6F}
+"""Opcodes of moves that store, and those of the same ones that load."""
 _WAIT = b"\x9b"
 _MNEMONIC = re.compile(r"[a-z][a-z0-9_]{0,19}")
 _WORD = re.compile(r"\s*([A-Za-z][\w.]*)")
@@ -157,6 +160,7 @@ _WIDTH_SUFFIX = {8: "b", 16: "w", 32: "l", 64: "q"}
 _SIZE_SUFFIX = {"word": "w", "dword": "l", "qword": "q"}
 NARROW = {1: 0x55, 2: 0x4321}
 """Stand-ins for numbers that are not known where there is room for so many bytes only."""
+_ACCUMULATORS = frozenset(["rax", "eax", "ax"])
 _MARK = 0x12345678
 """Displacement by which an address is found again in the bytes."""
 _MAXIMUM_REQUEST = 240
@@ -230,6 +234,8 @@ class Question:
     """The same with a smaller stand-in for a number that is not known, for what has no room for 32 bits."""
     before: bytes = b""
     """Another instruction that its name stands for, too."""
+    loads: bool = False
+    """Moves between registers have the form that loads, even if the other one is shorter: NASM's way."""
 
 
 class MismatchError(ValueError):
@@ -278,9 +284,14 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Quest
     operands: list[Operand] = [
         parse_att(part, scope, branch=branch, bare_registers=dialect.bare_registers)
         if att
-        else parse_intel(part, scope, branch=branch)
+        else parse_intel(part, scope, branch=branch, relative=dialect.is_relative)
         for part in parts
     ]
+    if scope.looks_ahead:
+        # NASM first takes the number for a long one, and jumps around it may stay as long as they are then.
+        raise UnsupportedError("A constant that is set further down is left to NASM.")
+    if dialect.is_nasm:
+        operands = _as_nasm_chooses(mnemonic, operands)
     if branch and len(operands) == 1 and isinstance(operands[0], Target):
         target = replace(operands[0], near=operands[0].near or "{disp32}" in wishes)
         return Jump(mnemonic, JUMPS[mnemonic], prefix, target)
@@ -295,7 +306,8 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Quest
     for operand in operands:
         if isinstance(operand, Memory) and operand.segment is not None and not _default_segment(operand):
             prefix += bytes([_SEGMENT_BYTES[operand.segment]])
-    question = replace(_asked(mnemonic, wishes, operands, prefix, dialect, branch), before=before)
+    question = _asked(mnemonic, wishes, operands, prefix, dialect, branch)
+    question = replace(question, before=before, loads=dialect.is_nasm)
     if not any(isinstance(operand, Immediate) and operand.is_address for operand in operands):
         return question
     narrower = None
@@ -412,6 +424,31 @@ def _string(mnemonic: str, operands: Sequence[Operand]) -> bytes | None:
     return {2: b"\x66", 8: b"\x48"}.get(size[0], b"") + bytes([opcode])
 
 
+def _as_nasm_chooses(mnemonic: str, operands: Sequence[Operand]) -> list[Operand]:
+    """Operands for which the assemblers that are asked make what NASM makes of the ones that are written."""
+    chosen = [
+        _without_scale(operand) if isinstance(operand, Memory) and operand.base is None else operand
+        for operand in operands
+    ]
+    if len(chosen) != 2:
+        return chosen
+    target, source = chosen
+    if mnemonic == "mov" and isinstance(source, Immediate) and not source.is_address:
+        # The upper half becomes zero by itself.
+        return [_narrowed(target), source] if 0 <= source.value < 1 << 32 else chosen
+    if mnemonic == "xchg" and isinstance(target, Register) and isinstance(source, Register):
+        return chosen if {target.name, source.name} & _ACCUMULATORS else [source, target]
+    return chosen
+
+
+def _without_scale(memory: Memory) -> Memory:
+    """``[rax*2]`` as ``[rax+rax]``, and ``[rax*1]`` as ``[rax]``."""
+    if memory.index is None or memory.index in registers.VECTOR_INDEXES or memory.scale > 2:
+        return memory
+    index = memory.index if memory.scale == 2 else None
+    return replace(memory, base=memory.index, index=index, scale=1)
+
+
 def _shortest(mnemonic: str, operands: Sequence[Operand]) -> bytes:
     """What GNU as takes for an instruction that has a shorter form than its own; empty for all others."""
     if mnemonic == "int" and operands == [Immediate(3)]:
@@ -466,6 +503,10 @@ def _is_dword(operand: Operand) -> bool:
     if isinstance(operand, Memory):
         return operand.size == "dword"
     return isinstance(operand, Register) and registers.width(operand.name) == 32
+
+
+def _is_general(operand: Operand) -> bool:
+    return isinstance(operand, Register) and registers.width(operand.name) > 0
 
 
 def _is_segment(operand: Operand) -> bool:
@@ -539,12 +580,15 @@ def finish(question: Question, answer: bytes) -> bytes:
     elif question.repair is Repair.NOP_REGISTER:
         at = answer.index(b"\xf7")
         code = answer[:at] + b"\x0f\x1f" + bytes([answer[at + 1] & 0xC7])
+    if any(_is_segment(operand) for operand in question.operands) and not _is_general(question.operands[0]):
+        # Only a general-purpose register gets more than the 16 bits of a segment register.
+        code = code.removeprefix(b"\x66")
     code = _prefixed(question.prefix, code)
     assert question.request is not None, "Keystone answers only what it was asked"
     wrong = mismatch(question.mnemonic, question.operands, question.request[0] == "att", code)
     if wrong:
         raise MismatchError(f"The built-in assembler got this wrong ({wrong}); its bytes are not used.")
-    return question.before + code
+    return question.before + (_loading(code) if question.loads else code)
 
 
 def finish_fallback(question: Question, answer: bytes, *, cut: bool = False) -> bytes:
@@ -559,7 +603,16 @@ def finish_fallback(question: Question, answer: bytes, *, cut: bool = False) -> 
     )
     if wrong:
         raise MismatchError(f"The assembler got this wrong ({wrong}); its bytes are not used.")
-    return question.before + code
+    return question.before + (_loading(code) if question.loads else code)
+
+
+def _loading(code: bytes) -> bytes:
+    """A move between vector registers in the form that loads."""
+    if len(code) != 4 or code[0] != _VEX2 or code[1] & 0x80 or code[3] < 0xC0 or code[2] not in _STORING:
+        return code
+    target, source = code[3] & 7, code[3] >> 3 & 7
+    registers_byte = bytes([0xC0 | target << 3 | source])
+    return bytes([_VEX3, 0xC1, code[1] & 0x7F, _STORING[code[2]]]) + registers_byte
 
 
 def _prefixed(prefix: bytes, code: bytes) -> bytes:

@@ -94,6 +94,8 @@ class Section:
     elements: list[Element] = field(default_factory=list)
     targets: list[Place | None] = field(default_factory=list)
     """Per element where a branch goes to; None for what only a linker knows, and for all other elements."""
+    is_nasm: bool = False
+    """It is laid out as NASM does it."""
     starts: list[int] = field(default_factory=list)
     """Offset of every fragment, in bytes from the section's beginning."""
     sizes: list[int] = field(default_factory=list)
@@ -122,7 +124,8 @@ class Section:
     def is_like(self, other: Section) -> bool:
         """Would it become the same as another one?"""
         return (
-            self.gaps == other.gaps
+            self.is_nasm == other.is_nasm
+            and self.gaps == other.gaps
             and self.targets == other.targets
             and self.elements == other.elements
             and not any(element.amount for element in self.elements)
@@ -140,7 +143,10 @@ class Section:
 
     def relax(self) -> None:
         """Set the places. Raises UnsettledError, ExpressionError."""
-        _relax(self)
+        if self.is_nasm:
+            _relax_as_nasm(self)
+        else:
+            _relax(self)
         if any(element.kind is Kind.UNKNOWN for element in self.elements):
             while _spread_doubt(self):
                 pass
@@ -239,6 +245,48 @@ def _relax(section: Section) -> None:
     for number in range(MAXIMUM_PASSES):
         if not _pass(section, regions, short, changing, is_odd=number % 2 == 0):
             return
+    raise UnsettledError("The sizes of this section never come to rest.")
+
+
+def _relax_as_nasm(section: Section) -> None:
+    """NASM goes through a section until nothing moves any more. Each time a jump gets the form that reaches:
+    backwards from where everything lies this time, forwards from where it lay last time (``jmp_match`` in its
+    ``asm/assemble.c``). At first jumps are short, but other instructions may be longer than in the end: so
+    there must be one layout only, wherever it begins."""
+    longest = _settled_as_nasm(section, is_long=True)
+    if _settled_as_nasm(section, is_long=False) != longest:
+        raise UnsettledError("Jumps of this section could be short or long: which, is left to NASM.")
+
+
+def _settled_as_nasm(section: Section, *, is_long: bool) -> list[int]:
+    """Set the places, beginning with all forward jumps short or long; the sizes. Raises UnsettledError."""
+    elements, gaps, targets = section.elements, section.gaps, section.targets
+    count = len(elements)
+    section.starts, section.sizes = starts, sizes = [0] * (count + 1), [0] * count
+    before: list[int] = []
+    for _ in range(MAXIMUM_PASSES):
+        offset = 0
+        for number, element in enumerate(elements):
+            starts[number] = offset
+            offset += gaps[number]
+            size = max(element.smallest, 0)
+            if element.kind is Kind.BRANCH:
+                place = targets[number]
+                is_short = place is not None and not is_long
+                if place is not None and (before or place.fragment <= number):
+                    distance = section.offset(place) - offset - element.smallest
+                    is_short = -128 <= distance <= 127
+                size = element.smallest if is_short else element.largest
+            elif element.kind is Kind.FILL:
+                size = element.alignment.size(offset)
+            elif element.amount is not None:
+                size = max(element.amount() - (offset if element.kind is Kind.ORIGIN else 0), 0)
+            sizes[number] = size
+            offset += size
+        starts[count] = offset
+        if starts == before:
+            return sizes
+        before = list(starts)
     raise UnsettledError("The sizes of this section never come to rest.")
 
 

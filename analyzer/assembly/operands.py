@@ -35,6 +35,9 @@ class Scope(Protocol):
     def final(self, text: str) -> Value:
         """What it is once all of the text is read. Raises ExpressionError."""
 
+    looks_ahead: bool
+    """A symbol matters that is set further down, which only NASM knows by now."""
+
     @property
     def is_whole(self) -> bool:
         """Is all of the text read, and everything in its place?"""
@@ -139,7 +142,7 @@ _PARENTHESISED = re.compile(r"\([^()]*\)")
 _OFFSET = re.compile(r"offset\b\s*(?:flat\s*:\s*)?", re.IGNORECASE)
 _HERE = re.compile(r"\$(?![\w.$])")
 _DISTANCE = re.compile(r"(short|near(?:\s+ptr)?|far)\b\s*", re.IGNORECASE)
-_ST = re.compile(r"st\s*\(\s*([0-7])\s*\)")
+_ST = re.compile(r"st\s*\(?\s*([0-7])\s*\)?")
 _TERM_SPLIT = re.compile(r"[-+*()\[\]]|[^-+*()\[\]]+")
 MAXIMUM_OPERANDS = 6
 
@@ -279,16 +282,17 @@ def _memory(
     return Memory(segment, base, index, scale, displacement, size)
 
 
-def parse_intel(text: str, scope: Scope, *, branch: bool) -> Operand:
-    """One operand of the Intel dialect, GNU as's spelling and the plain part of NASM's. Raises OperandError,
+def parse_intel(text: str, scope: Scope, *, branch: bool, relative: bool = False) -> Operand:
+    """One operand of the Intel dialect, GNU as's spelling and the plain part of NASM's. ``relative``:
+    addresses without a register are relative to the instruction pointer. Raises OperandError,
     UnsupportedError."""
     text, decorations = _take_decorations(text)
     if not text:
         return Rounding(decorations[0])
-    return _decorated(_plain_intel(text, scope, branch=branch), decorations)
+    return _decorated(_plain_intel(text, scope, branch=branch, relative=relative), decorations)
 
 
-def _plain_intel(text: str, scope: Scope, *, branch: bool) -> Operand:
+def _plain_intel(text: str, scope: Scope, *, branch: bool, relative: bool) -> Operand:
     if text.startswith("$") and not (branch and _HERE.match(text)):
         raise OperandError("A number is written without '$' in Intel syntax.")
     near = False
@@ -312,7 +316,8 @@ def _plain_intel(text: str, scope: Scope, *, branch: bool) -> Operand:
         segment = match[1].lower()
         text = text[match.end() :]
     if "[" in text:
-        return replace(_intel_address(text, segment, size, scope), decorations=broadcasts)
+        address = _intel_address(text, segment, size, scope, relative=relative)
+        return replace(address, decorations=broadcasts)
     if branch and segment is None and size is None:
         return Target(text, near)
     value = _evaluate(text, scope)
@@ -324,13 +329,15 @@ def _plain_intel(text: str, scope: Scope, *, branch: bool) -> Operand:
     return Memory(segment, displacement=_displacement(text, scope, relative=False), size=size)
 
 
-def _intel_address(text: str, segment: str | None, size: str | None, scope: Scope) -> Memory:
+def _intel_address(
+    text: str, segment: str | None, size: str | None, scope: Scope, *, relative: bool
+) -> Memory:
     """``displacement[base + index*scale + displacement]`` with any number of brackets, which add up."""
     flat = re.sub(r"\]\s*\[|\[", "+", text).replace("]", " ").strip()
     if text.count("[") != text.count("]") or "'" in text:
         raise OperandError("The brackets of the address do not match.")
     body = re.sub(r"\+\s*(?:rel|abs)\s+", "+", flat) if "rel" in flat or "abs" in flat else flat
-    relative_word = body != flat and "rel" in flat
+    relative_word = "rel" in flat if body != flat else relative
     if segment is None and (match := re.match(r"\+\s*%?([c-gs]s)\s*:", body, re.IGNORECASE)):
         segment = match[1].lower()
         body = body[match.end() :]
@@ -365,7 +372,7 @@ def _intel_address(text: str, segment: str | None, size: str | None, scope: Scop
             raise OperandError("An address has two registers at most.")
     if index in ("rsp", "esp") and scale == 1 and base not in ("rsp", "esp"):
         base, index = index, base
-    if relative_word and base is None and index is None:
+    if relative_word and base is None and index is None and segment not in ("fs", "gs"):
         base = "rip"
     rest = rest.removeprefix("+")
     if (base or index) and (doubt := _doubt(rest, scope)):

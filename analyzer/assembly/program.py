@@ -11,7 +11,7 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from cyclelens.analyzer.assembly.dialect import Dialect
-from cyclelens.analyzer.assembly.expressions import Value
+from cyclelens.analyzer.assembly.expressions import ExpressionError, Value
 from cyclelens.analyzer.assembly.macros import Macro
 
 CODE_SECTION = ".text"
@@ -149,6 +149,8 @@ class Program:
     """Statements that are not those of their part, because of what stands further down."""
     has_register_names: bool = False
     """Some symbol is a name for a register."""
+    follows_nasm: bool = False
+    """What symbols are set to also holds above."""
     _offsets: list[int] = field(default_factory=list)
     """Of the parts."""
     _labels: dict[str, list[tuple[int, int, Label]]] = field(default_factory=dict)
@@ -214,7 +216,9 @@ class Program:
         """The last assignment to a symbol before a statement."""
         found = self._assignments.get(name)
         at = bisect_left(found, index, key=lambda known: known.place) if found else 0
-        return found[at - 1] if found and at else None
+        if found and (at or self.follows_nasm):
+            return found[max(at - 1, 0)]
+        return None
 
     def first_assignment(self, name: str) -> Assignment | None:
         """What the uses of a symbol mean that stand before all assignments to it."""
@@ -245,8 +249,10 @@ class Program:
         start, end = self.span(index)
         return Label(index, self.statements[index].section, start, end)
 
-    def use_local_labels(self) -> None:
-        """NASM: a label that begins with a dot belongs to the last one before it that does not."""
+    def follow_nasm(self) -> None:
+        """NASM reads a text several times: what is set further down is known. A label that begins with a dot
+        belongs to the last one before it that does not."""
+        self.follows_nasm = True
         self._scopes = sorted(
             first + label.index
             for name, found in self._labels.items()
@@ -278,6 +284,21 @@ class Program:
                         yield name, _placed(*known)
                     scopes.add(scope)
 
+    def check_known(self, found: Assignment) -> None:
+        """Raise ExpressionError for a symbol that is set to another one of which only what is further down
+        tells what it is: what GNU as makes of that depends on where both are used."""
+        for name in _SYMBOL.findall(found.assigned.text):
+            other = self.assignment(name, found.place)
+            if other is None and self.follows_nasm:
+                continue
+            if other is None and self.first_assignment(name) is None:
+                continue
+            if other is None or other.assigned.value is None:
+                message = (
+                    f"What '{name}' is cannot be told where '{found.assigned.text.strip()[:40]}' stands."
+                )
+                raise ExpressionError(message)
+
     def may_be_replaced(self, text: str, index: int) -> bool:
         """Does an expression at a statement name a symbol that the definition of another file may replace? In
         Intel syntax another name for it will do that is set to it before it has its label."""
@@ -293,7 +314,7 @@ class Program:
             names = {
                 name
                 for each in found
-                for name in _SYMBOL.findall(each.assigned.text)
+                if each.assigned.value is not None and (name := each.assigned.value.symbol) is not None
                 if (label := self.find_label(name, each.place)) is None or label.index > each.place
             }
         return False

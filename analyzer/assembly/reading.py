@@ -168,7 +168,8 @@ class _Reading(Found):
     def evaluate(self, text: str) -> Value:
         """An expression as it is known by now, without the distances of labels. Raises ExpressionError."""
         dialect = self.state.dialect
-        return evaluate(text, self._lookup, words=not dialect.is_att, suffixes=not dialect.is_gnu)
+        words = not (dialect.is_att or dialect.is_nasm)
+        return evaluate(text, self._lookup, words=words, suffixes=not dialect.is_gnu, nasm=dialect.is_nasm)
 
     def constant(self, text: str) -> int:
         """The value of an expression that has to be known by now. Raises ExpressionError."""
@@ -555,8 +556,10 @@ def _parse(text: str, is_att: bool) -> _Parsed:
         return _Parsed(*found, Kind.DIRECTIVE, name, arguments, assignment)
     if not is_att and (match := _NASM_DIRECTIVE.fullmatch(stripped)):
         word = match[1].lower()
-        name = {"align": "balign", "global": "globl", "extern": "extern"}.get(word, "section")
-        is_followed = word in ("section", "segment", "global", "extern", "align")
+        name = {"align": "balign", "global": "globl", "extern": "extern", "default": "default"}.get(
+            word, "section"
+        )
+        is_followed = word in ("section", "segment", "global", "extern", "align", "default")
         kind = Kind.DIRECTIVE if is_followed else Kind.NOTHING
         return _Parsed(*found, kind, name, match[2].rstrip("] \t"))
     if not is_att and (match := _EQU.fullmatch(stripped)):
@@ -613,6 +616,8 @@ def _follow(part: _Reading, statement: Statement, state: _State) -> None:
     name, arguments = statement.name, [match[0].strip() for match in _ARGUMENT.finditer(statement.arguments)]
     if dialect := of_directive(name, statement.arguments):
         state.dialect = dialect
+    elif name == "default" and state.dialect.is_nasm:
+        state.dialect = replace(state.dialect, is_relative=statement.arguments.strip().lower() == "rel")
     elif name in ("altmacro", "noaltmacro"):
         state.alternate = name == "altmacro"
     elif name == "popsection":

@@ -7,7 +7,7 @@ two labels is a number only if nothing between them can still grow.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from cyclelens.analyzer.assembly.expressions import LATER, Value, evaluate
@@ -44,6 +44,8 @@ class StatementScope:
     """Distances of labels matter."""
     dot: int = 0
     """Bytes of the statement in front of what ``.`` means."""
+    looks_ahead: bool = False
+    """A symbol matters that is set further down, which only NASM knows by now."""
     _depth: int = 0
 
     @property
@@ -75,8 +77,10 @@ class StatementScope:
     def evaluate(self, text: str) -> Value:
         """An expression as far as it is known at the statement. Raises ExpressionError."""
         dialect = self.program.statements[self.index].dialect
-        words, suffixes = not dialect.is_att, not dialect.is_gnu
-        return evaluate(text, self.lookup, self._distance, words=words, suffixes=suffixes)
+        words, suffixes = not (dialect.is_att or dialect.is_nasm), not dialect.is_gnu
+        return evaluate(
+            text, self.lookup, self._distance, words=words, suffixes=suffixes, nasm=dialect.is_nasm
+        )
 
     def final(self, text: str) -> Value:
         """The same once all of the text is read. Raises ExpressionError."""
@@ -98,12 +102,21 @@ class StatementScope:
         return self._value(found) if found is not None else None
 
     def _value(self, found: Assignment) -> Value:
+        self.looks_ahead |= found.place > self.index
         value = found.assigned.value
         if value is not None:
-            return value
+            # It may name a symbol that is set further down.
+            named = self.program.assignment(value.symbol, found.place) if value.symbol else None
+            if named is None or self._depth > _MAXIMUM_DEPTH:
+                return value
+            self._depth += 1
+            more = self._value(named)
+            self._depth -= 1
+            return replace(more, constant=more.constant + value.constant)
         if self._depth > _MAXIMUM_DEPTH:
             return LATER
         self.is_fleeting = True
+        self.program.check_known(found)
         index = self.index if found.assigned.is_repeated else found.place
         inner = StatementScope(self.program, index, self.distance_at, _depth=self._depth + 1)
         return inner.evaluate(found.assigned.text)

@@ -213,6 +213,8 @@ class Layouts:
         if isinstance(content, Repeated):
             return len(content)
         if isinstance(content, Alignment):
+            if content.boundary == 1:
+                return 0
             return Element(Kind.FILL, 0, content.most, content)
         if isinstance(content, Sized):
             kind = {"org": Kind.ORIGIN, "skip": Kind.SPACE}.get(content.name, Kind.LEB128)
@@ -291,6 +293,7 @@ class Layouts:
 
     def _lay(self, name: str, laid: Laid) -> None:
         section = laid.section
+        section.is_nasm = self.program.follows_nasm
         runs = [
             (run.subsection, part, number, run)
             for part, found in enumerate(self.program.parts)
@@ -437,8 +440,9 @@ class Layouts:
             return evaluate(
                 text,
                 partial(self._final, index, dot),
-                words=not dialect.is_att,
+                words=not (dialect.is_att or dialect.is_nasm),
                 suffixes=not dialect.is_gnu,
+                nasm=dialect.is_nasm,
                 section=SECTION_SIGN + statement.section,
             )
         finally:
@@ -451,6 +455,7 @@ class Layouts:
         if found is not None:
             value = found.assigned.value
             if value is None:
+                self.program.check_known(found)
                 return self.final(found.assigned.text, index if found.assigned.is_repeated else found.place)
             if value.symbol is None:
                 return value

@@ -83,6 +83,11 @@ class _OutsideError(Exception):
     """The program read a file that it may not read, or does not say which ones it read."""
 
 
+def has_nasm() -> bool:
+    """Is NASM on PATH?"""
+    return external.find_program("nasm") is not None
+
+
 Run = Callable[[str, Origin, Included, Callable[[], bool]], Assembled]
 """The text, its place, what it includes, and whether to stop."""
 _cache: dict[tuple[object, ...], Assembled] = {}

@@ -39,12 +39,66 @@ class _Writer:
         self.labels = [f"{source.choice(('f', 'loop', '.L'))}{number}" for number in range(count)]
         self.constants = [f"c{number}" for number in range(source.randrange(1, 5))]
         self.chance = source.random
+        self.is_att = False
+        self.registers = {
+            "wide": list(_WIDE),
+            "narrow": list(_NARROW),
+            "byte": list(_BYTES),
+            "word": list(_WORDS),
+        }
 
     def number(self) -> str:
         value = self.choose(_NUMBERS if self.chance() < 0.95 else _LARGE)
         if self.chance() < 0.3:
             value = -value
         return self.choose((str(value), hex(value), str(value)))
+
+    def pair(self, target: str, source: str) -> str:
+        return f"{source}, {target}" if self.is_att else f"{target}, {source}"
+
+    def instruction(self) -> str:
+        kind = self.choose(tuple(_SIZES))
+        return self.choose(self.forms(kind, *_SIZES[kind]))
+
+    def forms(self, kind: str, size: str, suffix: str) -> list[str]:
+        """One instruction of each form, with operands of a size."""
+        two, one = self.choose(_TWO), self.choose(_ONE)
+        sign, mark = ("$", "%") if self.is_att else ("", "")
+        register, immediate, memory = self.register, self.immediate, self.memory
+        vectors = [f"{mark}{{}}mm{self.source.randrange(16)}" for _ in range(3)]
+        whole = self.choose(("wide", "narrow"))
+        product = [register(whole), register(whole), immediate()]
+        return [
+            f"{two} {self.pair(register(kind), immediate())}",
+            f"{two} {self.pair(register(kind), register(kind))}",
+            f"{two} {self.pair(register(kind), register(kind))}",
+            f"{self.choose(_TWO[:-1])} {self.pair(register(kind), memory(size))}",
+            f"{two} {self.pair(memory(size), register(kind))}",
+            f"{two}{suffix if self.is_att else ''} {self.pair(memory(size), immediate())}",
+            f"{one} {register(kind)}",
+            f"lea {self.pair(register('wide'), memory('qword'))}",
+            f"{self.choose(('push', 'pop'))} {register('wide')}",
+            f"push {immediate()}",
+            f"imul {', '.join(reversed(product) if self.is_att else product)}",
+            f"{self.choose(_SHIFTS)} {self.pair(register(kind), f'{sign}{self.source.randrange(1, 8)}')}",
+            f"xchg {self.pair(register(kind), register(kind))}",
+            f"{self.choose(_VECTOR + _MOVES)} {', '.join(vectors[:2]).format('x', 'x')}",
+            f"{self.choose(_THREE)} {', '.join(vectors).format('y', 'y', 'y')}",
+            f"{'movzbl' if self.is_att else 'movzx'} {self.pair(register('narrow'), register('byte'))}",
+            f"int {sign}3",
+            self.choose(_ALONE),
+        ]
+
+    def register(self, kind: str) -> str:
+        """One of a size."""
+        raise NotImplementedError
+
+    def immediate(self) -> str:
+        raise NotImplementedError
+
+    def memory(self, size: str) -> str:
+        """An operand of so many bytes, as the word of Intel syntax says it."""
+        raise NotImplementedError
 
     def lines(self) -> list[str]:
         """A whole text."""
@@ -57,14 +111,7 @@ class Gas(_Writer):
     def __init__(self, source: random.Random, syntax: str) -> None:
         super().__init__(source)
         self.is_att = syntax == "att"
-        self.registers = {
-            "wide": list(_WIDE),
-            "narrow": list(_NARROW),
-            "byte": list(_BYTES),
-            "word": list(_WORDS),
-        }
         self.undefined = ("outside", "memcpy")
-        self.defined_by_now: list[str] = []
 
     # Expressions
 
@@ -88,7 +135,11 @@ class Gas(_Writer):
             operators += ["!", "%"]
         else:
             operators += [" shl ", " mod ", " and ", " or ", " xor "]
-        return f"{self.constant(depth + 1)}{self.choose(operators)}{self.constant(depth + 1)}"
+        first, second = self.constant(depth + 1), self.constant(depth + 1)
+        if any(name in first and name in second for name in self.constants):
+            # GNU as takes "c - c" for nothing but forgets what an unknown c is by then.
+            second = self.number()
+        return f"{first}{self.choose(operators)}{second}"
 
     def distance(self) -> str:
         first, second = self.choose(self.labels), self.choose(self.labels)
@@ -129,7 +180,7 @@ class Gas(_Writer):
             return f"offset {self.choose(self.labels)}"
         return f"${text}" if self.is_att else text
 
-    def memory(self, size: str = "") -> str:
+    def memory(self, size: str) -> str:
         base, index = self.choose((*_WIDE, "rsp", "rip", "")), self.choose((*_WIDE, "", "", ""))
         if base in ("rip", "") or not index:
             index = "" if base else index
@@ -149,43 +200,7 @@ class Gas(_Writer):
             parts.append(displacement or "0x1000")
         return f"{size} ptr [{'+'.join(parts)}]"
 
-    def pair(self, target: str, source: str) -> str:
-        return f"{source}, {target}" if self.is_att else f"{target}, {source}"
-
     # Statements
-
-    def instruction(self) -> str:
-        kind = self.choose(tuple(_SIZES))
-        return self.choose(self.forms(kind, *_SIZES[kind]))
-
-    def forms(self, kind: str, size: str, suffix: str) -> list[str]:
-        """One instruction of each form, with operands of a size."""
-        two, one = self.choose(_TWO), self.choose(_ONE)
-        sign, mark = ("$", "%") if self.is_att else ("", "")
-        register, immediate, memory = self.register, self.immediate, self.memory
-        vectors = [f"{mark}{{}}mm{self.source.randrange(16)}" for _ in range(3)]
-        whole = self.choose(("wide", "narrow"))
-        product = [register(whole), register(whole), immediate()]
-        return [
-            f"{two} {self.pair(register(kind), immediate())}",
-            f"{two} {self.pair(register(kind), register(kind))}",
-            f"{two} {self.pair(register(kind), register(kind))}",
-            f"{self.choose(_TWO[:-1])} {self.pair(register(kind), memory(size))}",
-            f"{two} {self.pair(memory(size), register(kind))}",
-            f"{two}{suffix if self.is_att else ''} {self.pair(memory(size), immediate())}",
-            f"{one} {register(kind)}",
-            f"lea {self.pair(register('wide'), memory('qword'))}",
-            f"{self.choose(('push', 'pop'))} {register('wide')}",
-            f"push {immediate()}",
-            f"imul {', '.join(reversed(product) if self.is_att else product)}",
-            f"{self.choose(_SHIFTS)} {self.pair(register(kind), f'{sign}{self.source.randrange(1, 8)}')}",
-            f"xchg {self.pair(register(kind), register(kind))}",
-            f"{self.choose(_VECTOR + _MOVES)} {', '.join(vectors[:2]).format('x', 'x')}",
-            f"{self.choose(_THREE)} {', '.join(vectors).format('y', 'y', 'y')}",
-            f"{'movzbl' if self.is_att else 'movzx'} {self.pair(register('narrow'), register('byte'))}",
-            f"int {sign}3",
-            self.choose(_ALONE),
-        ]
 
     def jump(self) -> str:
         name = self.choose((*_JUMPS, *_JUMPS, "call", "loop", "jrcxz"))
@@ -247,9 +262,7 @@ class Gas(_Writer):
             return [f".if {condition}", self.instruction(), ".else", self.instruction(), ".endif"]
         if kind < 0.99:
             return [f".skip {self.choose(self.constants)}&31"]
-        if kind < 0.995:
-            return [self.choose((f".uleb128 {self.constant()}", f".sleb128 {self.number()}"))]
-        return [f".org .+{self.source.randrange(9)}"]
+        return [self.choose((f".uleb128 {self.constant()}", f".sleb128 {self.number()}"))]
 
     def body(self, labels: Sequence[str]) -> list[str]:
         statements = [["nop"], *(self.statement() for _ in range(self.source.randrange(3, 25)))]
@@ -312,6 +325,81 @@ class Gas(_Writer):
         )
 
 
+class Nasm(_Writer):
+    """For NASM: the plain subset that is read without it."""
+
+    comment = ";"
+
+    def __init__(self, source: random.Random) -> None:
+        super().__init__(source)
+        self.labels = [f"label{number}" for number in range(len(self.labels))]
+        self.largest = 128
+
+    def number(self) -> str:
+        """One that fits its operand: NASM is asked about others."""
+        value = self.choose([number for number in _NUMBERS if number < self.largest])
+        return self.choose((str(value), hex(value), f"0{value:x}h"))
+
+    def expression(self, depth: int = 0) -> str:
+        kind = self.chance()
+        if kind < 0.55 or depth > 2:
+            return self.number()
+        if kind < 0.75:
+            return self.choose(self.constants)
+        if kind < 0.8:
+            return f"({self.expression(depth + 1)})"
+        if kind < 0.85:
+            return f"{self.choose('-~')}{self.number()}"
+        operator = self.choose(("+", "-", "|", "&", "^") if self.largest < 200 else ("+", "*", "<<", "-"))
+        return f"{self.expression(depth + 1)} {operator} {self.expression(depth + 1)}"
+
+    def register(self, kind: str) -> str:
+        return self.choose(self.registers[kind])
+
+    def immediate(self) -> str:
+        return self.expression()
+
+    def memory(self, size: str) -> str:
+        base, index = self.choose((*_WIDE, "rsp", "")), self.choose((*_WIDE, "", ""))
+        parts = [base] if base else []
+        if index:
+            parts.append(f"{index}*{self.choose((1, 2, 4, 8))}")
+        displacement = self.choose(("", "", self.number().lstrip("-"), self.choose(self.constants)))
+        if not parts:
+            return f"{size} [rel {self.choose(self.labels)}]"
+        if displacement:
+            parts.append(displacement)
+        return f"{size} [{' + '.join(parts)}]"
+
+    def statement(self) -> str:
+        kind = self.chance()
+        if kind < 0.72:
+            size = self.choose(tuple(_SIZES))
+            self.largest = 128 if size in ("byte", "word") else 1 << 17
+            made = self.choose(self.forms(size, *_SIZES[size]))
+            self.largest = 128
+            return made
+        if kind < 0.94:
+            return f"{self.choose((*_JUMPS, 'call'))} {self.choose(self.labels)}"
+        return f"align {1 << self.source.randrange(6)}"
+
+    def lines(self) -> list[str]:
+        below = [name for name in self.constants if self.chance() < 0.3]
+        result = ["bits 64", *(["default rel"] if self.chance() < 0.3 else []), "section .text"]
+        result += [f"{name} equ {self.number()}" for name in self.constants if name not in below]
+        regions = self.source.randrange(1, 3)
+        shares: list[list[str]] = [[] for _ in range(regions)]
+        for label in self.labels:
+            self.choose(shares).append(label)
+        for number, share in enumerate(shares):
+            body = ["nop", *(self.statement() for _ in range(self.source.randrange(3, 40)))]
+            for label in share:
+                body.insert(self.source.randrange(1, len(body)), f"{label}:")
+            result += marked(body, f"r{number}", self.comment)
+            result += [self.choose(("nop", "align 8", f"jmp {self.labels[0]}"))]
+        return [*result, *(f"{name} equ {self.number()}" for name in below)]
+
+
 class Program(NamedTuple):
     """``language``: ``gas`` or ``nasm``; ``syntax``: ``att`` or ``intel`` for ``gas``, else ``auto``."""
 
@@ -322,5 +410,7 @@ class Program(NamedTuple):
 
 def random_program(source: random.Random) -> Program:
     """A program in any of the languages."""
+    if source.random() < 0.3:
+        return Program("\n".join([*Nasm(source).lines(), ""]), "nasm", "auto")
     syntax = source.choice(("att", "intel"))
     return Program("\n".join([*Gas(source, syntax).lines(), ""]), "gas", syntax)
