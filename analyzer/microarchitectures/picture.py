@@ -75,13 +75,6 @@ def _renamer(core: Microarchitecture) -> Iterator[str]:
 
 def _schedulers(core: Microarchitecture) -> dict[str, int]:
     """Entries by name."""
-    rules = core.macro_ops
-    if rules is not None:
-        return {
-            "integer": rules.integer_scheduler,
-            "address": rules.address_scheduler,
-            "vector": rules.vector_scheduler,
-        }
     if core.schedulers:
         return {scheduler.name: scheduler.entries for scheduler in core.schedulers}
     return {"scheduler": core.reservation_station_size}

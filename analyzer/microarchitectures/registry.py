@@ -11,6 +11,7 @@ from cyclelens.analyzer.microarchitectures import (
     sandybridge,
     skylake,
     zen,
+    zen4,
     zen5,
 )
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
@@ -25,6 +26,7 @@ _MODELS = {
         *icelake.MODELS,
         *goldencove.MODELS,
         *zen.MODELS,
+        *zen4.MODELS,
         *zen5.MODELS,
     )
 }

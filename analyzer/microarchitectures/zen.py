@@ -1,6 +1,6 @@
-"""AMD's Zen+ to Zen 4, approximately: widths and capacities are published, the rest is not known in detail.
+"""AMD's Zen+ and Zen 2, approximately: widths and capacities are published, the rest is not known in detail.
 
-The schedulers of a core are taken together: the model has one. That Zen 2 and later rename some memory is not
+The schedulers of a core are taken together: the model has one. That Zen 2 renames some memory is not
 modelled.
 
 Widths are per cycle, sizes are capacities; ``cyclelens arch show ZEN2`` has the sources.
@@ -32,46 +32,13 @@ Widths are per cycle, sizes are capacities; ``cyclelens arch show ZEN2`` has the
               +-- FP1   vector, shuffle, FP multiply, FP divide
               +-- FP2   vector, shuffle, FP add, transfer
               +-- FP3   vector, FP add, FP divide
-
-    ZEN3: Zen 3
-
-      32 bytes -> 8 instructions -> queue 40 -> 4 decoders --+
-      op cache: 8 lines of 8 per 64 bytes -> 8 uops ---------+
-      microcode -> 4 uops -----------------------------------+
-        +----------------------------------------------------+
-        v
-      uop queue 72
-        |
-        v
-      renamer 6 --> reorder buffer 256 --> retires 8
-        |
-        +-- load buffer 72, store buffer 64
-        |
-        +-- scheduler 224
-              +-- ALU0  ALU, shift, branch
-              +-- ALU1  ALU, shift, multiply
-              +-- ALU2  ALU, shift, divide
-              +-- ALU3  ALU, shift, branch
-              +-- LD0   load
-              +-- LD1   load
-              +-- LD2   load
-              +-- SA0   store address
-              +-- SA1   store address
-              +-- SD0   store data
-              +-- SD1   store data
-              +-- FP45  transfer
-              +-- FP0   vector, FP multiply
-              +-- FP1   vector, shuffle, FP multiply, FP divide
-              +-- FP2   vector, shuffle, FP add, transfer
-              +-- FP3   vector, FP add, FP divide
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cyclelens.analyzer.microarchitectures.instruction_sets import ZEN, ZEN_2, ZEN_3, ZEN_4
-from cyclelens.analyzer.microarchitectures.literature import same_as
+from cyclelens.analyzer.microarchitectures.instruction_sets import ZEN, ZEN_2
 from cyclelens.analyzer.model.microarchitecture import UNLIMITED, Microarchitecture, Policies, derived
 from cyclelens.analyzer.model.provenance import Certainty, Source, Sources
 from cyclelens.analyzer.model.units import Divider, Unit, Units, unit
@@ -83,11 +50,6 @@ _GUIDE_17 = Source(
     Certainty.PUBLISHED,
     "AMD 17h",
     f"AMD: Software Optimization Guide for the processors of family 17h, {_GUIDE_CHAPTERS}",
-)
-_GUIDE_19 = Source(
-    Certainty.PUBLISHED,
-    "AMD 19h",
-    f"AMD: Software Optimization Guide for the processors of family 19h, {_GUIDE_CHAPTERS}",
 )
 _INTELS = Source(Certainty.UNUSED, "Intel's", "A rule of Intel's cores; nothing is known of it on AMD's")
 _UNKNOWN = Source(Certainty.ASSUMED, "unknown", "Not published; a plausible value")
@@ -104,16 +66,12 @@ _LETTERS = {
     "6": "ALU3",
     "2": "LD0",
     "3": "LD1",
-    "F": "LD2",
     "7": "SA0",
-    "8": "SA1",
     "4": "SD0",
-    "9": "SD1",
     "A": "FP0",
     "B": "FP1",
     "C": "FP2",
     "D": "FP3",
-    "E": "FP45",
 }
 """The units by the letters of ``facts/zen.py``."""
 
@@ -219,33 +177,6 @@ _ZEN_2 = Microarchitecture(
     load_buffer_size=44,
     store_buffer_size=48,
 )
-_ZEN_3 = derived(
-    _ZEN_2,
-    name="ZEN3",
-    title="Zen 3",
-    products="Ryzen 5000, EPYC 7003",
-    sources={
-        _GUIDE_19: "decoders predecode_block_bytes dsb_width dsb_block_bytes dsb_lines_per_block "
-        "dsb_slots_per_line issue_width reorder_buffer_size retire_width reservation_station_size "
-        "load_latency vector_load_latency load_buffer_size store_buffer_size",
-        _INTEGER_UNITS: "units",
-    },
-    inherited=same_as("Zen 2"),
-    facts_name="ZEN3",
-    extensions=ZEN_3,
-    reorder_buffer_size=256,
-    # 4 x 24, and 2 x 32 with a queue of 64.
-    reservation_station_size=224,
-    units=_units(
-        *_numbered("LD", 3, "load"),
-        *_numbered("SA", 2, "store address"),
-        *_numbered("SD", 2, "store data"),
-        # FP4 and FP5: one a cycle.
-        unit("FP45", "transfer"),
-    ),
-    load_buffer_size=72,
-    store_buffer_size=64,
-)
 
 MODELS = (
     derived(
@@ -266,17 +197,4 @@ MODELS = (
         store_buffer_size=44,
     ),
     _ZEN_2,
-    _ZEN_3,
-    derived(
-        _ZEN_3,
-        name="ZEN4",
-        title="Zen 4",
-        products="Ryzen 7000, EPYC 9004",
-        sources={_GUIDE_19: "reorder_buffer_size load_buffer_size"},
-        facts_name="ZEN4",
-        extensions=ZEN_4,
-        # Zen 4's op cache delivers nine macro-ops a cycle; the stage of the model knows eight.
-        reorder_buffer_size=320,
-        load_buffer_size=88,
-    ),
 )

@@ -47,7 +47,7 @@ from cyclelens.analyzer.microarchitectures.instruction_sets import ZEN_5
 from cyclelens.analyzer.model.macro_ops import MacroOpRules, OnePage, WastedSlots
 from cyclelens.analyzer.model.microarchitecture import UNLIMITED, Microarchitecture, Policies
 from cyclelens.analyzer.model.provenance import Certainty, Source, Sources
-from cyclelens.analyzer.model.units import Units, UopKind, unit
+from cyclelens.analyzer.model.units import Scheduler, Units, UopKind, unit
 
 _PIPES = "0123"
 _ALUS = "ALU0 ALU1 ALU2 ALU3 ALU4 ALU5"
@@ -112,10 +112,10 @@ RULES = MacroOpRules(
     vector_dispatch_width=6,
     stack_adjustment_is_two_ops=True,
     fuses_moves=True,
-    integer_scheduler=88,
-    address_scheduler=56,
-    vector_scheduler=168,
     vector_pickable=64,
+    vector_bits=512,
+    units_by_mnemonic=True,
+    fast_fp_adds=True,
     wasted=WastedSlots(
         fresh=8,
         fresh_decoded=14,
@@ -233,6 +233,7 @@ MODELS = (
         reorder_buffer_size=448,
         retire_width=8,
         reservation_station_size=88 + 56 + 168,
+        schedulers=(Scheduler("integer", 88), Scheduler("address", 56), Scheduler("vector", 168)),
         policies=Policies(binding="fewest_waiting"),
         units=UNITS,
         dividers=(),

@@ -72,11 +72,15 @@ class MacroOpRules:
     stack_adjustment_is_two_ops: bool
     fuses_moves: bool
     # schedulers
-    integer_scheduler: int
-    address_scheduler: int
-    vector_scheduler: int
     vector_pickable: int
-    """The oldest of those in the vector scheduler that can be picked."""
+    """The oldest of the waiting vector uops that can be picked; the others queue before the schedulers."""
+    vector_bits: int
+    """A wider operation keeps its pipe for several cycles."""
+    units_by_mnemonic: bool
+    """Integer units are known by mnemonic (M9). Else the tables know how many units take an instruction, and
+    only where the mnemonic's are as many it tells which."""
+    fast_fp_adds: bool
+    """An FP addition reaches the next one a cycle earlier than anything else (M20)."""
     wasted: WastedSlots | None
     # memory
     load_latency: int
@@ -105,4 +109,5 @@ class MacroOpRules:
     unlearnt_loads: int
     """So many loads are more than it holds; in between it holds some."""
     mask_operations_per_cycle: int
-    one_page: OnePage
+    one_page: OnePage | None
+    """None: not known."""

@@ -175,6 +175,8 @@ def _macro_op_entries(
     instructions: Sequence[Instruction], known: Sequence[_Known | None], cache: _Cache, loop: bool
 ) -> list[Entry]:
     """The entries of a block on a core that counts macro-ops."""
+    rules = cache.microarchitecture.macro_ops
+    assert rules is not None
     count = len(known)
     branches = set()
     for position in range(1, count):
@@ -195,6 +197,7 @@ def _macro_op_entries(
         moves = (
             not moves
             and following is not None
+            and rules.fuses_moves
             and cache.options.macro_fusion
             and fuses_after_move(
                 knowledge.prepared(),

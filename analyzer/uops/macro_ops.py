@@ -33,13 +33,13 @@ _PLAIN = frozenset(
 )
 """Any ALU, whatever the record says of one form (M9)."""
 _SHIFTS = frozenset(("shl", "sal", "shr", "sar", "rol", "ror"))
-_BRANCH_UNITS = _SHIFTS | frozenset(
+_SHIFT_UNITS = _SHIFTS | frozenset(
     (
         *("shlx", "shrx", "sarx", "rorx", "bt", "tzcnt", "bsf", "bsr", "blsi", "blsr", "blsmsk", "bextr"),
         *("bzhi", "cdq", "cqo", "cwde", "cdqe", "cbw", "pdep", "pext", "crc32"),
     )
 )
-"""The ALUs that execute branches (M9)."""
+"""The ALUs that shift (M9)."""
 _MULTIPLICATIONS = frozenset(("imul", "mul", "mulx"))
 _FUSES_AFTER_MOVE = frozenset(
     ["add", "sub", "and", "or", "xor", "inc", "dec", "not", "shl", "sal", "shr", "sar", "adc", "sbb"]
@@ -158,8 +158,10 @@ class _Expander:
         units = microarchitecture.units
         self.alus = units.having(Role.ALU)
         self.branch_alus = units.having(Role.BRANCH)
+        self.shifters = units.having(Role.SHIFT)
         self.multipliers = units.having(Role.MULTIPLY)
         self.store_pipes = units.having(Role.TRANSFER)
+        self.store_units = units.having(Role.STORE_DATA)
         self.from_integer = units.having(Role.FROM_INTEGER)
         self.stores = units.having(Role.STORE_ADDRESS)
         self.loads = units.having(Role.LOAD)
@@ -323,21 +325,30 @@ class _Expander:
         proper = None
         if self.mnemonic in _PLAIN or self.mnemonic.startswith(("set", "cmov")):
             proper = self.alus
-        elif self.mnemonic in _BRANCH_UNITS:
+        elif self.mnemonic in _SHIFT_UNITS:
+            proper = self.shifters
+        elif self.prepared.is_branch:
             proper = self.branch_alus
         elif self.mnemonic in _MULTIPLICATIONS:
             proper = self.multipliers
         if proper is not None:
-            integer = [proper if units.mask & ~self.alus.mask == 0 else units for units in integer]
+            integer = [proper if self._misnamed(units, proper) else units for units in integer]
         return self._repaired(integer, vector)
+
+    def _misnamed(self, units: UnitSet, proper: UnitSet) -> bool:
+        """Whether the units of a record are in truth those that its mnemonic tells."""
+        if units.mask & ~self.alus.mask:
+            return False
+        return self.rules.units_by_mnemonic or units.mask.bit_count() == proper.mask.bit_count()
 
     def _repaired(self, integer: list[UnitSet], vector: list[UnitSet]) -> tuple[list[UnitSet], list[UnitSet]]:
         """What the records say of moves, stores and loads in other words than the model."""
         instruction, mnemonic = self.instruction, self.mnemonic
+        wide = self.shifters if self.rules.units_by_mnemonic else self.alus
         if mnemonic in ("mov", "movabs") and instruction.immediate is not None and not self.memory:
-            integer = [self.branch_alus if instruction.immediate_bits == 64 else self.alus]
+            integer = [wide if instruction.immediate_bits == 64 else self.alus]
         if mnemonic == "lea" and instruction.operands[1].base == "RIP":
-            integer = [self.branch_alus]
+            integer = [wide]
         if self.memory and not self.vector:
             narrow = bool(self.registers) and self.width < 32
             if mnemonic in _LOADS_ALONE and self.reads and not narrow:
@@ -351,7 +362,7 @@ class _Expander:
         if self.vector and self.writes and not vector:
             vector = [self.store_pipes]
         if mnemonic in _SHIFTS and len(integer) == 1:
-            integer = [self.branch_alus]
+            integer = [self.shifters]
         if mnemonic in ("shld", "shrd"):
             integer = [self.alus] * max(1, self.prepared.figures.retire_slots or 1)
         if self.vector and self.memory and self.reads and not self.writes:
@@ -442,13 +453,13 @@ class _Expander:
         """The uops that compute: the last one has the inputs and results, the others only take units, but for
         a transfer from the integer registers and for inputs that a two-op instruction needs earlier."""
         inputs, latencies = self._latencies(loaded, outputs)
-        family = bool(_FP_ADD_FAMILY.fullmatch(self.mnemonic))
-        if family:
+        fast = self.rules.fast_fp_adds
+        if fast and _FP_ADD_FAMILY.fullmatch(self.mnemonic):
             latencies = [min(2, cycles) if cycles <= 3 else cycles for cycles in latencies]
         results = [(value, cycles) for (_, _, value), cycles in zip(outputs, latencies, strict=True)]
         self._merge_narrow(inputs, outputs)
         traits = Trait.NONE
-        if _FP_ADDS.fullmatch(self.mnemonic):
+        if fast and _FP_ADDS.fullmatch(self.mnemonic):
             traits = Trait.FP_ADD | Trait.TAKES_FP_ADD
         elif _FP_COMPARES.fullmatch(self.mnemonic):
             traits = Trait.TAKES_FP_ADD
@@ -554,9 +565,12 @@ class _Expander:
         """Units that are busy for more than a cycle."""
         figures = self.prepared.figures
         divides = figures.divider_cycles or 0
+        divider = next((uop for uop in uops if uop.units is self.divider), None) or next(
+            (uop for uop in uops if uop.units.mask & self.divider.mask), None
+        )
         for uop in uops:
-            if divides and uop.units is self.divider:
-                uop.busy = divides
+            if divides and uop is divider:
+                uop.units, uop.busy = self.divider, divides
             elif divides and uop is uops[-1] and uop.units.mask & ~self.alus.mask == 0:
                 uop.busy = divides
                 uop.traits |= Trait.DIVIDES
@@ -566,8 +580,16 @@ class _Expander:
             return
         if self.vector and figures.tp and not divides:
             pipe.units, pipe.busy = self.divider, figures.tp
+        if self._cycles_on_a_pipe() > 1:
+            for uop in uops:
+                if not uop.units.mask & outside:
+                    uop.busy = max(uop.busy, self._cycles_on_a_pipe())
         if self.mnemonic[0] == "k" or any(o.name[0] == "K" for o in self.prepared.register_outputs):
             pipe.traits |= Trait.MASK
+
+    def _cycles_on_a_pipe(self) -> int:
+        """1, but for vectors that are wider than the pipes."""
+        return max(1, _WIDE_BYTES * 8 // self.rules.vector_bits) if self.prepared.has_zmm_operand else 1
 
     def _store(
         self,
@@ -581,9 +603,16 @@ class _Expander:
         traits = Trait.VECTOR if self.vector else Trait.NONE
         address = _Uop(UopKind.STORE_ADDRESS, self.stores, self._address(access), memory=k, traits=traits)
         value = stored or (next(iter(loaded.values())) if loaded else self._stored_register(access))
-        data = _Uop(UopKind.STORE_DATA, store_pipe or self.alus, memory=k, traits=traits)
+        data = _Uop(
+            UopKind.STORE_DATA,
+            store_pipe or (self.store_units if self.store_units.mask else self.alus),
+            memory=k,
+            traits=traits,
+        )
         data.inputs = [] if value is None else [(value, 0)]
         if store_pipe is not None:
+            if self._cycles_on_a_pipe() > 1:
+                data.busy = self._cycles_on_a_pipe()
             data.outputs = [(self._fresh(), 1)]
         if computes:
             data.traits |= Trait.OWN_RESULT

@@ -66,3 +66,23 @@ def test_the_rules_of_the_harness_are_a_switch(
     """M22: with one physical page behind all others, in straight-line code."""
     assert straight(code) == pytest.approx(own_pages, rel=0.02), rule
     assert straight(code, ONE_PAGE) == pytest.approx(one_page, rel=0.02), rule
+
+
+@pytest.mark.parametrize(
+    ("rule", "code", "expected"),
+    [
+        (
+            "512-bit additions take a pipe for two cycles",
+            "62f14d48fec762f14d48fecf",
+            {"ZEN4": 1, "ZEN5": 0.75},
+        ),
+        ("a load that cannot be forwarded to", "c600014c8b20", {"ZEN3": 18, "ZEN4": 18, "ZEN5": 14}),
+        ("renamed memory takes no time", "488906488b064883c001", {"ZEN3": 1, "ZEN4": 1}),
+        ("shifts on two ALUs", 2 * "48c1e00348c1e30348c1e10348c1e203", {"ZEN3": 4, "ZEN4": 4}),
+        ("a move and an operation on it are two", 2 * "4889c14801d94889c24801da", {"ZEN4": 2}),
+    ],
+)
+def test_zen_3_and_4_have_their_own_widths(rule: str, code: str, expected: dict[str, float]) -> None:
+    """As published (docs/zen5.md names the sources)."""
+    for name, figure in expected.items():
+        assert cycles(code, name, loop=False, options=SAME) == pytest.approx(figure, rel=0.05), (rule, name)

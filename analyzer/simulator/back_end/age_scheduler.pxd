@@ -34,10 +34,12 @@ cdef class AgeScheduler:
     cdef Operations _operations
     cdef InFlight _flight
     cdef int _units
-    cdef int _alus
+    cdef int _integer_units
     cdef int _special
-    cdef int _first_address_unit
-    cdef int _alu_count
+    cdef int _address_mask
+    cdef int _vector_mask
+    cdef int _first_pipe
+    cdef int _integer_count
     cdef int _loads
     cdef int _vector_loads
     cdef int _mixed_loads
@@ -55,6 +57,8 @@ cdef class AgeScheduler:
     cdef int[::1] _latest
     cdef public int[::1] busy
     cdef int _blocked_count
+    cdef int _admitted
+    cdef int _last_admitted
     cdef int _divider_free
     cdef int _alone_free
     cdef int _integer_debt
@@ -72,6 +76,7 @@ cdef class AgeScheduler:
     cdef bint _wastes_address(self, int uop, int cycle) noexcept
     cdef void _pick_vectors(self, int cycle) noexcept
     cdef int _choose_pipe(self, int mask) noexcept
+    cdef int _lowest(self, int mask) noexcept
     @cython.locals(taken=cython.bint)
     cdef void _finish(self, int uop, int static, int unit, int cycle) noexcept
     cdef void _known(self, int value, int ready, int cycle) noexcept

@@ -20,8 +20,9 @@ from cyclelens.analyzer.simulator.tables.in_flight import InFlight
 from cyclelens.analyzer.simulator.tables.operations import Operations
 
 _INTEGER, _ADDRESS, _VECTOR = 0, 1, 2
-_ROOM = 512
-"""Ready uops of a scheduler: no scheduler holds more."""
+"""Kinds of uops: for ALUs and branch units, for address units, and for all others."""
+_ROOM = 1024
+"""Ready uops of a kind: the schedulers hold no more."""
 _RING = 1 << 12
 _VECTOR_TRAIT, _WIDE, _FP_ADD, _TAKES_FP_ADD, _MASK_TRAIT, _ALONE, _DIVIDES = (
     int(Trait.VECTOR),
@@ -53,10 +54,14 @@ class AgeScheduler:
         self._flight = in_flight
         units = microarchitecture.units
         self._units = len(units)
-        self._alus = units.having(Role.ALU).mask
-        self._special = (units.having(Role.BRANCH).mask | units.having(Role.MULTIPLY).mask) & self._alus
-        self._first_address_unit: int = min(units.numbers(units.having(Role.LOAD)))
-        self._alu_count = len(units.numbers(units.having(Role.ALU)))
+        self._integer_units: int = units.having(Role.ALU).mask | units.having(Role.BRANCH).mask
+        self._special = units.having(Role.BRANCH).mask | units.having(Role.MULTIPLY).mask
+        self._address_mask: int = units.having(Role.LOAD).mask | units.having(Role.STORE_ADDRESS).mask
+        self._vector_mask: int = 0
+        for role in (Role.VECTOR, Role.TRANSFER, Role.FROM_INTEGER):
+            self._vector_mask |= units.having(role).mask
+        self._first_pipe: int = min(units.numbers(units.having(Role.VECTOR)))
+        self._integer_count: int = self._integer_units.bit_count()
         self._loads = rules.loads_per_cycle
         self._vector_loads = rules.vector_loads_per_cycle
         self._mixed_loads = rules.mixed_loads_per_cycle
@@ -88,6 +93,9 @@ class AgeScheduler:
             self.busy[unit] = 0
             self._latest[unit] = NONE
         self._blocked_count = 0
+        self._admitted = 0
+        """Vector uops in their schedulers; the others queue in front of them."""
+        self._last_admitted = NONE
         self._divider_free = 0
         self._alone_free = 0
         self._integer_debt = 0
@@ -125,6 +133,7 @@ class AgeScheduler:
         own = self._program.u_in_count[static]
         first = columns.first_input[uop]
         last = NONE
+        ready = max(ready, columns.issued[uop] + 1)
         takes_adds = self._operations.t_traits[static] & _TAKES_FP_ADD
         for place in range(flight.u_inputs[slot]):
             value = columns.input_value[first + place]
@@ -183,7 +192,7 @@ class AgeScheduler:
         scheduler = _VECTOR
         if kind == LOAD or kind == STORE_ADDRESS:  # noqa: SIM109 - a tuple would be made each time
             scheduler = _ADDRESS
-        elif self._program.u_port_mask[static] & self._alus:
+        elif self._program.u_port_mask[static] & self._integer_units:
             scheduler = _INTEGER
         base = scheduler * _ROOM
         place = self._counts[scheduler]
@@ -197,18 +206,19 @@ class AgeScheduler:
         columns = self._columns
         flight = self._flight
         program = self._program
-        slots = self._alu_count - self._integer_debt // _EIGHTHS
+        slots = self._integer_count - self._integer_debt // _EIGHTHS
         self._integer_debt %= _EIGHTHS
         if slots < 0:
             self._integer_debt -= _EIGHTHS * slots
             slots = 0
-        free = self._alus
+        free = self._integer_units
         kept = 0
         for position in range(self._counts[_INTEGER]):
             uop = self._ready[position]
             static = columns.static[uop]
             traits = self._operations.t_traits[static]
-            mask = program.u_port_mask[static] & free
+            slot = uop & flight.uop_mask
+            mask = flight.u_units[slot] & free
             if (traits & _ALONE and self._alone_free > cycle) or (
                 traits & _DIVIDES and self._divider_free > cycle
             ):
@@ -224,13 +234,11 @@ class AgeScheduler:
                 self._alone_free = cycle + program.u_divider[static]
             if traits & _DIVIDES:
                 self._divider_free = cycle + program.u_divider[static]
-            slot = uop & flight.uop_mask
             if (
                 flight.u_waste[slot]
                 and columns.value_ready[flight.u_waste_value[slot]] + 1 >= columns.ready[uop]
             ):
                 self._integer_debt += flight.u_waste[slot]
-            flight.integer -= 1
             self._finish(uop, static, unit, cycle)
         self._counts[_INTEGER] = kept
 
@@ -248,6 +256,7 @@ class AgeScheduler:
         columns = self._columns
         flight = self._flight
         used = loads = vectors = integers = stores = 0
+        free = self._address_mask
         while self._address_debt >= _EIGHTHS and used < self._address_units:
             self._address_debt -= _EIGHTHS
             used += 1
@@ -261,7 +270,8 @@ class AgeScheduler:
             slot = uop & flight.uop_mask
             cost = flight.u_slots[slot]
             taken = False
-            if used >= self._address_units:
+            mask = flight.u_units[slot] & free
+            if used >= self._address_units or mask == 0:
                 taken = False
             elif self._program.u_kind[static] == LOAD:
                 wanted = cost
@@ -294,10 +304,9 @@ class AgeScheduler:
                 if traits & _ALONE:
                     self._alone_free = cycle + self._program.u_divider[static]
             if taken:
-                flight.address -= 1
-                self._finish(
-                    uop, static, self._first_address_unit + min(used, self._address_units) - 1, cycle
-                )
+                unit = self._lowest(mask)
+                free &= ~(1 << unit)
+                self._finish(uop, static, unit, cycle)
             else:
                 self._ready[base + kept] = uop
                 kept += 1
@@ -317,14 +326,22 @@ class AgeScheduler:
         for unit in range(self._units):
             if self.busy[unit] <= cycle:
                 free |= 1 << unit
+        while flight.vectors.count > 0 and self._admitted < self._pickable:
+            self._last_admitted = flight.vectors.firsts[flight.vectors.head]
+            flight.vectors.pop()
+            self._admitted += 1
         masks = kept = 0
         base = _VECTOR * _ROOM
         for position in range(self._counts[_VECTOR]):
             uop = self._ready[base + position]
             static = columns.static[uop]
             traits = self._operations.t_traits[static]
-            mask = program.u_port_mask[static] & free
-            if mask == 0 or (traits & _MASK_TRAIT and masks >= self._mask_operations):
+            mask = flight.u_units[uop & flight.uop_mask] & free
+            if (
+                mask == 0
+                or (traits & _MASK_TRAIT and masks >= self._mask_operations)
+                or (uop > self._last_admitted and mask & self._vector_mask)
+            ):
                 self._ready[base + kept] = uop
                 kept += 1
                 continue
@@ -334,17 +351,20 @@ class AgeScheduler:
                 masks += 1
             if program.u_divider[static] > 1:
                 self.busy[unit] = cycle + program.u_divider[static]
-            flight.vector -= 1
+            if mask & self._vector_mask:
+                self._admitted -= 1
             self._finish(uop, static, unit, cycle)
         self._counts[_VECTOR] = kept
 
     def _choose_pipe(self, mask: int) -> int:
         """The outer pipes first: fewer operations need just those."""
-        first = self._first_address_unit + self._address_units
         for place in (3, 0, 2, 1):
-            if mask >> (first + place) & 1:
-                return first + place
-        unit = first
+            if mask >> (self._first_pipe + place) & 1:
+                return self._first_pipe + place
+        return self._lowest(mask)
+
+    def _lowest(self, mask: int) -> int:
+        unit = 0
         while not mask >> unit & 1:
             unit += 1
         return unit
@@ -360,13 +380,15 @@ class AgeScheduler:
             columns.queue(uop, QUEUED_FOR_PORT, before if taken else NONE)
         self._latest[unit] = uop
         columns.port[uop] = unit
+        flight = self._flight
+        flight.waiting[flight.u_scheduler[uop & flight.uop_mask]] -= 1
         columns.dispatched[uop] = cycle
         executed = cycle + 1
         kind = program.u_kind[static]
         if kind == STORE_ADDRESS:
             store = columns.store[uop]
             columns.store_address[store] = cycle
-            picked = self._flight.s_picked[store & self._flight.store_mask]
+            picked = flight.s_picked[store & flight.store_mask]
             self._known(picked, cycle, cycle)
         elif kind == STORE_DATA:
             columns.store_data[columns.store[uop]] = cycle

@@ -24,20 +24,16 @@ cdef int STORE_ADDRESS
 cdef int STORE_BUFFER_FULL
 cdef int STORE_DATA
 cdef int UNKNOWN
-cdef int _ADDRESS
 cdef int _HASH
-cdef int _INTEGER
 cdef int _LINE
 cdef int _NARROWEST_RENAMED
 cdef int _OWN_RESULT
 cdef int _PAGE
 cdef int _READ_MODIFY_WRITE
-cdef int _ROOM_ADDRESS
-cdef int _ROOM_INTEGER
+cdef int _ROOM
 cdef int _ROOM_STORES
-cdef int _ROOM_VECTOR
+cdef int _UNBOUNDED
 cdef int _VECTOR
-cdef int _VECTORS
 
 
 @cython.final
@@ -54,6 +50,10 @@ cdef class MacroRenamer:
     cdef PairQueue _entries
     cdef int _width
     cdef int _rob_size
+    cdef int _schedulers
+    cdef int[::1] _sizes
+    cdef int[::1] _feeds
+    cdef int _vector_units
     cdef int _alus
     cdef int _branch_alus
     cdef public int[::1] value
@@ -61,9 +61,6 @@ cdef class MacroRenamer:
     cdef public int[::1] write_key
     cdef public int[::1] write_value
     cdef int _vector_width
-    cdef int _integer_size
-    cdef int _address_size
-    cdef int _vector_size
     cdef int _store_size
     cdef bint _renames_memory
     cdef int _learnt
@@ -92,14 +89,17 @@ cdef class MacroRenamer:
     cdef int _next_fused
     cdef int _next_uop
     cdef public int dispatched
+    cdef int _turn
     cdef public int unkeyed
     cdef void _set(self, object rules) noexcept
     cdef int start(self) except -1
     cdef void tick(self, int cycle) noexcept
-    cdef bint _has_room(self, int count, int cycle) noexcept
-    cdef int _oldest_waiting(self, int scheduler) noexcept
-    cdef int _scheduler_of(self, int static) noexcept
+    cdef void _time(self, int uop, int fused, int count, int slots, int cycle) noexcept
+    cdef bint _has_room(self, int first, int i, int count, int cycle) noexcept
+    cdef int _oldest_waiting(self, int mask) noexcept
     cdef void _wait_for_retirement(self, int cycle, int buffer) noexcept
+    cdef int _scheduler_for(self, int mask, int room) noexcept
+    cdef void _enter_scheduler(self, int uop, int mask) noexcept
     cdef void _rename(self, int first, int i, int cycle) noexcept
     @cython.locals(address=cython.longlong)
     cdef void _rename_uop(self, int uop, int static, int cycle) noexcept

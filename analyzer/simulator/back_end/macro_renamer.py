@@ -36,14 +36,14 @@ _VECTOR, _OWN_RESULT, _READ_MODIFY_WRITE = (
     int(Trait.OWN_RESULT),
     int(Trait.READ_MODIFY_WRITE),
 )
-_INTEGER, _ADDRESS, _VECTORS = 0, 1, 2
 """The schedulers."""
 _LINE = 64
 _PAGE = 4096
 _NARROWEST_RENAMED = 4
-_ROOM_INTEGER, _ROOM_ADDRESS, _ROOM_VECTOR, _ROOM_STORES = 4, 4, 3, 2
-"""What an instruction may need; less room than that stops dispatch."""
+_ROOM, _ROOM_STORES = 4, 2
+"""What an instruction may need of a scheduler and of the store queue; less room than that stops dispatch."""
 _HASH = 40503
+_UNBOUNDED = 1 << 20
 
 
 class MacroRenamer:
@@ -75,6 +75,18 @@ class MacroRenamer:
         self._width = microarchitecture.issue_width
         self._rob_size = microarchitecture.reorder_buffer_size
         units = microarchitecture.units
+        sizes = microarchitecture.scheduler_sizes
+        self._schedulers = len(sizes)
+        self._sizes = ints(len(sizes))
+        self._feeds = ints(len(sizes))
+        """The units of each scheduler, as a mask."""
+        for number, size in enumerate(sizes):
+            self._sizes[number] = size
+        for number, scheduler in enumerate(microarchitecture.scheduler_of_units):
+            self._feeds[scheduler] |= 1 << number
+        self._vector_units: int = 0
+        for role in (Role.VECTOR, Role.TRANSFER, Role.FROM_INTEGER):
+            self._vector_units |= units.having(role).mask
         self._alus = units.having(Role.ALU).mask
         self._branch_alus = units.having(Role.BRANCH).mask
         self._set(rules)
@@ -86,9 +98,6 @@ class MacroRenamer:
 
     def _set(self, rules: MacroOpRules) -> None:
         self._vector_width = rules.vector_dispatch_width
-        self._integer_size = rules.integer_scheduler
-        self._address_size = rules.address_scheduler
-        self._vector_size = rules.vector_scheduler
         self._store_size = rules.store_queue
         self._renames_memory = rules.renames_memory
         self._learnt = rules.learnt_loads
@@ -128,6 +137,8 @@ class MacroRenamer:
         self._next_uop = 0
         self.dispatched = 0
         """Macro-ops so far."""
+        self._turn = 0
+        """Of schedulers in which equally few uops wait, this one is taken, or the first behind it."""
         self.unkeyed = 0
         """Loads of the program that read what a store through other registers has written."""
 
@@ -150,7 +161,7 @@ class MacroRenamer:
                 idq_uop = queue.seconds[queue.head]
                 i = columns.position[uop]
                 count = program.q_fused_count[idq_uop]
-                if not self._has_room(count, cycle):
+                if not self._has_room(uop, i, count, cycle):
                     return
                 needed = operations.m_vector_ops[i]
                 if needed > vectors and vectors < self._vector_width:
@@ -161,6 +172,7 @@ class MacroRenamer:
                     columns.refuse(cycle, SERIALIZATION, uop)
                     return
                 queue.pop()
+                self._time(uop, program.q_fused0[idq_uop], count, slots, cycle)
                 self._rename(uop, i, cycle)
                 self.left = count
                 self._next_fused = program.q_fused0[idq_uop]
@@ -178,46 +190,55 @@ class MacroRenamer:
                 columns.refuse(cycle, ISSUE_GROUP, self._next_uop - 1)
                 return
 
-    def _has_room(self, count: int, cycle: int) -> bool:
-        """Whether so many macro-ops have room everywhere; if not, records where they have none."""
-        flight = self._flight
+    def _time(self, uop: int, fused: int, count: int, slots: int, cycle: int) -> None:
+        """When the macro-ops of an instruction are dispatched: one after the other from this cycle on, which
+        has so many slots left."""
+        left = slots
+        for row in range(fused, fused + count):
+            if left == 0:
+                left = self._width
+                cycle += 1
+            left -= 1
+            for part in range(uop, uop + self._program.f_uop_count[row]):
+                self._columns.issued[part] = cycle
+            uop += self._program.f_uop_count[row]
+
+    def _has_room(self, first: int, i: int, count: int, cycle: int) -> bool:
+        """Whether an instruction of so many macro-ops has room in the reorder buffer, in the store queue and,
+        for every uop, in one of the schedulers that feed its units; if not, records where it has none."""
+        columns = self._columns
         waiting = self._entries.count + self._issued.count
         # A microcoded instruction may be longer than the buffer: it goes alone.
         if waiting + count > self._rob_size and waiting > 0:
             self._wait_for_retirement(cycle, ROB_FULL)
-        elif flight.integer + _ROOM_INTEGER > self._integer_size:
-            self._columns.refuse(cycle, RS_FULL, self._oldest_waiting(_INTEGER))
-        elif flight.address + _ROOM_ADDRESS > self._address_size:
-            self._columns.refuse(cycle, RS_FULL, self._oldest_waiting(_ADDRESS))
-        elif flight.vector + _ROOM_VECTOR > self._vector_size:
-            self._columns.refuse(cycle, RS_FULL, self._oldest_waiting(_VECTORS))
-        elif self._columns.stores - flight.oldest_store + _ROOM_STORES > self._store_size:
+            return False
+        for uop in range(first, first + self._program.i_uop_count[i]):
+            mask = self._program.u_port_mask[columns.static[uop]]
+            if mask and self._scheduler_for(mask, _ROOM) == NONE:
+                columns.refuse(cycle, RS_FULL, self._oldest_waiting(mask))
+                return False
+        if columns.stores - self._flight.oldest_store + _ROOM_STORES > self._store_size:
             self._wait_for_retirement(cycle, STORE_BUFFER_FULL)
-        else:
-            return True
-        return False
+            return False
+        return True
 
-    def _oldest_waiting(self, scheduler: int) -> int:
-        """The oldest uop in a scheduler."""
+    def _oldest_waiting(self, mask: int) -> int:
+        """The oldest uop in the schedulers that feed these units."""
         columns = self._columns
         entries = self._entries
+        flight = self._flight
         for place in range(entries.count):
             position = (entries.head + place) & entries.mask
             first = entries.firsts[position]
             for uop in range(first, first + entries.seconds[position]):
-                waits = columns.dispatched[uop] == UNKNOWN and columns.port[uop] != ELIMINATED
-                if waits and self._scheduler_of(columns.static[uop]) == scheduler:
+                if (
+                    columns.dispatched[uop] == UNKNOWN
+                    and columns.port[uop] != ELIMINATED
+                    and self._program.u_kind[columns.static[uop]] != EMPTY
+                    and self._feeds[flight.u_scheduler[uop & flight.uop_mask]] & mask
+                ):
                     return uop
         return NONE
-
-    def _scheduler_of(self, static: int) -> int:
-        """The scheduler of a uop, NONE if it needs none."""
-        kind = self._program.u_kind[static]
-        if kind == EMPTY:
-            return NONE
-        if kind == LOAD or kind == STORE_ADDRESS:  # noqa: SIM109 - a tuple would be made each time
-            return _ADDRESS
-        return _INTEGER if self._program.u_port_mask[static] & self._alus else _VECTORS
 
     def _wait_for_retirement(self, cycle: int, buffer: int) -> None:
         """Slots stay empty because a buffer is full that gives room back at retirement."""
@@ -228,6 +249,33 @@ class MacroRenamer:
         else:
             self._columns.refuse(cycle, buffer, uop)
 
+    def _scheduler_for(self, mask: int, room: int) -> int:
+        """Of the schedulers with so much room that feed one of these units, the one in which the fewest uops
+        wait; NONE if there is none."""
+        best = NONE
+        for step in range(self._schedulers):
+            scheduler = (self._turn + step) % self._schedulers
+            if (
+                self._feeds[scheduler] & mask
+                and self._flight.waiting[scheduler] + room <= self._sizes[scheduler]
+                and (best == NONE or self._flight.waiting[scheduler] < self._flight.waiting[best])
+            ):
+                best = scheduler
+        return best
+
+    def _enter_scheduler(self, uop: int, mask: int) -> None:
+        flight = self._flight
+        scheduler = self._scheduler_for(mask, 0)
+        if scheduler == NONE:
+            # A microcoded instruction may need more than there is room for.
+            scheduler = self._scheduler_for(mask, -_UNBOUNDED)
+        self._turn = scheduler + 1
+        flight.waiting[scheduler] += 1
+        flight.u_scheduler[uop & flight.uop_mask] = scheduler
+        flight.u_units[uop & flight.uop_mask] = mask & self._feeds[scheduler]
+        if mask & self._vector_units:
+            flight.vectors.push(uop, 0)
+
     def _rename(self, first: int, i: int, cycle: int) -> None:
         """A whole instruction."""
         columns = self._columns
@@ -237,8 +285,6 @@ class MacroRenamer:
             self.value[operations.m_pair_target[i]] = self._current(operations.m_pair_source[i])
             self._emulator.copy(operations.m_pair_source[i], operations.m_pair_target[i])
         self.writes = 0
-        for uop in range(first, first + program.i_uop_count[i]):
-            columns.issued[uop] = cycle
         if program.i_eliminable[i]:
             columns.port[first] = ELIMINATED
             self._write(program.i_move_target[i], self._current(program.i_move_source[i]))
@@ -325,13 +371,7 @@ class MacroRenamer:
             else:
                 source = columns.old_value(0)
             flight.s_source[columns.store[uop] & flight.store_mask] = source
-        scheduler = self._scheduler_of(static)
-        if scheduler == _ADDRESS:
-            flight.address += 1
-        elif scheduler == _INTEGER:
-            flight.integer += 1
-        else:
-            flight.vector += 1
+        self._enter_scheduler(uop, program.u_port_mask[static])
 
     def _add_input(self, uop: int, value: int) -> int:
         """1 if it is not known yet when the value will be there."""

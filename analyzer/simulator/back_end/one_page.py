@@ -18,15 +18,15 @@ _UNKNOWN = 1 << 42
 class LinesOfOnePage:
     """The pages through which each line of the physical page was read, the latest first."""
 
-    def __init__(self, columns: Columns, in_flight: InFlight, rules: OnePage, *, active: bool) -> None:
-        self.active: bool = active
+    def __init__(self, columns: Columns, in_flight: InFlight, rules: OnePage | None, *, active: bool) -> None:
+        self.active: bool = active and rules is not None
         self._columns = columns
         self._program = columns.program
         self._flight = in_flight
-        self._slots = rules.other_page_slots
-        self._walking = rules.walking_stack_eighths
-        self._remembered = rules.lines_remembered
-        self._pages = longs(_LINES * rules.lines_remembered)
+        self._slots = 1 if rules is None else rules.other_page_slots
+        self._walking = 0 if rules is None else rules.walking_stack_eighths
+        self._remembered = 1 if rules is None else rules.lines_remembered
+        self._pages = longs(_LINES * self._remembered)
 
     def start(self) -> None:
         """Nothing was read."""

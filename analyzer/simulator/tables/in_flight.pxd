@@ -3,6 +3,8 @@ cimport cython
 
 from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue
 
+cdef int MOST_UNITS
+cdef int _SCHEDULERS
 cdef int _STORES
 cdef int _UOPS
 
@@ -27,10 +29,11 @@ cdef class InFlight:
     cdef public int[::1] s_source
     cdef public int[::1] s_picked
     cdef public int[::1] s_crosses
+    cdef public int[::1] u_scheduler
+    cdef public int[::1] u_units
+    cdef public int[::1] waiting
+    cdef public PairQueue vectors
     cdef public PairQueue fresh
-    cdef public int integer
-    cdef public int address
-    cdef public int vector
     cdef public int oldest_store
     cdef public bint small_loop
     cdef public bint decoded

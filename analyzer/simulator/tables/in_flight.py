@@ -3,10 +3,12 @@ indexed by the low bits of a uop's or store's number."""
 
 from __future__ import annotations
 
+from cyclelens.analyzer.model.units import MOST_UNITS
 from cyclelens.analyzer.simulator.tables.arrays import PairQueue, ints
 
 _UOPS = 1 << 14
 _STORES = 1 << 8
+_SCHEDULERS = MOST_UNITS
 
 
 class InFlight:
@@ -41,15 +43,23 @@ class InFlight:
         """A value that is there when the address is."""
         self.s_crosses = ints(_STORES)
 
+        self.u_scheduler = ints(_UOPS)
+        self.u_units = ints(_UOPS)
+        """The units of that scheduler that it may take, as a mask."""
+        self.waiting = ints(_SCHEDULERS)
+        """Uops in each scheduler."""
+        self.vectors = PairQueue()
+        """Vector uops that queue in front of their schedulers, oldest first."""
+
         self.fresh = PairQueue()
         """Uops of the latest dispatch whose inputs are all known, renamer to scheduler."""
 
     def start(self) -> None:
         """Nothing is on its way."""
         self.fresh.start(_UOPS)
-        self.integer = 0
-        self.address = 0
-        self.vector = 0
+        for scheduler in range(_SCHEDULERS):
+            self.waiting[scheduler] = 0
+        self.vectors.start(_UOPS)
         self.oldest_store = 0
         """The first store that has not been committed."""
         self.small_loop = False

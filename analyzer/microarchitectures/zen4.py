@@ -1,0 +1,230 @@
+"""AMD's Zen 3 and Zen 4 by the rules that were measured on Zen 5 (docs/zen5.md), with their own widths and
+capacities. No measurement of these cores was at hand.
+
+Which addresses let a load be renamed, how stores forward beyond that and what a three-component LEA is made
+of is inferred from Zen 5. What dependent operations waste (M14, M15) is not known and left out.
+
+Widths are per cycle, sizes are capacities; ``cyclelens arch show ZEN4`` has the sources.
+
+    ZEN4: Zen 4
+
+      32 bytes -> 4 decoders -------------------------------+
+      op cache: 12 lines of 9 per 64 bytes -> 9 macro-ops --+
+        +---------------------------------------------------+
+        v
+      uop queue 144
+        |
+        v
+      renamer 6 (6 of the vector unit) --> reorder buffer 320 --> retires 8
+        |
+        +-- load buffer 88, store buffer 64
+        |
+        +-- integer 0 24
+        |     +-- ALU0  ALU, divide, branch
+        |     +-- AGU0  load, store address
+        |
+        +-- integer 1 24
+        |     +-- ALU1  ALU, shift, multiply
+        |     +-- AGU1  load, store address
+        |
+        +-- integer 2 24
+        |     +-- ALU2  ALU, shift
+        |     +-- AGU2  load, store address
+        |
+        +-- integer 3 24
+        |     +-- ALU3  ALU
+        |     +-- BRU   branch
+        |
+        +-- store queue 64
+        |     +-- SD0   store data
+        |     +-- SD1   store data
+        |
+        +-- vector 0 64
+        |     +-- FP0   vector, FP multiply
+        |     +-- FP2   vector, shuffle, FP add
+        |     +-- FP45  transfer
+        |
+        +-- vector 1 64
+              +-- FP1   vector, shuffle, FP multiply, FP divide
+              +-- FP3   vector, FP add
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cyclelens.analyzer.microarchitectures import zen5
+from cyclelens.analyzer.microarchitectures.instruction_sets import ZEN_3, ZEN_4
+from cyclelens.analyzer.microarchitectures.literature import same_as
+from cyclelens.analyzer.model.microarchitecture import derived
+from cyclelens.analyzer.model.provenance import Certainty, Source
+from cyclelens.analyzer.model.units import Scheduler, Units, UopKind, unit
+
+_EIGHTHS = 8
+_LARGEST_WINDOW = 64
+
+UNITS = Units(
+    (
+        unit("ALU0", "ALU, divide, branch", "integer 0"),
+        unit("ALU1", "ALU, multiply, shift", "integer 1"),
+        unit("ALU2", "ALU, shift", "integer 2"),
+        unit("ALU3", "ALU", "integer 3"),
+        unit("BRU", "branch", "integer 3"),
+        unit("AGU0", "load, store address", "integer 0"),
+        unit("AGU1", "load, store address", "integer 1"),
+        unit("AGU2", "load, store address", "integer 2"),
+        unit("SD0", "store data", "store queue"),
+        unit("SD1", "store data", "store queue"),
+        unit("FP0", "vector, FP multiply", "vector 0"),
+        unit("FP1", "vector, FP multiply, FP divide, shuffle", "vector 1"),
+        unit("FP2", "vector, FP add, shuffle", "vector 0"),
+        unit("FP3", "vector, FP add", "vector 1"),
+        # FP4 and FP5: one a cycle.
+        unit("FP45", "transfer", "vector 0"),
+    ),
+    letters={
+        "0": "ALU0",
+        "1": "ALU1",
+        "5": "ALU2",
+        "6": "ALU3",
+        "2": "AGU0",
+        "3": "AGU1",
+        "F": "AGU2",
+        "4": "SD0",
+        "9": "SD1",
+        "A": "FP0",
+        "B": "FP1",
+        "C": "FP2",
+        "D": "FP3",
+        "E": "FP45",
+    },
+    sets={"78": (UopKind.STORE_ADDRESS, "AGU0 AGU1 AGU2")},
+)
+
+
+def _windows(line: int) -> tuple[int, ...]:
+    """A line of so many entries takes a cycle."""
+    return tuple(_EIGHTHS * max(1, -(-entries // line)) for entries in range(_LARGEST_WINDOW))
+
+
+(_ZEN_5,) = zen5.MODELS
+_GUIDE = Source(
+    Certainty.PUBLISHED,
+    "AMD 19h",
+    "AMD: Software Optimization Guide for the processors of family 19h, chapters on instruction fetch and "
+    "decode, op cache, integer execution, load-store and FP unit",
+)
+_MEASURED_BY_OTHERS = Source(
+    Certainty.PUBLISHED,
+    "C&C",
+    "Chips and Cheese: AMD's Zen 4 Part 1, Frontend and Execution Engine (2022), measured",
+)
+_LLVM = Source(
+    Certainty.PUBLISHED,
+    "LLVM",
+    "LLVM: X86ScheduleZnver3.td and X86ScheduleZnver4.td, units by instruction, with the guide's sections",
+)
+_SHARED_UNITS = Source(
+    Certainty.INFERRED,
+    "guide, tables",
+    "The guide's units; for integer instructions the tables know how many take one, not which",
+)
+_LINE_FIELDS = Source(Certainty.ASSUMED, "unknown", "Not published; as many as a line has entries")
+_LEFT_OUT = Source(Certainty.ASSUMED, "unknown", "Not known on this core; the model leaves it out")
+_SECOND_ACCESS = Source(
+    Certainty.INFERRED, "two accesses", "A second access takes a cycle at least; more is not known"
+)
+
+_ZEN_3 = derived(
+    _ZEN_5,
+    name="ZEN3",
+    title="Zen 3",
+    products="Ryzen 5000, EPYC 7003",
+    sources={
+        _GUIDE: "decoders dsb_width dsb_lines_per_block dsb_slots_per_line idq_size issue_width "
+        "reorder_buffer_size retire_width reservation_station_size schedulers load_buffer_size "
+        "macro_ops.decode_bytes macro_ops.decode_buffer_bytes macro_ops.line_entries "
+        "macro_ops.window_eighths macro_ops.vector_pickable macro_ops.vector_bits macro_ops.load_latency "
+        "macro_ops.vector_load_latency macro_ops.loads_per_cycle macro_ops.vector_loads_per_cycle "
+        "macro_ops.mixed_loads_per_cycle macro_ops.stores_per_cycle macro_ops.memory_ops_per_cycle "
+        "macro_ops.store_queue macro_ops.failed_forwarding macro_ops.forwarding macro_ops.fast_fp_adds "
+        "macro_ops.renames_memory",
+        _MEASURED_BY_OTHERS: "macro_ops.vector_dispatch_width macro_ops.taken_branch_eighths "
+        "macro_ops.mask_operations_per_cycle",
+        _LLVM: "units",
+        _SHARED_UNITS: "macro_ops.units_by_mnemonic",
+        _LINE_FIELDS: "macro_ops.line_fields",
+        _LEFT_OUT: "macro_ops.long_instruction_bytes macro_ops.small_loop_entries "
+        "macro_ops.stack_adjustment_is_two_ops macro_ops.fuses_moves",
+        _SECOND_ACCESS: "macro_ops.line_crossing_cycles",
+    },
+    inherited=same_as("Zen 5"),
+    facts_name="ZEN3",
+    extensions=ZEN_3,
+    dsb_lines_per_block=8,
+    dsb_slots_per_line=8,
+    idq_size=72,
+    issue_width=6,
+    reorder_buffer_size=256,
+    reservation_station_size=4 * 24 + 64 + 2 * 64,
+    schedulers=(
+        *(Scheduler(f"integer {number}", 24) for number in range(4)),
+        Scheduler("store queue", 64),
+        # 32 each, and half of the queue of 64 in front of them.
+        Scheduler("vector 0", 64),
+        Scheduler("vector 1", 64),
+    ),
+    units=UNITS,
+    load_buffer_size=72,
+    macro_ops=replace(
+        zen5.RULES,
+        decode_bytes=32,
+        decode_buffer_bytes=24 * 16,
+        long_instruction_bytes=15,
+        line_entries=8,
+        line_fields=8,
+        window_eighths=_windows(8),
+        taken_branch_eighths=0,
+        small_loop_entries=0,
+        stack_adjustment_is_two_ops=False,
+        fuses_moves=False,
+        vector_bits=256,
+        units_by_mnemonic=False,
+        fast_fp_adds=False,
+        wasted=None,
+        line_crossing_cycles=1,
+        loads_per_cycle=3,
+        memory_ops_per_cycle=3,
+        store_queue=64,
+        # 18 cycles from the store to the load's result.
+        failed_forwarding=13,
+        failed_vector_forwarding=10,
+        one_page=None,
+    ),
+)
+
+MODELS = (
+    _ZEN_3,
+    derived(
+        _ZEN_3,
+        name="ZEN4",
+        title="Zen 4",
+        products="Ryzen 7000, EPYC 9004",
+        sources={
+            _GUIDE: "dsb_width dsb_lines_per_block dsb_slots_per_line reorder_buffer_size load_buffer_size "
+            "macro_ops.line_entries macro_ops.window_eighths",
+            _MEASURED_BY_OTHERS: "idq_size",
+        },
+        facts_name="ZEN4",
+        extensions=ZEN_4,
+        dsb_width=9,
+        dsb_lines_per_block=12,
+        dsb_slots_per_line=9,
+        idq_size=144,
+        reorder_buffer_size=320,
+        load_buffer_size=88,
+        macro_ops=replace(
+            _ZEN_3.macro_ops or zen5.RULES, line_entries=9, line_fields=9, window_eighths=_windows(9)
+        ),
+    ),
+)
