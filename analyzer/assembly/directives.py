@@ -117,6 +117,8 @@ class Alignment:
     fill: bytes | None = None
     """What to fill with; None for the longest NOPs, in data for zeros."""
     maximum: int | None = None
+    is_literal: bool = False
+    """Code is filled with one-byte NOPs too, if they are written."""
 
     def size(self, offset: int) -> int:
         """Bytes of the fill at an offset."""
@@ -136,7 +138,7 @@ class Alignment:
     def padding(self, offset: int, is_code: bool = True) -> bytes:
         """The fill at an offset."""
         count = self.size(offset)
-        if self.fill is not None or not is_code:
+        if not is_code or self.is_literal or self.fill not in (None, b"\x90"):
             pattern = self.fill or b"\0"
             return (pattern * (count // len(pattern) + 1))[:count]
         return nop_fill(count)
@@ -233,7 +235,7 @@ def alignment(name: str, text: str, scope: Scope) -> Alignment:
         raise OperandError(f"An alignment must be a power of two up to {_MAXIMUM_ALIGNMENT}, not {first}.")
     size = ALIGNMENTS[name]
     pattern = None
-    if fill is not None and not (size == 1 and fill & 0xFF == 0x90):
+    if fill is not None:
         pattern = (fill % (1 << 8 * size)).to_bytes(size, "little")
     return Alignment(first, pattern, maximum or None)
 

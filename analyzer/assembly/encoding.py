@@ -206,7 +206,7 @@ def _read(statement: Statement, scope: StatementScope) -> Content | None:
         if name in directives.ALIGNMENTS:
             found = directives.alignment(name, statement.arguments, scope)
             if statement.dialect.is_nasm and found.fill is None:
-                return replace(found, fill=_NASM_FILL)
+                return replace(found, fill=_NASM_FILL, is_literal=True)
             return found
         if directives.makes_data(name):
             made = directives.data(name, statement.arguments, scope)

@@ -138,6 +138,7 @@ _SEGMENT = re.compile(r"%?([c-gs]s)\s*:\s*", re.IGNORECASE)
 _REGISTER_IN = re.compile(r"%\s*[A-Za-z]\w*")
 _BARE_WORD = re.compile(r"(?<![%\w.$@])[A-Za-z]\w*(?![\w.$@])")
 _LABEL = re.compile(r"(?<![\w.$])(?:\.|\d+[bf]|[A-Za-z_.$][\w.$]+)(?![\w.$])")
+_OPERATORS = "+-*/%&|^<>!~"
 _PARENTHESISED = re.compile(r"\([^()]*\)")
 _OFFSET = re.compile(r"offset\b\s*(?:flat\s*:\s*)?", re.IGNORECASE)
 _HERE = re.compile(r"\$(?![\w.$])")
@@ -325,6 +326,8 @@ def _plain_intel(text: str, scope: Scope, *, branch: bool, relative: bool) -> Op
         return Immediate(value.constant)
     if value.later and segment is None and size is None:
         # What is more than an address and a number is a number to GNU as, however it comes out.
+        if any(scope.is_set(name) for name in _LABEL.findall(text)):
+            raise UnsupportedError("Whether this is a number or an address to GNU as cannot be told.")
         return _immediate(text, scope)
     return Memory(segment, displacement=_displacement(text, scope, relative=False), size=size)
 
@@ -402,11 +405,11 @@ def _terms(text: str) -> list[tuple[str, str]]:
     terms = []
     sign, current, depth = "+", "", 0
     for piece in _TERM_SPLIT.findall(text):
-        if piece in "+-" and depth == 0 and current.rstrip() and not current.rstrip().endswith("*"):
+        if piece in "+-" and depth == 0 and current.strip() and current.rstrip()[-1] not in _OPERATORS:
             terms.append((sign, current))
             sign, current = piece, ""
-        elif piece in "+-" and depth == 0 and not current.strip():
-            sign = "-" if (piece == "-") != (sign == "-") else "+"
+        elif piece == "+" and depth == 0 and not current.strip():
+            continue
         else:
             depth += (piece == "(") - (piece == ")")
             current += piece

@@ -32,6 +32,7 @@ ATT = {
     "bytes of a distance": ("top: andb $1f - top, %al\ncmpb $. - 1f, %cl\n.p2align 5\n1: nop", ""),
     "numbers that are cut": ("addw $0x10000, %bx\nandb $256, (%rdi)\nor $-1048576, %r13w", ""),
     "an immediate beside another": ("top: cmpb $5, 1f - top(%rax)\n1: addl $0, top - 1b(,%rcx,4)", ""),
+    "fills": ("nop\n.p2align 3, 0x90\nnop\n.p2align 4, 0xcc\nnop\n.balign 8, 0\nnop", ""),
     "a local symbol": (
         ".local here\nhere: sub %r9d, here(%rip)\n.hidden there\nthere: mov there(%rip), %eax",
         "",
@@ -45,6 +46,10 @@ INTEL = {
     ),
     "sums of what further down tells": ("or rsi, x << x\nand eax, -x\nmov ebx, x", "x = 3\n"),
     "breakpoints": ("int 3\nint 4", ""),
+    "signs within addresses": (
+        "lea r13, [rsp + rax*4 + 32767 + -0x100000 ^ -255]\nmov eax, [-8 + rsi - -8]",
+        "",
+    ),
     "another name of a weak symbol": (".weak w\na = w\ntop: jns a\nw: jns a\nb = w\njns b", ""),
     "a distance in parentheses": ("top: mov eax, [r12 + (top - .)]\nmov eax, [r12 + top - 1f]\n1: nop", ""),
 }
