@@ -21,10 +21,11 @@ def missing(instructions: Sequence[Instruction], microarchitectures: Iterable[st
     ``UnknownMicroarchitecture``."""
     found = []
     for name in microarchitectures:
+        has = registry.get(name).extensions
         absent = {
             index: titles
             for index, instruction in enumerate(instructions)
-            if (titles := absent_from(registry.get(name).extensions, instruction))
+            if not instruction.extensions <= has and (titles := absent_from(has, instruction))
         }
         if absent:
             every = dict.fromkeys(title for titles in absent.values() for title in titles)

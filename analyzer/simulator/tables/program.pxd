@@ -18,6 +18,8 @@ cdef int _UOP_FIELDS
 @cython.final
 cdef class Program(BlockColumns):
     cdef public int keys
+    cdef object _core
+    cdef object _singles
     cdef public bint exact_memory
     cdef public bint exact_values
     cdef public bint simple_front_end

@@ -44,6 +44,9 @@ class Program(BlockColumns):
     def __init__(self) -> None:
         super().__init__()
         self.keys = 0
+        self._core: Microarchitecture | None = None
+        self._singles: array[int] = array("i")
+        """The rows of the core's uops that stand alone."""
 
     def fill(
         self, block: Block, microarchitecture: Microarchitecture, options: ModelOptions = PUBLISHED
@@ -65,7 +68,10 @@ class Program(BlockColumns):
         rows = array("i")
         for flat in flats:
             rows.extend(flat.rows)
-        rows.extend(_singles(microarchitecture))
+        if microarchitecture is not self._core:
+            self._core = microarchitecture
+            self._singles = _singles(microarchitecture)
+        rows.extend(self._singles)
         self._measure(rows)  # type: ignore[arg-type]
         self._spread(rows)  # type: ignore[arg-type]
         self._number()
