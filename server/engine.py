@@ -202,7 +202,7 @@ def _brief(region: RegionAnalysis, analysis: Analysis, job: Job) -> RegionResult
         work=work_of(region),
         microarchitecture=primary.microarchitecture if primary else "",
         note=region.note,
-        summary=region_card(region),
+        summary=region_card(region, hurried=True),
         hints=hint_kinds.hints(alone, job.hint_kinds),
         cards=_cards(region),
         findings=tuple(_problem(region, finding) for finding in region.findings),
@@ -217,6 +217,7 @@ def _detailed(
     alone = replace(analysis, regions=(region,), problems=())
     return replace(
         brief or _brief(region, analysis, job),
+        summary=region_card(region),
         timelines=tuple(_timelines(region)),
         data=json.document(_without_traces(alone), job.uri)["regions"][0],
     )

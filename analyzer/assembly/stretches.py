@@ -86,9 +86,12 @@ def _cut(source: Source) -> list[Stretch]:
     """The stretches of a new text, which is kept for the next one."""
     global _kept
     text, kept = source.text, _kept
-    stretches, shared, earlier = _stretches(text) if not kept else [], -1, None
+    stretches: list[Stretch] | None = None
+    shared, earlier = -1, None
     # The text that was read last is the likeliest, and one that shares half of its text is a version of it.
     for known in kept:
+        if len(known.stretches) == 1 and known.stretches[0].text not in text:
+            continue  # one stretch is shared as a whole or not at all
         found = _recut(text, known.stretches)
         old = set(known.stretches)
         same = sum(len(stretch.text) for stretch in found if stretch in old)
@@ -98,6 +101,8 @@ def _cut(source: Source) -> list[Stretch]:
             break
     else:
         earlier = None
+    if stretches is None:
+        stretches = _stretches(text)
     left = _KEPT_CHARACTERS - len(text)
     _kept = (source,)
     for known in kept:

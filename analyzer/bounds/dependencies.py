@@ -69,24 +69,32 @@ class CriticalChains:
     """There are others than ``chains``, which have steps of their own."""
 
 
-@dataclass(frozen=True, slots=True)
-class DependencyNode:
-    """One input operand of an instruction."""
+class Input(NamedTuple):
+    """One input operand of an instruction: a node of the graph."""
 
+    number: int
     instruction: int
-    value: str
-    """Register or flag group that is read, as the renamer knows it; ``memory``."""
-    name: str
-    """The same as the instruction names it: ``ymm0`` for XMM0, ``eax`` for RAX."""
-    own_latency: int
-    """Cycles from this input to the slowest result of its instruction."""
+    kind: str
+    """``reg addr flag mem``, the first part of the key of a latency pair."""
+    position: int
+    register: str | None = None
+    """Register or flag group that it reads, as the renamer knows it; None for memory."""
+    name: str = "memory"
+    """The same as the instruction names it."""
+    moves_rsp: bool = False
+    """It is RSP itself, not through the stack engine."""
+
+    @property
+    def value(self) -> str:
+        """Register or flag group that is read, as the renamer knows it; ``memory``."""
+        return self.register or self.name
 
 
 @dataclass(frozen=True, slots=True)
 class DependencyGraph:
     """All dependencies of a block, as the bound sees them."""
 
-    nodes: tuple[DependencyNode, ...]
+    nodes: tuple[Input, ...]
     edges: tuple[Edge, ...]
     """From an input of the instruction that makes a value to the input that reads it; numbers of nodes."""
     cycle: CriticalCycle
@@ -121,22 +129,6 @@ class DependencyGraph:
             dict(sorted(cycles.items())),
             bool(others),
         )
-
-
-class _Input(NamedTuple):
-    """One input operand of an instruction: a node of the graph."""
-
-    number: int
-    instruction: int
-    kind: str
-    """``reg addr flag mem``, the first part of the key of a latency pair."""
-    position: int
-    register: str | None = None
-    """Register or flag group that it reads, as the renamer knows it; None for memory."""
-    name: str = "memory"
-    """The same as the instruction names it."""
-    moves_rsp: bool = False
-    """It is RSP itself, not through the stack engine."""
 
 
 class _Writer(NamedTuple):
@@ -185,20 +177,12 @@ def critical_chains(block: Block, microarchitecture: Microarchitecture) -> Criti
 def dependency_graph(block: Block, microarchitecture: Microarchitecture) -> DependencyGraph:
     """Every input of the block's instructions and what it waits for, latencies in cycles."""
     graph = _Graph(block, microarchitecture, Aliasing.DIFFERENT)
-    nodes = tuple(
-        DependencyNode(
-            node.instruction,
-            node.register or node.name,
-            node.name,
-            _slowest(block.instructions[node.instruction], node),
-        )
-        for node in graph.nodes
-    )
     edges = tuple(graph.edges)
-    return DependencyGraph(nodes, edges, maximum_cycle_ratio(len(nodes), edges))
+    return DependencyGraph(tuple(graph.nodes), edges, maximum_cycle_ratio(len(graph.nodes), edges))
 
 
-def _slowest(template: InstructionTemplate, node: _Input) -> int:
+def own_latency(template: InstructionTemplate, node: Input) -> int:
+    """Cycles from an input of an instruction to its slowest result."""
     if _by_renamer(template):
         return 0
     pairs = [
@@ -218,7 +202,7 @@ class _Graph:
     """Walks the block as the renamer would and collects the edges of the last iteration."""
 
     def __init__(self, block: Block, microarchitecture: Microarchitecture, aliasing: Aliasing) -> None:
-        self.nodes: list[_Input] = []
+        self.nodes: list[Input] = []
         self.edges: list[Edge] = []
         self._block = block
         self._fast_pointers = microarchitecture.fast_pointer_chasing
@@ -236,11 +220,11 @@ class _Graph:
                     self._connect(number, step.template, iteration)
                 self._write(number, step, iteration)
 
-    def _nodes_of(self, instruction: int, template: InstructionTemplate) -> list[_Input]:
+    def _nodes_of(self, instruction: int, template: InstructionTemplate) -> list[Input]:
         first = len(self.nodes)
 
         def add(kind: str, position: int, register: str | None, name: str, moves_rsp: bool = False) -> None:
-            self.nodes.append(_Input(len(self.nodes), instruction, kind, position, register, name, moves_rsp))
+            self.nodes.append(Input(len(self.nodes), instruction, kind, position, register, name, moves_rsp))
 
         for position, operand in enumerate(template.register_inputs):
             add("reg", position, operand.canonical, operand.name.lower(), operand.canonical == "RSP")
@@ -294,7 +278,7 @@ class _Graph:
                         latency += 1  # the synchronisation uop
                     self.edges.append(Edge(source.number, reader.number, latency, delay))
 
-    def _latency(self, source: _Input, writer: _Writer, reader: _Input) -> int | None:
+    def _latency(self, source: Input, writer: _Writer, reader: Input) -> int | None:
         """Cycles from an input of the writer to the value that is read; None if it does not depend on it."""
         template = self._block.instructions[writer.instruction]
         if _by_renamer(template) or (reader.kind == "mem" and source.kind != "mem"):

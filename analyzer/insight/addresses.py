@@ -26,6 +26,8 @@ class Value:
 
     def plus(self, other: Value, times: int = 1) -> Value:
         """``self + times * other``."""
+        if not other.terms:  # as nearly always
+            return Value(self.constant + times * other.constant, self.terms)
         terms = dict(self.terms)
         for term, factor in other.terms.items():
             terms[term] = terms.get(term, 0) + times * factor

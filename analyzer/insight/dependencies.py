@@ -10,7 +10,13 @@ from fractions import Fraction
 from heapq import heappop, heappush
 
 from cyclelens.analyzer.bounds.cycle_ratio import Edge, strong_parts
-from cyclelens.analyzer.bounds.dependencies import CriticalChains, DependencyGraph, Step, dependency_graph
+from cyclelens.analyzer.bounds.dependencies import (
+    CriticalChains,
+    DependencyGraph,
+    Step,
+    dependency_graph,
+    own_latency,
+)
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.result import Prediction
@@ -80,7 +86,7 @@ def dependencies_of(block: Block, microarchitecture: Microarchitecture) -> Depen
     """The dependencies of a block, simulated or not."""
     graph = dependency_graph(block, microarchitecture)
     critical = graph.critical()
-    path, path_cycles = _longest_path(graph)
+    path, path_cycles = _longest_path(graph, block)
     return Dependencies(
         edges=_between_instructions(graph, critical),
         cycles_per_iteration=critical.cycles_per_iteration,
@@ -112,7 +118,7 @@ def _between_instructions(graph: DependencyGraph, critical: CriticalChains) -> t
     return tuple(found)
 
 
-def _longest_path(graph: DependencyGraph) -> tuple[tuple[int, ...], int]:
+def _longest_path(graph: DependencyGraph, block: Block) -> tuple[tuple[int, ...], int]:
     """The longest way along dependencies within one iteration, the last instruction's latency included."""
     incoming: defaultdict[int, list[Edge]] = defaultdict(list)
     for edge in graph.edges:
@@ -127,7 +133,7 @@ def _longest_path(graph: DependencyGraph) -> tuple[tuple[int, ...], int]:
             if begin[edge.start] + edge.latency > begin[number] or parent[number] is None:
                 begin[number] = begin[edge.start] + edge.latency
                 parent[number] = edge.start
-        end = begin[number] + node.own_latency
+        end = begin[number] + own_latency(block.instructions[node.instruction], node)
         if best is None or end > best[0]:
             best = (end, number)
     if best is None:

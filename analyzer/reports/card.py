@@ -112,8 +112,9 @@ def _link(name: str) -> str:
     return f"https://uops.info/html-instr/{re.sub(r'[^A-Za-z0-9]+', '_', name).strip('_')}.html"
 
 
-def region_card(region: RegionAnalysis) -> str:
-    """Markdown for the region's marker: the figures of every microarchitecture and what limits them."""
+def region_card(region: RegionAnalysis, *, hurried: bool = False) -> str:
+    """Markdown for the region's marker: the figures of every microarchitecture and what limits them.
+    ``hurried``: without the critical chains, which take longer than all the rest."""
     if not region.predictions:
         return f"No prediction: {prose(region.note)}" if region.note else ""
     lines = ["| | cycles/iter | mode | bottleneck | front end |", "|---|---:|---|---|---|"]
@@ -129,7 +130,7 @@ def region_card(region: RegionAnalysis) -> str:
         lines += ["", f"Issue slots: {wording.slots(account)}."]
     if doing := work.sentence(region, region.predictions[0].cycles_per_iteration):
         lines += ["", f"Work: {doing}."]
-    chain = list(map(printable, chains.lines(region, region.predictions[0])))
+    chain = [] if hurried else list(map(printable, chains.lines(region, region.predictions[0])))
     if chain:
         lines += ["", "```text", *chain, "```"]
     if region.missing:

@@ -61,16 +61,10 @@ class Document(Editor):
 
     async def shown(self) -> tuple[dict[int, str], list[tuple[int, int, str]]]:
         """Hints and diagnostics of the present text, once all that is known of it has arrived."""
-        async with asyncio.timeout(60):
-            while not (await self.analysis()).upToDate:
-                await asyncio.sleep(0.05)
+        await self.complete()
         found = (await self.analysed()).diagnostics
         places = sorted((one.range.start.line, one.range.start.character, one.message) for one in found)
         return await self.labels(), places
-
-    async def analysis(self) -> Any:
-        request = {"textDocument": {"uri": self.uri}}
-        return await self.client.protocol.send_request_async("cyclelens/analysis", request)
 
 
 async def started(settings: dict[str, object]) -> Any:

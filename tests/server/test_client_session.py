@@ -56,6 +56,7 @@ async def test_hints_hovers_and_diagnostics_of_two_kernels(editor: Editor) -> No
     assert (ADD, "lcp-stall") in await editor.codes()
     assert "imul" in await editor.hover(IMUL)
     assert "3.00" in await editor.hover(CHAIN)
+    await editor.complete()
     assert "imul %rax, %rbx: 3 cycles for rbx" in await editor.hover(CHAIN)
     assert await editor.hover(0) == ""
 

@@ -150,6 +150,13 @@ class Editor:
         await self.until(up_to_date)
         return self.client.published[self.uri]  # type: ignore[no-any-return]
 
+    async def complete(self) -> None:
+        """Wait until all that is known of the present version has arrived."""
+        request = {"textDocument": {"uri": self.uri}}
+        async with asyncio.timeout(TIMEOUT):
+            while not (await self.client.protocol.send_request_async("cyclelens/analysis", request)).upToDate:
+                await asyncio.sleep(0.02)
+
     async def until(self, condition: Any) -> None:
         """Wait for something that a message from the server makes true."""
         async with asyncio.timeout(TIMEOUT), self.client.changed:
