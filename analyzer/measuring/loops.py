@@ -6,10 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cyclelens.analyzer.assembly.counted_loop import loop_end
-from cyclelens.analyzer.assembly.decoder import decode, written_registers
+from cyclelens.analyzer.assembly.decoder import decode, number_field, written_registers
 from cyclelens.analyzer.measuring.requests import PATTERN, REGISTERS, Counter, Inputs
 from cyclelens.analyzer.model.instruction import DecodedOperand, Instruction, OperandKind
 
+_LINE = 64
+_DATA = 1 << 28
+"""Bytes from the code to the data beside it."""
 _STEPS = {"inc": 1, "dec": -1}
 _UNTIL_ZERO = ("jne", "jnz")
 _WHILE_LESS = ("jne", "jnz", "jb", "jl", "jc", "jnae", "jnge")
@@ -52,6 +55,21 @@ def measurable(code: bytes, inputs: Inputs) -> MeasurableLoop | str:
         note=f"'{instructions[-1].mnemonic}' was replaced by '{decode(end)[0].text}; jnz', "
         "so that the number of rounds is known",
     )
+
+
+def with_data(code: bytes, offset: int) -> bytes:
+    """The same code, ``offset`` bytes into a line, with RIP-relative operands in data of their own, each at
+    the start of a line. As assembled they name no data yet, and would read the code."""
+    made, line = b"", 0
+    for instruction in decode(code):
+        each, end = instruction.code, offset + len(made) + len(instruction.code)
+        field = number_field(each, immediate=False)
+        if field.size == 4 and any(operand.base == "RIP" for operand in instruction.operands):
+            displacement = _DATA + line - end
+            line += _LINE
+            each = each[: field.start] + displacement.to_bytes(4, "little") + each[field.start + field.size :]
+        made += each
+    return made
 
 
 def _own_end(instructions: Sequence[Instruction], inputs: Inputs) -> Counter | None:

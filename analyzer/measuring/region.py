@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from cyclelens.analyzer.assembly.decoder import decode
 from cyclelens.analyzer.measuring.harness import Harness
-from cyclelens.analyzer.measuring.loops import measurable
+from cyclelens.analyzer.measuring.loops import measurable, with_data
 from cyclelens.analyzer.measuring.refusals import refusal, split_lock
 from cyclelens.analyzer.measuring.requests import REGISTERS, Inputs, Measurement, Request, median_of
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
@@ -83,9 +83,14 @@ def measure_region(
             request = replace(request, code=found.code, loop=True, closed=found.closed, counter=found.counter)
     if reason:
         return Comparison(None, Measurement(None, reason), code)
+    ran = request.code if request.closed or not loop else request.code + _end(request)
+    if loop:
+        moved = with_data(request.code, offset)
+        if moved != request.code:
+            note = "; ".join(filter(None, (note, "RIP-relative data lie in lines of their own")))
+            request = replace(request, code=moved)
     request = replace(request, vector_bits=vector_bits(code))
     measured = median_of([harness.measure(request) for _ in range(runs)])
-    ran = request.code if request.closed or not loop else request.code + _end(request)
     predicted = predict(ran, loop, offset, PUBLISHED)
     comparison = Comparison(predicted, measured, ran, note)
     if measured.cycles is None or comparison.agrees:

@@ -2,7 +2,7 @@
 
 import pytest
 from cyclelens.analyzer.measuring.inputs import InputsError, read_inputs, with_marker
-from cyclelens.analyzer.measuring.loops import MeasurableLoop, measurable
+from cyclelens.analyzer.measuring.loops import MeasurableLoop, measurable, with_data
 from cyclelens.analyzer.measuring.region import measure_region
 from cyclelens.analyzer.measuring.requests import DISTINCT, SAME, Counter, Measurement
 
@@ -39,6 +39,16 @@ def test_any_other_loop_gets_a_counter(code):
     assert not found.closed
     assert found.code == bytes.fromhex(code)[:-2]
     assert "replaced by 'dec r15; jnz'" in found.note
+
+
+def test_operands_beside_the_code_get_data_of_their_own():
+    """Each at the start of a line, wherever the code lies; all else stays."""
+    code = bytes.fromhex("c5fd100500000000488b0d0a00000048ffc975ec")  # vmovupd, mov; both [rip+...]; dec; jnz
+    moved = with_data(code, 48)
+    first, second = (int.from_bytes(moved[i : i + 4], "little") for i in (4, 11))
+    assert (48 + 8 + first) % 64 == (48 + 15 + second) % 64 == 0
+    assert (48 + 15 + second) - (48 + 8 + first) == 64
+    assert moved[:4] + moved[8:11] + moved[15:] == code[:4] + code[8:11] + code[15:]
 
 
 def test_inputs_are_read_and_what_is_wrong_is_named():
