@@ -378,6 +378,9 @@ def _intel_address(
     if relative_word and base is None and index is None and segment not in ("fs", "gs"):
         base = "rip"
     rest = rest.removeprefix("+")
+    for name in _LABEL.findall(rest):
+        if name.lower() in registers.REGISTERS:
+            raise OperandError(f"The register '{name}' cannot be part of '{text[:40]}'.")
     if (base or index) and (doubt := _doubt(rest, scope)):
         raise UnsupportedError(doubt)
     number = _displacement(rest, scope, relative=base in ("rip", "eip"))

@@ -111,6 +111,11 @@ def test_a_number_that_gnu_as_cuts_is_pointed_out(region: Callable[..., Assemble
     assert not found.regions[0].incomplete
 
 
+def test_a_register_within_an_expression_is_refused(region: Callable[..., AssembledFile]) -> None:
+    found = region("mov eax, [rbx + (rcx - x)]", "intel")
+    assert "The register 'rcx' cannot be part of" in found.problems[0].message
+
+
 def test_a_distance_that_gnu_as_forgets_is_refused(region: Callable[..., AssembledFile]) -> None:
     found = region("top: mov eax, [r12 + top - .]", "intel")
     assert "in parentheses" in found.problems[0].message
