@@ -1,21 +1,26 @@
 """Makes the tables of docs/accuracy.md again: ``python benchmarks/accuracy_tables.py FOLDER``.
 
-FOLDER holds ``reference/throughput-dev.csv``, ``reference/kernels.csv``, ``reference/alignment.csv`` and
-``measured/bhive-dev.csv``, which are not part of the project. It takes some minutes; ``--limit`` takes fewer
-blocks of each file and ``--output`` another file, to try it out.
+FOLDER holds ``reference/throughput-dev.csv``, ``reference/kernels.csv``, ``reference/alignment.csv``,
+``measured/bhive-dev.csv``, ``measured/redwood-cove-dev.csv`` and ``measured/redwood-cove-cases.csv``. They
+are not part of the project. It takes some minutes; ``--limit`` takes fewer blocks of each file and
+``--output`` another file, to try it out.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from cyclelens.analyzer.evaluation.blocks import BlockBuilder
 from cyclelens.analyzer.evaluation.datasets import MODES, Sample, Selection, read_kernels, read_samples
 from cyclelens.analyzer.evaluation.metrics import kendall_tau, mean_error, share_equal, share_within
 from cyclelens.analyzer.evaluation.predictions import Cache, default_jobs, predict_all
+from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.options import ModelOptions
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "accuracy.md"
@@ -41,6 +46,43 @@ ABLATIONS = {
     "random ports": ModelOptions(port_seed=1),
     "random ports, no move elimination": ModelOptions(port_seed=1, move_elimination="none"),
 }
+
+ICE_LAKE = registry.get("ICL")
+REDWOOD_COVE = registry.get("GNR")
+REDWOOD_COVE_RULES: dict[str, dict[str, object]] = {
+    "complete": {},
+    "five issue slots": {"issue_width": 5},
+    "four decoders": {"decoders": 4},
+    "predecoding of 16 bytes and 5 instructions": {"predecode_block_bytes": 16, "predecode_width": 5},
+    "an instruction queue of 25": {"instruction_queue_size": 25},
+    "six uops per cycle from the DSB, lines of six": {"dsb_width": 6, "dsb_slots_per_line": 6},
+    "a fusible instruction on the last decoder (C4)": {"fusible_on_last_decoder": True},
+    "three loads of one word together (Z6)": {"policies": replace(REDWOOD_COVE.policies, dispatch_rule="")},
+    "stores of any lines together (Z5)": {"policies": replace(REDWOOD_COVE.policies, store_commit="")},
+    "no addition at rename (V9)": {"add_offset_limit": 0},
+    "no memory renaming (W6)": {"renames_memory": False},
+    "plain stores that do not wait for their data (O6d)": {"stores_wait_for_data": False},
+    "forwarding in five cycles always (W6)": {"late_forwarding_cycles": 0},
+    "addresses by base and index alone (4.6)": {"tracks_values": False},
+    "shifts by CL that wait for the flags (U5b)": {"shift_result_without_flags": False},
+    "a slot for every move (A4)": {"fuses_moves": False},
+    "no move elimination": {"move_elimination_gpr_slots": 0, "move_elimination_simd_slots": 0},
+    "buffers as on Ice Lake": {
+        name: getattr(ICE_LAKE, name)
+        for name in ("reorder_buffer_size", "reservation_station_size", "idq_size")
+    },
+    "records of ADL-P (Golden Cove)": {"facts_name": "Golden Cove"},
+}
+OTHER_TOOLS = {
+    "llvm-mca 22, `graniterapids`": ("61", "20"),
+    "llvm-mca 22, its best model for these blocks (`znver4`)": ("32", "9"),
+    "OSACA, `SPR`": ("45", "16"),
+}
+"""Errors of other tools on the Redwood Cove blocks, by those who measured the blocks."""
+REDWOOD_COVE_OPTIONS = ModelOptions(assume="same")
+"""As the blocks were measured: all registers hold one value."""
+STRAIGHT_AND_LOOP = ("unroll", "loop")
+CASE_MODES = {"M": "unroll", "L": "loop", "D": "copies"}
 
 ABLATED_SHARE = 5
 """Every so many blocks of the reference set are predicted for each ablation."""
@@ -144,6 +186,43 @@ def ablations(bhive: Study, reference: Study) -> str:
     return table(header, rows)
 
 
+def redwood_cove(samples: Sequence[Sample]) -> str:
+    """What every rule of Redwood Cove is worth, and how other tools do."""
+    rows = []
+    for title, changes in REDWOOD_COVE_RULES.items():
+        core = replace(REDWOOD_COVE, **changes)
+        builder = BlockBuilder(REDWOOD_COVE_OPTIONS)
+        cells = []
+        for mode in MODES:
+            chosen = [sample for sample in samples if sample.mode == mode]
+            found = (
+                (builder.simulate(sample, core)[1].cycles_per_iteration, sample.cycles) for sample in chosen
+            )
+            pairs = list(found)
+            cells.append(f"{percent(mean_error(pairs))} / {percent(share_within(pairs, 0.05))}")
+        rows.append((title, *cells))
+    rows += [(title, *(f"{error} / -" for error in errors)) for title, errors in OTHER_TOOLS.items()]
+    return table(("model", *(f"{mode}: error %, within 5 %" for mode in STRAIGHT_AND_LOOP)), rows)
+
+
+def known_cases(path: Path) -> str:
+    """Cases whose figure follows from published facts, measured and predicted."""
+    builder = BlockBuilder(REDWOOD_COVE_OPTIONS)
+    rows = []
+    with path.open(encoding="utf-8", newline="") as file:
+        for case in csv.DictReader(file):
+            mode = CASE_MODES[case["mode"]]
+            sample = Sample(case["hex"], REDWOOD_COVE.name, mode, float(case["measured"]))
+            cycles = builder.simulate(sample)[1].cycles_per_iteration / builder.copies(sample)
+            far = abs(cycles - sample.cycles) > 0.05 * sample.cycles
+            name = case["case"].replace("|", "\\|")
+            figures = (case["expected"], case["measured"], f"{cycles:.4f}")
+            rows.append(
+                (name, mode, *(f"{float(figure):.2f}" for figure in figures), "differs" if far else "")
+            )
+    return table(("case", "mode", "expected", "measured", "GNR", ""), rows)
+
+
 def fill(text: str, tables: dict[str, str]) -> str:
     """The document with what stands between its markers replaced."""
     for name, content in tables.items():
@@ -172,7 +251,14 @@ def main() -> None:
     bhive = study(arguments.folder / "measured" / "bhive-dev.csv")
     blocks = study(reference / "throughput-dev.csv")
     small = {f"`{name}`": study(reference / name) for name in ("kernels.csv", "alignment.csv")}
+    measured_there = arguments.folder / "measured"
+    redwood = read_samples(
+        measured_there / "redwood-cove-dev.csv", Selection(microarchitectures=(REDWOOD_COVE.name,))
+    )
+    step = 1 if arguments.limit is None else max(1, len(redwood) // arguments.limit)
     tables = {
+        "redwood_cove": redwood_cove(redwood[::step]),
+        "redwood_cove_cases": known_cases(measured_there / "redwood-cove-cases.csv"),
         "agreement": agreement(blocks),
         "small": small_sets(small),
         "measured": measured(bhive),

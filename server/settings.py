@@ -115,6 +115,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("hints.ports", "boolean", True, "Show the scarce execution ports that instructions need."),
     Setting("hints.chain", "boolean", True, "Show what a latency-bound region waits for, with its cycles."),
     Setting("hints.fusion", "boolean", True, "Show which branches are one uop with the instruction before."),
+    Setting("hints.rename", "boolean", True, "Show what the renamer does by itself."),
     Setting("hints.stalls", "boolean", True, "Show stalls and other hazards on the lines that cause them."),
     Setting("hints.change", "boolean", True, "Show how a figure changed since it was saved or pinned."),
     Setting("codeLens.enabled", "boolean", True, "Show the result above each region."),

@@ -9,6 +9,7 @@ from cyclelens.analyzer.evaluation.datasets import Sample
 from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.variants import variant
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.result import Simulation
 from cyclelens.analyzer.model.uops import Block
@@ -28,9 +29,9 @@ class BlockBuilder:
         self._store = open_store()
         self._options = options
 
-    def build(self, sample: Sample) -> Block:
-        """The block of a sample: ``copies`` of its code, with a loop counter but in unroll mode. Raises
-        ``Unpredictable``."""
+    def build(self, sample: Sample, core: Microarchitecture | None = None) -> Block:
+        """The block of a sample: ``copies`` of its code, with a loop counter but in unroll mode. ``core``: a
+        changed microarchitecture in place of the sample's. Raises ``Unpredictable``."""
         code: bytes | None = bytes.fromhex(sample.code)
         loop = sample.mode != "unroll"
         if loop:
@@ -40,7 +41,7 @@ class BlockBuilder:
         instructions = decode(code)
         if not all(instruction.mnemonic for instruction in instructions):
             raise Unpredictable("not all of its bytes are instructions")
-        model = variant(registry.get(sample.microarchitecture), self._options)
+        model = core or self._model(sample)
         return build_block(
             instructions, model, self._store, loop=loop, alignment=sample.alignment, options=self._options
         )
@@ -57,12 +58,15 @@ class BlockBuilder:
     def predict_analytically(self, sample: Sample) -> tuple[Block, float]:
         """Block and cycles per iteration by the bounds alone. Raises ``Unpredictable``."""
         block = self.build(sample)
-        return block, predict_analytically(
-            block, variant(registry.get(sample.microarchitecture), self._options)
-        )
+        return block, predict_analytically(block, self._model(sample))
 
-    def simulate(self, sample: Sample, *, trace: bool = False) -> tuple[Block, Simulation]:
-        """Block and simulation of a sample. Raises ``Unpredictable`` if there is none."""
-        block = self.build(sample)
-        model = variant(registry.get(sample.microarchitecture), self._options)
-        return block, simulate(block, model, trace=trace, options=self._options)
+    def simulate(
+        self, sample: Sample, core: Microarchitecture | None = None, *, trace: bool = False
+    ) -> tuple[Block, Simulation]:
+        """Block and simulation of a sample, ``core`` as in ``build``. Raises ``Unpredictable`` if there is
+        none."""
+        block = self.build(sample, core)
+        return block, simulate(block, core or self._model(sample), trace=trace, options=self._options)
+
+    def _model(self, sample: Sample) -> Microarchitecture:
+        return variant(registry.get(sample.microarchitecture), self._options)

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator
 from typing import NamedTuple
 
-from cyclelens.analyzer.hints import chain, fusion, ports, region, stalls
+from cyclelens.analyzer.hints import chain, fusion, ports, region, rename, stalls
 from cyclelens.analyzer.hints.layout import fit
 from cyclelens.analyzer.model.result import Analysis, Hint, RegionAnalysis
 
@@ -24,6 +24,7 @@ KINDS: tuple[Kind, ...] = (
     Kind(ports.KIND, 4, ports.hints),
     Kind(chain.KIND, 2, chain.hints),
     Kind(fusion.KIND, 3, fusion.hints),
+    Kind(rename.KIND, 5, rename.hints),
     Kind(stalls.KIND, 1, stalls.hints),
 )
 

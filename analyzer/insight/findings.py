@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from cyclelens.analyzer.insight.hazards import (
     jcc_erratum,
     length_changing_prefix,
+    load_words,
     microcode,
     move_elimination,
     register_merge,
@@ -30,6 +31,7 @@ DETECTORS: tuple[Detector, ...] = (
     register_merge.find,
     stack_sync.find,
     move_elimination.find,
+    load_words.find,
 )
 
 

@@ -35,16 +35,23 @@ _MODELS = {
 _NOT_SIMULATED = {
     "CNL": "Cannon Lake",
     "ADL": "Alder Lake",
-    "RPL": "Raptor Lake",
     "MTL": "Meteor Lake",
     "ARL": "Arrow Lake",
     "LNL": "Lunar Lake",
     "SPR": "Sapphire Rapids",
-    "EMR": "Emerald Rapids",
     "GNR": "Granite Rapids",
     "ZEN": "Zen",
+    "ADL-E": "Gracemont",
+    "MTL-E": "Crestmont",
+    "SRF": "Sierra Forest",
+    "LNL-E": "Skymont",
 }
 """What users may ask for, and nobody has described here yet. A model of the name takes its place."""
+
+
+_EFFICIENCY_CORES = frozenset({"ADL-E", "MTL-E", "SRF", "LNL-E"})
+_SAME_CORE = {"RPL": "ADL", "EMR": "SPR"}
+"""Products whose core is that of others."""
 
 
 NATIVE = "native"
@@ -62,7 +69,8 @@ def get(name: str) -> Microarchitecture:
         if own is None:
             raise UnknownMicroarchitecture(f"this machine's processor is not simulated: {own_name()}")
         return own
-    model = _MODELS.get(name.strip().upper())
+    wanted = name.strip().upper()
+    model = _MODELS.get(_SAME_CORE.get(wanted, wanted))
     if model is None:
         raise UnknownMicroarchitecture(f"unknown microarchitecture '{name}'{_hint(name)}")
     return model
@@ -87,7 +95,8 @@ def _hint(name: str) -> str:
     """What was probably meant, by name or title, and all that there is."""
     for missing, title in not_simulated().items():
         if name.strip().lower() in (missing.lower(), title.lower(), title.replace(" ", "").lower()):
-            return f": {title} is not simulated; known are {', '.join(_MODELS)}"
+            kind = " is an efficiency core, and those are" if missing in _EFFICIENCY_CORES else " is"
+            return f": {title}{kind} not simulated; known are {', '.join(_MODELS)}"
     titles = {each.title: each for each in _MODELS.values()}
     found = nearest(name.replace(" ", ""), [*_MODELS, *titles])
     if not found:

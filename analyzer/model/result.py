@@ -129,9 +129,14 @@ class Simulation:
     first_sources: tuple[str, ...]
     """Front-end source of each instruction's first relevant instance (5.5); '' for fused second halves."""
     elimination: tuple[float, ...]
-    """Share of relevant instances whose move was NOT eliminated; 1.0 for everything else."""
+    """Share of relevant instances whose move, or addition at rename, was NOT eliminated; 1.0 for everything
+    else."""
     busiest_port: float
     """Largest number of uops bound to a single port, per round."""
+    renamed_loads: tuple[float, ...] = ()
+    """Loads of each instruction that took over a stored value (W6), per round."""
+    colliding_loads: tuple[float, ...] = ()
+    """Loads of each instruction that had to wait because two others read the same word (Z6), per round."""
     lsd_unroll: int = 0
     """Rounds the LSD places at once; 0 if the LSD does not deliver."""
     period: tuple[int, int] | None = None

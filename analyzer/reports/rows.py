@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from cyclelens.analyzer.insight import as_written, wording
+from cyclelens.analyzer.insight.renaming import renamings
 from cyclelens.analyzer.model.result import Finding, LineUsage, Prediction, RegionAnalysis
 from cyclelens.analyzer.model.source import SourceLine
 from cyclelens.analyzer.model.uops import InstructionTemplate
@@ -55,6 +56,7 @@ def _notes(
 ) -> Iterator[str]:
     if template.fused_with_previous:
         yield f"fused with {prediction.instructions[index - 1].instruction.mnemonic}"
+    yield from (label for number, label, _ in renamings(prediction) if number == index)
     for finding in region.findings:
         if finding.instruction == index and finding.microarchitecture in ("", prediction.microarchitecture):
             yield finding.label or finding.code

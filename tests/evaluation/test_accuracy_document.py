@@ -20,14 +20,14 @@ def script():
 
 
 def test_every_model_and_ablation_has_its_row(script):
-    for title in (*script.MODELS, *script.ABLATIONS):
+    for title in (*script.MODELS, *script.ABLATIONS, *script.REDWOOD_COVE_RULES, *script.OTHER_TOOLS):
         assert f"\n| {title} |" in DOCUMENT
 
 
 def test_a_table_replaces_what_stood_in_its_place(script):
     names = re.findall(r"<!-- table (\w+) -->", DOCUMENT)
     filled = script.fill(DOCUMENT, dict.fromkeys(names, "| new |"))
-    assert filled.count("| new |") == len(names) == 4
+    assert filled.count("| new |") == len(names) == 6
     assert script.fill(filled, {}) == filled
     with pytest.raises(SystemExit, match="no place"):
         script.fill(DOCUMENT, {"other": ""})

@@ -166,3 +166,18 @@ def test_every_chain_that_ties_is_marked():
     found = list(hints(Analyzer().analyze(text, AnalysisOptions()), {"chain"}))
     assert [(hint.line, hint.label) for hint in found] == [(2, "chain +3"), (3, "chain +3")]
     assert "2 chains tie" in found[0].tooltip
+
+
+def labels(text, arch):
+    options = AnalysisOptions(microarchitectures=(arch,), alignment=0)
+    found = Analyzer().analyze(f"# cyclelens-begin\n.L1:\n{text}\n jnz .L1\n# cyclelens-end\n", options)
+    return [hint.label for hint in hints(found, ["rename"])]
+
+
+def test_what_the_renamer_does_is_shown_where_it_does_it():
+    text = (
+        " mov 8(%rsp), %rax\n add $1, %rax\n mov %rax, 8(%rsp)\n mov %rdx, %rcx\n sub %rsi, %rcx\n dec %rdi"
+    )
+    assert labels(text, "GNR") == ["load renamed", "added at rename", "no slot"]
+    assert labels(text, "SPR") == ["load renamed", "added at rename"]
+    assert labels(text, "RKL") == []

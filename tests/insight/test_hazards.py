@@ -1,5 +1,7 @@
 """Each hazard with the least that makes it appear, and what makes it go away."""
 
+from dataclasses import replace
+
 from cyclelens.analyzer.insight.findings import find
 from cyclelens.analyzer.model.uops import MemoryAccess, RegisterOperand
 from factories import prediction, template, usage
@@ -101,3 +103,11 @@ def test_serializing_instructions_are_mentioned():
 def test_findings_come_in_program_order():
     block = [template(merge_uops=("RAX",)), template("vnew", facts=None), template(ms_uops=4)]
     assert [index for _, index in codes(block)] == [0, 1, 2]
+
+
+def test_loads_of_one_word_collide_on_golden_cove():
+    block = prediction([template("mov rax, [rsi]")] * 2, microarchitecture="GNR")
+    simulation = replace(block.simulation, colliding_loads=(0.0, 0.5))
+    (finding,) = find(replace(block, simulation=simulation))
+    assert (finding.code, finding.instruction) == ("load-word", 1)
+    assert "0.50 times per iteration" in finding.message

@@ -135,3 +135,14 @@ def test_unknown_name(name: str) -> None:
         registry.get(name)
     assert f"'{name}'" in str(caught.value)
     assert all(known in str(caught.value) for known in registry.names())
+
+
+def test_products_with_the_core_of_others_are_found() -> None:
+    assert registry.get("RPL") is registry.get("ADL")
+    assert registry.get("emr") is registry.get("SPR")
+
+
+@pytest.mark.parametrize("name", ["Gracemont", "MTL-E", "skymont"])
+def test_efficiency_cores_are_not_simulated(name: str) -> None:
+    with pytest.raises(registry.UnknownMicroarchitecture, match="is an efficiency core, and those are not"):
+        registry.get(name)

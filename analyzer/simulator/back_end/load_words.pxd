@@ -13,3 +13,4 @@ cdef class LoadWords(DispatchRule):
     cdef int _second
     cdef int _third
     cdef int held_back(self, SequenceHeaps ready) noexcept
+    cdef int _hold(self, int uop, int unit) noexcept

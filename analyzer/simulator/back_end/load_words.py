@@ -32,5 +32,11 @@ class LoadWords(DispatchRule):
         if word[first] != word[second] or word[first] != word[third]:
             return 0
         if first > second and first > third:
-            return 1 << self._first
-        return 1 << (self._second if second > third else self._third)
+            return self._hold(first, self._first)
+        if second > third:
+            return self._hold(second, self._second)
+        return self._hold(third, self._third)
+
+    def _hold(self, uop: int, unit: int) -> int:
+        self._columns.collided[uop] = 1
+        return 1 << unit

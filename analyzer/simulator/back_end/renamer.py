@@ -291,6 +291,7 @@ class Renamer:
                     self.taken_over = self.memory_renaming.value(static, i, store, cycle)
                     if self.taken_over != NONE:
                         columns.store[uop] = NONE
+                        columns.renamed[uop] = 1
                 if self._fast_pointer_chasing and self._chases_pointer(static):
                     columns.latency_bonus[uop] = 1
             self._connect(uop, static)

@@ -55,6 +55,8 @@ def summarize(
         sync_usage=tally.sync_usage() if tally else (),
         first_sources=tally.first_sources() if tally else (),
         elimination=tally.not_eliminated() if tally else (),
+        renamed_loads=tally.renamed_loads() if tally else (),
+        colliding_loads=tally.colliding_loads() if tally else (),
         busiest_port=tally.busiest_port() if tally else 0.0,
         lsd_unroll=lsd_unroll,
         trace=_trace(columns, units, last, cycles, trace_rounds) if trace else None,

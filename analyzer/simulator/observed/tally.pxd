@@ -37,6 +37,8 @@ cdef class Tally:
     cdef public int[::1] counts
     cdef public int[::1] first_source
     cdef public int[::1] eliminated
+    cdef public int[::1] renamed
+    cdef public int[::1] collided
     cdef int[::1] _heads
     cdef void _find_heads(self) noexcept
     cdef void _add_rounds(self, int first, int last) noexcept

@@ -42,6 +42,8 @@ class Tally:
         """(group * instructions + instruction) * _FIELDS + field."""
         self.first_source = ints(count)
         self.eliminated = ints(count)
+        self.renamed = ints(count)
+        self.collided = ints(count)
         self._heads = ints(columns.program.all_uops)
         """For every static uop whether it is the first of a fused uop and of an IDQ uop."""
         self._find_heads()
@@ -85,6 +87,8 @@ class Tally:
             self.counts[place + _SOURCES + source] += 1
         if self._heads[static] & _FUSED_HEAD:
             self.counts[place + _ISSUED] += 1
+        self.renamed[i] += columns.renamed[uop]
+        self.collided[i] += columns.collided[uop]
         if port >= 0:
             self.counts[place + _EXECUTED] += 1
             self.counts[place + _PORTS + port] += 1
@@ -112,6 +116,14 @@ class Tally:
         """Share of each instruction's instances that were not eliminated."""
         count = self._program.instructions
         return tuple([1.0 - self.eliminated[i] / self._rounds for i in range(count)])
+
+    def renamed_loads(self) -> tuple[float, ...]:
+        """Loads of each instruction that took over a stored value."""
+        return tuple([self.renamed[i] / self._rounds for i in range(self._program.instructions)])
+
+    def colliding_loads(self) -> tuple[float, ...]:
+        """Loads of each instruction that had to wait because two others read the same word."""
+        return tuple([self.collided[i] / self._rounds for i in range(self._program.instructions)])
 
     def busiest_port(self) -> float:
         """Most uops of a port, per round."""

@@ -32,6 +32,8 @@ cdef class FlightColumns:
     cdef public int[::1] pending
     cdef public int[::1] next_uop
     cdef public int[::1] blocked
+    cdef public int[::1] renamed
+    cdef public int[::1] collided
     cdef public int[::1] word
     cdef public int[::1] held
     cdef public int[::1] last_input

@@ -99,6 +99,8 @@ class FlightColumns:
         self.pending = ints(0)
         self.next_uop = ints(0)
         self.blocked = ints(0)
+        self.renamed = ints(0)
+        self.collided = ints(0)
         self.word = ints(0)
         self.held = ints(0)
         self.last_input = ints(0)
@@ -177,6 +179,8 @@ class FlightColumns:
             self.pending = grown(self.pending, size)
             self.next_uop = grown(self.next_uop, size)
             self.blocked = grown(self.blocked, size)
+            self.renamed = grown(self.renamed, size)
+            self.collided = grown(self.collided, size)
             self.word = grown(self.word, size)
             self.held = grown(self.held, size)
             self.last_input = grown(self.last_input, size)
@@ -195,6 +199,8 @@ class FlightColumns:
             self.store[row] = NONE
             self.latency_bonus[row] = 0
             self.blocked[row] = 0
+            self.renamed[row] = 0
+            self.collided[row] = 0
             self.word[row] = NONE
             self.held[row] = 0
             self.queued[row] = 0

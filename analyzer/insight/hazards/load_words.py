@@ -1,0 +1,29 @@
+"""``load-word``: a third load waits, because all three begin in the same eight bytes of their lines (Z6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cyclelens.analyzer.model.result import Finding, Prediction
+from cyclelens.analyzer.model.source import Severity
+
+CODE = "load-word"
+_WORTH_A_WORD = 0.1
+"""Loads that wait, per iteration."""
+
+
+def find(prediction: Prediction) -> Iterator[Finding]:
+    """One finding for every instruction whose loads collide."""
+    for index, loads in enumerate(prediction.simulation.colliding_loads):
+        if loads < _WORTH_A_WORD:
+            continue
+        yield Finding(
+            code=CODE,
+            severity=Severity.INFORMATION,
+            instruction=index,
+            message=f"The load waits {loads:.2f} times per iteration, because two others begin in the same"
+            " eight bytes of their cache lines: three leave together only for different words. Other offsets"
+            " avoid that.",
+            label="load collides",
+            microarchitecture=prediction.microarchitecture,
+        )

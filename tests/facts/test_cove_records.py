@@ -1,0 +1,81 @@
+"""The records of Golden Cove and Redwood Cove, made from two client cores: a test for each repair."""
+
+from __future__ import annotations
+
+from cyclelens.analyzer.facts.coves import GOLDEN_COVE, REDWOOD_COVE, Measurement, derived
+from cyclelens.analyzer.model.facts import OperandFacts
+
+GPR = OperandFacts(index=1, name="REG0", kind="reg", registers=("RAX", "RBX"))
+YMM = OperandFacts(index=1, name="REG0", kind="reg", registers=("YMM0", "YMM1"))
+ZMM = OperandFacts(index=1, name="REG0", kind="reg", registers=("ZMM0", "ZMM1"))
+
+
+def made(
+    name: str, operand: OperandFacts = GPR, category: str = "BINARY", **measured: dict[str, str]
+) -> dict[str, dict[str, str]]:
+    """The figures of both cores from those of ``ADL_P``, ``MTL_P`` and others."""
+    cores = {core.replace("_", "-"): Measurement(figures, ()) for core, figures in measured.items()}
+    found = derived(cores, name=name, category=category, operands=[operand])
+    return {core: dict(each.figures) for core, each in found.items()}
+
+
+def latency(name: str, figures: dict[str, str]) -> str:
+    measured = {"MTL-P": Measurement(figures, [{"start_op": "2", "target_op": "1", "cycles": "3"}])}
+    found = derived(measured, name=name, category="BINARY", operands=[GPR])
+    return found[REDWOOD_COVE].latencies[0]["cycles"]
+
+
+def test_each_core_has_its_own_measurement_and_redwood_cove_else_the_others() -> None:
+    one, other = {"ports": "1*p0", "uops": "1"}, {"ports": "1*p1", "uops": "1"}
+    both = made("X", ADL_P=one, MTL_P=other)
+    assert (both[GOLDEN_COVE]["ports"], both[REDWOOD_COVE]["ports"]) == ("1*p0", "1*p1")
+    alone = made("X", ADL_P=one)
+    assert alone[GOLDEN_COVE] == alone[REDWOOD_COVE]
+    assert made("X", SKL=one) == {}
+
+
+def test_a_move_that_is_not_eliminated_needs_a_port() -> None:
+    move = {"uops": "0", "uops_same_reg": "1"}
+    assert made("MOV (R64, R64)", MTL_P=move)[REDWOOD_COVE]["ports_same_reg"] == "1*p0156B"
+    assert made("VMOVAPS (YMM, YMM)", YMM, MTL_P=move)[REDWOOD_COVE]["ports_same_reg"] == "1*p015"
+
+
+def test_movzx_takes_a_cycle() -> None:
+    assert latency("MOVZX (R64, R8l)", {"ports": "1*p0156B", "uops": "1"}) == "1"
+
+
+def test_shifts_by_a_register_take_a_cycle() -> None:
+    assert latency("SHLX (R64, R64, R64)", {"ports": "1*p06", "uops": "1"}) == "1"
+    assert latency("IMUL (R64, R64)", {"ports": "1*p1", "uops": "1"}) == "3"
+
+
+def test_ports_that_do_not_add_up_are_the_other_cores() -> None:
+    """add [m], r with an index: counter noise; vaddps y, y, [m] with an index: a port is missing."""
+    right = {"ports_indexed": "1*p0156B+1*p23A+1*p49+1*p78", "uops_indexed": "4"}
+    noise = {"ports_indexed": "2*p056+1*p15B+1*p23A+2*p49+1*p78", "uops_indexed": "4"}
+    assert made("X", ADL_P=right, MTL_P=noise)[REDWOOD_COVE]["ports_indexed"] == right["ports_indexed"]
+    missing = {"ports_indexed": "1*p23A", "uops_indexed": "2"}
+    whole = {"ports_indexed": "1*p15+1*p23A", "uops_indexed": "2"}
+    assert made("X", ADL_P=whole, MTL_P=missing)[REDWOOD_COVE]["ports_indexed"] == "1*p15+1*p23A"
+
+
+def test_branches_have_two_ports() -> None:
+    branch = {"ports": "1*p6", "uops": "1"}
+    assert made("JZ (Rel8)", category="COND_BR", MTL_P=branch)[REDWOOD_COVE]["ports"] == "1*p06"
+    assert made("JMP (Rel8)", category="UNCOND_BR", MTL_P=branch)[REDWOOD_COVE]["ports"] == "1*p6"
+
+
+def test_servers_have_a_second_multiplier() -> None:
+    """On port 5, for what Skylake-X has there, and for half precision, which it lacks."""
+    narrow, wide = {"ports": "1*p0", "uops": "1"}, {"ports": "1*p05", "uops": "1"}
+    assert made("VFMADD231PS (ZMM, ZMM, ZMM)", ZMM, ADL_P=narrow, SKX=wide)[GOLDEN_COVE]["ports"] == "1*p05"
+    assert made("VPMULLQ (ZMM, ZMM, ZMM)", ZMM, ADL_P=narrow, SKX=narrow)[GOLDEN_COVE]["ports"] == "1*p0"
+    assert made("VMULPH (ZMM, ZMM, ZMM)", ZMM, ADL_P=narrow)[GOLDEN_COVE]["ports"] == "1*p05"
+    assert made("VMULPS (YMM, YMM, YMM)", YMM, ADL_P=narrow, SKX=wide)[GOLDEN_COVE]["ports"] == "1*p0"
+
+
+def test_five_simple_decoders_work_beside_the_complex_one() -> None:
+    figures = {"ports": "1*p0", "uops": "1"}
+    assert made("X", MTL_P=figures)[REDWOOD_COVE]["available_simple_decoders"] == "5"
+    stated = figures | {"available_simple_decoders": "3"}
+    assert made("X", MTL_P=stated)[REDWOOD_COVE]["available_simple_decoders"] == "3"

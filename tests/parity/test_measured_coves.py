@@ -1,0 +1,26 @@
+"""Granite Rapids against blocks that were measured on one. The file is not part of the project; where it is
+missing this test is skipped."""
+
+from pathlib import Path
+
+import pytest
+from cyclelens.analyzer.evaluation.blocks import BlockBuilder
+from cyclelens.analyzer.evaluation.datasets import Selection, read_samples
+from cyclelens.analyzer.evaluation.metrics import mean_error
+from cyclelens.analyzer.model.options import ModelOptions
+from cyclelens.analyzer.simulator.form import compiled
+
+BLOCKS = Path(__file__).resolve().parents[3] / "shared" / "measured" / "redwood-cove-dev.csv"
+if not BLOCKS.is_file():
+    pytest.skip(f"the measured blocks are not here ({BLOCKS})", allow_module_level=True)
+if not compiled():
+    pytest.skip("the simulator is not compiled", allow_module_level=True)
+
+
+@pytest.mark.parametrize(("mode", "most"), [("unroll", 0.018), ("loop", 0.013)])
+def test_the_mean_error(mode: str, most: float) -> None:
+    builder = BlockBuilder(ModelOptions(assume="same"))
+    samples = read_samples(BLOCKS, Selection(microarchitectures=("GNR",), mode=mode))
+    pairs = [(builder.simulate(sample)[1].cycles_per_iteration, sample.cycles) for sample in samples]
+    assert len(pairs) == 1000
+    assert mean_error(pairs) <= most
