@@ -32,6 +32,8 @@ MAXIMUM_UNITS = 20_000
 """Compilation units that are searched for a function's lines."""
 MAXIMUM_DEBUG_BYTES = 1 << 29
 """Decompressed size of one section of line information."""
+_FIRST_ADDRESS = 0x400000
+"""Of an object's sections, as linkers have it: the small numbers among its data are no addresses of code."""
 
 _HEADER_SIZE = 64
 _ELF64, _X86_64 = 2, 62
@@ -301,7 +303,7 @@ class ObjectFile:
         """The sections with code; those of a relocatable file get addresses, and so do all symbols."""
         bases = self._bases
         if self.is_relocatable:
-            next_address = 0
+            next_address = _FIRST_ADDRESS
             for number, header in enumerate(self._headers):
                 if header.flags & _ALLOCATED:
                     step = max(min(header.alignment, 1 << 20), LINE_BYTES)

@@ -221,6 +221,24 @@ PROGRAMS: dict[str, tuple[str, list[str]]] = {
         """,
         ["mov jmp | inc jmp | dec | dec jnz"],
     ),
+    "small numbers in the data of a function with a tail call": (
+        """\
+        push %rbx
+        lea counts(%rip), %rdi
+        mov 8(%rdi), %rax
+        test %rsi, %rsi
+        je .Lnext
+        inc %rdi
+    .Lnext:
+        pop %rbx
+        jmp *%rax
+        .data
+    counts:
+        .quad 1, 2, 3
+        .text
+        """,
+        [],
+    ),
     "a tail call in a function whose address is taken": (
         """\
         mov (%rdi), %rax
