@@ -97,7 +97,9 @@ class _Listing:
         address_read = near(instruction, self.machine.ends[place])
         if self._file.is_relocatable and address_read is not None:
             # A stand-in for what the linker fills in: the same for the same place, whatever reads it.
-            at = len(code) - instruction.immediate_bits // 8 - 4
+            distance = address_read - self.machine.ends[place]
+            before = len(code) - instruction.immediate_bits // 8
+            at = code.rfind(distance.to_bytes(4, "little", signed=True), 0, before)
             code = code[:at] + (address_read % (1 << 31)).to_bytes(4, "little") + code[at + 4 :]
         source = (number, column, column, text, code, "object file")
         return SourceLine(*source, address=address - origin, file=file)

@@ -13,7 +13,9 @@ import jsonschema
 import pytest
 from cyclelens.analyzer import cli
 from cyclelens.analyzer.api import Analyzer
-from cyclelens.analyzer.assembly.elf import ObjectFileError
+from cyclelens.analyzer.assembly.decoder import decode
+from cyclelens.analyzer.assembly.elf import ObjectFile, ObjectFileError
+from cyclelens.analyzer.assembly.machine_code import regions_of
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.reports.registry import FORMATS
 
@@ -356,6 +358,23 @@ def test_a_file_that_gnu_as_assembles_has_the_positions_of_its_object(
 ) -> None:
     run("as", "-o", tmp_path / "x.o", SCAN)
     assert figures(SCAN, capsys, "--assembler", "gas") == figures(tmp_path / "x.o", capsys)
+
+
+def test_what_stands_behind_an_address_in_an_instruction_stays_as_it_is(tmp_path: Path) -> None:
+    """An immediate, and a register that is encoded as one."""
+    text = (
+        "f: vpblendvb %ymm10, a(%rip), %ymm11, %ymm10\n addl $1000, b(%rip)\n imul $3, a(%rip), %rax\n ret\n"
+    )
+    (tmp_path / "x.s").write_text(
+        f".globl f\n.type f, @function\n{text}.size f, .-f\n.comm a,32\n.comm b,8\n"
+    )
+    run("as", "-o", tmp_path / "x.o", tmp_path / "x.s")
+    file = ObjectFile((tmp_path / "x.o").read_bytes())
+    (region,) = regions_of(file, file.functions, whole=True).regions
+    registers = [operand.register for operand in decode(region.lines[0].code)[0].operands]
+    assert registers == ["YMM10", "YMM11", None, "YMM10"]
+    assert region.lines[1].code[-4:] == (1000).to_bytes(4, "little")
+    assert region.lines[2].code[-1] == 3
 
 
 def test_two_instructions_that_name_one_variable_meet_in_memory(
