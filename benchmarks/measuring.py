@@ -17,6 +17,7 @@ from pathlib import Path
 from cyclelens.analyzer.assembly.counted_loop import counted_loop
 from cyclelens.analyzer.assembly.decoder import decode
 from cyclelens.analyzer.assembly.frontend import assemble
+from cyclelens.analyzer.simulator.form import compiled
 from iced_x86 import Decoder, Formatter, FormatterSyntax
 
 ROOT = Path(__file__).parents[1]
@@ -122,13 +123,6 @@ def describe() -> None:
         f"commit {run.stdout.strip() or 'unknown'}, {form}; Python {platform.python_version()}, "
         f"{_processor()}, {os.cpu_count()} cores, load {load:.1f}\n"
     )
-
-
-def compiled() -> bool:
-    """Whether the simulator runs in its compiled form."""
-    from cyclelens.analyzer.simulator import pipeline
-
-    return not str(pipeline.__file__).endswith(".py")
 
 
 def _processor() -> str:

@@ -35,7 +35,7 @@ def ran(block: Block, name: str) -> AnyPipeline:
 
 @pytest.mark.parametrize("loop", [True, False], ids=["loop", "unrolled"])
 @pytest.mark.parametrize("code", KERNELS.values(), ids=KERNELS.keys())
-@pytest.mark.parametrize("name", ["SNB", "SKL", "ICL", "GNR", "ZEN2", "ZEN5"])
+@pytest.mark.parametrize("name", ["SNB", "SKL", "ICL", "GNR", "ZEN2", "ZEN4", "ZEN5"])
 def test_every_empty_slot_has_a_reason_and_someone_to_blame(name: str, code: str, loop: bool) -> None:
     pipeline = ran(block_of(code + f"{LOOP}{251 - len(code) // 2:02x}" * loop, name, loop=loop), name)
     columns, program = pipeline.columns, pipeline.program
