@@ -52,7 +52,7 @@ class Noisy:
         return Run(run.cycles * (1 + self._random.uniform(-NOISE, NOISE)), run.uops, run.units)
 
 
-@pytest.mark.parametrize("name", ["HSW", "SKL", "ICL", "ZEN4"])
+@pytest.mark.parametrize("name", ["HSW", "SKL", "ICL"])
 def test_the_tables_of_a_simulated_core_are_found_again(store, name):
     model = registry.get(name)
     comparison = Comparison(model)
