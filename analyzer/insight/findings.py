@@ -8,6 +8,7 @@ from cyclelens.analyzer.insight.hazards import (
     jcc_erratum,
     length_changing_prefix,
     load_words,
+    long_instruction,
     microcode,
     move_elimination,
     register_merge,
@@ -24,6 +25,7 @@ Detector = Callable[[Prediction], Iterator[Finding]]
 DETECTORS: tuple[Detector, ...] = (
     unknown_instruction.find,
     length_changing_prefix.find,
+    long_instruction.find,
     jcc_erratum.find,
     serialization.find,
     microcode.find,

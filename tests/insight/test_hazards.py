@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from cyclelens.analyzer.insight.findings import find
+from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.uops import MemoryAccess, RegisterOperand
 from factories import prediction, template, usage
 
@@ -20,6 +21,19 @@ def test_a_length_changing_prefix_stalls_only_on_the_way_through_the_predecoder(
     assert codes(block, first_sources=("MITE", "MITE")) == [("lcp-stall", 0)]
     assert codes(block, first_sources=("DSB", "DSB")) == []
     assert codes(block, first_sources=("LSD", "LSD")) == []
+
+
+def test_a_long_instruction_costs_only_where_the_decoders_mind_it():
+    """More than 10 bytes on Zen 5, outside of the op cache; never on Intel's cores."""
+    long = template(instruction=Instruction(code=bytes(11), text="", mnemonic="mov", iform=""))
+    nop = template()
+    for core, source, expected in (
+        ("ZEN5", "MITE", [("long-instruction", 0)]),
+        ("ZEN5", "DSB", []),
+        ("ZEN4", "MITE", []),
+        ("SKL", "MITE", []),
+    ):
+        assert codes([long, nop], microarchitecture=core, first_sources=(source, source)) == expected
 
 
 def test_the_lcp_message_gives_the_penalty_and_the_way_out():
