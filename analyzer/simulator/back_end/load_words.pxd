@@ -5,6 +5,7 @@ from cyclelens.analyzer.simulator.back_end.dispatch_rule cimport DispatchRule
 from cyclelens.analyzer.simulator.tables.arrays cimport SequenceHeaps
 from cyclelens.analyzer.simulator.tables.columns cimport Columns
 
+cdef int QUEUED_FOR_PAIR
 
 
 cdef class LoadWords(DispatchRule):
@@ -13,4 +14,4 @@ cdef class LoadWords(DispatchRule):
     cdef int _second
     cdef int _third
     cdef int held_back(self, SequenceHeaps ready) noexcept
-    cdef int _hold(self, int uop, int unit) noexcept
+    cdef int _hold(self, int uop, int unit, int oldest) noexcept

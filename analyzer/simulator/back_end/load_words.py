@@ -7,6 +7,7 @@ from cyclelens.analyzer.model.units import Role
 from cyclelens.analyzer.simulator.back_end.dispatch_rule import DispatchRule
 from cyclelens.analyzer.simulator.tables.arrays import SequenceHeaps
 from cyclelens.analyzer.simulator.tables.columns import Columns
+from cyclelens.analyzer.simulator.tables.constants import QUEUED_FOR_PAIR
 
 
 class LoadWords(DispatchRule):
@@ -31,12 +32,14 @@ class LoadWords(DispatchRule):
         third = ready.oldest(self._third)
         if word[first] != word[second] or word[first] != word[third]:
             return 0
+        oldest = min(first, min(second, third))
         if first > second and first > third:
-            return self._hold(first, self._first)
+            return self._hold(first, self._first, oldest)
         if second > third:
-            return self._hold(second, self._second)
-        return self._hold(third, self._third)
+            return self._hold(second, self._second, oldest)
+        return self._hold(third, self._third, oldest)
 
-    def _hold(self, uop: int, unit: int) -> int:
+    def _hold(self, uop: int, unit: int, oldest: int) -> int:
         self._columns.collided[uop] = 1
+        self._columns.queue(uop, QUEUED_FOR_PAIR, oldest)
         return 1 << unit
