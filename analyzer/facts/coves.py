@@ -1,9 +1,9 @@
-"""The records of Golden Cove and Redwood Cove, put together from what uops.info measured on Alder Lake's and
-Meteor Lake's performance cores (``ADL-P``, ``MTL-P``).
+"""The records of Golden Cove, Redwood Cove and Lion Cove, put together from what uops.info measured on Alder
+Lake's, Meteor Lake's and Arrow Lake's performance cores (``ADL-P``, ``MTL-P``, ``ARL-P``).
 
-Both are client processors without 512-bit vectors on port 5, and Meteor Lake's measurement holds no 512-bit
-form at all. What was measured wrong there, or is the property of a loop and not of the instruction, is set
-right; every rule is listed in data/SOURCES.md with its evidence.
+The first two are client processors without 512-bit vectors on port 5, and Meteor Lake's measurement holds no
+512-bit form at all. What was measured wrong there, or is the property of a loop and not of the instruction,
+is set right; every rule is listed in data/SOURCES.md with its evidence.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ from cyclelens.analyzer.model.facts import OperandFacts
 
 GOLDEN_COVE = "Golden Cove"
 REDWOOD_COVE = "Redwood Cove"
+LION_COVE = "Lion Cove"
 _GOLDEN_COVE_MEASURED = "ADL-P"
 _REDWOOD_COVE_MEASURED = "MTL-P"
+_LION_COVE_MEASURED = "ARL-P"
 _SERVERS = ("SKX", "CLX")
 """Measured cores that have the second 512-bit multiplier, on port 5."""
 
@@ -30,6 +32,19 @@ _MULTIPLIER = re.compile(
 )
 """Half-precision arithmetic, which no measured server has."""
 _BRANCHES = "1*p06"
+
+
+class _Core(NamedTuple):
+    """What differs between the cores."""
+
+    general: str
+    """Ports of a move between general-purpose registers that is not eliminated; the same for vectors."""
+    vector: str
+    simple_decoders: str
+
+
+_COVE = _Core("1*p0156B", "1*p015", "5")
+_LION = _Core("1*ALU", "1*UNKNOWN", "7")
 
 
 class Measurement(NamedTuple):
@@ -46,16 +61,19 @@ def derived(
     golden = measured.get(_GOLDEN_COVE_MEASURED)
     redwood = measured.get(_REDWOOD_COVE_MEASURED)
     result = {}
+    lion = measured.get(_LION_COVE_MEASURED)
     if golden is not None:
-        golden = _repaired(golden, None, name, category, operands)
+        golden = _repaired(golden, None, name, category, operands, _COVE)
         server = next((measured[each] for each in _SERVERS if each in measured), None)
         if any(register.startswith("ZMM") for operand in operands for register in operand.registers):
             golden = golden._replace(figures=_with_port_5(golden.figures, server, name))
         result[GOLDEN_COVE] = golden
     if redwood is not None:
-        result[REDWOOD_COVE] = _repaired(redwood, golden, name, category, operands)
+        result[REDWOOD_COVE] = _repaired(redwood, golden, name, category, operands, _COVE)
     elif golden is not None:
         result[REDWOOD_COVE] = golden
+    if lion is not None:
+        result[LION_COVE] = _repaired(lion, None, name, category, operands, _LION)
     return result
 
 
@@ -65,6 +83,7 @@ def _repaired(
     name: str,
     category: str,
     operands: Sequence[OperandFacts],
+    core: _Core,
 ) -> Measurement:
     """``other`` is the same variant on the other core, for figures that contradict themselves."""
     figures = dict(measurement.figures)
@@ -74,11 +93,10 @@ def _repaired(
                 for key in _FIGURES:
                     if key + suffix in other.figures:
                         figures[key + suffix] = other.figures[key + suffix]
-    # They have six decoders, five of them simple.
-    figures.setdefault("available_simple_decoders", "5")
+    figures.setdefault("available_simple_decoders", core.simple_decoders)
     if figures.get("uops_same_reg") == "1" and "ports_same_reg" not in figures:
         vector = any(r.startswith(("XMM", "YMM", "ZMM", "MM")) for o in operands for r in o.registers)
-        figures["ports_same_reg"] = "1*p015" if vector else "1*p0156B"
+        figures["ports_same_reg"] = core.vector if vector else core.general
     if category == "COND_BR" and figures.get("ports") == "1*p6":
         figures["ports"] = _BRANCHES
     latencies = measurement.latencies

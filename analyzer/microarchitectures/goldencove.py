@@ -200,6 +200,21 @@ _SAPPHIRE_RAPIDS = derived(
     fuses_moves=False,
 )
 
+METEOR_LAKE = derived(
+    _GRANITE_RAPIDS,
+    name="MTL",
+    title="Meteor Lake",
+    products="Core Ultra series 1",
+    sources={
+        _CLIENT_LSD: "lsd_enabled",
+        _NO_BORDER: "lsd_unroll lsd_has_borders",
+        UOPS_INFO: "closed_by_512_bit",
+    },
+    extensions=ALDER_LAKE,
+    lsd_enabled=True,
+    closed_by_512_bit=NO_UNITS,
+)
+
 MODELS = (
     derived(
         _SAPPHIRE_RAPIDS,
@@ -216,19 +231,6 @@ MODELS = (
         closed_by_512_bit=NO_UNITS,
     ),
     _SAPPHIRE_RAPIDS,
-    derived(
-        _GRANITE_RAPIDS,
-        name="MTL",
-        title="Meteor Lake",
-        products="Core Ultra series 1",
-        sources={
-            _CLIENT_LSD: "lsd_enabled",
-            _NO_BORDER: "lsd_unroll lsd_has_borders",
-            UOPS_INFO: "closed_by_512_bit",
-        },
-        extensions=ALDER_LAKE,
-        lsd_enabled=True,
-        closed_by_512_bit=NO_UNITS,
-    ),
+    METEOR_LAKE,
     _GRANITE_RAPIDS,
 )

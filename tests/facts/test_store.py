@@ -33,9 +33,21 @@ def record(store: FactsStore, microarchitecture: str, iform: str, name: str) -> 
 def test_what_ships(store: FactsStore) -> None:
     assert store.microarchitectures() == (
         *("SNB", "IVB", "HSW", "BDW", "SKL", "SKX", "KBL", "CFL", "CLX", "CNL", "ICL", "TGL", "RKL"),
-        *("ADL-P", "MTL-P", "ARL-P", "ZEN+", "ZEN2", "ZEN3", "ZEN4", "ZEN5", "Golden Cove", "Redwood Cove"),
+        *(
+            "ADL-P",
+            "MTL-P",
+            "ARL-P",
+            "ZEN+",
+            "ZEN2",
+            "ZEN3",
+            "ZEN4",
+            "ZEN5",
+            "Golden Cove",
+            "Redwood Cove",
+            "Lion Cove",
+        ),
     )
-    assert store.record_count == 198_981
+    assert store.record_count == 202_882
     assert default_tables().stat().st_size < LARGEST_TABLES
 
 

@@ -45,47 +45,48 @@ tracks_values                         -   -   -   -   -   -   -   -   -   -   - 
 fuses_moves                           -   -   -   -   -   -   -   -   -   -   -   -    -    -    -    -    -
 """
 NEWER = """
-                                    ADL SPR MTL GNR
-length_changing_prefix_penalty        3   3   3   3
-pop_rsp_needs_complex_decoder         y   y   y   y
-pop_rsp_ends_decode_group             -   -   -   -
-fusible_on_last_decoder               -   -   -   -
-several_uops_need_complex_decoder     y   y   y   y
-fusible_waits_for_next                y   y   y   y
-branch_ends_decode_group              -   -   -   -
-fuses_across_lines                    -   -   -   -
-branch_across_blocks_costs_a_block    y   y   y   y
-large_immediate_takes_slot            -   -   -   -
-crowded_prefixes_uncacheable          -   -   -   -
-dsb_loses_width_across_blocks         -   -   -   -
-dsb_serves_rounds_together            y   y   y   y
-jcc_erratum                           -   -   -   -
-both_halves_cacheable                 -   -   -   -
-lsd_enabled                           y   -   y   -
-stack_offset_limit                  192 192 192 192
-high8_renamed                         -   -   -   -
-movzx_high8_alias_eliminated          -   -   -   -
-all_gpr_aliases_overwritten           y   y   y   y
-fast_pointer_chasing                  -   -   -   -
-closed_by_512_bit                     -  p1   -  p1
-lsd_has_borders                       -   -   -   -
-renames_memory                        y   y   y   y
-shift_result_without_flags            y   y   y   y
-stores_wait_for_data                  y   y   y   y
-tracks_values                         y   y   y   y
-fuses_moves                           -   -   y   y
+                                    ADL SPR MTL GNR LNL ARL
+length_changing_prefix_penalty        3   3   3   3   3   3
+pop_rsp_needs_complex_decoder         y   y   y   y   y   y
+pop_rsp_ends_decode_group             -   -   -   -   -   -
+fusible_on_last_decoder               -   -   -   -   -   -
+several_uops_need_complex_decoder     y   y   y   y   y   y
+fusible_waits_for_next                y   y   y   y   y   y
+branch_ends_decode_group              -   -   -   -   -   -
+fuses_across_lines                    -   -   -   -   -   -
+branch_across_blocks_costs_a_block    y   y   y   y   y   y
+large_immediate_takes_slot            -   -   -   -   -   -
+crowded_prefixes_uncacheable          -   -   -   -   -   -
+dsb_loses_width_across_blocks         -   -   -   -   -   -
+dsb_serves_rounds_together            y   y   y   y   y   y
+jcc_erratum                           -   -   -   -   -   -
+both_halves_cacheable                 -   -   -   -   -   -
+lsd_enabled                           y   -   y   -   -   -
+stack_offset_limit                  192 192 192 192 192 192
+high8_renamed                         -   -   -   -   -   -
+movzx_high8_alias_eliminated          -   -   -   -   -   -
+all_gpr_aliases_overwritten           y   y   y   y   y   y
+fast_pointer_chasing                  -   -   -   -   -   -
+closed_by_512_bit                     -  p1   -  p1   -   -
+lsd_has_borders                       -   -   -   -   -   -
+renames_memory                        y   y   y   y   y   y
+shift_result_without_flags            y   y   y   y   y   y
+stores_wait_for_data                  y   y   y   y   y   y
+tracks_values                         y   y   y   y   y   y
+fuses_moves                           -   -   y   y   y   y
 """
 _OLD, *_ROWS = (line.split() for line in TABLE.strip().splitlines())
 _NEW, *_NEW_ROWS = (line.split() for line in NEWER.strip().splitlines())
 _NAMES = _OLD + _NEW
 _ROWS = [[*old, *new[1:]] for old, new in zip(_ROWS, _NEW_ROWS, strict=True)]
-_COVES = "ADL SPR MTL GNR"
+_COVES = "ADL SPR MTL GNR LNL ARL"
 POLICIES = {
     "dispatch_rule": {
         "SNB IVB": "wide_memory",
         "HSW BDW SKL SKX KBL CFL CLX": "",
         "ICL TGL RKL": "store_pairs",
-        _COVES: "load_words",
+        "ADL SPR MTL GNR": "load_words",
+        "LNL ARL": "",
         "ZEN+ ZEN2 ZEN3 ZEN4 ZEN5": "",
     },
     "store_commit": {
@@ -96,7 +97,7 @@ POLICIES = {
         "SNB IVB": "six_ports",
         "HSW BDW SKL SKX KBL CFL CLX": "eight_ports",
         "ICL TGL RKL": "ten_ports",
-        "ZEN+ ZEN2 ZEN3 ZEN4 ZEN5 ADL SPR MTL GNR": "fewest_waiting",
+        "ZEN+ ZEN2 ZEN3 ZEN4 ZEN5 ADL SPR MTL GNR LNL ARL": "fewest_waiting",
     },
 }
 INTEL = tuple(name for name in _NAMES if not name.startswith("ZEN"))
@@ -131,9 +132,11 @@ def test_every_core_has_its_own_policies(kind: str) -> None:
 
 
 def test_dividers_are_those_of_the_maker() -> None:
-    """Z3: Intel's leads through port 0; AMD's two through the unit that was chosen."""
+    """Z3: Intel's leads through port 0, on Lion Cove there are two; AMD's two lead through the unit that was
+    chosen."""
     for name in INTEL:
-        assert [divider.through for divider in registry.get(name).dividers] == ["0"]
+        through = ["P1", "V0"] if name in ("LNL", "ARL") else ["0"]
+        assert [divider.through for divider in registry.get(name).dividers] == through
     for name in AMD:
         if registry.get(name).macro_ops is not None:
             continue  # these state the busy units uop by uop
