@@ -241,7 +241,6 @@ def _macro_op_entry(knowledge: _Known, context: _MacroContext, cache: _Cache) ->
             moves=context.moves,
             walks_stack=context.walks_stack,
         )
-    figures = prepared.figures
     inputs = prepared.register_inputs
     if expansion.eliminable:
         # Its latency is 0, so that the tables do not count what it copies among its inputs.
@@ -260,7 +259,7 @@ def _macro_op_entry(knowledge: _Known, context: _MacroContext, cache: _Cache) ->
         complex_decoder=False,
         available_simple_decoders=0,
         uses=tuple(UnitUse(uop.kind, uop.units, 1) for uop in expansion.uops if uop.units.mask),
-        divider_cycles=figures.divider_cycles or 0,
+        divider_cycles=max((uop.divider_cycles for uop in expansion.uops), default=0),
         fused_with_next=context.branch or context.moves,
         fused_with_previous=context.second,
         is_branch=prepared.is_branch,

@@ -99,7 +99,13 @@ def test_an_example_shows_hints_lenses_diagnostics_and_the_figure(code: Workbenc
     wait("the region's hint", lambda: "3.42 cycles/iter · SKL · predecoder-bound" in code.line(17))
     assert code.line(18).endswith("LCP stall")
     titles = wait("lenses", code.lenses)[0].split(" | ")
-    assert titles == ["3.42 cycles/iter · SKL · predecoder-bound", "Timeline", "Compare CPUs", "Alignment"]
+    assert titles[:4] == [
+        "3.42 cycles/iter · SKL · predecoder-bound",
+        "Timeline",
+        "Compare CPUs",
+        "Alignment",
+    ]
+    assert titles[4:] in ([], ["Measure"])  # where the machine can
     code.page.wait_for_selector(".squiggly-warning")
     wait("the status item", lambda: code.status() == "3.42 cycles/iter · SKL")
     code.go(25)

@@ -30,6 +30,15 @@ def near(harness, request, expected, tolerance=0.02):
     pytest.fail(f"expected {expected}: {found}")
 
 
+def undisturbed(harness, request):
+    """A measurement; the test is skipped if the machine is busy all the time."""
+    for _ in range(TRIES):
+        measured = harness.measure(request)
+        if "busy" not in measured.problem:
+            return measured
+    pytest.skip("the machine is too busy to measure anything")
+
+
 def loop(code, **choice):
     return Request(code=code, instructions=len(decode(code)), loop=True, **choice)
 
@@ -57,8 +66,8 @@ def test_pointers_that_are_equal_serialise_through_memory(harness):
     """A chain through memory exists only where both registers point to the same word."""
     code = bytes.fromhex("488b034883c0014889062e90")  # mov rax,[rbx]; add rax,1; mov [rsi],rax; nop
     equal = DISTINCT.registers | {"RBX": 0x2400000, "RSI": 0x2400000}
-    apart = harness.measure(loop(code, inputs=DISTINCT))
-    together = harness.measure(loop(code, inputs=type(DISTINCT)(registers=equal)))
+    apart = undisturbed(harness, loop(code, inputs=DISTINCT))
+    together = undisturbed(harness, loop(code, inputs=type(DISTINCT)(registers=equal)))
     assert apart.cycles is not None and together.cycles is not None
     assert together.cycles >= apart.cycles - 0.05
 
@@ -67,6 +76,6 @@ def test_memory_holds_what_was_asked_for(harness):
     """A pointer chain of two words that point to each other, on pages of their own."""
     there, back = 0x3000000, 0x5000040
     inputs = type(DISTINCT)(registers={"RAX": there}, words={there: back, back: there})
-    measured = harness.measure(loop(bytes.fromhex("488b00"), inputs=inputs))
+    measured = undisturbed(harness, loop(bytes.fromhex("488b00"), inputs=inputs))
     assert measured.pages == 2
     assert measured.cycles is not None and measured.cycles > 3.5  # at least a load's latency

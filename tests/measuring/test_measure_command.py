@@ -7,6 +7,7 @@ import pytest
 from cyclelens.analyzer.cli import main
 from cyclelens.analyzer.microarchitectures import registry
 
+TRIES = 10
 EXAMPLE = Path(__file__).parents[2] / "examples" / "dot_product.s"
 
 
@@ -19,8 +20,12 @@ def unknown_processor(any_clock, monkeypatch):
 @pytest.fixture
 def measure(capsys):
     def measure(*words):
-        status = main(["measure", str(EXAMPLE), "--region", "dot", "--runs", "1", *words])
-        return status, capsys.readouterr()
+        for _ in range(TRIES):
+            status = main(["measure", str(EXAMPLE), "--region", "dot", "--runs", "1", *words])
+            shown = capsys.readouterr()
+            if "the machine is busy" not in shown.out:
+                return status, shown
+        pytest.skip("the machine is too busy to measure anything")
 
     return measure
 

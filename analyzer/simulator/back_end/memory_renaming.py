@@ -15,7 +15,7 @@ renamer still owes."""
 class MemoryRenaming:
     """The pair of load and store is learnt by the addresses of the instructions, so that it does not happen
     in copies of the code. What an operation has not computed yet when the load is renamed comes by
-    forwarding; and so does, for all that is known, what is addressed with an index."""
+    forwarding; and so does, for all that is known, what has an index or no base register in its address."""
 
     def __init__(self, columns: Columns, microarchitecture: Microarchitecture) -> None:
         self._columns = columns
@@ -42,6 +42,7 @@ class MemoryRenaming:
             or not (program.i_whole[i] or program.i_adds_memory[i])
             or program.u_bytes[static] != columns.store_bytes[store]
             or program.u_index[static] >= 0
+            or program.u_base[static] < 0
         ):
             return NONE
         value = columns.store_value[store]
