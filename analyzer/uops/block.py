@@ -136,6 +136,7 @@ def build_block(
     absorbed = _absorbed(known, addresses, microarchitecture.fuses_across_lines)
     going_back = len(known) - 1 if loop and microarchitecture.taken_branch_units.mask else -1
 
+    fuses_moves = microarchitecture.fuses_moves
     entries: list[Entry] = []
     for position, knowledge in enumerate(known):
         if knowledge is None:
@@ -149,12 +150,12 @@ def build_block(
             and _hits_jcc_erratum(addresses[position], addresses[position + (1 if branch is None else 2)])
         )
         joins = (
-            microarchitecture.fuses_moves
+            fuses_moves
             and position + 1 < len(known)
             and position + 2 not in absorbed
             and joins_operation(knowledge.instruction, instructions[position + 1])
         )
-        taken = position == going_back or (branch is not None and position + 1 == going_back)
+        taken = going_back >= 0 and position + (branch is not None) == going_back
         if wide or effects or branch or second or jcc or joins or taken:
             slower, merged = effects[position] if effects else _NO_EFFECTS
             absorbs = None if branch is None else branch.sibling

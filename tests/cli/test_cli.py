@@ -181,7 +181,7 @@ def test_arch_list_shows_names_titles_and_products(run):
     rows = {tuple(re.split(" {2,}", line)) for line in listed}
     assert ("ZEN2", "Zen 2 (approximate)", "Ryzen 3000, EPYC 7002") in rows
     assert ("ZEN5", "Zen 5", "Ryzen 9000, EPYC 9005") in rows
-    assert missing.startswith("Not simulated: ") and "Lunar Lake" in missing
+    assert missing.startswith("Not simulated: ") and "Cannon Lake" in missing
 
 
 def test_arch_show_has_a_picture_and_every_value_with_its_source(run):

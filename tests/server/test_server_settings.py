@@ -42,13 +42,13 @@ def test_native_is_this_machines_processor(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_machine_without_a_model_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    machine = Processor("GenuineIntel", 6, 189, 1, "Core Ultra 7 258V")
+    machine = Processor("GenuineIntel", 6, 102, 3, "Core i3-8121U")
     monkeypatch.setattr(processors, "this_processor", lambda: machine)
     settings, messages = resolve({"microarchitectures": ["native"]}, KNOWN)
     assert settings == DEFAULTS
     assert messages == (
         "Setting cyclelens.microarchitectures: This machine's processor is not simulated: "
-        "Core Ultra 7 258V, Lunar Lake. The default, SKL, is used.",
+        "Core i3-8121U, Cannon Lake. The default, SKL, is used.",
     )
 
 

@@ -16,7 +16,7 @@ cdef int _MATERIALIZED
 cdef class MemoryRenaming:
     cdef Columns _columns
     cdef Program _program
-    cdef bint _active
+    cdef public bint active
     cdef void stored(self, int store, int value, int key, int owed) noexcept
     cpdef int value(self, int static, int i, int store, int cycle) noexcept
     cdef bint _is_computed(self, int value) noexcept

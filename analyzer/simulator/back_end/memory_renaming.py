@@ -20,7 +20,7 @@ class MemoryRenaming:
     def __init__(self, columns: Columns, microarchitecture: Microarchitecture) -> None:
         self._columns = columns
         self._program = columns.program
-        self._active: bool = microarchitecture.renames_memory
+        self.active: bool = microarchitecture.renames_memory
 
     def stored(self, store: int, value: int, key: int, owed: int) -> None:
         """A store's data are renamed. ``key``: of the register that holds them, NONE for a value within the
@@ -37,8 +37,7 @@ class MemoryRenaming:
         columns = self._columns
         program = self._program
         if (
-            not self._active
-            or not program.loop
+            not program.loop
             or not (program.i_whole[i] or program.i_adds_memory[i])
             or program.u_bytes[static] != columns.store_bytes[store]
             or program.u_index[static] >= 0

@@ -285,9 +285,11 @@ class Renamer:
                 store = self._memory.newest_store(static, cycle)
                 columns.store[uop] = store
                 columns.blocked[uop] = self._memory.blocked
+                columns.renamed[uop] = 0
+                columns.collided[uop] = 0
                 if program.exact_values:
                     columns.word[uop] = self._memory.word(static)
-                if store != NONE:
+                if store != NONE and self.memory_renaming.active:
                     self.taken_over = self.memory_renaming.value(static, i, store, cycle)
                     if self.taken_over != NONE:
                         columns.store[uop] = NONE
@@ -298,7 +300,7 @@ class Renamer:
             if kind == LOAD:
                 self.in_memory = self.taken_over
                 self.taken_over = NONE
-            if kind == STORE_DATA and program.u_in_count[static]:
+            if kind == STORE_DATA and self.memory_renaming.active and program.u_in_count[static]:
                 data = columns.input_value[columns.first_input[uop]]
                 operand = program.u_in0[static]
                 key = NONE if program.in_internal[operand] else program.in_key[operand]

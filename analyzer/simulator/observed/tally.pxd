@@ -6,6 +6,7 @@ from cyclelens.analyzer.simulator.tables.program cimport Program
 
 cdef int DSB
 cdef int ELIMINATED
+cdef int LOAD
 cdef int LSD
 cdef int MERGE
 cdef int MITE

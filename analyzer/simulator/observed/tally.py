@@ -9,6 +9,7 @@ from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import (
     DSB,
     ELIMINATED,
+    LOAD,
     LSD,
     MERGE,
     MITE,
@@ -87,8 +88,9 @@ class Tally:
             self.counts[place + _SOURCES + source] += 1
         if self._heads[static] & _FUSED_HEAD:
             self.counts[place + _ISSUED] += 1
-        self.renamed[i] += columns.renamed[uop]
-        self.collided[i] += columns.collided[uop]
+        if kind == LOAD:
+            self.renamed[i] += columns.renamed[uop]
+            self.collided[i] += columns.collided[uop]
         if port >= 0:
             self.counts[place + _EXECUTED] += 1
             self.counts[place + _PORTS + port] += 1

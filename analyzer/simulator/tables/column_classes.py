@@ -199,9 +199,6 @@ class FlightColumns:
             self.store[row] = NONE
             self.latency_bonus[row] = 0
             self.blocked[row] = 0
-            self.renamed[row] = 0
-            self.collided[row] = 0
-            self.word[row] = NONE
             self.held[row] = 0
             self.queued[row] = 0
         self._uops_ready = end

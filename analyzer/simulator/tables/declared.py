@@ -65,9 +65,10 @@ UOPS = Table(
         Field("pending"),  # inputs that are not known yet
         Field("next_uop"),  # in the list that the uop is in
         Field("blocked", "0"),  # a load that cannot forward from its store
-        Field("renamed", "0"),  # a load that takes over a stored value
-        Field("collided", "0"),  # a load that had to wait because two others read the same word
-        Field("word", "NONE"),  # of a load: which others read the same word of their lines
+        # Of loads alone:
+        Field("renamed"),  # it takes over a stored value
+        Field("collided"),  # it had to wait because two others read the same word
+        Field("word"),  # which others read the same word of their lines
         Field("held", "0"),  # what kept it in the scheduler at last though its inputs were there: HELD_BY_...
         Field("last_input"),  # row of the input that came last, NONE if it did not wait for any
         Field("inputs_ready"),  # first cycle that the inputs allow
