@@ -32,7 +32,8 @@ _THROUGHPUT_LIMITED = frozenset({"CPUID", "MFENCE", "PAUSE", "RDTSC"})
 _TAKEN_BRANCHES_ON_TWO_PORTS = frozenset(
     {"ICL", "TGL", "RKL", "ADL-P", "Golden Cove", "Redwood Cove", "ZEN+", "ZEN2", "ZEN3", "ZEN4"}
 )
-"""On AMD either of the two units that execute branches takes a taken one."""
+"""Either of the two units that execute branches takes a conditional one, taken or not; where a core has only
+one for those that are taken, its own file says so (D8)."""
 _FLAG_LETTERS = "CSPAZO"
 _PORT_USE = re.compile(r"(\d+)\*p?([^\s+*]+)")
 _BRANCH_PORTS: tuple[PortUse, ...] = (("06", 1),)

@@ -119,30 +119,41 @@ def _flags(groups: Sequence[str]) -> tuple[Value, ...]:
     return tuple((ValueKind.FLAGS, group) for group in groups)
 
 
-def _shift_by_cl(prepared: Prepared, computes: list[UnitSet], internal: _Internal) -> list[UopTemplate]:
-    """The three uops of a shift by CL, whose flags depend on the old flags (U5); empty if it is none."""
+def _shifts_by_cl(prepared: Prepared, between_flags: int) -> bool:
+    """Whether the latencies are those of a shift by CL; ``between_flags``: cycles from old to new flags."""
     if (
         prepared.address_inputs
-        or len(computes) != 3
         or not prepared.register_inputs
         or not prepared.register_outputs
         or not prepared.flag_inputs
         or not prepared.flag_outputs
     ):
+        return False
+    expected = {("reg", "reg"): 1, ("reg", "flag"): 2, ("flag", "reg"): 0, ("flag", "flag"): between_flags}
+    return all(
+        expected.get((start, target)) == cycles
+        for (start, _, target, _), cycles in prepared.latencies.items()
+    )
+
+
+def _shift(prepared: Prepared, units: UnitSet, shifted: Value) -> UopTemplate:
+    """The uop of a shift by CL that makes the result, and hands it on within the instruction."""
+    return UopTemplate(
+        UopKind.COMPUTE,
+        units,
+        _registers(prepared.register_inputs),
+        tuple((value, 1) for value in (*_registers(prepared.register_outputs), shifted)),
+        divider_cycles=prepared.figures.divider_cycles or 0,
+    )
+
+
+def _shift_by_cl(prepared: Prepared, computes: list[UnitSet], internal: _Internal) -> list[UopTemplate]:
+    """The three uops of a shift by CL, whose flags depend on the old flags (U5); empty if it is none."""
+    if len(computes) != 3 or not _shifts_by_cl(prepared, 2):
         return []
-    expected = {("reg", "reg"): 1, ("reg", "flag"): 2, ("flag", "reg"): 0, ("flag", "flag"): 2}
-    for (start, _, target, _), cycles in prepared.latencies.items():
-        if expected.get((start, target)) != cycles:
-            return []
     shifted, flags = internal.fresh(), internal.fresh()
     return [
-        UopTemplate(
-            UopKind.COMPUTE,
-            computes[0],
-            _registers(prepared.register_inputs),
-            tuple((value, 1) for value in (*_registers(prepared.register_outputs), shifted)),
-            divider_cycles=prepared.figures.divider_cycles or 0,
-        ),
+        _shift(prepared, computes[0], shifted),
         UopTemplate(UopKind.COMPUTE, computes[1], _flags(prepared.flag_inputs), ((flags, 1),)),
         UopTemplate(
             UopKind.COMPUTE,
@@ -156,28 +167,11 @@ def _shift_by_cl(prepared: Prepared, computes: list[UnitSet], internal: _Interna
 def _shift_then_flags(prepared: Prepared, computes: list[UnitSet], internal: _Internal) -> list[UopTemplate]:
     """The two uops of a shift by CL on newer cores, where the second makes the flags (U5b); empty if it is
     none."""
-    if (
-        prepared.address_inputs
-        or len(computes) != 2
-        or not prepared.register_inputs
-        or not prepared.register_outputs
-        or not prepared.flag_inputs
-        or not prepared.flag_outputs
-    ):
+    if len(computes) != 2 or not _shifts_by_cl(prepared, 1):
         return []
-    expected = {("reg", "reg"): 1, ("reg", "flag"): 2, ("flag", "reg"): 0, ("flag", "flag"): 1}
-    for (start, _, target, _), cycles in prepared.latencies.items():
-        if expected.get((start, target)) != cycles:
-            return []
     shifted = internal.fresh()
     return [
-        UopTemplate(
-            UopKind.COMPUTE,
-            computes[0],
-            _registers(prepared.register_inputs),
-            tuple((value, 1) for value in (*_registers(prepared.register_outputs), shifted)),
-            divider_cycles=prepared.figures.divider_cycles or 0,
-        ),
+        _shift(prepared, computes[0], shifted),
         UopTemplate(
             UopKind.COMPUTE,
             computes[1],

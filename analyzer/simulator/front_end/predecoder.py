@@ -1,4 +1,4 @@
-"""The predecoder: 16-byte blocks to instances in the instruction queue (uiCA model, 3.3)."""
+"""The predecoder: blocks of 16 or 32 bytes to instances in the instruction queue (uiCA model, 3.3)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cyclelens.analyzer.simulator.tables.queues import Queues
 
 
 class Predecoder:
-    """Up to five instances a cycle; length-changing prefixes stall a block by three cycles each."""
+    """As many instances per cycle as the core takes; a length-changing prefix stalls for three cycles."""
 
     def __init__(self, columns: Columns, microarchitecture: Microarchitecture, queues: Queues) -> None:
         self._columns = columns
