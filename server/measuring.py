@@ -53,6 +53,8 @@ def _table(name: str, clock: Clock, found: Comparison, model: str) -> Table:
         if found.predicted is None
         else f"Predicted: {found.predicted:.2f} ({model})",
     ]
+    if model and registry.native_doubt():
+        lines.append(f"Processor: {registry.own_name()}")
     if found.note:
         lines.append(f"Code: {found.note}")
     if not found.agrees:

@@ -266,7 +266,7 @@ def _names(value: object, known: Sequence[str]) -> tuple[str, ...]:
     if not isinstance(given, list | tuple) or not given or not all(isinstance(name, str) for name in given):
         raise ValueError(f"{value!r} is not a list of microarchitecture names.")
     names = tuple(
-        dict.fromkeys(_native() if name.strip().lower() == NATIVE else name.strip().upper() for name in given)
+        dict.fromkeys(_native() if registry.is_native(name) else name.strip().upper() for name in given)
     )
     for name in names:
         if name not in known:

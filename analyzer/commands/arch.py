@@ -48,6 +48,8 @@ def _list() -> None:
         rows.append((name, core.title + (" (approximate)" if confidence(name) else ""), core.products))
     print(_table(rows, ""))
     print(f"Not simulated: {', '.join(registry.not_simulated().values())}")
+    own = registry.native()
+    print(f"This machine: {'not simulated' if own is None else own.name} ({registry.own_name()})")
 
 
 def _as_text(core: Microarchitecture) -> str:

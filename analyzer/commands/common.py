@@ -45,13 +45,17 @@ def new_parser(name: str, description: str) -> argparse.ArgumentParser:
 
 
 def one_microarchitecture(name: str) -> str:
-    """Type of an argument: the name of a microarchitecture in any case."""
+    """Type of an argument: the name of a microarchitecture in any case. A note says what speaks against the
+    one that was found for ``native``."""
     from cyclelens.analyzer.microarchitectures import registry
 
     try:
-        return registry.get(name).name
+        found = registry.get(name).name
     except registry.UnknownMicroarchitecture as error:
         raise argparse.ArgumentTypeError(str(error)) from None
+    if registry.is_native(name) and registry.native_doubt():
+        print(f"note: this machine's processor is {registry.own_name()}", file=sys.stderr)
+    return found
 
 
 def microarchitectures(text: str) -> tuple[str, ...]:

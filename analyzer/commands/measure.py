@@ -201,6 +201,8 @@ def _as_text(
         yield f"   Predicted:  {found.predicted:.2f} cycles/iter ({model.name})"
         if model is not registry.native():
             yield f"   Model:      of {model.title}; this machine is another one: {registry.own_name()}"
+        elif registry.native_doubt():
+            yield f"   Processor:  {registry.own_name()}"
     source = harness.clock.source
     yield f"   Measured:   {measured.cycles:.2f} cycles/iter, spread {measured.spread:.1%}, by {source}"
     if found.note:

@@ -1,7 +1,8 @@
-"""Which microarchitecture the processor of this machine has, by the family and model that it names itself.
+"""Which microarchitecture the processor of this machine has: by the family and model that it names itself,
+unless it has what that core does not have. Hypervisors are known to show another model than the real one.
 
 Sources: Intel's "Software Developer's Manual", volume 4, table 2-1; AMD's revision guides and the processor
-tables of Linux.
+tables of Linux. What decides where the model is wrong was read on such machines.
 """
 
 from __future__ import annotations
@@ -21,6 +22,50 @@ class Processor(NamedTuple):
     stepping: int
     name: str
     """As people know it."""
+    features: frozenset[str] = frozenset()
+    """Extensions of ``FEATURES`` that it has, in the decoder's spelling."""
+    code_cache: int = 0
+    """KB of the first-level cache for code, 0 if it is not known; the next is that for data."""
+    data_cache: int = 0
+
+
+FEATURES = {
+    "avx2": "AVX2",
+    "avx512f": "AVX512F",
+    "avx512_vnni": "AVX512_VNNI",
+    "avx512_bf16": "AVX512_BF16",
+    "avx512_fp16": "AVX512_FP16",
+    "avx_vnni": "AVX_VNNI",
+    "amx_tile": "AMX_TILE",
+}
+"""Extensions that tell generations apart, by Linux's name. A hypervisor may hide one; it cannot add any."""
+
+
+class Kind(NamedTuple):
+    """A core that is known by what no other one has."""
+
+    name: str
+    maker: str
+    feature: str
+    code_cache: int
+    data_cache: int
+
+
+_KINDS = (
+    Kind("SPR", "GenuineIntel", "AMX_TILE", 32, 48),
+    Kind("GNR", "GenuineIntel", "AMX_TILE", 64, 48),
+    Kind("ZEN5", "AuthenticAMD", "AVX512F", 32, 48),
+)
+
+
+def by_features(processor: Processor) -> str:
+    """The microarchitecture that an extension and the caches give away, of those that they can tell; empty
+    if it is none of these."""
+    found = (processor.maker, processor.code_cache, processor.data_cache)
+    for kind in _KINDS:
+        if kind.feature in processor.features and found == (kind.maker, kind.code_cache, kind.data_cache):
+            return kind.name
+    return ""
 
 
 _INTEL_6 = {
@@ -50,7 +95,7 @@ _AMD_19_ZEN_4 = (range(0x10, 0x20), range(0x60, 0x80), range(0xA0, 0xB0))
 
 def microarchitecture_of(processor: Processor) -> str:
     """Its microarchitecture's name, of those that are simulated or not; empty if it is not known."""
-    maker, family, model, stepping, _ = processor
+    maker, family, model, stepping = processor[:4]
     if maker == "GenuineIntel" and family == 6:
         for name, last in _STEPPINGS.get(model, ()):
             if stepping <= last:
@@ -65,17 +110,31 @@ def microarchitecture_of(processor: Processor) -> str:
     return "ZEN5" if family == 0x1A else ""
 
 
-def this_processor(source: Path = Path("/proc/cpuinfo")) -> Processor | None:
-    """The processor of this machine; None where Linux does not tell."""
+def this_processor(root: Path = Path("/")) -> Processor | None:
+    """The processor of this machine; None where Linux does not tell. ``root``: where its file system is."""
     try:
-        text = source.read_text(encoding="utf-8", errors="replace")
+        text = (root / "proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None
     pairs = (line.partition(":")[::2] for line in text.partition("\n\n")[0].splitlines())
-    return _read({key.strip(): value.strip() for key, value in pairs})
+    return _read({key.strip(): value.strip() for key, value in pairs}, _first_level_caches(root))
 
 
-def _read(fields: Mapping[str, str]) -> Processor | None:
+def _first_level_caches(root: Path) -> dict[str, int]:
+    """KB by ``Instruction`` and ``Data``."""
+    sizes = {}
+    for cache in sorted((root / "sys/devices/system/cpu/cpu0/cache").glob("index*")):
+        try:
+            level, kind, size = ((cache / name).read_text().strip() for name in ("level", "type", "size"))
+        except OSError:
+            continue
+        if level == "1" and size.endswith("K") and size[:-1].isdecimal():
+            sizes[kind] = int(size[:-1])
+    return sizes
+
+
+def _read(fields: Mapping[str, str], caches: Mapping[str, int]) -> Processor | None:
+    flags = fields.get("flags", "").split()
     try:
         return Processor(
             fields["vendor_id"],
@@ -83,6 +142,9 @@ def _read(fields: Mapping[str, str]) -> Processor | None:
             int(fields["model"]),
             int(fields["stepping"]),
             fields["model name"],
+            frozenset(FEATURES[flag] for flag in flags if flag in FEATURES),
+            caches.get("Instruction", 0),
+            caches.get("Data", 0),
         )
     except (KeyError, ValueError):
         return None

@@ -3,6 +3,8 @@ here."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from cyclelens.analyzer.microarchitectures import (
     goldencove,
     haswell,
@@ -16,6 +18,7 @@ from cyclelens.analyzer.microarchitectures import (
     zen5,
 )
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.provenance import Certainty
 from cyclelens.analyzer.suggestions import nearest
 
 _MODELS = {
@@ -66,7 +69,7 @@ class UnknownMicroarchitecture(ValueError):
 def get(name: str) -> Microarchitecture:
     """The model of this name, in any case; ``native`` is that of this machine. Raises
     UnknownMicroarchitecture."""
-    if name.strip().lower() == NATIVE:
+    if is_native(name):
         own = native()
         if own is None:
             raise UnknownMicroarchitecture(f"this machine's processor is not simulated: {own_name()}")
@@ -78,19 +81,77 @@ def get(name: str) -> Microarchitecture:
     return model
 
 
+def is_native(name: str) -> bool:
+    """Whether the name asks for the model of this machine."""
+    return name.strip().lower() == NATIVE
+
+
 def native() -> Microarchitecture | None:
     """The model of this machine's processor, None if there is none."""
-    processor = processors.this_processor()
-    return None if processor is None else _MODELS.get(processors.microarchitecture_of(processor))
+    found = _identity()
+    return None if found is None else _MODELS.get(found.name)
 
 
 def own_name() -> str:
     """What this machine's processor calls itself, and what it is if that is not simulated."""
+    found = _identity()
+    if found is None:
+        return "the system does not say which one it is"
+    return ", ".join(filter(None, (found.processor.name, not_simulated().get(found.name, ""), found.doubt)))
+
+
+def native_doubt() -> str:
+    """What speaks against the model that this machine's processor names, and what was gone by instead; empty
+    if nothing does."""
+    found = _identity()
+    return "" if found is None else found.doubt
+
+
+class _Identity(NamedTuple):
+    """What a processor is taken for."""
+
+    processor: processors.Processor
+    name: str
+    """Of its microarchitecture, simulated or not; empty if it is not known."""
+    doubt: str = ""
+
+
+_SWITCHED_OFF = {"ADL": ("AVX512",)}
+"""Beginnings of extensions that the first steppings of a core had, and that were then switched off."""
+
+
+def _identity() -> _Identity | None:
     processor = processors.this_processor()
     if processor is None:
-        return "the system does not say which one it is"
-    title = not_simulated().get(processors.microarchitecture_of(processor), "")
-    return f"{processor.name}, {title}" if title else processor.name
+        return None
+    name = processors.microarchitecture_of(processor)
+    model = _MODELS.get(name)
+    if model is None:
+        return _Identity(processor, name)
+    surplus = _surplus(processor, model)
+    if not surplus:
+        return _Identity(processor, name)
+    absent = " or ".join(filter(None, (", ".join(surplus[:-1]), surplus[-1])))
+    says = f"whose model number is that of {model.title}, which has no {absent}"
+    real = processors.by_features(processor)
+    if not real or _surplus(processor, _MODELS[real]):
+        return _Identity(processor, "", says)
+    return _Identity(
+        processor,
+        real,
+        f"{says}; taken for {_MODELS[real].title} by that and the size of its first-level caches "
+        f"({Certainty.INFERRED})",
+    )
+
+
+def _surplus(processor: processors.Processor, model: Microarchitecture) -> tuple[str, ...]:
+    """Extensions that the processor has and the model's core has not."""
+    hidden = _SWITCHED_OFF.get(model.name, ())
+    return tuple(
+        name.replace("_", "-")
+        for name in sorted(processor.features - model.extensions)
+        if not name.startswith(hidden)
+    )
 
 
 def _hint(name: str) -> str:

@@ -177,11 +177,12 @@ def test_wrong_usage_is_exit_code_2(run, arguments, said):
 def test_arch_list_shows_names_titles_and_products(run):
     code, out, _ = run("arch", "list")
     assert code == 0
-    *listed, missing = out.splitlines()
+    *listed, missing, own = out.splitlines()
     rows = {tuple(re.split(" {2,}", line)) for line in listed}
     assert ("ZEN2", "Zen 2 (approximate)", "Ryzen 3000, EPYC 7002") in rows
     assert ("ZEN5", "Zen 5", "Ryzen 9000, EPYC 9005") in rows
     assert missing.startswith("Not simulated: ") and "Cannon Lake" in missing
+    assert own.startswith("This machine: ")
 
 
 def test_arch_show_has_a_picture_and_every_value_with_its_source(run):

@@ -1,19 +1,36 @@
 """The processor of a machine and its model."""
 
+from pathlib import Path
+
 import pytest
+from cyclelens.analyzer.cli import main
 from cyclelens.analyzer.microarchitectures import processors, registry
 from cyclelens.analyzer.microarchitectures.processors import Processor, microarchitecture_of, this_processor
 
-CPUINFO = """\
-processor\t: 0
-vendor_id\t: AuthenticAMD
-cpu family\t: 26
-model\t\t: 2
-model name\t: AMD EPYC
-stepping\t: 1
+MACHINES = Path(__file__).with_name("machines")
+"""What Linux says on kinds of machines: the first processor of ``/proc/cpuinfo``, then the caches. That of
+Granite Rapids was recorded; the others have the fields that the makers document."""
 
-processor\t: 1
-"""
+
+@pytest.fixture
+def machine(tmp_path, monkeypatch):
+    """Makes a machine of a kind this one; returns it."""
+
+    def machine(kind):
+        cpuinfo, _, caches = (MACHINES / f"{kind}.txt").read_text().partition("\n\n")
+        for index, line in enumerate(caches.splitlines()):
+            folder = tmp_path / f"sys/devices/system/cpu/cpu0/cache/index{index}"
+            folder.mkdir(parents=True)
+            level, role, size = line.split()
+            for name, value in (("level", level[1:]), ("type", role), ("size", size)):
+                (folder / name).write_text(value + "\n")
+        (tmp_path / "proc").mkdir()
+        (tmp_path / "proc/cpuinfo").write_text(f"{cpuinfo}\n\nprocessor\t: 1\n")
+        found = this_processor(tmp_path)
+        monkeypatch.setattr(processors, "this_processor", lambda: found)
+        return found
+
+    return machine
 
 
 @pytest.mark.parametrize(
@@ -35,12 +52,77 @@ def test_family_and_model_name_the_microarchitecture(maker, family, model, stepp
     assert microarchitecture_of(Processor(maker, family, model, stepping, "")) == name
 
 
-def test_what_linux_says_is_read(tmp_path):
-    (tmp_path / "cpuinfo").write_text(CPUINFO)
-    assert this_processor(tmp_path / "cpuinfo") == Processor("AuthenticAMD", 26, 2, 1, "AMD EPYC")
-    (tmp_path / "cpuinfo").write_text("nothing of use\n")
-    assert this_processor(tmp_path / "cpuinfo") is None
-    assert this_processor(tmp_path / "absent") is None
+def test_what_linux_says_is_read(machine):
+    assert machine("zen_5") == Processor(
+        "AuthenticAMD",
+        26,
+        2,
+        1,
+        "AMD EPYC",
+        frozenset({"AVX2", "AVX512F", "AVX512_VNNI", "AVX512_BF16", "AVX_VNNI"}),
+        code_cache=32,
+        data_cache=48,
+    )
+
+
+def test_a_system_that_says_nothing_of_use(tmp_path):
+    assert this_processor(tmp_path) is None
+    (tmp_path / "proc").mkdir()
+    (tmp_path / "proc/cpuinfo").write_text("nothing of use\n")
+    assert this_processor(tmp_path) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        ("haswell", "HSW"),
+        ("rocket_lake", "RKL"),
+        ("emerald_rapids", "SPR"),
+        ("alder_lake_with_avx_512", "ADL"),
+        ("hidden_features", "SPR"),
+        ("zen_5", "ZEN5"),
+    ],
+)
+def test_a_model_number_that_nothing_contradicts_is_believed(machine, kind, name):
+    """A hypervisor may hide features, and shows caches of its own."""
+    machine(kind)
+    assert registry.get("native").name == name
+    assert registry.native_doubt() == ""
+
+
+@pytest.mark.parametrize(
+    ("kind", "named", "absent", "name", "title"),
+    [
+        ("granite_rapids_as_rocket_lake", "Rocket Lake", "AMX-TILE", "GNR", "Granite Rapids"),
+        ("emerald_rapids_as_ice_lake", "Ice Lake", "AMX-TILE", "SPR", "Sapphire Rapids"),
+        ("zen_5_as_zen_2", "Zen 2", "AVX512F", "ZEN5", "Zen 5"),
+    ],
+)
+def test_features_that_the_named_core_has_not_outweigh_it(machine, kind, named, absent, name, title):
+    machine(kind)
+    assert registry.get("native").name == name
+    doubt = registry.native_doubt()
+    assert doubt.startswith(f"whose model number is that of {named}, which has no {absent}")
+    assert f"taken for {title}" in doubt
+    assert "(inferred)" in doubt
+
+
+@pytest.mark.parametrize("kind", ["emulated_caches_as_rocket_lake", "zen_4_as_zen_2", "cooper_lake"])
+def test_a_contradiction_that_nothing_resolves_leaves_no_model(machine, kind):
+    machine(kind)
+    assert registry.native() is None
+    with pytest.raises(registry.UnknownMicroarchitecture, match=r"not simulated: .*, which has no \w+"):
+        registry.get("native")
+
+
+def test_a_doubt_is_said_where_native_is_asked_for(machine, capsys):
+    machine("granite_rapids_as_rocket_lake")
+    assert main(["arch", "show", "Native"]) == 0
+    assert "note: this machine's processor is Intel(R) Xeon(R) Processor, whose" in capsys.readouterr().err
+    assert main(["arch", "show", "GNR"]) == 0
+    assert capsys.readouterr().err == ""
+    assert main(["arch", "list"]) == 0
+    assert "This machine: GNR (Intel(R) Xeon(R) Processor, whose" in capsys.readouterr().out
 
 
 def test_native_is_this_machine(monkeypatch):
