@@ -1,6 +1,6 @@
 """textDocument/inlayHint and workspace/inlayHint/refresh.
 
-# cyclelens-begin dot        4.00 cycles/iter · SKL · latency  predicted 4.00, measured 4.02
+# cyclelens-begin dot        predicted 4.00, measured 4.02  4.00 cycles/iter · SKL · latency
     add $32, %rsi            p0156
 # cyclelens-begin sum        1.00 cycles/iter · SKL · front end (stale)
 """
@@ -38,16 +38,17 @@ def register(server: CyclelensServer) -> None:
             return []
         first, last = params.range.start.line, params.range.end.line
         nested = snapshot.has_nested_regions
+        # What was just asked for comes first: the line has not room for both.
         return [
-            _inlay_hint(snapshot, server.converter, region, with_change(snapshot, region, hint))
-            for region in snapshot.regions
-            for hint in region.result.hints
-            if first <= hint.line <= last and (not nested or is_shown(snapshot, region, hint))
-        ] + [
             hint
             for region in snapshot.regions
             if first <= region.result.first_line <= last
             for hint in measured(snapshot, region)
+        ] + [
+            _inlay_hint(snapshot, server.converter, region, with_change(snapshot, region, hint))
+            for region in snapshot.regions
+            for hint in region.result.hints
+            if first <= hint.line <= last and (not nested or is_shown(snapshot, region, hint))
         ]
 
     def measured(snapshot: Snapshot, region: ShownRegion) -> Iterator[types.InlayHint]:

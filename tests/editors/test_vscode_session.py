@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 import real_editors
 import workbench
+from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness
 from workbench import ROOT, Server, Workbench, wait
 
 EXTENSION = ROOT / "editors" / "vscode"
@@ -153,6 +155,38 @@ def test_lenses_and_commands_open_panels(code: Workbench) -> None:
     code.go(25)
     code.run("Cyclelens: Show the Timeline")
     wait("the timeline", lambda: "1.00 cycles/iter" in code.panel("Timeline of loop"))
+
+
+def test_measuring_asks_first_and_puts_the_figure_on_the_line(code: Workbench) -> None:
+    try:
+        Harness().close()
+    except CannotMeasure as error:
+        pytest.skip(f"nothing can be measured here: {error}")
+    code.open("dot_product.s")
+    number = next(n for n, text in wait("the region", code.lines).items() if "cyclelens-begin" in text)
+    wait("the figure", lambda: "4.00 cycles/iter" in code.line(number))
+    wait("the lens", lambda: any("Measure" in titles for titles in code.lenses()))
+    code.go(number + 1)
+    code.run("Cyclelens: Measure")
+    wait("the question", lambda: any("runs the code of the region" in text for text in code.notifications()))
+    code.screenshot("vscode-measure-question")
+    assert "measured" not in code.line(number), "nothing runs before the answer"
+    code.click(".notification-toast .monaco-button", "Measure")
+
+    def measured() -> bool:
+        if any("busy" in text for text in code.notifications()):
+            code.run("Notifications: Clear All Notifications")
+            code.run("Cyclelens: Measure")
+        return ", measured " in code.line(number)
+
+    wait("the measured figure", measured)
+    assert re.search(r"dot ?predicted \d\.\d\d, measured \d\.\d\d", code.line(number)), "not cut off"
+    assert not [text for text in code.notifications() if "runs the code" in text], "only the first time"
+    code.screenshot("vscode-measured")
+    code.press("End")
+    code.type(" ")
+    wait("the text has changed", lambda: "measured" not in code.line(number))
+    code.run("File: Revert File")
 
 
 def test_lines_of_an_own_file_are_marked_by_command(code: Workbench) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import time
 from pathlib import Path
 
 import iced_x86
@@ -97,16 +98,23 @@ HOSTILE = {
 }
 
 CONTROLS = 10
+PATIENCE_SECONDS = 30
 CONTROL = Request(code=bytes.fromhex("4801d8"), instructions=1, loop=True)
 
 
 def right(harness):
-    """Nothing, or what the control read wrong each time: a busy machine spoils single measurements."""
+    """Nothing, or what the control read wrong each time: a busy machine spoils single measurements. The test
+    is skipped if the machine is too busy for any."""
     found = []
-    for _ in range(CONTROLS):
-        found.append(harness.measure(CONTROL))
-        if found[-1].cycles is not None and abs(found[-1].cycles - 1) < 0.03:
+    end = time.monotonic() + PATIENCE_SECONDS
+    while len(found) < CONTROLS:
+        measured = harness.measure(CONTROL)
+        if measured.cycles is not None and abs(measured.cycles - 1) < 0.03:
             return []
+        if "busy" not in measured.problem:
+            found.append(measured)
+        elif time.monotonic() > end:
+            pytest.skip("the machine is too busy to measure anything")
     return found
 
 
