@@ -28,7 +28,9 @@ def mirror() -> None:
     MIRROR.mkdir(parents=True, exist_ok=True)
     for folder in FOLDERS:
         link = MIRROR / folder
-        if link.is_symlink() or link.exists():
+        if link.is_symlink() and link.resolve() != (ROOT / folder).resolve():
+            link.unlink()  # a copied tree brings links to the one that it was copied from
+        if link.exists():
             continue
         try:
             link.symlink_to(ROOT / folder, target_is_directory=True)

@@ -195,7 +195,7 @@ def _brief(region: RegionAnalysis, analysis: Analysis, job: Job) -> RegionResult
         headline=", ".join(
             f"{prediction.cycles_per_iteration:.2f} cycles/iter{wording.elsewhere(prediction)}"
             f" · {prediction.microarchitecture}"
-            f" · {wording.bound_by(prediction.bottlenecks)}"
+            f" · {wording.bound_of(prediction)}"
             for prediction in region.predictions
         ),
         cycles=primary.cycles_per_iteration if primary else None,

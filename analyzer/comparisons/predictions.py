@@ -42,7 +42,7 @@ def by_name(region: RegionAnalysis) -> dict[str, Prediction]:
 def limits(prediction: Prediction) -> str:
     """What bounds the figure; a figure without all of its instructions says that it is a lower bound."""
     if not is_uncertain(prediction):
-        return wording.bound_by(prediction.bottlenecks) + doubt(prediction)
+        return wording.bound_of(prediction) + doubt(prediction)
     unknown = dict.fromkeys(
         template.instruction.mnemonic for template in prediction.instructions if template.facts is None
     )

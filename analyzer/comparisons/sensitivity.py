@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 from cyclelens.analyzer.comparisons.predictions import found, gone
 from cyclelens.analyzer.comparisons.request import Request
 from cyclelens.analyzer.comparisons.table import Step, Table, grid
-from cyclelens.analyzer.insight import as_written, wording
+from cyclelens.analyzer.insight import as_written, vocabulary, wording
 from cyclelens.analyzer.insight.sensitivity import Kind, Tried, explore, helpful
+from cyclelens.analyzer.insight.vocabulary import Vocabulary
 from cyclelens.analyzer.insight.whatif import Experiment, Outcome
 
 COLUMNS = ("saves", "cycles/iter", "change", "then bound by", "kind")
@@ -40,17 +41,18 @@ def compare(request: Request) -> Iterator[Step | Table]:
     for each, left in explore(experiment, base, as_written.with_places(region, prediction)):
         tried.append(each)
         yield Step(len(tried), len(tried) + left)
-    yield Table(title, COLUMNS, rows(tried), "\n".join(answer(experiment, base, tried)))
+    words = vocabulary.of(prediction.microarchitecture)
+    yield Table(title, COLUMNS, rows(tried, words), "\n".join(answer(experiment, base, tried)))
 
 
-def rows(tried: Sequence[Tried]) -> tuple[tuple[str | float, ...], ...]:
+def rows(tried: Sequence[Tried], words: Vocabulary) -> tuple[tuple[str | float, ...], ...]:
     """What helps, as ``COLUMNS`` says: rewrites first, of each kind the best first."""
     return tuple(
         (
             each.saves,
             each.outcome.cycles_per_iteration,
             each.change.words,
-            wording.bound_by(each.outcome.bottlenecks),
+            wording.bound_by(words, each.outcome.bottlenecks),
             str(each.change.kind),
         )
         for each in helpful(tried)
@@ -61,11 +63,12 @@ def rows(tried: Sequence[Tried]) -> tuple[tuple[str | float, ...], ...]:
 def answer(experiment: Experiment, base: Outcome, tried: Sequence[Tried]) -> Iterator[str]:
     """The same for people, line by line, with what the region is bound by as it is."""
     prediction = experiment.prediction
+    words = vocabulary.of(prediction.microarchitecture)
     yield (
         f"{base.cycles_per_iteration:.2f} cycles/iter on {prediction.microarchitecture}, "
-        f"{wording.mode(prediction.mode)}, {wording.bound_by(base.bottlenecks)}"
+        f"{wording.mode(prediction.mode)}, {wording.bound_by(words, base.bottlenecks)}"
     )
-    found = rows(tried)
+    found = rows(tried, words)
     yield from _chains(experiment, any(row[-1] == Kind.REWRITE for row in found))
     count = sum(each.outcome is not None for each in tried)
     yield f"{count} changes and pairs of changes tried, {len(found)} of them help{':' if found else '.'}"

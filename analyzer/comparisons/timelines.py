@@ -43,7 +43,7 @@ def _drawing(region: RegionAnalysis) -> tuple[str, dict[str, object]]:
         drawn = timeline.draw(prediction, texts=texts)
         heading = (
             f"{model.name} ({model.title}): {prediction.cycles_per_iteration:.2f} cycles/iter, "
-            f"{wording.bound_by(prediction.bottlenecks)}"
+            f"{wording.bound_of(prediction)}"
         )
         lines += ["", heading] if lines else [heading]
         marks.append((len(lines) - 1, 0, len(heading), "heading"))

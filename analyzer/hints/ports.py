@@ -10,7 +10,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from cyclelens.analyzer.hints.layout import statement_of
+from cyclelens.analyzer.insight import vocabulary
 from cyclelens.analyzer.insight.pressure import port_pressure, saturated_ports
+from cyclelens.analyzer.insight.vocabulary import Vocabulary
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.result import Hint, LineUsage, RegionAnalysis
 from cyclelens.analyzer.model.units import Role, Units
@@ -25,6 +27,7 @@ def hints(region: RegionAnalysis) -> Iterator[Hint]:
         return
     prediction = region.predictions[0]
     units = registry.get(prediction.microarchitecture).units
+    words = vocabulary.of(prediction.microarchitecture)
     busy = saturated_ports(prediction)
     pressure = port_pressure(prediction)
     shares = {port: pressure[port] / prediction.cycles_per_iteration for port in busy}
@@ -37,7 +40,7 @@ def hints(region: RegionAnalysis) -> Iterator[Hint]:
                 line=statement.line,
                 column=statement.end_column,
                 label=label,
-                tooltip="\n".join(_tooltip(template, usage, shares, units)),
+                tooltip="\n".join(_tooltip(template, usage, shares, units, words)),
                 kind=KIND,
             )
 
@@ -67,11 +70,16 @@ def port_sets(template: InstructionTemplate, fewer_than: int = 99) -> str:
 
 
 def _tooltip(
-    template: InstructionTemplate, usage: LineUsage, shares: Mapping[str, float], units: Units
+    template: InstructionTemplate,
+    usage: LineUsage,
+    shares: Mapping[str, float],
+    units: Units,
+    words: Vocabulary,
 ) -> Iterator[str]:
-    yield f"Allowed ports: {port_sets(template)}"
+    yield f"Allowed {words.unit}s: {port_sets(template)}"
     used = [f"{units.label(port)} {uops:.2f}" for port, uops in sorted(usage.ports.items()) if uops >= 0.005]
     if used:
         yield f"Used, uops per iteration: {', '.join(used)}"
     for port in sorted(shares.keys() & usage.ports.keys()):
-        yield f"Port {port} is busy in {shares[port]:.0%} of the cycles."
+        name = words.one_unit(port)
+        yield f"{name[:1].upper()}{name[1:]} is busy in {shares[port]:.0%} of the cycles."

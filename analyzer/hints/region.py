@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cyclelens.analyzer.hints.layout import END_OF_LINE, LINE_BUDGET
-from cyclelens.analyzer.insight import absence, wording, work
+from cyclelens.analyzer.insight import absence, vocabulary, wording, work
 from cyclelens.analyzer.insight.confidence import doubt, reservations
 from cyclelens.analyzer.model.result import Hint, Prediction, RegionAnalysis
 
@@ -33,7 +33,7 @@ def _label(region: RegionAnalysis) -> str:
     elsewhere = wording.elsewhere(prediction, "")
     figure = f"{_cycles(prediction)} cycles/iter{elsewhere} · {prediction.microarchitecture}"
     head = f"{figure} · "
-    words = wording.bound_by(prediction.bottlenecks, LINE_BUDGET - len(head))
+    words = wording.bound_of(prediction, LINE_BUDGET - len(head))
     if elsewhere and len(head) + len(words) > LINE_BUDGET:
         return figure
     stalls = dict.fromkeys(
@@ -55,7 +55,7 @@ def _tooltip(region: RegionAnalysis) -> Iterator[str]:
         yield (
             f"{prediction.microarchitecture}: {_cycles(prediction)} cycles per iteration"
             f"{wording.elsewhere(prediction)}, "
-            f"{wording.mode(prediction.mode)}, {wording.bound_by(prediction.bottlenecks)}"
+            f"{wording.mode(prediction.mode)}, {wording.bound_of(prediction)}"
         )
     if region.missing:
         yield f"No figure: {absence.sentence(region.missing)}"
@@ -64,12 +64,12 @@ def _tooltip(region: RegionAnalysis) -> Iterator[str]:
     yield from wording.explanations(prediction)
     if doing := work.sentence(region, prediction.cycles_per_iteration):
         yield f"Work: {doing}."
-    yield f"Uops come from {wording.front_end(prediction)}."
-    bounds = [f"{name} {value:.2f}" for name, value in sorted(prediction.bounds.items()) if value > 0]
-    if bounds:
+    words = vocabulary.of(prediction.microarchitecture)
+    yield f"{words.uop.capitalize()} come from {wording.front_end(prediction)}."
+    if bounds := wording.bounds(prediction):
         yield f"Bounds: {', '.join(bounds)}."
     if prediction.account is not None:
-        yield f"Issue slots: {wording.slots(prediction.account)}."
+        yield f"{words.slots.capitalize()}: {wording.slots(words, prediction.account)}."
     yield from reservations(prediction)
     yield from (f"Assumed: {assumption.message}" for assumption in prediction.assumptions)
     if region.note:

@@ -14,27 +14,7 @@ from typing import NamedTuple
 
 from cyclelens.analyzer.insight.dependencies import dependencies
 from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.analyzer.model.result import Input, Prediction, Scheduling, Trace, TraceRow
-
-CAUSES: Mapping[str, str] = {
-    "decode": "in the instruction queue, until a decoder takes it",
-    "full": "for room in the {value}, whose oldest uop is {uop}",
-    "slots": "for an issue slot, behind {uop}",
-    "renamer": "for the renamer, which issues it alone or after others are done",
-    "delay": "on the way into the scheduler",
-    "input": "for {value}, made by {uop}",
-    "unit": "for the unit, still busy with the same instruction",
-    "fence": "for a fence",
-    "port": "for port {value}, taken by {uop}",
-    "divider": "for the divider, busy with {uop}",
-    "pair": "for port {value}, which may not start it together with {uop}",
-    "execution": "executing",
-    "store": "for what {uop} stores",
-    "order": "to retire, behind {uop}",
-    "width": "to retire, which only so many can in a cycle",
-}
-"""Every cause in words; ``{uop}`` and ``{value}`` are those of the wait."""
-
+from cyclelens.analyzer.model.result import Input, Prediction, Refusal, Scheduling, Trace, TraceRow
 
 _LEAST_ROUNDS = 3
 
@@ -46,7 +26,7 @@ class Wait(NamedTuple):
     end: int
     """First cycle behind it."""
     cause: str
-    """Key of ``CAUSES``."""
+    """Key of ``waits`` of a vocabulary."""
     uop: int | None = None
     """Row of the uop that it waited for; rows of ``Trace.later`` are counted on."""
     value: str = ""
@@ -65,7 +45,8 @@ class Occupancy:
     """How full a buffer is at the start of every cycle."""
 
     name: str
-    """``IQ`` (instructions), ``IDQ`` (front-end uops), ``RS`` (unfused uops), ``ROB`` (fused uops)."""
+    """``IQ`` (instructions), ``IDQ`` (front-end uops), ``RS`` (unfused uops; of several schedulers each, as
+    ``RS integer``), ``ROB`` (fused uops)."""
     size: int
     stalls_above: int
     """With more in it, nothing more is taken in."""
@@ -171,6 +152,13 @@ class _History:
         self.never = trace.cycles
         """Stands for the cycle of events that never came."""
         self.ports: dict[str, dict[int, int]] = {port: {} for port in self.model.units.names}
+        schedulers = self.model.schedulers
+        self.scheduler_of = {
+            port: schedulers[number].buffer
+            for port, number in zip(self.model.units.names, self.model.scheduler_of_units, strict=True)
+            if len(schedulers) > 1
+        }
+        """By port, where a core has several."""
         self.groups: list[int] = []
         """First row of every fused uop that was issued."""
         self.group_of: list[int] = []
@@ -235,11 +223,27 @@ class _History:
         if any(idq):
             counts = tuple(accumulate(idq[:cycles]))
             yield Occupancy("IDQ", model.idq_size, model.idq_size - model.dsb_width, counts)
-        for name, size, count in (
-            ("RS", model.reservation_station_size, self.in_rs),
-            ("ROB", model.reorder_buffer_size, self.in_rob),
-        ):
-            yield Occupancy(name, size, size - model.issue_width, tuple(count(cycle) for cycle in span))
+        if self.scheduler_of:
+            yield from self._schedulers(span)
+        else:
+            size = model.reservation_station_size
+            yield Occupancy("RS", size, size - model.issue_width, tuple(map(self.in_rs, span)))
+        size = model.reorder_buffer_size
+        yield Occupancy("ROB", size, size - model.issue_width, tuple(map(self.in_rob, span)))
+
+    def _schedulers(self, span: range) -> Iterator[Occupancy]:
+        """Each of several schedulers; those that the code never uses are left out."""
+        for scheduler, size in zip(self.model.schedulers, self.model.scheduler_sizes, strict=True):
+            own = [
+                number
+                for number in self.in_scheduler
+                if self.scheduler_of.get(self.rows[number].port) == scheduler.buffer
+            ]
+            entered = [self.rows[number].issued or 0 for number in own]
+            left = sorted(self._time(self.rows[number].dispatched) for number in own)
+            counts = tuple(bisect_left(entered, cycle) - bisect_left(left, cycle) for cycle in span)
+            if own:
+                yield Occupancy(scheduler.buffer, size, size - 1, counts)
 
     # -- waiting ---------------------------------------------------------------------------------------------
 
@@ -283,11 +287,17 @@ class _History:
         """Why a uop in the IDQ was not issued in a cycle."""
         refusal = self.refusals[cycle]
         if refusal.full:
-            return "full", refusal.uop, refusal.what
+            return "full", refusal.uop, self._full(refusal)
         before = bisect_left(self.issued, cycle + 1) - 1
         if before >= 0 and self.issued[before] == cycle:
             return "slots", self.groups[before], ""
         return "renamer", None, ""
+
+    def _full(self, refusal: Refusal) -> str:
+        """What had no room; of several schedulers the one in which the uop waits that was in the way."""
+        if refusal.what != "RS" or refusal.uop is None:
+            return refusal.what
+        return self.scheduler_of.get(self.rows[refusal.uop].port, refusal.what)
 
     def _before_ready(self, number: int, issued: int, ready: int) -> Iterator[Wait]:
         recorded = self.scheduling[number]

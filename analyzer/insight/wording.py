@@ -3,51 +3,31 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from posixpath import basename
 
+from cyclelens.analyzer.insight import vocabulary
 from cyclelens.analyzer.insight.bottlenecks import UNKNOWN
+from cyclelens.analyzer.insight.vocabulary import Vocabulary
 from cyclelens.analyzer.model.account import Account
 from cyclelens.analyzer.model.result import Prediction
 from cyclelens.analyzer.model.source import UNKNOWN_LINE, Problem, Region, SourceLine
-
-_SHORT = {
-    "Predecoder": "predecoder",
-    "Decoder": "decoder",
-    "DSB": "DSB",
-    "LSD": "LSD",
-    "Issue": "issue",
-    "Ports": "port",
-    "Scheduling": "scheduling",
-    "Divider": "divider",
-    "Dependencies": "latency",
-}
-
-_EXPLANATIONS = {
-    "Predecoder": "The predecoder cannot find the instruction boundaries any faster.",
-    "Decoder": "The decoders cannot turn the instructions into uops any faster.",
-    "DSB": "The DSB (uop cache) cannot deliver the uops any faster.",
-    "LSD": "The loop stream detector cannot deliver the uops any faster.",
-    "Issue": "The renamer's issue width is used up.",
-    "Ports": "The execution ports that these uops need are busy all the time.",
-    "Scheduling": "One port is busy all the time because the uops are spread unevenly over the ports.",
-    "Divider": "The divider is busy all the time.",
-    "Dependencies": "A chain of dependent instructions runs from one iteration into the next.",
-    UNKNOWN: "No single limit explains the figure: several effects add up.",
-}
 
 _MOST_CAUSES = 3
 _MOST_FIGURES = 2
 """Other figures that are named one by one."""
 _LEAST_SHARE = 0.01
+_NO_SINGLE_LIMIT = "No single limit explains the figure: several effects add up."
+SOURCES = ("LSD", "DSB", "MITE", "MS")
+"""Where the front end takes uops from."""
 
 
-def bound_by(bottlenecks: Sequence[str], limit: int | None = None) -> str:
+def bound_by(words: Vocabulary, bottlenecks: Sequence[str], limit: int | None = None) -> str:
     """The bottlenecks as an adjective: ``latency-bound``, ``decoder- and issue-bound``.
 
     ``limit``: the most characters; names that do not fit are counted (``latency-bound +1``).
     """
-    names = [_SHORT[name] for name in bottlenecks if name in _SHORT]
+    names = [words.bound_by[name] for name in bottlenecks if name in words.bound_by]
     if not names:
         return "no single bottleneck"
     text = names[0] + "-bound" if len(names) == 1 else "-, ".join(names[:-1]) + f"- and {names[-1]}-bound"
@@ -56,24 +36,42 @@ def bound_by(bottlenecks: Sequence[str], limit: int | None = None) -> str:
     return f"{names[0]}-bound +{len(names) - 1}" if len(names) > 1 else text
 
 
-def limits(bottlenecks: Sequence[str]) -> str:
+def bound_of(prediction: Prediction, limit: int | None = None) -> str:
+    """What a prediction is bound by, as ``bound_by``."""
+    return bound_by(vocabulary.of(prediction.microarchitecture), prediction.bottlenecks, limit)
+
+
+def limits(prediction: Prediction) -> str:
     """The names of what limits a figure: ``Dependencies, Ports``; in words if it is nothing by itself."""
-    return "none by itself" if tuple(bottlenecks) == (UNKNOWN,) else ", ".join(bottlenecks)
+    if prediction.bottlenecks == (UNKNOWN,):
+        return "none by itself"
+    words = vocabulary.of(prediction.microarchitecture)
+    return ", ".join(map(words.limit, prediction.bottlenecks))
 
 
 def explanations(prediction: Prediction) -> Iterator[str]:
     """One sentence for each bottleneck on what it means to be bound by it."""
+    words = vocabulary.of(prediction.microarchitecture)
     for name in prediction.bottlenecks:
-        yield _EXPLANATIONS.get(name, name)
+        yield _NO_SINGLE_LIMIT if name == UNKNOWN else words.explanations.get(name, name)
     if prediction.bottlenecks == (UNKNOWN,) and prediction.bounds:
         closest, cycles = max(prediction.bounds.items(), key=lambda bound: bound[1])
-        yield f"The closest bound is {closest} with {cycles:.2f} cycles."
+        yield f"The closest bound is {words.limit(closest)} with {cycles:.2f} cycles."
 
 
-def slots(account: Account) -> str:
+def bounds(prediction: Prediction) -> list[str]:
+    """The analytic bounds with their names: ``DSB 1.50``; alphabetical."""
+    words = vocabulary.of(prediction.microarchitecture)
+    named = sorted((words.limit(name), value) for name, value in prediction.bounds.items() if value > 0)
+    return [f"{name} {value:.2f}" for name, value in named]
+
+
+def slots(words: Vocabulary, account: Account) -> str:
     """What became of the issue slots: ``38 % used, 62 % lost to back end: RS full, dependency``."""
     causes = [
-        (cause.text, share) for cause, share in account.causes()[:_MOST_CAUSES] if share >= _LEAST_SHARE
+        (words.cause(cause), share)
+        for cause, share in account.causes()[:_MOST_CAUSES]
+        if share >= _LEAST_SHARE
     ]
     if not causes:
         return f"{account.used_share:.0%} used"
@@ -81,12 +79,12 @@ def slots(account: Account) -> str:
     return f"{account.used_share:.0%} used; lost: {parts}"
 
 
-def lost(account: Account, instruction: int) -> str:
+def lost(words: Vocabulary, account: Account, instruction: int) -> str:
     """The cycles that an instruction costs and why; empty if they are too few to mention."""
     cycles_lost, cause = account.lost_cycles(instruction), account.main_cause(instruction)
     if cause is None or cycles_lost < 0.005:
         return ""
-    return f"{cycles_lost:.2f} cycles per iteration are lost because of it ({cause.text})"
+    return f"{cycles_lost:.2f} cycles per iteration are lost because of it ({words.cause(cause)})"
 
 
 def figure(value: float) -> str:
@@ -152,10 +150,16 @@ def front_end(prediction: Prediction) -> str:
     total = sum(prediction.front_end.values())
     if not total:
         return "nowhere"
+    words = vocabulary.of(prediction.microarchitecture)
     if len(prediction.front_end) == 1:
-        return next(iter(prediction.front_end))
+        return words.part(next(iter(prediction.front_end)))
     shares = sorted(prediction.front_end.items(), key=lambda item: -item[1])
-    return ", ".join(f"{source} {uops / total * 100:.0f} %" for source, uops in shares)
+    return ", ".join(f"{words.part(source)} {uops / total * 100:.0f} %" for source, uops in shares)
+
+
+def sources(words: Vocabulary, shares: Mapping[str, float]) -> str:
+    """The front-end sources of one row of a table: ``DSB``, ``MITE+MS``."""
+    return "+".join(words.part(source) for source in SOURCES if shares.get(source, 0.0) >= 0.005)
 
 
 def place(statement: SourceLine) -> str:

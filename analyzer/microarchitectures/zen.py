@@ -39,7 +39,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cyclelens.analyzer.microarchitectures.instruction_sets import ZEN, ZEN_2
-from cyclelens.analyzer.model.microarchitecture import UNLIMITED, Microarchitecture, Policies, derived
+from cyclelens.analyzer.model.microarchitecture import (
+    UNLIMITED,
+    Maker,
+    Microarchitecture,
+    Policies,
+    derived,
+)
 from cyclelens.analyzer.model.provenance import Certainty, Source, Sources
 from cyclelens.analyzer.model.units import Divider, Unit, Units, unit
 
@@ -103,6 +109,7 @@ _ZEN_2 = Microarchitecture(
     facts_name="ZEN2",
     extensions=ZEN_2,
     products="Ryzen 3000, EPYC 7002",
+    maker=Maker.AMD,
     sources=Sources(
         named={
             _GUIDE_17: "predecode_block_bytes decoders dsb_width dsb_block_bytes dsb_lines_per_block "

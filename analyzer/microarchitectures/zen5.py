@@ -45,7 +45,7 @@ from itertools import combinations
 
 from cyclelens.analyzer.microarchitectures.instruction_sets import ZEN_5
 from cyclelens.analyzer.model.macro_ops import MacroOpRules, OnePage, WastedSlots
-from cyclelens.analyzer.model.microarchitecture import UNLIMITED, Microarchitecture, Policies
+from cyclelens.analyzer.model.microarchitecture import UNLIMITED, Maker, Microarchitecture, Policies
 from cyclelens.analyzer.model.provenance import Certainty, Source, Sources
 from cyclelens.analyzer.model.units import Scheduler, Units, UopKind, unit
 
@@ -175,6 +175,7 @@ MODELS = (
         name="ZEN5",
         title="Zen 5",
         products="Ryzen 9000, EPYC 9005",
+        maker=Maker.AMD,
         sources=Sources(
             _MEASURED,
             {

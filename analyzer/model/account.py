@@ -28,13 +28,6 @@ class Cause(NamedTuple):
     """Back end only, what the oldest uop that held it up waited for: ``dependency port divider unit fence
     retirement``."""
 
-    @property
-    def text(self) -> str:
-        """In words: ``front end: predecoder``, ``back end: RS full, dependency``."""
-        if self.area is Area.BACK_END:
-            return f"{self.area}: {self.what} full, {self.why}"
-        return f"{self.area}: {self.what}"
-
 
 @dataclass(frozen=True, slots=True)
 class Account:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import Any
 
 from cyclelens.analyzer.model.macro_ops import MacroOpRules
@@ -27,6 +28,13 @@ class Policies:
     """Which stores may retire together; empty: all may."""
 
 
+class Maker(StrEnum):
+    """Who makes a core, and so what its parts are called."""
+
+    INTEL = "Intel"
+    AMD = "AMD"
+
+
 UNLIMITED = 1 << 20
 """A number of move-elimination slots that is never reached."""
 
@@ -39,6 +47,7 @@ class Microarchitecture:
     title: str
     products: str = ""
     """Some of the processors that have it, as they are sold."""
+    maker: Maker = Maker.INTEL
     facts_name: str
     """Microarchitecture whose instruction tables apply."""
     sources: Sources = NO_SOURCES
@@ -172,7 +181,7 @@ class Microarchitecture:
         return tuple(names.index(unit.scheduler) for unit in self.units.all)
 
 
-IDENTITY = frozenset({"name", "title", "products", "facts_name", "sources", "extensions"})
+IDENTITY = frozenset({"name", "title", "products", "maker", "facts_name", "sources", "extensions"})
 """Fields that say which core it is. All others are values, and each has a source."""
 
 

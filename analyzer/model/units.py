@@ -75,6 +75,11 @@ class Scheduler:
     name: str
     entries: int
 
+    @property
+    def buffer(self) -> str:
+        """What it is called beside other buffers: ``RS integer``."""
+        return f"RS {self.name}"
+
 
 @dataclass(frozen=True, slots=True)
 class Divider:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from cyclelens.analyzer.insight import wording
+from cyclelens.analyzer.insight import vocabulary, wording
 from cyclelens.analyzer.insight.confidence import is_uncertain
 from cyclelens.analyzer.insight.work import Work
 from cyclelens.analyzer.microarchitectures import registry
@@ -31,10 +31,11 @@ def slots(predictions: Sequence[Prediction]) -> list[list[Part]]:
     shown: list[list[Part]] = []
     for prediction in predictions:
         account = prediction.account
+        words = vocabulary.of(prediction.microarchitecture)
         parts = [("used", account.used_share, USED)] if account is not None else []
         for cause, share in account.causes() if account is not None else ():
             colour = colours.setdefault(cause, LOST[len(colours) % len(LOST)])
-            parts.append((cause.text, share, colour))
+            parts.append((words.cause(cause), share, colour))
         shown.append(parts)
     return shown
 
@@ -104,21 +105,23 @@ def multiples(predictions: Sequence[tuple[str, str, Prediction]], work: Work | N
             yield f'<div class="muted">{cycles / work.amount:.3f} cycles/{work.unit}</div>'
         share = cycles / slowest if slowest else 0.0
         yield f"<div>{stacked([('of the slowest', share, _TIME)], _WIDTH, 8)}</div>"
-        limits = "some figures are missing" if uncertain else wording.bound_by(prediction.bottlenecks, 28)
+        limits = "some figures are missing" if uncertain else wording.bound_of(prediction, 28)
         yield f'<div class="muted">{escape(limits)}</div>'
+        words = vocabulary.of(prediction.microarchitecture)
         if account:
-            yield f'<div class="muted">issue slots<br>{stacked(account, _WIDTH, 10)}</div>'
+            yield f'<div class="muted">{words.slots}<br>{stacked(account, _WIDTH, 10)}</div>'
         usage = prediction.simulation.usage
         label = registry.get(prediction.microarchitecture).units.label
         ports = sorted({port for line in usage for port in line.ports})
         loads = [(label(port), sum(line.ports.get(port, 0.0) for line in usage)) for port in ports]
-        chart = columns(loads, cycles, "uops per iteration by port")
-        yield f'<div class="muted">busy ports<br>{chart}</div></li>'
+        chart = columns(loads, cycles, f"uops per iteration by {words.unit}")
+        yield f'<div class="muted">busy {words.unit}s<br>{chart}</div></li>'
     yield "</ul>"
     colours = {text: colour for account in accounts for text, _, colour in account}
     if colours:
         named = " ".join(f"{square(colour)} {escape(text)}" for text, colour in colours.items())
-        yield f'<p class="muted">Issue slots: {named}</p>'
+        slots_of = dict.fromkeys(vocabulary.of(each.microarchitecture).slots for _, _, each in predictions)
+        yield f'<p class="muted">{" or ".join(slots_of).capitalize()}: {named}</p>'
 
 
 def square(colour: str) -> str:

@@ -7,12 +7,11 @@ from collections import Counter
 from collections.abc import Iterator
 
 from cyclelens.analyzer.escaping import code, printable, prose
-from cyclelens.analyzer.insight import absence, as_written, wording, work
+from cyclelens.analyzer.insight import absence, as_written, vocabulary, wording, work
 from cyclelens.analyzer.insight.confidence import doubt
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.result import Prediction, RegionAnalysis
 from cyclelens.analyzer.reports import chains
-from cyclelens.analyzer.reports.rows import source_shares
 
 _ENCODERS = {
     "cyclelens": "Cyclelens",
@@ -56,6 +55,7 @@ def _card(region: RegionAnalysis, prediction: Prediction, index: int) -> Iterato
 
 def _items(region: RegionAnalysis, prediction: Prediction, index: int, encoder: str) -> Iterator[str]:
     template = prediction.instructions[index]
+    words = vocabulary.of(prediction.microarchitecture)
     encoded = template.instruction.code
     yield f"{len(encoded)} bytes: {code(encoded.hex(' '))}, encoded by {_ENCODERS.get(encoder, encoder)}"
     if template.fused_with_previous:
@@ -65,19 +65,19 @@ def _items(region: RegionAnalysis, prediction: Prediction, index: int, encoder: 
     if template.fused_with_next:
         yield f"macro-fused with {code(as_written.text(region, prediction, index + 1))} after it"
     if template.facts is None:
-        yield "no figures: counted as one uop without a port"
+        yield f"no figures: counted as one uop without a {words.unit}"
         return
     unfused = sum(1 for uop in template.uops if uop.units.mask)
     issued, delivered = len(template.fused_uops), len(template.idq_uops)
-    yield f"uops: {unfused} executed, {issued} issued, {delivered} from the front end"
+    yield f"uops: {unfused} executed, {issued} {words.issued}, {delivered} from the front end"
     allowed = Counter(uop.units.label for uop in template.uops if uop.units.mask)
     if allowed:
-        yield "allowed ports: " + ", ".join(f"{count}×{label}" for label, count in allowed.items())
+        yield f"allowed {words.unit}s: " + ", ".join(f"{count}×{label}" for label, count in allowed.items())
     usage = prediction.simulation.usage[index]
     label = registry.get(prediction.microarchitecture).units.label
     used = [f"{label(port)} {uops:.2f}" for port, uops in sorted(usage.ports.items()) if uops >= 0.005]
     if used:
-        yield f"ports used, uops per iteration: {', '.join(used)}"
+        yield f"{words.unit}s used, uops per iteration: {', '.join(used)}"
     latencies = sorted({cycles for uop in template.uops for _, cycles in uop.outputs})
     if template.latencies:
         yield f"latency: {_span(sorted(set(template.latencies.values())))}"
@@ -91,11 +91,11 @@ def _items(region: RegionAnalysis, prediction: Prediction, index: int, encoder: 
         yield "needs the complex decoder"
     if template.facts.constructed:
         yield "these figures were put together from published tables, not measured"
-    source = source_shares(usage.sources)
+    source = wording.sources(words, usage.sources)
     if source:
         yield f"delivered by: {source}"
     if prediction.account is not None:
-        lost = wording.lost(prediction.account, index)
+        lost = wording.lost(words, prediction.account, index)
         if lost:
             yield lost
 
@@ -121,13 +121,14 @@ def region_card(region: RegionAnalysis, *, hurried: bool = False) -> str:
     lines += [
         f"| {prediction.microarchitecture} | {prediction.cycles_per_iteration:.2f}{doubt(prediction)}"
         f"{wording.elsewhere(prediction)} "
-        f"| {wording.mode(prediction.mode)} | {wording.limits(prediction.bottlenecks)} "
+        f"| {wording.mode(prediction.mode)} | {wording.limits(prediction)} "
         f"| {wording.front_end(prediction)} |"
         for prediction in region.predictions
     ]
     account = region.predictions[0].account
     if account is not None:
-        lines += ["", f"Issue slots: {wording.slots(account)}."]
+        words = vocabulary.of(region.predictions[0].microarchitecture)
+        lines += ["", f"{words.slots.capitalize()}: {wording.slots(words, account)}."]
     if doing := work.sentence(region, region.predictions[0].cycles_per_iteration):
         lines += ["", f"Work: {doing}."]
     chain = [] if hurried else list(map(printable, chains.lines(region, region.predictions[0])))

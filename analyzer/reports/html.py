@@ -12,7 +12,7 @@ from hashlib import sha256
 from html import escape
 from importlib.resources import files
 
-from cyclelens.analyzer.insight import absence, as_written, wording, work
+from cyclelens.analyzer.insight import absence, as_written, vocabulary, wording, work
 from cyclelens.analyzer.insight.confidence import reservations
 from cyclelens.analyzer.insight.dependencies import dependencies
 from cyclelens.analyzer.insight.rates import rates
@@ -23,8 +23,7 @@ from cyclelens.analyzer.model.source import UNKNOWN_LINE
 from cyclelens.analyzer.model.units import Units
 from cyclelens.analyzer.reports import bars, graph, timeline
 from cyclelens.analyzer.reports.interactive import script_data, source_line
-from cyclelens.analyzer.reports.rows import Row, grouped, rows, source_shares
-from cyclelens.analyzer.reports.table import LEGEND
+from cyclelens.analyzer.reports.rows import Row, grouped, rows
 
 _LIGHT = {
     "background": "#ffffff",
@@ -196,7 +195,7 @@ def _prediction(region: RegionAnalysis, prediction: Prediction, identifier: str)
         f'<p class="headline"><b>{prediction.cycles_per_iteration:.2f} cycles/iter</b>'
         f"{wording.elsewhere(prediction)} "
         f"on {escape(model.name)} ({escape(model.title)}), {wording.mode(prediction.mode)}, "
-        f"<b>{escape(wording.bound_by(prediction.bottlenecks))}</b></p>"
+        f"<b>{escape(wording.bound_of(prediction))}</b></p>"
     )
     findings = [each for each in region.findings if each.microarchitecture in ("", model.name)]
     for place, finding in grouped(region, findings):
@@ -209,14 +208,15 @@ def _prediction(region: RegionAnalysis, prediction: Prediction, identifier: str)
         yield "<details><summary>A few iterations as text</summary>"
         yield f"<pre>{escape(timeline.render(prediction, texts=texts))}</pre></details>"
     instructions, uops = rates(prediction)
+    words = vocabulary.of(prediction.microarchitecture)
     notes = [
         *wording.explanations(prediction),
-        f"Per cycle: {instructions:.2f} instructions, {uops:.2f} uops issued",
+        f"Per cycle: {instructions:.2f} instructions, {uops:.2f} {words.uop} {words.issued}",
         f"Front end: {wording.front_end(prediction)}",
     ]
     if prediction.bounds:
         bounds = sorted(prediction.bounds.items(), key=lambda bound: -bound[1])
-        notes.append("Bounds: " + ", ".join(f"{name} {cycles:.2f}" for name, cycles in bounds))
+        notes.append("Bounds: " + ", ".join(f"{words.limit(name)} {cycles:.2f}" for name, cycles in bounds))
     notes += reservations(prediction)
     notes += [f"Assumed: {assumption.message} [{assumption.code}]" for assumption in prediction.assumptions]
     if doing := work.sentence(region, prediction.cycles_per_iteration):
@@ -226,7 +226,7 @@ def _prediction(region: RegionAnalysis, prediction: Prediction, identifier: str)
     yield "<h3>Why</h3>"
     yield '<ul class="notes">' + "".join(f"<li>{escape(note)}</li>" for note in notes) + "</ul>"
     if prediction.account is not None:
-        yield from _account(bars.slots([prediction])[0])
+        yield from _account(words.slots, bars.slots([prediction])[0])
     yield "<h3>Instructions</h3>"
     yield '<div class="figure">'
     yield from _table(region, prediction, model.units)
@@ -234,8 +234,8 @@ def _prediction(region: RegionAnalysis, prediction: Prediction, identifier: str)
     yield f'<div class="figure graph">{graph.picture(region, prediction)}</div>'
 
 
-def _account(parts: Sequence[bars.Part]) -> Iterator[str]:
-    yield "<h3>Issue slots</h3>"
+def _account(heading: str, parts: Sequence[bars.Part]) -> Iterator[str]:
+    yield f"<h3>{heading.capitalize()}</h3>"
     yield f'<div class="figure">{bars.stacked(parts, 800, 22)}</div><ul class="causes">'
     for text, share, colour in parts:
         yield f"<li>{bars.square(colour)} {share:.1%} {escape(text)}</li>"
@@ -246,7 +246,8 @@ def _table(region: RegionAnalysis, prediction: Prediction, units: Units) -> Iter
     ports = units.names
     account = prediction.account
     chain = dependencies(prediction).chain_cycles if "Dependencies" in prediction.bottlenecks else {}
-    header = ["line", "source", "issued", "exec.", *map(units.label, ports)]
+    words = vocabulary.of(prediction.microarchitecture)
+    header = ["line", "source", words.issued, "exec.", *map(units.label, ports)]
     header += ["lost"] if account is not None else []
     cells = "".join(f"<th>{name}</th>" for name in header)
     yield f'<table><tr>{cells}<th class="text">instruction</th><th class="text">notes</th></tr>'
@@ -265,7 +266,8 @@ def _table(region: RegionAnalysis, prediction: Prediction, units: Units) -> Iter
         mark += f' data-line="{line}"' if line is not None else ""
         yield (
             f"<tr{mark}><td>{escape(wording.short_place(row.statement))}</td>"
-            f'<td>{source_shares(row.usage.sources)}</td>{cells}<td class="text">{escape(row.text)}</td>'
+            f"<td>{wording.sources(words, row.usage.sources)}</td>{cells}"
+            f'<td class="text">{escape(row.text)}</td>'
             f'<td class="text notes">{escape(", ".join(notes))}</td></tr>'
         )
     usages = [row.usage for row in listed]
@@ -281,7 +283,7 @@ def _table(region: RegionAnalysis, prediction: Prediction, units: Units) -> Iter
         rest = "<td></td>" if account is not None else ""
         yield f'<tr class="spread">{"<td></td>" * 4}{cells}{rest}<td class="text">{name}</td><td></td></tr>'
     yield "</table>"
-    yield f'<p class="muted">{escape(LEGEND)}</p>'
+    yield f'<p class="muted">{escape(words.legend)}</p>'
 
 
 def _cells(figures: Sequence[str], cycles: float, ports: int) -> str:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from cyclelens.analyzer.insight import wording
+from cyclelens.analyzer.insight import vocabulary, wording
 from cyclelens.analyzer.insight.pressure import port_pressure, port_shares
 from cyclelens.analyzer.insight.timelines import shown, steady_row
-from cyclelens.analyzer.insight.waits import CAUSES
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.result import Prediction, RegionAnalysis, TraceRow
 from cyclelens.analyzer.model.source import UNKNOWN_LINE, SourceLine
@@ -38,7 +37,8 @@ def _data(region: RegionAnalysis, prediction: Prediction) -> dict[str, Any]:
     model = registry.get(prediction.microarchitecture)
     # Of many ports only those that are used: each takes a line from the uops.
     ports = [port for port in model.units.names if drawn.ports[port] or len(model.units) <= _ALL_PORTS]
-    causes = {cause: number for number, cause in enumerate(CAUSES)}
+    words = vocabulary.of(prediction.microarchitecture)
+    causes = {cause: number for number, cause in enumerate(words.waits)}
     strings: dict[str, int] = {}
 
     def string(text: str) -> int:
@@ -69,14 +69,19 @@ def _data(region: RegionAnalysis, prediction: Prediction) -> dict[str, Any]:
                     wait.end,
                     causes[wait.cause],
                     -1 if wait.uop is None else wait.uop,
-                    string(wording.value(wait.value)),
+                    string(words.part(wording.value(wait.value))),
                 ]
                 for wait in waits
                 if wait.end > wait.begin
             ]
             for waits in drawn.waits
         ],
-        "causes": list(CAUSES.values()),
+        "causes": list(words.waits.values()),
+        "events": words.events,
+        "spans": dict(words.spans),
+        "sources": {source: words.part(source) for source in wording.SOURCES},
+        "unit": words.unit,
+        "unitName": words.unit_name,
         "delay": causes["delay"],
         "strings": list(strings),
         "chain": sorted(drawn.chain),
@@ -86,7 +91,7 @@ def _data(region: RegionAnalysis, prediction: Prediction) -> dict[str, Any]:
         "busy": [[shares.get(port, 0.0), pressure.get(port, 0.0)] for port in ports],
         "lanes": [sorted(drawn.ports[port].items()) for port in ports],
         "occupancy": [
-            {"name": one.name, "size": one.size, "full": one.stalls_above, "counts": one.counts}
+            {"name": words.part(one.name), "size": one.size, "full": one.stalls_above, "counts": one.counts}
             for one in drawn.occupancy
         ],
     }

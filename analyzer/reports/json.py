@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
+from cyclelens.analyzer.insight import vocabulary
 from cyclelens.analyzer.insight.confidence import reservations
 from cyclelens.analyzer.insight.dependencies import Dependencies, dependencies
 from cyclelens.analyzer.insight.rates import rates
@@ -157,6 +158,7 @@ def _prediction(analysis: RegionAnalysis, prediction: Prediction) -> dict[str, A
         "first_round": simulation.first_round,
         "last_round": simulation.last_round,
         "rows": [_row(row) for row in rows(analysis, prediction)],
+        "words": dict(vocabulary.of(prediction.microarchitecture).translations),
     }
     result["reservations"] = list(reservations(prediction))
     result["assumptions"] = [_assumption(analysis, each) for each in prediction.assumptions]

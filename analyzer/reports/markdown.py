@@ -6,7 +6,7 @@ import html
 from collections.abc import Iterator
 
 from cyclelens.analyzer.escaping import code, printable, prose
-from cyclelens.analyzer.insight import wording
+from cyclelens.analyzer.insight import vocabulary, wording
 from cyclelens.analyzer.insight.confidence import doubt, reservations
 from cyclelens.analyzer.insight.dependencies import dependencies
 from cyclelens.analyzer.microarchitectures import registry
@@ -40,7 +40,7 @@ def _lines(analysis: Analysis, file: str) -> Iterator[str]:
                 f"| {name} | {place} | {prediction.microarchitecture} "
                 f"| {prediction.cycles_per_iteration:.2f}{doubt(prediction)}"
                 f"{wording.elsewhere(prediction)} "
-                f"| {wording.limits(prediction.bottlenecks)} |"
+                f"| {wording.limits(prediction)} |"
             )
     for region in analysis.regions:
         for prediction in region.predictions:
@@ -70,13 +70,14 @@ def _details(region: RegionAnalysis, prediction: Prediction) -> Iterator[str]:
     ]
     for place, finding in grouped(region, findings):
         yield f"- {prose(place)}: {prose(finding.message)} (`{finding.code}`)"
+    words = vocabulary.of(prediction.microarchitecture)
     if prediction.account is not None:
         account = prediction.account
         parts = [f"{account.used_share:.1%} used"]
-        parts += [f"{share:.1%} {cause.text}" for cause, share in account.causes()]
-        yield f"- Issue slots: {'; '.join(parts)}"
+        parts += [f"{share:.1%} {words.cause(cause)}" for cause, share in account.causes()]
+        yield f"- {words.slots.capitalize()}: {'; '.join(parts)}"
     yield ""
-    yield "| line | instruction | uops | ports | notes |"
+    yield f"| line | instruction | {words.uop} | {words.unit}s | notes |"
     yield "|---:|---|---:|---|---|"
     chain = dependencies(prediction).chain_cycles if "Dependencies" in prediction.bottlenecks else {}
     label = registry.get(prediction.microarchitecture).units.label

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from cyclelens.analyzer.insight import as_written, wording
@@ -60,8 +60,3 @@ def _notes(
     for finding in region.findings:
         if finding.instruction == index and finding.microarchitecture in ("", prediction.microarchitecture):
             yield finding.label or finding.code
-
-
-def source_shares(sources: Mapping[str, float]) -> str:
-    """The front-end sources of one row: ``DSB``, ``MITE+MS``."""
-    return "+".join(source for source in ("LSD", "DSB", "MITE", "MS") if sources.get(source, 0.0) >= 0.005)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from cyclelens.analyzer.insight import wording
+from cyclelens.analyzer.insight import vocabulary, wording
 from cyclelens.analyzer.insight.confidence import doubt
 from cyclelens.analyzer.model.result import Analysis, Prediction
 from cyclelens.analyzer.model.source import UNKNOWN_LINE, Severity, SourceLine
@@ -50,7 +50,7 @@ def _results(analysis: Analysis, file: str) -> Iterator[dict[str, Any]]:
             message = (
                 f"{name}{prediction.cycles_per_iteration:.2f} cycles per iteration"
                 f"{wording.elsewhere(prediction)} on {prediction.microarchitecture}{doubt(prediction)}, "
-                f"{wording.bound_by(prediction.bottlenecks)}"
+                f"{wording.bound_of(prediction)}"
             )
             first = region.region.lines[0]
             place = _location(file, region.region.first_line)
@@ -73,7 +73,8 @@ def _figures(prediction: Prediction) -> dict[str, Any]:
         "bottlenecks": list(prediction.bottlenecks),
     }
     if prediction.account is not None:
-        shares = {cause.text: round(share, 4) for cause, share in prediction.account.causes()}
+        words = vocabulary.of(prediction.microarchitecture)
+        shares = {words.cause(cause): round(share, 4) for cause, share in prediction.account.causes()}
         figures["lostIssueSlots"] = shares
     return figures
 

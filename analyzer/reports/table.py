@@ -5,20 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from cyclelens.analyzer.insight import wording
+from cyclelens.analyzer.insight import vocabulary, wording
 from cyclelens.analyzer.insight.dependencies import dependencies
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.result import Prediction, RegionAnalysis
 from cyclelens.analyzer.reports.lines import Line, Style
-from cyclelens.analyzer.reports.rows import Row, rows, source_shares
-
-LEGEND = (
-    "source: where the front end takes the uops from (DSB: uop cache, MITE: decoders, LSD: loop buffer, MS: "
-    "microcode); issued: uops that take an issue slot; exec.: uops that run on a port, and p0 ...: on which; "
-    "div: cycles in the divider; lost: cycles in which issue slots stay empty because of this instruction. "
-    "All per iteration."
-)
-"""What the columns mean."""
+from cyclelens.analyzer.reports.rows import Row, rows
 
 _INDENT = "   "
 _GAP = "  "
@@ -114,7 +106,8 @@ def _lines(region: RegionAnalysis, prediction: Prediction) -> tuple[list[str], l
     has_divider = any(row.usage.divider for row in listed)
     has_addresses = any(row.statement.address is not None for row in listed)
     chain = dependencies(prediction).chain_cycles if "Dependencies" in prediction.bottlenecks else {}
-    header = ["line", "source", "issued", "exec.", *map(units.label, units.names)]
+    words = vocabulary.of(prediction.microarchitecture)
+    header = ["line", "source", words.issued, "exec.", *map(units.label, units.names)]
     header += ["div"] if has_divider else []
     header += ["lost"] if account is not None else []
     lines = []
@@ -128,7 +121,7 @@ def _lines(region: RegionAnalysis, prediction: Prediction) -> tuple[list[str], l
         total = [sum(pair) for pair in zip(total, values, strict=True)]
         # The number of a line that holds several rows stands at the first one.
         source = wording.source_line(row.statement)
-        cells = ["" if source == previous else source, source_shares(row.usage.sources)]
+        cells = ["" if source == previous else source, wording.sources(words, row.usage.sources)]
         previous = source
         style = Style.CHAIN if own and row.index in chain else Style.PLAIN
         lines.append(_Line([*cells, *map(wording.figure, values)], row.text, ", ".join(row.notes), style))

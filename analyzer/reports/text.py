@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from cyclelens.analyzer.insight import absence, as_written, wording, work
+from cyclelens.analyzer.insight import absence, as_written, vocabulary, wording, work
 from cyclelens.analyzer.insight.confidence import doubt, reservations
 from cyclelens.analyzer.insight.pressure import port_pressure
 from cyclelens.analyzer.insight.rates import rates
@@ -33,7 +33,7 @@ def lines(analysis: Analysis, file: str, width: int | None = None) -> Iterator[L
     tables are as wide as they are."""
     parts = list(_regions(analysis, file, width))
     if any(region.predictions for region in analysis.regions):
-        parts.append(list(paragraph("   ", table.LEGEND, width, Style.ASIDE)))
+        parts.append(list(_legends(analysis, width)))
     if not analysis.regions and not analysis.problems:
         parts.append([Line(f"{file}: no region is marked")])
     if analysis.problems:
@@ -81,6 +81,13 @@ def _region(region: RegionAnalysis, file: str, full: bool, width: int | None) ->
         yield from _prediction(region, prediction, full, width)
 
 
+def _legends(analysis: Analysis, width: int | None) -> Iterator[Line]:
+    """What the columns mean, once in the words of every maker whose cores are shown."""
+    shown = [prediction for region in analysis.regions for prediction in region.predictions]
+    for legend in dict.fromkeys(vocabulary.of(each.microarchitecture).legend for each in shown):
+        yield from paragraph("   ", legend, width, Style.ASIDE)
+
+
 def _title(region: Region, file: str) -> str:
     if any(line.address is not None for line in region.lines):
         return f"{file}: {region.name}, {wording.region_place(region)}"
@@ -93,7 +100,7 @@ def _comparison(predictions: Sequence[Prediction]) -> Iterator[str]:
         factor = f"{prediction.cycles_per_iteration / fastest:.2f}x" if fastest else ""
         yield (
             f"   {prediction.microarchitecture:<5} {prediction.cycles_per_iteration:8.2f} cycles/iter "
-            f"{factor:>7}   {wording.bound_by(prediction.bottlenecks)}{doubt(prediction)}"
+            f"{factor:>7}   {wording.bound_of(prediction)}{doubt(prediction)}"
             f"{wording.elsewhere(prediction)}"
         )
 
@@ -147,18 +154,18 @@ def _facts(region: RegionAnalysis, prediction: Prediction, full: bool) -> Iterat
             f"{in_window:.2f} in the published model's window; the pipeline repeats itself every "
             f"{cycles} cycles = {iterations} iterations",
         )
-    yield "Bottleneck:", wording.limits(prediction.bottlenecks)
+    yield "Bottleneck:", wording.limits(prediction)
     for sentence in wording.explanations(prediction):
         yield "", sentence
     instructions, uops = rates(prediction)
-    yield "Per cycle:", f"{instructions:.2f} instructions, {uops:.2f} uops issued"
+    words = vocabulary.of(prediction.microarchitecture)
+    yield "Per cycle:", f"{instructions:.2f} instructions, {uops:.2f} {words.uop} {words.issued}"
     if doing := work.sentence(region, prediction.cycles_per_iteration):
         yield "Work:", doing
     yield "Front end:", wording.front_end(prediction)
-    bounds = [f"{name} {value:.2f}" for name, value in sorted(prediction.bounds.items()) if value > 0]
-    yield "Bounds:", ", ".join(bounds) if bounds else "none"
+    yield "Bounds:", ", ".join(wording.bounds(prediction)) or "none"
     if prediction.account is not None:
-        yield "Slots:", wording.slots(prediction.account)
+        yield "Slots:", wording.slots(words, prediction.account)
     for sentence in reservations(prediction):
         yield "Note:", sentence
     for assumption in prediction.assumptions:
@@ -171,24 +178,25 @@ def _lines_of(region: RegionAnalysis, assumption: Assumption) -> str:
 
 
 def _account(region: RegionAnalysis, prediction: Prediction, account: Account) -> Iterator[str]:
-    areas = ", ".join(f"{area} {share:.1%}" for area, share in account.areas().items())
-    yield f"   Issue slots: {account.used_share:.1%} used; lost: {areas}"
+    words = vocabulary.of(prediction.microarchitecture)
+    areas = ", ".join(f"{words.part(area)} {share:.1%}" for area, share in account.areas().items())
+    yield f"   {words.slots.capitalize()}: {account.used_share:.1%} used; lost: {areas}"
     for cause, share in account.causes():
-        yield f"     {share:6.1%}  {cause.text}"
+        yield f"     {share:6.1%}  {words.cause(cause)}"
     lost = [(account.lost_cycles(index), index) for index in range(len(prediction.instructions))]
     if any(cycles >= 0.005 for cycles, _ in lost):
         yield "   Cycles lost because of an instruction, per iteration:"
     for cycles, index in sorted(lost, key=lambda item: -item[0]):
         main = account.main_cause(index)
         if cycles >= 0.005 and main is not None:
-            yield f"     {cycles:6.2f}  {_place(region, index)} ({main.text})"
+            yield f"     {cycles:6.2f}  {_place(region, index)} ({words.cause(main)})"
 
 
 def _ports(prediction: Prediction) -> Iterator[str]:
     """The static port models beside what was simulated."""
     units = registry.get(prediction.microarchitecture).units
     static = static_ports(prediction)
-    yield "   Uops by port, per iteration:"
+    yield f"   Uops by {vocabulary.of(prediction.microarchitecture).unit}, per iteration:"
     yield " " * 25 + "".join(f"{units.label(port):>6}" for port in units.names) + "   busiest"
     for name, load in (
         ("simulated", port_pressure(prediction)),

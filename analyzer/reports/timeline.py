@@ -4,9 +4,10 @@
     iter.  instruction          ports   01234567890123456789
        12  add %rax, %rbx   p6 of 0156  P  QI....D.ER
 
-The letters: P predecoded, Q added to the IDQ, I issued, r ready, D dispatched, E executed, R retired. Dots
-fill the time between issue and retirement. It begins in the steady state, with the first of the iterations
-that averages are taken over; long times in which nothing happens to what is drawn are cut out.
+The letters: P predecoded, Q added to the IDQ, I issued, r ready, D dispatched, E executed, R retired; on
+AMD's cores D and I are the other way round, as AMD has it. Dots fill the time between issue and retirement.
+It begins in the steady state, with the first of the iterations that averages are taken over; long times in
+which nothing happens to what is drawn are cut out.
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
 
-from cyclelens.analyzer.insight import wording
+from cyclelens.analyzer.insight import vocabulary, wording
 from cyclelens.analyzer.insight.pressure import port_shares
 from cyclelens.analyzer.insight.timelines import shown as timeline
 from cyclelens.analyzer.insight.timelines import steady_row
-from cyclelens.analyzer.insight.waits import CAUSES, Timeline, Wait
+from cyclelens.analyzer.insight.vocabulary import Vocabulary
+from cyclelens.analyzer.insight.waits import Timeline, Wait
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.result import Prediction, TraceRow
 from cyclelens.analyzer.model.units import Units
@@ -28,10 +30,7 @@ from cyclelens.analyzer.model.units import Units
 DEFAULT_ROUNDS = 3
 MAX_CYCLES = 120
 """Cycles drawn at most: wider pictures cannot be read."""
-LEGEND = (
-    "P predecoded, Q added to the IDQ, I issued, r ready, D dispatched, E executed, R retired.\n"
-    "Of several in one cycle the last is shown. Where the ruler has ~, cycles without any are left out."
-)
+_RULER = "Of several in one cycle the last is shown. Where the ruler has ~, cycles without any are left out."
 
 _LABEL_WIDTH = 36
 _PORTS_WIDTH = 10
@@ -95,12 +94,13 @@ def render(
         return "(no uop in these rounds)"
     cycles = _eventful({cycle for row in chosen for _, cycle in _events(row) if cycle < trace.cycles})
     drawn = cycles[:max_cycles]
-    lines = [*_head(drawn), *_uop_lines(chosen, prediction, texts or _decoded(prediction), drawn)]
+    words = vocabulary.of(prediction.microarchitecture)
+    lines = [*_head(drawn, words), *_uop_lines(chosen, prediction, texts or _decoded(prediction), drawn)]
     if len(drawn) < len(cycles):
         lines.append(
             f"(cut after cycle {drawn[-1]}; the last of these iterations ends in cycle {cycles[-1]})"
         )
-    lines.append(LEGEND)
+    lines += _legend(words)
     return "\n".join(lines)
 
 
@@ -124,19 +124,20 @@ def draw(prediction: Prediction, *, texts: Sequence[str] | None = None) -> Drawi
     rows = shown.rows[first:]
     begin = min((cycle for row in rows for _, cycle in _events(row)), default=0)
     cycles = range(begin, min(shown.cycles, begin + _DRAWN_CYCLES))
-    lines = [*_head(cycles), *_uop_lines(rows, prediction, texts, cycles)]
+    words = vocabulary.of(prediction.microarchitecture)
+    lines = [*_head(cycles, words), *_uop_lines(rows, prediction, texts, cycles)]
     count = len(rows)
-    notes = ["", "", *("\n".join(explain(shown, first + number, texts)) for number in range(count))]
+    notes = ["", "", *("\n".join(explain(shown, first + number, texts, words)) for number in range(count))]
     marks = [Mark(0, 0, len(lines[0]), "heading"), Mark(1, 0, len(lines[1]), "heading")]
     on_chain = {row for edge in shown.chain for row in edge}
     for number, row in enumerate(rows):
         marks += _marks(2 + number, row, shown.waits[first + number], cycles)
         if first + number in on_chain and "Dependencies" in prediction.bottlenecks:
             marks.append(Mark(2 + number, 7, _PICTURE - 2, "chain"))
-    for text, own in _feet(shown, cycles, port_shares(prediction)):
+    for text, own in _feet(shown, cycles, port_shares(prediction), words):
         marks += [Mark(len(lines), start, stop, kind) for start, stop, kind in own]
         lines.append(text)
-    lines += LEGEND.split("\n")
+    lines += _legend(words)
     rest = (None,) * (len(lines) - count - 2)
     columns = (_PICTURE + min((cycle for _, cycle in _events(row)), default=begin) - begin for row in rows)
     return Drawing(
@@ -149,7 +150,7 @@ def draw(prediction: Prediction, *, texts: Sequence[str] | None = None) -> Drawi
     )
 
 
-def explain(shown: Timeline, number: int, texts: Sequence[str]) -> Iterator[str]:
+def explain(shown: Timeline, number: int, texts: Sequence[str], words: Vocabulary) -> Iterator[str]:
     """What a uop waited for, a sentence each: ``31 to 91: 60 cycles for ymm0, made by ...``."""
     reader = shown.rows[number]
 
@@ -165,19 +166,23 @@ def explain(shown: Timeline, number: int, texts: Sequence[str]) -> Iterator[str]
 
     for wait in shown.waits[number]:
         if wait.end > wait.begin:
-            words = CAUSES[wait.cause].format(
-                uop=name(wait.uop), value=wording.value(wait.value) or "the part before"
-            )
-            yield f"{wait.begin} to {wait.end}: {wording.cycles(wait.end - wait.begin)} {words}"
+            value = words.part(wording.value(wait.value)) or "the part before"
+            reason = words.waits[wait.cause].format(uop=name(wait.uop), value=value)
+            yield f"{wait.begin} to {wait.end}: {wording.cycles(wait.end - wait.begin)} {reason}"
 
 
 def _decoded(prediction: Prediction) -> Sequence[str]:
     return [template.instruction.text for template in prediction.instructions]
 
 
-def _head(cycles: Sequence[int]) -> tuple[str, str]:
+def _legend(words: Vocabulary) -> tuple[str, str]:
+    """What the letters mean, and how to read them."""
+    return f"{words.timeline_legend}.", _RULER
+
+
+def _head(cycles: Sequence[int], words: Vocabulary) -> tuple[str, str]:
     """The names of the columns below the numbers of the cycles."""
-    head = f"{'iter.':>5}  {'instruction':<{_LABEL_WIDTH}}  {'ports':>{_PORTS_WIDTH}}  "
+    head = f"{'iter.':>5}  {'instruction':<{_LABEL_WIDTH}}  {words.unit + 's':>{_PORTS_WIDTH}}  "
     tens, units = _ruler(cycles)
     return " " * len(head) + tens, head + units
 
@@ -186,6 +191,7 @@ def _uop_lines(
     rows: Sequence[TraceRow], prediction: Prediction, texts: Sequence[str], cycles: Sequence[int]
 ) -> Iterator[str]:
     units = registry.get(prediction.microarchitecture).units
+    letters = _letters(vocabulary.of(prediction.microarchitecture))
     previous: tuple[int, int, str] | None = None
     for row in rows:
         group = (row.round, row.instruction, row.kind)
@@ -194,7 +200,7 @@ def _uop_lines(
             label = _label(row, texts[row.instruction])
             number = str(row.round) if previous is None or previous[0] != row.round else ""
             previous = group
-        picture = _picture(row, cycles).rstrip()
+        picture = _picture(row, cycles, letters).rstrip()
         what = f"{number:>5}  {label:<{_LABEL_WIDTH}}  {_port(row, units):>{_PORTS_WIDTH}}"
         yield f"{what}  {picture}".rstrip()
 
@@ -222,14 +228,14 @@ def _marks(line: int, row: TraceRow, waits: Sequence[Wait], cycles: range) -> It
 
 
 def _feet(
-    shown: Timeline, cycles: range, shares: Mapping[str, float]
+    shown: Timeline, cycles: range, shares: Mapping[str, float], words: Vocabulary
 ) -> Iterator[tuple[str, list[tuple[int, int, str]]]]:
     """Ports, with the last digit of the iteration that each uop belongs to, and buffers as bars.
 
     ``shares``: how busy each port is on average.
     """
     on_chain = {row for edge in shown.chain for row in edge}
-    heading = "port: how busy it is, and the iteration of the uop that was dispatched to it (last digit)"
+    heading = f"{words.unit}: how busy it is, and the iteration of the uop that went to it (last digit)"
     yield "", []
     yield heading, [(0, len(heading), "heading")]
     offset = _PICTURE - cycles.start
@@ -239,7 +245,7 @@ def _feet(
         chain = [
             (offset + at, offset + at + 1, "chain") for at in taken if at in cycles and taken[at] in on_chain
         ]
-        name = f"port {port}"
+        name = words.one_unit(port)
         yield f"{'':>5}  {name:<{_LABEL_WIDTH}}  {share:>{_PORTS_WIDTH}}  {digits}".rstrip(), chain
     yield "", []
     heading = "buffer: how full it is at the start of a cycle"
@@ -256,26 +262,24 @@ def _feet(
             if stalls:
                 full.append((position, position + length, "full"))
             position += length
-        yield f"{'':>5}  {one.name:<{_LABEL_WIDTH}}  {most:>{_PORTS_WIDTH}}  {bar}".rstrip(), full
+        yield f"{'':>5}  {words.part(one.name):<{_LABEL_WIDTH}}  {most:>{_PORTS_WIDTH}}  {bar}".rstrip(), full
 
 
-def _events(row: TraceRow) -> Iterator[tuple[str, int]]:
-    """The letters in the order in which a later one hides an earlier one."""
-    for letter, cycle in (
-        ("P", row.predecoded),
-        ("Q", row.added_to_idq),
-        ("I", row.issued),
-        ("r", row.ready),
-        ("D", row.dispatched),
-        ("E", row.executed),
-        ("R", row.retired),
-    ):
+def _events(row: TraceRow) -> Iterator[tuple[int, int]]:
+    """Place and cycle of each, in the order in which a later one hides an earlier one."""
+    times = (row.predecoded, row.added_to_idq, row.issued, row.ready, row.dispatched, row.executed)
+    for place, cycle in enumerate((*times, row.retired)):
         if cycle is not None:
-            yield letter, cycle
+            yield place, cycle
 
 
-def _picture(row: TraceRow, cycles: Sequence[int]) -> str:
-    letters = {cycle: letter for letter, cycle in _events(row)}
+def _letters(words: Vocabulary) -> Sequence[str]:
+    """Those of the events, in their order."""
+    return [letter for letter, _ in words.events]
+
+
+def _picture(row: TraceRow, cycles: Sequence[int], names: Sequence[str]) -> str:
+    letters = {cycle: names[place] for place, cycle in _events(row)}
     stays = range(0)
     if row.issued is not None:
         stays = range(row.issued, cycles[-1] + 1 if row.retired is None else row.retired)

@@ -4,7 +4,9 @@ from dataclasses import replace
 
 import pytest
 from blocks import block_of, store
+from cyclelens.analyzer.assembly.counted_loop import counted_loop
 from cyclelens.analyzer.assembly.decoder import decode
+from cyclelens.analyzer.insight import vocabulary
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.account import Area
 from cyclelens.analyzer.model.options import ModelOptions
@@ -42,7 +44,7 @@ def of(kernel, name):
 def first_cause(kernel, name="SKL"):
     cause = of(kernel, name).main_cause()
     assert cause is not None
-    return cause.text
+    return vocabulary.of(name).cause(cause)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -183,6 +185,22 @@ def test_lost_cycles_and_used_slots_make_the_figure():
     lost = sum(result.lost_cycles(index) for index in range(2))
     used = sum(result.used) / result.width / result.rounds
     assert lost + used == pytest.approx(result.cycles_per_iteration)
+
+
+@pytest.mark.parametrize(
+    ("code", "name", "words"),
+    [
+        ("480fafc0" + "4801c3" * 6, "ZEN5", "back end: integer scheduler full, dependency"),
+        ("480fafc0" + "488b1c06" * 4, "ZEN5", "back end: address scheduler full, dependency"),
+        ("f30f59c1" * 2 + "f30f59d0" * 4, "ZEN5", "back end: FP scheduler full, dependency"),
+        ("48890648890e48891648891e", "ZEN5", "back end: address scheduler full, busy unit"),
+        ("90" * 40, "ZEN5", "front end: op cache"),
+    ],
+)
+def test_of_several_schedulers_the_full_one_is_named_in_the_words_of_the_maker(code, name, words):
+    cause = account(block_of(counted_loop(bytes.fromhex(code)).hex(), name), registry.get(name)).main_cause()
+    assert cause is not None
+    assert vocabulary.of(name).cause(cause) == words
 
 
 def test_a_larger_scheduler_moves_the_blame_to_the_reorder_buffer():

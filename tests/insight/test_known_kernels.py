@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from blocks import block_of
 from cyclelens.analyzer.assembly.counted_loop import counted_loop
+from cyclelens.analyzer.insight import vocabulary
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.simulator.form import compiled
 from cyclelens.analyzer.simulator.pipeline import simulate
@@ -84,7 +85,7 @@ def test_the_table_says_what_the_account_says():
         simulation = simulate(block, model, account=True)
         result = simulation.account
         main = result.main_cause()
-        named = "full width" if main is None or result.used_share > 0.99 else main.text
+        named = "full width" if main is None or result.used_share > 0.99 else vocabulary.of("SKL").cause(main)
         if (named, simulation.cycles_per_iteration) != (cause, figure):
             differ.append((name, named))
     assert differ == []

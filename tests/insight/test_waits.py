@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 from blocks import block_of
+from cyclelens.analyzer.insight import vocabulary
 from cyclelens.analyzer.insight.explain import explain
-from cyclelens.analyzer.insight.waits import CAUSES, Timeline, Wait, timeline
+from cyclelens.analyzer.insight.waits import Timeline, Wait, timeline
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.simulator.pipeline import simulate
@@ -58,7 +59,7 @@ def test_every_cycle_of_a_uop_has_a_cause(block, name):
             if row.kind == "fused":
                 assert waits == ()
                 continue
-            assert {wait.cause for wait in waits} <= CAUSES.keys()
+            assert {wait.cause for wait in waits} <= vocabulary.of(name).waits.keys()
             own = [wait for wait in waits if wait.begin >= row.issued]
             if row.ready is not None:
                 # Issue to dispatch to execution without a gap; a uop retires a cycle later at the earliest.

@@ -1,8 +1,11 @@
 """What limits a kernel, in words."""
 
 import pytest
+from cyclelens.analyzer.insight import vocabulary
 from cyclelens.analyzer.insight.wording import bound_by, explanations, figure, front_end
 from factories import prediction, template
+
+INTEL, AMD = vocabulary.of("SKL"), vocabulary.of("ZEN5")
 
 
 @pytest.mark.parametrize(
@@ -15,12 +18,12 @@ from factories import prediction, template
     ],
 )
 def test_bottlenecks_become_an_adjective(bottlenecks, words):
-    assert bound_by(bottlenecks) == words
+    assert bound_by(INTEL, bottlenecks) == words
 
 
 def test_names_that_do_not_fit_are_counted():
-    assert bound_by(["Decoder", "Issue"], limit=24) == "decoder- and issue-bound"
-    assert bound_by(["Decoder", "Issue"], limit=23) == "decoder-bound +1"
+    assert bound_by(INTEL, ["Decoder", "Issue"], limit=24) == "decoder- and issue-bound"
+    assert bound_by(INTEL, ["Decoder", "Issue"], limit=23) == "decoder-bound +1"
 
 
 def test_without_a_bottleneck_the_closest_bound_is_named():
@@ -35,3 +38,24 @@ def test_front_end_sources_are_named_with_their_shares():
 
 def test_zero_is_blank_in_tables():
     assert [figure(value) for value in (0.0, 0.004, 0.25, 2)] == ["", "", "0.25", "2.00"]
+
+
+def test_amds_cores_are_described_in_amds_words():
+    assert bound_by(AMD, ["DSB", "Issue", "Ports"]) == "op-cache-, dispatch- and unit-bound"
+    letters = {word.split()[0]: letter for letter, word in AMD.events}
+    assert (letters["dispatched"], letters["issued"]) == ("D", "I")
+    assert [AMD.part(name) for name in ("MITE", "RS integer 2", "ROB")] == [
+        "decoders",
+        "integer scheduler 2",
+        "retire queue",
+    ]
+    assert AMD.one_unit("AGU1") == "AGU1"
+    assert INTEL.one_unit("5") == "port 5"
+
+
+def test_both_makers_have_words_for_the_same_things():
+    assert AMD.waits.keys() == INTEL.waits.keys()
+    assert (
+        AMD.explanations.keys() == INTEL.explanations.keys() == AMD.bound_by.keys() == INTEL.bound_by.keys()
+    )
+    assert len(AMD.events) == len(INTEL.events)

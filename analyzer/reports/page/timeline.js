@@ -8,10 +8,6 @@
   /** Fields of a row. */
   const ROUND = 0, INSTRUCTION = 1, KIND = 2, PORT = 3, ALLOWED = 4, SOURCE = 5, FIRST_EVENT = 6;
   const [PREDECODED, ADDED, ISSUED, READY, DISPATCHED, EXECUTED, RETIRED] = [6, 7, 8, 9, 10, 11, 12];
-  const EVENTS = [
-    ["P", "predecoded"], ["Q", "added to the IDQ"], ["I", "issued"], ["r", "ready"],
-    ["D", "dispatched"], ["E", "executed"], ["R", "retired"],
-  ];
   /** What the time up to the next event is spent on, by the event it begins with. */
   const SPANS = ["front", "queue", "inputs", "port", "execution", "done"];
   const LEGEND = ["front", "queue", "delay", "inputs", "port", "execution", "done"];
@@ -75,7 +71,7 @@
       this.round.addEventListener("change", () => this.goToRound(Number(this.round.value)));
       const legend = element("span", { className: "legend" });
       for (const span of LEGEND) {
-        legend.append(element("span", {}, element("span", { className: `swatch ${span}` }), SPAN_WORDS[span]), " ");
+        legend.append(element("span", {}, element("span", { className: `swatch ${span}` }), this.data.spans[span] ?? SPAN_WORDS[span]), " ");
       }
       const bar = element("div", { className: "bar" },
         button("−", "Zoom out (-)", () => this.zoom(1 / 1.3)),
@@ -402,7 +398,7 @@
 
     /** An execution unit in words: Intel's have numbers, others have names. */
     unit(name) {
-      return this.data.portPrefix ? `port ${name}` : name;
+      return this.data.unitName.replace("{}", name);
     }
 
     tipWords(at) {
@@ -413,7 +409,7 @@
         for (const wait of here) {
           words.push(`cycles ${wait[0]} to ${wait[1] - 1}: ${this.sentence(wait, at.row).map((one) => one.text).join("")}`);
         }
-        const events = EVENTS.filter((_, event) => row[FIRST_EVENT + event] === at.cycle).map(([, word]) => word);
+        const events = this.data.events.filter((_, event) => row[FIRST_EVENT + event] === at.cycle).map(([, word]) => word);
         if (events.length) words.push(`cycle ${at.cycle}: ${events.join(", ")}`);
         return words;
       }
@@ -443,13 +439,13 @@
       const line = element("button", { type: "button", className: "link", textContent: instruction.place });
       line.addEventListener("click", () => this.reveal(number));
       const facts = [`iteration ${row[ROUND]}`];
-      if (row[SOURCE]) facts.push(`from ${row[SOURCE]}`);
+      if (row[SOURCE]) facts.push(`from ${this.data.sources[row[SOURCE]] ?? row[SOURCE]}`);
       if (row[KIND] === 3) facts.push("one uop together with the instruction before");
       else if (row[PORT] === "elim") facts.push("eliminated by the renamer");
       else if (row[PORT]) facts.push(`${this.unit(row[PORT])} of ${row[ALLOWED]}`);
-      else facts.push("no port");
+      else facts.push(`no ${this.data.unit}`);
       if (this.onChain.has(number)) facts.push("on the critical chain");
-      const events = EVENTS.flatMap(([letter, word], event) =>
+      const events = this.data.events.flatMap(([letter, word], event) =>
         row[FIRST_EVENT + event] === null ? [] : [element("span", { title: word }, element("b", { textContent: letter }), ` ${row[FIRST_EVENT + event]}`)]);
       const list = element("ul");
       for (const wait of this.waits(number)) {
@@ -543,7 +539,7 @@
       context.textAlign = "left";
       context.fillText("iter", 4, RULER / 2);
       context.fillText("instruction", 38, RULER / 2);
-      context.fillText("port", this.labels - 40, RULER / 2);
+      context.fillText(this.data.unit, this.labels - 40, RULER / 2);
       this.clip(this.labels, 0, this.width - this.labels, RULER, () => {
         for (let cycle = from - (from % tick); cycle <= to; cycle += tick) {
           context.fillText(String(cycle), Math.round(this.x(cycle)) + 3, RULER / 2);
@@ -581,7 +577,7 @@
         const start = row[FIRST_EVENT + event];
         if (start === null) continue;
         let end = null;
-        for (let next = event + 1; next < EVENTS.length && end === null; next++) end = row[FIRST_EVENT + next];
+        for (let next = event + 1; next < this.data.events.length && end === null; next++) end = row[FIRST_EVENT + next];
         if (end === null) break;
         const left = Math.max(this.x(start), this.labels - 2), right = Math.min(this.x(end), this.width + 2);
         if (right <= left) continue;
@@ -602,12 +598,12 @@
       if (this.cell < LETTERS) return;
       context.textAlign = "center";
       const drawn = new Set();
-      for (let event = EVENTS.length - 1; event >= 0; event--) {
+      for (let event = this.data.events.length - 1; event >= 0; event--) {
         const cycle = row[FIRST_EVENT + event];
         if (cycle === null || cycle < from - 1 || cycle > to || drawn.has(cycle)) continue;
         drawn.add(cycle);
         context.fillStyle = palette.text;
-        context.fillText(EVENTS[event][0], this.x(cycle) + this.cell / 2, y + this.rowHeight / 2 + 0.5);
+        context.fillText(this.data.events[event][0], this.x(cycle) + this.cell / 2, y + this.rowHeight / 2 + 0.5);
       }
     }
 

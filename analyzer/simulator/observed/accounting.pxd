@@ -13,6 +13,7 @@ cdef int MOST_UNITS
 cdef int NONE
 cdef int RETIRING
 cdef int RS_FULL
+cdef int _CAUSE_COUNT
 cdef int _DEPENDENCY
 cdef int _DIVIDER
 cdef int _FENCE
@@ -30,6 +31,8 @@ cdef class Accounting:
     cdef int _width
     cdef int _delay
     cdef public int[::1] used
+    cdef int[::1] _scheduler
+    cdef bint _several
     cdef public int[::1] lost
     cdef int[::1] _heads
     cdef int[::1] _taken

@@ -27,13 +27,15 @@ from cyclelens.analyzer.simulator.tables.constants import (
 
 _BUFFERS = REFUSALS[RS_FULL:]
 _REASONS = ("dependency", "port", "divider", "unit", "fence", "retirement")
-CAUSES = (
+_CAUSES = (
     *(Cause(Area.FRONT_END, what) for what in REFUSALS[1:ISSUE_GROUP]),
     *(Cause(Area.RENAMER, what) for what in REFUSALS[ISSUE_GROUP:RS_FULL]),
     *(Cause(Area.BACK_END, buffer, why) for buffer in _BUFFERS for why in _REASONS),
 )
 """All causes: those of the front end and of the renamer in the order of ``REFUSALS``, then for each buffer
-one for every reason for which its oldest uop may be late."""
+one for every reason for which its oldest uop may be late. A core of several schedulers has as many causes
+more for each of them."""
+_CAUSE_COUNT = len(_CAUSES)
 _DEPENDENCY, _PORT, _DIVIDER, _UNIT, _FENCE, _RETIREMENT = range(6)
 _REASON_COUNT = 6
 
@@ -52,7 +54,12 @@ class Accounting:
         instructions = self._program.instructions
         self.used = ints(instructions)
         """Slots by instruction."""
-        self.lost = ints(len(CAUSES) * instructions)
+        self._scheduler = ints(MOST_UNITS)
+        """By unit, where a core has several."""
+        self._several = len(microarchitecture.schedulers) > 1
+        for unit, scheduler in enumerate(microarchitecture.scheduler_of_units):
+            self._scheduler[unit] = scheduler
+        self.lost = ints((_CAUSE_COUNT + _REASON_COUNT * len(microarchitecture.schedulers)) * instructions)
         """Slots by cause and the instruction to blame: cause * instructions + instruction."""
         self._heads = ints(self._program.all_uops)
         """Whether a uop is the first of a fused one."""
@@ -107,6 +114,8 @@ class Accounting:
         buffer = RS_FULL - 1 + (refusal - RS_FULL) * _REASON_COUNT
         if columns.refusal[cycle] & RETIRING or columns.port[by] < 0:
             return self._lost(buffer + _RETIREMENT, columns.position[by])
+        if refusal == RS_FULL and self._several:
+            buffer = _CAUSE_COUNT + self._scheduler[columns.port[by]] * _REASON_COUNT
         return self._reason(buffer, by)
 
     def _lost(self, cause: int, instruction: int) -> int:
@@ -202,10 +211,16 @@ def account_of(
     accounting = Accounting(columns, microarchitecture)
     slots = accounting.tally(begin, end)
     count = columns.program.instructions
+    causes = (
+        *_CAUSES,
+        *(
+            Cause(Area.BACK_END, scheduler.buffer, why)
+            for scheduler in microarchitecture.schedulers
+            for why in _REASONS
+        ),
+    )
     lost = {
-        (CAUSES[place // count], place % count): accounting.lost[place]
-        for place in range(len(CAUSES) * count)
-        if accounting.lost[place]
+        (causes[place // count], place % count): slots for place, slots in enumerate(accounting.lost) if slots
     }
     used = tuple(accounting.used[i] for i in range(count))
     return Account(microarchitecture.issue_width, rounds, slots, used, lost)

@@ -1,0 +1,230 @@
+"""What the makers of processors call the parts of a core: reports and hints use the words of each.
+
+Analyses name everything in one way, so that programs can compare cores: ``DSB``, ``RS``, ``Issue``. Only
+what people read is put in a maker's words. Issue and dispatch are the other way round at AMD. What this
+project calls issue, from the renamer into the schedulers, is AMD's dispatch, and a unit takes an operation at
+AMD's issue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.account import Area, Cause
+from cyclelens.analyzer.model.microarchitecture import Maker
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vocabulary:
+    """The words of one maker."""
+
+    parts: Mapping[str, str]
+    """Sources of the front end, buffers and causes of lost slots, where they are called differently."""
+    limits: Mapping[str, str]
+    """Names of bounds and bottlenecks, where they are called differently."""
+    bound_by: Mapping[str, str]
+    """Bottleneck -> what stands before ``-bound``."""
+    explanations: Mapping[str, str]
+    """Bottleneck -> what it means to be bound by it."""
+    slots: str
+    """What the renamer has ``issue_width`` of in a cycle."""
+    uop: str
+    """What takes such a slot."""
+    issued: str
+    """What has happened to a uop that took one."""
+    unit: str
+    """Where a uop is executed."""
+    unit_name: str
+    """A single one in a sentence."""
+    events: tuple[tuple[str, str], ...]
+    """Letter and words for predecoded, added, issued, ready, dispatched, executed and retired."""
+    waits: Mapping[str, str]
+    """Cause of a wait -> words for it; ``{uop}`` and ``{value}`` are those of the wait."""
+    spans: Mapping[str, str]
+    """What the time between two events is spent on, where it is said differently."""
+    legend: str
+    """What the columns of a table mean."""
+
+    def part(self, name: str) -> str:
+        """A front-end source, a buffer or a cause."""
+        return self.parts.get(name, name)
+
+    def limit(self, name: str) -> str:
+        """A bound or a bottleneck at the head of a line."""
+        return self.limits.get(name, name)
+
+    def cause(self, cause: Cause) -> str:
+        """``front end: predecoder``, ``back end: RS full, dependency``."""
+        what = self.part(cause.what)
+        if cause.area is Area.BACK_END:
+            return f"{cause.area}: {what} full, {self.part(cause.why)}"
+        return f"{self.part(cause.area)}: {what}"
+
+    def one_unit(self, label: str) -> str:
+        """A unit in a sentence: ``port 5``, ``ALU2``."""
+        return self.unit_name.format(label)
+
+    @property
+    def translations(self) -> Mapping[str, str]:
+        """All names that are called differently, as programs read them: ``DSB`` is an ``op cache``."""
+        return {**self.limits, **self.parts}
+
+    @property
+    def timeline_legend(self) -> str:
+        """The letters of a timeline."""
+        return ", ".join(f"{letter} {words}" for letter, words in self.events)
+
+
+_WAITS = {
+    "decode": "in the instruction queue, until a decoder takes it",
+    "full": "for room in the {value}, whose oldest uop is {uop}",
+    "slots": "for an issue slot, behind {uop}",
+    "renamer": "for the renamer, which issues it alone or after others are done",
+    "delay": "on the way into the scheduler",
+    "input": "for {value}, made by {uop}",
+    "unit": "for the unit, still busy with the same instruction",
+    "fence": "for a fence",
+    "port": "for port {value}, taken by {uop}",
+    "divider": "for the divider, busy with {uop}",
+    "pair": "for port {value}, which may not start it together with {uop}",
+    "execution": "executing",
+    "store": "for what {uop} stores",
+    "order": "to retire, behind {uop}",
+    "width": "to retire, which only so many can in a cycle",
+}
+
+_EXPLANATIONS = {
+    "Predecoder": "The predecoder cannot find the instruction boundaries any faster.",
+    "Decoder": "The decoders cannot turn the instructions into uops any faster.",
+    "DSB": "The DSB (uop cache) cannot deliver the uops any faster.",
+    "LSD": "The loop stream detector cannot deliver the uops any faster.",
+    "Issue": "The renamer's issue width is used up.",
+    "Ports": "The execution ports that these uops need are busy all the time.",
+    "Scheduling": "One port is busy all the time because the uops are spread unevenly over the ports.",
+    "Divider": "The divider is busy all the time.",
+    "Dependencies": "A chain of dependent instructions runs from one iteration into the next.",
+}
+
+_BOUND_BY = {
+    "Predecoder": "predecoder",
+    "Decoder": "decoder",
+    "DSB": "DSB",
+    "LSD": "LSD",
+    "Issue": "issue",
+    "Ports": "port",
+    "Scheduling": "scheduling",
+    "Divider": "divider",
+    "Dependencies": "latency",
+}
+
+_INTEL = Vocabulary(
+    parts={},
+    limits={},
+    bound_by=_BOUND_BY,
+    explanations=_EXPLANATIONS,
+    slots="issue slots",
+    uop="uops",
+    issued="issued",
+    unit="port",
+    unit_name="port {}",
+    events=(
+        ("P", "predecoded"),
+        ("Q", "added to the IDQ"),
+        ("I", "issued"),
+        ("r", "ready"),
+        ("D", "dispatched"),
+        ("E", "executed"),
+        ("R", "retired"),
+    ),
+    waits=_WAITS,
+    spans={},
+    legend=(
+        "source: where the front end takes the uops from (DSB: uop cache, MITE: decoders, LSD: loop buffer, "
+        "MS: microcode); issued: uops that take an issue slot; exec.: uops that run on a port, and p0 ...: "
+        "on which; div: cycles in the divider; lost: cycles in which issue slots stay empty because of this "
+        "instruction. All per iteration."
+    ),
+)
+
+_AMD = Vocabulary(
+    parts={
+        "DSB": "op cache",
+        "MITE": "decoders",
+        "MS": "microcode",
+        "predecoder": "instruction fetch",
+        "decoder": "decoders",
+        "DSB switch": "switch to the op cache",
+        "MS switch": "switch to microcode",
+        "issue group": "dispatch group",
+        "IQ": "instruction byte buffer",
+        "IDQ": "op queue",
+        "RS": "schedulers",
+        "ROB": "retire queue",
+        "load buffer": "load queue",
+        "store buffer": "store queue",
+        "RS integer": "integer scheduler",
+        "RS address": "address scheduler",
+        "RS vector": "FP scheduler",
+        "RS store queue": "store queue",
+        "renamer": "dispatch",
+        "port": "busy unit",
+        "unit": "unit in use",
+    }
+    | {f"RS integer {number}": f"integer scheduler {number}" for number in range(4)}
+    | {f"RS vector {number}": f"FP scheduler {number}" for number in range(2)},
+    limits={
+        "Predecoder": "Fetch",
+        "Decoder": "Decoders",
+        "DSB": "Op cache",
+        "Issue": "Dispatch",
+        "Ports": "Units",
+    },
+    bound_by=_BOUND_BY | {"Predecoder": "fetch", "DSB": "op-cache", "Issue": "dispatch", "Ports": "unit"},
+    explanations=_EXPLANATIONS
+    | {
+        "Predecoder": "No more bytes of code come from the instruction cache in a cycle.",
+        "Decoder": "The decoders cannot take the instructions any faster.",
+        "DSB": "The op cache cannot deliver the macro-ops any faster.",
+        "Issue": "The dispatch width is used up.",
+        "Ports": "The units that these operations need (ALUs, AGUs or FP pipes) are busy all the time.",
+        "Scheduling": "One unit is busy all the time because the operations are spread unevenly.",
+    },
+    slots="dispatch slots",
+    uop="macro-ops",
+    issued="dispatched",
+    unit="unit",
+    unit_name="{}",
+    events=(
+        ("P", "fetched"),
+        ("Q", "added to the op queue"),
+        ("D", "dispatched to a scheduler"),
+        ("r", "ready"),
+        ("I", "issued to a unit"),
+        ("E", "executed"),
+        ("R", "retired"),
+    ),
+    waits=_WAITS
+    | {
+        "decode": "in front of the decoders",
+        "slots": "for a dispatch slot, behind {uop}",
+        "renamer": "for dispatch, which takes it alone or after others are done",
+        "port": "for {value}, taken by {uop}",
+        "pair": "for {value}, which may not start it together with {uop}",
+    },
+    spans={"queue": "waits for dispatch", "port": "waits for its unit"},
+    legend=(
+        "source: where the front end takes the macro-ops from (op cache, decoders or microcode); dispatched: "
+        "macro-ops that take a dispatch slot; exec.: operations that run on a unit, and ALU0 ...: on which "
+        "(ALU: integer, AGU: loads and store addresses, FP: vector pipes); div: cycles in the divider; lost: "
+        "cycles in which dispatch slots stay empty because of this instruction. All per iteration."
+    ),
+)
+
+_BY_MAKER = {Maker.INTEL: _INTEL, Maker.AMD: _AMD}
+
+
+def of(microarchitecture: str) -> Vocabulary:
+    """The words for a microarchitecture. Raises ``UnknownMicroarchitecture``."""
+    return _BY_MAKER[registry.get(microarchitecture).maker]
