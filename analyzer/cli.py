@@ -179,6 +179,10 @@ _BATCH = 64
 
 
 def _predict(arguments: list[str]) -> int:
+    # First, because even what is loaded for one block makes Python look for cycles several times.
+    from cyclelens.analyzer.workers import collect_rarely
+
+    collect_rarely()
     parser = new_parser(
         "predict",
         "Read blocks of machine code from standard input, one a line in hexadecimal, and write their "
@@ -217,7 +221,6 @@ def _predict(arguments: list[str]) -> int:
     from cyclelens.analyzer.api import predict_many
     from cyclelens.analyzer.facts.store import TablesUnavailable
     from cyclelens.analyzer.microarchitectures.values import confidence
-    from cyclelens.analyzer.workers import collect_rarely
 
     if doubts := confidence(options.arch):
         print(f"note: {options.arch}: confidence: {doubts}", file=sys.stderr)
@@ -228,7 +231,6 @@ def _predict(arguments: list[str]) -> int:
             waiting.extend(batch)
             yield batch
 
-    collect_rarely()
     writer = csv.writer(sys.stdout, lineterminator="\n")
     results = predict_many(
         batches(),

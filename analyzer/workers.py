@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import signal
-import threading
 
 
 def collect_rarely() -> None:
@@ -21,6 +19,10 @@ def collect_rarely() -> None:
 
 def start_worker() -> None:
     """The first thing that a process of a pool does. Ctrl-C is for the parent to act on."""
+    # Here, because a program without other processes starts faster without these.
+    import signal
+    import threading
+
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     collect_rarely()
@@ -28,7 +30,6 @@ def start_worker() -> None:
 
 def _end_with_parent() -> None:
     """A worker that waits for work does not notice that nobody is there any more to send some."""
-    # Here, because a program without other processes starts faster without it.
     from multiprocessing import parent_process
 
     parent = parent_process()

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
 from cyclelens.analyzer.assembly.forms import forms_of
+from cyclelens.analyzer.model.frozen import dataclass
 from cyclelens.analyzer.model.instruction import DecodedOperand, Instruction, OperandKind
 from cyclelens.analyzer.recent import Recent
 from iced_x86 import (

@@ -6,10 +6,10 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+from cyclelens.analyzer.model.frozen import replace
 from cyclelens.analyzer.usage import Parser
 
 if TYPE_CHECKING:

@@ -3,38 +3,31 @@ here."""
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import NamedTuple
 
-from cyclelens.analyzer.microarchitectures import (
-    goldencove,
-    haswell,
-    icelake,
-    lioncove,
-    processors,
-    sandybridge,
-    skylake,
-    zen,
-    zen4,
-    zen5,
-)
+from cyclelens.analyzer.microarchitectures import processors
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.provenance import Certainty
 from cyclelens.analyzer.suggestions import nearest
 
-_MODELS = {
-    model.name: model
-    for model in (
-        *sandybridge.MODELS,
-        *haswell.MODELS,
-        *skylake.MODELS,
-        *icelake.MODELS,
-        *goldencove.MODELS,
-        *lioncove.MODELS,
-        *zen.MODELS,
-        *zen4.MODELS,
-        *zen5.MODELS,
-    )
+_FAMILIES = {
+    "sandybridge": ("SNB", "IVB"),
+    "haswell": ("HSW", "BDW"),
+    "skylake": ("SKL", "SKX", "KBL", "CFL", "CLX"),
+    "icelake": ("ICL", "TGL", "RKL"),
+    "goldencove": ("ADL", "SPR", "MTL", "GNR"),
+    "lioncove": ("LNL", "ARL"),
+    "zen": ("ZEN+", "ZEN2"),
+    "zen4": ("ZEN3", "ZEN4"),
+    "zen5": ("ZEN5",),
 }
+"""The files of this folder that describe cores, each with the names of its cores: only the one that is asked
+for is loaded."""
+
+_FILES = {name: family for family, names in _FAMILIES.items() for name in names}
+_MODELS: dict[str, Microarchitecture] = {}
+"""Those that were asked for so far, and their neighbours in the same file."""
 
 
 _NOT_SIMULATED = {
@@ -75,7 +68,7 @@ def get(name: str) -> Microarchitecture:
             raise UnknownMicroarchitecture(f"this machine's processor is not simulated: {own_name()}")
         return own
     wanted = name.strip().upper()
-    model = _MODELS.get(_SAME_CORE.get(wanted, wanted))
+    model = _model(_SAME_CORE.get(wanted, wanted))
     if model is None:
         raise UnknownMicroarchitecture(f"unknown microarchitecture '{name}'{_hint(name)}")
     return model
@@ -86,10 +79,17 @@ def is_native(name: str) -> bool:
     return name.strip().lower() == NATIVE
 
 
+def _model(name: str) -> Microarchitecture | None:
+    if name not in _MODELS and name in _FILES:
+        family = import_module(f"cyclelens.analyzer.microarchitectures.{_FILES[name]}")
+        _MODELS.update((model.name, model) for model in family.MODELS)
+    return _MODELS.get(name)
+
+
 def native() -> Microarchitecture | None:
     """The model of this machine's processor, None if there is none."""
     found = _identity()
-    return None if found is None else _MODELS.get(found.name)
+    return None if found is None else _model(found.name)
 
 
 def own_name() -> str:
@@ -125,7 +125,7 @@ def _identity() -> _Identity | None:
     if processor is None:
         return None
     name = processors.microarchitecture_of(processor)
-    model = _MODELS.get(name)
+    model = _model(name)
     if model is None:
         return _Identity(processor, name)
     surplus = _surplus(processor, model)
@@ -134,12 +134,12 @@ def _identity() -> _Identity | None:
     absent = " or ".join(filter(None, (", ".join(surplus[:-1]), surplus[-1])))
     says = f"whose model number is that of {model.title}, which has no {absent}"
     real = processors.by_features(processor)
-    if not real or _surplus(processor, _MODELS[real]):
+    if not real or _surplus(processor, get(real)):
         return _Identity(processor, "", says)
     return _Identity(
         processor,
         real,
-        f"{says}; taken for {_MODELS[real].title} by that and the size of its first-level caches "
+        f"{says}; taken for {get(real).title} by that and the size of its first-level caches "
         f"({Certainty.INFERRED})",
     )
 
@@ -159,20 +159,20 @@ def _hint(name: str) -> str:
     for missing, title in not_simulated().items():
         if name.strip().lower() in (missing.lower(), title.lower(), title.replace(" ", "").lower()):
             kind = " is an efficiency core, and those are" if missing in _EFFICIENCY_CORES else " is"
-            return f": {title}{kind} not simulated; known are {', '.join(_MODELS)}"
-    titles = {each.title: each for each in _MODELS.values()}
-    found = nearest(name.replace(" ", ""), [*_MODELS, *titles])
+            return f": {title}{kind} not simulated; known are {', '.join(_FILES)}"
+    titles = {each.title: each for each in map(get, _FILES)}
+    found = nearest(name.replace(" ", ""), [*_FILES, *titles])
     if not found:
-        return f"; known are {', '.join(_MODELS)}"
-    meant = titles[found] if found in titles else _MODELS[found]
-    return f"; did you mean {meant.name} ({meant.title})? Known are {', '.join(_MODELS)}"
+        return f"; known are {', '.join(_FILES)}"
+    meant = titles[found] if found in titles else get(found)
+    return f"; did you mean {meant.name} ({meant.title})? Known are {', '.join(_FILES)}"
 
 
 def not_simulated() -> dict[str, str]:
     """Names and titles of well-known microarchitectures that there is no model of."""
-    return {name: title for name, title in _NOT_SIMULATED.items() if name not in _MODELS}
+    return {name: title for name, title in _NOT_SIMULATED.items() if name not in _FILES}
 
 
 def names() -> tuple[str, ...]:
     """Names of all models, each maker's oldest first."""
-    return tuple(_MODELS)
+    return tuple(_FILES)

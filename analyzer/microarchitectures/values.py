@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any, NamedTuple
 
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.picture import roles
+from cyclelens.analyzer.model.frozen import field_names
 from cyclelens.analyzer.model.microarchitecture import IDENTITY, UNLIMITED, Microarchitecture
 from cyclelens.analyzer.model.provenance import Certainty, Source
 from cyclelens.analyzer.model.units import Divider, Scheduler, Unit, Units, UnitSet
@@ -40,13 +40,18 @@ class Value(NamedTuple):
 
 def values(core: Microarchitecture) -> Iterator[Value]:
     """All values of a core, those that play no part there too; limits that it has not are left out."""
+    for section, name, value in _each(core):
+        yield Value(section, name, _text(value), core.sources.of(name))
+
+
+def _each(core: Microarchitecture) -> Iterator[tuple[str, str, Any]]:
+    """Section, name and value of all values."""
     section = ""
-    for field in fields(core):
-        section = _SECTIONS.get(field.name, section)
-        if field.name in IDENTITY:
-            continue
-        for name, text in _written(field.name, getattr(core, field.name)):
-            yield Value(section, name, text, core.sources.of(name))
+    for field in field_names(core):
+        section = _SECTIONS.get(field, section)
+        if field not in IDENTITY:
+            for name, value in _below(field, getattr(core, field)):
+                yield section, name, value
 
 
 @cache
@@ -54,11 +59,8 @@ def confidence(name: str) -> str:
     """What to say of every figure of the core of this name if more than one in ten of its values are neither
     measured nor published; else empty. Values that play no part and the optional resources do not count."""
     core = registry.get(name)
-    counted = [
-        value.source.certainty
-        for value in values(core)
-        if value.section != OPTIONAL and value.source.certainty is not Certainty.UNUSED
-    ]
+    every = [core.sources.of(name).certainty for section, name, _ in _each(core) if section != OPTIONAL]
+    counted = [certainty for certainty in every if certainty is not Certainty.UNUSED]
     doubtful: Counter[Certainty] = Counter(certainty for certainty in counted if certainty in _DOUBTFUL)
     if doubtful.total() * _TOLERATED <= len(counted):
         return ""
@@ -69,18 +71,18 @@ def confidence(name: str) -> str:
     )
 
 
-def _written(name: str, value: Any) -> Iterator[tuple[str, str]]:
-    """A value, or those below it, as text."""
+def _below(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """A value, or those below it, each with its name."""
     if value is None or (value == () and name == "schedulers"):
         return
     if isinstance(value, Units):
         for unit in value.all:
-            yield from _written(f"{name}.{unit.name}", unit)
-    elif is_dataclass(value) and not isinstance(value, Unit | Divider | Scheduler):
-        for field in fields(value):
-            yield from _written(f"{name}.{field.name}", getattr(value, field.name))
+            yield from _below(f"{name}.{unit.name}", unit)
+    elif (names := field_names(value)) and not isinstance(value, Unit | Divider | Scheduler):
+        for each in names:
+            yield from _below(f"{name}.{each}", getattr(value, each))
     else:
-        yield name, _text(value)
+        yield name, value
 
 
 def _text(value: Any) -> str:

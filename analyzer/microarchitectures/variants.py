@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 
+from cyclelens.analyzer.model.frozen import replace
 from cyclelens.analyzer.model.microarchitecture import UNLIMITED, Microarchitecture
 from cyclelens.analyzer.model.options import ModelOptions
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
+
+from cyclelens.analyzer.model.frozen import dataclass
 
 
 class Area(StrEnum):

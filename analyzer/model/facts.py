@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from cyclelens.analyzer.model.frozen import dataclass, field
 
 PortUse = tuple[str, int]
 """A set of units as the source of the tables names it, and how many uops need one of them: ("0156", 2). Which

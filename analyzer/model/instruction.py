@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
+
+from cyclelens.analyzer.model.frozen import dataclass
 
 
 class OperandKind(StrEnum):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
+from cyclelens.analyzer.model.frozen import dataclass, replace
 from cyclelens.analyzer.model.macro_ops import MacroOpRules
 from cyclelens.analyzer.model.provenance import NO_SOURCES, Source, Sources
 from cyclelens.analyzer.model.units import NO_UNITS, Divider, Scheduler, Units, UnitSet

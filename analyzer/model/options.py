@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from cyclelens.analyzer.model.frozen import dataclass
 
 MODELS = ("reference", "hardware", "bounds")
 """The published uiCA model; the same with better rules for memory and limited buffers; the analytic bounds

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from cyclelens.analyzer.model.account import Account
+from cyclelens.analyzer.model.frozen import dataclass, field
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.source import NOWHERE, Branching, Origin, Problem, Region, Severity
 from cyclelens.analyzer.model.uops import InstructionTemplate

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import NamedTuple
+
+from cyclelens.analyzer.model.frozen import dataclass, field, replace
 
 UNKNOWN_LINE = -1
 """Stands for a line where there is none: in object files without line information."""

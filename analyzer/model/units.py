@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from string import digits
 from typing import NamedTuple
+
+from cyclelens.analyzer.model.frozen import dataclass
 
 MOST_UNITS = 30
 """A set of units is a mask in a signed 32-bit integer."""

@@ -6,12 +6,12 @@ Nesting (docs/pipeline.md 0): IDQ uop -> fused uops -> uops, in program order.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import IntEnum, IntFlag
 from functools import cached_property
 from typing import Protocol
 
 from cyclelens.analyzer.model.facts import InstructionFacts
+from cyclelens.analyzer.model.frozen import dataclass, field
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.units import NO_UNITS, UnitSet, UnitUse, UopKind
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from math import ceil
+from typing import TYPE_CHECKING
 
-from cyclelens.analyzer.model.account import Account
+from cyclelens.analyzer.model.frozen import replace
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.result import Simulation
 from cyclelens.analyzer.model.uops import Block
-from cyclelens.analyzer.simulator.observed.accounting import account_of
 from cyclelens.analyzer.simulator.observed.summary import summarize
 from cyclelens.analyzer.simulator.reuse import AnyPipeline, release, started
+
+if TYPE_CHECKING:
+    from cyclelens.analyzer.model.account import Account
 
 _BUFFERS_FILLED = 4
 
@@ -70,6 +72,9 @@ def _account(
     microarchitecture: Microarchitecture,
     cancel: Callable[[], bool] | None,
 ) -> Account:
+    # Here, because predictions do without an account and start faster.
+    from cyclelens.analyzer.simulator.observed.accounting import account_of
+
     begin, end, iterations = pipeline.settle(rounds_to_settle(block, microarchitecture), cancel=cancel)
     return account_of(pipeline.columns, microarchitecture, begin, end, iterations)
 

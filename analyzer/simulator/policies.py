@@ -3,62 +3,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TypeVar
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.simulator.back_end.binding import Binding
-from cyclelens.analyzer.simulator.back_end.bound_unit import BoundUnit
 from cyclelens.analyzer.simulator.back_end.commit_rule import CommitRule
 from cyclelens.analyzer.simulator.back_end.dispatch_rule import DispatchRule
-from cyclelens.analyzer.simulator.back_end.eight_ports import EightPorts
-from cyclelens.analyzer.simulator.back_end.fewest_waiting import FewestWaiting
-from cyclelens.analyzer.simulator.back_end.line_commit import LineCommit
-from cyclelens.analyzer.simulator.back_end.load_words import LoadWords
 from cyclelens.analyzer.simulator.back_end.picker import Picker
-from cyclelens.analyzer.simulator.back_end.random_ports import RandomPorts
-from cyclelens.analyzer.simulator.back_end.six_ports import SixPorts
-from cyclelens.analyzer.simulator.back_end.store_pairs import StorePairs
-from cyclelens.analyzer.simulator.back_end.ten_ports import TenPorts
-from cyclelens.analyzer.simulator.back_end.wide_memory import WideMemory
 from cyclelens.analyzer.simulator.front_end.front_end import FrontEnd
-from cyclelens.analyzer.simulator.front_end.intel import MiteDsbLsd
-from cyclelens.analyzer.simulator.front_end.simple_front_end import SimpleFrontEnd
-from cyclelens.analyzer.simulator.tables.arrays import Column
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.entries import Entries
 from cyclelens.analyzer.simulator.tables.queues import Queues
 
-FRONT_ENDS: dict[str, Callable[[Columns, Microarchitecture, Queues], FrontEnd]] = {
-    "mite_dsb_lsd": MiteDsbLsd,
+FRONT_ENDS = {
+    "mite_dsb_lsd": ("front_end.intel", "MiteDsbLsd"),
 }
-BINDINGS: dict[str, Callable[[Columns, Microarchitecture, Queues, Entries], Binding]] = {
-    "six_ports": SixPorts,
-    "eight_ports": EightPorts,
-    "ten_ports": TenPorts,
-    "fewest_waiting": FewestWaiting,
+BINDINGS = {
+    "six_ports": ("back_end.six_ports", "SixPorts"),
+    "eight_ports": ("back_end.eight_ports", "EightPorts"),
+    "ten_ports": ("back_end.ten_ports", "TenPorts"),
+    "fewest_waiting": ("back_end.fewest_waiting", "FewestWaiting"),
 }
-PICKERS: dict[str, Callable[[Columns, Microarchitecture, Entries, Column, DispatchRule | None], Picker]] = {
-    "bound_unit": BoundUnit,
+PICKERS = {
+    "bound_unit": ("back_end.bound_unit", "BoundUnit"),
 }
-DISPATCH_RULES: dict[str, Callable[[Columns, Microarchitecture], DispatchRule]] = {
-    "load_words": LoadWords,
-    "store_pairs": StorePairs,
-    "wide_memory": WideMemory,
+DISPATCH_RULES = {
+    "load_words": ("back_end.load_words", "LoadWords"),
+    "store_pairs": ("back_end.store_pairs", "StorePairs"),
+    "wide_memory": ("back_end.wide_memory", "WideMemory"),
 }
+STORE_COMMITS = {
+    "one_line": ("back_end.line_commit", "LineCommit"),
+}
+ABLATIONS = {
+    "simple_front_end": ("front_end.simple_front_end", "SimpleFrontEnd"),
+    "random_ports": ("back_end.random_ports", "RandomPorts"),
+}
+"""What options put in the place of a core's own policies.
 
-STORE_COMMITS: dict[str, Callable[[Columns, Microarchitecture], CommitRule]] = {
-    "one_line": LineCommit,
-}
-
-_Class = TypeVar("_Class")
+Of all these classes only those are loaded that some core in use has: a start takes less time."""
 
 
-def _named(name: str, classes: Mapping[str, _Class], core: Microarchitecture) -> _Class:
+def _named(name: str, classes: Mapping[str, tuple[str, str]], core: Microarchitecture) -> Any:
+    """The class of a policy."""
     if name not in classes:
         raise ValueError(f"{core.name} names the policy '{name}'; there are {', '.join(classes)}")
-    return classes[name]
+    file, policy = classes[name]
+    return getattr(import_module(f"cyclelens.analyzer.simulator.{file}"), policy)
 
 
 def front_end(
@@ -67,9 +61,11 @@ def front_end(
     """The front end of a core, or the one without limits. Raises ValueError for an unknown policy, as the
     others do."""
     if options.simple_front_end:
-        return SimpleFrontEnd(columns, microarchitecture, queues)
-    named = _named(microarchitecture.policies.front_end, FRONT_ENDS, microarchitecture)
-    return named(columns, microarchitecture, queues)
+        named = _named("simple_front_end", ABLATIONS, microarchitecture)
+    else:
+        named = _named(microarchitecture.policies.front_end, FRONT_ENDS, microarchitecture)
+    made: FrontEnd = named(columns, microarchitecture, queues)
+    return made
 
 
 def binding(
@@ -81,9 +77,12 @@ def binding(
 ) -> Binding:
     """The rule by which a core binds uops to units, or chance."""
     if options.port_seed is not None:
-        return RandomPorts(columns, microarchitecture, queues, entries, options.port_seed)
-    named = _named(microarchitecture.policies.binding, BINDINGS, microarchitecture)
-    return named(columns, microarchitecture, queues, entries)
+        chance = _named("random_ports", ABLATIONS, microarchitecture)
+        made: Binding = chance(columns, microarchitecture, queues, entries, options.port_seed)
+    else:
+        named = _named(microarchitecture.policies.binding, BINDINGS, microarchitecture)
+        made = named(columns, microarchitecture, queues, entries)
+    return made
 
 
 def picker(
@@ -95,7 +94,8 @@ def picker(
         name = microarchitecture.policies.dispatch_rule
         rule = _named(name, DISPATCH_RULES, microarchitecture)(columns, microarchitecture)
     named = _named(microarchitecture.policies.picker, PICKERS, microarchitecture)
-    return named(columns, microarchitecture, entries, binding.usage, rule)
+    made: Picker = named(columns, microarchitecture, entries, binding.usage, rule)
+    return made
 
 
 def store_commit(columns: Columns, microarchitecture: Microarchitecture) -> CommitRule | None:
@@ -103,4 +103,5 @@ def store_commit(columns: Columns, microarchitecture: Microarchitecture) -> Comm
     if not microarchitecture.policies.store_commit:
         return None
     named = _named(microarchitecture.policies.store_commit, STORE_COMMITS, microarchitecture)
-    return named(columns, microarchitecture)
+    made: CommitRule = named(columns, microarchitecture)
+    return made

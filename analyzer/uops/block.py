@@ -7,13 +7,13 @@ neighbours (macro-fusion, high-8 state, 512-bit code in the block, addresses) is
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from cyclelens.analyzer.facts.matching import Matcher
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.model.facts import InstructionFacts
+from cyclelens.analyzer.model.frozen import replace
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
@@ -32,12 +32,6 @@ from cyclelens.analyzer.uops.ablations import ablated
 from cyclelens.analyzer.uops.expansion import expand
 from cyclelens.analyzer.uops.fusion import fuse, fuse_branch, joins_operation, laminate
 from cyclelens.analyzer.uops.high8 import high8_effects
-from cyclelens.analyzer.uops.macro_ops import (
-    Expansion,
-    expand_to_macro_ops,
-    fuses_after_move,
-    fuses_with_branch,
-)
 from cyclelens.analyzer.uops.operands import BoundOperand, Prepared, as_register, bind, prepare
 from cyclelens.analyzer.uops.rebinding import Names, Sibling, rebind_prepared, shape_of
 
@@ -176,6 +170,9 @@ def _macro_op_entries(
     instructions: Sequence[Instruction], known: Sequence[_Known | None], cache: _Cache, loop: bool
 ) -> list[Entry]:
     """The entries of a block on a core that counts macro-ops."""
+    # Here, because a start takes less time without it where other cores are asked for.
+    from cyclelens.analyzer.uops.macro_ops import fuses_after_move, fuses_with_branch
+
     rules = cache.microarchitecture.macro_ops
     assert rules is not None
     count = len(known)
@@ -231,6 +228,8 @@ class _MacroContext(NamedTuple):
 
 
 def _macro_op_entry(knowledge: _Known, context: _MacroContext, cache: _Cache) -> InstructionTemplate:
+    from cyclelens.analyzer.uops.macro_ops import Expansion, expand_to_macro_ops
+
     prepared = knowledge.prepared()
     if context.second:
         expansion = Expansion(ops=MacroOps(entries=0, decode_slots=0))

@@ -7,10 +7,10 @@ finished template is several times cheaper than making it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
 from operator import attrgetter
 
 from cyclelens.analyzer.model.facts import InstructionFacts
+from cyclelens.analyzer.model.frozen import field_names, replace
 from cyclelens.analyzer.model.instruction import DecodedOperand, Instruction
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.uops import (
@@ -112,7 +112,7 @@ def rebind_prepared(
     )
 
 
-_FIELDS = tuple(field.name for field in fields(InstructionTemplate))
+_FIELDS = field_names(InstructionTemplate)
 _ALL = attrgetter(*_FIELDS)
 _INSTRUCTION, _UOPS, _LCP, _INPUTS, _OUTPUTS, _ADDRESS_INPUTS, _MEMORY, _ADDED, _OFFSETS = (
     _FIELDS.index(name)

@@ -29,7 +29,8 @@ def test_layers_that_explain_are_not_loaded(loaded: set[str], layer: str) -> Non
 
 
 @pytest.mark.parametrize(
-    "library", ["cyclelens.server", "keystone", "pygls", "lsprotocol", "lxml", "tqdm", "multiprocessing"]
+    "library",
+    ["cyclelens.server", "keystone", "pygls", "lsprotocol", "lxml", "tqdm", "multiprocessing", "dataclasses"],
 )
 def test_libraries_of_other_commands_are_not_loaded(loaded: set[str], library: str) -> None:
     assert library not in loaded
@@ -37,3 +38,19 @@ def test_libraries_of_other_commands_are_not_loaded(loaded: set[str], library: s
 
 def test_the_assembler_is_not_loaded(loaded: set[str]) -> None:
     assert "cyclelens.analyzer.assembly.frontend" not in loaded
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        "microarchitectures.icelake",
+        "microarchitectures.zen5",
+        "simulator.back_end.ten_ports",
+        "simulator.macro_pipeline",
+        "simulator.observed.accounting",
+        "uops.macro_ops",
+    ],
+)
+def test_what_only_other_cores_and_runs_need_is_not_loaded(loaded: set[str], module: str) -> None:
+    assert f"cyclelens.analyzer.{module}" not in loaded
+    assert "cyclelens.analyzer.microarchitectures.skylake" in loaded

@@ -4,8 +4,7 @@ than the published ones. Everything that is not known to be a simple sum is unkn
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from cyclelens.analyzer.model.frozen import dataclass
 from cyclelens.analyzer.model.instruction import Instruction, OperandKind
 from cyclelens.analyzer.model.uops import InstructionTemplate
 
