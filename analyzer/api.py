@@ -56,6 +56,7 @@ from cyclelens.analyzer.workers import start_worker
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
+    from cyclelens.analyzer.insight.addresses import Access
     from cyclelens.analyzer.insight.whatif import Experiment
 
 __all__ = ["Analyzer", "Cancelled", "PredictResult", "predict_many"]
@@ -104,6 +105,65 @@ class _Answer:
     prediction: Prediction
     findings: tuple[Finding, ...]
 
+    def of(self, simulation: Simulation) -> _Answer:
+        """The same of another run at the same place, with a trace or without."""
+        prediction = replace(self.prediction, simulation=simulation, account=simulation.account)
+        return _Answer(prediction, self.findings)
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Code that is to be simulated on a core."""
+
+    instructions: tuple[Instruction, ...]
+    model: Microarchitecture
+    loop: bool
+    latencies: Mapping[int, int]
+    options: AnalysisOptions
+    store: FactsStore
+    cancel: Cancel | None
+
+    def block(self, alignment: int) -> Block:
+        """The code at this offset within a 64-byte line."""
+        block = build_block(
+            self.instructions,
+            self.model,
+            self.store,
+            loop=self.loop,
+            alignment=alignment,
+            options=self.options.model,
+        )
+        if self.latencies:
+            from cyclelens.analyzer.insight.whatif import with_latencies
+
+            block = with_latencies(block, self.latencies)
+        return block
+
+    def simulation(self, block: Block) -> Simulation:
+        """All that the options ask for."""
+        return simulate(
+            block,
+            self.model,
+            trace=self.options.trace,
+            trace_rounds=self.options.trace_rounds,
+            details=self.options.causes,
+            account=self.options.causes,
+            options=self.options.model,
+            cancel=self.cancel,
+        )
+
+    def positions(
+        self, offsets: Sequence[int], block: Block, simulation: Simulation, known: dict[bytes, Position]
+    ) -> tuple[Position, ...]:
+        """The code at every place. ``block`` and ``simulation`` are those at the first; ``known`` grows."""
+        from cyclelens.analyzer.insight.positions import alone, positions
+
+        if len(offsets) == 1:
+            return alone(block, simulation)
+        return positions(
+            self.block, offsets, self.model, self.options.model, self.cancel, first=simulation, known=known
+        )
+
 
 class Analyzer:
     """Answers for texts and blocks, and remembers the latest, so that an unchanged region costs nothing."""
@@ -119,7 +179,8 @@ class Analyzer:
         """Predictions that the latest text asked for."""
         self._answers: OrderedDict[tuple[object, ...], _Answer] = OrderedDict()
         self._places: Recent[tuple[object, ...], tuple[Position, ...]] = Recent(cached_predictions)
-        self._met: Recent[tuple[object, ...], tuple[Assumption, ...]] = Recent(cached_predictions)
+        self._figures: Recent[tuple[object, ...], dict[bytes, Position]] = Recent(cached_predictions)
+        """Of code wherever it lies, by what makes a place differ from others."""
 
     def close(self) -> None:
         """Close the tables."""
@@ -275,7 +336,7 @@ class Analyzer:
         blocks, by name."""
         from cyclelens.analyzer.insight import ways
 
-        quiet = replace(options, trace=False, trace_rounds=None, alternatives=False)
+        quiet = replace(options, trace=False, trace_rounds=None, causes=False)
 
         def cycles(region: Region) -> Mapping[str, float]:
             if region.name in known:
@@ -481,90 +542,87 @@ class Analyzer:
         """``way`` through the region that this is about, if there are others; ``forks``: its instructions
         behind which they part."""
         # Here, because batches of machine code need no causes and start faster without them.
-        from cyclelens.analyzer.insight.assumptions import assumptions
-        from cyclelens.analyzer.insight.explain import explain
-        from cyclelens.analyzer.insight.findings import find
-        from cyclelens.analyzer.insight.positions import alone, positions, unknown_offset, usual
+        from cyclelens.analyzer.insight.explain import bare
+        from cyclelens.analyzer.insight.positions import usual
 
-        about = (code, model.name, loop, placement, tuple(latencies.items()), options.model)
-        offsets = placement.offsets
+        about = (code, model.name, loop, tuple(latencies.items()), options.model)
         # The same with and without a trace.
-        places = self._places.get(about)
-        hurried = places is None and options.quick and len(offsets) * len(code) > _QUICK_BYTES
-        recorded = (options.trace, options.trace_rounds, options.alternatives)
-        key = (*about, hurried, *recorded, way and way.message, forks)
+        places = self._places.get((*about, placement))
+        hurried = places is None and options.quick and len(placement.offsets) * len(code) > _QUICK_BYTES
+        asked = (*about, placement, hurried, options.causes, options.alternatives, way and way.message, forks)
+        key = (*asked, options.trace, options.trace_rounds if options.trace else None)
         answer = self._answers.get(key)
         self._asked += 1
         if answer is None:
-            chosen = options.model
-            model = variant(model, chosen)
-            instructions = decode(code)
-
-            def build(alignment: int) -> Block:
-                block = build_block(
-                    instructions, model, self._store, loop=loop, alignment=alignment, options=chosen
-                )
-                if latencies:
-                    from cyclelens.analyzer.insight.whatif import with_latencies
-
-                    block = with_latencies(block, latencies)
-                return block
-
-            def run(block: Block) -> Simulation:
-                return simulate(
-                    block,
-                    model,
-                    trace=options.trace,
-                    trace_rounds=options.trace_rounds,
-                    account=True,
-                    options=chosen,
-                    cancel=cancel,
-                )
-
+            core = variant(model, options.model)
+            run = _Run(decode(code), core, loop, latencies, options, self._store, cancel)
             # The first position is mostly the one that is shown: it is run once for both.
-            shown = usual(places) if places else offsets[0]
-            block = build(shown)
-            simulation = run(block)
-            if places is None and len(offsets) > 1 and not hurried:
-                places = positions(build, offsets, model, chosen, cancel, simulation)
-                self._places[about] = places
+            shown = usual(places) if places else placement.offsets[0]
+            block = run.block(shown)
+            simulation = run.simulation(block)
+            if places is None and not hurried:
+                figures = self._figures.get(about)
+                if figures is None:
+                    figures = self._figures[about] = {}
+                places = run.positions(placement.offsets, block, simulation, figures)
+                self._places[*about, placement] = places
                 if usual(places) != shown:
-                    block = build(usual(places))
-                    simulation = run(block)
-            prediction = explain(block, model, simulation)
-            assumed = (
-                assumptions(prediction, forks) if way is None else (way, *assumptions(prediction, forks))
-            )
-            if not hurried:
-                prediction = replace(prediction, positions=places or alone(prediction))
-                assumed += tuple(unknown_offset(prediction, placement))
-            if options.alternatives and not hurried:
-                assumed += self._overlaps(about, block, model, prediction, chosen, cancel)
-            prediction = replace(prediction, assumptions=assumed)
-            findings = find(prediction)
-            answer = self._answers[key] = _Answer(prediction, findings)
-            if len(self._answers) > max(self._capacity, 2 * self._asked):
+                    block = run.block(usual(places))
+                    simulation = run.simulation(block)
+            # What is found does not depend on a trace.
+            plain = self._answers.get((*asked, False, None)) if options.trace else None
+            if plain is not None:
+                answer = plain.of(simulation)
+            elif options.causes:
+                answer = self._explained(run, block, simulation, places, placement, way, forks)
+            else:
+                answer = _Answer(replace(bare(block, simulation), positions=places or ()), ())
+            self._answers[key] = answer
+            if options.trace and plain is None:
+                self._answers[*asked, False, None] = answer.of(replace(simulation, trace=None))
+            while len(self._answers) > max(self._capacity, 2 * self._asked):
                 self._answers.popitem(last=False)
         self._answers.move_to_end(key)
         return answer
 
-    def _overlaps(
+    def _explained(
         self,
-        key: tuple[object, ...],
+        run: _Run,
         block: Block,
-        model: Microarchitecture,
-        prediction: Prediction,
-        options: ModelOptions,
-        cancel: Cancel | None,
+        simulation: Simulation,
+        places: tuple[Position, ...] | None,
+        placement: Placement,
+        way: Assumption | None,
+        forks: tuple[int, ...],
+    ) -> _Answer:
+        """A simulation with its causes, hazards and assumptions. ``places``: None if not all are known."""
+        # Here, because batches of machine code need no causes and start faster without them.
+        from cyclelens.analyzer.insight.addresses import accesses
+        from cyclelens.analyzer.insight.assumptions import assumptions
+        from cyclelens.analyzer.insight.explain import explain
+        from cyclelens.analyzer.insight.findings import find
+        from cyclelens.analyzer.insight.positions import unknown_offset
+        from cyclelens.analyzer.insight.work import inferred
+
+        accessed = accesses(block.instructions)
+        prediction = explain(block, run.model, simulation)
+        prediction = replace(prediction, positions=places or (), work=inferred(block.instructions, accessed))
+        assumed: tuple[Assumption, ...] = () if way is None else (way,)
+        assumed += assumptions(prediction, accessed, forks)
+        if places is not None:
+            assumed += tuple(unknown_offset(prediction, placement))
+            if run.options.alternatives:
+                assumed += self._overlaps(run, block, accessed, prediction.cycles_per_iteration)
+        prediction = replace(prediction, assumptions=assumed)
+        return _Answer(prediction, find(prediction))
+
+    def _overlaps(
+        self, run: _Run, block: Block, accessed: Sequence[Sequence[Access]], cycles: float
     ) -> tuple[Assumption, ...]:
-        """What would meet in memory if the data said so. With and without a trace it is the same."""
+        """What would meet in memory if the data said so."""
         from cyclelens.analyzer.insight.overlaps import overlaps
 
-        found = self._met.get(key)
-        if found is None:
-            cycles = prediction.cycles_per_iteration
-            found = self._met[key] = overlaps(block, model, cycles, options, cancel)
-        return found
+        return overlaps(block, accessed, run.model, cycles, run.options.model, run.cancel)
 
 
 def _listing(

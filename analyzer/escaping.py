@@ -60,10 +60,10 @@ def prose(text: str) -> str:
 def code(text: str) -> str:
     """Markdown for code within a line or the cell of a table."""
     line = " ".join(printable(text).split()).replace("|", "\\|")
-    longest = max(map(len, re.findall("`+", line)), default=0)
-    fence = "`" * (longest + 1)
-    space = " " if longest else ""
-    return f"{fence}{space}{line}{space}{fence}" if line else ""
+    if "`" not in line:
+        return f"`{line}`" if line else ""
+    fence = "`" * (max(map(len, re.findall("`+", line))) + 1)
+    return f"{fence} {line} {fence}"
 
 
 def without_markdown(text: str) -> str:

@@ -11,8 +11,7 @@ from typing import Any
 
 from cyclelens.analyzer.comparisons.table import Step, Table
 from cyclelens.analyzer.fixes.proposal import Fix
-from cyclelens.analyzer.insight.work import Work
-from cyclelens.analyzer.model.result import AnalysisOptions, Hint
+from cyclelens.analyzer.model.result import AnalysisOptions, Hint, Work
 from cyclelens.analyzer.model.source import Problem
 
 ANALYSIS = "analysis"

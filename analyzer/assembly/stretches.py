@@ -11,7 +11,11 @@ from typing import Any, TypeVar
 
 LINE_END = re.compile(r"\r\n|\n|\r")
 _LINES = 64
-"""Of one stretch; less than half as many are joined with their neighbours."""
+"""Of one stretch of a long text; less than half as many are joined with their neighbours."""
+_FEWEST_LINES = 8
+"""Of one stretch of a short text."""
+_CHARACTERS_A_LINE = 1024
+"""So many characters of the text for each line of a stretch: to go over all stretches takes time, too."""
 _MOST_MISSES = 16
 """Stretches that are looked for in vain, after which a text is cut anew: too much was edited."""
 _KEPT_TEXTS = 8
@@ -102,7 +106,7 @@ def _cut(source: Source) -> list[Stretch]:
     else:
         earlier = None
     if stretches is None:
-        stretches = _stretches(text)
+        stretches = _stretches(text, _lines(text))
     left = _KEPT_CHARACTERS - len(text)
     _kept = (source,)
     for known in kept:
@@ -126,15 +130,16 @@ def _recut(text: str, known: Sequence[Stretch]) -> list[Stretch]:
         end += len(known[last].text)
         last += 1
     result = list(known[:first])
+    length = _lines(text)
 
     def cut(stop: int) -> None:
         """Cut the text up to an offset, with what stands before it if there is little."""
         nonlocal position
         if position == stop:
             return
-        while result and text.count("\n", position, stop) < _LINES // 2:
+        while result and text.count("\n", position, stop) < length // 2:
             position -= len(result.pop().text)
-        result.extend(_stretches(text[position:stop]))
+        result.extend(_stretches(text[position:stop], length))
         position = stop
 
     misses = 0
@@ -152,10 +157,15 @@ def _recut(text: str, known: Sequence[Stretch]) -> list[Stretch]:
     return result + list(known[last:])
 
 
-def _stretches(text: str) -> list[Stretch]:
-    """A text cut anew."""
+def _lines(text: str) -> int:
+    """Lines of each of its stretches."""
+    return min(max(len(text) // _CHARACTERS_A_LINE, _FEWEST_LINES), _LINES)
+
+
+def _stretches(text: str, length: int) -> list[Stretch]:
+    """A text cut anew, into pieces of about so many lines."""
     *whole, rest = text.split("\n")
     lines = [f"{line}\n" for line in whole] + ([rest] if rest else [])
-    count = max(round(len(lines) / _LINES), 1) if lines else 0
+    count = max(round(len(lines) / length), 1) if lines else 0
     cuts = [len(lines) * number // count for number in range(count + 1)] if count else []
     return [Stretch("".join(lines[first:last])) for first, last in pairwise(cuts)]

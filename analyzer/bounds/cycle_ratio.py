@@ -66,7 +66,14 @@ def critical_edges(nodes: int, edges: Sequence[Edge], cycle: CriticalCycle) -> f
     """
     if not cycle.edges:
         return frozenset()
-    tight = [edge for edge in edges if cycle.room(edge) == 0]
+    lengths, numerator, denominator = cycle.lengths, cycle.ratio.numerator, cycle.ratio.denominator
+    tight = [
+        edge
+        for edge in edges
+        if edge.start in lengths
+        and edge.end in lengths
+        and lengths[edge.end] - lengths[edge.start] == edge.latency * denominator - edge.delay * numerator
+    ]
     part = strong_parts(nodes, tight)
     return frozenset(edge for edge in tight if part[edge.start] == part[edge.end])
 

@@ -262,6 +262,7 @@ class _Graph:
 
     def _connect(self, number: int, template: InstructionTemplate, iteration: int) -> None:
         """Edges to the inputs of an instruction from those of the instructions that wrote them."""
+        synchronised = self._rsp_moved and template.added is None
         for reader in self._inputs[number]:
             key: Hashable = reader.register
             if reader.register is None:
@@ -270,23 +271,20 @@ class _Graph:
             if writer is None:
                 continue
             delay = 0 if writer.iteration == iteration else 1
+            made = self._block.instructions[writer.instruction]
+            by_renamer = _by_renamer(made)
             for source in self._inputs[writer.instruction]:
-                latency = self._latency(source, writer, reader)
-                if latency is not None:
-                    synchronised = self._rsp_moved and template.added is None
-                    if synchronised and source.instruction == number and source.moves_rsp:
-                        latency += 1  # the synchronisation uop
-                    self.edges.append(Edge(source.number, reader.number, latency, delay))
-
-    def _latency(self, source: Input, writer: _Writer, reader: Input) -> int | None:
-        """Cycles from an input of the writer to the value that is read; None if it does not depend on it."""
-        template = self._block.instructions[writer.instruction]
-        if _by_renamer(template) or (reader.kind == "mem" and source.kind != "mem"):
-            return 0
-        latency = template.latencies.get((source.kind, source.position, writer.kind, writer.position), 1)
-        if latency <= 0:
-            return None
-        return latency - 1 if writer.fast_load and source.kind == "addr" else latency
+                latency = 0
+                if not by_renamer and (reader.kind != "mem" or source.kind == "mem"):
+                    pair = (source.kind, source.position, writer.kind, writer.position)
+                    latency = made.latencies.get(pair, 1)
+                    if latency <= 0:
+                        continue  # the value does not depend on it
+                    if writer.fast_load and source.kind == "addr":
+                        latency -= 1
+                if source.moves_rsp and source.instruction == number and synchronised:
+                    latency += 1  # the synchronisation uop
+                self.edges.append(Edge(source.number, reader.number, latency, delay))
 
     def _write(self, number: int, step: _Step, iteration: int) -> None:
         """Makes an instruction the last writer of what it writes."""

@@ -21,8 +21,8 @@ from cyclelens.analyzer.commands.common import (
 )
 
 if TYPE_CHECKING:
-    from cyclelens.analyzer.insight.work import Pace, Work
-    from cyclelens.analyzer.model.result import Analysis, Prediction
+    from cyclelens.analyzer.insight.work import Pace
+    from cyclelens.analyzer.model.result import Analysis, Prediction, Work
 
 TOO_SLOW = 3
 """Exit code: everything could be predicted, and some region takes longer than it may."""
@@ -185,7 +185,8 @@ def _percentage(text: str) -> float:
 
 
 def _read_baseline(path: Path) -> _Baseline:
-    from cyclelens.analyzer.insight.work import Pace, Work
+    from cyclelens.analyzer.insight.work import Pace
+    from cyclelens.analyzer.model.result import Work
 
     try:
         content = json.loads(path.read_text(encoding="utf-8"))

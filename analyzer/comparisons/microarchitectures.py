@@ -21,8 +21,8 @@ from cyclelens.analyzer.comparisons.predictions import (
 from cyclelens.analyzer.comparisons.request import Request
 from cyclelens.analyzer.comparisons.table import Rate, Step, Table, grid
 from cyclelens.analyzer.insight import wording
-from cyclelens.analyzer.insight.work import Work, work_of
-from cyclelens.analyzer.model.result import Analysis, Prediction
+from cyclelens.analyzer.insight.work import work_of
+from cyclelens.analyzer.model.result import Analysis, Prediction, Work
 from cyclelens.analyzer.reports import html
 
 COLUMNS = ("CPU", "cycles/iter", "bottleneck", "front end")

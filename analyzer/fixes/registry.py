@@ -101,7 +101,7 @@ def judge(
         options,
         region=name,
         trace=False,
-        alternatives=False,
+        causes=False,
         microarchitectures=(primary.microarchitecture,),
         forced=options.forced | {"arch"},
     )

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from cyclelens.analyzer.model.uops import InstructionTemplate, MemoryAccess
-from cyclelens.analyzer.simulator.tables.values import SUM, value_rule
+from cyclelens.analyzer.simulator.tables.values import SUM, ValueRule, value_rule
 from cyclelens.analyzer.uops.registers import canonical
 
 _MASK = (1 << 64) - 1
@@ -27,7 +27,7 @@ class Value:
     def plus(self, other: Value, times: int = 1) -> Value:
         """``self + times * other``."""
         if not other.terms:  # as nearly always
-            return Value(self.constant + times * other.constant, self.terms)
+            return self.moved(times * other.constant)
         terms = dict(self.terms)
         for term, factor in other.terms.items():
             terms[term] = terms.get(term, 0) + times * factor
@@ -36,10 +36,17 @@ class Value:
             {term: factor for term, factor in terms.items() if factor & _MASK},
         )
 
+    def moved(self, constant: int) -> Value:
+        """``self + constant``."""
+        return Value(self.constant + constant, self.terms) if constant else self
+
     @property
     def registers(self) -> frozenset[str]:
         """Registers whose value at the start it depends on."""
         return frozenset(term for term in self.terms if isinstance(term, str))
+
+
+_NOTHING = Value()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,28 +64,53 @@ def accesses(instructions: Sequence[InstructionTemplate], iterations: int = 2) -
     """The accesses of some iterations after each other, in program order."""
     registers: dict[str, Value] = {}
     fresh = count()
+    steps = _steps(instructions)
 
     def value(register: str | None) -> Value:
         if register is None:
-            return Value()
+            return _NOTHING
         name = canonical(register)
-        return registers.get(name, Value(terms={name: 1}))
+        known = registers.get(name)
+        if known is None:
+            known = registers[name] = Value(terms={name: 1})
+        return known
 
     found: list[list[Access]] = []
     for _ in range(iterations):
         found.append([])
-        for number, template in enumerate(instructions):
+        for number, template, rule, outputs in steps:
             for operand, access in enumerate(template.memory_operands):
                 address = value(access.base).plus(value(access.index), access.scale or 0)
-                address = address.plus(Value(access.displacement or 0))
+                address = address.moved(access.displacement or 0)
                 found[-1].append(Access(number, operand, access, address))
-            rule = value_rule(template, template.instruction)
-            for output in template.register_outputs:
+            for output in outputs:
                 if rule.kind == SUM:  # then there is only this one
-                    result = value(rule.base).plus(value(rule.index), rule.scale).plus(Value(rule.delta))
+                    result = value(rule.base).plus(value(rule.index), rule.scale).moved(rule.delta)
                 else:
                     result = Value(terms={next(fresh): 1})
-                registers[output.canonical] = result
+                registers[output] = result
             if template.rsp_change:
-                registers["RSP"] = value("RSP").plus(Value(template.rsp_change))
+                registers["RSP"] = value("RSP").moved(template.rsp_change)
     return found
+
+
+def _steps(
+    instructions: Sequence[InstructionTemplate],
+) -> list[tuple[int, InstructionTemplate, ValueRule, list[str]]]:
+    """Instructions that access memory or write what an address may come from, their numbers, their rules and
+    the registers among their results that an address may come from."""
+    rules = [value_rule(template, template.instruction) for template in instructions]
+    sources = {name for rule in rules if rule.kind == SUM for name in (rule.base, rule.index)}
+    sources.update(
+        name
+        for template in instructions
+        for access in template.memory_operands
+        for name in (access.base, access.index)
+    )
+    needed = {canonical(name) for name in sources if name is not None}
+    steps = []
+    for number, (template, rule) in enumerate(zip(instructions, rules, strict=True)):
+        outputs = [each.canonical for each in template.register_outputs if each.canonical in needed]
+        if outputs or template.memory_operands or template.rsp_change:
+            steps.append((number, template, rule, outputs))
+    return steps

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 
-from cyclelens.analyzer.insight.addresses import accesses
+from cyclelens.analyzer.insight.addresses import Access
 from cyclelens.analyzer.microarchitectures import extensions
 from cyclelens.analyzer.model.result import Assumption, Prediction
 from cyclelens.analyzer.model.uops import InstructionTemplate
@@ -43,14 +43,16 @@ _NAMED = 3
 Templates = Sequence[InstructionTemplate]
 
 
-def assumptions(prediction: Prediction, inner: Collection[int] = ()) -> tuple[Assumption, ...]:
-    """What the instructions alone tell; empty for most blocks. ``inner``: branches within the region, of
-    which others know more."""
+def assumptions(
+    prediction: Prediction, accessed: Sequence[Sequence[Access]], inner: Collection[int] = ()
+) -> tuple[Assumption, ...]:
+    """What the instructions alone tell; empty for most blocks. ``accessed``: their ``accesses`` in two
+    iterations; ``inner``: branches within the region, of which others know more."""
     kinds: tuple[Callable[[Prediction], Iterator[Assumption]], ...] = (
         _older_meaning,
         _call_not_counted,
         partial(_predicted_branches, inner=inner),
-        _warm_caches,
+        partial(_warm_caches, accessed=accessed),
         _operand_values,
         _no_denormals,
     )
@@ -100,11 +102,11 @@ def _older_meaning(prediction: Prediction) -> Iterator[Assumption]:
             yield Assumption("older-meaning", message, (index,))
 
 
-def _warm_caches(prediction: Prediction) -> Iterator[Assumption]:
+def _warm_caches(prediction: Prediction, accessed: Sequence[Sequence[Access]]) -> Iterator[Assumption]:
     """A loop that always touches the same addresses has them in the cache; others only say so."""
     if prediction.mode != "loop":
         return
-    first, second = accesses(prediction.instructions)
+    first, second = accessed
     streams: dict[object, int] = {}
     found, by_data = set(), False
     for now, later in zip(first, second, strict=True):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 
 from cyclelens.analyzer.bounds.dependencies import critical_chains
 from cyclelens.analyzer.bounds.registry import compute_bounds
@@ -16,19 +17,29 @@ def explain(block: Block, microarchitecture: Microarchitecture, simulation: Simu
     """The simulation's figure with bounds, bottlenecks and front-end shares. Simulates nothing itself."""
     critical = critical_chains(block, microarchitecture)
     bounds = dict(compute_bounds(block, microarchitecture, simulation, critical))
-    return Prediction(
-        microarchitecture=microarchitecture.name,
-        mode="loop" if block.loop else "unroll",
-        alignment=block.alignment,
-        cycles_per_iteration=steady_state(simulation),
+    return replace(
+        bare(block, simulation),
         bottlenecks=bottlenecks(bounds, simulation),
         bounds=bounds,
         front_end=front_end_shares(simulation),
+        chain=tuple(critical.cycles.items()),
+        tied_chains=len(critical.chains),
+    )
+
+
+def bare(block: Block, simulation: Simulation) -> Prediction:
+    """The simulation's figure alone."""
+    return Prediction(
+        microarchitecture=block.microarchitecture,
+        mode="loop" if block.loop else "unroll",
+        alignment=block.alignment,
+        cycles_per_iteration=steady_state(simulation),
+        bottlenecks=(),
+        bounds={},
+        front_end={},
         instructions=block.instructions,
         simulation=simulation,
         account=simulation.account,
-        chain=tuple(critical.cycles.items()),
-        tied_chains=len(critical.chains),
     )
 
 

@@ -7,10 +7,10 @@ overlap. Neither can be read off the code, so both figures are stated.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from cyclelens.analyzer.insight.addresses import Access, accesses
+from cyclelens.analyzer.insight.addresses import Access
 from cyclelens.analyzer.insight.assumptions import listed
 from cyclelens.analyzer.insight.explain import steady_state
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
@@ -30,13 +30,15 @@ Places = dict[tuple[int, int], Access]
 
 def overlaps(
     block: Block,
+    accessed: Sequence[Sequence[Access]],
     microarchitecture: Microarchitecture,
     cycles: float,
     options: ModelOptions,
     cancel: Callable[[], bool] | None = None,
 ) -> tuple[Assumption, ...]:
-    """What is taken to differ in memory and costs time if it does not. ``cycles``: per iteration as it is."""
-    by_data, by_pointer = _unknown(block)
+    """What is taken to differ in memory and costs time if it does not. ``accessed``: the block's ``accesses``
+    in two iterations; ``cycles``: per iteration as it is."""
+    by_data, by_pointer = _unknown(accessed)
     found = []
     for places, assumption in ((by_data, _same_address), (by_pointer, _no_overlap)):
         if not places:
@@ -48,10 +50,10 @@ def overlaps(
     return tuple(found)
 
 
-def _unknown(block: Block) -> tuple[Places, Places]:
+def _unknown(accessed: Sequence[Sequence[Access]]) -> tuple[Places, Places]:
     """Stores and later loads whose addresses differ by nobody knows what: because the data choose a place
     behind one pointer, and because there are two pointers."""
-    first, second = accesses(block.instructions)
+    first, second = accessed
     order = [*first, *second]
     by_data: Places = {}
     by_pointer: Places = {}
@@ -60,7 +62,7 @@ def _unknown(block: Block) -> tuple[Places, Places]:
             continue
         for load in order[at + 1 :]:
             # What an instruction stores it has loaded before.
-            if not load.access.read or (load in first and load.instruction == store.instruction):
+            if not load.access.read or (load.instruction == store.instruction and load in first):
                 continue
             difference = load.address.plus(store.address, -1)
             if not difference.terms or difference.registers & _APART:

@@ -24,18 +24,20 @@ def positions(
     options: ModelOptions,
     cancel: Callable[[], bool] | None = None,
     first: Simulation | None = None,
+    known: dict[bytes, Position] | None = None,
 ) -> tuple[Position, ...]:
     """The region at these offsets within a 64-byte line, in their order. ``build`` makes its block for one of
-    them; ``first``: the simulation at the first offset, if there is one. Raises what ``simulate`` raises."""
-    known: dict[bytes, Position] = {}
-    found = []
+    them; ``first``: the simulation at the first offset, if there is one; ``known``, which grows: what was
+    found before, by what the front end calls a ``placement``. Raises what ``simulate`` raises."""
+    known = {} if known is None else known
+    found: list[Position] = []
     for offset in offsets:
         block = build(offset)
         pipeline = started(block, microarchitecture, options)
         key, hit = pipeline.front_end.placement(), _erratum(pipeline.program)
         release(pipeline)
         if key not in known:
-            simulation = first if first is not None and not known else None
+            simulation = first if not found else None
             if simulation is None:
                 simulation = simulate(block, microarchitecture, details=False, options=options, cancel=cancel)
             known[key] = Position(offset, steady_state(simulation), hit)
@@ -62,14 +64,14 @@ def unknown_offset(prediction: Prediction, placement: Placement) -> Iterator[Ass
     yield Assumption("unknown-offset", message, (), values)
 
 
-def alone(prediction: Prediction) -> tuple[Position, ...]:
+def alone(block: Block, simulation: Simulation) -> tuple[Position, ...]:
     """The only place of a region that was simulated there."""
     hit = frozenset(
         index
-        for index, template in enumerate(prediction.instructions)
-        if prediction.mode == "loop" and template.jcc_erratum and not template.fused_with_previous
+        for index, template in enumerate(block.instructions)
+        if block.loop and template.jcc_erratum and not template.fused_with_previous
     )
-    return (Position(prediction.alignment, prediction.cycles_per_iteration, hit),)
+    return (Position(block.alignment, steady_state(simulation), hit),)
 
 
 def _erratum(program: Program) -> frozenset[int]:

@@ -81,8 +81,9 @@ def slots(words: Vocabulary, account: Account) -> str:
 
 def lost(words: Vocabulary, account: Account, instruction: int) -> str:
     """The cycles that an instruction costs and why; empty if they are too few to mention."""
-    cycles_lost, cause = account.lost_cycles(instruction), account.main_cause(instruction)
-    if cause is None or cycles_lost < 0.005:
+    cycles_lost = account.lost_cycles(instruction)
+    cause = account.main_cause(instruction) if cycles_lost >= 0.005 else None
+    if cause is None:
         return ""
     return f"{cycles_lost:.2f} cycles per iteration are lost because of it ({words.cause(cause)})"
 

@@ -10,32 +10,15 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
-from cyclelens.analyzer.insight.addresses import accesses
-from cyclelens.analyzer.model.result import RegionAnalysis
+from cyclelens.analyzer.insight.addresses import Access
+from cyclelens.analyzer.model.result import RegionAnalysis, Work
 from cyclelens.analyzer.model.uops import InstructionTemplate
 from cyclelens.analyzer.uops.registers import canonical
 
 _AMOUNT = re.compile(r"([1-9]\d{0,8})(B?)")
 _STACK = "RSP"
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """What one iteration of a region does."""
-
-    amount: int
-    unit: str
-    """``element`` or ``byte``."""
-    source: str
-    """How it is known: ``per=8``, ``step of rsi``."""
-
-    def __str__(self) -> str:
-        """``32 bytes per iteration (step of rsi)``."""
-        plural = "" if self.amount == 1 else "s"
-        return f"{self.amount} {self.unit}{plural} per iteration ({self.source})"
 
 
 class Pace(NamedTuple):
@@ -69,15 +52,18 @@ def work_of(region: RegionAnalysis) -> Work | None:
     option = region.region.options.get("per")
     if option is not None and (work := stated(option)):
         return work
-    return inferred(region.predictions[0].instructions) if region.predictions else None
+    return region.predictions[0].work if region.predictions else None
 
 
-def inferred(instructions: Sequence[InstructionTemplate]) -> Work | None:
+def inferred(
+    instructions: Sequence[InstructionTemplate], accessed: Sequence[Sequence[Access]]
+) -> Work | None:
     """The step of the addresses that the instructions read and write, where it is constant. If they move by
-    different ones, the smallest: rows of a matrix are far from each other."""
+    different ones, the smallest: rows of a matrix are far from each other. ``accessed``: their ``accesses``
+    in two iterations."""
     written = {output.canonical for template in instructions for output in template.register_outputs}
     steps: defaultdict[int, dict[str, None]] = defaultdict(dict)
-    for now, later in zip(*accesses(instructions), strict=True):
+    for now, later in zip(*accessed, strict=True):
         moved = later.address.plus(now.address, -1)
         names = [name for name in (now.access.base, now.access.index) if name and canonical(name) in written]
         if names and _STACK not in names and moved.constant and not moved.terms:

@@ -47,9 +47,8 @@ def absent_from(has: frozenset[str], instruction: Instruction) -> tuple[str, ...
 
 def older_meaning(instruction: Instruction, microarchitecture: str) -> str:
     """What the microarchitecture runs instead of an instruction that it does not know; empty if it does."""
-    if instruction.extensions <= registry.get(microarchitecture).extensions:
-        return ""
-    return _OLDER_MEANING.get(instruction.mnemonic, "")
+    older = _OLDER_MEANING.get(instruction.mnemonic, "")
+    return older if older and not instruction.extensions <= registry.get(microarchitecture).extensions else ""
 
 
 def _title(name: str) -> str:

@@ -173,6 +173,22 @@ class Assumption:
 
 
 @dataclass(frozen=True, slots=True)
+class Work:
+    """What one iteration of a region does."""
+
+    amount: int
+    unit: str
+    """``element`` or ``byte``."""
+    source: str
+    """How it is known: ``per=8``, ``step of rsi``."""
+
+    def __str__(self) -> str:
+        """``32 bytes per iteration (step of rsi)``."""
+        plural = "" if self.amount == 1 else "s"
+        return f"{self.amount} {self.unit}{plural} per iteration ({self.source})"
+
+
+@dataclass(frozen=True, slots=True)
 class Prediction:
     """One region on one microarchitecture: the figure and why."""
 
@@ -201,6 +217,8 @@ class Prediction:
     """What the figure takes for granted."""
     positions: tuple[Position, ...] = ()
     """Everywhere the region may lie, by rising offset; ``alignment`` is one of them."""
+    work: Work | None = None
+    """What an iteration does, as far as the instructions alone tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,6 +378,9 @@ class AnalysisOptions:
     says it; later ones win, and all of them over the markers."""
     forced: frozenset[str] = frozenset()
     """Marker options (``arch mode alignment align``) that do not win: the user gave them explicitly."""
+    causes: bool = True
+    """The prediction is to say what limits the figure and what it takes for granted; else it is the figure
+    alone, everywhere the region may lie."""
     alternatives: bool = True
     """The prediction is to say what it costs where accesses meet in memory that are taken to differ."""
     regions: str = "markers"

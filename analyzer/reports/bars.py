@@ -7,10 +7,9 @@ from html import escape
 
 from cyclelens.analyzer.insight import vocabulary, wording
 from cyclelens.analyzer.insight.confidence import is_uncertain
-from cyclelens.analyzer.insight.work import Work
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.account import Cause
-from cyclelens.analyzer.model.result import Prediction
+from cyclelens.analyzer.model.result import Prediction, Work
 
 USED = "#2e8b57"
 _TIME = "#6f7f8f"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from functools import lru_cache
 
 from cyclelens.analyzer.escaping import code, printable, prose
 from cyclelens.analyzer.insight import absence, as_written, vocabulary, wording, work
@@ -67,10 +67,12 @@ def _items(region: RegionAnalysis, prediction: Prediction, index: int, encoder: 
     if template.facts is None:
         yield f"no figures: counted as one uop without a {words.unit}"
         return
-    unfused = sum(1 for uop in template.uops if uop.units.mask)
+    allowed: dict[str, int] = {}
+    for uop in template.uops:
+        if uop.units.mask:
+            allowed[uop.units.label] = allowed.get(uop.units.label, 0) + 1
     issued, delivered = len(template.fused_uops), len(template.idq_uops)
-    yield f"uops: {unfused} executed, {issued} {words.issued}, {delivered} from the front end"
-    allowed = Counter(uop.units.label for uop in template.uops if uop.units.mask)
+    yield f"uops: {sum(allowed.values())} executed, {issued} {words.issued}, {delivered} from the front end"
     if allowed:
         yield f"allowed {words.unit}s: " + ", ".join(f"{count}×{label}" for label, count in allowed.items())
     usage = prediction.simulation.usage[index]
@@ -78,10 +80,10 @@ def _items(region: RegionAnalysis, prediction: Prediction, index: int, encoder: 
     used = [f"{label(port)} {uops:.2f}" for port, uops in sorted(usage.ports.items()) if uops >= 0.005]
     if used:
         yield f"{words.unit}s used, uops per iteration: {', '.join(used)}"
-    latencies = sorted({cycles for uop in template.uops for _, cycles in uop.outputs})
-    if template.latencies:
-        yield f"latency: {_span(sorted(set(template.latencies.values())))}"
-    elif latencies:
+    latencies = set(template.latencies.values())
+    if not latencies:
+        latencies = {cycles for uop in template.uops for _, cycles in uop.outputs}
+    if latencies:
         yield f"latency: {_span(latencies)}"
     if template.divider_cycles:
         yield f"divider: busy for {template.divider_cycles} cycles"
@@ -100,13 +102,14 @@ def _items(region: RegionAnalysis, prediction: Prediction, index: int, encoder: 
             yield lost
 
 
-def _span(cycles: list[int]) -> str:
-    low, high = cycles[0], cycles[-1]
+def _span(cycles: Collection[int]) -> str:
+    low, high = min(cycles), max(cycles)
     if low == high:
         return f"{low} cycle{'' if low == 1 else 's'}"
     return f"{low} to {high} cycles, depending on the operands"
 
 
+@lru_cache(maxsize=1024)
 def _link(name: str) -> str:
     """Page of a variant: its name with every run of other characters replaced by one underscore."""
     return f"https://uops.info/html-instr/{re.sub(r'[^A-Za-z0-9]+', '_', name).strip('_')}.html"

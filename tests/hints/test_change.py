@@ -3,7 +3,8 @@
 import pytest
 from cyclelens.analyzer.hints.change import change, label_with_change
 from cyclelens.analyzer.hints.layout import LINE_BUDGET
-from cyclelens.analyzer.insight.work import Pace, Work
+from cyclelens.analyzer.insight.work import Pace
+from cyclelens.analyzer.model.result import Work
 from hypothesis import given
 from hypothesis import strategies as st
 

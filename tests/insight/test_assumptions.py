@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from blocks import templates_of
+from cyclelens.analyzer.insight.addresses import accesses
 from cyclelens.analyzer.insight.assumptions import CODES, assumptions
 from factories import prediction
 
@@ -11,7 +12,7 @@ from factories import prediction
 def told(code, name="SKL", mode="unroll"):
     """The assumptions about these instructions."""
     block = templates_of(code.replace(" ", ""), name)
-    return assumptions(prediction(block, microarchitecture=name, mode=mode))
+    return assumptions(prediction(block, microarchitecture=name, mode=mode), accesses(block))
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ CHAIN = "488b06 488907 480fafc9 480fafc9 480fafc9 4883c620 48ffca 75e4"  # multi
 def met(code: str, name: str = "SKL", cycles: float = 1.0) -> dict[str, float]:
     """Codes and figures."""
     block = block_of(code, name, loop=True)
-    found = overlaps(block, registry.get(name), cycles, PUBLISHED)
+    found = overlaps(block, accesses(block.instructions), registry.get(name), cycles, PUBLISHED)
     return {each.code: float(each.values["cycles_per_iteration"]) for each in found}
 
 

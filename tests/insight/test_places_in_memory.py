@@ -14,6 +14,7 @@ from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.options import PUBLISHED
 from cyclelens.analyzer.model.result import Position
 from cyclelens.analyzer.model.source import Placement
+from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.simulator.pipeline import simulate
 from factories import prediction, template
 
@@ -122,9 +123,10 @@ def test_offsets_are_told_in_few_words() -> None:
 
 
 def test_a_single_place_is_a_position_too() -> None:
-    block = [template("jnz .loop", jcc_erratum=True, is_branch=True)]
-    assert alone(prediction(block, cycles=2.0)) == (Position(0, 2.0, frozenset([0])),)
-    assert alone(prediction(block, cycles=2.0, mode="unroll"))[0].erratum == NOTHING
+    entries = (template("jnz .loop", jcc_erratum=True, is_branch=True),)
+    simulation = prediction(entries, cycles=2.0).simulation
+    assert alone(Block(entries, "SKL", True), simulation) == (Position(0, 2.0, frozenset([0])),)
+    assert alone(Block(entries, "SKL", False, 16), simulation) == (Position(16, 2.0, NOTHING),)
 
 
 def test_the_erratum_is_reported_where_it_may_strike_and_costs_something() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from blocks import store
 from cyclelens.analyzer.api import Analyzer
-from cyclelens.analyzer.insight.work import Pace, Work, faster, sentence, stated, work_of
-from cyclelens.analyzer.model.result import AnalysisOptions
+from cyclelens.analyzer.insight.work import Pace, faster, sentence, stated, work_of
+from cyclelens.analyzer.model.result import AnalysisOptions, Work
 
 
 def analysed(body: str, option: str = ""):
