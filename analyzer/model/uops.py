@@ -162,8 +162,6 @@ class InstructionTemplate:
     eliminable_move: bool = False
     added: int | None = None
     """The constant that the renamer can add to its input, or load (V9); None: it is no such instruction."""
-    adds_memory: bool = False
-    """It adds such a constant to a word in memory."""
     offset_registers: tuple[str, ...] = ()
     """Canonical registers that cost it two cycles while the renamer owes them a constant (V9)."""
     joins_next: bool = False

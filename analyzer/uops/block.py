@@ -443,7 +443,6 @@ def _template(
         jcc_erratum=jcc,
         eliminable_move=prepared.eliminable_move,
         added=None if branch is not None else prepared.added,
-        adds_memory=prepared.adds_memory,
         offset_registers=prepared.offset_registers,
         joins_next=joins,
         serializing=prepared.serializing,

@@ -63,7 +63,7 @@ def joins_operation(move: Instruction, operation: Instruction) -> bool:
         return False
     by_register = len(operation.operands) == 2 and operation.operands[1].register is not None
     if source.kind is OperandKind.MEMORY:
-        return by_register and not shifts
+        return by_register and not shifts and operation.operands[1].register != target.register
     return source.register is not None and (by_register or operation.immediate is not None)
 
 

@@ -75,8 +75,6 @@ class Prepared:
     """Of a load whose result another uop of the instruction computes with."""
     added: int | None = None
     """The constant by which its result differs from its input, if the renamer can do that (V9)."""
-    adds_memory: bool = False
-    """It adds such a constant to a word in memory."""
     offset_registers: tuple[str, ...] = ()
     """Canonical registers that cost it two cycles while the renamer owes them a constant (V9)."""
 
@@ -285,7 +283,6 @@ def prepare(
         load_latency=loaded[vector],
         operand_latency=loaded[simd],
         added=added,
-        adds_memory=adds_memory(instruction, microarchitecture),
         offset_registers=_offset_registers(instruction, microarchitecture),
     )
 
@@ -320,16 +317,6 @@ def _constant(instruction: Instruction) -> int | None:
     if instruction.mnemonic == "sub" and instruction.immediate is not None:
         return -instruction.immediate
     return instruction.immediate
-
-
-def adds_memory(instruction: Instruction, microarchitecture: Microarchitecture) -> bool:
-    """Whether it adds a constant that fits to a word in memory."""
-    limit = microarchitecture.add_offset_limit
-    if instruction.mnemonic not in ("add", "sub", "inc", "dec") or not limit:
-        return False
-    constant = _constant(instruction)
-    in_memory = instruction.operands[0].kind is OperandKind.MEMORY
-    return in_memory and constant is not None and -limit <= constant < limit
 
 
 def _offset_registers(instruction: Instruction, microarchitecture: Microarchitecture) -> tuple[str, ...]:

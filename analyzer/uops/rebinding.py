@@ -27,7 +27,6 @@ from cyclelens.analyzer.uops.operands import (
     added_at_rename,
     added_constant,
     address_registers,
-    adds_memory,
     as_register,
 )
 from cyclelens.analyzer.uops.registers import HIGH8, canonical
@@ -66,8 +65,6 @@ def shape_of(
         key.append("rsp or r12")
     if added_at_rename(instruction, microarchitecture) is not None:
         key.append("added at rename")
-    elif adds_memory(instruction, microarchitecture):
-        key.append("added in memory")
     return tuple(key), tuple(names)
 
 

@@ -112,16 +112,65 @@ class TestW6:
         assert cycles("4d8b75004d8d7eff4d85ff4d897d00" + "48ffca75ec", "GNR", loop=True) == 1.00
         assert unrolled("4d8b75004d8d7eff4d85ff4d897d00") == 7.00
 
-    def test_and_so_it_is_in_memory(self) -> None:
-        """add dword [rsi], 1: 0.996 and 7.43"""
-        assert looped("830601") == 1.00
-        assert unrolled("830601") == 7.00
+    @pytest.mark.parametrize(
+        ("code", "expected"),
+        [
+            ("830601", 1.00),  # add dword [rsi], 1: 0.996, straight-line 7.43
+            ("48830601 48830601", 2.00),  # twice: 2.00, so that each addition takes its cycle
+            ("488326 01", 1.00),  # and qword [rsi], 1: 1.001
+            ("488906 488b06 480fafc0", 3.00),  # mov [rsi], rax; mov rax, [rsi]; imul rax, rax: 3.00
+            ("488b06 90 4801d8 488906", 1.00),  # mov rax, [rsi]; nop; add rax, rbx; mov [rsi], rax: 1.00
+            ("48031e 48891e", 1.00),  # add rbx, [rsi]; mov [rsi], rbx: 1.00
+            ("f3480fb81e 48891e", 3.00),  # popcnt rbx, [rsi]; mov [rsi], rbx: 3.00
+            ("0fb606 ffc0 8806", 1.00),  # movzx eax, byte [rsi]; inc eax; mov [rsi], al: 1.00
+            ("890424 8b0424 8d0418", 1.00),  # mov [rsp], eax; mov eax, [rsp]; lea eax, [rax+rbx]: 1.00
+        ],
+    )
+    def test_it_makes_no_difference_what_computes_the_word(self, code: str, expected: float) -> None:
+        assert looped(code) == pytest.approx(expected, abs=0.05)
 
-    def test_an_operation_that_is_under_way_comes_by_forwarding(self) -> None:
-        """mov rax, [rsi]; add rax, rbx; mov [rsi], rax: 7.39 both ways. add [rsi], rax: 7.37."""
-        assert looped("488b06 4801d8 488906") == 7.00
-        assert unrolled("488b06 4801d8 488906") == 7.00
-        assert looped("480106") == 7.00
+    @pytest.mark.parametrize(
+        ("code", "expected"),
+        [
+            ("488b06 4801d8 488906", 7.00),  # mov rax, [rsi]; add rax, rbx; mov [rsi], rax: 7.37, fused (A4)
+            ("480106", 7.00),  # add [rsi], rax: 7.35
+            ("48831601", 8.00),  # adc qword [rsi], 1: 8.00
+            ("c4e2c0f21e 48891e", 7.00),  # andn rbx, rdi, [rsi]; mov [rsi], rbx: 7.29
+            ("481306 488906", 7.00),  # adc rax, [rsi]; mov [rsi], rax: 7.59
+            ("0fb706 ffc0 668906", 7.00),  # movzx eax, word [rsi]; inc eax; mov [rsi], ax: 7.35
+            ("486306 ffc0 8906", 7.00),  # movsxd rax, dword [rsi]; inc eax; mov [rsi], eax: 7.45
+            ("f048830601", 18.00),  # lock add qword [rsi], 1: 18.00
+        ],
+    )
+    def test_what_has_other_inputs_extends_its_sign_or_is_a_word_is_not_renamed(
+        self, code: str, expected: float
+    ) -> None:
+        assert looped(code) == expected
+
+    def test_a_load_within_the_stored_bytes_is_renamed_only_at_their_start(self) -> None:
+        """mov [rsi], rax; movzx eax, byte [rsi] or [rsi+1]; lea rax, [rax+rbx]: 1.00 and 7.33"""
+        assert looped("488906 0fb606 488d0418") == 1.00
+        hardware = ModelOptions(model="hardware", assume="same")
+        for place, expected in (("06", 1.00), ("4601", 7.00)):
+            code = f"4889060fb6{place}488d0418"
+            body = code + DEC_JNZ
+            ending = f"{-(len(body) // 2 + 1) & 0xFF:02x}"
+            assert cycles(body + ending, "GNR", loop=True, options=hardware) == expected
+
+    @pytest.mark.parametrize(
+        ("operation", "expected"),
+        [
+            ("", 5.00),  # 5.00
+            ("488d0418", 7.00),  # lea rax, [rax+rbx]: 7.34
+            ("480fafc0", 8.00),  # imul rax, rax: 8.00
+            ("480fafc0 480fafc0", 11.00),  # 11.00
+        ],
+    )
+    def test_forwarding_takes_longer_of_what_has_just_been_computed(
+        self, operation: str, expected: float
+    ) -> None:
+        """xor ebp, ebp; mov rax, [rsi+rbp]; ...; mov [rsi+rbp], rax: with an index nothing is renamed"""
+        assert looped(f"31ed 488b042e {operation} 4889042e") == expected
 
     def test_vectors_are_not_renamed(self) -> None:
         """movups [rsi], xmm0; movups xmm0, [rsi]: 7.36"""

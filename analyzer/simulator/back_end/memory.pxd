@@ -35,6 +35,7 @@ cdef class Memory:
     cdef public long long[::1] symbol
     cdef bint _from_store
     cdef public int blocked
+    cdef public long long ahead
     cdef public int first_live
     cdef int _seen
     cdef long long _origins

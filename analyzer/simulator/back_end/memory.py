@@ -54,6 +54,8 @@ class Memory:
         """Whether the load looked at last reads what a store in flight has written."""
         self.blocked = 0
         """Whether the load looked at last meets a store that it cannot forward from."""
+        self.ahead: Long = 0
+        """Bytes from the first of that store to the first of the load."""
         self.first_live = 0
         """Stores before this one are long finished: forwarding from them changes nothing."""
         self._seen = 0
@@ -124,6 +126,7 @@ class Memory:
         """The entry that a load forwards from, NONE if there is none that still matters (W3)."""
         columns = self._columns
         self.blocked = 0
+        self.ahead = 0
         self._from_store = False
         while self.first_live < columns.stores and self._finished(self.first_live, cycle):
             self.first_live += 1
@@ -164,6 +167,7 @@ class Memory:
                 stored = columns.store_bytes[store]
                 if ahead == 0 or -size < ahead < stored:
                     self._from_store = True
+                    self.ahead = ahead
                     self.blocked = size > 0 and stored > 0 and (ahead < 0 or ahead + size > stored)
                     return store
             store -= 1

@@ -5,11 +5,14 @@ from cyclelens.analyzer.simulator.tables.columns cimport Columns
 from cyclelens.analyzer.simulator.tables.program cimport Program
 
 cdef int COMPUTE
+cdef int MITE
 cdef int NONE
 cdef int SIMD_CLASS
-cdef int UNKNOWN
-cdef int _COMPUTED
-cdef int _MATERIALIZED
+cdef int _APART
+cdef int _LATER
+cdef int _SLOW
+cdef int _SOON
+cdef int _WORD
 
 
 @cython.final
@@ -17,7 +20,6 @@ cdef class MemoryRenaming:
     cdef Columns _columns
     cdef Program _program
     cdef public bint active
+    @cython.locals(vector=cython.bint, computed=cython.bint)
     cdef void stored(self, int store, int value, int key, int owed) noexcept
-    cpdef int value(self, int static, int i, int store, int cycle) noexcept
-    cdef bint _is_computed(self, int value) noexcept
-    cdef bint _is_added(self, int value) noexcept
+    cpdef int value(self, int uop, int i, int store) noexcept

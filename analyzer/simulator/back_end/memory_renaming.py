@@ -5,17 +5,24 @@ from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.simulator.tables.columns import Columns
-from cyclelens.analyzer.simulator.tables.constants import COMPUTE, NONE, SIMD_CLASS, UNKNOWN
+from cyclelens.analyzer.simulator.tables.constants import COMPUTE, MITE, NONE, SIMD_CLASS
 
-_COMPUTED, _MATERIALIZED = 1, 2
-"""Steps by which forwarding takes longer of what an operation has computed, and of a vector or a sum that the
-renamer still owes."""
+_SOON, _LATER = 1, 2
+"""Cycles by which forwarding takes longer of what an operation of a cycle or two has computed, and of a sum
+that the renamer still owes and of a vector that was loaded."""
+_SLOW = 3
+"""Latency of an operation from which on that costs nothing: the load is still waiting then."""
+_APART = NONE - 1
+"""Of a store whose data are no value that a load could take over."""
+_WORD = 2
+"""Bytes of the only width of registers that is not renamed."""
 
 
 class MemoryRenaming:
     """The pair of load and store is learnt by the addresses of the instructions, so that it does not happen
-    in copies of the code. What an operation has not computed yet when the load is renamed comes by
-    forwarding; and so does, for all that is known, what has an index or no base register in its address."""
+    in copies of the code. Vectors and 16-bit words come by forwarding; and so do, for all that is known,
+    what has an index in its address and what shares its entry in the scheduler with an operation of two
+    other inputs."""
 
     def __init__(self, columns: Columns, microarchitecture: Microarchitecture) -> None:
         self._columns = columns
@@ -26,41 +33,32 @@ class MemoryRenaming:
         """A store's data are renamed. ``key``: of the register that holds them, NONE for a value within the
         instruction; ``owed``: whether a constant is owed to it (V9)."""
         columns = self._columns
-        columns.store_value[store] = value
-        if owed or (key != NONE and self._program.key_class[key] == SIMD_CLASS):
-            columns.store_late[store] = _MATERIALIZED
-        elif self._is_computed(value):
-            columns.store_late[store] = _COMPUTED
+        vector: bool = key != NONE and self._program.key_class[key] == SIMD_CLASS
+        columns.store_value[store] = _APART if vector else value
+        producer = columns.value_uop[value]
+        computed: bool = producer != NONE and self._program.u_kind[columns.static[producer]] == COMPUTE
+        if owed or (vector and not computed):
+            columns.store_late[store] = _LATER
+        elif computed and columns.value_latency[value] < _SLOW:
+            columns.store_late[store] = _SOON
 
-    def value(self, static: int, i: int, store: int, cycle: int) -> int:
+    def value(self, uop: int, i: int, store: int) -> int:
         """The row of the value that a load takes over from this store, NONE if it has to load."""
         columns = self._columns
         program = self._program
+        static = columns.static[uop]
+        loaded = program.u_bytes[static]
+        stored = columns.store_bytes[store]
         if (
             not program.loop
-            or not (program.i_whole[i] or program.i_adds_memory[i])
-            or program.u_bytes[static] != columns.store_bytes[store]
-            or program.u_index[static] >= 0
-            or program.u_base[static] < 0
+            or not program.i_takes_over[i]
+            or (program.i_joins[i] and columns.source[uop] != MITE)
+            or loaded > stored
+            or loaded == _WORD
+            or stored == _WORD
         ):
             return NONE
         value = columns.store_value[store]
-        if value == NONE:
-            return columns.old_value(0)
-        ready = columns.value_ready[value]
-        if UNKNOWN < ready <= cycle:
-            return value
-        if self._is_computed(value) and not self._is_added(value):
+        if value == _APART:
             return NONE
-        return value
-
-    def _is_computed(self, value: int) -> bool:
-        """Whether an operation makes the value, and not a load."""
-        producer = self._columns.value_uop[value]
-        return producer != NONE and self._program.u_kind[self._columns.static[producer]] == COMPUTE
-
-    def _is_added(self, value: int) -> bool:
-        """Whether an addition makes the value that the renamer could have carried out."""
-        program = self._program
-        i = self._columns.position[self._columns.value_uop[value]]
-        return program.i_adds[i] != 0 or program.i_adds_memory[i] != 0
+        return columns.old_value(0) if value == NONE else value

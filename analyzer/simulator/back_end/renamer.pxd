@@ -59,7 +59,6 @@ cdef class Renamer:
     cdef public int merged_for
     cdef public int open_store
     cdef public int taken_over
-    cdef public int in_memory
     cdef public bint between_instructions
     cdef int start(self) except -1
     cdef void stand(self, int cycle) noexcept
@@ -77,7 +76,6 @@ cdef class Renamer:
     cdef void _write(self, int key, int value, int computed, int owed) noexcept
     cdef void _rename_eliminated(self, int i) noexcept
     cdef void _rename_added(self, int i, int static) noexcept
-    cdef void _rename_added_in_memory(self, int static) noexcept
     @cython.locals(same=cython.bint)
     cdef void _connect(self, int uop, int static) noexcept
     cdef void _make_visible(self, int i, bint eliminated) noexcept

@@ -98,8 +98,6 @@ class Renamer:
         self.open_store = NONE
         self.taken_over = NONE
         """The value that the load in hand takes over from a store."""
-        self.in_memory = NONE
-        """The same of the load before."""
         self.between_instructions = True
         """The uop renamed last was the last of its instruction."""
 
@@ -263,9 +261,6 @@ class Renamer:
         elif program.i_adds[i] and kind == COMPUTE and self.additions.fits(i):
             columns.port[uop] = ELIMINATED
             self._rename_added(i, static)
-        elif program.i_adds_memory[i] and kind == COMPUTE and self.in_memory != NONE:
-            columns.port[uop] = ELIMINATED
-            self._rename_added_in_memory(static)
         elif kind >= SYNC:
             self._connect(uop, static)
         elif program.i_no_uops[i]:
@@ -289,17 +284,15 @@ class Renamer:
                 columns.collided[uop] = 0
                 if program.exact_values:
                     columns.word[uop] = self._memory.word(static)
-                if store != NONE and self.memory_renaming.active:
-                    self.taken_over = self.memory_renaming.value(static, i, store, cycle)
+                if store != NONE and self.memory_renaming.active and self._memory.ahead == 0:
+                    self.taken_over = self.memory_renaming.value(uop, i, store)
                     if self.taken_over != NONE:
                         columns.store[uop] = NONE
                         columns.renamed[uop] = 1
                 if self._fast_pointer_chasing and self._chases_pointer(static):
                     columns.latency_bonus[uop] = 1
             self._connect(uop, static)
-            if kind == LOAD:
-                self.in_memory = self.taken_over
-                self.taken_over = NONE
+            self.taken_over = NONE
             if kind == STORE_DATA and self.memory_renaming.active and program.u_in_count[static]:
                 data = columns.input_value[columns.first_input[uop]]
                 operand = program.u_in0[static]
@@ -353,17 +346,6 @@ class Renamer:
             key = program.out_key[operand]
             owed = self.additions.owed_then(i) if key == program.i_move_target[i] else 0
             self._write(key, value, 1, owed)
-
-    def _rename_added_in_memory(self, static: int) -> None:
-        """The word that the load took over from a store is stored again, with a constant owed to it."""
-        program = self._program
-        first = program.u_out0[static]
-        for operand in range(first, first + program.u_out_count[static]):
-            key = program.out_key[operand]
-            if program.out_internal[operand]:
-                self.internal[key] = self.in_memory
-            else:
-                self._write(key, self.in_memory, 1, 0)
 
     def _connect(self, uop: int, static: int) -> None:
         """Resolve inputs, make results (W4)."""

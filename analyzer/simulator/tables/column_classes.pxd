@@ -106,10 +106,9 @@ cdef class BlockColumns:
     cdef public int[::1] i_move_32
     cdef public int[::1] i_adds
     cdef public int[::1] i_added
-    cdef public int[::1] i_adds_memory
     cdef public int[::1] i_offset_key0
     cdef public int[::1] i_offset_key1
-    cdef public int[::1] i_whole
+    cdef public int[::1] i_takes_over
     cdef public int[::1] i_joins
     cdef public int[::1] i_serializing
     cdef public int[::1] i_load_fence

@@ -33,10 +33,9 @@ INSTRUCTIONS = (
     "move_32",
     "adds",
     "added",
-    "adds_memory",
     "offset_key0",
     "offset_key1",
-    "whole",
+    "takes_over",
     "joins",
     "serializing",
     "load_fence",
@@ -299,10 +298,9 @@ class BlockColumns:
         self.i_move_32 = ints(0)
         self.i_adds = ints(0)
         self.i_added = ints(0)
-        self.i_adds_memory = ints(0)
         self.i_offset_key0 = ints(0)
         self.i_offset_key1 = ints(0)
-        self.i_whole = ints(0)
+        self.i_takes_over = ints(0)
         self.i_joins = ints(0)
         self.i_serializing = ints(0)
         self.i_load_fence = ints(0)
@@ -378,7 +376,7 @@ class BlockColumns:
         if count <= self._instructions_room:
             return
         room = self._instructions_room = 64 + 2 * count
-        table = self._instructions_table = memoryview(ints(44 * room))
+        table = self._instructions_table = memoryview(ints(43 * room))
         self.i_length = table[0 * room : 1 * room]
         self.i_opcode = table[1 * room : 2 * room]
         self.i_lcp = table[2 * room : 3 * room]
@@ -406,23 +404,22 @@ class BlockColumns:
         self.i_move_32 = table[24 * room : 25 * room]
         self.i_adds = table[25 * room : 26 * room]
         self.i_added = table[26 * room : 27 * room]
-        self.i_adds_memory = table[27 * room : 28 * room]
-        self.i_offset_key0 = table[28 * room : 29 * room]
-        self.i_offset_key1 = table[29 * room : 30 * room]
-        self.i_whole = table[30 * room : 31 * room]
-        self.i_joins = table[31 * room : 32 * room]
-        self.i_serializing = table[32 * room : 33 * room]
-        self.i_load_fence = table[33 * room : 34 * room]
-        self.i_store_fence = table[34 * room : 35 * room]
-        self.i_tp = table[35 * room : 36 * room]
-        self.i_symbol_source = table[36 * room : 37 * room]
-        self.i_pointer_load = table[37 * room : 38 * room]
-        self.i_wait = table[38 * room : 39 * room]
-        self.i_outputs_count = table[39 * room : 40 * room]
-        self.i_merge_count = table[40 * room : 41 * room]
-        self.i_fused_count = table[41 * room : 42 * room]
-        self.i_operands_count = table[42 * room : 43 * room]
-        self.i_results_count = table[43 * room : 44 * room]
+        self.i_offset_key0 = table[27 * room : 28 * room]
+        self.i_offset_key1 = table[28 * room : 29 * room]
+        self.i_takes_over = table[29 * room : 30 * room]
+        self.i_joins = table[30 * room : 31 * room]
+        self.i_serializing = table[31 * room : 32 * room]
+        self.i_load_fence = table[32 * room : 33 * room]
+        self.i_store_fence = table[33 * room : 34 * room]
+        self.i_tp = table[34 * room : 35 * room]
+        self.i_symbol_source = table[35 * room : 36 * room]
+        self.i_pointer_load = table[36 * room : 37 * room]
+        self.i_wait = table[37 * room : 38 * room]
+        self.i_outputs_count = table[38 * room : 39 * room]
+        self.i_merge_count = table[39 * room : 40 * room]
+        self.i_fused_count = table[40 * room : 41 * room]
+        self.i_operands_count = table[41 * room : 42 * room]
+        self.i_results_count = table[42 * room : 43 * room]
         self.i_offset = ints(room)
         self.i_idq0 = ints(room)
         self.i_uop0 = ints(room)

@@ -158,10 +158,9 @@ INSTRUCTIONS = Table(
         Field("move_32"),
         Field("adds"),  # the renamer can carry it out (V9)
         Field("added"),
-        Field("adds_memory"),  # the same where the target is a word in memory
         Field("offset_key0"),  # registers that it wants without a constant owed, or NO_KEY
         Field("offset_key1"),
-        Field("whole"),  # its only result is a general-purpose register, as it lay in memory
+        Field("takes_over"),  # its load can take over what was stored (W6)
         Field("joins"),  # a move without an issue slot
         Field("serializing"),
         Field("load_fence"),

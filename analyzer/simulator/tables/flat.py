@@ -54,6 +54,8 @@ _POINTER_LOADS = frozenset(
     }
 )
 _MAX_POINTER_CHASING_DISPLACEMENT = 2047
+_EXTENDING = ("movsx", "movsxd")
+_LOCK = 0xF0
 _HIGH8 = ("AH", "BH", "CH", "DH")
 
 
@@ -156,10 +158,9 @@ class FlatInstruction:
             "move_32": eliminable and outputs[0].width == 32,
             "adds": adds,
             "added": template.added or 0,
-            "adds_memory": template.adds_memory,
             "offset_key0": owed[0],
             "offset_key1": owed[1],
-            "whole": _loads_whole(template, instruction),
+            "takes_over": _takes_over(template, instruction),
             "joins": template.joins_next,
             "serializing": template.serializing,
             "load_fence": template.load_serializing,
@@ -368,14 +369,24 @@ def _symbol_rule(template: InstructionTemplate, instruction: Instruction) -> tup
     return False, 0
 
 
-def _loads_whole(template: InstructionTemplate, instruction: Instruction) -> bool:
-    """Whether its only result is a 64-bit register as it lay in memory: what memory renaming knows (W6)."""
-    outputs = template.register_outputs
-    return (
-        instruction.mnemonic in ("mov", "pop")
-        and len(outputs) == 1
-        and outputs[0].width == 64
-        and any(access.read for access in template.memory_operands)
+def _takes_over(template: InstructionTemplate, instruction: Instruction) -> bool:
+    """Whether its load can take over what was stored (W6): it loads a general-purpose register as a move
+    does, or what is done with the word reads nothing else but the register that it writes."""
+    if instruction.mnemonic in _EXTENDING or template.serializing or _LOCK in instruction.code[:1]:
+        return False
+    if any(operand.index for operand in instruction.operands):
+        return False
+    loads = [uop for uop in template.uops if uop.kind is UopKind.LOAD and uop.memory_operand >= 0]
+    if len(loads) != 1:
+        return False
+    loaded = {value for value, _ in loads[0].outputs}
+    users = [uop for uop in template.uops if uop.kind is UopKind.COMPUTE and loaded & {*uop.inputs}]
+    values = [*loads[0].outputs, *(result for uop in users for result in uop.outputs)]
+    written = {value for value, _ in values}
+    return not any(is_simd(name) for (kind, name) in written if kind is ValueKind.REGISTER) and all(
+        each in loaded or (each[0] is ValueKind.REGISTER and each in written)
+        for uop in users
+        for each in uop.inputs
     )
 
 
