@@ -2,11 +2,12 @@
 
     python benchmarks/fuzzing.py lines [--count 100000] [--seed N]
     python benchmarks/fuzzing.py files [--count 5000] [--seed N] [--programs SHARE] [PACKAGE...]
-    python benchmarks/fuzzing.py programs [--count 100000] [--seed N]
+    python benchmarks/fuzzing.py programs [--count 100000] [--seed N] [--jobs N]
     python benchmarks/fuzzing.py guided [OPTIONS OF LIBFUZZER]      (pip install -e .[fuzz])
 
 `lines` edits single statements, ten a text, between good ones; `files` edits whole files of examples/ and of
-the packages of corpora.py; `programs` makes whole programs, and compares their bytes with those of GNU as;
+the packages of corpora.py; `programs` makes whole programs, compares their bytes with those of GNU as
+and NASM, and leaves out of those that differ what they differ without;
 `guided` lets Atheris look for texts that reach new code, by the same edits and its own (`-max_total_time=600`
 ends it). What is found is printed and kept in build/fuzzing. Times are of this process alone: how long NASM
 takes over a file is its own affair.
@@ -15,6 +16,7 @@ takes over a file is its own affair.
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import sys
 import tempfile
@@ -22,8 +24,11 @@ import time
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "tests" / "support"), str(Path(__file__).parent)]
@@ -38,9 +43,9 @@ if GUIDED:
 with atheris.instrument_imports(include=["cyclelens.analyzer.assembly"]) if GUIDED else nullcontext():
     from cyclelens.analyzer.assembly.frontend import assemble
     from cyclelens.analyzer.model.source import AssembledFile
-    from differential import differences
+    from differential import Comparison, compare, reduced
     from mutations import PLAIN, mutate, mutate_file, violations
-    from programs import random_program
+    from programs import LANGUAGES, Program, random_program
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.s"))
 FOUND = ROOT / "build" / "fuzzing"
@@ -50,6 +55,8 @@ TRACED = 5
 """So many times longer takes what Atheris watches."""
 LONGEST = 1_000
 """Lines of a file that is taken: longer ones take their time without being edited."""
+STRETCH = 100
+"""Programs that a process tries before it says what became of them."""
 GOOD = {"att": "add %rax, %rbx", "intel": "add rbx, rax"}
 
 
@@ -138,26 +145,74 @@ def files(count: int, packages: Sequence[str], programs: float, source: random.R
     return log
 
 
-def programs(count: int, seed: int) -> None:
+class Tried(NamedTuple):
+    """What became of some programs."""
+
+    kinds: Counter[str]
+    found: list[tuple[int, str, str]]
+    """Of each that differs the number, what is left of its text, and the difference."""
+
+
+def programs(count: int, seed: int, jobs: int) -> None:
     """``refused`` and ``taken`` are counted beside the differences: what the assembler takes and we refuse,
     and the other way round."""
     kinds: Counter[str] = Counter()
     FOUND.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder:
-        for number in range(count):
+    started = time.monotonic()
+    with ProcessPoolExecutor(jobs) as pool:
+        stretches = [range(at, min(at + STRETCH, count)) for at in range(0, count, STRETCH)]
+        futures = [pool.submit(_try, seed, stretch) for stretch in stretches]
+        for done, future in enumerate(as_completed(futures), 1):
+            tried = future.result()
+            kinds.update(tried.kinds)
+            for number, text, message in tried.found:
+                path = FOUND / f"program-{seed}-{number}.s"
+                path.write_text(text)
+                print(f"{path.name}: {message}", flush=True)
+            if done % 100 == 0:
+                print(f"{kinds['programs']:,} programs, {time.monotonic() - started:.0f} s", flush=True)
+    others = ", ".join(f"{kind} {kinds[kind]:,}" for kind in ("refused", "taken"))
+    print(
+        f"{kinds['programs']:,} programs with seed {seed} in {time.monotonic() - started:.0f} s: "
+        f"{kinds['regions']:,} regions of {kinds['statements']:,} statements compared, "
+        f"{kinds['bytes']:,} programs with other bytes; {others}"
+    )
+    print(", ".join(f"{kind}: {kinds[kind]:,}" for kind in LANGUAGES))
+
+
+def _try(seed: int, numbers: Sequence[int]) -> Tried:
+    """Make and compare the programs of these numbers; what differs is reduced."""
+    tried = Tried(Counter(), [])
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for number in numbers:
             made = random_program(random.Random(f"{seed}-{number}"))
             # Others are asked for what is not encoded here, and cost a run each time.
-            external = number % 8 == 0
-            found = differences(made.text, made.language, Path(folder), syntax=made.syntax, programs=external)
-            kinds.update({each.kind for each in found})
-            if any(each.kind == "bytes" for each in found):
-                path = FOUND / f"program-{seed}-{number}.s"
-                path.write_text(made.text)
-                print(f"{path.name}: {found[0].message}", flush=True)
-            if number % 10_000 == 9_999:
-                print(f"{number + 1:,} programs: {dict(kinds)}", flush=True)
-    others = ", ".join(f"{kind} {kinds[kind]:,}" for kind in ("refused", "taken"))
-    print(f"{count:,} programs with seed {seed}, {kinds['bytes']:,} with other bytes; {others}")
+            external = made.needs_programs or number % 16 == 0
+            result = _compared(made, made.text, folder, external)
+            language = made.syntax if made.language == "gas" else made.language
+            tried.kinds.update(["programs", language, *{each.kind for each in result.differences}])
+            tried.kinds.update({"regions": result.regions, "statements": result.statements})
+            if any(each.kind == "bytes" for each in result.differences):
+                differs = partial(_differs, made, folder=folder, external=external)
+                lines = reduced(made.text.split("\n"), differs)
+                text = "\n".join([*lines, ""])
+                found = _compared(made, text, folder, external).differences
+                message = next((each.message for each in found if each.kind == "bytes"), "not always")
+                tried.found.append((number, text, f"{language}: {message}"))
+    return tried
+
+
+def _compared(made: Program, text: str, folder: Path, external: bool) -> Comparison:
+    return compare(text, made.language, folder, syntax=made.syntax, programs=external)
+
+
+def _differs(made: Program, text: str, folder: Path, external: bool) -> bool:
+    try:
+        found = _compared(made, text, folder, external).differences
+    except KeyError:
+        return False  # the end of a region is among the lines that are left out
+    return any(each.kind == "bytes" for each in found)
 
 
 def guided(arguments: Sequence[str]) -> None:
@@ -207,6 +262,7 @@ def main() -> None:
     parser.add_argument(
         "--programs", type=float, default=0.03, metavar="SHARE", help="of the files may run other programs"
     )
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes for `programs`")
     options, rest = parser.parse_known_args()
     source = random.Random(options.seed)
     if options.what == "guided":
@@ -214,7 +270,7 @@ def main() -> None:
     elif options.what == "lines":
         lines(options.count or 100_000, source).summary("lines")
     elif options.what == "programs":
-        programs(options.count or 100_000, options.seed)
+        programs(options.count or 100_000, options.seed, options.jobs)
     else:
         files(options.count or 5_000, rest, options.programs, source).summary("files")
 

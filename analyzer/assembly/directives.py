@@ -11,7 +11,7 @@ from cyclelens.analyzer.assembly.expressions import ExpressionError, Value, with
 from cyclelens.analyzer.assembly.operands import OperandError, Scope, UnsupportedError
 
 _SILENT_NAMES = """
-abort addrsig addrsig_sym altmacro att_mnemonic att_syntax attach_to_group attribute bss
+abort addrsig addrsig_sym altmacro arch att_mnemonic att_syntax attach_to_group attribute bss
 build_version code64 comm data default desc eject
 end ent eqv equ equiv err error extern file global globl gnu_attribute hidden ident indirect_symbol
 intel_mnemonic intel_syntax internal lcomm linkonce list loc loc_mark_labels local
@@ -164,12 +164,14 @@ class Sized:
     expression: str
     fill: bytes = b"\0"
     """What it is filled with; its length times the expression is the size."""
+    longest: int = _LONGEST_NOP
+    """Bytes of the longest NOP of ``nops``."""
 
 
 def nop_fill(count: int, longest: int = _LONGEST_NOP) -> bytes:
     """``count`` bytes as GNU as fills code: long NOPs first, behind a jump if there are too many."""
     jump = b""
-    if count > longest * _MOST_NOPS:
+    if count // _LONGEST_NOP > _MOST_NOPS:
         count -= 2
         if count <= 127:
             jump = b"\xeb" + bytes([count])
@@ -309,7 +311,7 @@ def leb128(name: str, number: int) -> bytes:
             return bytes(result)
 
 
-def _nops(arguments: list[str], scope: Scope) -> bytes | Sized:
+def _nops(arguments: list[str], scope: Scope) -> Sized:
     if not 1 <= len(arguments) <= 2:
         raise OperandError(".nops takes a size and perhaps the longest NOP.")
     longest = _constant(arguments[1], scope) if len(arguments) > 1 else 0
@@ -320,7 +322,7 @@ def _nops(arguments: list[str], scope: Scope) -> bytes | Sized:
     count = _constant(arguments[0], scope)
     if not 0 <= count <= MAXIMUM_BYTES:
         raise UnsupportedError(f".nops of more than {MAXIMUM_BYTES} bytes is not supported.")
-    return nop_fill(count, longest or _LONGEST_NOP)
+    return Sized("nops", arguments[0], longest=longest or _LONGEST_NOP)
 
 
 def _value(text: str, scope: Scope) -> Value:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 class ExpressionError(ValueError):
@@ -22,7 +22,8 @@ class Value:
     constant: int
     symbol: str | None = None
     later: bool = False
-    """It depends on several addresses, or does more with one than add to it."""
+    """It depends on several addresses, or does more with one than add to it. It is ``symbol`` plus
+    ``constant`` then, if that is set to such an expression."""
     is_relative: bool = False
     """Less the address of the place where it stands: a linker can still tell it."""
 
@@ -111,14 +112,16 @@ def evaluate(
     suffixes: bool = True,
     section: str | None = None,
     nasm: bool = False,
+    divided_by_zero: Callable[[], None] | None = None,
 ) -> Value:
     """The value of an expression. ``words``: operators may be words. ``suffixes``: numbers may end in ``h``.
     ``nasm``: operators bind as NASM's do. ``section``: the symbol of the beginning of the section where it
-    stands. Raises ExpressionError."""
+    stands. ``divided_by_zero``: called for what GNU as takes with a warning. Raises ExpressionError."""
     if len(text) > _MAXIMUM_LENGTH:
         raise ExpressionError("The expression is too long.")
     precedence = _NASM_PRECEDENCE if nasm else _PRECEDENCE
-    parser = _Parser(_tokens(text, words, suffixes), lookup, distance, section, precedence)
+    tokens = _tokens(text, words, suffixes)
+    parser = _Parser(tokens, lookup, distance, section, precedence, divided_by_zero, words=words)
     value = parser.binary(0, 0)
     if parser.peek() is not None:
         raise ExpressionError(f"'{parser.peek()}' is not expected here.")
@@ -168,6 +171,9 @@ class _Parser:
         distance: Distance | None,
         section: str | None = None,
         precedence: Mapping[str, int] = _PRECEDENCE,
+        divided_by_zero: Callable[[], None] | None = None,
+        *,
+        words: bool = False,
     ) -> None:
         self._tokens = tokens
         self._position = 0
@@ -175,6 +181,8 @@ class _Parser:
         self._distance = distance
         self._section = section
         self._precedence = precedence
+        self._divided_by_zero = divided_by_zero
+        self._words = words
 
     def peek(self) -> str | None:
         """Text of the next token."""
@@ -188,6 +196,8 @@ class _Parser:
                 return left
             self._position += 1
             right = self.binary(self._precedence[operator] + 1, depth + 1)
+            if self._words:
+                _check_intel(operator, left, right)
             if self._precedence is _NASM_PRECEDENCE:
                 _check_nasm(operator, left, right)
             left = self._apply(operator, left, right)
@@ -222,9 +232,11 @@ class _Parser:
 
     def _apply(self, operator: str, left: Value, right: Value) -> Value:
         if left.is_constant and right.is_constant:
+            if operator in ("/", "%") and not right.constant and self._divided_by_zero:
+                self._divided_by_zero()
             return Value(_wrap(_calculate(operator, left.constant, right.constant)))
         if left.later or right.later:
-            return LATER
+            return _of_unknown(operator, left, right)
         number = left.constant - right.constant
         is_relative = left.is_relative or right.is_relative
         if operator == "+" and (left.symbol is None or right.symbol is None):
@@ -245,6 +257,19 @@ class _Parser:
         return LATER if between is None else Value(_wrap(number + between))
 
 
+def _of_unknown(operator: str, left: Value, right: Value) -> Value:
+    """The sum or difference of what is found out later and of something else: GNU as knows by now that a
+    symbol less itself is nothing."""
+    if operator == "+" and left.is_constant:
+        left, right = right, left
+    if operator not in ("+", "-") or not left.later or left.symbol is None:
+        return LATER
+    number = _wrap(left.constant + (right.constant if operator == "+" else -right.constant))
+    if right.is_constant:
+        return replace(left, constant=number)
+    return Value(number) if operator == "-" and right.later and left.symbol == right.symbol else LATER
+
+
 def _number(kind: str, text: str) -> int:
     if kind == "hexadecimal":
         return int(text, 16)
@@ -260,6 +285,15 @@ def _number(kind: str, text: str) -> int:
             raise ExpressionError(f"'{text}' begins with 0 and so is octal, but holds an 8 or 9.")
         return int(text, 8)
     return int(text)
+
+
+def _check_intel(operator: str, left: Value, right: Value) -> None:
+    """Raise ExpressionError for something unknown of which GNU as knows all the same what comes out, as of 0
+    times it, but only in some places of Intel syntax."""
+    if operator in "+-" or left.is_constant == right.is_constant:
+        return
+    if (left if left.is_constant else right).constant in (0, 1):
+        raise ExpressionError(f"Whether GNU as knows what comes out of this '{operator}' cannot be told.")
 
 
 def _check_nasm(operator: str, left: Value, right: Value) -> None:

@@ -581,6 +581,9 @@ class _Assembly:
             statement = self.program.statements[index]
             if statement.section == window.section and statement.kind is Kind.DIRECTIVE:
                 self._remark_directive(index, statement)
+        for index in sorted(code.divided):
+            message = "This divides by zero: GNU as warns of it, and divides by one."
+            self._report("division-by-zero", message, *self.program.span(index), Severity.WARNING)
         for index, content in code.contents.items():
             if index in code.refused:
                 self._report_refused(window, index, code.refused[index])

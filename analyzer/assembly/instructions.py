@@ -187,8 +187,9 @@ class Jump:
     def sizes(self) -> tuple[int, int]:
         """Bytes of the short and of the near form; 0 for one that it does not have, or may not take."""
         short, near = self.forms.short, self.forms.near
+        is_near = self.target.near and near is not None
         return (
-            len(self.prefix + short) + 1 if short is not None and not self.target.near else 0,
+            len(self.prefix + short) + 1 if short is not None and not is_near else 0,
             len(self.prefix + near) + 4 if near is not None else 0,
         )
 
@@ -234,8 +235,9 @@ class Question:
     """The same with a smaller stand-in for a number that is not known, for what has no room for 32 bits."""
     before: bytes = b""
     """Another instruction that its name stands for, too."""
-    loads: bool = False
-    """Moves between registers have the form that loads, even if the other one is shorter: NASM's way."""
+    is_nasm: bool = False
+    """The order of prefixes is NASM's, and moves between registers have the form that loads, even if the
+    other one is shorter."""
 
 
 class MismatchError(ValueError):
@@ -298,7 +300,7 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Quest
     if not operands and mnemonic in _STRING_OPCODES:
         raise OperandError(f"'{mnemonic}' does not say its size: add a suffix.")
     if (code := _string(mnemonic, operands)) is not None:
-        return Encoded(_prefixed(prefix, code))
+        return Encoded(_prefixed(prefix, code, is_nasm=dialect.is_nasm))
     if dialect.is_gnu and (code := _shortest(mnemonic, operands)):
         return Encoded(_prefixed(prefix, code))
     if _STRING.fullmatch(mnemonic) or mnemonic in ("xlat", "xlatb"):
@@ -307,7 +309,7 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Quest
         if isinstance(operand, Memory) and operand.segment is not None and not _default_segment(operand):
             prefix += bytes([_SEGMENT_BYTES[operand.segment]])
     question = _asked(mnemonic, wishes, operands, prefix, dialect, branch)
-    question = replace(question, before=before, loads=dialect.is_nasm)
+    question = replace(question, before=before, is_nasm=dialect.is_nasm)
     if not any(isinstance(operand, Immediate) and operand.is_address for operand in operands):
         return question
     narrower = None
@@ -425,7 +427,10 @@ def _string(mnemonic: str, operands: Sequence[Operand]) -> bytes | None:
 
 
 def _as_nasm_chooses(mnemonic: str, operands: Sequence[Operand]) -> list[Operand]:
-    """Operands for which the assemblers that are asked make what NASM makes of the ones that are written."""
+    """Operands for which the assemblers that are asked make what NASM makes of the ones that are written.
+    Raises UnsupportedError."""
+    if any(_is_narrow(operand) for operand in operands):
+        raise UnsupportedError("The order of prefixes of a 32-bit address is left to NASM.")
     chosen = [
         _without_scale(operand) if isinstance(operand, Memory) and operand.base is None else operand
         for operand in operands
@@ -439,6 +444,13 @@ def _as_nasm_chooses(mnemonic: str, operands: Sequence[Operand]) -> list[Operand
     if mnemonic == "xchg" and isinstance(target, Register) and isinstance(source, Register):
         return chosen if {target.name, source.name} & _ACCUMULATORS else [source, target]
     return chosen
+
+
+def _is_narrow(operand: Operand) -> bool:
+    """Is it an address of 32 bits?"""
+    if not isinstance(operand, Memory):
+        return False
+    return 32 in (registers.width(operand.base or ""), registers.width(operand.index or ""))
 
 
 def _without_scale(memory: Memory) -> Memory:
@@ -583,18 +595,18 @@ def finish(question: Question, answer: bytes) -> bytes:
     if any(_is_segment(operand) for operand in question.operands) and not _is_general(question.operands[0]):
         # Only a general-purpose register gets more than the 16 bits of a segment register.
         code = code.removeprefix(b"\x66")
-    code = _prefixed(question.prefix, code)
+    code = _prefixed(question.prefix, code, is_nasm=question.is_nasm)
     assert question.request is not None, "Keystone answers only what it was asked"
     wrong = mismatch(question.mnemonic, question.operands, question.request[0] == "att", code)
     if wrong:
         raise MismatchError(f"The built-in assembler got this wrong ({wrong}); its bytes are not used.")
-    return question.before + (_loading(code) if question.loads else code)
+    return question.before + (_loading(code) if question.is_nasm else code)
 
 
 def finish_fallback(question: Question, answer: bytes, *, cut: bool = False) -> bytes:
     """The same for the fallback's answer, which may be an AVX-512 form. ``cut``: numbers may be cut. Raises
     MismatchError, and UnsupportedError for what the decoder cannot read."""
-    code = _prefixed(question.prefix, answer)
+    code = _prefixed(question.prefix, answer, is_nasm=question.is_nasm)
     if is_apx(code):
         raise UnsupportedError(APX)
     assert question.fallback is not None, "the fallback answers only what it was asked"
@@ -603,7 +615,7 @@ def finish_fallback(question: Question, answer: bytes, *, cut: bool = False) -> 
     )
     if wrong:
         raise MismatchError(f"The assembler got this wrong ({wrong}); its bytes are not used.")
-    return question.before + (_loading(code) if question.loads else code)
+    return question.before + (_loading(code) if question.is_nasm else code)
 
 
 def _loading(code: bytes) -> bytes:
@@ -615,10 +627,12 @@ def _loading(code: bytes) -> bytes:
     return bytes([_VEX3, 0xC1, code[1] & 0x7F, _STORING[code[2]]]) + registers_byte
 
 
-def _prefixed(prefix: bytes, code: bytes) -> bytes:
-    """GNU as's order: segment, address size, operand size, then lock and repeat."""
+def _prefixed(prefix: bytes, code: bytes, *, is_nasm: bool = False) -> bytes:
+    """GNU as's order: segment, address size, operand size, then lock and repeat. NASM's begins with these."""
     early = bytes(byte for byte in prefix if byte not in b"\xf0\xf2\xf3")
     late = bytes(byte for byte in prefix if byte in b"\xf0\xf2\xf3")
+    if is_nasm:
+        return late + early + code
     sizes = len(code) - len(code.lstrip(b"\x66\x67")) if late else 0
     return early + code[:sizes] + late + code[sizes:]
 

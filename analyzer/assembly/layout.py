@@ -20,6 +20,10 @@ from cyclelens.analyzer.assembly.instructions import Jump
 
 MAXIMUM_PASSES = 500
 """Passes after which a layout that never comes to rest is given up; real code needs three or four."""
+MAXIMUM_RUNS = 20
+"""The same for how often GNU as begins anew, which it does once for nearly everything."""
+MAXIMUM_BACKWARDS = 2
+"""Runs after which GNU as does not wait any longer for what takes less than no bytes."""
 UNBOUNDED = 1 << 30
 """Bytes that nothing of unknown size exceeds."""
 
@@ -165,7 +169,7 @@ def _spread_doubt(section: Section) -> bool:
         if element.kind is Kind.FILL:
             is_open = bool(modulus) and modulus % element.alignment.boundary != 0
         else:
-            is_open = bool(modulus) and element.kind is not Kind.BRANCH
+            is_open = element.amount is not None and element.smallest != element.largest
         if is_open and element.kind is not Kind.UNKNOWN:
             doubtful.add(number)
         if is_open or element.kind is Kind.UNKNOWN or number in before:
@@ -198,9 +202,7 @@ def _moduli(elements: Sequence[Element], doubtful: frozenset[int]) -> Iterator[t
     modulus = 0
     for number, element in enumerate(elements):
         before = modulus
-        if element.kind is Kind.ORIGIN:
-            modulus = 0
-        elif modulus and element.kind is Kind.FILL:
+        if modulus and element.kind is Kind.FILL:
             if element.alignment.is_certain:
                 modulus = max(modulus, element.alignment.boundary)
             elif modulus % element.alignment.boundary:
@@ -212,19 +214,40 @@ def _moduli(elements: Sequence[Element], doubtful: frozenset[int]) -> Iterator[t
 
 
 def _relax(section: Section) -> None:
-    elements, gaps, targets = section.elements, section.gaps, section.targets
+    """GNU as begins anew until two runs come to the same places: jumps that have grown stay as they are, what
+    expressions tell has no size again."""
+    section.starts = [0] * len(section.gaps)
+    short = [
+        element.kind is Kind.BRANCH
+        and place is not None
+        and (place.expressed is None or place.expressed() is not None)
+        for element, place in zip(section.elements, section.targets, strict=True)
+    ]
+    before: list[int] = []
+    for run in range(MAXIMUM_RUNS):
+        is_done = _run(section, short, run)
+        if is_done and (section.starts == before or not any(map(_is_expressed, section.elements))):
+            return
+        before = list(section.starts)
+    raise UnsettledError("The sizes of this section never come to rest.")
+
+
+def _is_expressed(element: Element) -> bool:
+    return element.amount is not None
+
+
+def _run(section: Section, short: list[bool], run: int) -> bool:
+    """Set the places, beginning with these jumps short; False for what has to be done once more."""
+    elements, gaps = section.elements, section.gaps
     count = len(elements)
     starts, regions, sizes = [0] * (count + 1), [0] * (count + 1), [0] * count
     section.starts, section.sizes = starts, sizes
-    short: list[bool] = [False] * count
     offset = region = 0
     for number, element in enumerate(elements):
         starts[number], regions[number] = offset, region
         offset += gaps[number]
         kind = element.kind
         if kind is Kind.BRANCH:
-            place = targets[number]
-            short[number] = place is not None and (place.expressed is None or place.expressed() is not None)
             sizes[number] = element.smallest if short[number] else element.largest
         elif kind is Kind.FILL:
             sizes[number] = element.alignment.size(offset)
@@ -243,8 +266,11 @@ def _relax(section: Section) -> None:
         if short[number] or element.kind not in (Kind.BRANCH, Kind.UNKNOWN)
     ]
     for number in range(MAXIMUM_PASSES):
-        if not _pass(section, regions, short, changing, is_odd=number % 2 == 0):
-            return
+        backwards: list[int] = []
+        if not _pass(section, regions, short, changing, backwards, is_odd=number % 2 == 0):
+            if run >= MAXIMUM_BACKWARDS and any(elements[each].kind is Kind.ORIGIN for each in backwards):
+                raise UnsettledError("GNU as moves nothing backwards by .org.")
+            return not backwards or run >= MAXIMUM_BACKWARDS
     raise UnsettledError("The sizes of this section never come to rest.")
 
 
@@ -295,10 +321,12 @@ def _pass(
     regions: Sequence[int],
     short: list[bool],
     changing: Sequence[int],
+    backwards: list[int],
     *,
     is_odd: bool,
 ) -> bool:
-    """One pass over the fragments: whether anything changed."""
+    """One pass over the fragments: whether anything changed. ``backwards``: here come elements of less than
+    no bytes, which keep the size that they have."""
     elements, gaps, targets = section.elements, section.gaps, section.targets
     starts, sizes = section.starts, section.sizes
     stretch, changed, moved = 0, False, 0
@@ -322,7 +350,8 @@ def _pass(
                     stretch < 0 or regions[number] == (0 if place.is_late else regions[place.fragment])
                 ):
                     target += stretch
-                elif unseen and target < start + gaps[number] + element.smallest - 1:
+                elif unseen and 0 <= target < start + gaps[number] + element.smallest - 1:
+                    # What lies before the section is far behind it to GNU as, whose addresses have no sign.
                     continue
             if -128 <= target - (start + gaps[number] + element.smallest) <= 127:
                 continue
@@ -335,7 +364,9 @@ def _pass(
             size = element.amount()
             if element.kind is Kind.ORIGIN:
                 size -= start + gaps[number]
-            size = max(size, 0)
+            if size < 0:
+                backwards.append(number)
+                continue
         if size != sizes[number]:
             stretch += size - sizes[number]
             sizes[number] = size

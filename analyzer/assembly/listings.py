@@ -169,10 +169,10 @@ def read_nasm(content: bytes) -> Listing:
         if data is None:
             continued = False
             continue
-        code = _nasm_bytes(data)
         if continued and listing.statements:
-            listing.statements[-1].code += code
+            listing.statements[-1].code = _nasm_bytes(data, listing.statements[-1].code)
         else:
+            code = _nasm_bytes(data)
             unlike = level is not None
             listed = Listed(user_line, sections.current, int(match[2], 16), code, source.strip(), unlike)
             _add(listing, listed, waiting)
@@ -191,9 +191,9 @@ def _cut_at_next(listing: Listing) -> None:
         next_address[listed.section] = listed.address
 
 
-def _nasm_bytes(data: str) -> bytes:
-    """What stands in brackets is an address that the linker fills in. Repeated bytes may be too many."""
-    code = b""
+def _nasm_bytes(data: str, code: bytes = b"") -> bytes:
+    """What a statement becomes whose bytes so far are ``code``. What stands in brackets is an address that
+    the linker fills in. Repeated bytes may be too many."""
     for match in _NASM_PIECE.finditer(data):
         if match[1] or match[2]:
             code += bytes.fromhex(match[1] or match[2])

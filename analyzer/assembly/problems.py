@@ -14,6 +14,7 @@ CODES: Mapping[str, str] = {
     "binary-file": "the text holds NUL bytes: not an assembly file",
     "branch-out-of-range": "the jump only has a short form, and its target is too far away",
     "comment-not-closed": "a block comment runs to the end of the file",
+    "division-by-zero": "an expression divides by zero; GNU as divides by one",
     "duplicate-label": "a label inside a region is defined twice",
     "duplicate-region": "two regions have the same name; the later one was given another",
     "empty-region": "nothing between the markers of a region becomes bytes",

@@ -23,6 +23,11 @@ _SYMBOL = re.compile(r"[A-Za-z_.$][\w.$]*")
 _HERE = re.compile(r"<(\d+)>")
 
 
+def symbols(text: str) -> list[str]:
+    """The names in an expression."""
+    return _SYMBOL.findall(text)
+
+
 def here(index: int) -> str:
     """The symbol that ``.`` is at a statement; nothing in a text is called like that."""
     return f"<{index}>"
@@ -225,6 +230,10 @@ class Program:
         found = self._assignments.get(name)
         return found[0] if found else None
 
+    def is_set_again(self, name: str) -> bool:
+        """Is there more than one assignment to a symbol?"""
+        return len(self._assignments.get(name, ())) > 1
+
     def find_label(self, name: str, index: int) -> Label | None:
         """The label a statement means; for ``1b`` and ``1f`` the nearest one of that number."""
         match = _NUMERIC.fullmatch(name) if name[:1].isdigit() else None
@@ -287,7 +296,7 @@ class Program:
     def check_known(self, found: Assignment) -> None:
         """Raise ExpressionError for a symbol that is set to another one of which only what is further down
         tells what it is: what GNU as makes of that depends on where both are used."""
-        for name in _SYMBOL.findall(found.assigned.text):
+        for name in symbols(found.assigned.text):
             other = self.assignment(name, found.place)
             if other is None and self.follows_nasm:
                 continue
@@ -304,7 +313,7 @@ class Program:
         Intel syntax another name for it will do that is set to it before it has its label."""
         if not self.weak:
             return False
-        names = set(_SYMBOL.findall(text))
+        names = set(symbols(text))
         for _ in range(_MAXIMUM_DEPTH):
             if not self.weak.isdisjoint(names):
                 return True

@@ -46,6 +46,13 @@ _NASM_DIRECTIVE = re.compile(
 )
 _STORED = frozenset(["set", "equ", "equiv", "eqv"])
 _DECLARING = frozenset(["globl", "global", "extern", "comm", "lcomm", "local", "hidden", "weak"])
+_ARCHITECTURE_NAMES = """
+default push pop generic64 pentiumpro pentiumii pentiumiii pentium4 prescott nocona yonah core merom core2
+corei7 athlon sledgehammer opteron k8 amdfam10 bdver1 bdver2 bdver3 bdver4 znver1 znver2 znver3 znver4
+btver1 btver2
+"""
+_ARCHITECTURES = frozenset(_ARCHITECTURE_NAMES.split())
+"""What `.arch` may say to GNU as 2.40, but for the older ones for which it fills code with other NOPs."""
 _REGISTER = re.compile(r"\s*(%\s*)?([A-Za-z]\w*(?:\s*\(\s*\d\s*\))?)\s*")
 _ARGUMENT = re.compile(r'"([^"]*)"|[^,]+')
 _REPETITIONS = frozenset(["rept", "rep", "irp", "irpc"])
@@ -618,6 +625,11 @@ def _follow(part: _Reading, statement: Statement, state: _State) -> None:
         state.dialect = dialect
     elif name == "default" and state.dialect.is_nasm:
         state.dialect = replace(state.dialect, is_relative=statement.arguments.strip().lower() == "rel")
+    elif name == "arch":
+        word = statement.arguments.strip().lower()
+        if word not in _ARCHITECTURES and not word.startswith("."):
+            known = "GNU as 2.40 knows no architecture"
+            statement.refusal = f"{known} '{word[:40]}', or one whose alignments are filled otherwise."
     elif name in ("altmacro", "noaltmacro"):
         state.alternate = name == "altmacro"
     elif name == "popsection":

@@ -13,11 +13,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from cyclelens.analyzer.assembly.decoder import number_field
-from cyclelens.analyzer.assembly.directives import MAXIMUM_BYTES, Alignment, Repeated, Sized, fits, leb128
+from cyclelens.analyzer.assembly.directives import (
+    MAXIMUM_BYTES,
+    Alignment,
+    Repeated,
+    Sized,
+    fits,
+    leb128,
+    nop_fill,
+)
 from cyclelens.analyzer.assembly.encoding import Content, Encoder, Refused
 from cyclelens.analyzer.assembly.expressions import ExpressionError, Value
 from cyclelens.analyzer.assembly.instructions import NARROW, Encoded, Jump, Question
 from cyclelens.analyzer.assembly.layout import Piece
+from cyclelens.analyzer.assembly.program import Kind
 from cyclelens.analyzer.assembly.scope import StatementScope
 from cyclelens.analyzer.assembly.sections import SECTION_SIGN, Layouts
 from cyclelens.analyzer.assembly.verify import shortened
@@ -37,7 +46,7 @@ Codes = Mapping[int, tuple[bytes, str] | Refused]
 
 @dataclass(slots=True)
 class RegionCode:
-    """The statements of a region that are in one section."""
+    """The statements of a region that are in one section, and in one subsection of that."""
 
     layouts: Layouts
     encoder: Encoder
@@ -55,6 +64,8 @@ class RegionCode:
     """By statement, a symbol that is probably a slip of the pen."""
     shortened: dict[int, int] = field(default_factory=dict)
     """By statement, what is left of a number that is too long."""
+    divided: set[int] = field(default_factory=set)
+    """Statements that divide by zero, which GNU as takes for one."""
     refused: dict[int, Refused] = field(default_factory=dict)
     """What cannot become bytes."""
     indices: list[int] = field(default_factory=list)
@@ -66,9 +77,7 @@ class RegionCode:
     def read(self) -> None:
         """Find the contents."""
         program = self.encoder.program
-        for index in sorted(index for part in self.parts for index in range(*part)):
-            if program.statements[index].section != self.section:
-                continue
+        for index in sorted(index for part in self.parts for index in self._together(*part)):
             scope = StatementScope(program, index, self.layouts.distance, self)
             content = self.encoder.content(index, scope)
             if content is None:
@@ -76,14 +85,31 @@ class RegionCode:
             if isinstance(content, Jump):
                 content = self._checked(index, content)
             self.contents[index] = content
+            if scope.divides_by_zero:
+                self.divided.add(index)
             if scope.was_asked:
                 self.asked[index] = content, self._filled_in.get(index), self.undefined.get(index)
+
+    def _together(self, first: int, end: int) -> list[int]:
+        """The statements of a part that lie where its first instruction does: in the section, and in the same
+        subsection of it."""
+        statements = self.encoder.program.statements
+        found = [index for index in range(first, end) if statements[index].section == self.section]
+        subsections = {statements[index].subsection for index in found}
+        if len(subsections) < 2:
+            return found
+        code = (index for index in found if statements[index].kind is Kind.INSTRUCTION)
+        subsection = statements[next(code, found[0])].subsection
+        return [index for index in found if statements[index].subsection == subsection]
 
     def _checked(self, index: int, jump: Jump) -> Jump | Refused:
         """A jump must go to an expression; labels that can only be of this file must exist."""
         name = jump.target.text.strip()
         try:
-            value = StatementScope(self.encoder.program, index, self.layouts.distance).evaluate(name)
+            scope = StatementScope(self.encoder.program, index, self.layouts.distance)
+            value = scope.evaluate(name)
+            if value.later:
+                scope.check_target(name)
             final = self.layouts.final(name, index) if value.later else value
         except ExpressionError as error:
             return Refused("syntax-error", str(error))
@@ -150,7 +176,8 @@ class RegionCode:
         ):
             self.undefined[index] = found.symbol
         symbol = value.symbol if filled_in is None and value.symbol is not None else text.strip()
-        number = base + self._stand_ins.setdefault(symbol, _FAR * len(self._stand_ins)) + value.constant
+        beyond = 0 if value.later else value.constant
+        number = base + self._stand_ins.setdefault(symbol, _FAR * len(self._stand_ins)) + beyond
         if filled_in is not None:
             self._filled_in.setdefault(index, []).append((number, filled_in, immediate))
         return number
@@ -219,6 +246,9 @@ class RegionCode:
                 content.encode(size, distance), backend, content, offset=offset, unreachable=unreachable
             )
         elif isinstance(content, Alignment):
+            if content.fill is not None and self._size(index) % len(content.fill):
+                message = f"GNU as takes no fill that is not a multiple of {len(content.fill)} bytes."
+                raise Refused("syntax-error", message)
             self._size(index)
             code = content.padding(offset, self.encoder.program.is_code(self.section))
         elif isinstance(content, Encoded):
@@ -242,6 +272,8 @@ class RegionCode:
                 raise Refused("not-supported", _TOO_MUCH)
             return content.unit * content.count
         size = self._size(index)
+        if content.name == "nops":
+            return nop_fill(size, content.longest)
         if content.name.endswith("leb128"):
             return leb128(content.name, self.layouts.final(content.expression, index).constant)
         return content.fill * (size // len(content.fill))
@@ -253,7 +285,7 @@ def _with_number(code: bytes, stand_in: int, number: int, immediate: bool) -> by
     if immediate:
         stand_in = NARROW.get(size, stand_in)
     if not size or int.from_bytes(code[start : start + size], "little") != stand_in % (1 << 8 * size):
-        return code
+        raise Refused("assembler-mismatch", f"There is no place in the bytes where {number} could be put.")
     if not fits(number, size, is_signed=is_signed):
         raise Refused("syntax-error", f"{number} is too long for the {size} bytes that there are for it.")
     return code[:start] + (number % (1 << 8 * size)).to_bytes(size, "little") + code[start + size :]

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from cyclelens.analyzer.assembly.expressions import LATER, Value, evaluate
-from cyclelens.analyzer.assembly.program import Assignment, Program, here, register_of
+from cyclelens.analyzer.assembly.expressions import LATER, ExpressionError, Value, evaluate
+from cyclelens.analyzer.assembly.program import Assignment, Program, here, register_of, symbols
 
 DistanceAt = Callable[[str, str, int], "int | None"]
 """Bytes from the second label to the first as a statement knows them; None if they may still change."""
@@ -46,6 +46,8 @@ class StatementScope:
     """Bytes of the statement in front of what ``.`` means."""
     looks_ahead: bool = False
     """A symbol matters that is set further down, which only NASM knows by now."""
+    divides_by_zero: bool = False
+    """Something in it does, which GNU as takes for a division by one."""
     _depth: int = 0
 
     @property
@@ -79,8 +81,18 @@ class StatementScope:
         dialect = self.program.statements[self.index].dialect
         words, suffixes = not (dialect.is_att or dialect.is_nasm), not dialect.is_gnu
         return evaluate(
-            text, self.lookup, self._distance, words=words, suffixes=suffixes, nasm=dialect.is_nasm
+            text,
+            self.lookup,
+            self._distance,
+            words=words,
+            suffixes=suffixes,
+            nasm=dialect.is_nasm,
+            divided_by_zero=self._note_zero,
         )
+
+    def _note_zero(self) -> None:
+        # What is remembered of other statements has no warning.
+        self.divides_by_zero = self.is_fleeting = True
 
     def final(self, text: str) -> Value:
         """The same once all of the text is read. Raises ExpressionError."""
@@ -99,7 +111,23 @@ class StatementScope:
             return Value(self.dot, here(self.index))
         self.asked.add(name)
         found = self.program.assignment(name, self.index)
-        return self._value(found) if found is not None else None
+        if found is None:
+            return None
+        value = self._value(found)
+        if not value.later:
+            return value
+        if self.program.is_set_again(name):
+            raise ExpressionError(f"Which value of '{name}' GNU as takes here cannot be told.")
+        return replace(LATER, symbol=name)
+
+    def check_target(self, text: str) -> None:
+        """Raise ExpressionError for a place that depends on a symbol of which only what stands further down
+        told what it is: how far GNU as takes it to be depends on where else the symbol is used."""
+        for name in symbols(text):
+            found = self.program.assignment(name, self.index) or self.program.first_assignment(name)
+            if found is not None and self._value(found).later:
+                message = f"Where this goes to GNU as cannot be told: set the symbols of '{name}' further up."
+                raise ExpressionError(message)
 
     def _value(self, found: Assignment) -> Value:
         self.looks_ahead |= found.place > self.index

@@ -17,7 +17,7 @@ from cyclelens.analyzer.assembly.encoding import UNAVAILABLE, Content, Encoder, 
 from cyclelens.analyzer.assembly.expressions import LATER, ExpressionError, Value, evaluate
 from cyclelens.analyzer.assembly.instructions import Encoded, Jump, Question
 from cyclelens.analyzer.assembly.layout import UNBOUNDED, Element, Kind, Place, Section, UnsettledError
-from cyclelens.analyzer.assembly.program import Assigned, Assignment, Found, Program
+from cyclelens.analyzer.assembly.program import Assigned, Assignment, Found, Program, symbols
 from cyclelens.analyzer.assembly.program import Kind as StatementKind
 from cyclelens.analyzer.assembly.scope import DistanceAt, StatementScope
 
@@ -217,6 +217,10 @@ class Layouts:
                 return 0
             return Element(Kind.FILL, 0, content.most, content)
         if isinstance(content, Sized):
+            if content.name == "nops":
+                # GNU as has no place for them before it begins to find sizes.
+                size = self._amount(index, content)
+                return Element(Kind.SPACE, size, size, amount=partial(self._amount, index, content))
             kind = {"org": Kind.ORIGIN, "skip": Kind.SPACE}.get(content.name, Kind.LEB128)
             return Element(kind, amount=partial(self._amount, index, content))
         statement = self.program.statements[index]
@@ -310,7 +314,14 @@ class Layouts:
             first = self.program.firsts[part]
             jumps += zip((first + index for index in run.owners), run.jumps, strict=True)
         laid.alignment = max((element.alignment.boundary for element in section.elements), default=1)
-        section.targets = [self._branch_target(index, jump, name) if jump else None for index, jump in jumps]
+        for number, (index, jump) in enumerate(jumps):
+            place = None
+            if jump is not None:
+                try:
+                    place = self._branch_target(index, jump, name)
+                except ExpressionError:
+                    section.elements[number] = Element(Kind.UNKNOWN, *jump.sizes)
+            section.targets.append(place)
         earlier: Laid | None = self.encoder.memory.laid.get(name)
         if earlier is not None and section.is_like(earlier.section):
             section.take_over(earlier.section)
@@ -323,10 +334,12 @@ class Layouts:
         self.encoder.memory.laid[name] = laid
 
     def _branch_target(self, index: int, jump: Jump, section: str) -> Place | None:
-        """Where a jump goes to, if that is in its section and no linker may change it."""
+        """Where a jump goes to, if that is in its section and no linker may change it. Raises
+        ExpressionError for what cannot be told."""
         try:
             found = self.target(index, jump)
         except _OpenError:
+            StatementScope(self.program, index, self.distance).check_target(jump.target.text)
             return Place(0, 0, is_late=True, expressed=partial(self._expressed_target, index, jump))
         if found is None or found.section != section:
             return None
@@ -335,20 +348,24 @@ class Layouts:
 
     def target(self, index: int, jump: Jump) -> Target | None:
         """The statement that a jump goes to; None if that is not in this file or may be replaced by another
-        file's. Raises _OpenError."""
+        file's. Raises _OpenError, ExpressionError."""
         text = jump.target.text.strip()
         name: str | None = text
         beyond, is_late, now = 0, False, index
         label = self.program.find_label(text, index)
         if label is None:
-            try:
-                value = StatementScope(self.program, index, self.distance).evaluate(text)
-            except ExpressionError:
-                return None
+            value = StatementScope(self.program, index, self.distance).evaluate(text)
             if value.later:
                 raise _OpenError
             name, beyond = value.symbol, value.constant
             label = self.program.find_label(name, index) if name is not None else None
+            is_late = label is not None and any(
+                found is not None
+                and found.place < label.index
+                and (found.assigned.value is None or found.assigned.value.symbol is not None)
+                for each in symbols(text)
+                for found in [self.program.assignment(each, index)]
+            )
         if self.program.may_be_replaced(text, index):
             return None
         for _ in range(_MAXIMUM_DEPTH):
@@ -389,6 +406,8 @@ class Layouts:
             found = self.target(index, jump)
         except _OpenError:
             return self._expressed_target(index, jump)
+        except ExpressionError:
+            return None
         if found is None or found.section != self.program.statements[index].section:
             return None
         return self.offset(found.place) + found.beyond

@@ -33,6 +33,35 @@ ATT = {
     "numbers that are cut": ("addw $0x10000, %bx\nandb $256, (%rdi)\nor $-1048576, %r13w", ""),
     "an immediate beside another": ("top: cmpb $5, 1f - top(%rax)\n1: addl $0, top - 1b(,%rcx,4)", ""),
     "fills": ("nop\n.p2align 3, 0x90\nnop\n.p2align 4, 0xcc\nnop\n.balign 8, 0\nnop", ""),
+    "NOPs that have no size at first": (".nops 29, 8\njns end - 128\n.p2align 1\nend: nop", ""),
+    "a jump over NOPs before they have their size": (
+        "je end - 255\n.nops 35, 6\n.skip 97\nend: nop",
+        "",
+    ),
+    "NOPs of limited length": (".nops 38, 5\n.nops 87\n.nops 88\n.nops 88, 3", ""),
+    "a fill of 80 bytes": (".p2align 7\nnop\n.skip 47\n.p2align 7\nnop", ""),
+    "a place of its own on the way back": ("jmp top\n.org . + 13\njmp end\ntop: .skip 127\nend: nop", ""),
+    "bytes that shrink": (
+        "top: jmp end\n.skip (end - top) & 31\n.skip 100\njne end\n.skip 40\nend: nop",
+        "",
+    ),
+    "another name of a place that moves": ("a = end + 129\njmp a\nend: jbe a", ""),
+    "a symbol that is set further down less itself": (
+        "add $x - x, %eax\nmov x + 4 - x(%rax), %ecx",
+        "x = 300\n",
+    ),
+    "a distance that is no number yet less itself": (
+        "d = end - .\nadd $d - d + 5, %eax\nje end\nend: nop",
+        "",
+    ),
+    "an unknown distance between numbers": (
+        "top: add $-32768 | (end - top) - -0xffffffff | 0x3e8, %edx\nend: nop",
+        "",
+    ),
+    "a subsection within": ("jmp end\n.subsection 1\nud2\njmp end\n.previous\nend: nop", ""),
+    "another section within": ("jmp end\n.pushsection .text, 2\nud2\n.popsection\nend: nop", ""),
+    "long forms that there are not": ("top: {disp32} loop top\n{disp32} jrcxz top\n{disp32} jmp top", ""),
+    "a pattern of two bytes": (".p2align 1\n.p2alignw 4, 0x1234, 12\n.balignl 4, 0x66906690", ""),
     "a local symbol": (
         ".local here\nhere: sub %r9d, here(%rip)\n.hidden there\nthere: mov there(%rip), %eax",
         "",
@@ -81,6 +110,8 @@ def test_intel_code_is_that_of_gnu_as(compare: Callable[..., list[Difference]], 
 @pytest.mark.parametrize(
     ("body", "message"),
     [
+        (".arch haswell", "knows no architecture 'haswell'"),
+        (".balign 4\nnop\n.balignw 4, 0x1234", "not a multiple of 2 bytes"),
         ("top: nop\n.long top ^ 5", "more than an address and a number"),
         ("top: nop\n.long top + top", "more than an address and a number"),
         ("add $x, %rax", "is too long for the 4 bytes"),
@@ -111,9 +142,58 @@ def test_a_number_that_gnu_as_cuts_is_pointed_out(region: Callable[..., Assemble
     assert not found.regions[0].incomplete
 
 
+@pytest.mark.parametrize(
+    ("body", "rest", "message"),
+    [
+        # In each, what GNU as makes depends on where else the symbol is used or set.
+        ("x = 1\nd = end - .\njc top + d\n.equiv e, d\nend: top: nop", "", "set the symbols of 'd'"),
+        (".set d, . - end\nadd $d, %eax\nend: nop", "d = 65535\n", "Which value of 'd'"),
+        ("a = end + c\njbe a\nend: nop", "c = 300\n", "What 'c' is cannot be told"),
+    ],
+)
+def test_what_gnu_as_may_take_otherwise_has_no_figure(
+    region: Callable[..., AssembledFile], body: str, rest: str, message: str
+) -> None:
+    found = region(f"nop\n{body}\n.p2align 4\n{rest}")
+    assert found.regions[0].incomplete
+    assert message in found.problems[0].message
+
+
+def test_a_division_by_zero_is_pointed_out(region: Callable[..., AssembledFile]) -> None:
+    found = region(".long 7/0, 7%0\nadd $5/0, %eax\nadd $5/0, %eax")
+    assert [(each.code, each.line) for each in found.problems] == [
+        ("division-by-zero", line) for line in (1, 2, 3)
+    ]
+    assert b"".join(line.code for line in found.regions[0].lines)[:8] == bytes.fromhex("0700000000000000")
+    assert not found.regions[0].incomplete
+
+
+def test_a_region_is_what_lies_in_its_subsection(region: Callable[..., AssembledFile]) -> None:
+    found = region("inc %eax\n.subsection 1\nud2\n.previous\ndec %ecx")
+    assert [line.text for line in found.regions[0].lines] == ["inc %eax", "dec %ecx"]
+
+
+def test_a_jump_over_what_a_later_edit_leaves_open_is_asked_for_again(
+    region: Callable[..., AssembledFile],
+) -> None:
+    text = "a = end + c\njmp a\nend: nop\n.p2align 5, 0, 16\n"
+    assert not region("c = 5\n" + text).regions[0].incomplete
+    assert region(text + "c = 128\n").regions[0].incomplete
+
+
 def test_a_register_within_an_expression_is_refused(region: Callable[..., AssembledFile]) -> None:
     found = region("mov eax, [rbx + (rcx - x)]", "intel")
     assert "The register 'rcx' cannot be part of" in found.problems[0].message
+
+
+def test_zero_times_what_is_not_known_is_refused(region: Callable[..., AssembledFile]) -> None:
+    for text in (
+        "test dword ptr [r9 + rdi*2 + 0x0 << (x)], ebx",
+        "add eax, x * 0",
+        "mov eax, [rcx + (x & 0)]",
+    ):
+        found = region(f"{text}\nx = 3", "intel")
+        assert "cannot be told" in found.problems[0].message
 
 
 def test_a_distance_that_gnu_as_forgets_is_refused(region: Callable[..., AssembledFile]) -> None:
@@ -141,6 +221,10 @@ NASM = {
     "addresses without a base": ("lea rax, [rbx*2]\nlea rax, [rbx*1 + 5]\nlea rax, [rbx*4]", ""),
     "moves of high registers": ("vmovaps xmm1, xmm8\nvmovdqu ymm0, ymm9\nvmovss xmm1, xmm2, xmm9", ""),
     "segment registers": ("mov ds, ax\nmov [rax], ds\nmov ax, ds\nmov rax, ds", ""),
+    "locked words": (
+        "lock add word [rax], cx\nlock add word [fs:rax], 5\nrep movsw\nlock inc dword [rax]",
+        "",
+    ),
     "the floating-point stack": ("fld st1\nfxch st3\nfstp st2", ""),
     "operators": ("mov eax, 2 + 1 << 3\nmov eax, 1 | 2 ^ 3 & 4\nmov eax, ~5 & 0ffh", ""),
     "alignment": ("top: nop\nalign 16\nje top\nalign 8\nnop\nalign 32\njmp .end\n.end: nop", ""),
@@ -153,6 +237,10 @@ NASM = {
 MORE_NASM = {
     "sizes": ("mov eax, strict dword 5\nadd eax, byte 5\npush strict dword 5\njmp strict near .a\n.a: nop"),
     "scales": ("lea rax, [rax*3]\nlea rax, [rax*5 + 1]\nlea rax, [nosplit rax*2]"),
+    "repeated statements": (
+        "times 2 vmovdqa ymm9, [r8 + rdi*8]\ntimes 3 jne begin_r0\ntimes 12 vaddps ymm0, [rax + 0x12345678]"
+    ),
+    "addresses of 32 bits": "mov ax, [eax]\npaddd xmm0, [eax]\nlock add word [fs:eax + 4], 5",
     "numbers": (
         "mov eax, 0q17\nmov eax, 17o\nmov eax, 0x1_000\nmov eax, 'ab'\nmov eax, $ - $$\nmov eax, 1 << 65"
     ),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import struct
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -26,6 +26,7 @@ TIME_LIMIT = 5.0
 _FIELDS = {1: 8, 2: 4, 4: 4, 9: 4, 10: 4, 11: 4, 12: 2, 13: 2, 14: 1, 15: 1, 24: 8, 41: 4, 42: 4}
 """Bytes of the field of a relocation, by the number of its type (ELF ABI for x86-64, table 4.9)."""
 _ERROR = re.compile(r"^x\.s:(\d+): (?:Error|error): .*", re.MULTILINE)
+_FRAME = re.compile(r"cyclelens-|^(?:begin|end)_\w+:|^bits |^section |^\.intel_syntax")
 _SYMBOLS, _RELOCATIONS, _EMPTY = 2, 4, 8
 
 
@@ -103,18 +104,58 @@ def differences(
     text: str, language: str, folder: Path, *, syntax: str = "auto", programs: bool = False
 ) -> list[Difference]:
     """Where the front end and the assembler disagree. ``programs``: the front end may ask others."""
+    return compare(text, language, folder, syntax=syntax, programs=programs).differences
+
+
+class Comparison(NamedTuple):
+    """``regions``: how many have a figure and were compared, with ``statements`` that make bytes."""
+
+    differences: list[Difference]
+    regions: int = 0
+    statements: int = 0
+
+
+def compare(
+    text: str, language: str, folder: Path, *, syntax: str = "auto", programs: bool = False
+) -> Comparison:
+    """The same, and how much there was to disagree about."""
     expected = by_assembler(text, language, folder)
     found = assemble(text, syntax=syntax, allow_external_programs=programs)
     if expected.made is None:
-        return list(_taken(found, expected.said))
-    if found.regions and not any(region.incomplete for region in found.regions):
-        return list(_compared(found, expected.made))
+        return Comparison(list(_taken(found, expected.said)))
     lines = text.split("\n")
-    return [
+    refused = [
         Difference("refused", f"{problem.line + 1}: {lines[problem.line].strip()}: {problem.message}")
         for problem in found.problems
         if problem.severity is Severity.ERROR
-    ] or [Difference("refused", "no region")]
+    ]
+    whole = [region for region in found.regions if not region.incomplete]
+    if len(whole) < len(found.regions) or not found.regions:
+        refused = refused or [Difference("refused", "no region")]
+    statements = sum(bool(line.code) for region in whole for line in region.lines)
+    compared = _compared(found, expected.made, is_whole=not refused)
+    return Comparison([*compared, *refused], len(whole), statements)
+
+
+def reduced(lines: Sequence[str], is_different: Callable[[str], bool]) -> list[str]:
+    """As few lines of a text as still are different: whatever can be left out is, but for what says how to
+    read it."""
+    kept = list(lines)
+    size = len(kept) // 2
+    while size:
+        at, before = 0, len(kept)
+        while at < len(kept):
+            framing = [line for line in kept[at : at + size] if _FRAME.search(line)]
+            fewer = kept[:at] + framing + kept[at + size :]
+            if len(fewer) == len(kept):
+                at += size
+            elif is_different("\n".join([*fewer, ""])):
+                kept = fewer
+                at += len(framing)
+            else:
+                at += size
+        size = size // 2 if size > 1 or len(kept) == before else 1
+    return kept
 
 
 def _taken(found: AssembledFile, said: str) -> Iterator[Difference]:
@@ -126,7 +167,9 @@ def _taken(found: AssembledFile, said: str) -> Iterator[Difference]:
                 yield Difference("taken", match[0])
 
 
-def _compared(found: AssembledFile, made: Object) -> Iterator[Difference]:
+def _compared(found: AssembledFile, made: Object, *, is_whole: bool) -> Iterator[Difference]:
+    """``is_whole``: nothing of the text is refused; else distances over that may be other ones, and only the
+    sizes of what makes them are compared."""
     names = dict.fromkeys(region.name.partition(".")[0] for region in found.regions)
     for name in names:
         own = [region for region in found.regions if region.name.partition(".")[0] == name]
@@ -134,13 +177,17 @@ def _compared(found: AssembledFile, made: Object) -> Iterator[Difference]:
             continue
         lines = [line for region in own for line in region.lines]
         number, begin = made.symbols[f"begin_{name}"]
-        _, end = made.symbols[f"end_{name}"]
+        last, end = made.symbols[f"end_{name}"]
+        if last != number:
+            continue  # it ends in another section
         code, left_open = made.sections[number]
         offset = begin
         for line in lines:
             length = len(line.code)
             wanted = code[offset : min(offset + length, end)]
-            if _masked(line.code, offset, left_open) != _masked(wanted, offset, left_open):
+            count = length if is_whole else int(not line.text.startswith("."))
+            ours, theirs = (_masked(each[:count], offset, left_open) for each in (line.code, wanted))
+            if len(wanted) < length or ours != theirs:
                 seen = f"{line.code.hex()} for {code[offset : offset + max(length, 8)].hex()}"
                 yield Difference("bytes", f"{line.line + 1}: {line.text}: {seen}")
                 break
@@ -157,10 +204,10 @@ def _masked(code: bytes, offset: int, left_open: set[int]) -> bytes:
 
 
 def marked(body: Sequence[str], name: str = "r0", comment: str = "#") -> list[str]:
-    """Lines of code as a region. Its first statement must make bytes."""
+    """Lines of code as a region, behind a NOP: what is aligned at its beginning would lie in front of it."""
     return [
         f"{comment} cyclelens-begin {name}",
-        f"begin_{name}:",
+        f"begin_{name}: nop",
         *body,
         f"end_{name}:",
         f"{comment} cyclelens-end",

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from functools import cache
 from typing import NamedTuple
 
 from differential import marked
@@ -15,6 +16,7 @@ _BYTES = ("al", "cl", "dl", "bl", "sil", "dil", "bpl", "r8b", "r13b")
 _WORDS = ("ax", "cx", "bx", "si", "r8w", "r13w")
 _NUMBERS = (0, 1, 2, 3, 5, 7, 8, 16, 100, 127, 128, 129, 255, 256, 1000, 32767, 32768, 65535, 1 << 20)
 _LARGE = (0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0x100000000)
+_CONDITIONS = ("e", "nc", "be", "g")
 _JUMPS = ("jmp", "je", "jne", "jc", "jbe", "jg", "jns", "jpo")
 _TWO = ("add", "sub", "and", "or", "xor", "cmp", "adc", "sbb", "mov", "test")
 _ONE = ("inc", "dec", "neg", "not", "mul", "div")
@@ -24,7 +26,11 @@ _SHIFTS = ("shl", "sar", "ror")
 _ALONE = ("nop", "ret", "int3", "leave", "pause", "syscall")
 _SIZES = {"wide": ("qword", "q"), "narrow": ("dword", "l"), "byte": ("byte", "b"), "word": ("word", "w")}
 """The word for a size in Intel syntax, and the letter in AT&T's."""
+_STRINGS = ('"a"', '"ab\\n", "c"', '"\\0\\x41\\"#;"', '""', '"/* */"')
 _MOVES = ("movaps", "movups", "movdqa", "movdqu", "movapd")
+
+
+OFTEN = 3_000
 
 
 class _Writer:
@@ -40,6 +46,7 @@ class _Writer:
         self.constants = [f"c{number}" for number in range(source.randrange(1, 5))]
         self.chance = source.random
         self.is_att = False
+        self.wide = ("xmmword", "ymmword")
         self.registers = {
             "wide": list(_WIDE),
             "narrow": list(_NARROW),
@@ -57,6 +64,11 @@ class _Writer:
         return f"{source}, {target}" if self.is_att else f"{target}, {source}"
 
     def instruction(self) -> str:
+        if self.chance() < 0.6:
+            return self.choose(_often(type(self), self.is_att))
+        return self.any_instruction()
+
+    def any_instruction(self) -> str:
         kind = self.choose(tuple(_SIZES))
         return self.choose(self.forms(kind, *_SIZES[kind]))
 
@@ -87,6 +99,15 @@ class _Writer:
             f"{'movzbl' if self.is_att else 'movzx'} {self.pair(register('narrow'), register('byte'))}",
             f"int {sign}3",
             self.choose(_ALONE),
+            f"xchg {self.pair(*[register('wide')] * 2)}",
+            f"bswap {register(whole)}",
+            f"cmov{self.choose(_CONDITIONS)} {self.pair(register(whole), register(whole))}",
+            f"set{self.choose(_CONDITIONS)} {self.choose((register('byte'), memory('byte')))}",
+            f"lock {self.choose(_TWO[:2])} {self.pair(memory(size), register(kind))}",
+            f"{self.choose(_SHIFTS)}{suffix if self.is_att else ''} {self.pair(memory(size), f'{sign}1')}",
+            f"{self.choose(_MOVES[:4])} {self.pair(memory(self.wide[0]), vectors[0].format('x'))}",
+            f"v{self.choose(_MOVES[:4])} {self.pair(vectors[1].format('y'), memory(self.wide[1]))}",
+            f"{self.choose(('jmp', 'call'))} {'*' if self.is_att else ''}{register('wide')}",
         ]
 
     def register(self, kind: str) -> str:
@@ -105,6 +126,16 @@ class _Writer:
         raise NotImplementedError
 
 
+@cache
+def _often(language: type[_Writer], is_att: bool) -> list[str]:
+    """Instructions that many programs have, which takes less time than others in each."""
+    source = random.Random("often")
+    writer = Gas(source, "att" if is_att else "intel") if issubclass(language, Gas) else language(source)
+    writer.labels, writer.constants = ["outside"], ["16"]
+    made = (writer.any_instruction() for _ in range(4 * OFTEN))
+    return [text for text in made if "outside" not in text and "." not in text][:OFTEN]
+
+
 class Gas(_Writer):
     """For GNU as; ``syntax`` is ``att`` or ``intel``."""
 
@@ -112,6 +143,8 @@ class Gas(_Writer):
         super().__init__(source)
         self.is_att = syntax == "att"
         self.undefined = ("outside", "memcpy")
+        self.used = 0
+        """Labels of macros so far."""
 
     # Expressions
 
@@ -136,9 +169,6 @@ class Gas(_Writer):
         else:
             operators += [" shl ", " mod ", " and ", " or ", " xor "]
         first, second = self.constant(depth + 1), self.constant(depth + 1)
-        if any(name in first and name in second for name in self.constants):
-            # GNU as takes "c - c" for nothing but forgets what an unknown c is by then.
-            second = self.number()
         return f"{first}{self.choose(operators)}{second}"
 
     def distance(self) -> str:
@@ -204,6 +234,8 @@ class Gas(_Writer):
 
     def jump(self) -> str:
         name = self.choose((*_JUMPS, *_JUMPS, "call", "loop", "jrcxz"))
+        if self.chance() < 0.06:
+            name = self.choose(("bnd ", "{disp32} ")) + name
         if name in ("loop", "jrcxz"):
             return f"{name} .+{self.source.randrange(2, 40)}"
         return f"{name} {self.place()}"
@@ -214,6 +246,11 @@ class Gas(_Writer):
     def alignment(self) -> str:
         power = self.source.randrange(6)
         name = self.choose(("p2align", "p2align", "balign", "align"))
+        if self.chance() < 0.1:
+            name = self.choose(("p2alignw", "balignl", "balignw"))
+            fill = f"{self.choose((0x90, 0x1234, 0x66906690))}, 12"
+            # GNU as writes fewer bytes than it counts where a fill is not a multiple of its pattern.
+            return f".balign 4; .{name} {power if name[0] == 'p' else 1 << power}, {fill}"
         amount = power if name == "p2align" else 1 << power
         rest = self.choose(
             (
@@ -229,15 +266,81 @@ class Gas(_Writer):
         return f".{name} {amount}{rest}"
 
     def data(self) -> str:
-        name = self.choose(("byte", "word", "long", "quad", "byte", "short", "int"))
+        if self.chance() < 0.25:
+            name = self.choose(("ascii", "asciz", "string", "string16"))
+            return f".{name} {self.choose(_STRINGS)}"
+        name = self.choose(("byte", "word", "long", "quad", "byte", "short", "int", "value", "2byte", "octa"))
+        if name == "octa":
+            return f".{name} {self.number()}"
         return f".{name} {', '.join(self.constant() for _ in range(self.source.randrange(1, 4)))}"
 
     def assignment(self) -> str:
         name = self.choose(self.constants)
         value = self.constant() if self.chance() < 0.97 else self.choose((self.place(), "."))
-        if self.chance() < 0.5:
+        kind = self.chance()
+        if kind < 0.5:
             return f"{name} = {value}"
-        return f".{self.choose(('set', 'equ'))} {name}, {value}"
+        if kind < 0.95:
+            return f".{self.choose(('set', 'equ'))} {name}, {value}"
+        self.used += 1
+        return f".equiv d{self.used}, {value}"
+
+    def space(self) -> str:
+        """Bytes whose number an expression says."""
+        amount = self.choose((self.choose(self.constants), self.distance(), self.constant()))
+        return self.choose(
+            (
+                f".skip ({amount})&31",
+                f".space ({amount})&15, 0x90",
+                f".fill ({amount})&7, {self.source.randrange(1, 9)}, {self.number()}",
+                f".fill {self.source.randrange(9)}, {self.source.randrange(1, 9)}, {self.number()}",
+                f".nops {self.source.randrange(1, 40)}",
+                f".nops {self.source.randrange(1, 40)}, {self.source.randrange(1, 11)}",
+                f".org .+{self.source.randrange(40)}",
+                f".org .+{self.source.randrange(40)}, 0x90",
+                f".org {self.choose(self.labels)}+{self.source.randrange(100, 400)}",
+                f".size {self.choose(self.labels)}, .-{self.choose(self.labels)}",
+                f".type {self.choose(self.labels)}, @function",
+            )
+        )
+
+    def repetition(self) -> list[str]:
+        """`.rept` and its like, and macros; some of them with labels of their own."""
+        self.used += 1
+        name, register = f"m{self.used}", self.register("wide")
+        inner = self.choose((self.instruction(), self.jump(), self.alignment(), self.filler()))
+        pushed, added = ("%\\r", "add $\\b, \\a") if self.is_att else ("\\r", "add \\a, \\b")
+        use = self.choose((register, f"{register}, 300", f"a={register} b=0x80"))
+        skipping = [f"jc .L{name}\\@", inner, f".L{name}\\@:", ".if \\n", f"{name} \\n-1", ".endif"]
+        return self.choose(
+            (
+                [f".rept {self.source.randrange(4)}", inner, ".endr"],
+                [".irp r, rax, rcx, r9", f"push {pushed}", inner, ".endr"],
+                [".irpc r, 123", f"1: .byte \\r, {self.distance()}", "jne 1b", ".endr"],
+                [f".macro {name} a, b=7", added, inner, ".endm", f"{name} {use}"],
+                [f".macro {name} n", *skipping, ".endm", f"{name} {self.source.randrange(3)}"],
+                [f".macro {name} l:req", "jmp \\l", ".endm", f"{name} {self.choose(self.labels)}"],
+            )
+        )
+
+    def literal(self, text: str) -> str:
+        """An immediate."""
+        return f"${text}" if self.is_att else text
+
+    def condition(self) -> list[str]:
+        kind = self.chance()
+        test = f".if {self.number()}>{self.number()}"
+        if kind < 0.25:
+            test = f".if {self.constant()}"
+        elif kind < 0.5:
+            first, second = self.choose(self.labels), self.choose(self.labels)
+            relation = self.choose(("==", ">", "<", "<=", "!="))
+            test = f".if {first}-{second} {relation} {self.source.randrange(30)}"
+        elif kind < 0.6:
+            test = f".{self.choose(('ifdef', 'ifndef'))} {self.choose((*self.labels, *self.constants))}"
+        elif kind < 0.65:
+            test = f".{self.choose(('ifeq', 'ifge', 'iflt'))} {self.choose((self.number(), self.constant()))}"
+        return [test, self.instruction(), ".else", self.instruction(), ".endif"]
 
     def statement(self) -> list[str]:
         kind = self.source.random()
@@ -256,18 +359,22 @@ class Gas(_Writer):
         if kind < 0.96:
             return [f"{self.source.randrange(1, 3)}:"]
         if kind < 0.97:
-            return [f".rept {self.source.randrange(4)}", self.instruction(), ".endr"]
-        if kind < 0.985:
-            condition = self.constant() if self.chance() < 0.3 else f"{self.number()}>{self.number()}"
-            return [f".if {condition}", self.instruction(), ".else", self.instruction(), ".endif"]
+            return self.repetition()
+        if kind < 0.98:
+            return self.condition()
         if kind < 0.99:
-            return [f".skip {self.choose(self.constants)}&31"]
+            return [self.space()]
+        if kind < 0.993:
+            other = self.choose(('.rodata,"a"', ".text, 2", '.text.other, "ax"'))
+            more = self.choose(([], [f".subsection {self.source.randrange(3)}"]))
+            inner = self.choose((self.data(), self.instruction(), self.jump()))
+            return [f".pushsection {other}", *more, inner, ".popsection"]
         return [self.choose((f".uleb128 {self.constant()}", f".sleb128 {self.number()}"))]
 
     def body(self, labels: Sequence[str]) -> list[str]:
-        statements = [["nop"], *(self.statement() for _ in range(self.source.randrange(3, 25)))]
+        statements = [self.statement() for _ in range(self.source.randrange(3, 25))]
         for label in labels:
-            self.choose(statements[1:]).insert(0, f"{label}:")
+            self.choose(statements).insert(0, f"{label}:")
         return [line for statement in statements for line in statement]
 
     def lines(self) -> list[str]:
@@ -334,6 +441,7 @@ class Nasm(_Writer):
         super().__init__(source)
         self.labels = [f"label{number}" for number in range(len(self.labels))]
         self.largest = 128
+        self.wide = ("oword", "yword")
 
     def number(self) -> str:
         """One that fits its operand: NASM is asked about others."""
@@ -383,6 +491,13 @@ class Nasm(_Writer):
             return f"{self.choose((*_JUMPS, 'call'))} {self.choose(self.labels)}"
         return f"align {1 << self.source.randrange(6)}"
 
+    def body(self, labels: Sequence[str]) -> list[str]:
+        """Statements with these labels among them."""
+        body = [self.statement() for _ in range(self.source.randrange(3, 40))]
+        for label in labels:
+            body.insert(self.source.randrange(len(body)), f"{label}:")
+        return body
+
     def lines(self) -> list[str]:
         below = [name for name in self.constants if self.chance() < 0.3]
         result = ["bits 64", *(["default rel"] if self.chance() < 0.3 else []), "section .text"]
@@ -392,12 +507,53 @@ class Nasm(_Writer):
         for label in self.labels:
             self.choose(shares).append(label)
         for number, share in enumerate(shares):
-            body = ["nop", *(self.statement() for _ in range(self.source.randrange(3, 40)))]
-            for label in share:
-                body.insert(self.source.randrange(1, len(body)), f"{label}:")
-            result += marked(body, f"r{number}", self.comment)
+            result += marked(self.body(share), f"r{number}", self.comment)
             result += [self.choose(("nop", "align 8", f"jmp {self.labels[0]}"))]
         return [*result, *(f"{name} equ {self.number()}" for name in below)]
+
+
+class NasmMacros(Nasm):
+    """For NASM with its preprocessor, which only NASM follows."""
+
+    def __init__(self, source: random.Random) -> None:
+        super().__init__(source)
+        self.used = 0
+
+    def several(self) -> list[str]:
+        """What takes several lines."""
+        self.used += 1
+        name, inner = f"m{self.used}", self.statement()
+        return self.choose(
+            (
+                [f"%macro {name} 1-2 7", "add %1, %2", inner, "%endmacro", f"{name} {self.register('wide')}"],
+                [f"%macro {name} 0", "jc %%over", inner, "%%over:", "%endmacro", name, name],
+                [f"%rep {self.source.randrange(4)}", inner, "%endrep"],
+                [f"%assign {name} {self.number()}", f"%if {name} > 7", inner, "%else", "nop", "%endif"],
+                [f"%define {name}(x) [rax + x*8]", f"mov rcx, {name}(rdx)"],
+                [f"times {self.source.randrange(5)} {inner}"],
+                [f"times ($ - $$) & 7 {self.choose(('nop', 'db 0x90', 'int3'))}"],
+                [f"db {self.number()}, 'ab', {self.labels[0]} - $", f"dd {self.expression()}, $ - $$"],
+                [f".part{self.used}:", inner, f"jne .part{self.used}"],
+                [f"{name} equ $ - {self.choose(self.labels)}", f"mov eax, {name}"],
+                [f"align {1 << self.source.randrange(6)}, {self.choose(('int3', 'db 0', 'nop'))}"],
+                [f"{self.choose(_JUMPS)} {self.choose(('short ', 'near '))}$ + {self.source.randrange(99)}"],
+                [f"mov {self.register('wide')}, {self.choose(('strict ', ''))}dword {self.number()}"],
+                ["section .rodata", f"dq {self.number()}, {self.choose(self.labels)}", "section .text"],
+                [f"lea {self.register('wide')}, [rel {self.choose(self.labels)} + {self.number()}]"],
+            )
+        )
+
+    def body(self, labels: Sequence[str]) -> list[str]:
+        statements = [[self.statement()] for _ in range(self.source.randrange(3, 25))]
+        statements += [self.several() for _ in range(self.source.randrange(1, 5))]
+        self.source.shuffle(statements)
+        for label in labels:
+            statements.insert(self.source.randrange(len(statements)), [f"{label}:"])
+        return [line for statement in statements for line in statement]
+
+
+LANGUAGES = ("att", "intel", "nasm")
+"""As programs are counted."""
 
 
 class Program(NamedTuple):
@@ -406,11 +562,16 @@ class Program(NamedTuple):
     text: str
     language: str
     syntax: str
+    needs_programs: bool = False
+    """Only with other programs there is a figure."""
 
 
 def random_program(source: random.Random) -> Program:
     """A program in any of the languages."""
-    if source.random() < 0.3:
+    kind = source.random()
+    if kind < 0.03:
+        return Program("\n".join([*NasmMacros(source).lines(), ""]), "nasm", "auto", True)
+    if kind < 0.3:
         return Program("\n".join([*Nasm(source).lines(), ""]), "nasm", "auto")
     syntax = source.choice(("att", "intel"))
     return Program("\n".join([*Gas(source, syntax).lines(), ""]), "gas", syntax)
