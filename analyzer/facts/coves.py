@@ -100,13 +100,22 @@ def _repaired(
     if category == "COND_BR" and figures.get("ports") == "1*p6":
         figures["ports"] = _BRANCHES
     latencies = measurement.latencies
-    if name.startswith(("SHLX", "SHRX", "SARX")) or (
-        name.startswith("MOVZX") and figures.get("uops") == "1" and "ports" in figures
-    ):
+    if name.startswith(("SHLX", "SHRX", "SARX")):
         latencies = [
             {key: "1" if key == "cycles" else value for key, value in each.items()} for each in latencies
         ]
+    if name.startswith("MOVZX") and "ports" in figures and _all_zero(latencies):
+        for key in _FIGURES:
+            if key in figures:
+                figures[key + _SUFFIXES[1]] = figures[key]
+        del figures["ports"]
+        figures["uops"] = "0"
+        latencies = [{**each, "cycles_same_reg": "1"} for each in latencies]
     return Measurement(figures, latencies)
+
+
+def _all_zero(latencies: Sequence[Mapping[str, str]]) -> bool:
+    return all(each.get("cycles") == "0" for each in latencies)
 
 
 def _consistent(figures: Mapping[str, str], suffix: str) -> bool:

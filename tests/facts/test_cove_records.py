@@ -40,8 +40,18 @@ def test_a_move_that_is_not_eliminated_needs_a_port() -> None:
     assert made("VMOVAPS (YMM, YMM)", YMM, MTL_P=move)[REDWOOD_COVE]["ports_same_reg"] == "1*p015"
 
 
-def test_movzx_takes_a_cycle() -> None:
-    assert latency("MOVZX (R64, R8l)", {"ports": "1*p0156B", "uops": "1"}) == "1"
+def test_movzx_of_no_latency_is_eliminated_but_from_its_own_register() -> None:
+    figures = {"ports": "1*p0156B", "uops": "1", "uops_MITE": "1"}
+    measured = {"MTL-P": Measurement(figures, [{"start_op": "2", "target_op": "1", "cycles": "0"}])}
+    found = derived(measured, name="MOVZX (R64, R8l)", category="DATAXFER", operands=[GPR])[REDWOOD_COVE]
+    same = {"ports_same_reg": "1*p0156B", "uops_same_reg": "1", "uops_MITE_same_reg": "1"}
+    assert same.items() <= found.figures.items()
+    assert found.figures["uops"] == "0" and "ports" not in found.figures
+    assert found.latencies[0] == {"start_op": "2", "target_op": "1", "cycles": "0", "cycles_same_reg": "1"}
+
+
+def test_movzx_of_a_high_byte_takes_what_was_measured() -> None:
+    assert latency("MOVZX (R32, R8h)", {"ports": "1*p1", "uops": "1"}) == "3"
 
 
 def test_shifts_by_a_register_take_a_cycle() -> None:

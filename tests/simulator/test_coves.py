@@ -99,6 +99,21 @@ def test_e6_no_sync_uop_before_an_addition_to_rsp_by_the_renamer() -> None:
     assert unrolled("4883c410 31c0 5b") == pytest.approx(0.5, abs=0.02)
 
 
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("0fb6c3 0fafd8", 3.00),  # movzx eax, bl; imul ebx, eax: 2.998
+        ("400fb6c6 0faff0", 4.00),  # movzx eax, sil; imul esi, eax: 3.997
+        ("410fb6c4 440fafe0", 4.00),  # movzx eax, r12b; imul r12d, eax: 3.997
+        ("0fb6db 0fafdb", 4.00),  # movzx ebx, bl; imul ebx, ebx: 3.996
+        ("0fb6c7 0fafd8", 6.00),  # movzx eax, bh; imul ebx, eax: 5.99
+        ("0fb7c3 0fafd8", 4.00),  # movzx eax, bx; imul ebx, eax: 3.996
+    ],
+)
+def test_v4_zero_extension_of_a_byte_is_eliminated(code: str, expected: float) -> None:
+    assert looped(code) == expected
+
+
 class TestW6:
     """Memory renaming."""
 

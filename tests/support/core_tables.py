@@ -17,7 +17,7 @@ from cyclelens.analyzer.api import loop_end
 from cyclelens.analyzer.assembly.decoder import decode
 from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.analyzer.model.account import Account
+from cyclelens.analyzer.model.account import Account, Area
 from cyclelens.analyzer.model.uops import InstructionTemplate
 from cyclelens.analyzer.simulator.pipeline import simulate
 from cyclelens.analyzer.uops.operands import TooManyUopsError
@@ -137,7 +137,8 @@ def slots(account: Account) -> Iterator[str]:
     yield f"used {100 * account.used_share:.0f}"
     for cause, share in account.causes():
         if share >= 0.005:
-            yield f"{cause.text.replace(':', '').replace(',', '')} {100 * share:.0f}"
+            what = f"{cause.what} full {cause.why}" if cause.area is Area.BACK_END else cause.what
+            yield f"{cause.area} {what} {100 * share:.0f}"
 
 
 def main() -> None:
