@@ -6,6 +6,7 @@ from math import ceil
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.uops import Block
+from cyclelens.analyzer.uops.op_cache import EIGHTHS, layout
 
 _BLOCK_BYTES = 32
 _UOPS = 6
@@ -14,7 +15,10 @@ uiCA model: a valid lower bound for the models that deliver four."""
 
 
 def dsb_bound(block: Block, microarchitecture: Microarchitecture) -> float:
-    """On Intel a loop that starts and ends in the same 32 bytes never shares a cycle between two rounds."""
+    """On Intel a loop that starts and ends in the same 32 bytes never shares a cycle between two rounds. On
+    cores that count macro-ops the op cache is read by windows."""
+    if microarchitecture.macro_ops is not None:
+        return sum(window.eighths for window in layout(block, microarchitecture.macro_ops).windows) / EIGHTHS
     width = max(_UOPS, microarchitecture.dsb_width)
     uops = sum(template.mite_uops for template in block.instructions if not template.fused_with_previous)
     before_last = sum(template.instruction.length for template in block.instructions[:-1])

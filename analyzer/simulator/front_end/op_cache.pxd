@@ -9,14 +9,12 @@ from cyclelens.analyzer.simulator.tables.operations cimport Operations
 from cyclelens.analyzer.simulator.tables.program cimport Program
 from cyclelens.analyzer.simulator.tables.queues cimport Shortage
 
-cdef int CODE_LINE
 cdef int DECODER
 cdef int DSB
 cdef int LATE_DSB
 cdef int MITE
 cdef int PREDECODER
 cdef int _EIGHTHS
-cdef int _SMALL_STEP
 
 
 cdef class OpCache(FrontEnd):
@@ -31,18 +29,11 @@ cdef class OpCache(FrontEnd):
     cdef int _decode_bytes
     cdef int _buffer_bytes
     cdef int _long
-    cdef int _line_entries
-    cdef int _line_fields
-    cdef int _taken
-    cdef int _small
-    cdef int[::1] _costs
     cdef public int instance
     cdef public int fetched
     cdef public int wait
-    cdef public bint big_before
     cdef int start(self) except -1
     cdef int tick(self, int cycle) except -1
     cdef void _decode(self, int cycle) noexcept
     cdef void _deliver(self, int source, int cycle) noexcept
     cdef void _window(self, int cycle) noexcept
-    cdef int _cost(self, int filled, bint ended) noexcept

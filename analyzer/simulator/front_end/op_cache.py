@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.simulator.front_end.front_end import FrontEnd
-from cyclelens.analyzer.simulator.tables.arrays import ints
 from cyclelens.analyzer.simulator.tables.columns import Columns
-from cyclelens.analyzer.simulator.tables.constants import CODE_LINE, DECODER, DSB, LATE_DSB, MITE, PREDECODER
+from cyclelens.analyzer.simulator.tables.constants import DECODER, DSB, LATE_DSB, MITE, PREDECODER
 from cyclelens.analyzer.simulator.tables.in_flight import InFlight
 from cyclelens.analyzer.simulator.tables.operations import Operations
 from cyclelens.analyzer.simulator.tables.queues import Queues
 
 _EIGHTHS = 8
-_SMALL_STEP = 2
-"""Cycles that every further pair of lines of a window takes in a small loop."""
 
 
 class OpCache(FrontEnd):
@@ -41,30 +38,18 @@ class OpCache(FrontEnd):
         self._decode_bytes = rules.decode_bytes
         self._buffer_bytes = rules.decode_buffer_bytes
         self._long = rules.long_instruction_bytes
-        self._line_entries = rules.line_entries
-        self._line_fields = rules.line_fields
-        self._taken = rules.taken_branch_eighths
-        self._small = rules.small_loop_entries
-        self._costs = ints(len(rules.window_eighths))
-        for entries, cost in enumerate(rules.window_eighths):
-            self._costs[entries] = cost
 
     def start(self) -> None:
         """At the beginning of the code."""
         program = self._program
-        operations = self._operations
         self.instance = 0
         """The next to be delivered."""
         self.fetched = program.alignment // self._decode_bytes * self._decode_bytes
         """Bytes of straight-line code have come as far as this address."""
         self.wait = 0
         """Eighths of cycles until the next window can be read."""
-        self.big_before = False
-        entries = 0
-        for i in range(program.instructions):
-            entries += operations.m_entries[i]
         self._flight.decoded = not program.loop
-        self._flight.small_loop = bool(program.loop and entries <= self._small)
+        self._flight.small_loop = self._operations.small_loop
 
     def tick(self, cycle: int) -> None:
         """One cycle."""
@@ -132,44 +117,9 @@ class OpCache(FrontEnd):
     # -- op cache ------------------------------------------------------------------------------------------
 
     def _window(self, cycle: int) -> None:
-        """Deliver what lies in one window of code, and say how long that takes (M2, M3)."""
-        columns = self._columns
-        program = self._program
+        """Deliver what lies in one window of code, and note how long that takes."""
         operations = self._operations
-        i = self.instance % program.instructions
-        window = columns.address_of(self.instance) // CODE_LINE
-        lines = 1
-        entries = fields = 0
-        ended = False
-        while not ended and columns.address_of(self.instance) // CODE_LINE == window:
-            i = self.instance % program.instructions
-            more = operations.m_entries[i]
-            if program.i_second[i]:
-                more = 1
-            elif program.i_first[i]:
-                more = 0
-            more_fields = operations.m_fields[i]
-            if entries + more > self._line_entries or fields + more_fields > self._line_fields:
-                lines += 1
-                entries = fields = 0
-            entries += more
-            fields += more_fields
+        first = self.instance % self._program.instructions
+        for _ in range(first, operations.w_last[first] + 1):
             self._deliver(DSB, cycle)
-            ended = i == program.instructions - 1
-        filled = self._line_entries * (lines - 1) + min(max(entries, fields), self._line_entries)
-        self.wait += self._cost(filled, ended)
-
-    def _cost(self, filled: int, ended: bool) -> int:
-        """Eighths of cycles for a window with so much in it."""
-        if not self._flight.small_loop:
-            cost = self._costs[filled] if filled < len(self._costs) else filled
-            return cost + (self._taken if ended else 0)
-        pairs = (max(filled, 1) - 1) // (2 * self._line_entries)
-        cycles = 1 + _SMALL_STEP * pairs
-        big = pairs > 0
-        if self.big_before and big and filled <= 15:
-            # The second of two such windows hides behind the first.
-            cycles = 1
-            big = False
-        self.big_before = big and not ended
-        return _EIGHTHS * cycles
+        self.wait += operations.w_eighths[first]

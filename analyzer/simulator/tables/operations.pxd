@@ -11,8 +11,9 @@ cdef class Operations:
     cdef public Program program
     cdef object _microarchitecture
     cdef public int instruction_pointer
-    cdef public int[::1] m_entries
-    cdef public int[::1] m_fields
+    cdef public bint small_loop
+    cdef public int[::1] w_last
+    cdef public int[::1] w_eighths
     cdef public int[::1] m_decode_slots
     cdef public int[::1] m_vector_ops
     cdef public int[::1] m_begins_group
@@ -37,5 +38,6 @@ cdef class Operations:
     cdef public int[::1] t_traits
     cdef public int[::1] late
     cdef int _make(self, int instructions, int uops, int inputs) except -1
+    cdef int _lay_out(self, object block) except -1
     cdef int _pair(self, object block, int move, int operation) except -1
     cdef void _effect(self, int i, object effect) noexcept

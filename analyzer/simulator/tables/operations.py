@@ -9,23 +9,25 @@ from cyclelens.analyzer.simulator.tables.arrays import ints, longs
 from cyclelens.analyzer.simulator.tables.emulation import Effect, effect_of
 from cyclelens.analyzer.simulator.tables.flat import KEYS
 from cyclelens.analyzer.simulator.tables.program import Program
+from cyclelens.analyzer.uops.op_cache import layout
 
 _NO_PAIR = -1
 
 
 class Operations:
-    """Columns over instructions (``m_``), their effects (``e_``), uops (``t_``) and uop inputs (``late``),
-    numbered as in ``Program``."""
+    """Columns over instructions (``m_``), windows of the op cache by their first instruction (``w_``),
+    effects of instructions (``e_``), uops (``t_``) and uop inputs (``late``), numbered as in ``Program``."""
 
     def __init__(self, program: Program, microarchitecture: Microarchitecture) -> None:
         self.program = program
         self._microarchitecture = microarchitecture
         self.instruction_pointer: int = KEYS.register("RIP")
         self._make(0, 0, 0)
+        self.small_loop = False
 
     def _make(self, instructions: int, uops: int, inputs: int) -> None:
-        self.m_entries = ints(instructions)
-        self.m_fields = ints(instructions)
+        self.w_last = ints(instructions)
+        self.w_eighths = ints(instructions)
         self.m_decode_slots = ints(instructions)
         self.m_vector_ops = ints(instructions)
         self.m_begins_group = ints(instructions)
@@ -56,7 +58,7 @@ class Operations:
         program = self.program
         count = program.instructions
         if (
-            count > len(self.m_entries)
+            count > len(self.m_decode_slots)
             or program.all_uops > len(self.t_traits)
             or program.inputs > len(self.late)
         ):
@@ -66,8 +68,6 @@ class Operations:
         for i, entry in enumerate(block.entries):
             template = entry.template()
             ops = template.macro_ops or MacroOps()
-            self.m_entries[i] = ops.entries
-            self.m_fields[i] = ops.fields
             self.m_decode_slots[i] = ops.decode_slots
             self.m_vector_ops[i] = ops.vector_ops
             self.m_begins_group[i] = ops.begins_decode_group
@@ -87,9 +87,20 @@ class Operations:
                 for place in range(len(each.inputs)):
                     self.late[operand] = each.late[place] if each.late else 0
                     operand += 1
+        self._lay_out(block)
         if pair != _NO_PAIR:
             # Straight-line code goes on with its first instruction.
             self._pair(block, pair, 0)
+
+    def _lay_out(self, block: Block) -> None:
+        """Where the windows of the op cache end, and what they cost."""
+        rules = self._microarchitecture.macro_ops
+        assert rules is not None
+        placed = layout(block, rules)
+        self.small_loop = placed.small
+        for window in placed.windows:
+            self.w_last[window.first] = window.last
+            self.w_eighths[window.first] = window.eighths
 
     def _pair(self, block: Block, move: int, operation: int) -> None:
         target, source = block.entries[move].template().instruction.operands
