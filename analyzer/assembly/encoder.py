@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 
 from iced_x86 import (
@@ -15,10 +16,38 @@ from iced_x86 import (
     OpCodeOperandKind,
     OpKind,
     Register,
+    RoundingControl,
 )
 
-Operand = str | int
-"""A register by its name in Intel's spelling, or the value of an immediate."""
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """A memory operand; the encoding says how many bytes are accessed."""
+
+    base: str = ""
+    """Register, or "RIP"."""
+    index: str = ""
+    scale: int = 1
+    displacement: int = 0
+    displacement_bytes: int = 0
+    """1 or 4; 0 for the shortest that holds it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decoration:
+    """What prefixes add to an instruction beside its operands."""
+
+    mask: str = ""
+    """The register that masks."""
+    zeroing: bool = False
+    broadcast: bool = False
+    suppress_exceptions: bool = False
+    lock: bool = False
+
+
+PLAIN = Decoration()
+Operand = str | int | Memory
+"""A register by its name in Intel's spelling, the value of an immediate, or memory."""
 
 _IMMEDIATES = {
     OpCodeOperandKind.IMM8: OpKind.IMMEDIATE8,
@@ -32,11 +61,15 @@ _IMMEDIATES = {
     OpCodeOperandKind.IMM8_CONST_1: OpKind.IMMEDIATE8,
 }
 
+_MEMORY = frozenset(
+    value for name, value in vars(OpCodeOperandKind).items() if "MEM" in name and isinstance(value, int)
+)
 
-def encodings(mnemonic: str, operands: Sequence[Operand]) -> Iterator[bytes]:
+
+def encodings(mnemonic: str, operands: Sequence[Operand], decoration: Decoration = PLAIN) -> Iterator[bytes]:
     """Every encoding of a mnemonic (lower case) with these operands in 64-bit mode."""
     for code in _codes().get(mnemonic, ()):
-        encoded = _encode(code, operands)
+        encoded = _encode(code, operands, decoration)
         if encoded is not None:
             yield encoded
 
@@ -61,9 +94,9 @@ def _registers() -> dict[str, int]:
     return known | {f"R{number}B": known[f"R{number}L"] for number in range(8, 16)}
 
 
-def _encode(code: int, operands: Sequence[Operand]) -> bytes | None:
+def _encode(code: int, operands: Sequence[Operand], decoration: Decoration) -> bytes | None:
     about = OpCodeInfo(code)  # type: ignore[arg-type]
-    if about.op_count != len(operands):
+    if about.op_count != len(operands) or not _decorated(about, decoration):
         return None
     instruction = Instruction()
     instruction.code = code  # type: ignore[assignment]
@@ -74,15 +107,56 @@ def _encode(code: int, operands: Sequence[Operand]) -> bytes | None:
                 return None
             instruction.set_op_kind(position, _IMMEDIATES[kind])
             instruction.set_immediate_i64(position, operand)
+        elif isinstance(operand, Memory):
+            if kind not in _MEMORY:
+                return None
+            instruction.set_op_kind(position, OpKind.MEMORY)
+            instruction.memory_base = _registers().get(operand.base, Register.NONE)  # type: ignore[assignment]
+            instruction.memory_index = _registers().get(operand.index, Register.NONE)  # type: ignore[assignment]
+            instruction.memory_index_scale = operand.scale
+            instruction.memory_displacement = operand.displacement
+            instruction.memory_displ_size = _displacement_size(operand)
         else:
             register = _registers().get(operand)
             if register is None or kind in _IMMEDIATES:
                 return None
             instruction.set_op_kind(position, OpKind.REGISTER)
             instruction.set_op_register(position, register)  # type: ignore[arg-type]
+    instruction.op_mask = _registers().get(decoration.mask, Register.NONE)  # type: ignore[assignment]
+    instruction.zeroing_masking = decoration.zeroing
+    instruction.is_broadcast = decoration.broadcast
+    if decoration.suppress_exceptions and about.can_use_rounding_control:
+        instruction.rounding_control = RoundingControl.ROUND_TO_NEAREST
+    elif decoration.suppress_exceptions:
+        instruction.suppress_all_exceptions = True
+    instruction.has_lock_prefix = decoration.lock
     encoder = Encoder(64)
     try:
         encoder.encode(instruction, 0)
     except ValueError:
         return None
     return encoder.take_buffer()
+
+
+def _decorated(about: OpCodeInfo, decoration: Decoration) -> bool:
+    """Whether the encoding can have this decoration."""
+    return (
+        (not decoration.mask or about.can_use_op_mask_register)
+        and (not decoration.lock or about.can_use_lock_prefix)
+        and (not decoration.zeroing or about.can_use_zeroing_masking)
+        and (not decoration.broadcast or about.can_broadcast)
+        and (
+            not decoration.suppress_exceptions
+            or about.can_suppress_all_exceptions
+            or about.can_use_rounding_control
+        )
+    )
+
+
+def _displacement_size(memory: Memory) -> int:
+    """As the encoder's library counts: 8 for the four bytes that a 64-bit address adds to its registers."""
+    if memory.displacement_bytes:
+        return 8 if memory.displacement_bytes == 4 else memory.displacement_bytes
+    if not memory.displacement:
+        return 0
+    return 1 if -128 <= memory.displacement < 128 else 8

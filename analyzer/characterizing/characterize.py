@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from cyclelens.analyzer.characterizing.instances import Variant, variant
-from cyclelens.analyzer.characterizing.latency import Latencies, Measured
-from cyclelens.analyzer.characterizing.machines import Machine, Run
-from cyclelens.analyzer.characterizing.ports import Blockers, UnitNames, seen, usage
-from cyclelens.analyzer.characterizing.throughput import throughput
+from cyclelens.analyzer.characterizing.instances import variant
+from cyclelens.analyzer.characterizing.latency import Latencies, Measured, Pair
+from cyclelens.analyzer.characterizing.machines import Machine
+from cyclelens.analyzer.characterizing.ports import STORE, Blockers, UnitNames, pool, seen, usage
+from cyclelens.analyzer.characterizing.throughput import Slots, throughput
 from cyclelens.analyzer.facts.matching import Matcher
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.model.facts import InstructionFacts
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 
 _AS_SLOW = 0.25
 """Cycles: a chain no slower than independent instances shows their throughput, not a latency."""
@@ -29,47 +30,58 @@ class Row:
     cycles: float | None = None
     """Of throughput."""
     uops: float | None = None
-    latencies: Mapping[tuple[int, int], Measured] = field(default_factory=dict)
+    slots: int | None = None
+    """Of the front end, where uops are not counted."""
+    latencies: Mapping[Pair, Measured] = field(default_factory=dict)
     ports: Mapping[UnitNames, int] | None = None
     ports_problem: str = ""
 
 
-def characterize(
-    machine: Machine,
-    store: FactsStore,
-    microarchitecture: str,
-    wanted: Iterable[InstructionFacts],
-    pool: Iterable[InstructionFacts] = (),
-) -> Iterator[Row]:
-    """A row for every wanted variant, in the order given. Two passes: the first finds instructions that block
-    units, also among ``pool``, the second uses them. ``microarchitecture``: whose tables give the schema."""
-    matcher = Matcher(microarchitecture)
-    latencies, blockers = Latencies(machine), Blockers()
-    made: list[tuple[Variant, Run, Row] | Row] = []
-    for facts in pool:
-        other = variant(facts, matcher, store)
-        seen_alone = other if isinstance(other, str) else throughput(machine, other)
-        if not isinstance(other, str) and not isinstance(seen_alone, str):
-            blockers.offer(other, seen_alone, seen(seen_alone))
-    for facts in wanted:
-        found = variant(facts, matcher, store)
-        run = found if isinstance(found, str) else throughput(machine, found)
-        if isinstance(found, str) or isinstance(run, str):
-            made.append(Row(facts, problem=run if isinstance(run, str) else ""))
-            continue
-        blockers.offer(found, run, seen(run))
-        known = {pair: _bounded(latency, run.cycles) for pair, latency in latencies.of(found).items()}
-        made.append((found, run, Row(facts, "", run.cycles, run.uops, known)))
-    for each in made:
-        if isinstance(each, Row):
-            yield each
-            continue
-        found, run, row = each
+class Characterizer:
+    """Finds out about variants on one machine, one after the other.
+
+    ``model``: the core whose tables give the schema and whose units store.
+    """
+
+    def __init__(self, machine: Machine, store: FactsStore, model: Microarchitecture) -> None:
+        self._machine, self._store = machine, store
+        self._matcher = Matcher(model.facts_name)
+        self._latencies, self._slots = Latencies(machine), Slots(machine)
+        self._blockers: Blockers | None = None
+        self._model = model
+
+    def row(self, facts: InstructionFacts) -> Row:
+        """All that can be found out about a variant."""
+        found = variant(facts, self._matcher, self._store)
+        if isinstance(found, str):
+            return Row(facts, problem=found)
+        run = throughput(self._machine, found)
+        if isinstance(run, str):
+            return Row(facts, problem=run)
+        latencies = {
+            pair: _bounded(latency, run.cycles) for pair, latency in self._latencies.of(found).items()
+        }
+        row = Row(facts, "", run.cycles, run.uops, None, latencies)
         if run.uops is None:
-            yield replace(row, ports_problem="uops are not counted on this machine")
-            continue
-        ports = usage(machine, found, blockers, run.uops)
-        yield replace(row, ports_problem=ports) if isinstance(ports, str) else replace(row, ports=ports)
+            slots = self._slots.of(found)
+            return replace(row, slots=slots, ports_problem="uops are not counted on this machine")
+        ports = usage(self._machine, found, self._known_blockers(), run.uops)
+        return replace(row, ports_problem=ports) if isinstance(ports, str) else replace(row, ports=ports)
+
+    def _known_blockers(self) -> Blockers:
+        """Instructions that block units; they are found out about once."""
+        if self._blockers is None:
+            self._blockers = Blockers()
+            for facts in pool(self._store, self._model.facts_name):
+                other = variant(facts, self._matcher, self._store)
+                alone = other if isinstance(other, str) else throughput(self._machine, other)
+                if isinstance(other, str) or isinstance(alone, str):
+                    continue
+                if facts.name == STORE:
+                    self._blockers.offer_stores(other, self._model)
+                else:
+                    self._blockers.offer(other, alone, seen(alone))
+        return self._blockers
 
 
 def _bounded(latency: Measured, cycles: float) -> Measured:

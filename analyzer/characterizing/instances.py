@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from cyclelens.analyzer.assembly.decoder import decode
-from cyclelens.analyzer.assembly.encoder import Operand, encodings
+from cyclelens.analyzer.assembly.encoder import Decoration, Memory, Operand, encodings
 from cyclelens.analyzer.facts.matching import Matcher
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.measuring.refusals import refusal
 from cyclelens.analyzer.model.facts import InstructionFacts, OperandFacts
 
-IMMEDIATE = 3
-"""The value of immediates: neither 0 nor 1, which are special to some shifts."""
+IMMEDIATE, _WIDE = 3, 0x1234567
+"""The value of immediates: neither 0 nor 1, which are special to some shifts, and too large for the renamer to
+add (V9) where there is room."""
 UNCHANGED = "R14"
 """Never written by an instance: what breaks dependences reads it. R15 counts rounds."""
-_KEPT = frozenset(["RSP", "R14", "R15"])
+ADDRESS, INDEX = "RSI", "R13"
+"""Memory operands use them. Nothing but a chain through the address writes them, and it keeps their values."""
+SPARE = "R12"
+"""For values on their way from one operand to the next."""
+SPARE_VECTOR = "XMM15"
+LINE, _WORD = 64, 8
+"""Bytes of a cache line, and of the words in it that loads may collide on."""
+_KEPT = frozenset(["RSP", ADDRESS, INDEX, SPARE, UNCHANGED, "R15", "V15"])
+_CONDITIONS = {"z": "e", "nz": "ne", "nb": "ae", "nbe": "a", "nl": "ge", "nle": "g"}
+"""Of the tables, as the encoder spells them."""
+_IMPLICIT = ("CALL", "RET", "UNCOND_BR", "COND_BR", "SYSCALL", "INTERRUPT")
 GENERAL = {
     name: full
     for full, low in (
@@ -46,37 +57,79 @@ class Variant:
 
     @property
     def registers(self) -> tuple[OperandFacts, ...]:
-        """The visible register operands."""
-        return tuple(each for each in self.facts.operands if each.kind == "reg" and not each.suppressed)
+        """The register operands, also those that are not named."""
+        return tuple(each for each in self.facts.operands if each.kind == "reg")
 
     @property
-    def hidden(self) -> tuple[OperandFacts, ...]:
-        """Registers and flags that are read or written without being named."""
-        return tuple(each for each in self.facts.operands if each.suppressed)
+    def memory(self) -> OperandFacts | None:
+        """The memory operand, or the address of LEA."""
+        return next((each for each in self.facts.operands if each.kind in ("mem", "agen")), None)
+
+    @property
+    def apart(self) -> int:
+        """Bytes between instances, a multiple of the operand's size: loads shall meet neither in a line nor in
+        a word of their lines, and stores go to one line after the other (chapter 9 of docs/pipeline.md)."""
+        size = min(max(0 if self.memory is None else self.memory.width // 8, _WORD), LINE)
+        return size if self.modifies_memory else LINE + size
+
+    @property
+    def vex(self) -> bool:
+        """Whether it is encoded as AVX and later instructions are."""
+        return self.facts.iform.startswith("V")
+
+    @property
+    def modifies_memory(self) -> bool:
+        """It reads what it writes there: instances at one address wait for each other."""
+        return self.memory is not None and self.memory.read and self.memory.written
 
     def fixed(self) -> frozenset[str]:
         """Families that an instance uses whatever is chosen."""
         names = [each.registers[0] for each in self.facts.operands if len(each.registers) == 1]
         return frozenset(family(name) for name in names)
 
-    def encode(self, chosen: Mapping[int, str]) -> bytes | None:
-        """The instance with these registers by operand number; None if no encoding of this variant has
-        them."""
+    def encode(
+        self, chosen: Mapping[int, str], displacement: int = 0, *, indexed: bool = False
+    ) -> bytes | None:
+        """The instance with these registers by operand number, at an address that far (bytes) from the
+        address register. None if no encoding of this variant has them."""
         operands: list[Operand] = []
+        mask = ""
         for operand in self.facts.operands:
             if operand.suppressed:
                 continue
-            if operand.kind == "imm":
-                operands.append(1 if operand.implicit else IMMEDIATE)
+            if operand.opmask:
+                mask = chosen[operand.index]
+            elif operand.kind == "imm":
+                operands.append(self._immediate(operand))
+            elif operand.kind == "mem":
+                operands.append(Memory(ADDRESS, INDEX if indexed else "", 1, displacement))
+            elif operand.kind == "agen":
+                operands.append(_address_of(self.facts.attributes["agen"]))
             else:
                 operands.append(chosen.get(operand.index, operand.registers[0]))
-        mnemonic = self.facts.iform.partition("_")[0].lower()
-        for code in encodings(mnemonic, operands):
-            instruction = decode(code)[0]
-            found = self.matcher.find(instruction, self.store)
+        mnemonic = _mnemonic(self.facts.iform)
+        for code in encodings(mnemonic, operands, self._decoration(mask)):
+            found = self.matcher.find(decode(code)[0], self.store)
             if found is not None and found.name == self.facts.name:
                 return code
         return None
+
+    def _immediate(self, operand: OperandFacts) -> int:
+        if self.facts.attributes.get("immzero") == "1":
+            return 0
+        if operand.implicit:
+            return 1
+        return IMMEDIATE if operand.width <= 8 else _WIDE >> (12 if operand.width == 16 else 0)
+
+    def _decoration(self, mask: str) -> Decoration:
+        attributes = self.facts.attributes
+        return Decoration(
+            mask=mask,
+            zeroing=attributes.get("zeroing") == "1",
+            broadcast=attributes.get("bcast", "0") != "0",
+            suppress_exceptions=attributes.get("sae") == "1",
+            lock=self.facts.locked and not self.facts.iform.startswith("XCHG"),
+        )
 
     def choose(
         self, together: Mapping[int, str] | None = None, avoid: frozenset[str] = frozenset()
@@ -104,15 +157,15 @@ class Variant:
 def variant(facts: InstructionFacts, matcher: Matcher, store: FactsStore) -> Variant | str:
     """The variant, or why no instance of it is made."""
     kinds = {each.kind for each in facts.operands}
-    if "mask" in facts.attributes and facts.attributes["mask"] == "1":
-        return "variants with a mask are not made yet"
-    if kinds & {"mem", "agen"}:
-        return "variants with memory are not made yet"
-    if "relbr" in kinds or facts.category in ("CALL", "RET", "UNCOND_BR", "COND_BR", "SYSCALL", "INTERRUPT"):
+    if "relbr" in kinds or facts.category in _IMPLICIT:
         return "branches and system calls are not made"
+    if any(each.kind == "mem" and (each.suppressed or each.base) for each in facts.operands):
+        return "memory that is not named (stack, string instructions) is not characterised"
     found = Variant(facts, matcher, store)
     if any(not each.registers for each in found.registers):
         return "the registers of an operand are not known"
+    if found.fixed() & {ADDRESS, INDEX, SPARE, UNCHANGED}:
+        return "it uses the registers that the benchmarks need"
     chosen = found.choose()
     code = None if chosen is None else found.encode(chosen)
     if code is None:
@@ -120,10 +173,29 @@ def variant(facts: InstructionFacts, matcher: Matcher, store: FactsStore) -> Var
     return refusal(decode(code)) or found
 
 
+def _mnemonic(iform: str) -> str:
+    """As the encoder spells it: ``cmova`` for ``CMOVNBE_GPRv_GPRv``."""
+    name = iform.partition("_")[0].lower()
+    for stem in ("cmov", "set"):
+        if name.startswith(stem):
+            condition = name.removeprefix(stem)
+            return stem + _CONDITIONS.get(condition, condition)
+    return name
+
+
+def _address_of(form: str) -> Memory:
+    """The address of a LEA of this form: ``B_IS_D8`` has base, scaled index and a displacement of one byte."""
+    parts = form.split("_")
+    size = 4 if "D32" in parts else 1 if "D8" in parts else 0
+    base = "RIP" if "R" in parts else ADDRESS if "B" in parts else ""
+    index = INDEX if "I" in parts or "IS" in parts else ""
+    return Memory(base, index, 2 if "IS" in parts else 1, LINE if size else 0, size)
+
+
 def breakers(variant: Variant, kept: frozenset[int], chosen: Mapping[int, str] | None = None) -> bytes:
     """Instructions that end every dependence from one instance to the next through what is both read and
     written, except the operands ``kept``. ``chosen``: the registers of visible operands; without them only
-    what no choice can change is looked at."""
+    what no choice can change is looked at. Memory is left to the instances' addresses."""
     code = b""
     for operand in variant.facts.operands:
         if operand.index in kept:
@@ -131,23 +203,29 @@ def breakers(variant: Variant, kept: frozenset[int], chosen: Mapping[int, str] |
         if operand.kind == "flags":
             if operand.flags_read and operand.flags_written:
                 code += next(encodings("test", (UNCHANGED, UNCHANGED)))
-        elif operand.kind == "reg" and operand.read and operand.written:
+        elif operand.kind == "reg" and operand.written:
             fixed = operand.registers[0] if len(operand.registers) == 1 else ""
             name = family((chosen or {}).get(operand.index, fixed))
+            if not operand.read and not _reads(variant, fixed, kept):
+                continue
             if name in GENERAL:
                 code += next(encodings("mov", (name, UNCHANGED)))
             elif name.startswith("V"):
-                vector = f"XMM{name[1:]}"
-                vex = variant.facts.iform.startswith("V")
-                operands = (vector, vector, vector) if vex else (vector, vector)
-                code += next(encodings("vpxor" if vex else "pxor", operands))
+                code += _cleared(variant, f"XMM{name[1:]}")
     return code
 
 
-def pairs(variant: Variant) -> Iterator[tuple[OperandFacts, OperandFacts]]:
-    """Sources and destinations among the visible registers."""
-    for target in variant.registers:
-        if target.written:
-            for source in variant.registers:
-                if source.read:
-                    yield source, target
+def _reads(variant: Variant, register: str, kept: frozenset[int]) -> bool:
+    """Whether an operand reads a fixed register that another one writes, as IMUL reads AL and writes AX."""
+    return any(
+        each.read and len(each.registers) == 1 and family(each.registers[0]) == family(register)
+        for each in variant.registers
+        if register and each.index not in kept
+    )
+
+
+def _cleared(variant: Variant, vector: str) -> bytes:
+    """An instruction that makes a vector register new."""
+    if variant.vex:
+        return next(encodings("vpxor", (vector, vector, vector)), b"")
+    return next(encodings("pxor", (vector, vector)), b"")

@@ -9,18 +9,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from cyclelens.analyzer.assembly.encoder import encodings
-from cyclelens.analyzer.characterizing.instances import GENERAL, Variant, breakers, family, pairs
+from cyclelens.analyzer.characterizing.instances import Variant, breakers, family
+from cyclelens.analyzer.characterizing.links import BASE, CONTENTS, FLAGS, INDEXED, REGISTER, Links, Place
 from cyclelens.analyzer.characterizing.machines import Machine
 from cyclelens.analyzer.model.facts import OperandFacts
 
 COPIES = 4
 """Links of a chain in the block that is repeated."""
+_MORE_COPIES = 16
+"""Where instances would also wait for each other through memory: each has an address of its own."""
 MORE_LINKS = 3
 _EXACT = 0.25
 """Cycles by which a chain may be off and still show a whole number."""
 _REMOVED = 0.75
 """A chain of fewer cycles is one of moves that are removed, at least most of them."""
+
+Pair = tuple[int, int, str]
+"""Operand numbers of source and destination, and what of the source: a register or flags (``""``), ``address``,
+``address_index`` or ``memory`` (its contents), or ``same_register``."""
+SAME_REGISTER = "same_register"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,110 +37,210 @@ class Measured:
     cycles: int | None
     problem: str = ""
     upper_bound: bool = False
-    """Another dependence of the same block takes as long."""
+    """Another dependence of the same block takes as long, or one closes the chain whose own is not known."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Chain:
     """Instructions that wait for each other, over and over."""
 
-    links: bytes
+    links: tuple[bytes, ...]
+    """One after the other."""
     breaking: bytes
-    """Ends other dependences."""
+    """Ends other dependences, behind each link."""
     pairs: int = 1
-    """Times that the pair is among the links."""
+    """Times that the pair is in a link."""
     others: float = 0.0
-    """Latency of the other links."""
+    """Latency of the other instructions of a link."""
+    upper_bound: bool = False
+    """That is as little as it can be, not as it is."""
 
 
 class Latencies:
-    """The latencies that a machine shows; remembers those of the instructions that close chains."""
+    """The latencies that a machine shows."""
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
-        self._partners: dict[str, float | None] = {}
+        self._links = Links(machine)
 
-    def of(self, variant: Variant) -> dict[tuple[int, int], Measured]:
-        """By operand numbers of source and destination."""
-        found: dict[tuple[int, int], Measured] = {}
+    def of(self, variant: Variant) -> dict[Pair, Measured]:
+        """By source and destination."""
+        found: dict[Pair, Measured] = {}
+        chosen = variant.choose()
+        if chosen is None:
+            return found
         # A destination that is also a source first: its latency bounds the others from below.
-        every = sorted(pairs(variant), key=lambda pair: pair[0].index != pair[1].index)
+        every = sorted(_pairs(variant, chosen), key=lambda pair: pair[0].operand is not pair[1].operand)
         for source, target in every:
-            own = found.get((target.index, target.index))
-            found[source.index, target.index] = self._pair(variant, source, target, own)
+            number = target.operand.index
+            own = found.get((number, number, REGISTER))
+            kind = REGISTER if source.part == FLAGS else source.part
+            found[source.operand.index, number, kind] = self._pair(variant, chosen, source, target, own)
+            if _other_registers(source, target):
+                same = self._same_register(variant, source, target)
+                if same is not None:
+                    found[source.operand.index, number, SAME_REGISTER] = same
         return found
 
     def _pair(
-        self, variant: Variant, source: OperandFacts, target: OperandFacts, own: Measured | None
+        self, variant: Variant, chosen: dict[int, str], source: Place, target: Place, own: Measured | None
     ) -> Measured:
-        if _kind(source) != _kind(target):
-            return Measured(None, "registers of different classes: no partner is known yet")
-        found = [
-            cycles
-            for chain in self._chains(variant, source, target)
-            if (cycles := self._cycles(chain)) is not None
-        ]
+        chains = self._chains(variant, chosen, source, target)
+        found = [(cycles, chain) for chain in chains if (cycles := self._cycles(chain)) is not None]
         if not found:
             return Measured(None, "no instruction is known that closes the chain")
-        cycles = min(found)
+        cycles, chain = min(found, key=lambda each: each[0])
         if abs(cycles - round(cycles)) > _EXACT and cycles > _REMOVED:
             return Measured(None, f"the chain takes {cycles:.2f} cycles, which is no latency")
+        if chain.upper_bound and cycles < _REMOVED:
+            return Measured(None, "the chain is as fast as independent instructions")
         covered = own is not None and own.cycles is not None and cycles < own.cycles - _EXACT
-        return Measured(max(round(cycles), 0), upper_bound=covered and source is not target)
+        # A locked instruction waits until the one before it has written, whatever it reads itself.
+        bound = (
+            chain.upper_bound or variant.facts.locked or (covered and source.operand is not target.operand)
+        )
+        return Measured(max(round(cycles), 0), upper_bound=bound)
+
+    def _same_register(self, variant: Variant, source: Place, target: Place) -> Measured | None:
+        """What the pair takes if all registers of its class are one."""
+        names = [each for each in variant.registers if len(each.registers) > 1 and not each.opmask]
+        shared = _shared(variant, source.operand, target.operand)
+        if shared is None or len(names) < 2:
+            return None
+        together = {each.index: shared for each in names if any(family(r) == shared for r in each.registers)}
+        same = variant.choose(together)
+        code = None if same is None else variant.encode(same)
+        if code is None:
+            return None
+        cycles = self._cycles(_Chain((code,) * COPIES, breakers(variant, frozenset(together), same)))
+        if cycles is None or (abs(cycles - round(cycles)) > _EXACT and cycles > _REMOVED):
+            return None
+        return Measured(0 if cycles < _REMOVED else round(cycles))
 
     def _cycles(self, chain: _Chain) -> float | None:
         # What breaks other dependences may cost more than they do.
-        runs = [self._machine.run((chain.links + extra) * COPIES) for extra in {b"", chain.breaking}]
+        runs = [
+            self._machine.run(b"".join(link + extra for link in chain.links))
+            for extra in {b"", chain.breaking}
+        ]
         known = [run.cycles for run in runs if not isinstance(run, str)]
-        return min(known) / COPIES / chain.pairs - chain.others if known else None
-
-    def _chains(self, variant: Variant, source: OperandFacts, target: OperandFacts) -> Iterator[_Chain]:
-        kept = frozenset([source.index, target.index])
-        chosen = variant.choose()
-        code = None if chosen is None else variant.encode(chosen)
-        if chosen is None or code is None:
-            return
-        breaking = breakers(variant, kept, chosen)
-        closing = _closing(chosen[source.index], chosen[target.index])
-        partner = self._partner(chosen[target.index])
-        if closing is not None and partner is not None:
-            yield _Chain(code + closing, breaking, others=partner)
-            # Longer, or an instruction of many uops would show its throughput.
-            own = _plain(chosen[source.index])
-            link, cycles = _closing(own, own), self._partner(own)
-            if link is not None and cycles is not None:
-                others = partner + MORE_LINKS * cycles
-                yield _Chain(code + closing + link * MORE_LINKS, breaking, others=others)
-        if source is target:
-            yield _Chain(code, breaking)
-            return
-        if not target.read:
-            # There and back, because an instruction may be special if both registers are the same.
-            swapped = {source.index: family(chosen[target.index]), target.index: family(chosen[source.index])}
-            other = variant.choose(swapped)
-            back = None if other is None else variant.encode(other)
-            if back is not None and source.width == target.width:
-                yield _Chain(code + back, breaking, pairs=2)
-            elif (shared := _shared(variant, source, target)) is not None:
-                same = variant.choose({source.index: shared, target.index: shared})
-                code_of_same = None if same is None else variant.encode(same)
-                if code_of_same is not None:
-                    yield _Chain(code_of_same, breaking)
-
-    def _partner(self, register: str) -> float | None:
-        """The latency of the instruction that closes chains from a register of this class and width."""
-        code = _closing(register, register)
-        if code is None:
+        if not known:
             return None
-        key = code.hex()
-        if key not in self._partners:
-            run = self._machine.run(code * COPIES)
-            self._partners[key] = None if isinstance(run, str) else run.cycles / COPIES
-        return self._partners[key]
+        return min(known) / len(chain.links) / chain.pairs - chain.others
+
+    def _chains(
+        self, variant: Variant, chosen: dict[int, str], source: Place, target: Place
+    ) -> Iterator[_Chain]:
+        kept = frozenset([source.operand.index, target.operand.index])
+        breaking = breakers(variant, kept, chosen)
+        yield from self._closed(variant, chosen, source, target, breaking)
+        if source.operand is target.operand and source.part in (REGISTER, FLAGS):
+            code = self._instances(variant, chosen, source, target)
+            if code:
+                yield _Chain(tuple(code), breaking)
+        elif source.part == target.part == REGISTER and not variant.modifies_memory:
+            yield from _there_and_back(variant, chosen, source, target, breaking)
+
+    def _closed(
+        self, variant: Variant, chosen: dict[int, str], source: Place, target: Place, breaking: bytes
+    ) -> Iterator[_Chain]:
+        codes = self._instances(variant, chosen, source, target)
+        closings = [
+            self._links.close(variant, target, source, displacement)
+            for displacement in self._displacements(variant, source, target)
+        ]
+        if not codes or any(each is None for each in closings):
+            return
+        closing = closings[0] or ()
+        others = sum(step.cycles for step in closing)
+        bound = not all(step.known for step in closing)
+        links = [
+            code + b"".join(step.code for step in each or ())
+            for code, each in zip(codes, closings, strict=True)
+        ]
+        yield _Chain(tuple(links), breaking, 1, others, bound)
+        # Longer, or an instruction of many uops would show its throughput.
+        more = self._links.more(source) or self._links.more(target)
+        if more is not None:
+            code, cycles = more
+            longer = [code * MORE_LINKS + link if source.part == REGISTER else link for link in links]
+            if source.part != REGISTER:
+                longer = [
+                    instance + code * MORE_LINKS + link[len(instance) :]
+                    for instance, link in zip(codes, links, strict=True)
+                ]
+            yield _Chain(tuple(longer), breaking, 1, others + MORE_LINKS * cycles, bound)
+
+    @staticmethod
+    def _displacements(variant: Variant, source: Place, target: Place) -> list[int]:
+        if variant.modifies_memory and CONTENTS not in (source.part, target.part):
+            return [number * variant.apart for number in range(_MORE_COPIES)]
+        return [0] * COPIES
+
+    def _instances(
+        self, variant: Variant, chosen: dict[int, str], source: Place, target: Place
+    ) -> list[bytes]:
+        codes = [
+            variant.encode(chosen, displacement, indexed=source.part == INDEXED)
+            for displacement in self._displacements(variant, source, target)
+        ]
+        return [] if None in codes else [code for code in codes if code is not None]
 
 
-def _kind(operand: OperandFacts) -> str:
-    return family(operand.registers[0])[0] if operand.registers[0][:1] in "XYZVKM" else "R"
+def _there_and_back(
+    variant: Variant, chosen: dict[int, str], source: Place, target: Place, breaking: bytes
+) -> Iterator[_Chain]:
+    """Two instances with registers exchanged, because an instruction may be special if both are the same."""
+    code = variant.encode(chosen)
+    one, other = source.operand, target.operand
+    swapped = {one.index: family(target.register), other.index: family(source.register)}
+    again = variant.choose(swapped)
+    back = None if again is None else variant.encode(again)
+    if code is None:
+        return
+    if back is not None and one.width == other.width and back != code:
+        yield _Chain((code + back,) * COPIES, breaking, pairs=2)
+    elif (shared := _shared(variant, one, other)) is not None:
+        same = variant.choose({one.index: shared, other.index: shared})
+        code_of_same = None if same is None else variant.encode(same)
+        if code_of_same is not None:
+            yield _Chain((code_of_same,) * COPIES, breaking)
+
+
+def _pairs(variant: Variant, chosen: dict[int, str]) -> Iterator[tuple[Place, Place]]:
+    """Sources and destinations. From an address into memory nothing is found out: no chain shows it."""
+    sources, targets = [], []
+    for operand in variant.facts.operands:
+        if operand.kind == "reg":
+            place = Place(operand, REGISTER, chosen[operand.index])
+            sources += [place] * operand.read
+            targets += [place] * operand.written
+        elif operand.kind == "flags":
+            place = Place(operand, FLAGS)
+            sources += [place] * bool(operand.flags_read)
+            targets += [place] * bool(operand.flags_written)
+        elif operand.kind == "agen":
+            parts = variant.facts.attributes["agen"].split("_")
+            sources += [Place(operand, BASE)] * ("B" in parts)
+            sources += [Place(operand, INDEXED)] * ("I" in parts or "IS" in parts)
+        elif operand.kind == "mem":
+            contents = Place(operand, CONTENTS)
+            sources += [Place(operand, BASE), Place(operand, INDEXED)] + [contents] * operand.read
+            targets += [contents] * operand.written
+    for target in targets:
+        for source in sources:
+            if target.part != CONTENTS or source.part not in (BASE, INDEXED):
+                yield source, target
+
+
+def _other_registers(source: Place, target: Place) -> bool:
+    return (
+        source.part == target.part == REGISTER
+        and source.operand is not target.operand
+        and source.kind == target.kind
+        and len(source.operand.registers) > 1
+        and len(target.operand.registers) > 1
+    )
 
 
 def _shared(variant: Variant, source: OperandFacts, target: OperandFacts) -> str | None:
@@ -146,29 +253,3 @@ def _shared(variant: Variant, source: OperandFacts, target: OperandFacts) -> str
         if any(family(each) == name for each in other.registers):
             return name
     return None
-
-
-def _closing(source: str, target: str) -> bytes | None:
-    """An instruction of one cycle that no processor removes, from the target to the next source."""
-    full, next_ = family(target), family(source)
-    if full.startswith("V"):
-        prefix = source[0]
-        names = (f"{prefix}MM{next_[1:]}", f"{prefix}MM{full[1:]}", 0)
-        return next(encodings("vpermilps", names), None)
-    if full.startswith("K"):
-        return next(encodings("kmovq", (next_, full)), None)
-    if full.startswith("MM"):
-        return next(encodings("pshufw", (next_, full, 0)), None)
-    if target in (full, _half(full)):
-        return next(encodings("movsxd", (next_, _half(full))), None)
-    return next(encodings("movsx", (next_, target)), None)
-
-
-def _plain(register: str) -> str:
-    """A part of a register that can be widened to all of it without another uop."""
-    full = family(register)
-    return _half(full) if full in GENERAL.values() else register
-
-
-def _half(full: str) -> str:
-    return f"{full}D" if full[1:].isdecimal() else f"E{full[1:]}"

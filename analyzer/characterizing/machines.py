@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from cyclelens.analyzer.assembly.counted_loop import counted_loop
@@ -80,3 +82,41 @@ class MeasuredMachine:
     def run(self, code: bytes) -> Run | str:
         found = measure_block(self._harness, code.hex(), "copies", 1)
         return found.problem if found.cycles is None else Run(found.cycles)
+
+
+class RememberedMachine:
+    """A machine whose answers are kept in a file, so that a run that was ended goes on where it was.
+
+    One JSON array per line: code in hexadecimal, and cycles, uops and units or the problem.
+    """
+
+    def __init__(self, machine: Machine, file: Path) -> None:
+        self._machine = machine
+        self._known = dict(_answers(file))
+        self._stream = file.open("a", encoding="ascii")
+
+    def run(self, code: bytes) -> Run | str:
+        """What the machine says, or said."""
+        known = self._known.get(code)
+        if known is None:
+            known = self._known[code] = self._machine.run(code)
+            answer = known if isinstance(known, str) else [known.cycles, known.uops, known.units]
+            self._stream.write(json.dumps([code.hex(), answer]) + "\n")
+            self._stream.flush()
+        return known
+
+    def close(self) -> None:
+        """Close the file."""
+        self._stream.close()
+
+
+def _answers(file: Path) -> Iterator[tuple[bytes, Run | str]]:
+    """Those of a file; a line that was cut off ends them."""
+    if not file.exists():
+        return
+    for line in file.read_text(encoding="ascii").splitlines():
+        try:
+            code, answer = json.loads(line)
+        except ValueError:
+            return
+        yield bytes.fromhex(code), answer if isinstance(answer, str) else Run(*answer)

@@ -16,13 +16,19 @@ from cyclelens.analyzer.characterizing.instances import Variant, breakers, famil
 from cyclelens.analyzer.characterizing.machines import Machine, Run
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.model.facts import InstructionFacts
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.units import Role
 
 UnitNames = frozenset[str]
+LOAD, STORE = "MOV (R64, M64)", "MOV (M64, R64)"
 
 BLOCKING_UOPS = 8
-"""Of blocking instructions for every unit of a set."""
+"""Of blocking instructions for every unit of a set, at least. Twice as many as an instruction has uops keep those
+away that can go elsewhere."""
 _SURE = 0.35
 """Uops by which a count may be off."""
+_FAR = 1024
+"""Bytes between the instance and the instructions that block units, in memory."""
 _SATURATED = 1.1
 """A blocking instruction is as fast as its units let it, within this factor."""
 
@@ -36,7 +42,7 @@ class Blocker:
 
 
 _POOL = re.compile(
-    "(ADD_01|AESENC|ANDN|BEXTR|BLENDPS|BT|CMOVNB|IMUL|KANDB|MAXPS|MOVMSKPS|MULPS|PABSB|PADDB|PADDD|PALIGNR|PAND|PMULLW"
+    "(ADD_01|AESENC|ANDN|BEXTR|BLENDPS|BT|CMOVNB|CMP|CVTPS2PD|IMUL|KANDB|MAXPS|MOVMSKPS|MULPS|PABSB|PADDB|PADDD|PALIGNR|PAND|PMULLW"
     "|POPCNT|PSADBW|PSHUFB|PSHUFD|PSIGNB|PSLLD|PSLLDQ|PUNPCKLBW|ROL|SETNB|VADDPS|VMULPS|VPADDB|VPAND|VPERMD|VPMULLD"
     "|VPSHUFB|VPSLLVD|VPTERNLOGD) "
 )
@@ -49,8 +55,14 @@ def pool(store: FactsStore, microarchitecture: str) -> list[InstructionFacts]:
         facts
         for form in store.forms()
         for facts in store.candidates(microarchitecture, form)
-        if _POOL.match(facts.name) and all(each.kind in ("reg", "flags", "imm") for each in facts.operands)
+        if facts.name in (LOAD, STORE)
+        or (_POOL.match(facts.name) and all(each.kind in ("reg", "flags", "imm") for each in facts.operands))
     ]
+
+
+def seen(run: Run) -> UnitNames:
+    """The units that a run used."""
+    return frozenset(name for name, uops in (run.units or {}).items() if uops > 0.01)
 
 
 class Blockers:
@@ -58,6 +70,14 @@ class Blockers:
 
     def __init__(self) -> None:
         self._by_units: dict[UnitNames, Blocker] = {}
+
+    def offer_stores(self, store: Variant, model: Microarchitecture) -> None:
+        """Take a store for the units of addresses and of data. No instruction uses only one of these sets, so
+        that the core must say which they are."""
+        for role in (Role.STORE_ADDRESS, Role.STORE_DATA):
+            units = frozenset(model.units.having(role).names)
+            if units:
+                self._by_units.setdefault(units, Blocker(store, 1.0))
 
     def offer(self, variant: Variant, run: Run, units: UnitNames) -> None:
         """Take the instruction if it has a single uop and keeps these units busy."""
@@ -75,11 +95,6 @@ class Blockers:
         return sorted(self._by_units.items(), key=lambda item: (len(item[0]), sorted(item[0])))
 
 
-def seen(run: Run) -> UnitNames:
-    """The units that a run used."""
-    return frozenset(name for name, uops in (run.units or {}).items() if uops > 0.01)
-
-
 def usage(
     machine: Machine, variant: Variant, blockers: Blockers, uops: float
 ) -> Mapping[UnitNames, int] | str:
@@ -93,7 +108,8 @@ def usage(
     for units, blocker in blockers.ascending():
         if sum(found.values()) >= round(uops):
             break
-        block = _block(blocker.variant, BLOCKING_UOPS * len(units), taken)
+        count = max(BLOCKING_UOPS, 2 * round(uops)) * len(units)
+        block = _block(blocker.variant, count, taken)
         if block is None:
             continue
         alone, both = machine.run(block), machine.run(block + code)
@@ -115,7 +131,7 @@ def _block(variant: Variant, count: int, taken: frozenset[str]) -> bytes | None:
     code, used, first = b"", taken, None
     while len(code) < 4096 and count:
         chosen = variant.choose(first, used)
-        made = None if chosen is None else variant.encode(chosen)
+        made = None if chosen is None else variant.encode(chosen, _FAR + count * variant.apart)
         if chosen is None or made is None:
             if used == taken:
                 return None

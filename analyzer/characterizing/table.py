@@ -7,7 +7,16 @@ from xml.sax.saxutils import quoteattr
 
 from cyclelens.analyzer.characterizing.characterize import Row
 from cyclelens.analyzer.characterizing.comparison import text
+from cyclelens.analyzer.characterizing.latency import SAME_REGISTER
+from cyclelens.analyzer.characterizing.links import BASE, CONTENTS, INDEXED, REGISTER
 
+_ATTRIBUTES = {
+    REGISTER: "cycles",
+    BASE: "cycles_addr",
+    INDEXED: "cycles_addr_index",
+    CONTENTS: "cycles_mem",
+    SAME_REGISTER: "cycles_same_reg",
+}
 PROVENANCE = "measured by cyclelens characterize"
 
 
@@ -36,9 +45,12 @@ def _measurement(row: Row) -> Iterator[str]:
     if row.ports:
         fields["ports"] = text(row.ports)
     yield f"      <measurement {' '.join(f'{name}={quoteattr(value)}' for name, value in fields.items())}>"
-    for (source, target), found in sorted(row.latencies.items()):
+    by_operands: dict[tuple[int, int], list[str]] = {}
+    for (source, target, part), found in sorted(row.latencies.items()):
         if found.cycles is not None:
-            bound = ' cycles_is_upper_bound="1"' if found.upper_bound else ""
-            pair = f'start_op="{source}" target_op="{target}"'
-            yield f'        <latency {pair} cycles="{found.cycles}"{bound}/>'
+            name = _ATTRIBUTES[part]
+            bound = f' {name}_is_upper_bound="1"' if found.upper_bound else ""
+            by_operands.setdefault((source, target), []).append(f'{name}="{found.cycles}"{bound}')
+    for (source, target), attributes in by_operands.items():
+        yield f'        <latency start_op="{source}" target_op="{target}" {" ".join(attributes)}/>'
     yield "      </measurement>"

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import math
+
 from cyclelens.analyzer.characterizing.instances import Variant, breakers, family
 from cyclelens.analyzer.characterizing.machines import Machine, Run
 
-MOST_INSTANCES = 8
+_INSTANCES = (1, 2, 3, 4, 6, 8, 9, 10)
+_NOP = bytes.fromhex("0f1f4000")
+"""Of four bytes, so that neither predecoder nor uop cache limits a row of them."""
+_NOPS, _ENOUGH, _MOST_NOPS = 24, 2, 400
+_SURE = 0.3
+"""Slots by which a count may be off."""
 
 
-def independent(variant: Variant, count: int) -> bytes | None:
-    """So many instances with destinations of their own; sources are never written. None without registers."""
+def independent(variant: Variant, count: int, breaking: bytes = b"") -> bytes | None:
+    """So many instances with destinations of their own, each followed by ``breaking``; sources are never
+    written. None without registers."""
     code, used = b"", frozenset[str]()
     sources: dict[int, str] = {}
     for number in range(count):
         chosen = variant.choose(sources, used)
-        made = None if chosen is None else variant.encode(chosen)
+        made = None if chosen is None else variant.encode(chosen, number * variant.apart)
         if chosen is None or made is None:
             return None
         if number == 0:
@@ -25,7 +33,7 @@ def independent(variant: Variant, count: int) -> bytes | None:
             }
         targets = [each.index for each in variant.registers if each.written]
         used |= {family(chosen[index]) for index in targets}
-        code += made
+        code += made + breaking
     return code
 
 
@@ -34,13 +42,12 @@ def throughput(machine: Machine, variant: Variant) -> Run | str:
     without instructions that break the dependences through what is not named."""
     best: Run | str = "no instance could be made"
     breaking = breakers(variant, frozenset())
-    count = 1
-    while count <= MOST_INSTANCES:
-        code = independent(variant, count)
-        if code is None:
-            break
+    for count in _INSTANCES:
         for extra in (b"", breaking) if breaking else (b"",):
-            run = machine.run(code + extra)
+            code = independent(variant, count, extra)
+            if code is None:
+                return best
+            run = machine.run(code)
             if isinstance(run, str):
                 return run
             cycles = run.cycles / count
@@ -57,5 +64,45 @@ def throughput(machine: Machine, variant: Variant) -> Run | str:
                     if known
                     else None,
                 )
-        count += 1 if count < 4 else 2
     return best
+
+
+class Slots:
+    """Counts the slots that an instruction takes in the front end, where uops are not counted: so many NOPs go
+    with it that nothing but the front end limits, and each slot makes the block 1 / width cycles longer."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        self._nops: dict[int, float | None] = {}
+
+    def width(self) -> float | None:
+        """NOPs per cycle."""
+        cycles = self._alone(_NOPS)
+        return None if cycles is None else _NOPS / cycles
+
+    def of(self, variant: Variant) -> int | None:
+        """Of one instance; None if it shows no whole number, or is too slow."""
+        width = self.width()
+        if width is None:
+            return None
+        for count in (4, 2, 1):
+            code = independent(variant, count)
+            run = None if code is None else self._machine.run(code)
+            if code is None or run is None or isinstance(run, str):
+                continue
+            nops = _ENOUGH * math.ceil(max(run.cycles * width, _NOPS))
+            if nops > _MOST_NOPS:
+                continue
+            together, alone = self._machine.run(code + _NOP * nops), self._alone(nops)
+            if isinstance(together, str) or alone is None:
+                return None
+            slots = (together.cycles - alone) * width / count
+            if abs(slots - round(slots)) < _SURE:
+                return round(slots)
+        return None
+
+    def _alone(self, nops: int) -> float | None:
+        if nops not in self._nops:
+            run = self._machine.run(_NOP * nops)
+            self._nops[nops] = None if isinstance(run, str) else run.cycles
+        return self._nops[nops]

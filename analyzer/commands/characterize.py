@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING
 from cyclelens.analyzer.commands.common import OK, InputError, new_parser
 
 if TYPE_CHECKING:
+    from cyclelens.analyzer.characterizing.characterize import Row
     from cyclelens.analyzer.characterizing.comparison import Comparison, Score
     from cyclelens.analyzer.characterizing.machines import Machine
     from cyclelens.analyzer.facts.store import FactsStore
     from cyclelens.analyzer.model.facts import InstructionFacts
     from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 
+_NUMBER = re.compile(r"\d+(\.\d+)?")
 _SIMULATED = "sim:"
 _NATIVE = "native"
 
@@ -28,7 +30,7 @@ def main(arguments: list[str]) -> int:
     parser = new_parser(
         "characterize",
         "Find the latency, throughput, uops and ports of instructions by microbenchmarks, and compare them "
-        "with the tables. The variants are those of the tables whose operands are registers and immediates.",
+        "with the tables. The variants are those of the tables.",
     )
     parser.add_argument(
         "--machine",
@@ -39,18 +41,30 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--forms", type=_pattern, metavar="REGEX", help="only variants whose name matches")
     parser.add_argument("--extension", metavar="AVX2", help="only variants of this extension")
     parser.add_argument(
+        "--blocks",
+        type=Path,
+        metavar="FILE",
+        help="only variants that occur in these blocks, one per line in hexadecimal; the most frequent first",
+    )
+    parser.add_argument("--most", type=_number, metavar="N", help="only the first N variants")
+    parser.add_argument(
         "--tables",
         metavar="NAME",
         help="the microarchitecture whose tables say which variants there are, and are compared with "
         "(default: the machine's own)",
     )
-    parser.add_argument("--output", type=Path, metavar="FILE.xml", help="write a table there")
+    parser.add_argument(
+        "--output",
+        type=Path,
+        metavar="FILE.xml",
+        help="write a table there; FILE.xml.runs keeps what was run until then, and a run that was ended goes "
+        "on with it",
+    )
     options = parser.parse_args(arguments)
 
-    from cyclelens.analyzer.characterizing.characterize import characterize
+    from cyclelens.analyzer.characterizing.characterize import Characterizer
     from cyclelens.analyzer.characterizing.comparison import Comparison
-    from cyclelens.analyzer.characterizing.ports import pool
-    from cyclelens.analyzer.characterizing.table import xml
+    from cyclelens.analyzer.characterizing.truth import SimulatedLatencies
     from cyclelens.analyzer.facts.store import TablesUnavailable, open_store
     from tqdm import tqdm
 
@@ -59,24 +73,73 @@ def main(arguments: list[str]) -> int:
     except TablesUnavailable as error:
         raise InputError(error) from None
     model = _model(options)
-    wanted = list(_wanted(store, model, options))
+    wanted = list(_wanted(store, model, options))[: options.most]
     if not wanted:
         raise InputError(f"no variant in the tables of {model.facts_name} is wanted")
-    comparison, rows = Comparison(model), []
-    with _machine(options.machine, model, store) as machine:
-        progress = tqdm(wanted, unit=" variants", disable=None)
-        for row in characterize(machine, store, model.facts_name, progress, pool(store, model.facts_name)):
+    simulated = options.machine.startswith(_SIMULATED)
+    comparison = Comparison(model, SimulatedLatencies(model, store) if simulated else None)
+    rows = []
+    with _machine(options.machine, model, store) as machine, _remembered(machine, options.output) as asked:
+        characterizer = Characterizer(asked, store, model)
+        for facts in tqdm(wanted, unit=" variants", disable=None):
+            row = characterizer.row(facts)
             rows.append(row)
             comparison.add(row)
     if options.output is not None:
-        options.output.write_text("\n".join(xml(rows, options.machine)) + "\n", encoding="utf-8")
-    missing = Counter(row.problem for row in rows if row.problem)
-    print(f"{len(rows) - sum(missing.values())} of {len(rows)} variants characterised on {options.machine}")
-    for problem, count in missing.most_common():
-        print(f"   {count:5} not: {problem}")
+        _write(options.output, rows, options.machine)
+    for line in _report(rows, options.machine):
+        print(line)
     for line in _compared(comparison, model):
         print(line)
     return OK
+
+
+@contextmanager
+def _remembered(machine: Machine, output: Path | None) -> Iterator[Machine]:
+    """The machine, whose answers are kept beside the output until that is written."""
+    from cyclelens.analyzer.characterizing.machines import RememberedMachine
+
+    if output is None:
+        yield machine
+        return
+    remembered = RememberedMachine(machine, _runs(output))
+    try:
+        yield remembered
+    finally:
+        remembered.close()
+
+
+def _runs(output: Path) -> Path:
+    return output.with_name(f"{output.name}.runs")
+
+
+def _write(output: Path, rows: list[Row], machine: str) -> None:
+    from cyclelens.analyzer.characterizing.table import xml
+
+    output.write_text("\n".join(xml(rows, machine)) + "\n", encoding="utf-8")
+    _runs(output).unlink()
+
+
+def _report(rows: list[Row], machine: str) -> Iterator[str]:
+    """How much was found out, and why the rest was not."""
+    missing = Counter(row.problem for row in rows if row.problem)
+    yield f"{len(rows) - sum(missing.values())} of {len(rows)} variants characterised on {machine}"
+    uncertain = Counter(
+        _NUMBER.sub("N", found.problem)
+        for row in rows
+        for found in row.latencies.values()
+        if found.cycles is None
+    )
+    uncertain.update(_NUMBER.sub("N", row.ports_problem) for row in rows if row.ports_problem)
+    for what, problems in (("not", missing), ("uncertain", uncertain)):
+        for problem, count in problems.most_common():
+            yield f"   {count:5} {what}: {problem}"
+
+
+def _number(text: str) -> int:
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"'{text}' is no number above 0")
+    return int(text)
 
 
 def _pattern(text: str) -> re.Pattern[str]:
@@ -124,12 +187,38 @@ def _machine(name: str, model: Microarchitecture, store: FactsStore) -> Iterator
 def _wanted(
     store: FactsStore, model: Microarchitecture, options: argparse.Namespace
 ) -> Iterator[InstructionFacts]:
+    for facts in _all(store, model) if options.blocks is None else _of_blocks(options.blocks, store, model):
+        if options.extension not in (None, facts.extension):
+            continue
+        if options.forms is None or options.forms.search(facts.name):
+            yield facts
+
+
+def _all(store: FactsStore, model: Microarchitecture) -> Iterator[InstructionFacts]:
     for form in store.forms():
-        for facts in store.candidates(model.facts_name, form):
-            if options.extension not in (None, facts.extension):
-                continue
-            if options.forms is None or options.forms.search(facts.name):
-                yield facts
+        yield from store.candidates(model.facts_name, form)
+
+
+def _of_blocks(file: Path, store: FactsStore, model: Microarchitecture) -> Iterator[InstructionFacts]:
+    """The variants of blocks, the most frequent first."""
+    from cyclelens.analyzer.assembly.decoder import decode
+    from cyclelens.analyzer.facts.matching import Matcher
+
+    try:
+        lines = file.read_text(encoding="ascii").split()
+        blocks = [decode(bytes.fromhex(line)) for line in lines]
+    except (OSError, ValueError) as error:
+        raise InputError(f"{file}: {error}") from None
+    matcher, found = Matcher(model.facts_name), Counter[str]()
+    by_name = {}
+    for block in blocks:
+        for instruction in block:
+            facts = matcher.find(instruction, store)
+            if facts is not None:
+                by_name[facts.name] = facts
+                found[facts.name] += 1
+    for name, _ in found.most_common():
+        yield by_name[name]
 
 
 def _compared(comparison: Comparison, model: Microarchitecture) -> Iterator[str]:
@@ -138,6 +227,7 @@ def _compared(comparison: Comparison, model: Microarchitecture) -> Iterator[str]
 
     yield f"Equal to the tables of {model.name}:"
     yield line("latencies", comparison.latencies)
+    yield line("throughput", comparison.throughput)
     yield line("uops", comparison.uops)
     yield line("ports", comparison.ports)
     for each in comparison.differences:

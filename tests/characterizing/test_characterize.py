@@ -4,17 +4,17 @@ import random
 
 import pytest
 from cyclelens.analyzer.assembly.decoder import decode
-from cyclelens.analyzer.assembly.encoder import encodings
-from cyclelens.analyzer.characterizing.characterize import characterize
-from cyclelens.analyzer.characterizing.comparison import Comparison, table_ports
+from cyclelens.analyzer.assembly.encoder import Decoration, Memory, encodings
+from cyclelens.analyzer.characterizing.characterize import Characterizer
+from cyclelens.analyzer.characterizing.comparison import Comparison, linear_program, table_ports
 from cyclelens.analyzer.characterizing.instances import family
-from cyclelens.analyzer.characterizing.machines import Run, SimulatedMachine
-from cyclelens.analyzer.characterizing.ports import pool
+from cyclelens.analyzer.characterizing.machines import RememberedMachine, Run, SimulatedMachine
+from cyclelens.analyzer.characterizing.truth import SimulatedLatencies
 from cyclelens.analyzer.cli import main
 from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.microarchitectures import registry
 
-VARIANTS = 120
+VARIANTS, MOST_UOPS = 60, 8
 LATENCIES, PORTS, UOPS = 0.97, 0.96, 0.98
 NOISE, LATENCIES_WITH_NOISE = 0.02, 0.95
 
@@ -25,14 +25,31 @@ def store():
 
 
 def some(store, name):
-    """Variants without memory, by chance but always the same."""
+    """Variants by chance, but always the same."""
     every = [
         facts
         for form in store.forms()
         for facts in store.candidates(name, form)
-        if not any(operand.kind in ("mem", "agen") for operand in facts.operands)
+        if (facts.base.uops or 0) <= MOST_UOPS
     ]
     return random.Random(7).sample(every, VARIANTS)
+
+
+def named(store, microarchitecture, name):
+    return next(
+        facts
+        for form in store.forms()
+        for facts in store.candidates(microarchitecture, form)
+        if facts.name == name
+    )
+
+
+def characterized(store, model, machine, wanted):
+    comparison = Comparison(model, SimulatedLatencies(model, store))
+    characterizer = Characterizer(machine, store, model)
+    for facts in wanted:
+        comparison.add(characterizer.row(facts))
+    return comparison
 
 
 def share(score):
@@ -52,14 +69,23 @@ class Noisy:
         return Run(run.cycles * (1 + self._random.uniform(-NOISE, NOISE)), run.uops, run.units)
 
 
+class Uncounted:
+    """A machine that counts cycles only."""
+
+    def __init__(self, machine):
+        self._machine = machine
+
+    def run(self, code):
+        run = self._machine.run(code)
+        return run if isinstance(run, str) else Run(run.cycles)
+
+
 @pytest.mark.parametrize("name", ["HSW", "SKL", "ICL"])
 def test_the_tables_of_a_simulated_core_are_found_again(store, name):
     model = registry.get(name)
-    comparison = Comparison(model)
-    machine, wanted = SimulatedMachine(model, store), some(store, model.facts_name)
-    for row in characterize(machine, store, model.facts_name, wanted, pool(store, model.facts_name)):
-        comparison.add(row)
-    assert comparison.latencies.equal + comparison.latencies.different > VARIANTS / 2
+    machine = SimulatedMachine(model, store)
+    comparison = characterized(store, model, machine, some(store, model.facts_name))
+    assert comparison.latencies.equal + comparison.latencies.different > VARIANTS
     assert share(comparison.latencies) >= LATENCIES, comparison.differences
     assert share(comparison.uops) >= UOPS, comparison.differences
     assert share(comparison.ports) >= PORTS, comparison.differences
@@ -67,11 +93,17 @@ def test_the_tables_of_a_simulated_core_are_found_again(store, name):
 
 def test_latencies_are_found_with_a_clock_that_is_off(store):
     model = registry.get("SKL")
-    comparison = Comparison(model)
     machine = Noisy(SimulatedMachine(model, store))
-    for row in characterize(machine, store, model.facts_name, some(store, "SKL")):
-        comparison.add(row)
+    comparison = characterized(store, model, machine, some(store, "SKL"))
     assert share(comparison.latencies) >= LATENCIES_WITH_NOISE, comparison.differences
+
+
+def test_slots_are_found_where_uops_are_not_counted(store):
+    model = registry.get("SKL")
+    characterizer = Characterizer(Uncounted(SimulatedMachine(model, store)), store, model)
+    names = {"ADD (R64, M64)": 1, "XADD (R64, R64)": 3, "ADD (M64, R64)": 2, "MUL (R64)": 2}
+    found = {name: characterizer.row(named(store, "SKL", name)).slots for name in names}
+    assert found == names
 
 
 class Faulting:
@@ -91,22 +123,40 @@ def test_a_variant_that_faults_is_a_row_that_says_so(store):
     wanted = [
         store.candidates("SKL", form)[0] for form in ("ADD_GPRv_GPRv_01", "DIV_GPRv", "SUB_GPRv_GPRv_29")
     ]
-    machine = Faulting(SimulatedMachine(model, store), "div")
-    rows = list(characterize(machine, store, "SKL", wanted))
+    characterizer = Characterizer(Faulting(SimulatedMachine(model, store), "div"), store, model)
+    rows = [characterizer.row(facts) for facts in wanted]
     assert [row.problem for row in rows] == ["", "the code raises an exception", ""]
 
 
-def test_the_latencies_of_one_instruction(store):
+@pytest.mark.parametrize(
+    ("name", "latencies"),
+    [
+        # Of the published tables: op1 and op2 to op1 and op2, and all of them to the flags.
+        ("XADD (R64, R64)", {(1, 1, ""): 2, (1, 2, ""): 1, (2, 1, ""): 2, (2, 2, ""): 1}),
+        ("TEST (R64, R64)", {(1, 3, ""): 1, (2, 3, ""): 1}),
+        ("MOV (R64, M64)", {(2, 1, "address"): 5, (2, 1, "address_index"): 5}),
+        ("ADD (R64, M64)", {(1, 1, ""): 1, (1, 3, ""): 1, (2, 1, "address"): 6}),
+        ("MUL (R64)", {(1, 2, ""): 3, (1, 3, ""): 4, (2, 3, ""): 4}),
+        ("ADC (R64, R64)", {(3, 1, ""): 1, (3, 3, ""): 1}),
+    ],
+)
+def test_the_latencies_of_one_instruction(store, name, latencies):
     model = registry.get("SKL")
-    (facts,) = [f for f in store.candidates("SKL", "XADD_GPRv_GPRv") if f.name == "XADD (R64, R64)"]
-    (row,) = characterize(SimulatedMachine(model, store), store, "SKL", [facts])
-    assert {pair: found.cycles for pair, found in row.latencies.items()} == {
-        (1, 1): 2,
-        (1, 2): 1,
-        (2, 1): 2,
-        (2, 2): 1,
-    }
-    assert row.uops == 3
+    characterizer = Characterizer(SimulatedMachine(model, store), store, model)
+    names = [name, name.replace(" (", "_13 (")]
+    facts = next(
+        facts for form in store.forms() for facts in store.candidates("SKL", form) if facts.name in names
+    )
+    row = characterizer.row(facts)
+    assert {pair: row.latencies[pair].cycles for pair in latencies} == latencies
+
+
+def test_a_move_between_classes_has_an_upper_bound(store):
+    """Only there and back can be measured: 3 + 3 cycles, of which one at least is the way back."""
+    model = registry.get("SKL")
+    characterizer = Characterizer(SimulatedMachine(model, store), store, model)
+    found = characterizer.row(named(store, "SKL", "VMOVD (XMM, R32)")).latencies[2, 1, ""]
+    assert (found.cycles, found.upper_bound) == (5, True)
 
 
 def test_instances_are_encoded_from_operands():
@@ -119,17 +169,94 @@ def test_instances_are_encoded_from_operands():
     assert family("YMM12") == "V12"
 
 
+@pytest.mark.parametrize(
+    ("mnemonic", "operands", "decoration", "text"),
+    [
+        ("add", (Memory("RSI", displacement=64), "RAX"), Decoration(), "add qword ptr [rsi + 0x40], rax"),
+        ("add", (Memory("RSI"), "EAX"), Decoration(lock=True), "lock add dword ptr [rsi], eax"),
+        (
+            "lea",
+            ("RAX", Memory("RSI", "R13", 2, 64, 4)),
+            Decoration(),
+            "lea rax, [rsi + r13*2 + 0x40]",
+        ),
+        (
+            "vaddps",
+            ("ZMM0", "ZMM1", Memory("RSI")),
+            Decoration("K1", zeroing=True, broadcast=True),
+            "vaddps zmm0{k1}{z}, zmm1, dword ptr [rsi]{1to16}",
+        ),
+        (
+            "vaddps",
+            ("ZMM0", "ZMM1", "ZMM2"),
+            Decoration(suppress_exceptions=True),
+            "vaddps zmm0{rne-sae}, zmm1, zmm2",
+        ),
+    ],
+)
+def test_memory_and_decorations_are_encoded(mnemonic, operands, decoration, text):
+    (instruction,) = decode(next(encodings(mnemonic, operands, decoration)))
+    assert "".join(instruction.text.split()) == "".join(text.split())
+
+
+def test_a_decoration_that_an_instruction_cannot_have_is_no_encoding():
+    assert list(encodings("imul", ("RAX", "RBX"), Decoration(lock=True))) == []
+    assert list(encodings("vaddps", ("YMM0", "YMM1", "YMM2"), Decoration(broadcast=True))) == []
+
+
+def test_the_linear_program_finds_the_busiest_units():
+    assert linear_program({frozenset("0156"): 1}) == 0.25
+    assert linear_program({frozenset("06"): 2, frozenset("0156"): 1}) == 1.0
+    assert linear_program({frozenset("0"): 1, frozenset("01"): 2, frozenset("5"): 1}) == 1.5
+    assert linear_program({}) == 0.0
+
+
 def test_the_command_writes_a_table_and_compares(tmp_path, capsys):
     output = tmp_path / "skl.xml"
-    words = ["--machine", "sim:SKL", "--forms", "^IMUL .R64, R64.$", "--output", str(output)]
+    words = ["--machine", "sim:SKL", "--forms", "^IMUL .R64, (R64|M64).$", "--output", str(output)]
     assert main(["characterize", *words]) == 0
     shown = capsys.readouterr().out
-    assert "1 of 1 variants characterised on sim:SKL" in shown
-    assert "latencies    2 of 2, 100.0%" in shown
+    assert "2 of 2 variants characterised on sim:SKL" in shown
     written = output.read_text()
     assert 'string="IMUL (R64, R64)"' in written
-    assert '<latency start_op="2" target_op="1" cycles="3"/>' in written
+    assert '<latency start_op="2" target_op="1" cycles="3"' in written
+    assert 'cycles_addr="8"' in written
     assert 'uops="1"' in written
+    assert [path.name for path in tmp_path.iterdir()] == ["skl.xml"]
+
+
+def test_an_ended_run_goes_on_where_it_was(tmp_path):
+    """What was run is in the file, up to a line that was cut off; only the rest is run again."""
+    asked = []
+
+    class Counting:
+        def run(self, code):
+            asked.append(code)
+            return "busy" if code == b"\x92" else Run(len(code), 1.0, {"0": 1.0})
+
+    file = tmp_path / "table.xml.runs"
+    first = RememberedMachine(Counting(), file)
+    codes = (b"\x90", b"\x91\x91", b"\x92")
+    answers = [first.run(code) for code in codes]
+    first.close()
+    with file.open("a") as stream:
+        stream.write('["9393", [2')
+    second = RememberedMachine(Counting(), file)
+    assert [second.run(code) for code in codes] == answers
+    assert asked == list(codes)
+    second.run(b"\x93\x93")
+    second.close()
+    assert asked[3:] == [b"\x93\x93"]
+
+
+def test_the_variants_of_blocks_come_by_frequency(tmp_path, capsys):
+    blocks = tmp_path / "blocks.txt"
+    blocks.write_text("480fafc3\n4801d8480fafc3480fafc3\n")
+    words = ["--machine", "sim:SKL", "--blocks", str(blocks), "--most", "1", "--forms", "R64"]
+    assert main(["characterize", *words]) == 0
+    shown = capsys.readouterr().out
+    assert "1 of 1 variants" in shown
+    assert "latencies    4 of 4" in shown
 
 
 @pytest.mark.parametrize(
@@ -138,6 +265,7 @@ def test_the_command_writes_a_table_and_compares(tmp_path, capsys):
         (["--machine", "vax"], "'vax' is neither native nor sim:NAME"),
         (["--machine", "sim:VAX"], "unknown microarchitecture 'VAX'"),
         (["--machine", "sim:SKL", "--forms", "^NONSENSE"], "no variant in the tables of SKL is wanted"),
+        (["--machine", "sim:SKL", "--blocks", "/nonexistent"], "/nonexistent"),
     ],
 )
 def test_wrong_words_are_explained(words, message, capsys):

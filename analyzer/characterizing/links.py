@@ -1,0 +1,285 @@
+"""What closes a chain: instructions that carry the result of an operand to where the next instance reads it.
+
+The latency of some is found out by chains of their own. Of others only the sum there and back can be known (a
+move to another class of registers and one back, a store and a load). Each of those counts as one cycle, so
+that what is found is an upper bound, as in section 4.1.1 of "uops.info: Characterizing Latency, Throughput,
+and Port Usage of Instructions on Intel Microarchitectures" (Abel and Reineke, 2019). A store or load of a
+general register counts as none where both together take no more than one (memory renaming).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from cyclelens.analyzer.assembly.encoder import Memory, encodings
+from cyclelens.analyzer.characterizing.instances import (
+    ADDRESS,
+    GENERAL,
+    IMMEDIATE,
+    INDEX,
+    SPARE,
+    SPARE_VECTOR,
+    UNCHANGED,
+    Variant,
+    family,
+)
+from cyclelens.analyzer.characterizing.machines import Machine
+from cyclelens.analyzer.model.facts import OperandFacts
+
+REGISTER, FLAGS, CONTENTS = "", "flags", "memory"
+BASE, INDEXED = "address", "address_index"
+_WRITES_FLAGS = 1
+"""Cycles from register to flags of the fastest of ``_writers``, by convention: only the sum with an instruction
+that reads flags can be known."""
+_LEAST = 1
+"""Cycles that an instruction takes at least whose latency cannot be known."""
+_COPIES = 4
+_CONDITIONS = {"C": "b", "Z": "e", "S": "s", "O": "o", "P": "p"}
+_HIGH = ("AH", "BH", "CH", "DH")
+_WIDTHS = {8: "movsx", 16: "movsx"}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an operand lies."""
+
+    operand: OperandFacts
+    part: str
+    """One of the five above."""
+    register: str = ""
+    """That was chosen, by its name in its own width."""
+
+    @property
+    def kind(self) -> str:
+        """``R`` general, ``V`` vector, ``K`` mask, ``M`` MMX, or the part."""
+        if self.part != REGISTER:
+            return self.part
+        full = family(self.register)
+        if full in GENERAL.values():
+            return "R"
+        return "M" if full.startswith("MM") else full[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Instructions of a closing."""
+
+    code: bytes
+    cycles: float
+    known: bool = True
+    """Otherwise its latency cannot be known alone, and ``cycles`` is as few as it can be."""
+
+
+Closing = tuple[Step, ...]
+
+
+class Links:
+    """Closings for one machine; remembers the latencies that it found out."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        self._known: dict[bytes, float | None] = {}
+
+    def close(self, variant: Variant, result: Place, source: Place, displacement: int) -> Closing | None:
+        """From a result to the source that reads it next, or None if no instructions are known that do it."""
+        steps = list(self._steps(variant, result, source, displacement))
+        return None if any(step is None for step in steps) else tuple(step for step in steps if step)
+
+    def more(self, place: Place) -> tuple[bytes, float] | None:
+        """An instruction that makes a chain longer at this register, and its cycles."""
+        if place.part != REGISTER:
+            return None
+        own = _plain(place.register)
+        code = _same_class(own, own)
+        cycles = None if code is None else self._alone(code)
+        return None if code is None or cycles is None else (code, cycles)
+
+    def _steps(
+        self, variant: Variant, result: Place, source: Place, displacement: int
+    ) -> Iterator[Step | None]:
+        here, there = result.kind, source.kind
+        if here == there and here not in (FLAGS, CONTENTS):
+            yield self._measured(_same_class(source.register, result.register), result.register)
+            return
+        if here == there == FLAGS and result.operand.flags_written & source.operand.flags_read:
+            return
+        if here == there == CONTENTS:
+            return
+        if here == FLAGS and source.register in _HIGH:
+            # Written whole, the register would have to be split again.
+            yield self._reader("set", result, source.register)
+            return
+        if here == "V" and there == CONTENTS:
+            yield _least(_moved(variant, source.operand, family(result.register), displacement, store=True))
+            return
+        if here == CONTENTS and there == "V":
+            yield _least(_moved(variant, result.operand, family(source.register), displacement, store=False))
+            return
+        carrier = _carrier(result, source)
+        if here != "R" or family(result.register) != carrier:
+            yield self._to_general(variant, result, carrier, displacement)
+        if there != "R" or family(source.register) != carrier:
+            yield self._from_general(variant, source, carrier, displacement)
+
+    def _to_general(self, variant: Variant, result: Place, carrier: str, displacement: int) -> Step | None:
+        kind = result.kind
+        if kind == "R":
+            return self._measured(_same_class(carrier, result.register), result.register)
+        if kind == FLAGS:
+            return self._reader("cmov", result, carrier)
+        if kind == CONTENTS:
+            if result.operand.width > 64:
+                return None
+            return self._through_memory(_load(carrier, result.operand.width, displacement))
+        return _least(_across(variant, carrier, family(result.register)))
+
+    def _from_general(self, variant: Variant, source: Place, carrier: str, displacement: int) -> Step | None:
+        kind = source.kind
+        if kind == FLAGS:
+            return self._writer(carrier)
+        if kind in (BASE, INDEXED):
+            # Twice, so that the address stays what it was.
+            register = ADDRESS if kind == BASE else INDEX
+            return self._measured(next(encodings("xor", (register, carrier))) * 2, register)
+        if kind == CONTENTS:
+            width = source.operand.width
+            code = next(encodings("mov", (Memory(ADDRESS, "", 1, displacement), _part(carrier, width))), None)
+            return self._through_memory(code)
+        return _least(_across(variant, family(source.register), carrier))
+
+    def _reader(self, mnemonic: str, result: Place, register: str) -> Step | None:
+        """From one of the flags that are written into a register."""
+        written = result.operand.flags_written
+        condition = next((name for flag, name in _CONDITIONS.items() if flag in written), None)
+        if condition is None:
+            return None
+        operands = (register,) if mnemonic == "set" else (register, UNCHANGED)
+        code = next(encodings(mnemonic + condition, operands))
+        together = [self._alone(writer + code) for writer in _writers(register)]
+        known = [cycles for cycles in together if cycles is not None]
+        return Step(code, min(known) - _WRITES_FLAGS) if known else None
+
+    def _writer(self, register: str) -> Step | None:
+        """From a register to flags."""
+        reader = next(encodings("cmovb", (register, UNCHANGED)))
+        code = _writers(register)[0]
+        together = [self._alone(writer + reader) for writer in _writers(register)]
+        known = [cycles for cycles in together if cycles is not None]
+        if together[0] is None:
+            return None
+        return Step(code, together[0] - min(known) + _WRITES_FLAGS)
+
+    def _measured(self, code: bytes | None, register: str) -> Step | None:
+        """A step whose latency a chain of its own shows, on one register of this width."""
+        if code is None:
+            return None
+        if family(register) in (ADDRESS, INDEX):
+            cycles = self._alone(code)
+        else:
+            alone = _same_class(register, register)
+            cycles = None if alone is None else self._alone(alone)
+        return None if cycles is None else Step(code, cycles)
+
+    def _through_memory(self, code: bytes | None) -> Step | None:
+        """A store or a load of a general register."""
+        if code is None:
+            return None
+        word = Memory(ADDRESS)
+        both = self._alone(next(encodings("mov", (word, SPARE))) + next(encodings("mov", (SPARE, word))))
+        return Step(code, _LEAST if both is None or round(both) > _LEAST else 0, known=False)
+
+    def _alone(self, code: bytes) -> float | None:
+        if code not in self._known:
+            run = self._machine.run(code * _COPIES)
+            self._known[code] = None if isinstance(run, str) else run.cycles / _COPIES
+        return self._known[code]
+
+
+def _writers(register: str) -> list[bytes]:
+    """Instructions that make flags of a register."""
+    return [next(encodings("cmp", (register, IMMEDIATE))), next(encodings("test", (register, register)))]
+
+
+def _carrier(result: Place, source: Place) -> str:
+    """The general register through which a value goes: that of the operands, if one has one."""
+    for place in (source, result):
+        if place.kind == "R" and (place is source or place.operand.width in (0, 32, 64)):
+            return family(place.register)
+    return SPARE
+
+
+def _least(code: bytes | None) -> Step | None:
+    return None if code is None else Step(code, _LEAST, known=False)
+
+
+def _across(variant: Variant, target: str, source: str) -> bytes | None:
+    """A move from a general register into another class, or back."""
+    names = [f"XMM{name[1:]}" if name[0] == "V" else name for name in (target, source)]
+    classes = {name[0] for name in (target, source)} - {"R"}
+    mnemonic = "kmovq" if "K" in classes else "vmovq" if "V" in classes and variant.vex else "movq"
+    return next(encodings(mnemonic, names), None)
+
+
+def _load(target: str, width: int, displacement: int) -> bytes | None:
+    memory = Memory(ADDRESS, "", 1, displacement)
+    if width in _WIDTHS:
+        return _sized("movzx", (_half(target), memory), width)
+    return next(encodings("mov", (_part(target, width), memory)), None)
+
+
+def _sized(mnemonic: str, operands: tuple[str, Memory], width: int) -> bytes | None:
+    """MOVZX from a byte or from 16 bits: the first or the second encoding."""
+    found = list(encodings(mnemonic, operands))
+    return found[width == 16] if len(found) > 1 else None
+
+
+def _moved(
+    variant: Variant, operand: OperandFacts, vector: str, displacement: int, *, store: bool
+) -> bytes | None:
+    """A load or a store of a vector register as wide as the operand in memory."""
+    number, prefix = vector[1:], "v" if variant.vex else ""
+    names = {32: ("movss", "X"), 64: ("movsd", "X"), 128: ("movups", "X"), 256: ("movups", "Y")}
+    mnemonic, letter = names.get(operand.width, ("movups", "Z") if operand.width == 512 else ("", ""))
+    if not mnemonic:
+        return None
+    register, memory = f"{letter}MM{number}", Memory(ADDRESS, "", 1, displacement)
+    return next(encodings(prefix + mnemonic, (memory, register) if store else (register, memory)), None)
+
+
+def _same_class(source: str, target: str) -> bytes | None:
+    """An instruction of one cycle that no processor removes, from the target to the next source."""
+    full, next_ = family(target), family(source)
+    if full.startswith("V"):
+        prefix = source[0]
+        names = (f"{prefix}MM{next_[1:]}", f"{prefix}MM{full[1:]}", 0)
+        return next(encodings("vpermilps", names), None)
+    if full.startswith("K"):
+        return next(encodings("kmovq", (next_, full)), None)
+    if full.startswith("MM"):
+        return next(encodings("pshufw", (next_, full, 0)), None)
+    if target in (full, _half(full)):
+        return next(encodings("movsxd", (next_, _half(full))), None)
+    return next(encodings("movsx", (next_, target)), None)
+
+
+def _plain(register: str) -> str:
+    """A part of a register that can be widened to all of it without another uop."""
+    full = family(register)
+    return _half(full) if full in GENERAL.values() else register
+
+
+def _half(full: str) -> str:
+    return f"{full}D" if full[1:].isdecimal() else f"E{full[1:]}"
+
+
+def _part(full: str, width: int) -> str:
+    """A general register's name in a width of 8, 16, 32 or 64 bits."""
+    if width >= 64:
+        return full
+    if width == 32:
+        return _half(full)
+    if full[1:].isdecimal():
+        return f"{full}{'W' if width == 16 else 'B'}"
+    short = full[1:]
+    return short if width == 16 else f"{short[0]}L" if short.endswith("X") else f"{short}L"
