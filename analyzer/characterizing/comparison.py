@@ -87,9 +87,9 @@ class Comparison:
         expected = None if table is None else table_throughput(facts, table, self._model)
         if expected and row.cycles is not None:
             close = abs(row.cycles - expected) <= _CLOSE * expected
-            found = f"{row.cycles:.2f}"
-            known = found if close else f"{expected:.2f}"
-            yield from self._count(self.throughput, facts, "throughput", found, known)
+            measured = f"{row.cycles:.2f}"
+            allowed = measured if close else f"{expected:.2f}"
+            yield from self._count(self.throughput, facts, "throughput", measured, allowed)
 
     def _explained(self, facts: InstructionFacts, pair: Pair, found: Measured) -> bool:
         """Whether the simulator's own rules say what was found, or pass through memory."""

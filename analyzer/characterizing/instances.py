@@ -14,18 +14,17 @@ from cyclelens.analyzer.measuring.refusals import refusal
 from cyclelens.analyzer.model.facts import InstructionFacts, OperandFacts
 
 IMMEDIATE, _WIDE = 3, 0x1234567
-"""The value of immediates: neither 0 nor 1, which are special to some shifts, and too large for the renamer to
-add (V9) where there is room."""
+"""The value of immediates: neither 0 nor 1, which are special to some shifts, and where there is room too
+large for the renamer to add (V9)."""
 UNCHANGED = "R14"
 """Never written by an instance: what breaks dependences reads it. R15 counts rounds."""
 ADDRESS, INDEX = "RSI", "R13"
-"""Memory operands use them. Nothing but a chain through the address writes them, and it keeps their values."""
+"""Memory operands use them. Only chains through the address write them, and these keep their values."""
 SPARE = "R12"
 """For values on their way from one operand to the next."""
-SPARE_VECTOR = "XMM15"
 LINE, _WORD = 64, 8
 """Bytes of a cache line, and of the words in it that loads may collide on."""
-_KEPT = frozenset(["RSP", ADDRESS, INDEX, SPARE, UNCHANGED, "R15", "V15"])
+_KEPT = frozenset(["RSP", ADDRESS, INDEX, SPARE, UNCHANGED, "R15"])
 _CONDITIONS = {"z": "e", "nz": "ne", "nb": "ae", "nbe": "a", "nl": "ge", "nle": "g"}
 """Of the tables, as the encoder spells them."""
 _IMPLICIT = ("CALL", "RET", "UNCOND_BR", "COND_BR", "SYSCALL", "INTERRUPT")
@@ -67,8 +66,8 @@ class Variant:
 
     @property
     def apart(self) -> int:
-        """Bytes between instances, a multiple of the operand's size: loads shall meet neither in a line nor in
-        a word of their lines, and stores go to one line after the other (chapter 9 of docs/pipeline.md)."""
+        """Bytes between instances, a multiple of the operand's size. Loads meet neither in a line nor in a
+        word of their lines; stores go to one line after the other (chapter 9 of docs/pipeline.md)."""
         size = min(max(0 if self.memory is None else self.memory.width // 8, _WORD), LINE)
         return size if self.modifies_memory else LINE + size
 
@@ -184,7 +183,7 @@ def _mnemonic(iform: str) -> str:
 
 
 def _address_of(form: str) -> Memory:
-    """The address of a LEA of this form: ``B_IS_D8`` has base, scaled index and a displacement of one byte."""
+    """The address of a LEA of this form: ``B_IS_D8`` has base, scaled index and a displacement of a byte."""
     parts = form.split("_")
     size = 4 if "D32" in parts else 1 if "D8" in parts else 0
     base = "RIP" if "R" in parts else ADDRESS if "B" in parts else ""

@@ -25,8 +25,8 @@ _REMOVED = 0.75
 """A chain of fewer cycles is one of moves that are removed, at least most of them."""
 
 Pair = tuple[int, int, str]
-"""Operand numbers of source and destination, and what of the source: a register or flags (``""``), ``address``,
-``address_index`` or ``memory`` (its contents), or ``same_register``."""
+"""Operand numbers of source and destination, and what of the source: a register or flags (``""``),
+``address``, ``address_index`` or ``memory`` (its contents), or ``same_register``."""
 SAME_REGISTER = "same_register"
 
 

@@ -19,7 +19,6 @@ from cyclelens.analyzer.characterizing.instances import (
     IMMEDIATE,
     INDEX,
     SPARE,
-    SPARE_VECTOR,
     UNCHANGED,
     Variant,
     family,
@@ -30,8 +29,8 @@ from cyclelens.analyzer.model.facts import OperandFacts
 REGISTER, FLAGS, CONTENTS = "", "flags", "memory"
 BASE, INDEXED = "address", "address_index"
 _WRITES_FLAGS = 1
-"""Cycles from register to flags of the fastest of ``_writers``, by convention: only the sum with an instruction
-that reads flags can be known."""
+"""Cycles from register to flags of the fastest of ``_writers``, by convention: only the sum with an
+instruction that reads flags can be known."""
 _LEAST = 1
 """Cycles that an instruction takes at least whose latency cannot be known."""
 _COPIES = 4

@@ -23,8 +23,8 @@ UnitNames = frozenset[str]
 LOAD, STORE = "MOV (R64, M64)", "MOV (M64, R64)"
 
 BLOCKING_UOPS = 8
-"""Of blocking instructions for every unit of a set, at least. Twice as many as an instruction has uops keep those
-away that can go elsewhere."""
+"""Of blocking instructions for every unit of a set, at least. Twice as many as an instruction has uops keep
+those away that can go elsewhere."""
 _SURE = 0.35
 """Uops by which a count may be off."""
 _FAR = 1024

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from cyclelens.analyzer.characterizing.instances import Variant, breakers, family
 from cyclelens.analyzer.characterizing.machines import Machine, Run
@@ -52,24 +53,18 @@ def throughput(machine: Machine, variant: Variant) -> Run | str:
                 return run
             cycles = run.cycles / count
             if isinstance(best, str) or cycles < best.cycles:
-                units = None if run.units is None or extra else run.units
-                uops = None if run.uops is None or extra else run.uops / count
-                known = None if isinstance(best, str) else best
-                best = Run(
-                    cycles,
-                    uops if uops is not None or known is None else known.uops,
-                    {name: each / count for name, each in units.items()}
-                    if units is not None
-                    else known.units
-                    if known
-                    else None,
-                )
+                # Of uops and units the instances alone tell, not what breaks their dependences.
+                if isinstance(best, str) or not extra:
+                    units = None if run.units is None else {n: u / count for n, u in run.units.items()}
+                    best = Run(cycles, None if run.uops is None else run.uops / count, units)
+                else:
+                    best = replace(best, cycles=cycles)
     return best
 
 
 class Slots:
-    """Counts the slots that an instruction takes in the front end, where uops are not counted: so many NOPs go
-    with it that nothing but the front end limits, and each slot makes the block 1 / width cycles longer."""
+    """Counts the slots that an instruction takes in the front end, where uops are not counted: so many NOPs
+    go with it that nothing but the front end limits. Each slot makes the block 1 / width cycles longer."""
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine

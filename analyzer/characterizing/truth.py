@@ -39,7 +39,7 @@ class SimulatedLatencies:
         if code is None or operands[target].kind == "mem":
             return None
         block = build_block(decode(code), self._model, self._store, loop=True)
-        uops = block.entries[0].uops
+        uops = block.instructions[0].uops
         paths = [
             cycles
             for begin in _values(operands[source], chosen, part)

@@ -57,8 +57,8 @@ def main(arguments: list[str]) -> int:
         "--output",
         type=Path,
         metavar="FILE.xml",
-        help="write a table there; FILE.xml.runs keeps what was run until then, and a run that was ended goes "
-        "on with it",
+        help="write a table there; FILE.xml.runs keeps what was run until then, and a run that was ended "
+        "goes on with it",
     )
     options = parser.parse_args(arguments)
 
