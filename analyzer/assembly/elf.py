@@ -222,6 +222,11 @@ class ObjectFile:
         found = [section for section in self._sections.values() if section.name == name]
         return (found[0].code, found[0].alignment) if len(found) == 1 else (b"", 1)
 
+    @property
+    def names_of_code(self) -> tuple[str, ...]:
+        """The names of the sections with code."""
+        return tuple(dict.fromkeys(section.name for section in self._sections.values() if section.code))
+
     def symbol_at(self, address: int) -> str:
         """A symbol that stands for this address, or whose address the loader writes there; else nothing."""
         return self._symbols_by_address.get(address, "")

@@ -34,6 +34,7 @@ _GNU_SECTION = re.compile(
     r"\s*\.(text|data|bss|section|pushsection|popsection|previous)\b\s*\"?([\w.$]*)\"?(.*)", re.IGNORECASE
 )
 _NASM_SECTION = re.compile(r"\s*\[?\s*(?:section|segment)\s+([\w.$]+)([^\]\n;]*)\]?", re.IGNORECASE)
+_NASM_SWITCH = re.compile(r"\s*\[?\s*(?:section|segment)\b", re.IGNORECASE)
 _GNU_DATA = re.compile(
     r"\s*(?:[\w.$]+:\s*)*\.(?:byte|[248]byte|d?c\.\w|hword|short|value|word|int|long|quad|octa|float|single|double|"
     r"ascii|asciz|string\d*|zero|skip|space|fill|org|incbin|[su]leb128)\b",
@@ -81,6 +82,18 @@ class Listing:
     code_sections: set[str] = field(default_factory=lambda: {".text"})
     alignments: dict[str, int] = field(default_factory=dict)
     object: ObjectFile | None = None
+
+
+@dataclass(slots=True)
+class _Stretch:
+    """Statements of a listing behind a line that chooses a section."""
+
+    first: int
+    """Of its statements."""
+    section: str
+    """The name on that line, if there is one."""
+    is_sure: bool
+    """It stands in the text itself, not in a macro or in a file that is read."""
 
 
 @dataclass(slots=True)
@@ -146,10 +159,12 @@ def read_gnu(text: str) -> Listing:
     return listing
 
 
-def read_nasm(content: bytes) -> Listing:
-    """From ``nasm -l``, which can be a hundred megabytes of macros."""
+def read_nasm(content: bytes, file: ObjectFile | None = None) -> Listing:
+    """From ``nasm -l``, which can be a hundred megabytes of macros. ``file``: what NASM made of the text."""
     listing, sections = Listing(), _Sections()
     waiting: list[tuple[str, int]] = []
+    labels: list[tuple[int, tuple[str, int]]] = []
+    stretches: list[_Stretch] = []
     user_line, continued, repeats = 0, False, False
     for raw in BytesIO(_NASM_NOTHING.sub(b"", content)):
         line = raw.decode("utf-8", "replace").rstrip("\n")
@@ -162,7 +177,9 @@ def read_nasm(content: bytes) -> Listing:
             # The lines of a repetition follow its end, with their own numbers.
             user_line = int(match[1]) - 1
             repeats = repeats if level else source.strip().lower().startswith("%endrep")
-        sections.nasm(source, listing)
+        if _NASM_SWITCH.match(source):
+            sections.nasm(source, listing)
+            stretches.append(_Stretch(len(listing.statements), sections.current, level is None))
         if not continued:
             waiting += ((name, user_line) for name in _labels(source))
         data = match[3]
@@ -175,10 +192,41 @@ def read_nasm(content: bytes) -> Listing:
             code = _nasm_bytes(data)
             unlike = level is not None
             listed = Listed(user_line, sections.current, int(match[2], 16), code, source.strip(), unlike)
-            _add(listing, listed, waiting)
+            labels += ((len(listing.statements), label) for label in waiting)
+            waiting.clear()
+            listing.statements.append(listed)
         continued = data.endswith("-")
+    if file is not None:
+        _settle(listing, stretches, file)
+    for number, label in labels:
+        listed = listing.statements[number]
+        listing.labels.setdefault((listed.section, listed.address), label)
     _cut_at_next(listing)
     return listing
+
+
+def _settle(listing: Listing, stretches: Sequence[_Stretch], file: ObjectFile) -> None:
+    """Put the statements behind sections that macros name where the object has them: a listing shows what a
+    macro does not come to, too, and names that are not filled in."""
+    codes = {name: file.section(name)[0] for name in file.names_of_code}
+    ends = [*(stretch.first for stretch in stretches), len(listing.statements)][1:]
+    for stretch, end in zip(stretches, ends, strict=True):
+        own = listing.statements[stretch.first : end]
+        if stretch.is_sure or not own:
+            continue
+        same = {
+            name: sum(code[one.address : one.address + len(one.code)] == one.code for one in own)
+            for name, code in codes.items()
+        }
+        found = max(same, key=lambda name: (same[name], name == stretch.section), default="")
+        if 2 * same.get(found, 0) > len(own):
+            listing.code_sections.add(found)
+        elif stretch.section in listing.code_sections:
+            found = ""
+        else:
+            found = stretch.section
+        for listed in own:
+            listed.section = found
 
 
 def _cut_at_next(listing: Listing) -> None:

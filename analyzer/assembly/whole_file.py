@@ -132,7 +132,7 @@ def _gas(text: str, origin: Origin, _found: Included, cancel: Callable[[], bool]
         return result
     result.listing = listings.read_gnu(done.files.get("listing", b"").decode("utf-8", "replace"))
     listings.lines_of_repetitions(result.listing, lines)
-    _fill_in_addresses(result.listing, done.files.get("out.o", b""))
+    _fill_in_addresses(result.listing, _object(done))
     return result
 
 
@@ -264,10 +264,11 @@ def _nasm(text: str, origin: Origin, found: Included, cancel: Callable[[], bool]
         line = next((number for number, content in enumerate(lines) if name in content), 0)
         message = f"'{name}' is not found and taken as empty; name its folder as an include path."
         result.notes.append(Note(line, "include-not-read", message))
-    result.listing = listings.read_nasm(done.files.get("listing", b""))
+    file = _object(done)
+    result.listing = listings.read_nasm(done.files.get("listing", b""), file)
     if call.made is not None:
         call.made.place(result.listing)
-    _fill_in_addresses(result.listing, done.files.get("out.o", b""))
+    _fill_in_addresses(result.listing, file)
     return result
 
 
@@ -329,14 +330,20 @@ def _nasm_mistakes(errors: str, lines: int) -> dict[int, str]:
     return found
 
 
-def _fill_in_addresses(listing: Listing, data: bytes) -> None:
+def _object(done: external.Finished) -> ObjectFile | None:
+    """What an assembler made, if that can be read."""
+    try:
+        return ObjectFile(done.files.get("out.o", b""))
+    except ObjectFileError:
+        return None
+
+
+def _fill_in_addresses(listing: Listing, file: ObjectFile | None) -> None:
     """Take the code from the object: every symbol has an address of its own there, and none in a listing; and
     the alignments of its sections."""
-    try:
-        file = ObjectFile(data)
-    except ObjectFileError:
-        return
     listing.object = file
+    if file is None:
+        return
     sections = {name: file.section(name) for name in listing.code_sections}
     listing.alignments = {name: alignment for name, (_, alignment) in sections.items()}
     behind = {name: len(whole) for name, (whole, _) in sections.items()}

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from corpora import by_loop, essence, object_loops, places_of
 from cyclelens.analyzer.assembly import external, nasm_macros, whole_file
 from cyclelens.analyzer.assembly.elf import ObjectFile
 from cyclelens.analyzer.assembly.frontend import assemble
@@ -176,6 +177,52 @@ def test_macros_are_followed_first_and_nothing_else_comes_of_it(
     subprocess.run(["nasm", "-f", "elf64", "-o", "k.o", "k.asm"], cwd=tmp_path, check=True)
     whole = ObjectFile((tmp_path / "k.o").read_bytes()).section(".text")[0]
     assert b"".join(region.code for region in first.regions) == whole
+
+
+SECTIONS = """\
+%macro put_into 1+
+%ifidni %1, tables
+    section .rodata
+%elifidni %1, marks
+    section .note.GNU-stack noalloc noexec nowrite progbits
+%else
+    section %1
+%endif
+%endmacro
+put_into tables
+table: dq table, 0x0101010101010101
+put_into .text
+again:
+    vpaddq xmm0, xmm0, [rel table]
+    call somewhere
+    dec rsi
+    jnz again
+    ret
+put_into .text.cold exec
+%assign size $ - $$
+other:
+    add rax, size
+    dec rcx
+    jnz other
+    ret
+put_into marks
+extern somewhere
+"""
+"""The last line of the preprocessor asks for an address, so that NASM lists macros and all their lines."""
+
+
+@needs_nasm
+def test_a_section_that_a_macro_chooses_is_the_one_of_the_object(tmp_path: Path) -> None:
+    result = assemble(SECTIONS, regions="loops")
+    assert [(region.name, region.first_line + 1) for region in result.regions] == [
+        ("again", 13),
+        ("other", 21),
+    ]
+    (tmp_path / "k.asm").write_text(SECTIONS)
+    subprocess.run(["nasm", "-f", "elf64", "-o", "k.o", "k.asm"], cwd=tmp_path, check=True)
+    loops = by_loop(object_loops((tmp_path / "k.o").read_bytes(), is_all_code=True))
+    assert [essence(loop) for loop in by_loop(result.regions)] == [essence(loop) for loop in loops]
+    assert [places_of(loop) for loop in by_loop(result.regions)] == [places_of(loop) for loop in loops]
 
 
 @needs_nasm
