@@ -220,6 +220,25 @@ def test_z6_three_loads_of_one_word_collide(code: str, expected: float) -> None:
     assert unrolled(code) == pytest.approx(expected, abs=0.02)
 
 
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("8b06 8b5e04 8b0e", 1.00),  # both halves of eight bytes: 0.999
+        ("0fb606 0fb65e01 0fb64e04", 1.00),  # bytes 0, 1 and 4: 1.000
+        ("0fb606 0fb65e01 0fb64e02", 1.50),  # bytes 0, 1 and 2: 1.51
+        ("8b06 8b1e 8b4e04 8b5604", 1.33),  # A A B B: 1.332
+        ("488b06 488b5e04 488b0e", 1.50),  # eight bytes at 0, 4 and 0: 1.511
+        ("488b06 488b5e04 488b4e08", 1.00),  # at 0, 4 and 8: 1.000
+        ("0f1006 0f100e 488b4608", 1.50),  # 16 bytes, and their upper half: 1.509
+        ("c5fc1006 488b4608 8b5e0c", 1.50),  # 32 bytes, and two of their words: 1.510
+        ("c5fc1006 488b4608 8b5e10", 1.00),  # the two have none in common: 1.000
+        ("c5fc1006 c5fc104e40 c5fc105610", 1.50),  # in two lines: 1.509
+    ],
+)
+def test_z6_a_word_has_four_bytes(code: str, expected: float) -> None:
+    assert looped(6 * code) == pytest.approx(6 * expected, abs=0.1)
+
+
 def test_z6_what_is_not_known_does_not_collide() -> None:
     """Loads through three pointers, which only --assume same takes for equal."""
     code = "488b06488b1f488b5500"

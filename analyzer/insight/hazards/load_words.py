@@ -1,4 +1,4 @@
-"""``load-word``: a third load waits, because all three begin in the same eight bytes of their lines (Z6)."""
+"""``load-word``: a third load waits, because all three read one word of their lines (Z6)."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def find(prediction: Prediction) -> Iterator[Finding]:
             code=CODE,
             severity=Severity.INFORMATION,
             instruction=index,
-            message=f"The load waits {loads:.2f} times per iteration, because two others begin in the same"
-            " eight bytes of their cache lines: three leave together only for different words. Other offsets"
-            " avoid that.",
+            message=f"The load waits {loads:.2f} times per iteration, because two others read the same four"
+            " bytes of their cache lines: three leave together only if they have no word in common. Other"
+            " offsets avoid that.",
             label="load collides",
             microarchitecture=prediction.microarchitecture,
         )

@@ -5,7 +5,9 @@ from cyclelens.analyzer.simulator.back_end.dispatch_rule cimport DispatchRule
 from cyclelens.analyzer.simulator.tables.arrays cimport SequenceHeaps
 from cyclelens.analyzer.simulator.tables.columns cimport Columns
 
+cdef int LINE_WORDS
 cdef int QUEUED_FOR_PAIR
+cdef int _ALL_WORDS
 
 
 cdef class LoadWords(DispatchRule):

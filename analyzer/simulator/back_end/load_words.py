@@ -7,12 +7,14 @@ from cyclelens.analyzer.model.units import Role
 from cyclelens.analyzer.simulator.back_end.dispatch_rule import DispatchRule
 from cyclelens.analyzer.simulator.tables.arrays import SequenceHeaps
 from cyclelens.analyzer.simulator.tables.columns import Columns
-from cyclelens.analyzer.simulator.tables.constants import QUEUED_FOR_PAIR
+from cyclelens.analyzer.simulator.tables.constants import LINE_WORDS, QUEUED_FOR_PAIR
+
+_ALL_WORDS = (1 << LINE_WORDS) - 1
 
 
 class LoadWords(DispatchRule):
-    """Of three loads that begin in the same eight bytes of their lines the youngest waits; which lines these
-    are does not matter."""
+    """Of three loads that have a word of four bytes in common, by its place in a line, the youngest waits;
+    which lines these are does not matter."""
 
     def __init__(self, columns: Columns, microarchitecture: Microarchitecture) -> None:
         units = microarchitecture.units
@@ -26,11 +28,15 @@ class LoadWords(DispatchRule):
         """The unit of the youngest load of three that collide."""
         if not (ready.counts[self._first] and ready.counts[self._second] and ready.counts[self._third]):
             return 0
-        word = self._columns.word
+        words = self._columns.words
         first = ready.oldest(self._first)
         second = ready.oldest(self._second)
         third = ready.oldest(self._third)
-        if word[first] != word[second] or word[first] != word[third]:
+        if words[first] >> LINE_WORDS != words[second] >> LINE_WORDS:
+            return 0
+        if words[first] >> LINE_WORDS != words[third] >> LINE_WORDS:
+            return 0
+        if not words[first] & words[second] & words[third] & _ALL_WORDS:
             return 0
         oldest = min(first, min(second, third))
         if first > second and first > third:

@@ -5,6 +5,7 @@ from cyclelens.analyzer.simulator.tables.arrays cimport Record
 from cyclelens.analyzer.simulator.tables.columns cimport Columns
 from cyclelens.analyzer.simulator.tables.program cimport Program
 
+cdef int LINE_WORDS
 cdef int LOADED
 cdef int NONE
 cdef int SUM
@@ -18,7 +19,7 @@ cdef long long _NO_SYMBOL
 cdef long long _ORIGIN
 cdef int _ORIGINS
 cdef int _PAGE
-cdef int _WORDS
+cdef int _WORD_BYTES
 
 
 @cython.final
@@ -49,7 +50,7 @@ cdef class Memory:
     cdef bint _is_number(self, long long symbol) noexcept
     cdef int open_store(self, int static_uop) noexcept
     cdef int newest_store(self, int static_uop, int cycle) noexcept
-    cdef int word(self, int static_uop) noexcept
+    cdef int words(self, int static_uop) noexcept
     cdef int _newest_overlapping(self, int size) noexcept
     cdef bint _finished(self, int store, int cycle) noexcept
     cdef int record(self, Record state) except -1

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from cyclelens.analyzer.simulator.tables.arrays import Long, Record, grown, longs
 from cyclelens.analyzer.simulator.tables.columns import Columns
-from cyclelens.analyzer.simulator.tables.constants import NONE, UNKNOWN
+from cyclelens.analyzer.simulator.tables.constants import LINE_WORDS, NONE, UNKNOWN
 from cyclelens.analyzer.simulator.tables.values import LOADED, SUM
 
 _ORIGIN = 1 << 42
@@ -19,9 +19,8 @@ _FILL = 0x12345600
 _EQUAL = 0x2324000
 """What all registers hold, where they are taken for equal and values are tracked: the constant of the
 harness by which newer cores were measured. It is page-aligned."""
-_WORDS = 8
-"""Of eight bytes in a line."""
-_ORIGINS = 1 << 20
+_WORD_BYTES = 4
+_ORIGINS = 1 << 14
 _IN_CACHE = 16
 """Cycles after which a store that has left the store buffer no longer matters to any load."""
 
@@ -148,13 +147,18 @@ class Memory:
             store -= 1
         return NONE
 
-    def word(self, static_uop: int) -> int:
-        """Equal for accesses that begin in the same word of their lines, as far as is known: what they are
-        relative to is the same or a number."""
+    def words(self, static_uop: int) -> int:
+        """Which of the ``LINE_WORDS`` words of four bytes in a line an access touches, a bit for each; above
+        them, as far as is known, a number of what the address is relative to, 0 if it is a number itself."""
         self._look_at(static_uop)
         address = self._base + self._index * self._scale
         origin = 0 if self._is_number(address) else (address + _HALF) // _ORIGIN % _ORIGINS
-        return origin * _WORDS + address // _WORDS % _WORDS
+        first = address // _WORD_BYTES % LINE_WORDS
+        last = (address + max(self._program.u_bytes[static_uop], 1) - 1) // _WORD_BYTES % LINE_WORDS
+        touched = (2 << last) - (1 << first)
+        if last < first:  # over the end of the line
+            touched += (1 << LINE_WORDS) - 1
+        return origin << LINE_WORDS | touched
 
     def _newest_overlapping(self, size: int) -> int:
         """The newest store that shares a byte with the load looked at. The load can forward if that store

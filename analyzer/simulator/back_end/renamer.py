@@ -283,7 +283,7 @@ class Renamer:
                 columns.renamed[uop] = 0
                 columns.collided[uop] = 0
                 if program.exact_values:
-                    columns.word[uop] = self._memory.word(static)
+                    columns.words[uop] = self._memory.words(static)
                 if store != NONE and self.memory_renaming.active and self._memory.ahead == 0:
                     self.taken_over = self.memory_renaming.value(uop, i, store)
                     if self.taken_over != NONE:

@@ -34,7 +34,7 @@ cdef class FlightColumns:
     cdef public int[::1] blocked
     cdef public int[::1] renamed
     cdef public int[::1] collided
-    cdef public int[::1] word
+    cdef public int[::1] words
     cdef public int[::1] held
     cdef public int[::1] last_input
     cdef public int[::1] inputs_ready

@@ -79,3 +79,5 @@ NO_CLASS, GPR_CLASS, SIMD_CLASS = -1, 0, 1
 CODE_LINE = 64
 FETCH_BLOCK = 16
 """Bytes."""
+LINE_WORDS = 16
+"""Words of four bytes in a line of data."""

@@ -68,7 +68,7 @@ UOPS = Table(
         # Of loads alone:
         Field("renamed"),  # it takes over a stored value
         Field("collided"),  # it had to wait because two others read the same word
-        Field("word"),  # which others read the same word of their lines
+        Field("words"),  # which words of a line it reads
         Field("held", "0"),  # what kept it in the scheduler at last though its inputs were there: HELD_BY_...
         Field("last_input"),  # row of the input that came last, NONE if it did not wait for any
         Field("inputs_ready"),  # first cycle that the inputs allow
