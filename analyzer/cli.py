@@ -303,14 +303,20 @@ def _data(arguments: list[str]) -> int:
     importer.add_argument(
         "--output", metavar="PATH", type=Path, help="default: the tables that Cyclelens itself uses"
     )
+    importer.add_argument(
+        "--merge",
+        action="store_true",
+        help="add to the tables that are there; what the file does not state stays",
+    )
     options = parser.parse_args(arguments)
 
     from cyclelens.analyzer.facts.command import run_import
     from cyclelens.analyzer.facts.importer import ImportProblem
+    from cyclelens.analyzer.facts.store import TablesUnavailable
 
     try:
-        summary = run_import(options.file, options.output)
-    except ImportProblem as error:
+        summary = run_import(options.file, options.output, merge=options.merge)
+    except (ImportProblem, TablesUnavailable) as error:
         raise InputError(error) from None
     print(
         f"{summary.variants} instruction variants, {summary.records} records of "

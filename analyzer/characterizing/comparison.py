@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from cyclelens.analyzer.characterizing.characterize import Row
 from cyclelens.analyzer.characterizing.latency import Measured, Pair
 from cyclelens.analyzer.characterizing.ports import UnitNames
+from cyclelens.analyzer.characterizing.table import text
 from cyclelens.analyzer.characterizing.truth import SimulatedLatencies
 from cyclelens.analyzer.model.facts import InstructionFacts
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
@@ -163,10 +164,3 @@ def linear_program(ports: Mapping[UnitNames, int]) -> float:
         ),
         default=0.0,
     )
-
-
-def text(ports: object) -> str:
-    """``1*p0156+2*p5``, as uops.info writes it."""
-    assert isinstance(ports, dict)
-    parts = sorted((len(units), "".join(sorted(units)), count) for units, count in ports.items())
-    return "+".join(f"{count}*p{units}" for _, units, count in parts) or "0"

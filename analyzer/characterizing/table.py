@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from xml.sax.saxutils import quoteattr
+from collections.abc import Iterable, Iterator, Mapping
+from xml.sax.saxutils import escape, quoteattr
 
 from cyclelens.analyzer.characterizing.characterize import Row
-from cyclelens.analyzer.characterizing.comparison import text
 from cyclelens.analyzer.characterizing.latency import SAME_REGISTER
 from cyclelens.analyzer.characterizing.links import BASE, CONTENTS, INDEXED, REGISTER
+from cyclelens.analyzer.characterizing.ports import UnitNames
+from cyclelens.analyzer.model.facts import OperandFacts
 
 _ATTRIBUTES = {
     REGISTER: "cycles",
@@ -17,40 +18,103 @@ _ATTRIBUTES = {
     CONTENTS: "cycles_mem",
     SAME_REGISTER: "cycles_same_reg",
 }
+_DIGITS = "0123456789ABCDEF"
 PROVENANCE = "measured by cyclelens characterize"
 
 
-def xml(rows: Iterable[Row], machine: str) -> Iterator[str]:
+def xml(rows: Iterable[Row], architecture: str) -> Iterator[str]:
     """Lines of the file; a variant of which nothing is known has a comment that says why."""
     yield "<?xml version='1.0' encoding='utf-8'?>"
     yield "<root>"
     for row in rows:
-        yield f"  <instruction iform={quoteattr(row.facts.iform)} string={quoteattr(row.facts.name)}>"
-        yield f"    <architecture name={quoteattr(machine)}>"
+        facts = row.facts
+        attributes = {
+            "category": facts.category,
+            "extension": facts.extension,
+            "iform": facts.iform,
+            "string": facts.name,
+            **facts.attributes,
+        }
+        if facts.locked:
+            attributes["locked"] = "1"
+        yield f"  <instruction{_written(attributes)}>"
+        for operand in facts.operands:
+            yield f"    {_operand(operand)}"
         if row.problem:
-            yield f"      <!-- {row.problem.replace('--', '- -')} -->"
+            yield f"    <!-- {row.problem.replace('--', '- -')} -->"
         else:
+            yield f"    <architecture{_written({'name': architecture})}>"
             yield from _measurement(row)
-        yield "    </architecture>"
+            yield "    </architecture>"
         yield "  </instruction>"
     yield "</root>"
 
 
+def text(ports: Mapping[UnitNames, int]) -> str:
+    """``1*p0156+2*p5`` or ``1*FP03``, as uops.info writes it."""
+    parts = sorted((len(units), _named(units), count) for units, count in ports.items())
+    return "+".join(f"{count}*{units}" for _, units, count in parts) or "0"
+
+
+def _named(units: UnitNames) -> str:
+    """Ports as hexadecimal digits behind ``p``, other units as their common name and their numbers."""
+    if all(name.isdecimal() for name in units):
+        return "p" + "".join(_DIGITS[number] for number in sorted(map(int, units)))
+    by_name: dict[str, list[str]] = {}
+    for unit in sorted(units):
+        name = unit.rstrip("0123456789")
+        by_name.setdefault(name, []).append(unit.removeprefix(name))
+    return "".join(name + "".join(numbers) for name, numbers in by_name.items())
+
+
+def _operand(operand: OperandFacts) -> str:
+    attributes = {"idx": str(operand.index), "name": operand.name, "type": operand.kind}
+    flags = {
+        "r": operand.read,
+        "w": operand.written,
+        "conditionalWrite": operand.conditional_write,
+        "suppressed": operand.suppressed,
+        "implicit": operand.implicit,
+        "opmask": operand.opmask,
+    }
+    attributes |= {name: "1" for name, value in flags.items() if value}
+    if operand.width:
+        attributes["width"] = str(operand.width)
+    if operand.base:
+        attributes["base"] = operand.base
+    if operand.index_register:
+        attributes["index"] = operand.index_register
+    for letter in sorted(operand.flags_read | operand.flags_written):
+        access = [
+            kind for kind, of in (("r", operand.flags_read), ("w", operand.flags_written)) if letter in of
+        ]
+        attributes[f"flag_{letter}F"] = "/".join(access)
+    return f"<operand{_written(attributes)}>{escape(','.join(operand.registers))}</operand>"
+
+
 def _measurement(row: Row) -> Iterator[str]:
-    fields = {"provenance": PROVENANCE}
+    attributes = {"provenance": PROVENANCE}
     if row.cycles is not None:
-        fields["TP_unrolled"] = f"{row.cycles:.2f}"
+        attributes["TP_loop"] = f"{row.cycles:.2f}"
     if row.uops is not None:
-        fields["uops"] = f"{row.uops:.0f}"
+        attributes["uops"] = f"{row.uops:.0f}"
+    if row.slots is not None:
+        attributes["uops_retire_slots"] = str(row.slots)
     if row.ports:
-        fields["ports"] = text(row.ports)
-    yield f"      <measurement {' '.join(f'{name}={quoteattr(value)}' for name, value in fields.items())}>"
-    by_operands: dict[tuple[int, int], list[str]] = {}
+        attributes["ports"] = text(row.ports)
+    yield f"      <measurement{_written(attributes)}>"
+    by_operands: dict[tuple[int, int], dict[str, str]] = {}
     for (source, target, part), found in sorted(row.latencies.items()):
         if found.cycles is not None:
             name = _ATTRIBUTES[part]
-            bound = f' {name}_is_upper_bound="1"' if found.upper_bound else ""
-            by_operands.setdefault((source, target), []).append(f'{name}="{found.cycles}"{bound}')
-    for (source, target), attributes in by_operands.items():
-        yield f'        <latency start_op="{source}" target_op="{target}" {" ".join(attributes)}/>'
+            pair = by_operands.setdefault((source, target), {})
+            pair[name] = str(found.cycles)
+            if found.upper_bound:
+                pair[f"{name}_is_upper_bound"] = "1"
+    for (source, target), pair in by_operands.items():
+        yield f"        <latency{_written({'start_op': str(source), 'target_op': str(target)} | pair)}/>"
     yield "      </measurement>"
+
+
+def _written(attributes: Mapping[str, str]) -> str:
+    return "".join(f" {name}={quoteattr(value)}" for name, value in attributes.items())

@@ -8,11 +8,13 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.commands.common import OK, InputError, new_parser
 
 if TYPE_CHECKING:
+    from cyclelens.analyzer.characterizing.between_tables import Table
     from cyclelens.analyzer.characterizing.characterize import Row
     from cyclelens.analyzer.characterizing.comparison import Comparison, Score
     from cyclelens.analyzer.characterizing.machines import Machine
@@ -60,7 +62,15 @@ def main(arguments: list[str]) -> int:
         help="write a table there; FILE.xml.runs keeps what was run until then, and a run that was ended "
         "goes on with it",
     )
+    parser.add_argument(
+        "--compare",
+        nargs=2,
+        metavar=("A", "B"),
+        help="run nothing: compare two tables, each a microarchitecture (SKL) or a file (skl.xml)",
+    )
     options = parser.parse_args(arguments)
+    if options.compare is not None:
+        return _compare(options)
 
     from cyclelens.analyzer.characterizing.characterize import Characterizer
     from cyclelens.analyzer.characterizing.comparison import Comparison
@@ -86,12 +96,54 @@ def main(arguments: list[str]) -> int:
             rows.append(row)
             comparison.add(row)
     if options.output is not None:
-        _write(options.output, rows, options.machine)
+        _write(options.output, rows, model)
     for line in _report(rows, options.machine):
         print(line)
     for line in _compared(comparison, model):
         print(line)
     return OK
+
+
+def _compare(options: argparse.Namespace) -> int:
+    one, other = options.compare
+    from cyclelens.analyzer.characterizing.between_tables import compare
+
+    with _table(one) as first, _table(other) as second:
+        classes, differences = compare(first, second)
+    print(f"{one} beside {other}")
+    print(f"   {'':18} {'variants':>8}  {'uops':24} {'ports':24} latencies")
+    for name, found in classes.items():
+        print(f"   {name:18} {found.variants:8}  {found.uops!s:24} {found.ports!s:24} {found.latencies}")
+    shown = [each for each in differences if options.forms is None or options.forms.search(each.name)]
+    for each in shown[: options.most]:
+        print(f"   {each.name}: {each.what} {each.found}, {other}: {each.table}")
+    return OK
+
+
+@contextmanager
+def _table(name: str) -> Iterator[Table]:
+    """The tables of a microarchitecture, or those of a file, which are imported for the time being."""
+    from cyclelens.analyzer.characterizing.between_tables import Table
+    from cyclelens.analyzer.facts.importer import ImportProblem, import_tables
+    from cyclelens.analyzer.facts.store import TablesUnavailable, open_store
+    from cyclelens.analyzer.microarchitectures import registry
+
+    try:
+        if not name.lower().endswith((".xml", ".xml.xz")):
+            yield Table(open_store(), registry.get(name).facts_name)
+            return
+        with TemporaryDirectory(prefix="cyclelens-") as folder:
+            tables = Path(folder) / "tables.sqlite"
+            (microarchitecture, *more) = import_tables(Path(name), tables).microarchitectures
+            if more:
+                raise InputError(f"{name} holds several microarchitectures: import it, and name one")
+            store = open_store(tables)
+            try:
+                yield Table(store, microarchitecture)
+            finally:
+                store.close()
+    except (ImportProblem, TablesUnavailable, registry.UnknownMicroarchitecture) as error:
+        raise InputError(str(error)) from None
 
 
 @contextmanager
@@ -113,10 +165,10 @@ def _runs(output: Path) -> Path:
     return output.with_name(f"{output.name}.runs")
 
 
-def _write(output: Path, rows: list[Row], machine: str) -> None:
+def _write(output: Path, rows: list[Row], model: Microarchitecture) -> None:
     from cyclelens.analyzer.characterizing.table import xml
 
-    output.write_text("\n".join(xml(rows, machine)) + "\n", encoding="utf-8")
+    output.write_text("\n".join(xml(rows, model.facts_name)) + "\n", encoding="utf-8")
     _runs(output).unlink()
 
 

@@ -5,20 +5,27 @@ from __future__ import annotations
 from pathlib import Path
 
 from cyclelens.analyzer.facts.importer import ImportSummary, import_tables
-from cyclelens.analyzer.facts.store import default_tables
+from cyclelens.analyzer.facts.store import default_tables, open_store
 from tqdm import tqdm
 
 
-def run_import(source: Path, target: Path | None = None) -> ImportSummary:
+def run_import(source: Path, target: Path | None = None, *, merge: bool = False) -> ImportSummary:
     """Import the XML ``source`` into ``target``, by default the tables that the program itself uses.
 
-    A progress bar is drawn on standard error if that is a terminal; nothing else is printed. Raises
-    ``ImportProblem``.
+    ``merge``: add to the tables of ``target``, or to the program's own if there are none yet. A progress bar
+    is drawn on standard error if that is a terminal; nothing else is printed. Raises ``ImportProblem`` and
+    ``TablesUnavailable``.
     """
+    path = default_tables() if target is None else target
+    base = open_store(path if path.exists() else None) if merge else None
     with tqdm(desc="Importing", unit="B", unit_scale=True, leave=False, disable=None) as bar:
 
         def show(done: int, total: int) -> None:
             bar.total = total
             bar.update(done - bar.n)
 
-        return import_tables(source, default_tables() if target is None else target, show)
+        try:
+            return import_tables(source, path, show, base)
+        finally:
+            if base is not None:
+                base.close()

@@ -11,13 +11,15 @@ import lzma
 import os
 import sqlite3
 import tempfile
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import IO
 
 from cyclelens.analyzer.facts import coves, encoding, rules, zen, zen5
 from cyclelens.analyzer.facts.encoding import NO_RECORD, Profile, Record, Variant
+from cyclelens.analyzer.facts.store import FactsStore
+from cyclelens.analyzer.model.facts import Latency
 from lxml import etree
 
 _XZ_MAGIC = b"\xfd7zXZ\0"
@@ -69,8 +71,27 @@ class _Numbering:
     def __init__(self) -> None:
         self.numbers: dict[str, int] = {}
 
+        self._texts: list[str] = []
+
     def number(self, text: str) -> int:
-        return self.numbers.setdefault(text, len(self.numbers) + 1)
+        number = self.numbers.setdefault(text, len(self.numbers) + 1)
+        if number > len(self._texts):
+            self._texts.append(text)
+        return number
+
+    def text(self, number: int) -> str:
+        return self._texts[number - 1]
+
+
+def _overlaid(old: Record, new: Record, stated: Mapping[str, str]) -> Record:
+    """The new record where the measurement states something, the old one elsewhere."""
+    fields = {field: getattr(new.base, field) for field, name in rules.STATED.items() if name in stated}
+    latencies = dict(old.latencies)
+    for pair, latency in new.latencies.items():
+        before = latencies.get(pair, Latency())
+        found = {name: cycles for name, cycles in asdict(latency).items() if cycles is not None}
+        latencies[pair] = replace(before, **found)
+    return old._replace(base=replace(old.base, **fields), latencies=latencies)
 
 
 class _Collector:
@@ -84,6 +105,29 @@ class _Collector:
         self.operands = _Numbering()
         self.records = _Numbering()
         self.fusible = _Numbering()
+        self.measured = 0
+        """Variants of the file that have measurements."""
+        self._known: dict[str, int] = {}
+        """Variants of tables that are added to, by name."""
+
+    def take(self, store: FactsStore) -> None:
+        """Begin with the tables of a store: what is added then changes them."""
+        for name in store.microarchitectures():
+            self.positions[name] = len(self.positions)
+            self.record_counts.append(0)
+        for table, numbering in (
+            ("operands", self.operands),
+            ("records", self.records),
+            ("fusible", self.fusible),
+        ):
+            for text in store.texts(table):
+                numbering.number(text)
+        for form, variant, profile in store.variants():
+            records = {p: number for p, number in enumerate(profile.records) if number != NO_RECORD}
+            for position in records:
+                self.record_counts[position] += 1
+            self._known[variant.name] = len(self.variants)
+            self.variants.append((form, variant, records, profile.constructed))
 
     def add(self, instruction: etree._Element) -> None:
         """Take over one variant; one without measurements leaves no trace."""
@@ -126,14 +170,24 @@ class _Collector:
             latencies = [zen5.best_latency(_attributes(node)) for node in measurement.iterchildren("latency")]
             measured[microarchitecture] = coves.Measurement(figures, latencies)
         measured |= coves.derived(measured, name=name, category=category, operands=operands)
+        self.measured += bool(measured)
+        known = self._known.get(name)
+        if known is not None:
+            records, constructed = self.variants[known][2:]
         for microarchitecture, each in measured.items():
             position = self.positions.setdefault(microarchitecture, len(self.positions))
             if position == len(self.record_counts):
                 self.record_counts.append(0)
-            records[position] = self._record(each, name, category, locked, microarchitecture)
-            self.record_counts[position] += 1
+            self.record_counts[position] += position not in records
+            records[position] = self._record(
+                each, name, category, locked, microarchitecture, records.get(position, NO_RECORD)
+            )
+            constructed &= ~(1 << position)
             if each.figures.get("provenance") == "constructed":
                 constructed |= 1 << position
+        if known is not None:
+            self.variants[known] = (*self.variants[known][:3], constructed)
+            return
         if not records:
             return
         variant = Variant(
@@ -154,7 +208,10 @@ class _Collector:
         category: str,
         locked: bool,
         microarchitecture: str,
+        known: int,
     ) -> int:
+        """The number of the record. ``known``: of the one that the tables have; what the measurement does not
+        state stays as it is there."""
         base, same_register, indexed = (
             rules.figures(
                 measurement.figures,
@@ -167,17 +224,16 @@ class _Collector:
             for suffix in (rules.BASE, rules.SAME_REGISTER, rules.INDEXED)
         )
         fusible = measurement.figures.get("macro_fusible")
-        return self.records.number(
-            encoding.encode_record(
-                Record(
-                    base=base,
-                    same_register=same_register,
-                    indexed=indexed,
-                    latencies=rules.latencies(measurement.latencies),
-                    fusible=self.fusible.number(fusible) if fusible else 0,
-                )
-            )
+        record = Record(
+            base=base,
+            same_register=same_register,
+            indexed=indexed,
+            latencies=rules.latencies(measurement.latencies),
+            fusible=self.fusible.number(fusible) if fusible else 0,
         )
+        if known != NO_RECORD:
+            record = _overlaid(encoding.decode_record(self.records.text(known)), record, measurement.figures)
+        return self.records.number(encoding.encode_record(record))
 
     def write(self, path: Path) -> None:
         """Write the tables to a new file."""
@@ -266,15 +322,20 @@ def _instructions(stream: _Measured) -> Iterator[etree._Element]:
 
 
 def import_tables(
-    source: Path, target: Path, progress: Callable[[int, int], None] | None = None
+    source: Path,
+    target: Path,
+    progress: Callable[[int, int], None] | None = None,
+    base: FactsStore | None = None,
 ) -> ImportSummary:
     """Read the XML ``source`` (plain or xz-compressed) and write the tables ``target``.
 
-    ``progress`` is told the bytes of ``source`` read so far and in all. Raises ``ImportProblem``.
+    ``base``: tables that the source adds to. A variant of a microarchitecture that they have keeps what the
+    source does not state. ``progress`` is told the bytes of ``source`` read so far and in all. Raises
+    ``ImportProblem``, and ``TablesUnavailable`` for a damaged ``base``.
     """
     if source.exists() and target.exists() and source.samefile(target):
         raise ImportProblem(f"{source} would be overwritten by its own tables: choose another output file")
-    collector = _read(source, progress)
+    collector = _read(source, progress, base)
     try:
         # Built beside the target, so that the last step is one atomic rename within a file system.
         with tempfile.TemporaryDirectory(prefix=".import-", dir=target.parent) as folder:
@@ -295,8 +356,10 @@ def import_tables(
     )
 
 
-def _read(source: Path, progress: Callable[[int, int], None] | None) -> _Collector:
+def _read(source: Path, progress: Callable[[int, int], None] | None, base: FactsStore | None) -> _Collector:
     collector = _Collector()
+    if base is not None:
+        collector.take(base)
     name = "its first instruction"
     try:
         total = source.stat().st_size
@@ -319,6 +382,6 @@ def _read(source: Path, progress: Callable[[int, int], None] | None) -> _Collect
         raise ImportProblem(f"{source} cannot be read: {error.strerror or error}") from error
     except ValueError as error:
         raise ImportProblem(f"{source} is damaged at {name}: {error}") from error
-    if not collector.variants:
+    if not collector.measured:
         raise ImportProblem(f"{source} is not the instruction XML of uops.info: it holds no measurements")
     return collector

@@ -28,6 +28,18 @@ MATCHING_ATTRIBUTES = (
 BASE, SAME_REGISTER, INDEXED = "", "_same_reg", "_indexed"
 """Suffixes of the three variants of a figure (D1)."""
 
+STATED = {
+    "uops": "uops",
+    "retire_slots": "uops_retire_slots",
+    "mite_uops": "uops_MITE",
+    "ms_uops": "uops_MS",
+    "complex_decoder": "complex_decoder",
+    "available_simple_decoders": "available_simple_decoders",
+    "ports": "ports",
+    "divider_cycles": "div_cycles",
+}
+"""Fields of ``Figures`` and the attributes that state them. TP counts only beside a divider (D3)."""
+
 _THROUGHPUT_LIMITED = frozenset({"CPUID", "MFENCE", "PAUSE", "RDTSC"})
 _TAKEN_BRANCHES_ON_TWO_PORTS = frozenset(
     {"ICL", "TGL", "RKL", "ADL-P", "Golden Cove", "Redwood Cove", "ZEN+", "ZEN2", "ZEN3", "ZEN4"}

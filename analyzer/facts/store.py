@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 
 import cyclelens.data
@@ -73,6 +74,16 @@ class FactsStore:
             except _DAMAGE as error:
                 raise TablesUnavailable(f"{self._path} is damaged: {_REMAKE}") from error
         return facts
+
+    def texts(self, table: str) -> list[str]:
+        """All values of ``operands``, ``records`` or ``fusible``, in the order of their numbers from 1."""
+        return [text for (text,) in self._rows(f"SELECT value FROM {table} ORDER BY id")]  # type: ignore[misc]
+
+    def variants(self) -> Iterator[tuple[str, Variant, Profile]]:
+        """Every variant with its form and the numbers of its records."""
+        for form in self.forms():
+            for variant in self._form(form):
+                yield form, variant, self._profile(variant.profile)
 
     def close(self) -> None:
         """Close the file; what has been read stays valid."""

@@ -1,0 +1,87 @@
+"""Measurements of one's own are added to the tables that are there."""
+
+import pytest
+from cyclelens.analyzer.cli import main
+from cyclelens.analyzer.facts.importer import ImportProblem, import_tables
+from cyclelens.analyzer.facts.store import open_store
+
+XML = """<root>
+  <instruction category="BINARY" extension="BASE" iform="IMUL_GPRv_GPRv" string="IMUL (R64, R64)">
+    <architecture name="{name}">
+      <measurement provenance="measured by cyclelens characterize" uops="2" ports="2*p06">
+        <latency start_op="2" target_op="1" cycles="7"/>
+      </measurement>
+    </architecture>
+  </instruction>
+</root>
+"""
+
+
+def imul(store, microarchitecture):
+    return next(
+        facts
+        for facts in store.candidates(microarchitecture, "IMUL_GPRv_GPRv")
+        if facts.name == "IMUL (R64, R64)"
+    )
+
+
+@pytest.fixture
+def merged(tmp_path):
+    """The program's tables with a measurement of SKL added."""
+    source, target = tmp_path / "mine.xml", tmp_path / "tables.sqlite"
+    source.write_text(XML.format(name="SKL"))
+    assert main(["data", "import", "--merge", "--output", str(target), str(source)]) == 0
+    return open_store(target)
+
+
+def test_what_is_stated_is_replaced_and_the_rest_stays(merged):
+    before, after = imul(open_store(), "SKL"), imul(merged, "SKL")
+    assert (after.base.uops, after.base.ports) == (2, (("06", 2),))
+    assert after.base.retire_slots == before.base.retire_slots
+    assert after.base.available_simple_decoders == before.base.available_simple_decoders
+    assert after.latencies[2, 1].cycles == 7
+    assert after.latencies[1, 1] == before.latencies[1, 1]
+    assert after.operands == before.operands
+
+
+def test_everything_else_stays_as_it_was(merged):
+    original = open_store()
+    assert merged.microarchitectures() == original.microarchitectures()
+    assert merged.record_count == original.record_count
+    assert merged.forms() == original.forms()
+    assert imul(merged, "HSW") == imul(original, "HSW")
+    for form in original.forms()[::200]:
+        assert merged.candidates("ICL", form) == original.candidates("ICL", form)
+
+
+def test_a_processor_that_the_tables_do_not_have_is_added(tmp_path):
+    source, target = tmp_path / "mine.xml", tmp_path / "tables.sqlite"
+    source.write_text(XML.format(name="NEW"))
+    summary = import_tables(source, target, base=open_store())
+    assert summary.microarchitectures[-1] == "NEW"
+    store = open_store(target)
+    assert imul(store, "NEW").base.uops == 2
+    assert imul(store, "SKL") == imul(open_store(), "SKL")
+
+
+def test_a_file_without_measurements_adds_nothing(tmp_path):
+    source = tmp_path / "mine.xml"
+    source.write_text('<root><instruction iform="X" string="X"/></root>')
+    with pytest.raises(ImportProblem, match="holds no measurements"):
+        import_tables(source, tmp_path / "tables.sqlite", base=open_store())
+
+
+def test_what_characterize_writes_can_be_merged_and_compared(tmp_path, capsys):
+    """On the simulator nothing changes: what is found is what the tables say."""
+    written, tables = tmp_path / "skl.xml", tmp_path / "tables.sqlite"
+    words = ["--machine", "sim:SKL", "--forms", "^IMUL .R64, R64.$", "--output", str(written)]
+    assert main(["characterize", *words]) == 0
+    assert main(["data", "import", "--merge", "--output", str(tables), str(written)]) == 0
+    assert imul(open_store(tables), "SKL").base == imul(open_store(), "SKL").base
+    capsys.readouterr()
+    assert main(["characterize", "--compare", str(written), "SKL"]) == 0
+    shown = capsys.readouterr().out
+    assert "registers" in shown
+    assert "1 of 1, 100.0%" in shown
+    assert main(["characterize", "--compare", "SKL", "NOPE"]) == 1
+    assert "unknown microarchitecture 'NOPE'" in capsys.readouterr().err
