@@ -18,7 +18,7 @@ def dsb_bound(block: Block, microarchitecture: Microarchitecture) -> float:
     """On Intel a loop that starts and ends in the same 32 bytes never shares a cycle between two rounds. On
     cores that count macro-ops the op cache is read by windows."""
     if microarchitecture.macro_ops is not None:
-        return sum(window.eighths for window in layout(block, microarchitecture.macro_ops).windows) / EIGHTHS
+        return layout(block.instructions, block.alignment, microarchitecture.macro_ops).eighths / EIGHTHS
     width = max(_UOPS, microarchitecture.dsb_width)
     uops = sum(template.mite_uops for template in block.instructions if not template.fused_with_previous)
     before_last = sum(template.instruction.length for template in block.instructions[:-1])

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from cyclelens.analyzer.fixes.jcc_erratum import CODE
 from cyclelens.analyzer.fixes.proposal import Edit, Proposal
 from cyclelens.analyzer.fixes.site import Site
+from cyclelens.analyzer.insight.hazards.op_cache_windows import CODES
 
 _OPTION = re.compile(r"\balign(?:ment)?=\d+")
 _ALIGNMENT = re.compile(r"\s*(\.?(?:p2|b)?align[ \t]+(\d+))\s*(?:[#;/].*)?", re.IGNORECASE)
@@ -34,17 +35,19 @@ def propose(site: Site) -> Iterator[Proposal]:
         if site.prediction.alignment:
             yield _for_marker(site, option)
         return
+    own = ("", site.prediction.microarchitecture)
     struck = [
-        finding.instruction
+        finding
         for finding in site.analysis.findings
-        if finding.code == CODE and finding.microarchitecture in ("", site.prediction.microarchitecture)
+        if finding.code in {CODE, *CODES} and finding.microarchitecture in own
     ]
     figures = {position.cycles_per_iteration for position in site.prediction.positions}
     if not region.ends_in_jump_to_start or site.is_piece or not (struck or len(figures) > 1):
         return
     line, code = region.first_line, ""
     if struck:
-        line, code = region.lines[site.analysis.instruction_lines[struck[0]]].line, CODE
+        statement = region.lines[site.analysis.instruction_lines[struck[0].instruction]]
+        line, code = statement.line, struck[0].code
     earlier = _earlier(site)
     least = earlier.boundary if earlier else 0
     for boundary, distance in _PLACES:

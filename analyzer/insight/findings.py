@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from cyclelens.analyzer.insight.hazards import (
+    failed_forwarding,
+    false_renaming,
     jcc_erratum,
     length_changing_prefix,
     load_words,
     long_instruction,
     microcode,
     move_elimination,
+    op_cache_windows,
     register_merge,
     serialization,
     stack_sync,
@@ -27,6 +30,9 @@ DETECTORS: tuple[Detector, ...] = (
     length_changing_prefix.find,
     long_instruction.find,
     jcc_erratum.find,
+    op_cache_windows.find,
+    failed_forwarding.find,
+    false_renaming.find,
     serialization.find,
     microcode.find,
     unlamination.find,

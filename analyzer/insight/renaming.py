@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from cyclelens.analyzer.insight import vocabulary
 from cyclelens.analyzer.model.result import Prediction
 
 _MOSTLY = 0.5
@@ -14,6 +15,7 @@ _MOSTLY = 0.5
 def renamings(prediction: Prediction) -> Iterator[tuple[int, str, str]]:
     """Index of the instruction, a label and a sentence for each, in their order."""
     simulation = prediction.simulation
+    words = vocabulary.of(prediction.microarchitecture)
     for index, template in enumerate(prediction.instructions):
         if template.added is not None and simulation.elimination[index] < _MOSTLY:
             free = 1 - simulation.elimination[index]
@@ -27,8 +29,8 @@ def renamings(prediction: Prediction) -> Iterator[tuple[int, str, str]]:
             yield (
                 index,
                 "load renamed",
-                "The renamer hands on the register that was stored here: the load takes a port, but no time."
-                " This is learnt in loops; it is less certain than the other figures.",
+                f"The renamer hands on the register that was stored here: the load takes a {words.unit}, but "
+                "no time. This is learnt in loops; it is less certain than the other figures.",
             )
         if template.joins_next:
             yield (

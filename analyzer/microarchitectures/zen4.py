@@ -153,8 +153,8 @@ _ZEN_3 = derived(
         _LLVM: "units",
         _SHARED_UNITS: "macro_ops.units_by_mnemonic",
         _LINE_FIELDS: "macro_ops.line_fields",
-        _LEFT_OUT: "macro_ops.long_instruction_bytes macro_ops.small_loop_entries "
-        "macro_ops.stack_adjustment_is_two_ops macro_ops.fuses_moves",
+        _LEFT_OUT: "macro_ops.false_renaming_bytes macro_ops.long_instruction_bytes "
+        "macro_ops.small_loop_entries macro_ops.stack_adjustment_is_two_ops macro_ops.fuses_moves",
         _SECOND_ACCESS: "macro_ops.line_crossing_cycles",
     },
     inherited=same_as("Zen 5"),
@@ -195,6 +195,7 @@ _ZEN_3 = derived(
         loads_per_cycle=3,
         memory_ops_per_cycle=3,
         store_queue=64,
+        false_renaming_bytes=0,
         # 18 cycles from the store to the load's result.
         failed_forwarding=13,
         failed_vector_forwarding=10,

@@ -149,6 +149,7 @@ RULES = MacroOpRules(
     failed_forwarding=9,
     failed_vector_forwarding=6,
     renames_memory=True,
+    false_renaming_bytes=1024,
     learnt_loads=34,
     unlearnt_loads=50,
     mask_operations_per_cycle=2,

@@ -104,6 +104,9 @@ class MacroOpRules:
     """From a store's commit to the pick of the load that could not forward from it."""
     failed_vector_forwarding: int
     renames_memory: bool
+    false_renaming_bytes: int
+    """A load from the registers of a store and a displacement that differs by a multiple of this is taken for
+    one that reads what is stored, and is done again; 0: not known."""
     learnt_loads: int
     """Loads that a predictor learns to rename although their registers differ from the store's."""
     unlearnt_loads: int

@@ -98,6 +98,17 @@ class Trace:
     """By cycle the row of the uop that kept others from retiring; None if only the width did, or nothing."""
 
 
+class FailedForward(NamedTuple):
+    """Loads of an instruction that needed more than a store in flight had, and waited for the cache."""
+
+    times: float
+    """Per round."""
+    cycles: float
+    """From the store's retirement to the load's data, on average."""
+    store: int
+    """The instruction that stores."""
+
+
 @dataclass(frozen=True, slots=True)
 class LineUsage:
     """Averages per round of one instruction over the relevant rounds (docs/pipeline.md 5.4), in uops."""
@@ -137,6 +148,8 @@ class Simulation:
     """Loads of each instruction that took over a stored value (W6), per round."""
     colliding_loads: tuple[float, ...] = ()
     """Loads of each instruction that had to wait because two others read the same word (Z6), per round."""
+    failed_forwards: tuple[FailedForward | None, ...] = ()
+    """Of each instruction; None where every load got its data."""
     lsd_unroll: int = 0
     """Rounds the LSD places at once; 0 if the LSD does not deliver."""
     period: tuple[int, int] | None = None

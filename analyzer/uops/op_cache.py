@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from cyclelens.analyzer.model.macro_ops import MacroOpRules
-from cyclelens.analyzer.model.uops import Block, InstructionTemplate, MacroOps
+from cyclelens.analyzer.model.uops import InstructionTemplate, MacroOps
 
 WINDOW = 64
 """Bytes; no line of the op cache reaches over the end of one."""
@@ -41,32 +41,32 @@ class Layout(NamedTuple):
     """Few enough entries for the rules of small loops."""
     windows: tuple[Window, ...]
 
+    @property
+    def eighths(self) -> int:
+        """Cost of an iteration."""
+        return sum(window.eighths for window in self.windows)
 
-def layout(block: Block, rules: MacroOpRules) -> Layout:
-    """The windows of a loop in the order of its code. Straight-line code does not come from the op cache: it
-    has none."""
-    templates = block.instructions
-    if not block.loop or not templates:
+
+def layout(templates: Sequence[InstructionTemplate], alignment: int, rules: MacroOpRules) -> Layout:
+    """The windows of a loop in the order of its code, which begins so many bytes into a window."""
+    if not templates:
         return Layout(False, ())
-    spans = list(_spans(block.alignment, templates))
+    size = sum(template.instruction.length for template in templates)
+    # The last instruction may reach into a window in which nothing begins.
+    reached = (alignment + size - 1) // WINDOW - alignment // WINDOW + 1
+    spans = list(_spans(alignment, templates))
     filled = [_filled(templates[first : last + 1], rules) for first, last in spans]
     small = sum(_ops(template).entries for template in templates) <= rules.small_loop_entries
     if small:
-        costs = _small(filled, block, rules)
+        costs = _small(filled, size, reached, rules)
     else:
         costs = [_large(entries, rules) for entries in filled]
-        costs[-1] += rules.taken_branch_eighths + EIGHTHS * (_reached(block) - len(filled))
+        costs[-1] += rules.taken_branch_eighths + EIGHTHS * (reached - len(filled))
     windows = (
         Window(first, last, entries, cost)
         for (first, last), entries, cost in zip(spans, filled, costs, strict=True)
     )
     return Layout(small, tuple(windows))
-
-
-def _reached(block: Block) -> int:
-    """Windows with bytes of the loop: its last instruction may reach into one in which nothing begins."""
-    size = sum(template.instruction.length for template in block.instructions)
-    return (block.alignment + size - 1) // WINDOW - block.alignment // WINDOW + 1
 
 
 def _ops(template: InstructionTemplate) -> MacroOps:
@@ -104,7 +104,7 @@ def _large(entries: int, rules: MacroOpRules) -> int:
     return costs[entries] if entries < len(costs) else entries
 
 
-def _small(filled: Sequence[int], block: Block, rules: MacroOpRules) -> list[int]:
+def _small(filled: Sequence[int], size: int, reached: int, rules: MacroOpRules) -> list[int]:
     """The windows of a small loop: a cycle each, and more for what is behind their first pair of lines.
 
     Where the loop begins in a window of one pair, the others are read ahead: a further pair takes one cycle.
@@ -112,8 +112,6 @@ def _small(filled: Sequence[int], block: Block, rules: MacroOpRules) -> list[int
     fits into the same lines. A loop no longer than a window takes one cycle in two windows if the first has
     one line."""
     line = rules.line_entries
-    size = sum(template.instruction.length for template in block.instructions)
-    reached = _reached(block)
     if reached == 2 and size <= WINDOW and filled[0] <= line and sum(filled[1:]) <= _PAIR * line:
         return [EIGHTHS] + [0] * (len(filled) - 1)
     cycles = [1] * len(filled)

@@ -333,3 +333,25 @@ def test_a_fix_moves_with_its_text(analyzer: Analyzer) -> None:
         moved = fix.moved(2)
         assert apply("\n\n" + text, moved.proposal.edits) == "\n\n" + apply(text, fix.proposal.edits)
         assert moved.proposal.line == fix.proposal.line + 2
+
+
+@pytest.mark.parametrize(
+    ("statements", "code", "before", "after"),
+    [
+        (["nopl 0(%rax)"] * 12, "crowded-window", 3.0, 1.62),
+        ([".skip 32, 0x90", ".L1:", *["mov %rax, %rbx"] * 10], "straddling-loop", 2.0, 1.38),
+    ],
+)
+def test_a_loop_is_put_where_the_op_cache_reads_it_faster(
+    analyzer: Analyzer, statements: list[str], code: str, before: float, after: float
+) -> None:
+    """The alignment in front of the region says where it lies."""
+    head = [] if statements[0].startswith(".skip") else [".L1:"]
+    body_begins = statements.index(".L1:") if ".L1:" in statements else 0
+    region = kernel(*head, *statements[body_begins:], "dec %r9", "jnz .L1", options="arch=ZEN5")
+    text = "\n".join([".p2align 6", *statements[:body_begins], region])
+    (fix,) = [fix for fix in found(analyzer, text) if fix.proposal.choice]
+    assert (fix.proposal.code, fix.before, fix.after) == (code, before, after)
+    again = analyzer.analyze(apply(text, fix.proposal.edits), OPTIONS).regions[0]
+    assert again.predictions[0].cycles_per_iteration == after
+    assert code not in [finding.code for finding in again.findings]

@@ -194,7 +194,7 @@ def test_lost_cycles_and_used_slots_make_the_figure():
         ("480fafc0" + "488b1c06" * 4, "ZEN5", "back end: address scheduler full, dependency"),
         ("f30f59c1" * 2 + "f30f59d0" * 4, "ZEN5", "back end: FP scheduler full, dependency"),
         ("48890648890e48891648891e", "ZEN5", "back end: address scheduler full, busy unit"),
-        ("90" * 40, "ZEN5", "front end: op cache"),
+        ("90" * 20, "ZEN5", "front end: op cache"),
     ],
 )
 def test_of_several_schedulers_the_full_one_is_named_in_the_words_of_the_maker(code, name, words):

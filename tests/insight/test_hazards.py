@@ -1,10 +1,19 @@
 """Each hazard with the least that makes it appear, and what makes it go away."""
 
+import re
 from dataclasses import replace
 
+import pytest
+from blocks import block_of
+from cyclelens.analyzer.assembly.counted_loop import counted_loop
+from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.insight.findings import find
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.microarchitectures.variants import variant
 from cyclelens.analyzer.model.instruction import Instruction
+from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.uops import MemoryAccess, RegisterOperand
+from cyclelens.analyzer.simulator.pipeline import simulate
 from factories import prediction, template, usage
 
 
@@ -125,3 +134,72 @@ def test_loads_of_one_word_collide_on_golden_cove():
     (finding,) = find(replace(block, simulation=simulation))
     assert (finding.code, finding.instruction) == ("load-word", 1)
     assert "0.50 times per iteration" in finding.message
+
+
+def simulated(code, name="ZEN5", *, loop=True, alignment=0, options=PUBLISHED):
+    """Findings of a block, ``dec r15; jnz`` behind it if it is a loop."""
+    code = counted_loop(bytes.fromhex(code)).hex() if loop else code
+    block = block_of(code, name, loop=loop, alignment=alignment, options=options)
+    model = variant(registry.get(name), options)
+    return find(explain(block, model, simulate(block, model, options=options)))
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "cycles"),
+    [("ZEN5", PUBLISHED, 13), ("ZEN4", PUBLISHED, 17), ("SKL", ModelOptions(model="hardware"), 12)],
+)
+def test_a_load_that_cannot_be_forwarded_to_says_how_long_it_waits(name, options, cycles):
+    # mov [rsi+32], cl; mov r8, [rsi+32]
+    (finding,) = simulated("884e204c8b4620", name, options=options)
+    assert (finding.code, finding.instruction) == ("failed-forwarding", 1)
+    assert "mov byte ptr [rsi+0x20], cl" in finding.message
+    assert int(re.search(r"(\d+) cycles after the store", finding.message)[1]) == cycles
+    assert simulated("48894e204c8b4620", name, options=options) == ()
+
+
+@pytest.mark.parametrize("displacement", [1024, 2048, -2048, 4096, 16384])
+def test_a_displacement_that_looks_like_the_stores_is_pointed_out(displacement):
+    load = "488b9e" + displacement.to_bytes(4, "little", signed=True).hex()
+    (finding,) = simulated("488906" + load)
+    assert (finding.code, finding.instruction) == ("false-renaming", 1)
+    assert "mov qword ptr [rsi], rax" in finding.message and "1,024" in finding.message
+    # It is not known of another core; unrolled code has the pair as well.
+    assert simulated("488906" + load, "ZEN4") == ()
+    assert [each.code for each in simulated("488906" + load, loop=False)] == ["false-renaming"]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "488906488b9e00020000",  # another distance
+        "488906488b9f00080000",  # another base register
+        "4889064883c608488b9e00080000",  # the base has moved
+        "488906488b06",  # what was stored
+        "0f1106488b9e00080000",  # a vector is stored
+        "488906660f6f9e00080000",  # a vector is loaded
+    ],
+)
+def test_other_pairs_of_store_and_load_are_told_apart(code):
+    assert "false-renaming" not in [finding.code for finding in simulated(code)]
+
+
+def test_a_crowded_window_is_pointed_out_where_it_limits_the_loop():
+    crowded, dividing = "0f1f4000" * 12, "0f1f4000" * 12 + "48f7f1"
+    (finding,) = simulated(crowded)
+    assert (finding.code, finding.instruction) == ("crowded-window", 0)
+    assert "13 entries" in finding.message and "3.00 cycles" in finding.message
+    assert "3.00 cycles to read here, and 1.00 if it begins 48 bytes behind" in finding.message
+    assert simulated(crowded, alignment=16) == ()
+    assert "crowded-window" not in [each.code for each in simulated(dividing)]
+    assert simulated(crowded, "ZEN4") == ()
+
+
+def test_a_loop_in_more_windows_than_it_has_to_be_in_is_pointed_out():
+    moves = "4889c3" * 10
+    (finding,) = simulated(moves, alignment=32)
+    assert (finding.code, finding.instruction) == ("straddling-loop", 0)
+    assert "2.00 cycles" in finding.message and "1.00 if the loop is aligned" in finding.message
+    assert simulated(moves) == ()
+    # A window cannot hold it anyway, or the loop waits for something else.
+    assert simulated("4889c3" * 21, alignment=32) == ()
+    assert simulated(moves + "480fafc0" * 4, alignment=32) == ()

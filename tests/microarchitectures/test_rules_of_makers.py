@@ -167,7 +167,11 @@ def synchronises_pops(name: str) -> bool:
     ("rule", "has", "cores"),
     [
         ("A1: no fusion at the start of a line", lambda name: not fuses_at_line_start(name), INTEL),
-        ("6.2: a loop within 32 bytes", cycle_of_one_block, OLD_INTEL),
+        (
+            "6.2: a loop within 32 bytes, or within a window of the op cache",
+            cycle_of_one_block,
+            tuple(name for name in _NAMES if name in (*OLD_INTEL, "ZEN3", "ZEN4", "ZEN5")),
+        ),
         ("E3: long runs of pop synchronise", synchronises_pops, INTEL),
         (
             "Z1: two stores through two pointers leave one after the other",

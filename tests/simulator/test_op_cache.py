@@ -98,16 +98,12 @@ def test_the_bound_is_the_cost_of_the_windows() -> None:
     block = block_of(counted_loop(bytes.fromhex(window(16) + window(15))).hex(), "ZEN5")
     bounds = compute_bounds(block, MODEL, simulate(block, MODEL))
     assert bounds["DSB"] == 7.0
-    assert sum(each.eighths for each in layout(block, rules()).windows) == 7 * EIGHTHS
+    assert layout(block.instructions, 0, rules()).eighths == 7 * EIGHTHS
 
 
 def test_all_instructions_are_in_one_window_each() -> None:
     for alignment in range(64):
         block = block_of(counted_loop(bytes.fromhex(30 * MOVE)).hex(), "ZEN5", alignment=alignment)
-        placed = layout(block, rules()).windows
+        placed = layout(block.instructions, alignment, rules()).windows
         listed = [i for each in placed for i in range(each.first, each.last + 1)]
         assert listed == list(range(len(block.instructions)))
-
-
-def test_straight_line_code_is_not_in_the_op_cache() -> None:
-    assert layout(block_of("90", "ZEN5", loop=False), rules()).windows == ()

@@ -426,7 +426,7 @@ class MacroRenamer:
         program = self._program
         flight = self._flight
         size = program.u_bytes[static]
-        columns.blocked[uop] = 0
+        columns.blocked[uop] = columns.renamed[uop] = 0
         store = columns.stores - 1
         while store >= flight.oldest_store:
             ahead: Long = address - columns.store_base[store]
@@ -460,6 +460,7 @@ class MacroRenamer:
             and (self._same_registers(static, slot) or self._knows(uop))
         ):
             self._columns.store[uop] = NONE
+            self._columns.renamed[uop] = 1
             return flight.s_source[slot]
         flight.u_after_address[uop & flight.uop_mask] = self._from_address
         return NONE - 1

@@ -57,6 +57,7 @@ def summarize(
         elimination=tally.not_eliminated() if tally else (),
         renamed_loads=tally.renamed_loads() if tally else (),
         colliding_loads=tally.colliding_loads() if tally else (),
+        failed_forwards=tally.failed_forwards() if tally else (),
         busiest_port=tally.busiest_port() if tally else 0.0,
         lsd_unroll=lsd_unroll,
         trace=_trace(columns, units, last, cycles, trace_rounds) if trace else None,

@@ -12,6 +12,7 @@ cdef int MERGE
 cdef int MITE
 cdef int MOST_UNITS
 cdef int MS
+cdef int NONE
 cdef int NO_SOURCE
 cdef int SYNC
 cdef int _DIVIDER
@@ -40,10 +41,15 @@ cdef class Tally:
     cdef public int[::1] eliminated
     cdef public int[::1] renamed
     cdef public int[::1] collided
+    cdef public int[::1] blocked
+    cdef public int[::1] blocked_cycles
+    cdef public int[::1] blocked_by
     cdef int[::1] _heads
     cdef void _find_heads(self) noexcept
     cdef void _add_rounds(self, int first, int last) noexcept
     cdef void _add(self, int uop) noexcept
+    cdef void _add_blocked(self, int uop, int i) noexcept
+    cdef object _failed_forward(self, int i)
     cpdef double busiest_port(self) noexcept
     cdef tuple _extra_usage(self, int group)
     cdef object _usage(self, int group, int i)

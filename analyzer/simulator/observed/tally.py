@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cyclelens.analyzer.model.result import LineUsage
+from cyclelens.analyzer.model.result import FailedForward, LineUsage
 from cyclelens.analyzer.model.units import MOST_UNITS, Units
 from cyclelens.analyzer.simulator.tables.arrays import ints
 from cyclelens.analyzer.simulator.tables.columns import Columns
@@ -15,6 +15,7 @@ from cyclelens.analyzer.simulator.tables.constants import (
     MITE,
     MS,
     NO_SOURCE,
+    NONE,
     SOURCE_NAMES,
     SYNC,
 )
@@ -45,6 +46,11 @@ class Tally:
         self.eliminated = ints(count)
         self.renamed = ints(count)
         self.collided = ints(count)
+        self.blocked = ints(count)
+        """Loads that could not be forwarded to."""
+        self.blocked_cycles = ints(count)
+        self.blocked_by = ints(count)
+        """The store that blocked the last of them."""
         self._heads = ints(columns.program.all_uops)
         """For every static uop whether it is the first of a fused uop and of an IDQ uop."""
         self._find_heads()
@@ -91,12 +97,21 @@ class Tally:
         if kind == LOAD:
             self.renamed[i] += columns.renamed[uop]
             self.collided[i] += columns.collided[uop]
+            if columns.blocked[uop] and columns.store_uop[columns.store[uop]] != NONE:
+                self._add_blocked(uop, i)
         if port >= 0:
             self.counts[place + _EXECUTED] += 1
             self.counts[place + _PORTS + port] += 1
             self.counts[place + _DIVIDER] += program.u_divider[static]
         elif port == ELIMINATED:
             self.eliminated[i] += 1
+
+    def _add_blocked(self, uop: int, i: int) -> None:
+        columns = self._columns
+        self.blocked[i] += 1
+        data = columns.store_uop[columns.store[uop]]
+        self.blocked_cycles[i] += columns.executed[uop] - columns.retired[data]
+        self.blocked_by[i] = columns.position[data]
 
     def usage(self) -> tuple[LineUsage, ...]:
         """Averages of the instructions' own uops."""
@@ -126,6 +141,16 @@ class Tally:
     def colliding_loads(self) -> tuple[float, ...]:
         """Loads of each instruction that had to wait because two others read the same word."""
         return tuple([self.collided[i] / self._rounds for i in range(self._program.instructions)])
+
+    def failed_forwards(self) -> tuple[FailedForward | None, ...]:
+        """Loads of each instruction that waited until a store had left; None where none did."""
+        return tuple([self._failed_forward(i) for i in range(self._program.instructions)])
+
+    def _failed_forward(self, i: int) -> FailedForward | None:
+        if not self.blocked[i]:
+            return None
+        cycles = self.blocked_cycles[i] / float(self.blocked[i])
+        return FailedForward(self.blocked[i] / self._rounds, cycles, self.blocked_by[i])
 
     def busiest_port(self) -> float:
         """Most uops of a port, per round."""

@@ -96,7 +96,8 @@ class Operations:
         """Where the windows of the op cache end, and what they cost."""
         rules = self._microarchitecture.macro_ops
         assert rules is not None
-        placed = layout(block, rules)
+        # Straight-line code comes from the decoders.
+        placed = layout(block.instructions if block.loop else (), block.alignment, rules)
         self.small_loop = placed.small
         for window in placed.windows:
             self.w_last[window.first] = window.last

@@ -1,0 +1,34 @@
+"""``failed-forwarding``: a load needs bytes that no single store in flight has, and waits for the cache."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cyclelens.analyzer.model.result import Finding, Prediction
+from cyclelens.analyzer.model.source import Severity
+
+CODE = "failed-forwarding"
+_WORTH_A_WORD = 0.1
+"""Loads per iteration."""
+
+
+def find(prediction: Prediction) -> Iterator[Finding]:
+    """One finding for every instruction with such loads."""
+    for index, failed in enumerate(prediction.simulation.failed_forwards):
+        if failed is None or failed.times < _WORTH_A_WORD:
+            continue
+        store = prediction.instructions[failed.store].instruction.text
+        yield Finding(
+            code=CODE,
+            severity=Severity.WARNING,
+            instruction=index,
+            message=(
+                f"Failed store forwarding, {failed.times:.2f} times per iteration: the load needs bytes that "
+                f"no single store in flight holds, the last one was '{store}'. It waits until that store has "
+                f"reached the cache, and has its data {failed.cycles:.0f} cycles after the store has "
+                "retired. Load what was stored, in the same size and from the same place, store it in one "
+                "piece, or put other work in between."
+            ),
+            label="failed forwarding",
+            microarchitecture=prediction.microarchitecture,
+        )

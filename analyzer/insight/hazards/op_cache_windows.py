@@ -1,0 +1,91 @@
+"""``crowded-window``, ``straddling-loop``: what makes a loop's windows slow to read (docs/zen5.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cyclelens.analyzer.insight import wording
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.macro_ops import MacroOpRules
+from cyclelens.analyzer.model.result import Finding, Prediction
+from cyclelens.analyzer.model.source import Severity
+from cyclelens.analyzer.uops.op_cache import EIGHTHS, WINDOW, layout
+
+CROWDED = "crowded-window"
+STRADDLING = "straddling-loop"
+CODES = frozenset({CROWDED, STRADDLING})
+_STEP = 16
+"""Bytes between the places that are looked at."""
+
+
+def find(prediction: Prediction) -> Iterator[Finding]:
+    """Findings only where reading the windows is what limits the loop."""
+    rules = registry.get(prediction.microarchitecture).macro_ops
+    if rules is None or prediction.mode != "loop" or "DSB" not in prediction.bottlenecks:
+        return
+    yield from _crowded(prediction, rules)
+    yield from _straddling(prediction, rules)
+
+
+def _crowded(prediction: Prediction, rules: MacroOpRules) -> Iterator[Finding]:
+    """One at the first instruction of every window that takes longer than the dispatch of what is in it."""
+    width = registry.get(prediction.microarchitecture).issue_width
+    placed = layout(prediction.instructions, prediction.alignment, rules)
+    for window in placed.windows:
+        cycles = window.eighths / EIGHTHS
+        if window.entries <= 2 * rules.line_entries or cycles <= window.entries / width:
+            continue
+        yield Finding(
+            code=CROWDED,
+            severity=Severity.WARNING,
+            instruction=window.first,
+            message=(
+                f"Crowded window: {window.entries} entries of the op cache begin within {WINDOW} bytes of "
+                f"code, more than two lines of {rules.line_entries}, and take {cycles:.2f} cycles to read; "
+                f"{window.entries / width:.2f} are enough to dispatch them.{_better(prediction, rules)} "
+                "Two short windows are read faster than one that is full."
+            ),
+            label="crowded window",
+            microarchitecture=prediction.microarchitecture,
+        )
+
+
+def _straddling(prediction: Prediction, rules: MacroOpRules) -> Iterator[Finding]:
+    """One at the loop's first instruction if it has a part in one window more than it has to, and would be
+    faster in fewer."""
+    templates = prediction.instructions
+    size = sum(template.instruction.length for template in templates)
+    reached = (prediction.alignment % WINDOW + size - 1) // WINDOW + 1
+    fewest = -(-size // WINDOW)
+    here, aligned = layout(templates, prediction.alignment, rules), layout(templates, 0, rules)
+    if reached <= fewest or aligned.eighths >= here.eighths:
+        return
+    yield Finding(
+        code=STRADDLING,
+        severity=Severity.WARNING,
+        instruction=0,
+        message=(
+            f"The loop of {size} bytes begins {prediction.alignment % WINDOW} bytes into a window of the op "
+            f"cache and lies in {reached} windows of {WINDOW} bytes instead of {fewest}: they take "
+            f"{here.eighths / EIGHTHS:.2f} cycles per iteration to read, and "
+            f"{aligned.eighths / EIGHTHS:.2f} if the loop is aligned to {WINDOW} bytes."
+        ),
+        label="loop straddles windows",
+        microarchitecture=prediction.microarchitecture,
+    )
+
+
+def _better(prediction: Prediction, rules: MacroOpRules) -> str:
+    """Where else the loop would be read faster."""
+    here = layout(prediction.instructions, prediction.alignment, rules).eighths
+    costs = {
+        place: layout(prediction.instructions, place, rules).eighths for place in range(0, WINDOW, _STEP)
+    }
+    best = min(costs.values())
+    if best >= here:
+        return ""
+    places = wording.offsets([place for place, cost in costs.items() if cost == best])
+    return (
+        f" The whole loop takes {here / EIGHTHS:.2f} cycles to read here, and {best / EIGHTHS:.2f} if it "
+        f"begins {places} bytes behind a boundary of {WINDOW}."
+    )
