@@ -15,6 +15,7 @@ from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.measuring.blocks import measure_block
 from cyclelens.analyzer.measuring.harness import Harness
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.simulator.pipeline import simulate
 from cyclelens.analyzer.uops.block import build_block
 
@@ -44,9 +45,12 @@ class Machine(Protocol):
 class SimulatedMachine:
     """A core as it is simulated. It counts everything."""
 
-    def __init__(self, model: Microarchitecture, store: FactsStore) -> None:
+    def __init__(
+        self, model: Microarchitecture, store: FactsStore, options: ModelOptions = PUBLISHED
+    ) -> None:
         self._model = model
         self._store = store
+        self._options = options
 
     def run(self, code: bytes) -> Run | str:
         instructions = decode(code)
@@ -58,7 +62,7 @@ class SimulatedMachine:
             block = build_block(decode(looped), self._model, self._store, loop=True)
             if any(entry.facts is None for entry in block.entries):
                 return "the core does not have the instruction"
-            found = simulate(block, self._model)
+            found = simulate(block, self._model, options=self._options)
         except Exception as error:  # one variant that fails must not end a run of thousands
             return f"the simulation failed: {error}"
         cycles, rounds = found.period or (found.cycles_per_iteration, 1)

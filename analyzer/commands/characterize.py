@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from cyclelens.analyzer.facts.store import FactsStore
     from cyclelens.analyzer.model.facts import InstructionFacts
     from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+    from cyclelens.analyzer.model.options import ModelOptions
 
 _NUMBER = re.compile(r"\d+(\.\d+)?")
 _SIMULATED = "sim:"
@@ -63,6 +64,11 @@ def main(arguments: list[str]) -> int:
         "goes on with it",
     )
     parser.add_argument(
+        "--core",
+        action="store_true",
+        help="find the core's width and the sizes of its buffers instead, and compare them with its model",
+    )
+    parser.add_argument(
         "--compare",
         nargs=2,
         metavar=("A", "B"),
@@ -83,6 +89,8 @@ def main(arguments: list[str]) -> int:
     except TablesUnavailable as error:
         raise InputError(error) from None
     model = _model(options)
+    if options.core:
+        return _core(options.machine, model, store)
     wanted = list(_wanted(store, model, options))[: options.most]
     if not wanted:
         raise InputError(f"no variant in the tables of {model.facts_name} is wanted")
@@ -102,6 +110,27 @@ def main(arguments: list[str]) -> int:
     for line in _compared(comparison, model):
         print(line)
     return OK
+
+
+def _core(name: str, model: Microarchitecture, store: FactsStore) -> int:
+    from cyclelens.analyzer.characterizing.sizes import sizes
+    from cyclelens.analyzer.model.options import ModelOptions
+
+    with _machine(name, model, store, ModelOptions(resources=True)) as machine:
+        print(f"{'':20} {name:>12} {model.name + ' (model)':>14}")
+        for size in sizes(machine):
+            found = "" if size.found is None else size.found
+            print(f"{size.title:20} {found:>12} {_known(model, size.field):>14}  {size.problem}".rstrip())
+    return OK
+
+
+def _known(model: Microarchitecture, field: str) -> str:
+    """What the core's file says of a size."""
+    if field == "reservation_station_size" and model.schedulers:
+        return " + ".join(str(scheduler.entries) for scheduler in model.schedulers)
+    if field == "store_buffer_size" and model.macro_ops is not None:
+        return str(model.macro_ops.store_queue)
+    return str(getattr(model, field) or "not known")
 
 
 def _compare(options: argparse.Namespace) -> int:
@@ -217,17 +246,20 @@ def _model(options: argparse.Namespace) -> Microarchitecture:
 
 
 @contextmanager
-def _machine(name: str, model: Microarchitecture, store: FactsStore) -> Iterator[Machine]:
+def _machine(
+    name: str, model: Microarchitecture, store: FactsStore, options: ModelOptions | None = None
+) -> Iterator[Machine]:
     from cyclelens.analyzer.characterizing.machines import MeasuredMachine, SimulatedMachine
     from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness
     from cyclelens.analyzer.microarchitectures import registry
+    from cyclelens.analyzer.model.options import PUBLISHED
 
     if name.startswith(_SIMULATED):
         try:
             simulated = registry.get(name.removeprefix(_SIMULATED))
         except registry.UnknownMicroarchitecture as error:
             raise InputError(str(error)) from None
-        yield SimulatedMachine(simulated, store)
+        yield SimulatedMachine(simulated, store, options or PUBLISHED)
         return
     try:
         with Harness(pages="shared") as harness:

@@ -1,0 +1,54 @@
+"""Widths and sizes of simulated cores, found as they would be found on hardware."""
+
+import pytest
+from cyclelens.analyzer.characterizing.machines import Run, SimulatedMachine
+from cyclelens.analyzer.characterizing.sizes import sizes
+from cyclelens.analyzer.cli import main
+from cyclelens.analyzer.facts.store import open_store
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.options import ModelOptions
+
+CLOSE = 0.05
+
+
+@pytest.mark.parametrize("name", ["SNB", "SKL", "GNR"])
+def test_the_sizes_of_a_simulated_core_are_found_again(name):
+    model = registry.get(name)
+    found = {
+        size.field: size.found
+        for size in sizes(SimulatedMachine(model, open_store(), ModelOptions(resources=True)))
+    }
+    assert found["issue_width"] == model.issue_width
+    for field, value in found.items():
+        assert value == pytest.approx(getattr(model, field), rel=CLOSE), field
+
+
+class Endless:
+    """A machine without limits, which takes a cycle per hundred instructions."""
+
+    def run(self, code):
+        return Run(len(code) / 300)
+
+
+def test_what_is_never_full_is_not_known():
+    _, *others = sizes(Endless())
+    assert {size.found for size in others} == {None}
+    assert {size.problem for size in others} == {"nothing is full with up to 704 instructions"}
+
+
+class Broken:
+    """A machine that runs nothing."""
+
+    def run(self, code):
+        return "the machine is busy"
+
+
+def test_a_machine_that_runs_nothing_says_why():
+    assert {size.problem for size in sizes(Broken())} == {"NOPs cannot be run", "the machine is busy"}
+
+
+def test_the_command_shows_them_beside_the_model(capsys):
+    assert main(["characterize", "--core", "--machine", "sim:HSW"]) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["issue", "width", "4", "4"] in lines
+    assert ["load", "buffer", "72", "72"] in lines
