@@ -50,7 +50,7 @@ def causes(shown: Timeline, instruction: int, round_number: int = 5) -> dict[str
     }
 
 
-@pytest.mark.parametrize("name", ["SNB", "SKL", "ICL", "ZEN2", "ZEN5"])
+@pytest.mark.parametrize("name", ["SNB", "SKL", "ICL", "GNR", "ZEN2", "ZEN5"])
 @pytest.mark.parametrize("block", BLOCKS)
 def test_every_cycle_of_a_uop_has_a_cause(block, name):
     for code in (BLOCKS[block], looped(BLOCKS[block])):

@@ -3,12 +3,16 @@
 from importlib import import_module
 
 import pytest
+from blocks import block_of
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.simulator import policies
 from cyclelens.analyzer.simulator.back_end.binding import Binding
 from cyclelens.analyzer.simulator.back_end.commit_rule import CommitRule
 from cyclelens.analyzer.simulator.back_end.dispatch_rule import DispatchRule
 from cyclelens.analyzer.simulator.back_end.picker import Picker
 from cyclelens.analyzer.simulator.front_end.front_end import FrontEnd
+from cyclelens.analyzer.simulator.pipeline import simulate
 
 INTERFACES = (
     (policies.FRONT_ENDS, FrontEnd),
@@ -39,3 +43,31 @@ def test_ablations_take_the_place_of_policies() -> None:
     for file, name in policies.ABLATIONS.values():
         policy = getattr(import_module(f"cyclelens.analyzer.simulator.{file}"), name)
         assert issubclass(policy, FrontEnd | Binding)
+
+
+HELD_BACK = {
+    "wide_memory": "c5fc1006c5fc104e20",  # two loads of 32 bytes
+    "store_pairs": "48890648898680000000",  # stores to two lines
+    "load_words": "488b06488b0e488b16",  # three loads of one word
+}
+"""A block for every dispatch rule in which units hold each other back."""
+
+
+@pytest.mark.parametrize("rule", policies.DISPATCH_RULES)
+def test_a_dispatch_rule_records_whom_it_holds_back_and_for_whom(rule: str) -> None:
+    cores = [core for core in map(registry.get, registry.names()) if core.policies.dispatch_rule == rule]
+    assert cores, "no core has it"
+    for core in cores:
+        block = block_of(HELD_BACK[rule], core.name)
+        trace = simulate(block, core, trace=True, options=ModelOptions(assume="same")).trace
+        assert trace is not None
+        rows = trace.rows
+        held = [
+            (row, rows[recorded.behind])
+            for row, recorded in zip(rows, trace.scheduling, strict=True)
+            if recorded.queued == "pair" and recorded.behind is not None
+        ]
+        assert held, core.name
+        for row, other in held:
+            assert row.ready is not None and row.dispatched is not None and other.dispatched is not None
+            assert row.ready <= other.dispatched < row.dispatched
