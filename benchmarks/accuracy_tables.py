@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from cyclelens.analyzer.evaluation.blocks import BlockBuilder
-from cyclelens.analyzer.evaluation.datasets import MODES, Sample, Selection, read_kernels, read_samples
+from cyclelens.analyzer.evaluation.datasets import Sample, Selection, read_kernels, read_samples
 from cyclelens.analyzer.evaluation.metrics import kendall_tau, mean_error, share_equal, share_within
 from cyclelens.analyzer.evaluation.predictions import Cache, default_jobs, predict_all
 from cyclelens.analyzer.microarchitectures import registry
@@ -132,7 +132,7 @@ def agreement(study: Study) -> str:
     """Blocks of the reference set, by microarchitecture and mode."""
     rows = []
     for name in study.microarchitectures():
-        for mode in MODES:
+        for mode in STRAIGHT_AND_LOOP:
             pairs = study.pairs(
                 ModelOptions(), lambda s, n=name, m=mode: (s.microarchitecture, s.mode) == (n, m)
             )
@@ -178,11 +178,15 @@ def ablations(bhive: Study, reference: Study) -> str:
         for name in names:
             pairs = bhive.pairs(options, lambda s, n=name: s.microarchitecture == n)
             cells.append(f"{percent(mean_error(pairs))} / {tau(pairs)}")
-        for mode in MODES:
+        for mode in STRAIGHT_AND_LOOP:
             pairs = reference.pairs(options, lambda s, m=mode: s.mode == m)
             cells.append(f"{percent(mean_error(pairs))} / {tau(pairs)}")
         rows.append((title, *cells))
-    header = ("model", *(f"measured {name}" for name in names), *(f"reference, {mode}" for mode in MODES))
+    header = (
+        "model",
+        *(f"measured {name}" for name in names),
+        *(f"reference, {mode}" for mode in STRAIGHT_AND_LOOP),
+    )
     return table(header, rows)
 
 
@@ -193,7 +197,7 @@ def redwood_cove(samples: Sequence[Sample]) -> str:
         core = replace(REDWOOD_COVE, **changes)
         builder = BlockBuilder(REDWOOD_COVE_OPTIONS)
         cells = []
-        for mode in MODES:
+        for mode in STRAIGHT_AND_LOOP:
             chosen = [sample for sample in samples if sample.mode == mode]
             found = (
                 (builder.simulate(sample, core)[1].cycles_per_iteration, sample.cycles) for sample in chosen

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from cyclelens.analyzer.api import Analyzer, Cancel, Cancelled
 from cyclelens.analyzer.fixes import (
+    addition_at_rename,
     false_dependency,
     indexed_address,
     jcc_erratum,
@@ -15,6 +16,7 @@ from cyclelens.analyzer.fixes import (
     macro_fusion,
     microcoded,
     partial_register,
+    renamed_load,
     three_component_lea,
 )
 from cyclelens.analyzer.fixes.proposal import Fix, Proposal, apply
@@ -31,6 +33,8 @@ PROPOSERS: tuple[Callable[[Site], Iterator[Proposal]], ...] = (
     indexed_address.propose,
     microcoded.propose,
     partial_register.propose,
+    addition_at_rename.propose,
+    renamed_load.propose,
     loop_alignment.propose,
 )
 

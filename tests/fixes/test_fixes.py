@@ -355,3 +355,53 @@ def test_a_loop_is_put_where_the_op_cache_reads_it_faster(
     again = analyzer.analyze(apply(text, fix.proposal.edits), OPTIONS).regions[0]
     assert again.predictions[0].cycles_per_iteration == after
     assert code not in [finding.code for finding in again.findings]
+
+
+RENAMED = {
+    "a constant is added by the renamer": (
+        [LOOP[0], "add $8, %eax", "add %eax, %ebx", "imul %ebx, %eax", *LOOP[1:]],
+        "Use rax (its upper half and the flags may differ): the renamer adds the constant",
+        [LOOP[0], "add $8, %rax", "add %eax, %ebx", "imul %ebx, %eax", *LOOP[1:]],
+    ),
+    "the result of a lea": (
+        [LOOP[0], "lea 8(%rax), %eax", "imul %ecx, %eax", *LOOP[1:]],
+        "Use rax (its upper half may differ): the renamer adds the constant",
+        [LOOP[0], "lea 8(%rax), %rax", "imul %ecx, %eax", *LOOP[1:]],
+    ),
+    "a word in memory that is loaded again": (
+        [LOOP[0], "add %rax, (%rdi)", *LOOP[1:]],
+        "Use r11 (which the region does not use): the load is renamed if its operation reads nothing else",
+        [LOOP[0], "mov %rax, %r11", "add (%rdi), %r11", "mov %r11, (%rdi)", *LOOP[1:]],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", RENAMED)
+def test_what_a_renamer_does_by_itself_is_offered_where_it_does_it(case: str, analyzer: Analyzer) -> None:
+    statements, title, expected = RENAMED[case]
+    text = kernel(*statements, options="arch=GNR")
+    chosen = [fix for fix in found(analyzer, text) if fix.proposal.title == title]
+    assert [body(text, fix) for fix in chosen] == [expected]
+    assert chosen[0].after <= chosen[0].before - 0.9
+    elsewhere = kernel(*statements, options="arch=SKL")
+    assert title not in {fix.proposal.title for fix in found(analyzer, elsewhere)}
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        [LOOP[0], "add $8, %eax", "imul %rax, %rax", *LOOP[1:]],  # the upper half is read
+        [LOOP[0], "add $8, %eax", "adc %ebx, %eax", *LOOP[1:]],  # the carry is
+        [LOOP[0], "lock add %rax, (%rdi)", *LOOP[1:]],
+        [LOOP[0], "sub %rax, (%rdi)", *LOOP[1:]],
+        [LOOP[0], "add %rax, (%rdi,%rcx)", *LOOP[1:]],
+    ],
+)
+def test_what_would_be_another_result_or_not_renamed_either_is_left(
+    statements: list[str], analyzer: Analyzer
+) -> None:
+    assert not [
+        fix
+        for fix in found(analyzer, kernel(*statements, options="arch=GNR"))
+        if "rename" in fix.proposal.title
+    ]
