@@ -51,11 +51,12 @@ class MacroPipeline(Clock):
         self.scheduler = AgeScheduler(columns, microarchitecture, self.operations, self.flight)
         self.commit = StoreCommit(columns, microarchitecture, self.flight)
 
-    def begin(self, block: Block) -> None:
-        """Get ready for a run over a block; nothing of the run before remains."""
+    def begin(self, block: Block, watched: bool) -> None:
+        """Get ready for a run over a block; nothing of the run before remains. ``watched``: stages record why
+        they refuse."""
         self.program.fill(block, self.microarchitecture, self.options)
         self.operations.fill(block)
-        self.columns.start()
+        self.columns.start(watched)
         self.queues.start(self.program)
         self.flight.start()
         self.emulator.start()

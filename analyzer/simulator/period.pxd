@@ -14,8 +14,8 @@ from cyclelens.analyzer.simulator.tables.entries cimport Entries
 from cyclelens.analyzer.simulator.tables.queues cimport Queues
 
 cdef int NONE
+cdef int _DIGEST
 cdef int _FIRST_ANCHOR
-cdef int _OUTLINE
 
 
 @cython.final
@@ -31,12 +31,15 @@ cdef class Period:
     cdef Scheduler _scheduler
     cdef ReorderBuffer _reorder_buffer
     cdef Record _state
+    cdef Record _newer
+    cdef Record _older
     cdef Record _anchor
-    cdef int[::1] _outline
-    cdef public int round
+    cdef long long _newer_outline
+    cdef long long _older_outline
     cdef int _next_anchor
     cdef void start(self) noexcept
     cdef bint found(self, int cycle) except -1
-    cdef void _draw_outline(self) noexcept
-    cdef bint _same_outline(self) noexcept
+    cdef bint _equals(self, Record anchor, int cycle) except -1
+    @cython.locals(digest=cython.longlong)
+    cdef long long _outline(self) noexcept
     cdef int _record(self, Record state, int cycle) except -1

@@ -9,21 +9,22 @@ from cyclelens.analyzer.simulator.back_end.reorder_buffer import ReorderBuffer
 from cyclelens.analyzer.simulator.back_end.resources import Resources
 from cyclelens.analyzer.simulator.back_end.scheduler import Scheduler
 from cyclelens.analyzer.simulator.front_end.front_end import FrontEnd
-from cyclelens.analyzer.simulator.tables.arrays import Record, ints
+from cyclelens.analyzer.simulator.tables.arrays import Long, Record
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import NONE
 from cyclelens.analyzer.simulator.tables.entries import Entries
 from cyclelens.analyzer.simulator.tables.queues import Queues
 
 _FIRST_ANCHOR = 24
-_OUTLINE = 5
+_DIGEST = 0x7FFFFFFF
 
 
 class Period:
-    """Compares the states at the ends of rounds with one of them, the anchor.
+    """Compares the states at the ends of rounds with two of them, the anchors.
 
     Everything is compared relative to cycle and round, and what can no longer matter is left out; so equal
-    states have equal futures. The anchor moves on, ever more rarely, while it does not come again.
+    states have equal futures. Ever more rarely, while none of them comes again, a new anchor takes the place
+    of the older one: what was too early for one is not too late for the other, however long the period is.
     """
 
     def __init__(
@@ -50,52 +51,61 @@ class Period:
         self._scheduler = scheduler
         self._reorder_buffer = reorder_buffer
         self._state = Record()
-        self._anchor = Record()
-        self._state.compare_with(self._anchor)
-        self._outline = ints(_OUTLINE)
+        self._newer = Record()
+        self._older = Record()
+        self._anchor = self._newer
+        """The one that came again."""
 
     def start(self) -> None:
         """There is no anchor."""
-        self.round = NONE
-        """The round at whose end the anchor's state was."""
+        self._newer.start(NONE, NONE, 0, 0)
+        self._older.start(NONE, NONE, 0, 0)
+        self._newer_outline: Long = NONE
+        self._older_outline: Long = NONE
         self._next_anchor = _FIRST_ANCHOR
 
     @property
     def begin(self) -> int:
-        """The anchor's cycle."""
+        """The cycle of the anchor that came again."""
         return self._anchor.cycle
 
+    @property
+    def round(self) -> int:
+        """The round at whose end its state was."""
+        return self._anchor.round
+
     def found(self, cycle: int) -> bool:
-        """At the end of a round: whether the pipeline's state is the anchor's."""
+        """At the end of a round: whether the pipeline's state is that of an anchor."""
         if not self._renamer.between_instructions:
             return False
-        if self.round != NONE and self._same_outline():
-            self._record(self._state, cycle)
-            if self._state.equals_other():
-                return True
+        outline = self._outline()
+        if outline == self._newer_outline and self._equals(self._newer, cycle):
+            return True
+        if outline == self._older_outline and self._equals(self._older, cycle):
+            return True
         if cycle >= self._next_anchor:
-            self.round = self._reorder_buffer.key_rounds - 1
             self._next_anchor = cycle + cycle // 2
-            self._record(self._anchor, cycle)
-            self._draw_outline()
+            self._anchor = self._older
+            self._older = self._newer
+            self._newer = self._anchor
+            self._older_outline = self._newer_outline
+            self._newer_outline = outline
+            self._record(self._newer, cycle)
         return False
 
-    def _draw_outline(self) -> None:
-        """A few numbers that differ wherever the state as a whole is likely to."""
-        self._outline[0] = self._queues.idq.count
-        self._outline[1] = self._front_end.outline()
-        self._outline[2] = self._reorder_buffer.entries.count
-        self._outline[3] = self._entries.occupancy
-        self._outline[4] = self._binding.outline()
+    def _equals(self, anchor: Record, cycle: int) -> bool:
+        self._state.compare_with(anchor)
+        self._record(self._state, cycle)
+        self._anchor = anchor
+        return self._state.equals_other()
 
-    def _same_outline(self) -> bool:
-        return (
-            self._outline[0] == self._queues.idq.count
-            and self._outline[1] == self._front_end.outline()
-            and self._outline[2] == self._reorder_buffer.entries.count
-            and self._outline[3] == self._entries.occupancy
-            and self._outline[4] == self._binding.outline()
-        )
+    def _outline(self) -> Long:
+        """A number, not negative, that differs wherever the state as a whole is likely to."""
+        digest: Long = self._queues.idq.count
+        digest = (digest * 31 + self._front_end.outline()) & _DIGEST
+        digest = (digest * 31 + self._reorder_buffer.entries.count) & _DIGEST
+        digest = (digest * 31 + self._entries.occupancy) & _DIGEST
+        return (digest * 31 + self._binding.outline()) & _DIGEST
 
     def _record(self, state: Record, cycle: int) -> None:
         """The whole state at the end of a round."""

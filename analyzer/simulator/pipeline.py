@@ -41,7 +41,7 @@ def simulate(
     slot, for which the run may go on. Raises Cancelled when ``cancel`` turns true,
     SimulationStuck when nothing retires any more, ValueError for an empty block.
     """
-    pipeline = started(block, microarchitecture, options)
+    pipeline = started(block, microarchitecture, options, watched=trace or account)
     full = trace or details or account
     pipeline.run(min_rounds, min_cycles, stop_at_period=not full, cancel=cancel)
     rounds = pipeline.reorder_buffer.last_round + 1

@@ -22,10 +22,14 @@ _SPARE: dict[tuple[int, ModelOptions], AnyPipeline] = {}
 
 
 def started(
-    block: Block, microarchitecture: Microarchitecture, options: ModelOptions = PUBLISHED
+    block: Block,
+    microarchitecture: Microarchitecture,
+    options: ModelOptions = PUBLISHED,
+    *,
+    watched: bool = True,
 ) -> AnyPipeline:
-    """A pipeline that is ready to run over the block: that of an earlier run, if there is
-    one."""
+    """A pipeline that is ready to run over the block: that of an earlier run, if there is one. ``watched``:
+    its stages record why they refuse, for an account or a trace."""
     if not block.entries:
         raise ValueError("a block needs at least one instruction")
     pipeline: AnyPipeline | None = _SPARE.pop((id(microarchitecture), options), None)
@@ -34,7 +38,7 @@ def started(
         oldest = _SPARE.pop(next(iter(_SPARE)), None) if len(_SPARE) >= _MOST_SPARE else None
         columns = Columns(Program()) if oldest is None else oldest.columns
         pipeline = _made(microarchitecture, options, columns)
-    pipeline.begin(block)
+    pipeline.begin(block, watched)
     return pipeline
 
 

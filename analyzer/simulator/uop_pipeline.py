@@ -60,11 +60,12 @@ class UopPipeline(Clock):
             self.reorder_buffer,
         )
 
-    def begin(self, block: Block) -> None:
-        """Get ready for a run over a block; nothing of the run before remains."""
+    def begin(self, block: Block, watched: bool) -> None:
+        """Get ready for a run over a block; nothing of the run before remains. ``watched``: stages record why
+        they refuse."""
         program = self.program
         program.fill(block, self.microarchitecture, self.options)
-        self.columns.start()
+        self.columns.start(watched)
         self.queues.start(program)
         self.entries.start()
         self.memory.start()
@@ -82,7 +83,9 @@ class UopPipeline(Clock):
         """The cycles up to the following one go by; what is waited for in them is recorded all the same."""
         self.scheduler.skip(following - self.cycle - 1)
         self.columns.reserve_cycles(following)
-        for cycle in range(self.cycle + 1, following):
+        # Nothing but records is made in these cycles.
+        begin = self.cycle + 1 if self.columns.watched else following
+        for cycle in range(begin, following):
             self.renamer.stand(cycle)
             self.reorder_buffer.look(cycle)
 

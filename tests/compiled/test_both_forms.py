@@ -6,6 +6,7 @@ import json
 import random
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -97,6 +98,6 @@ def test_every_stage_is_compiled() -> None:
     missing = []
     for name in sorted(declared):
         module = f"cyclelens.analyzer.simulator.{name}"
-        if str(sys.modules[module].__file__).endswith(".py"):
+        if str(import_module(module).__file__).endswith(".py"):
             missing.append(name)
     assert missing == []

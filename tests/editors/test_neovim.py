@@ -82,16 +82,16 @@ def seen(neovim: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, An
 
 def test_hints_and_diagnostics_are_where_they_belong(seen: dict[str, Any]) -> None:
     labels = {line: label for line, _, label in seen["opened"]}
-    assert labels[1].startswith("3.42 cycles/iter · SKL")
+    assert labels[1].startswith("3.44 cycles/iter · SKL")
     assert labels[2] == "LCP stall"
     assert seen["diagnostics"] == [[2, "lcp-stall"]]
     assert seen["colours"] == ["keyword", "number", "variable"]
 
 
 def test_a_rewrite_is_applied_and_the_hints_show_what_it_brought(seen: dict[str, Any]) -> None:
-    assert seen["action"] == "Use eax (its upper half and the flags may differ): 3.42 -> 1.00, 71 % faster"
+    assert seen["action"] == "Use eax (its upper half and the flags may differ): 3.44 -> 1.00, 71 % faster"
     assert seen["line"] == "    add $0x1234, %eax"
-    assert any(label.startswith("3.42 -> 1.00, 71 % faster") for _, _, label in seen["edited"])
+    assert any(label.startswith("3.44 -> 1.00, 71 % faster") for _, _, label in seen["edited"])
 
 
 def test_the_commands_open_windows(seen: dict[str, Any]) -> None:

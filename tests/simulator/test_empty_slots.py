@@ -86,8 +86,8 @@ def test_retirement_is_blamed_only_where_it_took_all_that_it_could() -> None:
 @pytest.mark.parametrize(
     ("code", "cause"),
     [
-        pytest.param("480fafc0", "back end: RS full, dependency", id="imul rax, rax"),
-        pytest.param("f20f5ec1" * 4, "back end: RS full, dependency", id="divsd xmm0, xmm1"),
+        pytest.param("480fafc0", "back end: RS INT full, dependency", id="imul rax, rax"),
+        pytest.param("f20f5ec1" * 4, "back end: RS VEC full, dependency", id="divsd xmm0, xmm1"),
     ],
 )
 def test_one_of_several_schedulers_that_is_full_is_named(
@@ -99,14 +99,14 @@ def test_one_of_several_schedulers_that_is_full_is_named(
     assert account is not None
     main = account.main_cause()
     assert main is not None
-    assert main.text == cause
+    assert f"{main.area}: {main.what} full, {main.why}" == cause
 
 
 @pytest.mark.parametrize(
     ("code", "cause"),
     [
-        pytest.param("480fafc0", "back end: RS full, dependency", id="imul rax, rax"),
-        pytest.param("49890049894808" * 3, "back end: RS full, port", id="six stores"),
+        pytest.param("480fafc0", "back end: RS integer full, dependency", id="imul rax, rax"),
+        pytest.param("49890049894808" * 3, "back end: RS address full, port", id="six stores"),
     ],
 )
 def test_a_core_that_counts_macro_ops_names_what_is_full(code: str, cause: str) -> None:
@@ -115,4 +115,19 @@ def test_a_core_that_counts_macro_ops_names_what_is_full(code: str, cause: str) 
     assert account is not None
     main = account.main_cause()
     assert main is not None
-    assert main.text == cause
+    assert f"{main.area}: {main.what} full, {main.why}" == cause
+
+
+@pytest.mark.parametrize("code", KERNELS.values(), ids=KERNELS.keys())
+@pytest.mark.parametrize("name", ["SKL", "ICL", "GNR", "ZEN5"])
+def test_runs_are_the_same_whether_they_are_watched_or_not(name: str, code: str) -> None:
+    """A run that records no reasons leaves none behind in the pipeline that the next run uses."""
+    core = registry.get(name)
+    block = block_of(code + f"{LOOP}{251 - len(code) // 2:02x}", name)
+    watched = simulate(block, core, account=True)
+    unwatched = simulate(block, core)
+    again = simulate(block, core, account=True)
+    assert watched.account is not None
+    assert watched.account == again.account
+    assert unwatched.usage == watched.usage
+    assert unwatched.cycles_per_iteration == watched.cycles_per_iteration

@@ -64,3 +64,12 @@ def test_unrolled_code_repeats_with_its_alignment() -> None:
     period = simulated("0f1f8400000000000f1f840000000000", "SKL", details=False).period
     assert period is not None
     assert period[1] % 4 == 0
+
+
+def test_a_repetition_that_takes_longer_than_the_anchors_are_apart_is_found() -> None:
+    """Straight-line code of 7 bytes repeats after 64 rounds: the period is 220 cycles,
+    and 3.4375 cycles an iteration are exact."""
+    found = simulated("66053412 49ffcf".replace(" ", ""), "SKL", details=False, loop=False).period
+    assert found is not None
+    cycles, rounds = found
+    assert cycles / rounds == 55 / 16

@@ -150,10 +150,11 @@ class BoundUnit(Picker):
 
     def _leave(self, uop: int, unit: int, cycle: int) -> None:
         columns = self._columns
-        before = self._latest[unit]
-        if columns.ready[uop] < cycle and before != NONE and columns.dispatched[before] == cycle - 1:
-            columns.queue(uop, QUEUED_FOR_PORT, before)
-        self._latest[unit] = uop
+        if columns.watched:
+            before = self._latest[unit]
+            if columns.ready[uop] < cycle and before != NONE and columns.dispatched[before] == cycle - 1:
+                columns.queue(uop, QUEUED_FOR_PORT, before)
+            self._latest[unit] = uop
         columns.dispatched[uop] = cycle
         self.dispatched[self.count] = uop
         self.count += 1

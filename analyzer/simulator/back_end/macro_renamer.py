@@ -215,7 +215,8 @@ class MacroRenamer:
         for uop in range(first, first + self._program.i_uop_count[i]):
             mask = self._program.u_port_mask[columns.static[uop]]
             if mask and self._scheduler_for(mask, _ROOM) == NONE:
-                columns.refuse(cycle, RS_FULL, self._oldest_waiting(mask))
+                if columns.watched:
+                    columns.refuse(cycle, RS_FULL, self._oldest_waiting(mask))
                 return False
         if columns.stores - self._flight.oldest_store + _ROOM_STORES > self._store_size:
             self._wait_for_retirement(cycle, STORE_BUFFER_FULL)
@@ -242,6 +243,8 @@ class MacroRenamer:
 
     def _wait_for_retirement(self, cycle: int, buffer: int) -> None:
         """Slots stay empty because a buffer is full that gives room back at retirement."""
+        if not self._columns.watched:
+            return
         uop = self._columns.unfinished[cycle]
         if uop == NONE:
             oldest = self._entries if self._entries.count > 0 else self._idq

@@ -66,6 +66,7 @@ cdef class Renamer:
     @cython.locals(waits=cython.bint)
     cdef int record(self, Record state) except -1
     cdef void _starve(self, int cycle) noexcept
+    cdef void _full(self, int cycle) noexcept
     cdef int _oldest_waiting(self) noexcept
     cdef void _wait_for_retirement(self, int cycle, int buffer) noexcept
     cdef void _select(self, int cycle) noexcept

@@ -104,10 +104,12 @@ class Renamer:
     def stand(self, cycle: int) -> None:
         """A cycle in which nothing is issued because the scheduler or the reorder buffer is full."""
         self._issued.clear()
+        if not self._columns.watched:
+            return
         if self._idq.count == 0:
             self._starve(cycle)
         elif self._entries.full():
-            self._columns.refuse(cycle, RS_FULL, self._oldest_waiting())
+            self._full(cycle)
         else:
             self._wait_for_retirement(cycle, ROB_FULL)
 
@@ -159,10 +161,15 @@ class Renamer:
 
     def _starve(self, cycle: int) -> None:
         """Slots stay empty because the IDQ is."""
-        self._columns.refuse(cycle, self._shortage.reason, self._shortage.instruction())
+        if self._columns.watched:
+            self._columns.refuse(cycle, self._shortage.reason, self._shortage.instruction())
+
+    def _full(self, cycle: int) -> None:
+        """Slots stay empty because a scheduler has no room, whose oldest uop is to blame."""
+        if self._columns.watched:
+            self._columns.refuse(cycle, RS_FULL, self._oldest_waiting())
 
     def _oldest_waiting(self) -> int:
-        """The oldest uop in the scheduler that has no room."""
         columns = self._columns
         for place in range(self._rob.count):
             position = (self._rob.head + place) & self._rob.mask
@@ -175,6 +182,8 @@ class Renamer:
 
     def _wait_for_retirement(self, cycle: int, buffer: int) -> None:
         """Slots stay empty because a buffer is full that gives room back at retirement."""
+        if not self._columns.watched:
+            return
         oldest = self._rob if self._rob.count > 0 else self._idq
         uop = self._columns.unfinished[cycle - 1] if cycle > 0 else NONE
         if uop != NONE:
@@ -223,7 +232,7 @@ class Renamer:
                 last = first_fused + count - 1
                 uops = program.f_uop0[last] + program.f_uop_count[last] - program.f_uop0[first_fused]
                 if not self._entries.take(uop, uops):
-                    columns.refuse(cycle, RS_FULL, self._oldest_waiting())
+                    self._full(cycle)
                     return
             if self._resources.limited and not self._resources.take(uop, cycle):
                 self._wait_for_retirement(cycle, RESOURCE_FULL + self._resources.missing)

@@ -95,15 +95,15 @@ class ReorderBuffer:
         columns = self._columns
         program = self._program
         entries = self.entries
-        columns.unfinished[cycle] = NONE
+        unfinished = NONE
         position = 0
         if self._commit is not None:
             self._commit.next_cycle()
         while entries.count > 0:
             first = entries.firsts[entries.head]
             end = first + entries.seconds[entries.head]
-            columns.unfinished[cycle] = self._unfinished(first, end, cycle)
-            if position == self._retire_width or columns.unfinished[cycle] != NONE:
+            unfinished = self._unfinished(first, end, cycle)
+            if position == self._retire_width or unfinished != NONE:
                 break
             if self._commit is not None and not self._may_commit(self._commit, first, end):
                 break
@@ -121,6 +121,8 @@ class ReorderBuffer:
                 if program.u_last[columns.static[end - 1]]:
                     self.key_rounds = self.last_round + 1
             position += 1
+        if columns.watched:
+            columns.unfinished[cycle] = unfinished
         for position in range(self._issued.count):
             first = self._issued.firsts[position]
             size = self._issued.seconds[position]

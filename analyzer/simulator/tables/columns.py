@@ -30,8 +30,10 @@ class Columns(FlightColumns):
         self._margin = 0
         self._value_margin = 0
 
-    def start(self) -> None:
+    def start(self, watched: bool) -> None:
         """Empty for a run of the program, which may have been filled anew."""
+        self.watched = watched
+        """Whether anybody reads what the stages record beside what they do: why they refuse."""
         program = self.program
         # What one cycle can add: code fetch takes up to five groups of 64 bytes or four rounds, the LSD up
         # to eight rounds; the renamer takes some instructions and every key that it meets for the first time.
@@ -66,13 +68,14 @@ class Columns(FlightColumns):
 
     def reserve_cycles(self, end: int) -> None:
         """Make room for the records of the cycles before ``end``."""
-        if end > self._cycles_ready:
+        if self.watched and end > self._cycles_ready:
             self._more_cycles(2 * end + _AHEAD)
 
     def refuse(self, cycle: int, refusal: int, by: int) -> None:
         """Record why issue slots of a cycle stay empty (``REFUSALS``), and because of what."""
-        self.refusal[cycle] = refusal
-        self.refused_by[cycle] = by
+        if self.watched:
+            self.refusal[cycle] = refusal
+            self.refused_by[cycle] = by
 
     def queue(self, uop: int, queued: int, behind: int) -> None:
         """Record why a ready uop does not leave in this cycle (``QUEUED_NAMES``), and because of which."""
