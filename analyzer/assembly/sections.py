@@ -209,6 +209,9 @@ class Layouts:
             return len(content.code)
         if isinstance(content, Jump):
             short, near = content.sizes
+            if not short and content.forms.short:
+                # GNU as does not know yet that it is always as long.
+                return Element(Kind.BRANCH, near, near)
             return Element(Kind.BRANCH, short, near) if short and near else short or near
         if isinstance(content, Repeated):
             return len(content)
@@ -314,6 +317,7 @@ class Layouts:
             first = self.program.firsts[part]
             jumps += zip((first + index for index in run.owners), run.jumps, strict=True)
         laid.alignment = max((element.alignment.boundary for element in section.elements), default=1)
+        varies = any(element.amount and element.smallest != element.largest for element in section.elements)
         for number, (index, jump) in enumerate(jumps):
             place = None
             if jump is not None:
@@ -321,6 +325,9 @@ class Layouts:
                     place = self._branch_target(index, jump, name)
                 except ExpressionError:
                     section.elements[number] = Element(Kind.UNKNOWN, *jump.sizes)
+                if place is not None and place.is_late and varies:
+                    # What GNU as takes for its place by then is not known where others grow and shrink.
+                    place, section.elements[number] = None, Element(Kind.UNKNOWN, *jump.sizes)
             section.targets.append(place)
         earlier: Laid | None = self.encoder.memory.laid.get(name)
         if earlier is not None and section.is_like(earlier.section):

@@ -61,6 +61,10 @@ ATT = {
     "a subsection within": ("jmp end\n.subsection 1\nud2\njmp end\n.previous\nend: nop", ""),
     "another section within": ("jmp end\n.pushsection .text, 2\nud2\n.popsection\nend: nop", ""),
     "long forms that there are not": ("top: {disp32} loop top\n{disp32} jrcxz top\n{disp32} jmp top", ""),
+    "a distance over a jump that is always long": (
+        "top: {disp32} jns outside\nend: adc $top - end, %bx\n.byte end - top",
+        "",
+    ),
     "a pattern of two bytes": (".p2align 1\n.p2alignw 4, 0x1234, 12\n.balignl 4, 0x66906690", ""),
     "a local symbol": (
         ".local here\nhere: sub %r9d, here(%rip)\n.hidden there\nthere: mov there(%rip), %eax",
