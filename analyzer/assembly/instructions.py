@@ -54,6 +54,29 @@ PREFIXES = {
     "data16": 0x66,
     "addr32": 0x67,
 }
+_REPEATED = re.compile(
+    r"(?:cmps|ins|lods|movs|outs|scas|stos|scmp|slod|smov|ssca|ssto)[bwlqd]?|nop|retq?|bs[fr][wlq]?"
+    r"|montmul|x(?:crypt|sha|store).*"
+)
+_TAKING = {
+    name: taking
+    for names, taking in (
+        ("rep repe repz repne repnz", _REPEATED),
+        ("bnd", re.compile(r"(?:call|jmp|ret)q?|j[a-z]{1,3}")),
+        ("notrack", re.compile(r"(?:call|jmp)q?")),
+        (
+            "lock",
+            re.compile(
+                r"(?:adc|add|and|bt[crs]|cmpxchg|dec|inc|neg|not|or|sbb|sub|xadd|xchg|xor)[bwlq]?"
+                r"|cmpxchg(?:8|16)b"
+            ),
+        ),
+    )
+    for name in names.split()
+}
+"""Instructions before which GNU as takes a prefix (``i386-opc.tbl`` of binutils 2.40)."""
+_KINDS = (b"\x26\x2e\x36\x3e\x64\x65", b"\xf2\xf3", b"\xf0", b"\x66", b"\x67")
+"""Prefixes of which there is one at most."""
 _SEGMENT_BYTES = {name: PREFIXES[name] for name in ("cs", "ds", "es", "fs", "gs", "ss")}
 
 CONDITIONS = {
@@ -249,6 +272,8 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Quest
     refuse_apx(text, dialect.is_att, scope)
     prefix = b""
     wishes = ""
+    named: list[str] = []
+    """Prefixes."""
     while match := _WISH.match(text):
         wish = match[1].lower()
         # Nothing is optimised without GNU as's -O.
@@ -265,6 +290,7 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Quest
         if mnemonic not in PREFIXES or (rest.strip() and not _WORD.match(rest)):
             break
         prefix += bytes([PREFIXES[mnemonic]])
+        named.append(mnemonic)
         if not rest.strip():
             return Encoded(prefix)
         text = rest
@@ -272,6 +298,8 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Quest
         raise OperandError(f"'{text.strip()[:40]}' is not a statement.")
     if not _MNEMONIC.fullmatch(mnemonic):
         raise OperandError(f"'{mnemonic[:40]}' is not an instruction.")
+    if named and dialect.is_gnu:
+        _check_prefixes(named, mnemonic, prefix)
     parts = split_operands(without_characters(rest))
     if scope.names_registers:
         parts = [_with_registers(part, scope) for part in parts]
@@ -295,6 +323,8 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Quest
     if dialect.is_nasm:
         operands = _as_nasm_chooses(mnemonic, operands)
     if branch and len(operands) == 1 and isinstance(operands[0], Target):
+        if dialect.is_gnu and not {"notrack", "data16", "addr32"}.isdisjoint(named):
+            raise UnsupportedError(f"'{named[-1]}' before a direct '{mnemonic}' is not supported.")
         target = replace(operands[0], near=operands[0].near or "{disp32}" in wishes)
         return Jump(mnemonic, JUMPS[mnemonic], prefix, target)
     if not operands and mnemonic in _STRING_OPCODES:
@@ -323,6 +353,15 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Quest
         asked = _asked(mnemonic, wishes, smaller, prefix, dialect, branch)
         narrower = replace(asked, narrower=narrower)
     return replace(question, narrower=narrower)
+
+
+def _check_prefixes(named: Sequence[str], mnemonic: str, prefix: bytes) -> None:
+    """Raise OperandError for prefixes that GNU as does not take there."""
+    for name in named:
+        if name in _TAKING and not _TAKING[name].fullmatch(mnemonic):
+            raise OperandError(f"GNU as takes no '{name}' before '{mnemonic}'.")
+    if any(sum(byte in kind for byte in prefix) > 1 for kind in _KINDS):
+        raise OperandError("GNU as takes no two prefixes of the same kind.")
 
 
 def _asked(

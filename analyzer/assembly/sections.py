@@ -317,7 +317,6 @@ class Layouts:
             first = self.program.firsts[part]
             jumps += zip((first + index for index in run.owners), run.jumps, strict=True)
         laid.alignment = max((element.alignment.boundary for element in section.elements), default=1)
-        varies = any(element.amount and element.smallest != element.largest for element in section.elements)
         for number, (index, jump) in enumerate(jumps):
             place = None
             if jump is not None:
@@ -325,9 +324,6 @@ class Layouts:
                     place = self._branch_target(index, jump, name)
                 except ExpressionError:
                     section.elements[number] = Element(Kind.UNKNOWN, *jump.sizes)
-                if place is not None and place.is_late and varies:
-                    # What GNU as takes for its place by then is not known where others grow and shrink.
-                    place, section.elements[number] = None, Element(Kind.UNKNOWN, *jump.sizes)
             section.targets.append(place)
         earlier: Laid | None = self.encoder.memory.laid.get(name)
         if earlier is not None and section.is_like(earlier.section):
@@ -366,19 +362,15 @@ class Layouts:
                 raise _OpenError
             name, beyond = value.symbol, value.constant
             label = self.program.find_label(name, index) if name is not None else None
-            is_late = label is not None and any(
-                found is not None
-                and found.place < label.index
-                and (found.assigned.value is None or found.assigned.value.symbol is not None)
-                for each in symbols(text)
-                for found in [self.program.assignment(each, index)]
-            )
+            is_late = label is not None and self._is_renamed(text, index, label.index)
         if self.program.may_be_replaced(text, index):
             return None
         for _ in range(_MAXIMUM_DEPTH):
             if name is None:
                 return None
             if label is not None:
+                # In Intel syntax GNU as puts the label in the place of its other name.
+                is_late = is_late and self.program.statements[index].dialect.is_att
                 return Target(label.index, label.section, beyond, is_late)
             found = self.program.assignment(name, now) or self.program.first_assignment(name)
             if found is None:
@@ -390,6 +382,16 @@ class Layouts:
             label = self.program.find_label(name, now) if name is not None else None
             is_late = is_late or (label is not None and label.index > now)
         return None
+
+    def _is_renamed(self, text: str, index: int, label: int) -> bool:
+        """Does an expression name a symbol that was set to a label before that had its place?"""
+        found = [self.program.assignment(name, index) for name in symbols(text)]
+        return any(
+            each is not None
+            and each.place < label
+            and (each.assigned.value is None or each.assigned.value.symbol is not None)
+            for each in found
+        )
 
     def _assigned(self, found: Assignment) -> Value:
         try:

@@ -84,6 +84,14 @@ INTEL = {
         "",
     ),
     "another name of a weak symbol": (".weak w\na = w\ntop: jns a\nw: jns a\nb = w\njns b", ""),
+    "another name of a label further down": (
+        "a = end\njpo end + 256\njc a\n.p2align 5\n.skip 97\n.p2align 4, 0xcc\nend: nop",
+        "",
+    ),
+    "the same where sizes shrink": (
+        "a = end\ntop: .skip 101\n.fill (top - 1f) & 7, 6\n1: nop\njns a\njne top\n.skip 98\nend: nop",
+        "",
+    ),
     "a distance in parentheses": ("top: mov eax, [r12 + (top - .)]\nmov eax, [r12 + top - 1f]\n1: nop", ""),
 }
 
@@ -114,6 +122,12 @@ def test_intel_code_is_that_of_gnu_as(compare: Callable[..., list[Difference]], 
 @pytest.mark.parametrize(
     ("body", "message"),
     [
+        ("bnd add %rax, %rbx", "no 'bnd' before 'add'"),
+        ("rep jmp 1f\n1: nop", "no 'rep' before 'jmp'"),
+        ("lock nop", "no 'lock' before 'nop'"),
+        ("notrack ret", "no 'notrack' before 'ret'"),
+        ("notrack jmp 1f\n1: nop", "before a direct 'jmp'"),
+        ("cs ds nop", "no two prefixes of the same kind"),
         (".arch haswell", "knows no architecture 'haswell'"),
         (".balign 4\nnop\n.balignw 4, 0x1234", "not a multiple of 2 bytes"),
         ("top: nop\n.long top ^ 5", "more than an address and a number"),
