@@ -46,8 +46,9 @@ class Memory:
     """What is remembered of the texts that an assembler encoded."""
 
     def __init__(self) -> None:
-        self.contents: Recent[tuple[Dialect, str], Content | Refused] = Recent(MAXIMUM_ENCODED)
-        """What statements become that mean the same wherever they stand."""
+        self.contents: Recent[tuple[Dialect, str, bool], Content | Refused] = Recent(MAXIMUM_ENCODED)
+        """What statements become that mean the same wherever they stand, apart for texts in which names may
+        be registers."""
         self.regions: Recent[tuple[object, ...], tuple[list[object], Made]] = Recent(MAXIMUM_REGIONS)
         """Regions without a problem, with what else they depend on."""
         self.laid: dict[str, Any] = {}
@@ -83,13 +84,13 @@ class Encoder:
     @property
     def circumstances(self) -> tuple[object, ...]:
         """What decides beside the text what a statement becomes."""
-        return self.memory, self.may_run, FALLBACKS
+        return self.memory, self.may_run, FALLBACKS, self.program.has_register_names
 
     def content(self, index: int, scope: StatementScope) -> Content | Refused | None:
         """What a statement will become; None: no bytes."""
         statement = self.program.statements[index]
         is_plain = statement.kind is Kind.INSTRUCTION and not statement.refusal
-        key = statement.dialect, statement.text
+        key = statement.dialect, statement.text, self.program.has_register_names
         if is_plain and (known := self.memory.contents.get(key)) is not None:
             return known
         content: Content | Refused | None

@@ -252,7 +252,7 @@ class Question:
     """For GNU as: the statement without any of the ways around Keystone's defects."""
     reason: str = ""
     """Why Keystone is not asked."""
-    key: tuple[Dialect, str] | None = None
+    key: tuple[Dialect, str, bool] | None = None
     """Under which the answer may be remembered, because it is the same wherever the statement stands."""
     narrower: Question | None = None
     """The same with a smaller stand-in for a number that is not known, for what has no room for 32 bits."""

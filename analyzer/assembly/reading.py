@@ -588,7 +588,8 @@ def _assign(part: _Reading, directive: str, name: str, expression: str) -> None:
         try:
             value = part.evaluate(expression)
         except ExpressionError:
-            return
+            # It is not what it was set to before. Where it is used, it is said why.
+            value = LATER
         if value.later or value.symbol == "." or directive == "eqv":
             value = None
     part.assign(name, Assigned(expression, value, directive == "eqv"))

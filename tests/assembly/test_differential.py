@@ -166,6 +166,7 @@ def test_a_number_that_gnu_as_cuts_is_pointed_out(region: Callable[..., Assemble
         # In each, what GNU as makes depends on where else the symbol is used or set.
         ("x = 1\nd = end - .\njc top + d\n.equiv e, d\nend: top: nop", "", "set the symbols of 'd'"),
         (".set d, . - end\nadd $d, %eax\nend: nop", "d = 65535\n", "Which value of 'd'"),
+        ("x = 1\nx = 7 ? 3\nadd $x, %eax", "", "is not understood"),
         ("a = end + c\njbe a\nend: nop", "c = 300\n", "What 'c' is cannot be told"),
     ],
 )
@@ -189,6 +190,13 @@ def test_a_division_by_zero_is_pointed_out(region: Callable[..., AssembledFile])
 def test_a_region_is_what_lies_in_its_subsection(region: Callable[..., AssembledFile]) -> None:
     found = region("inc %eax\n.subsection 1\nud2\n.previous\ndec %ecx")
     assert [line.text for line in found.regions[0].lines] == ["inc %eax", "dec %ecx"]
+
+
+def test_a_name_that_a_later_edit_makes_a_register_is_one(region: Callable[..., AssembledFile]) -> None:
+    before = region("nop\ncall n", "intel")
+    assert before.regions[0].lines[1].code[0] == 0xE8
+    after = region("n = rdi\nnop\ncall n", "intel")
+    assert after.regions[0].lines[1].code == b"\xff\xd7"
 
 
 def test_a_jump_over_what_a_later_edit_leaves_open_is_asked_for_again(
