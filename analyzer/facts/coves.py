@@ -32,6 +32,7 @@ _MULTIPLIER = re.compile(
 )
 """Half-precision arithmetic, which no measured server has."""
 _BRANCHES = "1*p06"
+_ALL_ONES = re.compile(r"VPCMPEQ[BWDQ] \(([XY]MM), \1, \1\)")
 
 
 class _Core(NamedTuple):
@@ -111,6 +112,8 @@ def _repaired(
         del figures["ports"]
         figures["uops"] = "0"
         latencies = [{**each, "cycles_same_reg": "1"} for each in latencies]
+    if _ALL_ONES.fullmatch(name):
+        latencies = [{**each, "cycles_same_reg": "0"} for each in latencies]
     return Measurement(figures, latencies)
 
 

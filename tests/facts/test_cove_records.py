@@ -54,6 +54,19 @@ def test_movzx_of_a_high_byte_takes_what_was_measured() -> None:
     assert latency("MOVZX (R32, R8h)", {"ports": "1*p1", "uops": "1"}) == "3"
 
 
+def test_a_comparison_that_makes_ones_waits_for_nothing() -> None:
+    figures = {"ports": "1*p01", "uops": "1"}
+    measured = {"MTL-P": Measurement(figures, [{"start_op": "2", "target_op": "1", "cycles": "1"}])}
+    for name, expected in (
+        ("VPCMPEQD (YMM, YMM, YMM)", "0"),
+        ("VPCMPEQQ (XMM, XMM, XMM)", "0"),
+        ("VPCMPEQD (K, ZMM, ZMM)", None),
+        ("VPCMPEQD (YMM, YMM, M256)", None),
+    ):
+        found = derived(measured, name=name, category="AVX2", operands=[YMM])[REDWOOD_COVE]
+        assert found.latencies[0].get("cycles_same_reg") == expected
+
+
 def test_shifts_by_a_register_take_a_cycle() -> None:
     assert latency("SHLX (R64, R64, R64)", {"ports": "1*p06", "uops": "1"}) == "1"
     assert latency("IMUL (R64, R64)", {"ports": "1*p1", "uops": "1"}) == "3"

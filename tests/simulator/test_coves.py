@@ -114,6 +114,12 @@ def test_v4_zero_extension_of_a_byte_is_eliminated(code: str, expected: float) -
     assert looped(code) == expected
 
 
+def test_ones_wait_for_nothing() -> None:
+    """vpcmpeqd ymm2, ymm2, ymm2; vpmulld ymm2, ymm2, ymm3: 1.50; with a gather that the mask is for: 4.11"""
+    assert looped(2 * "c5ed76d2 c4e26d40d3") == pytest.approx(3.0, abs=0.1)
+    assert looped("c5ed76d2 c4e26d92048e") < 5.0
+
+
 class TestW6:
     """Memory renaming."""
 
