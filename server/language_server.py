@@ -149,13 +149,15 @@ class CyclelensServer(LanguageServer):
             return
         if isinstance(outcome.result, FileResult):
             self._trouble_reported = False
+            shown = snapshot.shown
             snapshot = self.session.put(snapshot.answered(outcome.result))
             if outcome.result.pending:
                 self.notify(snapshot)
                 return
             self.baselines.answered(snapshot)
-            # What follows the first whole answer is only shown when asked for: nothing to push or repeat.
-            if job.identifier != self._last_answered:
+            # What follows the first whole answer is mostly for those who ask; but the other positions of long
+            # code can change the figures and the warnings on the screen.
+            if job.identifier != self._last_answered or snapshot.shown != shown:
                 self._last_answered = job.identifier
                 self.notify(snapshot)
             return

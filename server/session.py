@@ -212,6 +212,15 @@ class Snapshot:
         return replace(self, regions=tuple(replace(region, stale=True) for region in self.regions))
 
     @property
+    def shown(self) -> tuple[object, ...]:
+        """What editors keep on the screen until they are told that it has changed; all else they ask for."""
+        results = (region.result for region in self.regions)
+        return self.problems, [
+            (each.name, each.first_line, each.last_line, each.headline, each.note, each.hints, each.findings)
+            for each in results
+        ]
+
+    @property
     def has_nested_regions(self) -> bool:
         """Whether some line belongs to more than one region."""
         spans = sorted((region.result.first_line, region.result.last_line) for region in self.regions)

@@ -95,8 +95,8 @@ class _Listing:
         number, column, file = (UNKNOWN_LINE, 0, "") if line is None else (line.line, line.column, line.file)
         code = instruction.code
         address_read = near(instruction, self.machine.ends[place])
-        if self._file.is_relocatable and address_read is not None:
-            # A stand-in for what the linker fills in: the same for the same place, whatever reads it.
+        if address_read is not None:
+            # A stand-in for the distance: the same for the same place, whatever reads it.
             distance = address_read - self.machine.ends[place]
             before = len(code) - instruction.immediate_bits // 8
             at = code.rfind(distance.to_bytes(4, "little", signed=True), 0, before)

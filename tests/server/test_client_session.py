@@ -75,6 +75,18 @@ async def test_an_edit_changes_the_hints_and_the_client_is_told(editor: Editor) 
 
 
 @pytest.mark.asyncio
+async def test_figures_that_later_answers_add_reach_the_screen(editor: Editor) -> None:
+    """Of long code the other positions are simulated behind the first answer."""
+    body = "".join(f"    mov %rax, %r{8 + number % 7}\n" for number in range(120))
+    await editor.start()
+    await editor.open(f"# cyclelens-begin long\n1:\n{body}    dec %rcx\n    jnz 1b\n# cyclelens-end\n")
+    await editor.until(lambda: len(editor.client.requests) == 2)
+    assert "of 64" in (await editor.labels())[0]
+    await editor.complete()
+    assert len(editor.client.requests) == 2, "what is asked for is not announced"
+
+
+@pytest.mark.asyncio
 async def test_a_half_typed_line_leaves_the_other_region_alone_and_its_own_marked(editor: Editor) -> None:
     await editor.start()
     await editor.open(TEXT)
