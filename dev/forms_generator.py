@@ -106,6 +106,9 @@ _CONDITIONS = {"A": "NBE", "AE": "NB", "E": "Z", "G": "NLE", "GE": "NL", "NE": "
 
 _ALIASES = {"XLATB": "XLAT"}
 
+_NOPS = {"ENDBR32": "NOPD", "ENDBR64": "NOPD"}
+"""The tables lack them. They are encoded as NOPs, which is what they are where nothing checks jumps."""
+
 _CONDITIONAL = re.compile(r"^(J|CMOV|SET|CMP)(A|AE|E|G|GE|NE)(XADD)?$")
 
 _ESCAPES = {
@@ -256,7 +259,7 @@ def join(forms: Mapping[Signature, Iterable[str]]) -> dict[str, dict[str, str]]:
                             found[key] = form
         if found:
             result[code_name] = found
-    return result
+    return result | {name: result[same] for name, same in _NOPS.items() if same in result}
 
 
 def write(table: Mapping[str, Mapping[str, str]], path: Path) -> None:

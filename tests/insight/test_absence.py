@@ -109,3 +109,22 @@ def test_a_comparison_has_no_bar_for_it(file, capsys) -> None:
 def test_commands_say_so_and_end_with_1(command, file, capsys) -> None:
     assert main([command[0], file, *command[1:]]) == 1
     assert "SNB has no FMA" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["SNB", "SKL", "ADL", "GNR", "ZEN3", "ZEN5"])
+def test_what_the_tables_lack_has_a_figure_or_a_reason(name: str) -> None:
+    """An end of a branch is a NOP, FMA4 is an extension that no core has, and x87 is not modelled."""
+    blocks = {
+        "end": "endbr64",
+        "fma4": "vfmaddpd %xmm3, %xmm2, %xmm1, %xmm0",
+        "x87": "fldl (%rsi)\n    faddp",
+    }
+    text = "".join(f"# cyclelens-begin {key}\n    {code}\n# cyclelens-end\n" for key, code in blocks.items())
+    end, fma4, x87 = analysed(name, text=text).regions
+    assert end.predictions
+    assert end.findings == ()
+    assert fma4.predictions == ()
+    assert fma4.note == f"{name} has no FMA4."
+    assert x87.predictions
+    assert [finding.code for finding in x87.findings] == ["unknown-instruction"] * 2
+    assert all(finding.message.startswith("The x87 unit is not modelled") for finding in x87.findings)

@@ -8,6 +8,7 @@ from cyclelens.analyzer.model.result import Finding, Prediction
 from cyclelens.analyzer.model.source import Severity
 
 CODE = "unknown-instruction"
+_X87 = "FPU"
 
 
 def find(prediction: Prediction) -> Iterator[Finding]:
@@ -15,7 +16,11 @@ def find(prediction: Prediction) -> Iterator[Finding]:
     for index, template in enumerate(prediction.instructions):
         if template.facts is not None:
             continue
-        if template.instruction.mnemonic:
+        if any(name.startswith(_X87) for name in template.instruction.extensions):
+            reason = (
+                f"The x87 unit is not modelled: there are no figures for '{template.instruction.mnemonic}' on"
+            )
+        elif template.instruction.mnemonic:
             reason = f"There are no figures for '{template.instruction.mnemonic}' on"
         else:
             reason = f"The bytes {template.instruction.code.hex()} are no known instruction on"
