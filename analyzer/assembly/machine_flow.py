@@ -143,7 +143,7 @@ def code_of(machine: MachineCode, around: Surroundings | None) -> Code:
     ]
 
     def is_code(first: int, end: int) -> bool:
-        return _is_code(machine.instructions[first:end])
+        return _is_code(machine.instructions[first:end]) and not _jumps_over_padding(machine, first)
 
     ends = [*sections, len(machine.addresses)]
     section = machine.origins.__getitem__
@@ -164,6 +164,21 @@ def _is_code(instructions: Iterable[Instruction | None]) -> bool:
             return False
         found = found or not is_padding(instruction)
     return found
+
+
+def _jumps_over_padding(machine: MachineCode, place: int) -> bool:
+    """NASM fills a long gap with a jump over NOPs: code if something leads there, and else padding."""
+    while is_padding(machine.instructions[place]):
+        place += 1
+    instruction, address = machine.instructions[place], machine.target(place)
+    target = None if address is None else machine.at.get(address)
+    return (
+        instruction is not None
+        and instruction.mnemonic == "jmp"
+        and target is not None
+        and place + 1 < target
+        and all(map(is_padding, machine.instructions[place + 1 : target]))
+    )
 
 
 def is_padding(instruction: Instruction | None) -> bool:

@@ -226,6 +226,19 @@ def test_a_section_that_a_macro_chooses_is_the_one_of_the_object(tmp_path: Path)
 
 
 @needs_nasm
+def test_a_jump_over_padding_is_padding_in_the_object_too(tmp_path: Path) -> None:
+    text = "%use smartalign\nALIGNMODE p6, 16\nsection .text align=64\nglobal f:function\nf: xor eax, eax\n"
+    text += "start: dec rdi\njz out\ntest rsi, rdi\njnz extra\ninc rax\njmp start\nalign 64\n"
+    text += "extra: add rax, 2\njmp start\nout: ret\n"
+    (tmp_path / "k.asm").write_text(text)
+    subprocess.run(["nasm", "-f", "elf64", "-o", "k.o", "k.asm"], cwd=tmp_path, check=True)
+    loops = by_loop(object_loops((tmp_path / "k.o").read_bytes(), is_all_code=True))
+    assert len(loops) == 1
+    assert loops[0][-1].lines[0].text.startswith("add")
+    assert [essence(loop) for loop in by_loop(assemble(text, regions="loops").regions)] == [essence(loops[0])]
+
+
+@needs_nasm
 def test_labels_of_macros_and_of_alignments_are_not_the_same() -> None:
     # NASM numbers both, in another order once macros are followed by themselves.
     text = "%use smartalign\n; cyclelens-begin\n%rep 9\n%push x\njmp %$end\nnop\n%$end: ret\n%pop\n"
