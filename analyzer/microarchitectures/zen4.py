@@ -143,7 +143,8 @@ _ZEN_3 = derived(
         _GUIDE: "decoders dsb_width dsb_lines_per_block dsb_slots_per_line idq_size issue_width "
         "reorder_buffer_size retire_width reservation_station_size schedulers load_buffer_size "
         "macro_ops.decode_bytes macro_ops.decode_buffer_bytes macro_ops.line_entries "
-        "macro_ops.window_eighths macro_ops.vector_pickable macro_ops.vector_bits macro_ops.load_latency "
+        "macro_ops.line_pairs macro_ops.window_eighths macro_ops.vector_pickable macro_ops.vector_bits "
+        "macro_ops.load_latency "
         "macro_ops.vector_load_latency macro_ops.loads_per_cycle macro_ops.vector_loads_per_cycle "
         "macro_ops.mixed_loads_per_cycle macro_ops.stores_per_cycle macro_ops.memory_ops_per_cycle "
         "macro_ops.store_queue macro_ops.failed_forwarding macro_ops.forwarding macro_ops.fast_fp_adds "
@@ -182,6 +183,7 @@ _ZEN_3 = derived(
         long_instruction_bytes=15,
         line_entries=8,
         line_fields=8,
+        line_pairs=False,
         window_eighths=_windows(8),
         taken_branch_eighths=0,
         small_loop_entries=0,

@@ -90,23 +90,14 @@ UNITS = Units(
 )
 
 
-def _window_eighths() -> tuple[int, ...]:
-    """A window of k entries; measured in straight-line code out of the op cache, medians (M2)."""
-    steps = {15: 16, 16: 19, 17: 22, 25: 27, 26: 30, 27: 32, 28: 35, 29: 38, 30: 40, 31: 36}
-    costs = []
-    for entries in range(64):
-        flat = 8 if entries <= 14 else 24 if entries <= 24 else max(40, entries)
-        costs.append(steps.get(entries, flat))
-    return tuple(costs)
-
-
 RULES = MacroOpRules(
     decode_bytes=16,
     decode_buffer_bytes=64,
     long_instruction_bytes=10,
     line_entries=6,
     line_fields=6,
-    window_eighths=_window_eighths(),
+    line_pairs=True,
+    window_eighths=(),
     taken_branch_eighths=4,
     small_loop_entries=96,
     vector_dispatch_width=6,

@@ -60,13 +60,16 @@ class MacroOpRules:
     line_entries: int
     line_fields: int
     """Immediates and displacements in an op-cache line."""
+    line_pairs: bool
+    """Two lines are read in a cycle, and what lies behind the first two of a window shares lines with the
+    next windows."""
     window_eighths: tuple[int, ...]
-    """Cost of a window of the op cache in long code by its entries, in eighths of a cycle; beyond the table
-    eight entries take a cycle."""
+    """Cost of a window of the op cache by its entries, in eighths of a cycle, where lines are not read in
+    pairs; beyond the table eight entries take a cycle."""
     taken_branch_eighths: int
     """Of a loop that is not small."""
     small_loop_entries: int
-    """Up to here a loop is small: its windows cost 1, 3, 5 .. cycles by pairs of lines."""
+    """Up to here a loop is small: it may be read ahead, and its branch costs nothing."""
     # dispatch
     vector_dispatch_width: int
     stack_adjustment_is_two_ops: bool

@@ -15,9 +15,9 @@ EIGHTHS = 8
 _PAIR = 2
 """Lines that are read together."""
 _STEP = 2
-"""Cycles for every further pair of lines of a window of a small loop."""
+"""Cycles for every further pair of lines of a window."""
 _MOST_LINES = 6
-"""Windows of more lines cost the same in small loops as in long ones."""
+"""Windows of more lines are read in another way."""
 _FREE = 4
 """Entries behind the first pair that cost nothing in a window that follows one of a single line."""
 
@@ -57,11 +57,14 @@ def layout(templates: Sequence[InstructionTemplate], alignment: int, rules: Macr
     spans = list(_spans(alignment, templates))
     filled = [_filled(templates[first : last + 1], rules) for first, last in spans]
     small = sum(_ops(template).entries for template in templates) <= rules.small_loop_entries
-    if small:
-        costs = _small(filled, size, reached, rules)
+    ahead = small and filled[0] <= _PAIR * rules.line_entries
+    if small and reached == 2 and size <= WINDOW and _is_one_read(filled, rules.line_entries):
+        costs = [EIGHTHS] + [0] * (len(filled) - 1)
     else:
-        costs = [_large(entries, rules) for entries in filled]
-        costs[-1] += rules.taken_branch_eighths + EIGHTHS * (reached - len(filled))
+        costs = _ahead(filled, rules) if ahead else _costs(filled, rules)
+        costs[-1] += EIGHTHS * (reached - len(filled))
+    if not small:
+        costs[-1] += rules.taken_branch_eighths
     windows = (
         Window(first, last, entries, cost)
         for (first, last), entries, cost in zip(spans, filled, costs, strict=True)
@@ -98,50 +101,50 @@ def _filled(templates: Sequence[InstructionTemplate], rules: MacroOpRules) -> in
     return rules.line_entries * (lines - 1) + min(max(entries, fields), rules.line_entries)
 
 
-def _large(entries: int, rules: MacroOpRules) -> int:
-    """A window of a long loop; beyond the table eight entries take a cycle."""
+def _costs(filled: Sequence[int], rules: MacroOpRules) -> list[int]:
+    """In eighths of a cycle. Where lines are read in pairs, a window takes a cycle for its first pair, and
+    two for every further one. What lies behind the first pair goes into lines that the next windows fill up: if
+    there is room for a window's rest, it costs nothing more."""
+    line = rules.line_entries
+    costs = []
+    room = 0
+    for number, entries in enumerate(filled):
+        rest = entries - _PAIR * line
+        if not rules.line_pairs or entries > _MOST_LINES * line:
+            costs.append(_listed(entries, rules))
+        elif rest <= 0 or _is_free(filled, number, line):
+            costs.append(EIGHTHS)
+        else:
+            lines = max(0, -(-(rest - room) // line))
+            room += lines * line - rest
+            costs.append(EIGHTHS * (1 + _STEP * -(-lines // _PAIR)))
+    return costs
+
+
+def _listed(entries: int, rules: MacroOpRules) -> int:
+    """The measured cost of a window; beyond the table eight entries take a cycle."""
     costs = rules.window_eighths
     return costs[entries] if entries < len(costs) else entries
 
 
-def _small(filled: Sequence[int], size: int, reached: int, rules: MacroOpRules) -> list[int]:
-    """The windows of a small loop: a cycle each, and more for what is behind their first pair of lines.
-
-    Where the loop begins in a window of one pair, the others are read ahead: a further pair takes one cycle.
-    Else it takes two, but what lies behind the first pairs of several windows is read together as far as it
-    fits into the same lines. A loop no longer than a window takes one cycle in two windows if the first has
-    one line."""
+def _ahead(filled: Sequence[int], rules: MacroOpRules) -> list[int]:
+    """The same for a small loop that begins in a window of one pair: the others are read ahead, and a further
+    pair takes one cycle."""
     line = rules.line_entries
-    if reached == 2 and size <= WINDOW and filled[0] <= line and sum(filled[1:]) <= _PAIR * line:
-        return [EIGHTHS] + [0] * (len(filled) - 1)
-    cycles = [1] * len(filled)
-    cycles[-1] += reached - len(filled)
-    if filled[0] <= _PAIR * line:
-        for number in range(1, len(filled)):
-            cycles[number] += _ahead(filled, number, line)
-    else:
-        rooms: list[int] = []  # places left in the lines behind the first pairs
-        for number, entries in enumerate(filled):
-            rest = entries - _PAIR * line
-            if rest <= 0:
-                continue
-            room = next((place for place, left in enumerate(rooms) if left >= rest), None)
-            if room is None:
-                cycles[number] += _STEP * -(-rest // (_PAIR * line))
-                rooms.append(-rest % line)
-            else:
-                rooms[room] -= rest
-    return [
-        _large(entries, rules) if entries > _MOST_LINES * line else EIGHTHS * each
-        for entries, each in zip(filled, cycles, strict=True)
-    ]
+    costs = []
+    for number, entries in enumerate(filled):
+        rest = max(0, entries - _PAIR * line)
+        last = number == len(filled) - 1
+        free = rest <= line // 2 if last else _is_free(filled, number, line)
+        costs.append(EIGHTHS * (1 if free else 1 + -(-rest // (_PAIR * line))))
+    return costs
 
 
-def _ahead(filled: Sequence[int], number: int, line: int) -> int:
-    """Cycles beyond the first for a window that is read ahead."""
-    rest = filled[number] - _PAIR * line
-    last = number == len(filled) - 1
-    behind_one_line = filled[number - 1] <= line
-    if rest <= 0 or (last and rest <= line // 2) or (not last and behind_one_line and rest <= _FREE):
-        return 0
-    return -(-rest // (_PAIR * line))
+def _is_free(filled: Sequence[int], number: int, line: int) -> bool:
+    """Little is behind the first pair of a window that follows one of a single line."""
+    return number > 0 and filled[number - 1] <= line and filled[number] - _PAIR * line <= _FREE
+
+
+def _is_one_read(filled: Sequence[int], line: int) -> bool:
+    """A loop of two windows, no longer than one, is read at once if one line of the first is."""
+    return filled[0] <= line and sum(filled[1:]) <= _PAIR * line
