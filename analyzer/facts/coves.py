@@ -32,6 +32,10 @@ _MULTIPLIER = re.compile(
 )
 """Half-precision arithmetic, which no measured server has."""
 _BRANCHES = "1*p06"
+_VECTORS = ("XMM", "YMM", "ZMM")
+_NOT_GENERAL = (*_VECTORS, "MM", "K", "ST", "BND", "CR", "DR", "TMM", "MXCSR")
+_TOO_LONG = 2
+"""Cycles."""
 _ALL_ONES = re.compile(r"VPCMPEQ[BWDQ] \(([XY]MM), \1, \1\)")
 
 
@@ -114,7 +118,32 @@ def _repaired(
         latencies = [{**each, "cycles_same_reg": "1"} for each in latencies]
     if _ALL_ONES.fullmatch(name):
         latencies = [{**each, "cycles_same_reg": "0"} for each in latencies]
-    return Measurement(figures, latencies)
+    return Measurement(figures, _transferred(latencies, operands))
+
+
+def _transferred(
+    latencies: Sequence[Mapping[str, str]], operands: Sequence[OperandFacts]
+) -> list[Mapping[str, str]]:
+    """What goes from a general-purpose register to a vector: measured as a round trip, it was taken for as
+    long as the way back."""
+    general = {str(each.index) for each in operands if _is_general(each)}
+    vectors = {str(each.index) for each in operands if _is_of(each, _VECTORS)}
+    found = []
+    for each in latencies:
+        cycles = each.get("cycles", "")
+        there = each.get("start_op") in general and each.get("target_op") in vectors
+        if there and cycles.isdecimal() and int(cycles) > _TOO_LONG:
+            each = {**each, "cycles": str(int(cycles) - _TOO_LONG)}
+        found.append(each)
+    return found
+
+
+def _is_of(operand: OperandFacts, beginnings: tuple[str, ...]) -> bool:
+    return operand.kind == "reg" and any(name.startswith(beginnings) for name in operand.registers)
+
+
+def _is_general(operand: OperandFacts) -> bool:
+    return operand.kind == "reg" and bool(operand.registers) and not _is_of(operand, _NOT_GENERAL)
 
 
 def _all_zero(latencies: Sequence[Mapping[str, str]]) -> bool:

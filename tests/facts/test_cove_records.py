@@ -67,6 +67,21 @@ def test_a_comparison_that_makes_ones_waits_for_nothing() -> None:
         assert found.latencies[0].get("cycles_same_reg") == expected
 
 
+def test_the_way_to_a_vector_is_shorter_than_the_way_back() -> None:
+    xmm = OperandFacts(index=1, name="REG0", kind="reg", registers=("XMM0", "XMM1"))
+    eax = OperandFacts(index=2, name="REG1", kind="reg", registers=("EAX", "EBX"))
+    there = [
+        {"start_op": "2", "target_op": "1", "cycles": "3"},
+        {"start_op": "1", "target_op": "1", "cycles": "1"},
+    ]
+    back = [{"start_op": "1", "target_op": "2", "cycles": "3"}]
+    figures = {"ports": "1*p5", "uops": "1"}
+    for latencies, expected in ((there, ["1", "1"]), (back, ["3"])):
+        measured = {"MTL-P": Measurement(figures, latencies)}
+        found = derived(measured, name="X", category="SSE", operands=[xmm, eax])[REDWOOD_COVE]
+        assert [each["cycles"] for each in found.latencies] == expected
+
+
 def test_shifts_by_a_register_take_a_cycle() -> None:
     assert latency("SHLX (R64, R64, R64)", {"ports": "1*p06", "uops": "1"}) == "1"
     assert latency("IMUL (R64, R64)", {"ports": "1*p1", "uops": "1"}) == "3"

@@ -114,6 +114,18 @@ def test_v4_zero_extension_of_a_byte_is_eliminated(code: str, expected: float) -
     assert looped(code) == expected
 
 
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("660f7ec0 660f6ec0", 4.0),  # movd eax, xmm0; movd xmm0, eax: 3.997
+        ("660f7ec0 660f3a22c000", 5.0),  # movd eax, xmm0; pinsrd xmm0, eax, 0: 4.999
+        ("660f7ec0 f30f2ac0", 8.0),  # movd eax, xmm0; cvtsi2ss xmm0, eax: 7.993
+    ],
+)
+def test_the_way_to_a_vector_takes_a_cycle(code: str, expected: float) -> None:
+    assert looped(code) == expected
+
+
 def test_ones_wait_for_nothing() -> None:
     """vpcmpeqd ymm2, ymm2, ymm2; vpmulld ymm2, ymm2, ymm3: 1.50; with a gather that the mask is for: 4.11"""
     assert looped(2 * "c5ed76d2 c4e26d40d3") == pytest.approx(3.0, abs=0.1)
