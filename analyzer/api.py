@@ -837,7 +837,7 @@ def predict_many(
 ) -> Iterator[PredictResult]:
     """Figures of blocks in hexadecimal, in their order, those of a batch together (``predict_batch``).
 
-    Some dozen blocks make a good batch (``predict_batch``). ``jobs``: number of processes; with more than
+    Some hundred blocks make a good batch (``predict_batch``). ``jobs``: number of processes; with more than
     one, the input is read a few batches ahead. Raises ``UnknownMicroarchitecture``
     and ``TablesUnavailable`` when the first result is asked for.
     """

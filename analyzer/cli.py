@@ -174,8 +174,10 @@ def _jobs(text: str) -> int:
 # predict
 
 
-_READ_BYTES = 1 << 14
-_BATCH = 64
+_READ_BYTES = 1 << 17
+_BATCH, _SHARED_BATCH = 512, 128
+"""Most blocks that go through one phase before any enters the next, in one process and in each of several,
+which are to end at about the same time."""
 
 
 def _predict(arguments: list[str]) -> int:
@@ -227,7 +229,7 @@ def _predict(arguments: list[str]) -> int:
     waiting: deque[str] = deque()
 
     def batches() -> Iterator[list[str]]:
-        for batch in _batches_of_lines():
+        for batch in _batches_of_lines(_BATCH if options.jobs == 1 else _SHARED_BATCH):
             waiting.extend(batch)
             yield batch
 
@@ -263,9 +265,9 @@ def _predict(arguments: list[str]) -> int:
     return OK
 
 
-def _batches_of_lines() -> Iterator[list[str]]:
-    """The lines of standard input, as many at once as are there already: a program that writes one block and
-    waits for its figure gets it."""
+def _batches_of_lines(most: int) -> Iterator[list[str]]:
+    """The lines of standard input, as many at once as are there already, up to this many: a program that
+    writes one block and waits for its figure gets it."""
     pieces: list[bytes] = []
     stream = cast(BufferedReader, sys.stdin.buffer)
     while piece := stream.read1(_READ_BYTES):
@@ -273,8 +275,8 @@ def _batches_of_lines() -> Iterator[list[str]]:
         if b"\n" in piece:
             lines = b"".join(pieces).split(b"\n")
             pieces = [lines.pop()]
-            for start in range(0, len(lines), _BATCH):
-                yield [line.decode(errors="replace").strip() for line in lines[start : start + _BATCH]]
+            for start in range(0, len(lines), most):
+                yield [line.decode(errors="replace").strip() for line in lines[start : start + most]]
     if last := b"".join(pieces):
         yield [last.decode(errors="replace").strip()]
 
