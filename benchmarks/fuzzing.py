@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 import os
 import random
+import shutil
 import sys
 import tempfile
 import time
@@ -43,7 +44,7 @@ if GUIDED:
 with atheris.instrument_imports(include=["cyclelens.analyzer.assembly"]) if GUIDED else nullcontext():
     from cyclelens.analyzer.assembly.frontend import assemble
     from cyclelens.analyzer.model.source import AssembledFile
-    from differential import Comparison, compare, reduced
+    from differential import COMMANDS, Comparison, compare, reduced
     from mutations import PLAIN, mutate, mutate_file, violations
     from programs import LANGUAGES, Program, random_program
 
@@ -156,6 +157,9 @@ class Tried(NamedTuple):
 def programs(count: int, seed: int, jobs: int) -> None:
     """``refused`` and ``taken`` are counted beside the differences: what the assembler takes and we refuse,
     and the other way round."""
+    for command in COMMANDS.values():
+        if shutil.which(command[0]) is None:
+            sys.exit(f"{command[0]} is not installed")
     kinds: Counter[str] = Counter()
     FOUND.mkdir(parents=True, exist_ok=True)
     started = time.monotonic()

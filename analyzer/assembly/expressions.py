@@ -289,10 +289,11 @@ def _number(kind: str, text: str) -> int:
 
 def _check_intel(operator: str, left: Value, right: Value) -> None:
     """Raise ExpressionError for something unknown of which GNU as knows all the same what comes out, as of 0
-    times it, but only in some places of Intel syntax."""
-    if operator in "+-" or left.is_constant == right.is_constant:
+    times it or ``x ^ x``, but only in some places of Intel syntax."""
+    if operator in "+-" or (left.is_constant and right.is_constant):
         return
-    if (left if left.is_constant else right).constant in (0, 1):
+    is_same = operator in "&|^!" and left.symbol is not None and left.symbol == right.symbol
+    if is_same or any(value.is_constant and value.constant in (0, 1) for value in (left, right)):
         raise ExpressionError(f"Whether GNU as knows what comes out of this '{operator}' cannot be told.")
 
 

@@ -123,6 +123,8 @@ class Layouts:
     _prepared: set[str] = field(default_factory=set)
     _laid: dict[str, Laid] = field(default_factory=dict)
     _depth: int = 0
+    _asked: set[str] = field(default_factory=set)
+    """Sections of labels whose places were asked for."""
 
     # Sizes of statements
 
@@ -329,11 +331,20 @@ class Layouts:
         if earlier is not None and section.is_like(earlier.section):
             section.take_over(earlier.section)
             return
+        outer, self._asked = self._asked, set()
         try:
             section.relax()
         except (UnsettledError, ExpressionError) as error:
             laid.failure = str(error)
             return
+        finally:
+            asked, self._asked = self._asked, outer | self._asked
+        for other in asked - {name}:
+            if any(element.kind is Kind.UNKNOWN for element in self.laid(other).section.elements):
+                laid.failure = (
+                    f"How large this is depends on a statement in '{other}' that is not understood."
+                )
+                return
         self.encoder.memory.laid[name] = laid
 
     def _branch_target(self, index: int, jump: Jump, section: str) -> Place | None:
@@ -494,4 +505,5 @@ class Layouts:
             if name[0].isdigit():
                 raise ExpressionError(f"There is no label '{name}'.")
             return None
+        self._asked.add(label.section)
         return Value(self.offset(label.index), SECTION_SIGN + label.section)
