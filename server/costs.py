@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 
 from cyclelens.analyzer.facts.store import TablesUnavailable, open_store
+from cyclelens.analyzer.insight import vocabulary
 from cyclelens.analyzer.insight.costs import Cost, costs
 
 Costs = Mapping[str, tuple[Cost, ...]]
@@ -60,7 +61,7 @@ def documentation(microarchitecture: str, found: Sequence[Cost]) -> str:
         [
             f"On {microarchitecture}, by itself; cycles from one to the next independent one:",
             "",
-            "| operands | uops | ports | latency | cycles |",
+            f"| operands | uops | {vocabulary.of(microarchitecture).unit}s | latency | cycles |",
             "|---|---:|---|---:|---:|",
             *rows,
             *(["", f"and {more} more variants"] if more > 0 else []),

@@ -103,8 +103,8 @@ def _filled(templates: Sequence[InstructionTemplate], rules: MacroOpRules) -> in
 
 def _costs(filled: Sequence[int], rules: MacroOpRules) -> list[int]:
     """In eighths of a cycle. Where lines are read in pairs, a window takes a cycle for its first pair, and
-    two for every further one. What lies behind the first pair goes into lines that the next windows fill up: if
-    there is room for a window's rest, it costs nothing more."""
+    two for every further one. What lies behind the first pair goes into lines that the next windows fill up:
+    if there is room for a window's rest, it costs nothing more."""
     line = rules.line_entries
     costs = []
     room = 0

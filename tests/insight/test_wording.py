@@ -2,6 +2,7 @@
 
 import pytest
 from cyclelens.analyzer.insight import vocabulary
+from cyclelens.analyzer.insight.findings import find
 from cyclelens.analyzer.insight.wording import bound_by, explanations, figure, front_end
 from factories import prediction, template
 
@@ -51,6 +52,12 @@ def test_amds_cores_are_described_in_amds_words():
     ]
     assert AMD.one_unit("AGU1") == "AGU1"
     assert INTEL.one_unit("5") == "port 5"
+
+
+def test_an_unknown_instruction_has_no_unit_on_amds_cores():
+    block = prediction([template(facts=None)], microarchitecture="ZEN5")
+    (finding,) = find(block)
+    assert "one uop without a unit" in finding.message
 
 
 def test_both_makers_have_words_for_the_same_things():

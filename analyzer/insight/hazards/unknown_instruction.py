@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from cyclelens.analyzer.insight import vocabulary
 from cyclelens.analyzer.model.result import Finding, Prediction
 from cyclelens.analyzer.model.source import Severity
 
@@ -13,6 +14,7 @@ _X87 = "FPU"
 
 def find(prediction: Prediction) -> Iterator[Finding]:
     """One finding for every instruction without figures."""
+    unit = vocabulary.of(prediction.microarchitecture).unit
     for index, template in enumerate(prediction.instructions):
         if template.facts is not None:
             continue
@@ -29,7 +31,7 @@ def find(prediction: Prediction) -> Iterator[Finding]:
             severity=Severity.WARNING,
             instruction=index,
             message=(
-                f"{reason} {prediction.microarchitecture}. It is counted as one uop without a port and "
+                f"{reason} {prediction.microarchitecture}. It is counted as one uop without a {unit} and "
                 "without dependencies: the real loop may take longer than predicted."
             ),
             label="unknown instruction",
