@@ -1,9 +1,9 @@
 """Makes the tables of docs/accuracy.md again: ``python benchmarks/accuracy_tables.py FOLDER``.
 
 FOLDER holds ``reference/throughput-dev.csv``, ``reference/kernels.csv``, ``reference/alignment.csv``,
-``measured/bhive-dev.csv``, ``measured/redwood-cove-dev.csv`` and ``measured/redwood-cove-cases.csv``. They
-are not part of the project. It takes some minutes; ``--limit`` takes fewer blocks of each file and
-``--output`` another file, to try it out.
+``measured/bhive-dev.csv``, ``measured/redwood-cove-dev.csv``, ``measured/redwood-cove-cases.csv`` and the
+files ``measured/zen5-*.csv``. They are not part of the project. It takes some minutes; ``--limit`` takes
+fewer blocks of each file, ``--only`` makes some of the tables, and ``--output`` writes another file.
 """
 
 from __future__ import annotations
@@ -16,11 +16,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import zen5_sets
+from cyclelens.analyzer.api import Analyzer
 from cyclelens.analyzer.evaluation.blocks import BlockBuilder
 from cyclelens.analyzer.evaluation.datasets import Sample, Selection, read_kernels, read_samples
 from cyclelens.analyzer.evaluation.metrics import kendall_tau, mean_error, share_equal, share_within
 from cyclelens.analyzer.evaluation.predictions import Cache, default_jobs, predict_all
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import ModelOptions
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "accuracy.md"
@@ -82,6 +85,40 @@ OTHER_TOOLS = {
 REDWOOD_COVE_OPTIONS = ModelOptions(assume="same")
 """As the blocks were measured: all registers hold one value."""
 STRAIGHT_AND_LOOP = ("unroll", "loop")
+
+ZEN_5 = registry.get("ZEN5")
+ZEN_4 = registry.get("ZEN4")
+ZEN_5_MODES = ("unroll", "copies", "loop")
+ZEN_5_OPTIONS = ModelOptions(assume="same")
+ZEN_5_SHARE = 20
+"""Every so many figures are predicted for each row of the table of rules; three are about one block."""
+ZEN_5_RULES: dict[str, dict[str, object]] = {
+    "complete": {},
+    "32 bytes per cycle to the decoders (M1)": {"decode_bytes": 32},
+    "long instructions decoded as others (M1)": {"long_instruction_bytes": 15},
+    "every window of the op cache in a cycle per line pair (M2)": {"line_pairs": False},
+    "lines of the op cache without a limit of fields (M2)": {"line_fields": 99},
+    "small loops as long ones (M3, M18)": {"small_loop_entries": 0},
+    "eight vector macro-ops per cycle (M4)": {"vector_dispatch_width": 8},
+    "no pair of move and ALU operation (M6)": {"fuses_moves": False},
+    "stack adjustments of one macro-op (M8)": {"stack_adjustment_is_two_ops": False},
+    "units by the tables alone (M9)": {"units_by_mnemonic": False},
+    "no wasted slots (M14, M15)": {"wasted": None},
+    "three loads per cycle (M16)": {"loads_per_cycle": 3, "memory_ops_per_cycle": 3},
+    "one store per cycle (M16)": {"stores_per_cycle": 1, "stores_committed_per_cycle": 1},
+    "no memory renaming (M18)": {"renames_memory": False},
+    "no load learnt (M18)": {"learnt_loads": 0, "unlearnt_loads": 1},
+    "failed forwarding as forwarding (M19)": {"failed_forwarding": 0, "failed_vector_forwarding": 0},
+    "additions in three cycles always (M20)": {"fast_fp_adds": False},
+    "one mask operation more per cycle (M20)": {"mask_operations_per_cycle": 3},
+}
+"""Changes of ``MacroOpRules``; two more rows change the core."""
+ZEN_5_CORES: dict[str, Microarchitecture] = {
+    "dispatch of six": replace(ZEN_5, issue_width=6),
+    "the model of Zen 4": ZEN_4,
+}
+ZEN_5_OTHERS = {"llvm-mca 22": ("27", "48", "11")}
+"""Errors of other tools on the general blocks, by those who measured the blocks."""
 CASE_MODES = {"M": "unroll", "L": "loop", "D": "copies"}
 
 ABLATED_SHARE = 5
@@ -209,6 +246,73 @@ def redwood_cove(samples: Sequence[Sample]) -> str:
     return table(("model", *(f"{mode}: error %, within 5 %" for mode in STRAIGHT_AND_LOOP)), rows)
 
 
+def zen_5_rules(general: Sequence[Sample], vectors: Sequence[Sample]) -> str:
+    """What the rules of Zen 5 are worth, on every few blocks, and how other tools do on the general ones."""
+    rules = ZEN_5.macro_ops
+    assert rules is not None
+    cores = {
+        title: replace(ZEN_5, macro_ops=replace(rules, **changes)) for title, changes in ZEN_5_RULES.items()
+    }
+    builder = BlockBuilder(ZEN_5_OPTIONS)
+    rows = []
+    for title, core in (cores | ZEN_5_CORES).items():
+        cells = []
+        for samples in (general, vectors):
+            for mode in ZEN_5_MODES:
+                pairs = [
+                    (predicted(builder, sample, core), sample.cycles)
+                    for sample in samples
+                    if sample.mode == mode
+                ]
+                cells.append(f"{percent(mean_error(pairs))} / {percent(share_within(pairs, 0.05))}")
+        rows.append((title, *cells))
+    empty = ("",) * len(ZEN_5_MODES)
+    rows += [(title, *(f"{each} / -" for each in errors), *empty) for title, errors in ZEN_5_OTHERS.items()]
+    header = (f"{kind}, {mode}" for kind in ("general", "vector code") for mode in ZEN_5_MODES)
+    return table(("model (error %, within 5 %)", *header), rows)
+
+
+def predicted(builder: BlockBuilder, sample: Sample, core: Microarchitecture | None = None) -> float:
+    """Cycles of one copy of a sample's code."""
+    return builder.simulate(sample, core)[1].cycles_per_iteration / builder.copies(sample)
+
+
+def zen_5_widths(vectors: Sequence[Sample]) -> str:
+    """Error on vector code by the widest vectors in it."""
+    builder = BlockBuilder(ZEN_5_OPTIONS)
+    pairs: dict[tuple[str, str], Pairs] = {}
+    for sample in vectors:
+        pairs.setdefault((sample.width, sample.mode), []).append((predicted(builder, sample), sample.cycles))
+    rows = []
+    for width in dict.fromkeys(width for width, _ in pairs):
+        own = [pairs.get((width, mode), []) for mode in ZEN_5_MODES]
+        cells = (
+            f"{len(each)}: {percent(mean_error(each))} / {percent(share_within(each, 0.05))}" for each in own
+        )
+        rows.append((width or "none", *cells))
+    return table(("width", *(f"{mode}: figures, error %, within 5 %" for mode in ZEN_5_MODES)), rows)
+
+
+def zen_5_sets(folder: Path) -> str:
+    """Small cases and loops that are named by their code."""
+    builder = BlockBuilder(ModelOptions())
+    sets = {
+        "windows of the op cache, two": zen5_sets.grid(folder / "zen5-opcache-grid.csv"),
+        "windows of the op cache, three": zen5_sets.grid(folder / "zen5-opcache-grid3.csv"),
+        "loops at 64 offsets": zen5_sets.alignments(folder / "zen5-alignment.csv"),
+        "small cases": zen5_sets.cases(folder / "zen5-cases.csv", Analyzer()),
+    }
+    rows = []
+    for title, cases in sets.items():
+        groups: dict[str, Pairs] = {}
+        for case in cases:
+            groups.setdefault(case.group, []).append((predicted(builder, case.sample), case.sample.cycles))
+        for group, pairs in groups.items():
+            shares = (percent(mean_error(pairs)), percent(share_within(pairs, 0.05)))
+            rows.append((title, group, str(len(pairs)), *shares))
+    return table(("set", "of these", "figures", "error %", "within 5 %"), rows)
+
+
 def known_cases(path: Path) -> str:
     """Cases whose figure follows from published facts, measured and predicted."""
     builder = BlockBuilder(REDWOOD_COVE_OPTIONS)
@@ -242,6 +346,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--jobs", type=int, default=default_jobs())
     parser.add_argument("--limit", type=int)
+    parser.add_argument("--only", metavar="TABLE", nargs="+", help="make these alone: zen5_rules ...")
     parser.add_argument("--output", type=Path, default=DOCUMENT)
     arguments = parser.parse_args()
     reference = arguments.folder / "reference"
@@ -260,14 +365,24 @@ def main() -> None:
         measured_there / "redwood-cove-dev.csv", Selection(microarchitectures=(REDWOOD_COVE.name,))
     )
     step = 1 if arguments.limit is None else max(1, len(redwood) // arguments.limit)
-    tables = {
-        "redwood_cove": redwood_cove(redwood[::step]),
-        "redwood_cove_cases": known_cases(measured_there / "redwood-cove-cases.csv"),
-        "agreement": agreement(blocks),
-        "small": small_sets(small),
-        "measured": measured(bhive),
-        "ablations": ablations(bhive, Study(blocks.samples[::ABLATED_SHARE], arguments.jobs)),
+    general = read_samples(measured_there / "zen5-dev.csv", Selection(microarchitectures=(ZEN_5.name,)))
+    vectors = read_samples(
+        measured_there / "zen5-kernels-dev.csv",
+        Selection(microarchitectures=(ZEN_5.name,), max_spread=0.05, max_pages=12),
+    )
+    few = step * ZEN_5_SHARE
+    makers: dict[str, Callable[[], str]] = {
+        "zen5_rules": lambda: zen_5_rules(general[::few], vectors[::few]),
+        "zen5_widths": lambda: zen_5_widths(vectors[::step]),
+        "zen5_sets": lambda: zen_5_sets(measured_there),
+        "redwood_cove": lambda: redwood_cove(redwood[::step]),
+        "redwood_cove_cases": lambda: known_cases(measured_there / "redwood-cove-cases.csv"),
+        "agreement": lambda: agreement(blocks),
+        "small": lambda: small_sets(small),
+        "measured": lambda: measured(bhive),
+        "ablations": lambda: ablations(bhive, Study(blocks.samples[::ABLATED_SHARE], arguments.jobs)),
     }
+    tables = {name: make() for name, make in makers.items() if name in (arguments.only or makers)}
     arguments.output.write_text(fill(DOCUMENT.read_text("utf-8"), tables), "utf-8")
 
 
