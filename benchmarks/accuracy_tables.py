@@ -96,7 +96,7 @@ ZEN_5_RULES: dict[str, dict[str, object]] = {
     "complete": {},
     "32 bytes per cycle to the decoders (M1)": {"decode_bytes": 32},
     "long instructions decoded as others (M1)": {"long_instruction_bytes": 15},
-    "every window of the op cache in a cycle per line pair (M2)": {"line_pairs": False},
+    "every window of the op cache at eight entries per cycle (M2)": {"line_pairs": False},
     "lines of the op cache without a limit of fields (M2)": {"line_fields": 99},
     "small loops as long ones (M3, M18)": {"small_loop_entries": 0},
     "eight vector macro-ops per cycle (M4)": {"vector_dispatch_width": 8},
