@@ -23,6 +23,8 @@ class _Figures:
     names: tuple[str, ...] = ()
     """Of all regions of the text, in its order."""
     paces: Mapping[Key, Pace] = field(default_factory=dict)
+    revision: int | None = None
+    """Of the text that they are of: a later answer for it takes their place."""
 
 
 @dataclass(slots=True)
@@ -61,10 +63,17 @@ class Baselines:
             document.saved, document.due = _figures(snapshot, stale=True), None
 
     def answered(self, snapshot: Snapshot) -> None:
-        """An analysis arrived: it may be the one of the saved text, or the first after it."""
+        """An analysis arrived: it may be the one of the saved text, the first after it, or one that says more
+        of the text whose figures are kept."""
         document = self._documents.get(snapshot.uri)
-        if document is not None and document.due is not None and snapshot.analysed >= document.due:
+        if document is None:
+            return
+        if document.due is not None and snapshot.analysed >= document.due:
             document.saved, document.due = _figures(snapshot), None
+        elif document.saved.revision == snapshot.analysed:
+            document.saved = _figures(snapshot, stale=True)
+        if document.pinned is not None and document.pinned.revision == snapshot.analysed:
+            document.pinned = _figures(snapshot, stale=True)
 
     def pin(self, snapshot: Snapshot) -> int:
         """Compare with the present figures until they are unpinned. Returns how many regions have one."""
@@ -97,4 +106,4 @@ def _figures(snapshot: Snapshot, *, stale: bool = False) -> _Figures:
         for region in snapshot.regions
         if region.result.cycles is not None and (stale or not region.stale)
     }
-    return _Figures(_names(snapshot), paces)
+    return _Figures(_names(snapshot), paces, snapshot.analysed)

@@ -51,7 +51,8 @@ def codes() -> set[str]:
     """Every code that can reach an editor: of the front end, of the hazards, of markers and settings."""
     found = set(CODES)
     for module in iter_modules(hazards.__path__):
-        found.add(import_module(f"{hazards.__name__}.{module.name}").CODE)
+        hazard = import_module(f"{hazards.__name__}.{module.name}")
+        found |= getattr(hazard, "CODES", None) or {hazard.CODE}
     api = (ROOT / "analyzer" / "api.py").read_text(encoding="utf-8")
     return (
         found
