@@ -85,6 +85,6 @@ class Characterizer:
 
 
 def _bounded(latency: Measured, cycles: float) -> Measured:
-    if latency.cycles is None or latency.cycles <= 1 or cycles < latency.cycles - _AS_SLOW:
+    if not latency.cycles or cycles < latency.cycles - _AS_SLOW:
         return latency
     return replace(latency, upper_bound=True)

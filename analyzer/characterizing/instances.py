@@ -68,8 +68,10 @@ class Variant:
     def apart(self) -> int:
         """Bytes between instances, a multiple of the operand's size. Loads meet neither in a line nor in a
         word of their lines; stores go to one line after the other (chapter 9 of docs/pipeline.md)."""
-        size = min(max(0 if self.memory is None else self.memory.width // 8, _WORD), LINE)
-        return size if self.modifies_memory else LINE + size
+        if self.memory is None:
+            return 0
+        size = min(max(self.memory.width // 8, _WORD), LINE)
+        return size if self.memory.written else LINE + size
 
     @property
     def vex(self) -> bool:

@@ -67,8 +67,10 @@ def _longest(uops: tuple[UopTemplate, ...], begin: Value, end: Value) -> int | N
         if not starts:
             continue
         for value, latency in uop.outputs:
+            # A uop leaves at least one cycle after the one that it waits for, whatever the tables say.
+            cycles = max(starts) + max(latency, 1)
             if value[0] == ValueKind.INTERNAL:
-                ready[value] = max(starts) + latency
+                ready[value] = cycles
             elif value == end:
-                result = max(starts) + latency
+                result = cycles
     return result
