@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from cyclelens.analyzer.characterizing.comparison import Difference, Score
+from cyclelens.analyzer.characterizing.comparison import Difference, Score, scored
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.model.facts import Figures, InstructionFacts, Latency
 
@@ -69,13 +69,13 @@ def _differences(
 ) -> Iterator[Difference]:
     mine, theirs = one.base, other.base
     if mine.uops and theirs.uops:
-        yield from _scored(agreement.uops, one, "uops", mine.uops, theirs.uops)
+        yield from scored(agreement.uops, one, "uops", mine.uops, theirs.uops)
         if mine.uops == theirs.uops and mine.ports and theirs.ports:
-            yield from _scored(agreement.ports, one, "ports", _ports(mine), _ports(theirs))
+            yield from scored(agreement.ports, one, "ports", _ports(mine), _ports(theirs))
     for pair in sorted(one.latencies.keys() & other.latencies.keys()):
         for part, cycles, known in _parts(one.latencies[pair], other.latencies[pair]):
             what = f"latency {pair[0]} -> {pair[1]} {part}".rstrip()
-            yield from _scored(agreement.latencies, one, what, str(cycles), str(known))
+            yield from scored(agreement.latencies, one, what, str(cycles), str(known))
 
 
 def _parts(one: Latency, other: Latency) -> Iterable[tuple[str, int, int]]:
@@ -87,13 +87,3 @@ def _parts(one: Latency, other: Latency) -> Iterable[tuple[str, int, int]]:
 
 def _ports(figures: Figures) -> str:
     return "+".join(f"{count}*{units}" for units, count in sorted(figures.ports or ()))
-
-
-def _scored(
-    score: Score, facts: InstructionFacts, what: str, one: object, other: object
-) -> Iterator[Difference]:
-    if one == other:
-        score.equal += 1
-    else:
-        score.different += 1
-        yield Difference(facts.name, what, str(one), str(other))

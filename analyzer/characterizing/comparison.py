@@ -82,15 +82,15 @@ class Comparison:
         if table is not None and row.uops is not None:
             yield from self._uops(facts, row.uops, sum(table.values()))
         if row.slots is not None and facts.base.retire_slots is not None:
-            yield from self._count(self.uops, facts, "slots", row.slots, facts.base.retire_slots)
+            yield from scored(self.uops, facts, "slots", row.slots, facts.base.retire_slots)
         if table is not None and row.ports is not None:
-            yield from self._count(self.ports, facts, "ports", text(row.ports), text(table))
+            yield from scored(self.ports, facts, "ports", text(row.ports), text(table))
         expected = None if table is None else table_throughput(facts, table, self._model)
         if expected and row.cycles is not None:
             close = abs(row.cycles - expected) <= _CLOSE * expected
             measured = f"{row.cycles:.2f}"
             allowed = measured if close else f"{expected:.2f}"
-            yield from self._count(self.throughput, facts, "throughput", measured, allowed)
+            yield from scored(self.throughput, facts, "throughput", measured, allowed)
 
     def _explained(self, facts: InstructionFacts, pair: Pair, found: Measured) -> bool:
         """Whether the simulator's own rules say what was found, or pass through memory."""
@@ -107,17 +107,18 @@ class Comparison:
         elif abs(found - known) < 0.05:
             self.uops.equal += 1
         else:
-            yield from self._count(self.uops, facts, "uops", f"{found:.2f}", known)
+            yield from scored(self.uops, facts, "uops", f"{found:.2f}", known)
 
-    @staticmethod
-    def _count(
-        score: Score, facts: InstructionFacts, what: str, found: object, known: object
-    ) -> Iterator[Difference]:
-        if found == known:
-            score.equal += 1
-        else:
-            score.different += 1
-            yield Difference(facts.name, what, str(found), str(known))
+
+def scored(
+    score: Score, facts: InstructionFacts, what: str, found: object, known: object
+) -> Iterator[Difference]:
+    """Count a figure as equal or not; the difference if it is not."""
+    if found == known:
+        score.equal += 1
+    else:
+        score.different += 1
+        yield Difference(facts.name, what, str(found), str(known))
 
 
 def table_latency(facts: InstructionFacts, pair: Pair) -> int | None:
