@@ -27,7 +27,7 @@ LINE, _WORD = 64, 8
 _KEPT = frozenset(["RSP", ADDRESS, INDEX, SPARE, UNCHANGED, "R15"])
 _CONDITIONS = {"z": "e", "nz": "ne", "nb": "ae", "nbe": "a", "nl": "ge", "nle": "g"}
 """Of the tables, as the encoder spells them."""
-_IMPLICIT = ("CALL", "RET", "UNCOND_BR", "COND_BR", "SYSCALL", "INTERRUPT")
+_BRANCHES = ("CALL", "RET", "UNCOND_BR", "COND_BR", "SYSCALL", "INTERRUPT")
 GENERAL = {
     name: full
     for full, low in (
@@ -135,7 +135,7 @@ class Variant:
     def choose(
         self, together: Mapping[int, str] | None = None, avoid: frozenset[str] = frozenset()
     ) -> dict[int, str] | None:
-        """A register for every visible operand: all of different families, but for those that ``together``
+        """A register for every register operand: all of different families, but for those that ``together``
         puts into one. None if there are not enough."""
         given = dict(together or {})
         used = set(avoid) | self.fixed() | set(given.values()) | _KEPT
@@ -158,7 +158,7 @@ class Variant:
 def variant(facts: InstructionFacts, matcher: Matcher, store: FactsStore) -> Variant | str:
     """The variant, or why no instance of it is made."""
     kinds = {each.kind for each in facts.operands}
-    if "relbr" in kinds or facts.category in _IMPLICIT:
+    if "relbr" in kinds or facts.category in _BRANCHES:
         return "branches and system calls are not made"
     if any(each.kind == "mem" and (each.suppressed or each.base) for each in facts.operands):
         return "memory that is not named (stack, string instructions) is not characterised"
@@ -195,7 +195,7 @@ def _address_of(form: str) -> Memory:
 
 def breakers(variant: Variant, kept: frozenset[int], chosen: Mapping[int, str] | None = None) -> bytes:
     """Instructions that end every dependence from one instance to the next through what is both read and
-    written, except the operands ``kept``. ``chosen``: the registers of visible operands; without them only
+    written, except the operands ``kept``. ``chosen``: the registers by operand; without them only
     what no choice can change is looked at. Memory is left to the instances' addresses."""
     code = b""
     for operand in variant.facts.operands:

@@ -36,7 +36,6 @@ _LEAST = 1
 _COPIES = 4
 _CONDITIONS = {"C": "b", "Z": "e", "S": "s", "O": "o", "P": "p"}
 _HIGH = ("AH", "BH", "CH", "DH")
-_WIDTHS = {8: "movsx", 16: "movsx"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +221,7 @@ def _across(variant: Variant, target: str, source: str) -> bytes | None:
 
 def _load(target: str, width: int, displacement: int) -> bytes | None:
     memory = Memory(ADDRESS, "", 1, displacement)
-    if width in _WIDTHS:
+    if width in (8, 16):
         return _sized("movzx", (_half(target), memory), width)
     return next(encodings("mov", (_part(target, width), memory)), None)
 
