@@ -61,9 +61,18 @@ def fetch(package: str, *wanted: str) -> Path:
         members = (one for one in archive if not wanted or one.name.partition("/")[2].startswith(wanted))
         archive.extractall(unpacked, members, filter="data")
     (inner,) = unpacked.iterdir()
-    inner.rename(folder)
-    unpacked.rmdir()
+    _put(inner, folder)
+    shutil.rmtree(unpacked)
     return folder
+
+
+def _put(unpacked: Path, folder: Path) -> None:
+    """Move it there, unless another process was faster."""
+    try:
+        unpacked.rename(folder)
+    except OSError:
+        if not folder.is_dir():
+            raise
 
 
 def fetch_crate(package: str) -> Path:
@@ -78,7 +87,8 @@ def fetch_crate(package: str) -> Path:
         (archive,) = downloads.glob("*.deb")
         unpacked = folder.with_name(f"{package}.{os.getpid()}")
         subprocess.run(["dpkg-deb", "-x", archive, unpacked], check=True, capture_output=True)
-        unpacked.rename(folder)
+        _put(unpacked, folder)
+        shutil.rmtree(unpacked, ignore_errors=True)
     (crate,) = folder.glob("usr/share/cargo/registry/*")
     return crate
 

@@ -16,7 +16,6 @@ from cyclelens.analyzer.assembly.fallbacks import FALLBACKS
 from cyclelens.analyzer.assembly.instructions import (
     Encoded,
     Jump,
-    MismatchError,
     Question,
     finish,
     finish_fallback,
@@ -136,7 +135,7 @@ class Encoder:
                 encoded[index] = code, "keystone"
                 if question.key is not None:
                     self.memory.contents[question.key] = Encoded(code, "keystone")
-            except MismatchError as error:
+            except OperandError as error:
                 encoded[index] = Refused("assembler-mismatch", str(error))
                 left[index] = question
             except Refused as refused:
@@ -176,7 +175,7 @@ class Encoder:
                             fallback.name,
                         )
                         del left[index]
-                    except MismatchError as error:
+                    except OperandError as error:
                         encoded[index] = Refused("assembler-mismatch", str(error))
                     except UnsupportedError as error:
                         encoded[index] = Refused("unsupported-instruction", str(error))

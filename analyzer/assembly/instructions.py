@@ -31,53 +31,16 @@ from cyclelens.analyzer.assembly.operands import (
     render_intel,
     split_operands,
 )
+from cyclelens.analyzer.assembly.prefixes import (
+    PREFIXES,
+    SEGMENT_BYTES,
+    before_jump,
+    check,
+    prefixed,
+    renamed,
+)
 from cyclelens.analyzer.assembly.refusals import APX, is_apx, refuse_apx
 from cyclelens.analyzer.assembly.verify import mismatch
-
-PREFIXES = {
-    "lock": 0xF0,
-    "repne": 0xF2,
-    "repnz": 0xF2,
-    "bnd": 0xF2,
-    "xacquire": 0xF2,
-    "rep": 0xF3,
-    "repe": 0xF3,
-    "repz": 0xF3,
-    "xrelease": 0xF3,
-    "cs": 0x2E,
-    "ss": 0x36,
-    "ds": 0x3E,
-    "notrack": 0x3E,
-    "es": 0x26,
-    "fs": 0x64,
-    "gs": 0x65,
-    "data16": 0x66,
-    "addr32": 0x67,
-}
-_REPEATED = re.compile(
-    r"(?:cmps|ins|lods|movs|outs|scas|stos|scmp|slod|smov|ssca|ssto)[bwlqd]?|nop|retq?|bs[fr][wlq]?"
-    r"|montmul|x(?:crypt|sha|store).*"
-)
-_TAKING = {
-    name: taking
-    for names, taking in (
-        ("rep repe repz repne repnz", _REPEATED),
-        ("bnd", re.compile(r"(?:call|jmp|ret)q?|j[a-z]{1,3}")),
-        ("notrack", re.compile(r"(?:call|jmp)q?")),
-        (
-            "lock",
-            re.compile(
-                r"(?:adc|add|and|bt[crs]|cmpxchg|dec|inc|neg|not|or|sbb|sub|xadd|xchg|xor)[bwlq]?"
-                r"|cmpxchg(?:8|16)b"
-            ),
-        ),
-    )
-    for name in names.split()
-}
-"""Instructions before which GNU as takes a prefix (``i386-opc.tbl`` of binutils 2.40)."""
-_KINDS = (b"\x26\x2e\x36\x3e\x64\x65", b"\xf2\xf3", b"\xf0", b"\x66", b"\x67")
-"""Prefixes of which there is one at most."""
-_SEGMENT_BYTES = {name: PREFIXES[name] for name in ("cs", "ds", "es", "fs", "gs", "ss")}
 
 CONDITIONS = {
     name: number
@@ -150,6 +113,7 @@ _STORING = {0x11: 0x10, 0x29: 0x28, 0x7F: 0x6F}
 _WAIT = b"\x9b"
 _MNEMONIC = re.compile(r"[a-z][a-z0-9_]{0,19}")
 _WORD = re.compile(r"\s*([A-Za-z][\w.]*)")
+_HINT = re.compile(r",p([tn])(?=\s)")
 _NAME = re.compile(r"(?<![%\w.$@])[A-Za-z_.$][\w.$]*")
 _INVALID = re.compile(r"[=?`\\]")
 _WISH = re.compile(
@@ -203,7 +167,6 @@ class Jump:
 
     mnemonic: str
     forms: JumpForms
-    prefix: bytes
     target: Target
 
     @property
@@ -212,17 +175,17 @@ class Jump:
         short, near = self.forms.short, self.forms.near
         is_near = self.target.near and near is not None
         return (
-            len(self.prefix + short) + 1 if short is not None and not is_near else 0,
-            len(self.prefix + near) + 4 if near is not None else 0,
+            len(short) + 1 if short is not None and not is_near else 0,
+            len(near) + 4 if near is not None else 0,
         )
 
     def encode(self, size: int, distance: int) -> bytes:
         """The form of so many bytes. ``distance``: bytes from its end to the target."""
         if size == self.sizes[1]:
             assert self.forms.near is not None
-            return self.prefix + self.forms.near + (distance % (1 << 32)).to_bytes(4, "little")
+            return self.forms.near + (distance % (1 << 32)).to_bytes(4, "little")
         assert self.forms.short is not None
-        return self.prefix + self.forms.short + (distance % 256).to_bytes(1, "little")
+        return self.forms.short + (distance % 256).to_bytes(1, "little")
 
 
 class Repair(Enum):
@@ -263,7 +226,7 @@ class Question:
     other one is shorter."""
 
 
-class MismatchError(ValueError):
+class MismatchError(OperandError):
     """The assembler's bytes say something else than the text."""
 
 
@@ -292,21 +255,29 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Quest
         prefix += bytes([PREFIXES[mnemonic]])
         named.append(mnemonic)
         if not rest.strip():
+            if dialect.is_gnu and mnemonic in ("es", "ss"):
+                raise OperandError(f"GNU as takes no '{mnemonic}' in 64-bit code.")
             return Encoded(prefix)
         text = rest
+    if dialect.is_att and mnemonic.startswith("j") and (match := _HINT.match(rest)):
+        # GNU as writes branch hints as segments.
+        named.append("ds" if match[1] == "t" else "cs")
+        prefix += bytes([PREFIXES[named[-1]]])
+        rest = rest[match.end() :]
     if rest[:1] not in ("", " ", "\t", "(", "[", "$", "*", "-"):
         raise OperandError(f"'{text.strip()[:40]}' is not a statement.")
     if not _MNEMONIC.fullmatch(mnemonic):
         raise OperandError(f"'{mnemonic[:40]}' is not an instruction.")
     if named and dialect.is_gnu:
-        _check_prefixes(named, mnemonic, prefix)
+        check(named, mnemonic)
+        prefix, mnemonic = renamed(prefix, mnemonic)
     parts = split_operands(without_characters(rest))
     if scope.names_registers:
         parts = [_with_registers(part, scope) for part in parts]
     if dialect.is_gnu:
         _check_characters(parts)
     if mnemonic in _FIXED and not parts:
-        return Encoded(prefix + _FIXED[mnemonic])
+        return Encoded(prefixed(prefix, _FIXED[mnemonic], is_nasm=dialect.is_nasm))
     before = _WAIT if mnemonic in WAITING else b""
     mnemonic = WAITING.get(mnemonic, mnemonic)
     branch = mnemonic in JUMPS
@@ -323,21 +294,21 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Quest
     if dialect.is_nasm:
         operands = _as_nasm_chooses(mnemonic, operands)
     if branch and len(operands) == 1 and isinstance(operands[0], Target):
-        if dialect.is_gnu and not {"notrack", "data16", "addr32"}.isdisjoint(named):
-            raise UnsupportedError(f"'{named[-1]}' before a direct '{mnemonic}' is not supported.")
+        if dialect.is_gnu and "notrack" in named:
+            raise OperandError(f"GNU as takes no 'notrack' before a direct '{mnemonic}'.")
         target = replace(operands[0], near=operands[0].near or "{disp32}" in wishes)
-        return Jump(mnemonic, JUMPS[mnemonic], prefix, target)
+        return Jump(mnemonic, _with_prefixes(mnemonic, prefix, dialect), target)
     if not operands and mnemonic in _STRING_OPCODES:
         raise OperandError(f"'{mnemonic}' does not say its size: add a suffix.")
     if (code := _string(mnemonic, operands)) is not None:
-        return Encoded(_prefixed(prefix, code, is_nasm=dialect.is_nasm))
+        return Encoded(prefixed(prefix, code, is_nasm=dialect.is_nasm))
     if dialect.is_gnu and (code := _shortest(mnemonic, operands)):
-        return Encoded(_prefixed(prefix, code))
+        return Encoded(prefixed(prefix, code))
     if _STRING.fullmatch(mnemonic) or mnemonic in ("xlat", "xlatb"):
         _check_implied_address(mnemonic, operands)
     for operand in operands:
         if isinstance(operand, Memory) and operand.segment is not None and not _default_segment(operand):
-            prefix += bytes([_SEGMENT_BYTES[operand.segment]])
+            prefix += bytes([SEGMENT_BYTES[operand.segment]])
     question = _asked(mnemonic, wishes, operands, prefix, dialect, branch)
     question = replace(question, before=before, is_nasm=dialect.is_nasm)
     if not any(isinstance(operand, Immediate) and operand.is_address for operand in operands):
@@ -355,13 +326,21 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Quest
     return replace(question, narrower=narrower)
 
 
-def _check_prefixes(named: Sequence[str], mnemonic: str, prefix: bytes) -> None:
-    """Raise OperandError for prefixes that GNU as does not take there."""
-    for name in named:
-        if name in _TAKING and not _TAKING[name].fullmatch(mnemonic):
-            raise OperandError(f"GNU as takes no '{name}' before '{mnemonic}'.")
-    if any(sum(byte in kind for byte in prefix) > 1 for kind in _KINDS):
-        raise OperandError("GNU as takes no two prefixes of the same kind.")
+def _with_prefixes(mnemonic: str, prefix: bytes, dialect: Dialect) -> JumpForms:
+    """The forms of a direct jump behind its prefixes. Raises UnsupportedError."""
+    short, near = JUMPS[mnemonic].short, JUMPS[mnemonic].near
+    if not prefix:
+        return JUMPS[mnemonic]
+    if dialect.is_gnu:
+        prefix, is_short = before_jump(
+            prefix, mnemonic, has_short=short is not None, has_near=near is not None
+        )
+        near = None if is_short else near
+    is_nasm = dialect.is_nasm
+    return JumpForms(
+        None if short is None else prefixed(prefix, short, is_nasm=is_nasm),
+        None if near is None else prefixed(prefix, near, is_nasm=is_nasm),
+    )
 
 
 def _asked(
@@ -634,7 +613,7 @@ def finish(question: Question, answer: bytes) -> bytes:
     if any(_is_segment(operand) for operand in question.operands) and not _is_general(question.operands[0]):
         # Only a general-purpose register gets more than the 16 bits of a segment register.
         code = code.removeprefix(b"\x66")
-    code = _prefixed(question.prefix, code, is_nasm=question.is_nasm)
+    code = prefixed(question.prefix, code, is_nasm=question.is_nasm)
     assert question.request is not None, "Keystone answers only what it was asked"
     wrong = mismatch(question.mnemonic, question.operands, question.request[0] == "att", code)
     if wrong:
@@ -645,7 +624,7 @@ def finish(question: Question, answer: bytes) -> bytes:
 def finish_fallback(question: Question, answer: bytes, *, cut: bool = False) -> bytes:
     """The same for the fallback's answer, which may be an AVX-512 form. ``cut``: numbers may be cut. Raises
     MismatchError, and UnsupportedError for what the decoder cannot read."""
-    code = _prefixed(question.prefix, answer, is_nasm=question.is_nasm)
+    code = prefixed(question.prefix, answer, is_nasm=question.is_nasm)
     if is_apx(code):
         raise UnsupportedError(APX)
     assert question.fallback is not None, "the fallback answers only what it was asked"
@@ -664,16 +643,6 @@ def _loading(code: bytes) -> bytes:
     target, source = code[3] & 7, code[3] >> 3 & 7
     registers_byte = bytes([0xC0 | target << 3 | source])
     return bytes([_VEX3, 0xC1, code[1] & 0x7F, _STORING[code[2]]]) + registers_byte
-
-
-def _prefixed(prefix: bytes, code: bytes, *, is_nasm: bool = False) -> bytes:
-    """GNU as's order: segment, address size, operand size, then lock and repeat. NASM's begins with these."""
-    early = bytes(byte for byte in prefix if byte not in b"\xf0\xf2\xf3")
-    late = bytes(byte for byte in prefix if byte in b"\xf0\xf2\xf3")
-    if is_nasm:
-        return late + early + code
-    sizes = len(code) - len(code.lstrip(b"\x66\x67")) if late else 0
-    return early + code[:sizes] + late + code[sizes:]
 
 
 def _absolute(question: Question, answer: bytes) -> bytes:

@@ -103,7 +103,7 @@ def _instructions(listed: Listed, backend: str) -> Iterator[Piece]:
         is_open = not instruction.branch_displacement and instruction.length > 2
         if instruction.mnemonic in JUMPS and instruction.branch_displacement is not None and not is_open:
             target = str(offset + instruction.length + instruction.branch_displacement)
-            piece.jump = Jump(instruction.mnemonic, JUMPS[instruction.mnemonic], b"", Target(target))
+            piece.jump = Jump(instruction.mnemonic, JUMPS[instruction.mnemonic], Target(target))
         offset += instruction.length
         yield piece
 

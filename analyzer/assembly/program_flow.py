@@ -19,14 +19,17 @@ _BEGINNINGS = frozenset(
         "j": "abcegjlmnoprsz",
         "l": "ojr",
         "c": "ads",
-        **dict(zip("bnrdisux", "noearydb", strict=True)),
+        "d": "as",
+        "{": "deln",
+        **dict(zip("abefgnrisux", "dnsssoerydb", strict=True)),
     }.items()
     for first in (letter, letter.upper())
     for second in following + following.upper()
 )
 """Of the instructions that control may not simply go on from, and of their prefixes."""
 _INSTRUCTION = re.compile(
-    r"((?:(?:bnd|notrack|data16|rep\w*|[cd]s)\s+)*)([a-z]\w*)\s*(.*)", re.IGNORECASE | re.DOTALL
+    r"((?:(?:bnd|notrack|data16|addr32|re[px][\w.]*|[c-g]s)\s+|\{\w+\}\s*)*)([a-z]\w*)(?:,p[nt]\b)?\s*(.*)",
+    re.IGNORECASE | re.DOTALL,
 )
 _DIRECT = re.compile(r"(?:(?:short|near|strict)\s+)*([\w.$?@]+)", re.IGNORECASE)
 _SYMBOL = re.compile(r"(?<![\w.$%@])[A-Za-z_.?][\w.$?]*")

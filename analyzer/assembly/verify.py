@@ -120,6 +120,8 @@ def mnemonic_agrees(written: str, decoded: str, att: bool) -> bool:
         return decoded == match[1] + match[3]
     if match := _INTEGER_PREDICATE.fullmatch(written):
         return decoded == f"vpcmp{match[1]}"
+    if decoded.endswith("64") and written == f"{decoded[:-2]}q":
+        return att
     if match := _CARRYLESS.fullmatch(written):
         return decoded == f"{match[1]}qdq"
     if written in ("movd", "movq", "vmovd", "vmovq"):
