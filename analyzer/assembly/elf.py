@@ -43,7 +43,7 @@ _OTHER_MACHINES = {3: "32-bit x86", 8: "MIPS", 20: "PowerPC", 21: "PowerPC", 40:
 _CODE, _SYMBOLS, _RELOCATIONS, _NO_BYTES, _EXPORTED = 1, 2, 4, 8, 11
 """Types of sections: SHT_PROGBITS, SYMTAB, RELA, NOBITS, DYNSYM."""
 _ALLOCATED, _EXECUTABLE, _COMPRESSED = 0x2, 0x4, 0x800
-_NOTYPE, _FUNCTION, _INDIRECT = 0, 2, 10
+_NOTYPE, _OBJECT, _FUNCTION, _INDIRECT = 0, 1, 2, 10
 _LOCAL = 0
 _SECTION = struct.Struct("<IIQQQQIIQQ")
 _SYMBOL = struct.Struct("<IBBHQQ")
@@ -175,7 +175,16 @@ class ObjectFile:
         unique = {(function.address, function.name): function for function in found if function.size}
         return tuple(unique[key] for key in sorted(unique))
 
-    @property
+    @cached_property
+    def data(self) -> tuple[tuple[int, int], ...]:
+        """What symbols declare as data within code: the first address and the one behind the last of each."""
+        return tuple(
+            (symbol.value, symbol.value + symbol.size)
+            for symbol in self._symbols
+            if symbol.kind == _OBJECT and symbol.size and symbol.section in self._sections
+        )
+
+    @cached_property
     def entries(self) -> dict[int, str]:
         """Names by address of what is a function by its own symbol, not for want of a better one."""
         return {

@@ -19,6 +19,7 @@ from cyclelens.analyzer.assembly.decoder import decode
 from cyclelens.analyzer.assembly.elf import Function, LinePlace, ObjectFile, ObjectFileError
 from cyclelens.analyzer.assembly.loop_parts import Loop, is_in_one_piece, scattered
 from cyclelens.analyzer.assembly.loops import FoundLoop, MadeLoop, branchings, described
+from cyclelens.analyzer.assembly.machine_data import without_data
 from cyclelens.analyzer.assembly.machine_flow import MachineCode, Surroundings, code_of, is_padding, near
 from cyclelens.analyzer.assembly.problems import make_problem
 from cyclelens.analyzer.assembly.regions import MAXIMUM_REGIONS, Span
@@ -65,10 +66,10 @@ class _Listing:
             address = function.address
             if self._owners and address < self.machine.ends[-1]:
                 continue  # symbols of sizes that overlap
-            for instruction in decode(file.code(function)):
-                self.machine.add(address, instruction.length, instruction, function.origin)
+            inside = [entry for entry in file.entries if address < entry < function.end]
+            for at, length, instruction in without_data(file.code(function), address, inside, file.data):
+                self.machine.add(at, length, instruction, function.origin)
                 self._owners.append(function)
-                address += instruction.length
         self.targets = [self._target(place) for place in range(len(self._owners))]
         """By place that of the instruction that a jump goes to."""
         for function in wanted:
@@ -87,7 +88,7 @@ class _Listing:
     def source_line(self, place: int) -> SourceLine:
         """An instruction, and where it comes from."""
         instruction, address = self.machine.instructions[place], self.machine.addresses[place]
-        assert instruction is not None, "nothing of an object file is taken for data beforehand"
+        assert instruction is not None, "no region has data"
         origin, line = self._owners[place].origin, self.lines.get(address)
         text, target = instruction.text, self.machine.target(place)
         if target is not None:
@@ -122,7 +123,7 @@ class _Listing:
         found: list[Ending] = []
         for run in runs:
             instruction, target = self.machine.instructions[run[-1]], self.targets[run[-1]]
-            assert instruction is not None, "nothing of an object file is taken for data beforehand"
+            assert instruction is not None, "no region has data"
             kind = None if instruction.mnemonic in blocks.FALLING_BACK else kind_of(instruction.mnemonic)
             if kind is Kind.JUMP and instruction.branch_displacement is None:
                 kind = Kind.SWITCH
@@ -290,7 +291,7 @@ def _named(
         while last > own.start and is_padding(listing.machine.instructions[last - 1]):
             last -= 1
         if last > own.start:
-            run = range(own.start, last)
+            run = [at for at in range(own.start, last) if listing.machine.instructions[at] is not None]
             # Ways out of a loop are taken to fall through; those of a whole function end their block.
             yield name, _cut(listing, run, {at for at in run if listing.is_way_out(at)}), None
 
@@ -308,7 +309,12 @@ def _marked(code: bytes, function: Function, listing: _Listing) -> Iterator[Sequ
         if end < 0:
             return
         first, last = (function.address + at for at in (start + len(_IACA_START), end))
-        yield [at for at in listing.within(function) if first <= listing.machine.addresses[at] < last]
+        machine = listing.machine
+        yield [
+            at
+            for at in listing.within(function)
+            if first <= machine.addresses[at] < last and machine.instructions[at] is not None
+        ]
         start = code.find(_IACA_START, end)
 
 

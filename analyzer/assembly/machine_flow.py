@@ -13,8 +13,8 @@ from cyclelens.analyzer.model.instruction import DecodedOperand, Instruction, Op
 
 PADDING = decode(b"\x90")[0]
 _PADDING = frozenset(["nop", "int3"])
-_SHORT_NOP = b"\x66\x90"
-"""Which is ``xchg ax, ax`` by the letter."""
+_OPERAND_SIZE, _NOP = b"\x66", b"\x90"
+"""Any number of the first before the second only fill; by the letter that is ``xchg ax, ax``."""
 _STUB_BYTES, _STUB_LENGTH = 16, 3
 """Of what stands for a function of another file: bytes, and instructions up to the jump there."""
 _TABLE_BYTES = 1 << 12
@@ -183,7 +183,9 @@ def _jumps_over_padding(machine: MachineCode, place: int) -> bool:
 
 def is_padding(instruction: Instruction | None) -> bool:
     """Does it only fill?"""
-    return instruction is not None and (instruction.mnemonic in _PADDING or instruction.code == _SHORT_NOP)
+    return instruction is not None and (
+        instruction.mnemonic in _PADDING or instruction.code.lstrip(_OPERAND_SIZE) == _NOP
+    )
 
 
 def near(instruction: Instruction, end: int) -> int | None:

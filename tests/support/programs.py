@@ -235,7 +235,9 @@ class Gas(_Writer):
     def jump(self) -> str:
         name = self.choose((*_JUMPS, *_JUMPS, "call", "loop", "jrcxz"))
         if self.chance() < 0.06:
-            name = self.choose(("bnd", "{disp32}", "ds", "cs", "fs", "addr32", "rex.w", "rex64z")) + f" {name}"
+            name = (
+                self.choose(("bnd", "{disp32}", "ds", "cs", "fs", "addr32", "rex.w", "rex64z")) + f" {name}"
+            )
         if name in ("loop", "jrcxz"):
             return f"{name} .+{self.source.randrange(2, 40)}"
         return f"{name} {self.place()}"
