@@ -33,6 +33,9 @@ PEER_NAMES = {
     "SKL": "skylake",
     "SKX": "skylake-avx512",
     "ICL": "icelake-client",
+    "ZEN3": "znver3",
+    "ZEN4": "znver4",
+    "ZEN5": "znver5",
 }
 
 

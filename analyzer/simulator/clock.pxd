@@ -2,6 +2,8 @@
 cimport cython
 
 from cyclelens.analyzer.simulator.back_end.reorder_buffer cimport ReorderBuffer
+from cyclelens.analyzer.simulator.period cimport Period, Repeating
+from cyclelens.analyzer.simulator.tables.arrays cimport Record
 from cyclelens.analyzer.simulator.tables.columns cimport Columns
 from cyclelens.analyzer.simulator.tables.program cimport Program
 
@@ -10,10 +12,11 @@ cdef int _CANCEL_INTERVAL
 cdef int _STUCK_CYCLES
 
 
-cdef class Clock:
+cdef class Clock(Repeating):
     cdef public Columns columns
     cdef public Program program
     cdef public ReorderBuffer reorder_buffer
+    cdef Period _period
     cdef public int cycle
     cdef public int visited
     cdef public int period_cycles
@@ -24,7 +27,10 @@ cdef class Clock:
     cdef int tick(self) except -1
     cdef int next_event(self) noexcept
     cdef int skip_to(self, int following) except -1
-    cdef bint repeats(self) except -1
+    cdef int record(self, Record state) except -1
+    cdef int record_stages(self, Record state) except -1
+    cdef bint stays(self, int rounds, int periods) except -1
+    cdef bint repeats(self, int min_rounds, int min_cycles) except -1
     cdef int _run(self, int min_rounds, int min_cycles, bint stop_at_period, bint skip, object cancel) except -1
     cpdef int rounds_retired(self, int min_rounds, int min_cycles) except? -1
     cdef int _issue_of_round(self, int round_number) noexcept

@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 from cyclelens.analyzer.simulator.back_end.reorder_buffer import ReorderBuffer
 from cyclelens.analyzer.simulator.failures import Cancelled, SimulationStuck
+from cyclelens.analyzer.simulator.period import Period, Repeating
+from cyclelens.analyzer.simulator.tables.arrays import Record
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import NONE
 
@@ -13,7 +15,7 @@ _CANCEL_INTERVAL = 64
 _STUCK_CYCLES = 100_000
 
 
-class Clock:
+class Clock(Repeating):
     """What the pipelines of all cores have in common: one run after the other. A pipeline builds the stages,
     and says what they do in a cycle."""
 
@@ -21,6 +23,7 @@ class Clock:
         self.columns = columns
         self.program = columns.program
         self.reorder_buffer = reorder_buffer
+        self._period = Period()
 
     def start_clock(self) -> None:
         """No cycle has passed."""
@@ -33,6 +36,7 @@ class Clock:
         self.period_begin = 0
         self.period_first_round = 0
         """The cycle and the round at whose end the state was first met that came again."""
+        self._period.start()
 
     def tick(self) -> None:
         """One cycle, the stages in their order."""
@@ -44,9 +48,39 @@ class Clock:
     def skip_to(self, following: int) -> None:
         """The cycles up to the following one go by."""
 
-    def repeats(self) -> bool:
-        """At the end of a round: whether the state is that of an earlier one. If so, the period is known."""
-        return False
+    def record(self, state: Record) -> None:
+        """The whole state at the end of a round."""
+        round_number = self.reorder_buffer.key_rounds - 1
+        instance = round_number * self.program.instructions
+        state.start(self.cycle, round_number, instance, self.columns.instance_uop0[instance])
+        state.add(self.reorder_buffer.key_position[round_number])
+        state.add(self.reorder_buffer.last_round - round_number)
+        self.record_stages(state)
+
+    def record_stages(self, state: Record) -> None:
+        """What the stages add to a state."""
+
+    def stays(self, rounds: int, periods: int) -> bool:
+        """Whether what is not in the state, if there is such, lets periods of so many rounds follow."""
+        return True
+
+    def repeats(self, min_rounds: int, min_cycles: int) -> bool:
+        """At the end of a round: whether the state is that of an earlier one, and stays so up to the end of a
+        run (5.1). If so, the period is known."""
+        if not self._period.found(self, self.cycle):
+            return False
+        cycles = self.cycle - self._period.begin
+        rounds = self.reorder_buffer.key_rounds - 1 - self._period.round
+        left = max(
+            (min_cycles - self.cycle) // cycles, (min_rounds - self.reorder_buffer.last_round) // rounds, 0
+        )
+        if not self.stays(rounds, left + 2):
+            return False
+        self.period_begin = self._period.begin
+        self.period_cycles = cycles
+        self.period_first_round = self._period.round
+        self.period_rounds = rounds
+        return True
 
     def run(
         self,
@@ -80,7 +114,7 @@ class Clock:
                 break
             if reorder_buffer.key_rounds != key_rounds:
                 key_rounds = reorder_buffer.key_rounds
-                if self.period_cycles == 0 and self.repeats() and stop_at_period:
+                if self.period_cycles == 0 and self.repeats(min_rounds, min_cycles) and stop_at_period:
                     break
             if cancel is not None and self.visited % _CANCEL_INTERVAL == 0 and cancel():
                 raise Cancelled

@@ -7,6 +7,8 @@ from cyclelens.analyzer.simulator.back_end.macro_renamer cimport MacroRenamer
 from cyclelens.analyzer.simulator.back_end.one_page cimport LinesOfOnePage
 from cyclelens.analyzer.simulator.clock cimport Clock
 from cyclelens.analyzer.simulator.front_end.op_cache cimport OpCache
+from cyclelens.analyzer.simulator.replay cimport Replay
+from cyclelens.analyzer.simulator.tables.arrays cimport Record
 from cyclelens.analyzer.simulator.tables.in_flight cimport InFlight
 from cyclelens.analyzer.simulator.tables.operations cimport Operations
 from cyclelens.analyzer.simulator.tables.queues cimport Queues
@@ -25,4 +27,11 @@ cdef class MacroPipeline(Clock):
     cdef public MacroRenamer renamer
     cdef public AgeScheduler scheduler
     cdef public StoreCommit commit
+    cdef public Replay replay
     cdef int tick(self) except -1
+    cdef bint between_instructions(self) noexcept
+    @cython.locals(digest=cython.longlong)
+    cdef long long outline(self) noexcept
+    cdef int record_stages(self, Record state) except -1
+    cdef int _renamed(self) noexcept
+    cdef bint stays(self, int rounds, int periods) except -1

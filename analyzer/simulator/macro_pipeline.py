@@ -12,6 +12,8 @@ from cyclelens.analyzer.simulator.back_end.one_page import LinesOfOnePage
 from cyclelens.analyzer.simulator.back_end.reorder_buffer import ReorderBuffer
 from cyclelens.analyzer.simulator.clock import Clock
 from cyclelens.analyzer.simulator.front_end.op_cache import OpCache
+from cyclelens.analyzer.simulator.replay import Replay
+from cyclelens.analyzer.simulator.tables.arrays import Long, Record
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.in_flight import InFlight
 from cyclelens.analyzer.simulator.tables.operations import Operations
@@ -50,6 +52,7 @@ class MacroPipeline(Clock):
         )
         self.scheduler = AgeScheduler(columns, microarchitecture, self.operations, self.flight)
         self.commit = StoreCommit(columns, microarchitecture, self.flight)
+        self.replay = Replay(columns, microarchitecture, self.operations, options)
 
     def begin(self, block: Block, watched: bool) -> None:
         """Get ready for a run over a block; nothing of the run before remains. ``watched``: stages record why
@@ -65,6 +68,7 @@ class MacroPipeline(Clock):
         self.front_end.start()
         self.renamer.start()
         self.scheduler.start()
+        self.replay.start()
         self.start_clock()
 
     def tick(self) -> None:
@@ -78,3 +82,44 @@ class MacroPipeline(Clock):
         self.scheduler.tick(cycle)
         self.renamer.tick(cycle)
         self.front_end.tick(cycle)
+
+    def between_instructions(self) -> bool:
+        """Whether the state of the moment can be recorded: the pages that lines were read through are not."""
+        return not self.one_page.active and self.replay.tries > 0
+
+    def outline(self) -> Long:
+        """A number that differs wherever the state as a whole is likely to."""
+        digest: Long = self.queues.idq.count
+        digest = digest * 31 + self.reorder_buffer.entries.count
+        digest = digest * 31 + self.columns.stores - self.flight.oldest_store
+        return digest * 31 + self.front_end.outline()
+
+    def record_stages(self, state: Record) -> None:
+        """What the stages add to a state. What differs most often comes first: a comparison ends there."""
+        self.front_end.record(state)
+        entries = self.reorder_buffer.entries
+        state.add(entries.count)
+        state.add(self.queues.issued.count)
+        state.add(self.queues.idq.count)
+        end = self._renamed()
+        first = entries.firsts[entries.head] if entries.count > 0 else end
+        if entries.count == 0 and self.queues.issued.count > 0:
+            first = self.queues.issued.firsts[self.queues.issued.head]
+        state.add(first - state.uop)
+        state.add(end - state.uop)
+        if not state.differs:
+            self.scheduler.record(state, first, end)
+        if not state.differs:
+            self.renamer.record(state)
+
+    def _renamed(self) -> int:
+        """The uop that is to be renamed next."""
+        idq = self.queues.idq
+        return idq.firsts[idq.head] if idq.count > 0 else self.columns.uops
+
+    def stays(self, rounds: int, periods: int) -> bool:
+        """Whether periods of so many rounds follow: addresses are not in the state, for they move on. What
+        matters of them, which accesses meet, has to repeat as well."""
+        uop = self._renamed()
+        instance = self.columns.instance[uop] if uop < self.columns.uops else self.columns.instances
+        return self.replay.repeats(instance, rounds, periods)

@@ -9,7 +9,7 @@ from cyclelens.analyzer.simulator.back_end.scheduler cimport Scheduler
 from cyclelens.analyzer.simulator.back_end.store_buffer cimport StoreBuffer
 from cyclelens.analyzer.simulator.clock cimport Clock
 from cyclelens.analyzer.simulator.front_end.front_end cimport FrontEnd
-from cyclelens.analyzer.simulator.period cimport Period
+from cyclelens.analyzer.simulator.tables.arrays cimport Record
 from cyclelens.analyzer.simulator.tables.entries cimport Entries
 from cyclelens.analyzer.simulator.tables.queues cimport Queues
 
@@ -29,8 +29,10 @@ cdef class UopPipeline(Clock):
     cdef public Scheduler scheduler
     cdef public StoreBuffer store_buffer
     cdef bint _repeatable
-    cdef Period _period
     cdef int skip_to(self, int following) except -1
     cdef int next_event(self) noexcept
     cdef int tick(self) except -1
-    cdef bint repeats(self) except -1
+    cdef bint between_instructions(self) noexcept
+    @cython.locals(digest=cython.longlong)
+    cdef long long outline(self) noexcept
+    cdef int record_stages(self, Record state) except -1

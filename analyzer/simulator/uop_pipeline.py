@@ -16,7 +16,7 @@ from cyclelens.analyzer.simulator.back_end.scheduler import Scheduler
 from cyclelens.analyzer.simulator.back_end.store_buffer import StoreBuffer
 from cyclelens.analyzer.simulator.clock import Clock
 from cyclelens.analyzer.simulator.front_end.front_end import FrontEnd
-from cyclelens.analyzer.simulator.period import Period
+from cyclelens.analyzer.simulator.tables.arrays import Long, Record
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import NONE
 from cyclelens.analyzer.simulator.tables.entries import Entries
@@ -47,18 +47,6 @@ class UopPipeline(Clock):
 
         # The record of the state does not cover what only these variants have.
         self._repeatable = not (options.hardware or options.simple_front_end or options.port_seed is not None)
-        self._period = Period(
-            columns,
-            queues,
-            entries,
-            memory,
-            self.resources,
-            self.front_end,
-            self.renamer,
-            self.binding,
-            self.scheduler,
-            self.reorder_buffer,
-        )
 
     def begin(self, block: Block, watched: bool) -> None:
         """Get ready for a run over a block; nothing of the run before remains. ``watched``: stages record why
@@ -76,7 +64,6 @@ class UopPipeline(Clock):
         self.reorder_buffer.start()
         self.store_buffer.start()
         self.front_end.start()
-        self._period.start()
         self.start_clock()
 
     def skip_to(self, following: int) -> None:
@@ -127,12 +114,28 @@ class UopPipeline(Clock):
         self.scheduler.tick(cycle)
         self.front_end.tick(cycle)
 
-    def repeats(self) -> bool:
-        """At the end of a round: whether the state is that of an earlier one. If so, the period is known."""
-        if not self._repeatable or not self._period.found(self.cycle):
-            return False
-        self.period_begin = self._period.begin
-        self.period_cycles = self.cycle - self.period_begin
-        self.period_first_round = self._period.round
-        self.period_rounds = self.reorder_buffer.key_rounds - 1 - self._period.round
-        return True
+    def between_instructions(self) -> bool:
+        """Whether the state of the moment can be recorded."""
+        return self._repeatable and self.renamer.between_instructions
+
+    def outline(self) -> Long:
+        """A number that differs wherever the state as a whole is likely to."""
+        digest: Long = self.queues.idq.count
+        digest = digest * 31 + self.front_end.outline()
+        digest = digest * 31 + self.reorder_buffer.entries.count
+        digest = digest * 31 + self.entries.occupancy
+        return digest * 31 + self.binding.outline()
+
+    def record_stages(self, state: Record) -> None:
+        """What the stages add to a state. What differs most often comes first: a comparison ends there."""
+        self.reorder_buffer.record(state)
+        if not state.differs:
+            self.binding.record(state)
+            self.scheduler.record(state)
+            self.front_end.record(state)
+        if not state.differs:
+            self.renamer.record(state)
+        if not state.differs:
+            self.memory.record(state)
+            if self.resources.limited:
+                self.resources.record(state)

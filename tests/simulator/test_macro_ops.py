@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 from cyclelens.analyzer.model.options import ModelOptions
-from simulated import cycles
+from cyclelens.analyzer.simulator import reuse
+from simulated import cycles, simulated
 
 SAME = ModelOptions(assume="same")
 ONE_PAGE = ModelOptions(assume="same", harness="one-page")
@@ -86,3 +87,14 @@ def test_zen_3_and_4_have_their_own_widths(rule: str, code: str, expected: dict[
     """As published (docs/zen5.md names the sources)."""
     for name, figure in expected.items():
         assert cycles(code, name, loop=False, options=SAME) == pytest.approx(figure, rel=0.05), (rule, name)
+
+
+def test_nothing_remains_of_another_core_whose_columns_are_used_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Loads of one word collide on Redwood Cove, and no load does here."""
+    code = 3 * "488b06" + 4 * "48ffc1"
+    monkeypatch.setattr(reuse, "_MOST_SPARE", 1)
+    monkeypatch.setattr(reuse, "_SPARE", {})
+    assert sum(simulated(code, "GNR", loop=False, options=SAME).colliding_loads) > 0
+    assert sum(simulated(code, "ZEN5", loop=False, options=SAME).colliding_loads) == 0

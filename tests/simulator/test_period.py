@@ -4,6 +4,7 @@ full run."""
 from __future__ import annotations
 
 import pytest
+from cyclelens.analyzer.model.options import ModelOptions
 from simulated import simulated
 
 LOOPS = {
@@ -20,7 +21,7 @@ LOOPS = {
     "high bytes": "88dc01c80fb6d449ffc875f4",
     "length-changing prefix": "6605341249ffcf75f7",
 }
-NAMES = ("SNB", "HSW", "SKL", "CLX", "ICL", "RKL")
+NAMES = ("SNB", "HSW", "SKL", "CLX", "ICL", "RKL", "ZEN3", "ZEN5")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -73,3 +74,20 @@ def test_a_repetition_that_takes_longer_than_the_anchors_are_apart_is_found() ->
     assert found is not None
     cycles, rounds = found
     assert cycles / rounds == 55 / 16
+
+
+def test_addresses_that_come_near_each_other_later_are_waited_for() -> None:
+    """A load that walks towards a store by 4 bytes a round meets it in round 448, in part, and waits for its
+    commit. All 447 rounds before repeat each other in one cycle, and the run must not end with them."""
+    code = "488906 488b9f00070000 4883ef04 49ffcf75ec".replace(" ", "")
+    options = ModelOptions(assume="same")
+    early = simulated(code, "ZEN5", details=False, options=options)
+    full = simulated(code, "ZEN5", details=True, options=options)
+    assert early.cycles_per_iteration == full.cycles_per_iteration > 1.02
+
+
+def test_a_loop_that_walks_through_memory_repeats() -> None:
+    """Addresses that move on differ in every round; that none of them meets another repeats."""
+    found = simulated(LOOPS["copy"], "ZEN5", details=False)
+    assert found.period == (4, 4)
+    assert found.simulated_cycles < 100

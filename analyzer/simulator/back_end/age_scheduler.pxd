@@ -1,11 +1,14 @@
 # Made by dev/declarations.py; do not edit.
 cimport cython
 
+from cyclelens.analyzer.simulator.tables.arrays cimport Record
 from cyclelens.analyzer.simulator.tables.columns cimport Columns
 from cyclelens.analyzer.simulator.tables.in_flight cimport InFlight
 from cyclelens.analyzer.simulator.tables.operations cimport Operations
 from cyclelens.analyzer.simulator.tables.program cimport Program
 
+cdef int ELIMINATED
+cdef int EMPTY
 cdef int LOAD
 cdef int NONE
 cdef int QUEUED_FOR_PORT
@@ -21,6 +24,7 @@ cdef int _INTEGER
 cdef int _MASK_TRAIT
 cdef int _RING
 cdef int _ROOM
+cdef int _SETTLED
 cdef int _TAKES_FP_ADD
 cdef int _VECTOR
 cdef int _VECTOR_TRAIT
@@ -65,6 +69,8 @@ cdef class AgeScheduler:
     cdef int _address_debt
     cdef void start(self) noexcept
     cdef void tick(self, int cycle) noexcept
+    cdef void record(self, Record state, int first, int end) except *
+    cdef void _record_waiting(self, Record state, int uop, int static) except *
     cdef void _accept(self, int cycle) noexcept
     cdef void _become_ready(self, int uop, int cycle, int ready) noexcept
     cdef void _schedule(self, int uop, int ready, int cycle) noexcept

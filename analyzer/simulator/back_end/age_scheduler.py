@@ -6,9 +6,11 @@ from __future__ import annotations
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.units import Role
 from cyclelens.analyzer.model.uops import Trait
-from cyclelens.analyzer.simulator.tables.arrays import ints
+from cyclelens.analyzer.simulator.tables.arrays import Record, ints
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import (
+    ELIMINATED,
+    EMPTY,
     LOAD,
     NONE,
     QUEUED_FOR_PORT,
@@ -34,6 +36,7 @@ _VECTOR_TRAIT, _WIDE, _FP_ADD, _TAKES_FP_ADD, _MASK_TRAIT, _ALONE, _DIVIDES = (
     int(Trait.DIVIDES),
 )
 _EIGHTHS = 8
+_SETTLED = 64
 
 
 class AgeScheduler:
@@ -117,6 +120,57 @@ class AgeScheduler:
         self._pick_integer(cycle)
         self._pick_addresses(cycle)
         self._pick_vectors(cycle)
+
+    def record(self, state: Record, first: int, end: int) -> None:
+        """Its part of the pipeline's state, with the uops of the reorder buffer: ``first`` up to ``end``."""
+        state.add(self._integer_debt)
+        state.add(self._address_debt)
+        state.add_time(self._divider_free, 0)
+        state.add_time(self._alone_free, 0)
+        for unit in range(self._units):
+            state.add_time(self.busy[unit], 0)
+        # Older uops than the first have left.
+        state.add(max(self._last_admitted, first - 1) - state.uop)
+        columns = self._columns
+        for uop in range(first, end):
+            if state.differs:
+                return
+            state.add_time(columns.executed[uop], 0)
+            if columns.executed[uop] == UNKNOWN and columns.port[uop] != ELIMINATED:
+                static = columns.static[uop]
+                if self._program.u_kind[static] != EMPTY:
+                    self._record_waiting(state, uop, static)
+
+    def _record_waiting(self, state: Record, uop: int, static: int) -> None:
+        columns = self._columns
+        flight = self._flight
+        slot = uop & flight.uop_mask
+        ready = columns.ready[uop]
+        first = columns.first_input[uop]
+        state.add_time(ready, 0)
+        state.add_time(columns.issued[uop], _SETTLED)
+        state.add(flight.u_scheduler[slot])
+        state.add(flight.u_units[slot])
+        state.add(flight.u_slots[slot])
+        waste = flight.u_waste[slot]
+        state.add(waste)
+        if columns.blocked[uop]:
+            state.add(columns.store[uop] - columns.stores)
+            flight.record_time(state, columns.store_left[columns.store[uop]])
+        if ready != UNKNOWN:
+            if waste:
+                state.add(columns.value_ready[flight.u_waste_value[slot]] + 1 >= ready)
+            return
+        if flight.u_inputs[slot] > self._program.u_in_count[static]:
+            state.add(flight.u_after_address[slot])
+            state.add(flight.u_after_data[slot])
+        for position in range(first, first + flight.u_inputs[slot]):
+            value = columns.input_value[position]
+            columns.record_value(state, value, _SETTLED)
+            producer = columns.value_uop[value]
+            state.add(producer != NONE and self._operations.t_traits[columns.static[producer]] & _FP_ADD != 0)
+            if waste and value == flight.u_waste_value[slot]:
+                state.add(position - first)
 
     def _accept(self, cycle: int) -> None:
         fresh = self._flight.fresh

@@ -58,12 +58,12 @@ cdef class Emulator:
     cdef public long long store_address
     cdef void start(self) noexcept
     @cython.locals(address=cython.longlong)
-    cdef long long address(self, int uop) noexcept
-    cdef long long _after(self, int uop) noexcept
-    cdef void execute(self, int uop) noexcept
-    cdef void copy(self, int source, int target) noexcept
+    cdef long long address(self, int static, int i, int instance) noexcept
+    cdef long long _after(self, int i, int instance) noexcept
+    cdef void execute(self, int i, int instance) noexcept
+    cdef void _copy(self, int source, int target) noexcept
     @cython.locals(value=cython.longlong, old=cython.longlong, target=cython.longlong)
-    cdef void _execute(self, int uop, int i, int kind) noexcept
+    cdef void _execute(self, int i, int instance, int kind) noexcept
     cdef long long _operate(self, int operation, long long one, long long other, int bits) noexcept
     @cython.locals(one=cython.longlong)
     cdef long long _narrow(self, long long value, int bits, int sign) noexcept

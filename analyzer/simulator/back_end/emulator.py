@@ -57,34 +57,33 @@ class Emulator:
         self.load_address: Long = 0
         self.store_address: Long = 0
 
-    def address(self, uop: int) -> Long:
-        """Where a uop's access begins, with the register values of the moment."""
+    def address(self, static: int, i: int, instance: int) -> Long:
+        """Where the access of a uop of this instance of an instruction begins, with the register values of
+        the moment."""
         program = self._program
-        static = self._columns.static[uop]
         base = program.u_base[static]
         index = program.u_index[static]
         address: Long = program.u_displacement[static] + program.u_stack_offset[static]
         if base == self._operations.instruction_pointer:
-            address += self._after(uop)
+            address += self._after(i, instance)
         elif 0 <= base < _REGISTERS:
             address += self.register[base]
         if 0 <= index < _REGISTERS:
             address += self.register[index] * program.u_scale[static]
         return address & _MASK
 
-    def _after(self, uop: int) -> Long:
-        """The address behind the uop's instruction."""
-        columns = self._columns
-        instance = columns.instance[uop]
-        return _CODE + columns.address[instance] + self._program.i_length[columns.position[uop]]
+    def _after(self, i: int, instance: int) -> Long:
+        """The address behind an instruction."""
+        return _CODE + self._columns.address_of(instance) + self._program.i_length[i]
 
-    def execute(self, uop: int) -> None:
-        """The effect of a uop's whole instruction, whose addresses have been looked at."""
+    def execute(self, i: int, instance: int) -> None:
+        """The effect of an instruction, whose addresses have been looked at."""
         operations = self._operations
-        i = self._columns.position[uop]
+        if operations.m_pair_source[i] >= 0:
+            self._copy(operations.m_pair_source[i], operations.m_pair_target[i])
         kind = operations.e_kind[i]
         if kind != _NOTHING:
-            self._execute(uop, i, kind)
+            self._execute(i, instance, kind)
         self.register[self._program.rsp] = (
             self.register[self._program.rsp] + self._program.i_rsp_change[i]
         ) & _MASK
@@ -92,12 +91,12 @@ class Emulator:
             if operations.e_unknown[place] >= 0:
                 self.register[operations.e_unknown[place]] = self._unknown()
 
-    def copy(self, source: int, target: int) -> None:
+    def _copy(self, source: int, target: int) -> None:
         """A move that was part of a pair; of 32 bits where the pair is, which its second half sees to."""
         if 0 <= source < _REGISTERS and 0 <= target < _REGISTERS:
             self.register[target] = self.register[source]
 
-    def _execute(self, uop: int, i: int, kind: int) -> None:
+    def _execute(self, i: int, instance: int, kind: int) -> None:
         operations = self._operations
         source = operations.e_source[i]
         value: Long = operations.e_constant[i]
@@ -132,7 +131,7 @@ class Emulator:
             if operations.e_index[i] >= 0:
                 value += self.register[operations.e_index[i]] * operations.e_scale[i]
             if operations.e_relative[i]:
-                value += self._after(uop)
+                value += self._after(i, instance)
         elif kind == _OPERATE:
             if operations.e_memory[i] >= 0:
                 value = self._read(self.load_address, operations.e_memory_bits[i])

@@ -3,7 +3,7 @@ cimport cython
 
 from cyclelens.analyzer.simulator.back_end.emulator cimport Emulator
 from cyclelens.analyzer.simulator.back_end.one_page cimport LinesOfOnePage
-from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue
+from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue, Record
 from cyclelens.analyzer.simulator.tables.columns cimport Columns
 from cyclelens.analyzer.simulator.tables.in_flight cimport InFlight
 from cyclelens.analyzer.simulator.tables.operations cimport Operations
@@ -26,6 +26,7 @@ cdef int STORE_DATA
 cdef int UNKNOWN
 cdef int _HASH
 cdef int _LINE
+cdef int _LONG_AGO
 cdef int _NARROWEST_RENAMED
 cdef int _OWN_RESULT
 cdef int _PAGE
@@ -106,6 +107,8 @@ cdef class MacroRenamer:
     cdef int _add_input(self, int uop, int value) noexcept
     cdef int _current(self, int key) noexcept
     cdef void _write(self, int key, int value) noexcept
+    cdef void record(self, Record state) except *
+    cdef void _record_value(self, Record state, int value) except *
     @cython.locals(address=cython.longlong)
     cdef void _open_store(self, int uop, int static) noexcept
     @cython.locals(ahead=cython.longlong, offset=cython.longlong)

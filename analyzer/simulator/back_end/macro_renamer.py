@@ -9,7 +9,7 @@ from cyclelens.analyzer.model.units import Role
 from cyclelens.analyzer.model.uops import Trait
 from cyclelens.analyzer.simulator.back_end.emulator import Emulator
 from cyclelens.analyzer.simulator.back_end.one_page import LinesOfOnePage
-from cyclelens.analyzer.simulator.tables.arrays import Long, PairQueue, ints
+from cyclelens.analyzer.simulator.tables.arrays import Long, PairQueue, Record, ints
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import (
     COMPUTE,
@@ -44,6 +44,7 @@ _ROOM, _ROOM_STORES = 4, 2
 """What an instruction may need of a scheduler and of the store queue; less room than that stops dispatch."""
 _HASH = 40503
 _UNBOUNDED = 1 << 20
+_LONG_AGO = 1 << 20
 
 
 class MacroRenamer:
@@ -286,7 +287,6 @@ class MacroRenamer:
         operations = self._operations
         if operations.m_pair_source[i] >= 0:
             self.value[operations.m_pair_target[i]] = self._current(operations.m_pair_source[i])
-            self._emulator.copy(operations.m_pair_source[i], operations.m_pair_target[i])
         self.writes = 0
         if program.i_eliminable[i]:
             columns.port[first] = ELIMINATED
@@ -296,7 +296,7 @@ class MacroRenamer:
                 self._rename_uop(uop, columns.static[uop], cycle)
         for position in range(self.writes):
             self.value[self.write_key[position]] = self.write_value[position]
-        self._emulator.execute(first)
+        self._emulator.execute(i, columns.instance[first])
 
     def _rename_uop(self, uop: int, static: int, cycle: int) -> None:
         columns = self._columns
@@ -330,7 +330,7 @@ class MacroRenamer:
             columns.store[uop] = columns.stores - 1
             columns.store_uop[columns.stores - 1] = uop
         elif kind == LOAD and program.u_has_address[static]:
-            address: Long = self._emulator.address(uop)
+            address: Long = self._emulator.address(static, columns.position[uop], columns.instance[uop])
             self._emulator.load_address = address
             self._one_page.read(uop, address)
             crosses = address % _LINE + program.u_bytes[static] > _LINE
@@ -399,13 +399,56 @@ class MacroRenamer:
         self.write_value[self.writes] = value
         self.writes += 1
 
+    def record(self, state: Record) -> None:
+        """Its part of the pipeline's state."""
+        columns = self._columns
+        flight = self._flight
+        state.add(self.left)
+        state.add(self._next_uop - state.uop if self.left else 0)
+        state.add(self._turn % self._schedulers)
+        state.add(self.unkeyed)
+        for key in range(self._program.keys):
+            self._record_value(state, self.value[key])
+        state.add(columns.stores - flight.oldest_store)
+        for store in range(flight.oldest_store, columns.stores):
+            if state.differs:
+                return
+            slot = store & flight.store_mask
+            state.add(columns.store_uop[store] - state.uop)
+            state.add(flight.s_crosses[slot])
+            self._record_value(state, flight.s_base_value[slot])
+            self._record_value(state, flight.s_index_value[slot])
+            self._record_value(state, flight.s_source[slot])
+            self._record_value(state, flight.s_picked[slot])
+
+    def _record_value(self, state: Record, value: int) -> None:
+        """Which value it is, when it is there, and what its producer says about waste. Values from before the
+        start stay, all others are made anew in every period."""
+        columns = self._columns
+        flight = self._flight
+        if value == NONE:
+            state.add(NONE)
+            return
+        producer = columns.value_uop[value]
+        if producer == NONE:
+            state.add(value - columns.values if columns.value_zero[value] else value)
+            return
+        state.add(value - columns.values)
+        flight.record_time(state, columns.value_ready[value])
+        picked = columns.dispatched[producer]
+        if picked == UNKNOWN or picked >= state.cycle - 1:
+            state.add(producer - state.uop)
+            state.add_time(picked, _LONG_AGO)
+            state.add(flight.u_fresh[producer & flight.uop_mask])
+            state.add(self.dispatched - flight.u_place[producer & flight.uop_mask])
+
     # -- memory --------------------------------------------------------------------------------------------
 
     def _open_store(self, uop: int, static: int) -> None:
         columns = self._columns
         program = self._program
         flight = self._flight
-        address: Long = self._emulator.address(uop)
+        address: Long = self._emulator.address(static, columns.position[uop], columns.instance[uop])
         self._emulator.store_address = address
         store = columns.new_store()
         columns.store[uop] = store
@@ -429,7 +472,7 @@ class MacroRenamer:
         program = self._program
         flight = self._flight
         size = program.u_bytes[static]
-        columns.blocked[uop] = columns.renamed[uop] = 0
+        columns.blocked[uop] = columns.renamed[uop] = columns.collided[uop] = 0
         store = columns.stores - 1
         while store >= flight.oldest_store:
             ahead: Long = address - columns.store_base[store]

@@ -2,7 +2,7 @@
 cimport cython
 
 from cyclelens.analyzer.simulator.front_end.front_end cimport FrontEnd
-from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue
+from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue, Record
 from cyclelens.analyzer.simulator.tables.columns cimport Columns
 from cyclelens.analyzer.simulator.tables.in_flight cimport InFlight
 from cyclelens.analyzer.simulator.tables.operations cimport Operations
@@ -34,6 +34,8 @@ cdef class OpCache(FrontEnd):
     cdef public int wait
     cdef int start(self) except -1
     cdef int tick(self, int cycle) except -1
+    cdef int outline(self) noexcept
+    cdef int record(self, Record state) except -1
     cdef void _decode(self, int cycle) noexcept
     cdef void _deliver(self, int source, int cycle) noexcept
     cdef void _window(self, int cycle) noexcept

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.simulator.front_end.front_end import FrontEnd
+from cyclelens.analyzer.simulator.tables.arrays import Record
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import DECODER, DSB, LATE_DSB, MITE, PREDECODER
 from cyclelens.analyzer.simulator.tables.in_flight import InFlight
@@ -63,6 +64,18 @@ class OpCache(FrontEnd):
                 self._window(cycle)
         else:
             self._decode(cycle)
+
+    def outline(self) -> int:
+        """A number that differs wherever the state is likely to."""
+        return self.wait if self._program.loop else self.fetched - self._columns.address_of(self.instance)
+
+    def record(self, state: Record) -> None:
+        """Its part of the pipeline's state."""
+        state.add(self.instance - state.instance)
+        if self._program.loop:
+            state.add(self.wait)
+        else:
+            state.add(self.fetched - self._columns.address_of(self.instance))
 
     def placement(self) -> bytes:
         """Every place may cut a loop into other windows; straight-line code meets them all."""

@@ -1,10 +1,11 @@
 # Made by dev/declarations.py; do not edit.
 cimport cython
 
-from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue
+from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue, Record
 
 cdef int MOST_UNITS
 cdef int _SCHEDULERS
+cdef int _SETTLED
 cdef int _STORES
 cdef int _UOPS
 
@@ -38,3 +39,4 @@ cdef class InFlight:
     cdef public bint small_loop
     cdef public bint decoded
     cdef int start(self) except -1
+    cdef int record_time(self, Record state, int ready) except -1

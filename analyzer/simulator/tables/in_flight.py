@@ -4,11 +4,13 @@ indexed by the low bits of a uop's or store's number."""
 from __future__ import annotations
 
 from cyclelens.analyzer.model.units import MOST_UNITS
-from cyclelens.analyzer.simulator.tables.arrays import PairQueue, ints
+from cyclelens.analyzer.simulator.tables.arrays import PairQueue, Record, ints
 
 _UOPS = 1 << 14
 _STORES = 1 << 8
 _SCHEDULERS = MOST_UNITS
+_SETTLED = 64
+"""Cycles after which a result holds nobody up: more than those between any two units."""
 
 
 class InFlight:
@@ -65,3 +67,7 @@ class InFlight:
         self.small_loop = False
         self.decoded = False
         """The code comes from the decoders."""
+
+    def record_time(self, state: Record, ready: int) -> None:
+        """When a value is there, as part of the pipeline's state."""
+        state.add_time(ready, _SETTLED)
