@@ -83,7 +83,7 @@ def sections(listing: Listing, user_lines: Callable[[int], int], backend: str) -
         if (line := user_lines(listed.line)) != listed.line:
             listed = replace(listed, line=line)
         section = found.setdefault(listed.section, Section(listed.section, [], [], []))
-        if listed.is_data or listed.is_alignment:
+        if listed.is_data or (listed.is_alignment and not _jumps(listed)):
             parts: list[Piece] = [Piece(listed.code, backend, offset=listed.address)]
         else:
             parts = list(_instructions(listed, backend))
@@ -93,6 +93,12 @@ def sections(listing: Listing, user_lines: Callable[[int], int], backend: str) -
     for section in found.values():
         _resolve(section)
     return found
+
+
+def _jumps(listed: Listed) -> bool:
+    """Is it a gap so long that NASM fills it with a jump to its end?"""
+    instructions = decode(listed.code[:_LONGEST_INSTRUCTION])
+    return bool(instructions) and instructions[0].mnemonic == "jmp"
 
 
 def _instructions(listed: Listed, backend: str) -> Iterator[Piece]:
@@ -207,7 +213,7 @@ def loops(
 def _instruction(section: Section, at: int) -> Instruction | None:
     """The instruction of a piece; None for data, but for what is written as bytes and leaves a function."""
     piece, listed = section.pieces[at], section.listed[at]
-    if not piece.code or listed.is_alignment:
+    if not piece.code or (listed.is_alignment and piece.jump is None):
         return PADDING
     instructions = decode(piece.code) if not listed.is_data or len(piece.code) <= _LONGEST_INSTRUCTION else ()
     if listed.is_data and not (instructions and instructions[-1].mnemonic == "ret"):

@@ -17,7 +17,7 @@ from cyclelens.analyzer.assembly.listings import Listing
 
 INPUT, RESULT = "input.asm", "made.asm"
 """What the two texts are called where NASM runs."""
-MAXIMUM_RESULT = 16 << 20
+MAXIMUM_RESULT = 32 << 20
 """Bytes; a file with x86inc becomes less than one megabyte."""
 NEEDS_ASSEMBLER = "preprocess-only mode"
 """What NASM says of a macro that asks for an address: the preprocessor alone knows none."""

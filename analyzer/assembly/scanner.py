@@ -20,16 +20,18 @@ MARKER_WORDS = re.compile(r"(?:cyclelens|osaca|llvm-mca)-\w", re.IGNORECASE)
 _TOKEN_PATTERN = r"""
     (?P<newline>\r\n|\n|\r)
   | (?P<comment>\#[^\r\n]*|//[^\r\n]*|;[ \t;]{{0,8}}(?=cyclelens-|osaca-|llvm-mca-)[^\r\n]*{semicolon})
-  | (?P<block>/\*)
+  | (?P<block>/\*){slash}
   | (?P<separator>;)
   | (?P<string>"(?:[^"\\\r\n]++|\\[^\r\n])*+"?)
   | (?P<character>'(?:\\[^\r\n]|[^\\\r\n])'?)
 """
 _FLAGS = re.VERBOSE | re.IGNORECASE
 _TOKENS = {
-    False: re.compile(_TOKEN_PATTERN.format(semicolon=""), _FLAGS),
-    True: re.compile(_TOKEN_PATTERN.format(semicolon=r"|;[^\r\n]*"), _FLAGS),
+    False: re.compile(_TOKEN_PATTERN.format(semicolon="", slash="|(?P<slash>/)"), _FLAGS),
+    True: re.compile(_TOKEN_PATTERN.format(semicolon=r"|;[^\r\n]*", slash=""), _FLAGS),
 }
+_NOTHING_BUT_LABELS = re.compile(r"(?:.*:)?\s*", re.DOTALL)
+"""Behind that GNU as takes one slash for the beginning of a comment."""
 _PREPROCESSOR = re.compile(r"#(?:if|ifdef|ifndef|elif|else|endif|define|undef|include)\b")
 BLOCK_EDGE = re.compile(r"\s*\.(rept|rep|irp|irpc|endr|macro|endm)\b", re.IGNORECASE)
 """Where a macro or a repetition begins or ends."""
@@ -237,8 +239,13 @@ def _scan_lines(found: Part, text: str, start: int, semicolon_comments: bool) ->
             start = position = end
             if kind == "newline":
                 return end
-        elif kind in ("comment", "block"):
-            if kind == "block":
+        elif kind in ("comment", "block") or (
+            kind == "slash" and _NOTHING_BUT_LABELS.fullmatch("".join([*pieces, text[position:begin]]))
+        ):
+            if kind == "slash":
+                newline = LINE_END.search(text, end)
+                end = len(text) if newline is None else newline.start()
+            elif kind == "block":
                 close = text.find("*/", end)
                 if close < 0:
                     found.open_comment = begin

@@ -121,3 +121,21 @@ def test_the_plain_part_of_nasm_is_read() -> None:
     assert result.regions[0].code.hex() == "480307" + "4883c708" + "813fff000000" + "488d0d00000000" + (
         "48ffce" + "75e7"
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("nop\n/ comment ; inc %eax\nret", "90c3"),
+        ("nop\n  / it's falls short ;-)\nret", "90c3"),
+        ("nop ; / comment ; inc %eax\nret", "90c3"),
+        ("a: / comment ; inc %eax\nret", "c3"),
+        ('nop\r\n/ "open\r\nret', "90c3"),
+        ("mov $8 / 2, %al ; inc %eax", "b004ffc0"),
+    ],
+)
+def test_a_slash_in_front_of_everything_else_begins_a_comment(text: str, code: str) -> None:
+    # GNU as 2.40, without --divide
+    assembled = assemble(f"# cyclelens-begin\n{text}\n# cyclelens-end\n", syntax="att")
+    assert not [problem for problem in assembled.problems if problem.severity == "error"]
+    assert assembled.regions[0].code.hex() == code

@@ -239,6 +239,20 @@ def test_a_jump_over_padding_is_padding_in_the_object_too(tmp_path: Path) -> Non
 
 
 @needs_nasm
+@pytest.mark.parametrize("inner", ["", "inner: dec rsi\njnz inner\n"], ids=["one loop", "a loop within"])
+def test_where_nasm_fills_a_gap_with_a_jump_the_padding_is_not_executed(inner: str, tmp_path: Path) -> None:
+    text = "%use smartalign\nsection .text align=64\nglobal f:function\nf: xor eax, eax\n"
+    text += f"start: inc rax\nalign 32\n{inner}add rax, 2\ndec rdi\njnz start\nret\n"
+    (tmp_path / "k.asm").write_text(text)
+    subprocess.run(["nasm", "-f", "elf64", "-o", "k.o", "k.asm"], cwd=tmp_path, check=True)
+    in_object = by_loop(object_loops((tmp_path / "k.o").read_bytes()))
+    in_text = by_loop(assemble(text, regions="loops").regions)
+    assert any(line.text.startswith("jmp") for loop in in_object for region in loop for line in region.lines)
+    assert [essence(loop) for loop in in_text] == [essence(loop) for loop in in_object]
+    assert [places_of(loop) for loop in in_text] == [places_of(loop) for loop in in_object]
+
+
+@needs_nasm
 def test_labels_of_macros_and_of_alignments_are_not_the_same() -> None:
     # NASM numbers both, in another order once macros are followed by themselves.
     text = "%use smartalign\n; cyclelens-begin\n%rep 9\n%push x\njmp %$end\nnop\n%$end: ret\n%pop\n"
