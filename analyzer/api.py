@@ -834,17 +834,18 @@ def predict_many(
     tables: Path | None = None,
     options: ModelOptions = PUBLISHED,
     copies: int | None = 1,
+    analyzer: Analyzer | None = None,
 ) -> Iterator[PredictResult]:
     """Figures of blocks in hexadecimal, in their order, those of a batch together (``predict_batch``).
 
     Some hundred blocks make a good batch (``predict_batch``). ``jobs``: number of processes; with more than
-    one, the input is read a few batches ahead. Raises ``UnknownMicroarchitecture``
-    and ``TablesUnavailable`` when the first result is asked for.
+    one, the input is read a few batches ahead; with one, ``analyzer`` answers if it is given. Raises
+    ``UnknownMicroarchitecture`` and ``TablesUnavailable`` when the first result is asked for.
     """
     registry.get(microarchitecture)
     task = _Task(microarchitecture, mode, alignment, tables, options, copies)
     if jobs <= 1:
-        analyzer = Analyzer(open_store(tables))
+        analyzer = analyzer or Analyzer(open_store(tables))
         for batch in batches:
             yield from _predict_hex(analyzer, batch, task)
         return

@@ -24,7 +24,6 @@ from cyclelens.analyzer.commands.common import (
     InputError,
     alignment,
     new_parser,
-    one_microarchitecture,
 )
 from cyclelens.analyzer.escaping import Painted, printable
 from cyclelens.analyzer.suggestions import did_you_mean
@@ -185,13 +184,21 @@ def _predict(arguments: list[str]) -> int:
     from cyclelens.analyzer.workers import collect_rarely
 
     collect_rarely()
+    from cyclelens.analyzer.commands import corpus
+
     parser = new_parser(
         "predict",
         "Read blocks of machine code from standard input, one a line in hexadecimal, and write their "
-        "cycles per iteration as CSV. A block that cannot be predicted has an empty figure and a reason; the "
-        "exit code is then 1.",
+        "cycles per iteration as CSV; with --input, do so with a file of blocks. A block that cannot be "
+        "predicted has an empty figure and a reason; the exit code is then 1.",
     )
-    parser.add_argument("--arch", type=one_microarchitecture, required=True, metavar="A")
+    parser.add_argument(
+        "--arch",
+        type=corpus.cores,
+        required=True,
+        metavar="A",
+        help="microarchitecture; with --input several (A,B), or all",
+    )
     parser.add_argument(
         "--mode",
         choices=("unroll", "loop"),
@@ -212,10 +219,18 @@ def _predict(arguments: list[str]) -> int:
     from cyclelens.analyzer.evaluation.arguments import add_model_arguments, model_options
 
     add_model_arguments(parser)
+    corpus.add_arguments(parser)
     options = parser.parse_args(arguments)
     chosen = model_options(parser, options)
     if options.copies != 1 and options.mode != "loop":
         parser.error("--copies goes with --mode loop")
+    if (options.input is None) != (options.output is None):
+        parser.error("--input and --output go together")
+    if options.input is not None:
+        return corpus.run(options, chosen)
+    if len(options.arch) > 1 or "all" in options.arch:
+        parser.error("several microarchitectures go with --input")
+    (arch,) = options.arch
 
     import csv
     from collections import deque
@@ -224,8 +239,8 @@ def _predict(arguments: list[str]) -> int:
     from cyclelens.analyzer.facts.store import TablesUnavailable
     from cyclelens.analyzer.microarchitectures.values import confidence
 
-    if doubts := confidence(options.arch):
-        print(f"note: {options.arch}: confidence: {doubts}", file=sys.stderr)
+    if doubts := confidence(arch):
+        print(f"note: {arch}: confidence: {doubts}", file=sys.stderr)
     waiting: deque[str] = deque()
 
     def batches() -> Iterator[list[str]]:
@@ -236,7 +251,7 @@ def _predict(arguments: list[str]) -> int:
     writer = csv.writer(sys.stdout, lineterminator="\n")
     results = predict_many(
         batches(),
-        options.arch,
+        arch,
         options.mode,
         alignment=options.alignment,
         jobs=options.jobs,

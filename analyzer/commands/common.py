@@ -13,8 +13,10 @@ from cyclelens.analyzer.model.frozen import replace
 from cyclelens.analyzer.usage import Parser
 
 if TYPE_CHECKING:
+    from cyclelens.analyzer.api import Analyzer
     from cyclelens.analyzer.insight.whatif import Experiment
     from cyclelens.analyzer.model.result import Analysis, AnalysisOptions, Prediction, RegionAnalysis
+    from cyclelens.analyzer.model.source import Origin
 
 NO_REGION = "no-region"
 """Code of the problem that a text has nothing to analyse: for commands only, an editor may show any text."""
@@ -179,26 +181,33 @@ def add_analysis_arguments(
 
 def analyze_file(options: argparse.Namespace, *, trace: bool = False, account: bool = False) -> Analysis:
     """The analysis that ``add_analysis_arguments`` describe. Raises InputError if it cannot be done."""
-    data = read_bytes(options.file)
-
     from cyclelens.analyzer.api import Analyzer
     from cyclelens.analyzer.facts.store import TablesUnavailable
 
+    data = read_bytes(options.file)
     chosen = analysis_options(options, trace=trace, account=account)
     try:
-        if not data.startswith(ELF_MAGIC):
-            if options.function is not None:
-                raise InputError(f"{options.file}: --function is for ELF files, and this is none")
-            return explained(Analyzer().analyze(to_text(data), chosen), chosen)
-
-        from cyclelens.analyzer.assembly.elf import ObjectFileError
-
-        try:
-            return Analyzer().analyze_object(data, chosen, options.function)
-        except ObjectFileError as error:
-            raise InputError(f"{options.file}: {error}") from None
+        return analyze_bytes(Analyzer(), data, options.file, chosen, options.function)
     except TablesUnavailable as error:
         raise InputError(error) from None
+
+
+def analyze_bytes(
+    analyzer: Analyzer, data: bytes, file: str, chosen: AnalysisOptions, function: str | None
+) -> Analysis:
+    """The analysis of a file's content: an assembly text, or an ELF file and a ``function`` of it, or all.
+    Raises InputError, and what ``Analyzer.analyze`` raises."""
+    if not data.startswith(ELF_MAGIC):
+        if function is not None:
+            raise InputError(f"{file}: --function is for ELF files, and this is none")
+        return explained(analyzer.analyze(to_text(data), chosen), chosen)
+
+    from cyclelens.analyzer.assembly.elf import ObjectFileError
+
+    try:
+        return analyzer.analyze_object(data, chosen, function)
+    except ObjectFileError as error:
+        raise InputError(f"{file}: {error}") from None
 
 
 _NOTHING_READ = frozenset({"binary-file", "file-too-large", "no-such-region", "not-preprocessed"})
@@ -260,11 +269,7 @@ def analysis_options(
     found = tuple(_pre_include(name, origin.include_paths) for name in options.pre_includes)
     origin = replace(origin, defines=tuple(options.defines), pre_includes=found)
     if getattr(options, "file", "-") != "-":
-        path = os.path.abspath(options.file)
-        here = os.getcwd()
-        # Whoever works in a folder knows what is in it.
-        folders = {os.path.dirname(path), *([here] if path.startswith(os.path.join(here, "")) else [])}
-        origin = replace(origin, path=path, folders=tuple(sorted(folders)))
+        origin = beside(origin, options.file)
     given = {"arch": options.arch, "mode": options.mode, "alignment": options.alignment}
     forced = {key for key, value in given.items() if value is not None}
     return AnalysisOptions(
@@ -283,6 +288,16 @@ def analysis_options(
         account=account,
         forced=frozenset(forced | ({"align"} if "alignment" in forced else set())),
     )
+
+
+def beside(origin: Origin, file: str) -> Origin:
+    """The origin of a text in this file: what lies beside it may be read, and what lies below the current
+    folder if the file does too."""
+    path = os.path.abspath(file)
+    here = os.getcwd()
+    # Whoever works in a folder knows what is in it.
+    folders = {os.path.dirname(path), *([here] if path.startswith(os.path.join(here, "")) else [])}
+    return replace(origin, path=path, folders=tuple(sorted(folders)))
 
 
 def _pre_include(name: str, folders: Iterable[str]) -> str:

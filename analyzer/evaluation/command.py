@@ -9,13 +9,14 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
+from cyclelens.analyzer.corpora.formats import CorpusError
 from cyclelens.analyzer.evaluation import report
 from cyclelens.analyzer.evaluation.arguments import add_model_arguments, model_options
 from cyclelens.analyzer.evaluation.datasets import MODES, Sample, Selection, read_kernels, read_samples
 from cyclelens.analyzer.evaluation.files import DatasetError
 from cyclelens.analyzer.evaluation.heatmap import check_possible, write_heatmap
 from cyclelens.analyzer.evaluation.kernels import TRACE_ROUNDS, compare_kernels
-from cyclelens.analyzer.evaluation.predictions import Cache, default_jobs, predict_all
+from cyclelens.analyzer.evaluation.predictions import Cache, default_jobs, predict_all, read_predictions
 from cyclelens.analyzer.evaluation.summary import evaluate
 from cyclelens.analyzer.facts.store import TablesUnavailable
 from cyclelens.analyzer.microarchitectures import registry
@@ -38,7 +39,7 @@ def main(argv: Sequence[str]) -> int:
     except registry.UnknownMicroarchitecture as error:
         _complain(str(error))
         return WRONG_USAGE
-    except (DatasetError, TablesUnavailable, OSError) as error:
+    except (DatasetError, CorpusError, TablesUnavailable, OSError) as error:
         _complain(str(error))
         return _PROBLEMS
     except KeyboardInterrupt:
@@ -83,6 +84,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--jobs", type=_count, default=default_jobs(), metavar="N", help="processes to use")
     parser.add_argument("--format", choices=("text", "json"), default="text")
     parser.add_argument("--resume", type=Path, metavar="FILE", help="keep finished predictions here")
+    parser.add_argument(
+        "--predictions",
+        type=Path,
+        metavar="FILE",
+        help="compare figures that `cyclelens predict --output FILE` wrote, and simulate nothing",
+    )
     parser.add_argument("--worst", type=int, default=10, metavar="N", help="how many of the worst to show")
     parser.add_argument(
         "--heatmap", type=Path, metavar="FILE", help="draw predicted against true figures (.svg or .png)"
@@ -141,7 +148,14 @@ def _figures(arguments: argparse.Namespace, options: ModelOptions) -> int:
     if not samples:
         raise DatasetError(f"{arguments.against} has no figures for this choice")
     cache = Cache(arguments.resume, version("cyclelens"), options)
-    predict_all(samples, cache, jobs=arguments.jobs, progress=sys.stderr.isatty(), options=options)
+    if arguments.predictions is None:
+        predict_all(samples, cache, jobs=arguments.jobs, progress=sys.stderr.isatty(), options=options)
+    else:
+        cache.outcomes = read_predictions(arguments.predictions)
+        known = [sample for sample in samples if sample.key in cache.outcomes]
+        if len(known) < len(samples):
+            _complain(f"{len(samples) - len(known)} of {len(samples)} figures have no prediction in the file")
+        samples = known
     pairs = [(sample, cache.outcomes[sample.key]) for sample in samples]
     evaluation = evaluate(str(arguments.against), pairs, worst=max(0, arguments.worst))
     text = report.as_text(evaluation) if arguments.format == "text" else report.as_json(evaluation) + "\n"

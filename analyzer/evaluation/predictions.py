@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from multiprocessing import get_context
 from pathlib import Path
 
+from cyclelens.analyzer.corpora.formats import HEX, CorpusError, format_of
 from cyclelens.analyzer.evaluation.blocks import BlockBuilder, Unpredictable
 from cyclelens.analyzer.evaluation.categories import category, front_end
 from cyclelens.analyzer.evaluation.datasets import Sample
@@ -105,6 +106,21 @@ class Cache:
                 self._cut_off = False
             for key, outcome in finished:
                 stream.write(json.dumps({"key": key} | asdict(outcome)) + "\n")
+
+
+def read_predictions(path: Path) -> dict[str, Outcome]:
+    """The figures of a file that ``cyclelens predict --output`` wrote, by the samples that need them; those
+    at another alignment than 0 are not told apart. Raises ``CorpusError``."""
+    table = format_of(path, written=True).table(path)
+    if not {HEX, "mode", "problems"} <= table.keys():
+        raise CorpusError(f"{path} is not a file of cyclelens predict --output")
+    outcomes = {}
+    for core in table.keys() - {HEX, "mode", "problems"}:
+        for code, mode, figure in zip(table[HEX], table["mode"], table[core], strict=True):
+            cycles = None if figure in (None, "") else float(figure)
+            problem = "" if cycles is not None else "no figure"
+            outcomes[Sample(code.lower(), core, mode, 0.0).key] = Outcome(cycles, problem)
+    return outcomes
 
 
 def predict_all(

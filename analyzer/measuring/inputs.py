@@ -15,17 +15,18 @@ class InputsError(ValueError):
 
 def with_marker(inputs: Inputs, text: str) -> Inputs:
     """The inputs with those of a marker's ``init=rsi:0x10000,rcx:100,[0x10008]:7``. Raises InputsError."""
-    return _with_pairs(inputs, (pair.partition(":") for pair in text.split(",") if pair.strip()))
+    return with_pairs(inputs, (pair.partition(":") for pair in text.split(",") if pair.strip()))
 
 
 def read_inputs(text: str) -> Inputs:
     """Inputs from a file: one ``rsi = 0x10000`` or ``[0x10008] = 7`` on a line, ``#`` begins a comment. What
     is not named is as in ``DISTINCT``. Raises InputsError."""
     lines = (line.partition("#")[0].strip() for line in text.splitlines())
-    return _with_pairs(DISTINCT, (line.partition("=") for line in lines if line))
+    return with_pairs(DISTINCT, (line.partition("=") for line in lines if line))
 
 
-def _with_pairs(inputs: Inputs, pairs: Iterable[tuple[str, str, str]]) -> Inputs:
+def with_pairs(inputs: Inputs, pairs: Iterable[tuple[str, str, str]]) -> Inputs:
+    """The inputs with others: name, separator (empty: there is no value), value. Raises InputsError."""
     registers, words = dict(inputs.registers), dict(inputs.words)
     for name, separator, text in pairs:
         name, value = name.strip(), _number(text)

@@ -145,6 +145,7 @@ else:
                 else:
                     known = dataclasses.field(default=default)
                 described.append((name, kind, known))
-            made = dataclasses.make_dataclass(cls.__name__, described, kw_only=self._kw_only)
+            made = dataclasses.make_dataclass(cls.__name__, described, kw_only=self._kw_only, frozen=True)
             cls.__dataclass_fields__ = made.__dataclass_fields__
+            cls.__dataclass_params__ = made.__dataclass_params__
             return cls.__dataclass_fields__

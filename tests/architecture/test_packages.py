@@ -16,6 +16,8 @@ def folders_with_modules() -> set[str]:
 
 
 def package_name(folder: str) -> str:
+    if folder == "analyzer/public":
+        return "cyclelens"
     top, *rest = folder.split("/")
     return ".".join([MAPPED[top], *rest])
 

@@ -73,7 +73,9 @@ def shipped_files() -> set[str]:
     """What a wheel must hold: every module and every data file of the packages."""
     kept = {".py", ".sqlite", ".txt", ".md", ".typed"}
     return {
-        f"{inside}/{file.relative_to(ROOT / folder).as_posix()}"
+        f"{inside}/{file.relative_to(ROOT / folder).as_posix()}".replace(
+            "cyclelens/analyzer/public/", "cyclelens/"
+        )
         for folder, inside in FOLDERS.items()
         for file in (ROOT / folder).rglob("*")
         if file.suffix in kept or file.name == "py.typed"
@@ -132,6 +134,12 @@ def test_a_block_is_predicted(installed: Path, tmp_path: Path) -> None:
         installed, tmp_path, "predict", "--arch", "SKL", "--mode", "unroll", text="6605341249ffcf\n"
     )
     assert run.stdout == "hex,cycles_per_iteration,problem\n6605341249ffcf,3.42,\n", run.stderr
+
+
+def test_the_library_is_there(installed: Path, tmp_path: Path) -> None:
+    script = "import cyclelens; print(cyclelens.__version__, cyclelens.predict('90').cycles_per_iteration)"
+    run = subprocess.run([installed / "python", "-c", script], capture_output=True, text=True, cwd=tmp_path)
+    assert run.stdout.split()[1:] == ["0.25"], run.stderr
 
 
 @pytest.mark.parametrize("command", ["lsp", "evaluate", "data"])

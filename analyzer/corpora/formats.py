@@ -1,0 +1,252 @@
+"""The files that hold blocks and figures. A new format is a class here and an entry in ``FORMATS``.
+
+A file is read in spans of some thousand rows, each by itself, so that memory does not grow with the file.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple, Protocol
+
+HEX = "hex"
+MAXIMUM_LINE = 1 << 20
+"""Bytes: far more than a block can have."""
+
+Table = Mapping[str, Sequence[Any]]
+"""Columns of equal length by name."""
+
+
+class CorpusError(ValueError):
+    """A file that cannot be read or written as a corpus; the message says which and why."""
+
+
+class Span(NamedTuple):
+    """Rows of a file that follow each other."""
+
+    start: int
+    """Where they begin, as their format counts."""
+    rows: int
+
+
+class Writer(Protocol):
+    """Writes one file; a context manager."""
+
+    def write(self, table: Table) -> None:
+        """Add rows; every call has the same columns."""
+
+    def __enter__(self) -> Writer: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+class Format(Protocol):
+    """How files of one kind are read and written."""
+
+    def spans(self, path: Path, rows: int) -> Iterator[Span]:
+        """The whole file in spans of at most this many rows."""
+
+    def blocks(self, path: Path, span: Span, column: str) -> list[str]:
+        """The blocks of a span, in hexadecimal. Raises CorpusError if there is no such column."""
+
+    def table(self, path: Path) -> Table:
+        """All columns of a (small) file that ``writer`` wrote."""
+
+    def writer(self, path: Path) -> Writer:
+        """A new file."""
+
+
+def format_of(path: Path, *, written: bool = False) -> Format:
+    """By the name's end. Raises CorpusError."""
+    found = FORMATS.get(path.suffix)
+    known = [suffix for suffix in FORMATS if not (written and suffix == ".txt")]
+    if found is None or path.suffix not in known:
+        raise CorpusError(f"{path}: the name must end in {', '.join(known)}")
+    return found
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Text
+
+
+class _Text:
+    """A block on a line and nothing else; spans count bytes."""
+
+    def spans(self, path: Path, rows: int) -> Iterator[Span]:
+        with path.open("rb") as stream:
+            self._skip_header(stream)
+            while True:
+                start, count = stream.tell(), 0
+                while count < rows and (line := stream.readline(MAXIMUM_LINE + 1)):
+                    if len(line) > MAXIMUM_LINE:
+                        raise CorpusError(f"{path}: a line has more than {MAXIMUM_LINE:,} bytes")
+                    count += 1
+                if not count:
+                    return
+                yield Span(start, count)
+
+    def _skip_header(self, stream: Any) -> None:
+        """Lines before the first row."""
+
+    def blocks(self, path: Path, span: Span, column: str) -> list[str]:
+        return [line.strip() for line in self._lines(path, span)]
+
+    def _lines(self, path: Path, span: Span) -> list[str]:
+        with path.open("rb") as stream:
+            stream.seek(span.start)
+            return [stream.readline().decode(errors="replace") for _ in range(span.rows)]
+
+    def table(self, path: Path) -> Table:
+        raise NotImplementedError("no figures are written as text")
+
+    def writer(self, path: Path) -> Writer:
+        raise NotImplementedError("no figures are written as text")
+
+
+class _Csv(_Text):
+    """Comma-separated values with a header, a row on a line."""
+
+    def _skip_header(self, stream: Any) -> None:
+        stream.readline(MAXIMUM_LINE)
+
+    def _header(self, path: Path) -> list[str]:
+        with path.open(encoding="utf-8-sig", errors="replace", newline="") as stream:
+            return next(csv.reader([stream.readline(MAXIMUM_LINE)]), [])
+
+    def blocks(self, path: Path, span: Span, column: str) -> list[str]:
+        header = self._header(path)
+        if column not in header:
+            raise CorpusError(f"{path} has no column '{column}'; it has: {', '.join(header) or 'none'}")
+        place = header.index(column)
+        rows = (next(csv.reader([line]), []) for line in self._lines(path, span))
+        return [row[place].strip() if place < len(row) else "" for row in rows]
+
+    def table(self, path: Path) -> Table:
+        with path.open(encoding="utf-8", newline="") as stream:
+            header, *rows = csv.reader(stream)
+        return {name: [row[place] for row in rows] for place, name in enumerate(header)}
+
+    def writer(self, path: Path) -> Writer:
+        return _CsvWriter(path)
+
+
+class _CsvWriter:
+    def __init__(self, path: Path) -> None:
+        self._stream = path.open("w", encoding="utf-8", newline="")
+        self._writer = csv.writer(self._stream, lineterminator="\n")
+        self._begun = False
+
+    def write(self, table: Table) -> None:
+        if not self._begun:
+            self._writer.writerow(table)
+            self._begun = True
+        self._writer.writerows(
+            ["" if value is None else value for value in row] for row in zip(*table.values(), strict=True)
+        )
+
+    def __enter__(self) -> _CsvWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stream.close()
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Parquet
+
+
+def _arrow() -> tuple[Any, Any]:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise CorpusError(
+            "Parquet files need pyarrow, which is not installed: pip install 'cyclelens[parquet]'"
+        ) from None
+    return pyarrow, pyarrow.parquet
+
+
+class _Parquet:
+    """Spans count rows. A row group is read at once: the file's own writer decides how large that is."""
+
+    def spans(self, path: Path, rows: int) -> Iterator[Span]:
+        file = self._open(path)
+        first = 0
+        # No span crosses a row group, or groups would be read twice.
+        for group in range(file.num_row_groups):
+            count = file.metadata.row_group(group).num_rows
+            for start in range(0, count, rows):
+                yield Span(first + start, min(rows, count - start))
+            first += count
+
+    def blocks(self, path: Path, span: Span, column: str) -> list[str]:
+        file = self._open(path)
+        names = file.schema_arrow.names
+        if column not in names:
+            raise CorpusError(f"{path} has no column '{column}'; it has: {', '.join(names) or 'none'}")
+        first = 0
+        for group in range(file.num_row_groups):
+            count = file.metadata.row_group(group).num_rows
+            if span.start < first + count:
+                values = file.read_row_group(group, columns=[column]).column(column)
+                found = values.slice(span.start - first, span.rows).to_pylist()
+                return [_hexadecimal(value) for value in found]
+            first += count
+        raise CorpusError(f"{path} has fewer rows than before")
+
+    def _open(self, path: Path) -> Any:
+        arrow, parquet = _arrow()
+        try:
+            return parquet.ParquetFile(path)
+        except arrow.ArrowException as error:
+            raise CorpusError(f"{path} is no Parquet file: {error}") from None
+
+    def table(self, path: Path) -> Table:
+        columns: dict[str, list[Any]] = self._open(path).read().to_pydict()
+        return columns
+
+    def writer(self, path: Path) -> Writer:
+        return _ParquetWriter(path)
+
+
+def _hexadecimal(value: object) -> str:
+    """Blocks may be binary values, too."""
+    return value.hex() if isinstance(value, bytes) else str(value or "")
+
+
+class _ParquetWriter:
+    def __init__(self, path: Path) -> None:
+        self._arrow, self._parquet = _arrow()
+        self._path = path
+        self._writer: Any = None
+
+    def write(self, table: Table) -> None:
+        arrow = self._arrow
+        kinds = {name: arrow.string() if name in TEXTS else arrow.float64() for name in table}
+        rows = arrow.table(
+            {name: arrow.array(values, kinds[name]) for name, values in table.items()}, arrow.schema(kinds)
+        )
+        if self._writer is None:
+            self._writer = self._parquet.ParquetWriter(self._path, rows.schema)
+        self._writer.write_table(rows)
+
+    def __enter__(self) -> _ParquetWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._writer is not None:
+            self._writer.close()
+
+
+TEXTS = frozenset({HEX, "mode", "problems"})
+"""Columns that hold text; all others hold figures."""
+
+FORMATS: dict[str, Format] = {".parquet": _Parquet(), ".csv": _Csv(), ".txt": _Text()}

@@ -1,0 +1,238 @@
+"""A corpus in parts. A part is all that a process or a machine needs to know: ``predict_part`` reads its
+rows, predicts them, and puts its file in place at once, so that it is there or is not, and a second call does
+nothing. ``run`` does all parts on this machine; clusters call ``predict_part`` themselves (docs/corpora.md).
+
+The figures are a table: ``hex``, ``mode``, a column of cycles per iteration for each core, named like it, and
+``problems``, which says for which core there is no figure, and why.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cyclelens.analyzer.api import predict_many
+from cyclelens.analyzer.corpora.formats import HEX, CorpusError, Span, Table, format_of
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
+from cyclelens.analyzer.shared import shared_analyzer
+from cyclelens.analyzer.workers import start_worker
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+ROWS = 10_000
+"""Of a part: some seconds of work for each core."""
+_BATCH = 512
+_JOB = "job.json"
+_AHEAD = 2
+"""Parts in flight for each process."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """Some rows of a corpus and what to predict for them. Can be pickled; ``predict_part`` does it."""
+
+    input: str
+    span: Span
+    output: str
+    """The part's own file."""
+    cores: tuple[str, ...]
+    mode: str = "unroll"
+    copies: int | None = 1
+    alignment: int = 0
+    column: str = HEX
+    options: ModelOptions = PUBLISHED
+
+
+def parts(
+    input: Path | str,
+    output: Path | str,
+    cores: Sequence[str],
+    *,
+    mode: str = "unroll",
+    copies: int | None = 1,
+    alignment: int = 0,
+    column: str = HEX,
+    options: ModelOptions = PUBLISHED,
+    rows: int = ROWS,
+) -> list[Part]:
+    """The parts of a corpus (``.parquet``, ``.csv`` with a header, ``.txt``) whose figures are to stand in
+    ``output`` (``.parquet`` or ``.csv``); finished ones among them, which ``predict_part`` passes over.
+
+    They stand in a folder beside it, ``OUTPUT.parts``, until ``join`` puts them together. ``cores``: names,
+    or only ``all``. Raises CorpusError if that folder has parts of another run, and for a file that cannot be
+    read; UnknownMicroarchitecture.
+    """
+    source, target = Path(input), Path(output)
+    names = list(registry.names()) if list(cores) == ["all"] else [registry.get(name).name for name in cores]
+    suffix = target.suffix
+    format_of(target, written=True)
+    folder = _folder(target)
+    try:
+        found = [
+            Part(
+                input=str(source),
+                span=span,
+                output=str(folder / f"{number:06}{suffix}"),
+                cores=tuple(dict.fromkeys(names)),
+                mode=mode,
+                copies=copies,
+                alignment=alignment,
+                column=column,
+                options=options,
+            )
+            for number, span in enumerate(format_of(source).spans(source, rows))
+        ]
+        state = source.stat()
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CorpusError(f"{error.filename}: {error.strerror}") from None
+    if not found:
+        raise CorpusError(f"{source} holds no blocks")
+    first = asdict(found[0])
+    job = {"cyclelens": version("cyclelens"), "rows": rows}
+    job |= {"bytes": state.st_size, "changed": state.st_mtime_ns}
+    _claim(folder, json.dumps(job | first, sort_keys=True))
+    return found
+
+
+def _folder(output: Path) -> Path:
+    return output.with_name(output.name + ".parts")
+
+
+def _claim(folder: Path, job: str) -> None:
+    """The folder is this run's, or becomes it."""
+    file = folder / _JOB
+    if not file.exists():
+        _put(file, lambda path: path.write_text(job, encoding="utf-8"))
+    if file.read_text(encoding="utf-8") != job:
+        raise CorpusError(
+            f"{folder} holds parts of another run (other blocks, options or version): remove it, or name "
+            "another output"
+        )
+
+
+def _put(file: Path, write: Callable[[Path], object]) -> None:
+    """The whole file or none of it, whoever else writes it at the same time."""
+    partial = file.with_name(f"{file.stem}.{os.getpid()}.partial{file.suffix}")
+    try:
+        write(partial)
+        os.replace(partial, file)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def predict_part(part: Part) -> str:
+    """Predict a part, unless its file is there; returns the file's name. Raises CorpusError."""
+    output = Path(part.output)
+    if output.exists():
+        return part.output
+    blocks = format_of(Path(part.input)).blocks(Path(part.input), part.span, part.column)
+    table = _figures(part, blocks)
+
+    def write(path: Path) -> None:
+        with format_of(path, written=True).writer(path) as writer:
+            writer.write(table)
+
+    try:
+        _put(output, write)
+    except OSError as error:
+        raise CorpusError(f"{output}: {error.strerror}") from None
+    return part.output
+
+
+def _figures(part: Part, blocks: Sequence[str]) -> Table:
+    batches = [blocks[start : start + _BATCH] for start in range(0, len(blocks), _BATCH)]
+    columns: dict[str, list[float | None]] = {}
+    problems: list[list[str]] = [[] for _ in blocks]
+    with shared_analyzer() as analyzer:
+        for core in part.cores:
+            results = list(
+                predict_many(
+                    batches,
+                    core,
+                    part.mode,
+                    alignment=part.alignment,
+                    options=part.options,
+                    copies=part.copies,
+                    analyzer=analyzer,
+                )
+            )
+            figures = (each.cycles_per_iteration for each in results)
+            columns[core] = [None if cycles is None else round(cycles, 2) for cycles in figures]
+            for row, result in enumerate(results):
+                if result.problem:
+                    problems[row].append(f"{core}: {result.problem}")
+    head: dict[str, Sequence[object]] = {HEX: blocks, "mode": [_mode(part)] * len(blocks)}
+    return {**head, **columns, "problems": ["; ".join(each) for each in problems]}
+
+
+def _mode(part: Part) -> str:
+    """As files of figures name it (``evaluation.datasets``)."""
+    if part.mode == "unroll" or part.copies == 1:
+        return part.mode
+    return "copies" if part.copies is None else f"loop of {part.copies} copies"
+
+
+def run(found: Sequence[Part], jobs: int) -> Iterator[Part]:
+    """Predict the parts in ``jobs`` processes, and say of each when it is done. If it is stopped, the parts
+    that are under way are lost, and finished ones are not."""
+    if jobs == 1:
+        for part in found:
+            predict_part(part)
+            yield part
+        return
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=start_worker)
+    waiting: deque[tuple[Part, Future[str]]] = deque()
+    remaining = iter(found)
+    try:
+        while True:
+            for part in islice(remaining, jobs * _AHEAD - len(waiting)):
+                waiting.append((part, pool.submit(predict_part, part)))
+            if not waiting:
+                return
+            part, future = waiting.popleft()
+            future.result()
+            yield part
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def join(found: Sequence[Part], output: Path | str) -> int:
+    """Put the files of all parts together and remove their folder; returns how many blocks lack a figure for
+    a core. Raises CorpusError if a file is missing."""
+    target = Path(output)
+    kind = format_of(target, written=True)
+    without = 0
+
+    def write(path: Path) -> None:
+        nonlocal without
+        with kind.writer(path) as writer:
+            for part in found:
+                if not Path(part.output).exists():
+                    raise CorpusError(f"{part.output} is missing: that part is not finished")
+                table = kind.table(Path(part.output))
+                without += sum(
+                    any(value in (None, "") for value in row)
+                    for row in zip(*(table[core] for core in part.cores), strict=True)
+                )
+                writer.write(table)
+
+    try:
+        _put(target, write)
+        shutil.rmtree(_folder(target))
+    except OSError as error:
+        raise CorpusError(f"{target}: {error.strerror}") from None
+    return without
