@@ -20,7 +20,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from cyclelens.analyzer.assembly.frontend import assemble
-from cyclelens.analyzer.assembly.gnu_backend import GnuClient
+from cyclelens.analyzer.assembly.gnu_backend import GNU_AS
+from cyclelens.analyzer.assembly.program_client import ProgramClient
 from cyclelens.analyzer.model.source import AssembledFile
 
 PACKAGES = ("libdav1d6", "libx264-164", "libx265-199", "libssl3")
@@ -122,7 +123,7 @@ def compare_shapes() -> None:
             new = len(found) - before
             print(f"{library.name}: {counted.total():,} instructions, {new:,} new shapes", flush=True)
     texts = list(dict.fromkeys(found.values()))
-    reference = GnuClient().encode([("att", text) for text in texts])
+    reference = ProgramClient(GNU_AS).encode([("att", text) for text in texts])
     texts = [text for text in texts if reference["att", text].failure is None]
     print(f"{len(texts):,} shapes that GNU as assembles again")
     for external in (False, True):

@@ -160,12 +160,18 @@ class Encoder:
         """Ask one assembler after the other for what none before it had bytes for."""
         left = {index: question for index, question in questions.items() if question.fallback is not None}
         refusing: dict[int, list[str]] = {index: [] for index in left}
+        refused_by_program: set[int] = set()
         for fallback in FALLBACKS:
             if fallback.is_program and not self.may_run:
                 continue
-            asked = [question.fallback for question in left.values() if question.fallback is not None]
+            wanted = {
+                index: question
+                for index, question in left.items()
+                if not (fallback.is_program and index in refused_by_program)
+            }
+            asked = [question.fallback for question in wanted.values() if question.fallback is not None]
             replies = fallback.client().encode(asked, self.stop) if asked else {}
-            for index, question in list(left.items()):
+            for index, question in wanted.items():
                 assert question.fallback is not None
                 reply = replies[question.fallback]
                 if reply.failure is None:
@@ -185,6 +191,8 @@ class Encoder:
                     encoded[index] = Refused("assembler-timeout", message)
                 elif reply.failure is Failure.REFUSED:
                     refusing[index].append(fallback.title)
+                    if fallback.is_program:
+                        refused_by_program.add(index)
         for index, question in left.items():
             refused = encoded[index]
             if question.request is None and getattr(refused, "code", "") == "unsupported-instruction":
@@ -192,7 +200,7 @@ class Encoder:
                 if names := " and ".join(refusing[index]):
                     message = no_such(question.mnemonic, names, several=len(refusing[index]) > 1)
                 elif self.may_run:
-                    message += " GNU as (binutils) or LLVM (pip install cyclelens[llvm]) could."
+                    message += " GNU as (binutils), clang or LLVM (pip install cyclelens[llvm]) could."
                 encoded[index] = Refused("unsupported-instruction", message)
 
 

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from cyclelens.analyzer.assembly import llvm_backend
 from cyclelens.analyzer.assembly.assembler_client import Failure, Reply, Request
+from cyclelens.analyzer.assembly.clang_backend import shared_clang_client
 from cyclelens.analyzer.assembly.gnu_backend import shared_gnu_client
 
 
@@ -25,7 +26,8 @@ class Client(Protocol):
 @dataclass(frozen=True, slots=True)
 class Fallback:
     """``name``: what its lines are marked with. ``is_program``: it is a program of the machine, which may not
-    be run for texts that nobody trusts."""
+    be run for texts that nobody trusts; what one of them refuses, the others are not asked for: each costs a
+    keystroke some milliseconds."""
 
     name: str
     title: str
@@ -55,5 +57,6 @@ def _llvm_client() -> Client:
 
 FALLBACKS = (
     Fallback("gnu as", "GNU as", True, shared_gnu_client, cuts=True),
+    Fallback("clang", "clang", True, shared_clang_client),
     Fallback("llvm", "LLVM", False, _llvm_client),
 )

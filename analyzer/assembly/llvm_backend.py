@@ -10,11 +10,11 @@ import importlib.util
 import os
 import select
 import signal
-import struct
 import sys
 
 from cyclelens.analyzer.assembly import child
 from cyclelens.analyzer.assembly.assembler_client import AssemblerClient
+from cyclelens.analyzer.assembly.objects import code_sections
 
 COMMAND = (sys.executable, "-P", "-X", "utf8", "-m", "cyclelens.analyzer.assembly.llvm_backend")
 TIMEOUT = 0.25
@@ -25,8 +25,6 @@ SELF_TEST = (
 )
 _TRIPLE = "x86_64-unknown-linux-gnu"
 _HEADERS = {"att": "", "intel": ".intel_syntax noprefix\n"}
-_SECTION = struct.Struct("<IIQQQQIIQQ")
-_EXECUTABLE = 4
 
 
 class Engine:
@@ -67,17 +65,8 @@ class Engine:
         text = f"{_HEADERS[dialect]}{statement}\n"
         escaped = "".join(c if c.isalnum() or c in " ,.%$()*+-{}[]_" else f"\\{ord(c):02x}" for c in text)
         module = self._parse(f'target triple = "{_TRIPLE}"\nmodule asm "{escaped}"\n')
-        return _code(self._machine.emit_object(module)) or "!empty"
-
-
-def _code(elf: bytes) -> str:
-    """The bytes of the section with code in an object that LLVM has just made."""
-    (table,), (count,) = struct.unpack_from("<Q", elf, 0x28), struct.unpack_from("<H", elf, 0x3C)
-    for number in range(count):
-        header = _SECTION.unpack_from(elf, table + number * _SECTION.size)
-        if header[2] & _EXECUTABLE and header[5]:
-            return bytes(elf[header[4] : header[4] + header[5]]).hex()
-    return ""
+        code = b"".join(code_sections(self._machine.emit_object(module)).values())
+        return code.hex() or "!empty"
 
 
 def is_installed() -> bool:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from cyclelens.analyzer.assembly import confinement, external, includes, listings, nasm_macros
 from cyclelens.analyzer.assembly.elf import ObjectFile, ObjectFileError
 from cyclelens.analyzer.assembly.expansion import Note
+from cyclelens.analyzer.assembly.gnu_backend import shared_gnu_client
 from cyclelens.analyzer.assembly.includes import Included
 from cyclelens.analyzer.assembly.listings import Listing
 from cyclelens.analyzer.assembly.nasm_macros import INPUT, RESULT, Made
@@ -118,7 +119,7 @@ def assemble_file(name: str, text: str, origin: Origin, cancel: Callable[[], boo
 
 
 def _gas(text: str, origin: Origin, _found: Included, cancel: Callable[[], bool]) -> Assembled:
-    program = external.find_program("as")
+    program = shared_gnu_client().program
     if program is None:
         return Assembled("gnu as", failure="GNU as is not on PATH.")
     result = Assembled("gnu as")

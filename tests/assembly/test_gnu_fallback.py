@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 
 import pytest
 from cyclelens.analyzer.assembly import encoding, external, frontend, llvm_backend
 from cyclelens.analyzer.assembly.assembler_client import AssemblerClient, Failure, Reply, Request
+from cyclelens.analyzer.assembly.clang_backend import CLANG, shared_clang_client
 from cyclelens.analyzer.assembly.dialect import ATT
 from cyclelens.analyzer.assembly.fallbacks import FALLBACKS, Fallback
-from cyclelens.analyzer.assembly.gnu_backend import GnuClient, parse_listing, shared_gnu_client
+from cyclelens.analyzer.assembly.gnu_backend import GNU_AS, parse_listing, shared_gnu_client
 from cyclelens.analyzer.assembly.instructions import (
     MismatchError,
     Question,
@@ -20,6 +21,7 @@ from cyclelens.analyzer.assembly.instructions import (
     prepare,
 )
 from cyclelens.analyzer.assembly.program import Kind, Program, Statement
+from cyclelens.analyzer.assembly.program_client import ProgramClient
 from cyclelens.analyzer.assembly.scope import StatementScope
 from cyclelens.analyzer.model.source import AssembledFile
 
@@ -81,22 +83,87 @@ def test_which_assembler_made_a_line_is_told(region: Callable[..., AssembledFile
 
 
 needs_llvm = pytest.mark.skipif(not llvm_backend.is_installed(), reason="llvmlite is not installed")
-LLVM = tuple(fallback for fallback in FALLBACKS if fallback.name == "llvm")
+needs_clang = pytest.mark.skipif(not shared_clang_client().available, reason="clang is not on PATH")
 
 
-@needs_llvm
+def only(monkeypatch: pytest.MonkeyPatch, *fallbacks: Fallback) -> None:
+    """These are asked, and nothing is remembered of what others answered."""
+    monkeypatch.setattr(encoding, "FALLBACKS", fallbacks)
+    monkeypatch.setattr(encoding, "MEMORIES", {})
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param("llvm", marks=needs_llvm), pytest.param("clang", marks=needs_clang)]
+)
 @pytest.mark.parametrize(("att", "intel", "expected"), BOTH, ids=[case[0] for case in BOTH])
-def test_llvm_encodes_it_too(
-    region: Callable[..., AssembledFile], monkeypatch: pytest.MonkeyPatch, att: str, intel: str, expected: str
+def test_llvm_and_clang_encode_it_too(
+    region: Callable[..., AssembledFile],
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    att: str,
+    intel: str,
+    expected: str,
 ) -> None:
-    monkeypatch.setattr(encoding, "FALLBACKS", LLVM)
+    only(monkeypatch, *(each for each in FALLBACKS if each.name == name))
     for text, syntax in ((att, "att"), (intel, "intel")):
         result = region(f"nop\n{text}\nnop", syntax, external=True)
         if not expected or "bcst" in text:  # GNU as's own word
             assert [(p.line, p.code) for p in result.problems] == [(2, "unsupported-instruction")]
             continue
         assert result.problems == (), text
-        assert [(line.code.hex(), line.backend) for line in result.regions[0].lines][1] == (expected, "llvm")
+        assert [(line.code.hex(), line.backend) for line in result.regions[0].lines][1] == (expected, name)
+
+
+def _same(client: ProgramClient) -> ProgramClient:
+    return client
+
+
+@needs_clang
+def test_clang_is_asked_where_there_is_no_gnu_as_and_only_there(
+    region: Callable[..., AssembledFile], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: set[Request] = set()
+
+    class Watched(ProgramClient):
+        def encode(
+            self, requests: Iterable[Request], cancel: Callable[[], bool] = lambda: False
+        ) -> Mapping[Request, Reply]:
+            asked.update(requests)
+            return super().encode(requests, cancel)
+
+    clang = Fallback("clang", "clang", True, lambda: Watched(CLANG))
+    for gnu, expected in ((shared_gnu_client(), 0), (ProgramClient(GNU_AS, "/no/as"), 2)):
+        monkeypatch.setattr(
+            encoding, "FALLBACKS", (Fallback("gnu as", "GNU as", True, lambda g=gnu: g), clang)
+        )
+        asked.clear()
+        result = region("vaddps %zmm0, %zmm1, %zmm2\nfrobnicatez %zmm0, %zmm1", external=True)
+        assert len(asked) == (expected if shared_gnu_client().available else 2)
+        assert result.regions[0].lines[0].code.hex() == "62f1744858d0"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the stand-ins are shell scripts")
+@needs_gnu_as
+def test_a_gnu_as_for_another_processor_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "as").write_text("#!/bin/sh\necho unrecognized option --64 >&2\nexit 1\n")
+    (tmp_path / "as").chmod(0o755)
+    real = external.find_program("as")
+    assert real is not None
+    (tmp_path / "x86_64-elf-as").symlink_to(real)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    client = ProgramClient(GNU_AS)
+    assert client.program == str(tmp_path / "x86_64-elf-as")
+    assert client.encode([("att", "nop")])["att", "nop"].code == b"\x90"
+
+
+@needs_clang
+def test_what_clang_refuses_does_not_disturb_its_neighbours() -> None:
+    asked = [("att", "frobnicate %eax"), ("att", "vaddps %zmm0,%zmm1,%zmm2"), ("intel", "vmovups zmm1,zmm2")]
+    replies = shared_clang_client().encode([*asked, ("att", "mov %eax")])
+    assert [replies[request].code.hex() for request in asked] == ["", "62f1744858d0", "62f17c4810ca"]
+    assert replies[asked[0]].failure is replies["att", "mov %eax"].failure is Failure.REFUSED
 
 
 @needs_llvm
@@ -126,8 +193,8 @@ def test_what_nobody_encodes_names_those_who_refused(
             return dict.fromkeys(requests, Reply(failure=self.failure))
 
     def message(*failures: Failure) -> tuple[str, str]:
-        made = [Fallback("x", f"Number {n}", True, partial(Client, f)) for n, f in enumerate(failures)]
-        monkeypatch.setattr(encoding, "FALLBACKS", tuple(made))
+        made = [Fallback("x", f"Number {n}", False, partial(Client, f)) for n, f in enumerate(failures)]
+        only(monkeypatch, *made)
         (problem,) = region("vaddps %zmm0, %zmm1, %zmm2", external=True).problems
         return problem.code, problem.message
 
@@ -183,7 +250,7 @@ def test_a_program_in_the_current_folder_is_never_run(
     for path in (".", "", str(tmp_path)):
         monkeypatch.setenv("PATH", path)
         assert external.find_program("as") is None
-        assert not GnuClient().available
+        assert not ProgramClient(GNU_AS).available
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the stand-ins are shell scripts")
@@ -193,7 +260,7 @@ def test_a_program_that_hangs_or_lies_is_not_used(tmp_path: Path, monkeypatch: p
         program = tmp_path / f"as{number}"
         program.write_text(f"#!/bin/sh\n{script}\n")
         program.chmod(0o755)
-        client = GnuClient(str(program))
+        client = ProgramClient(GNU_AS, str(program))
         assert not client.available
         reply = client.encode([("att", "vaddps %zmm0,%zmm1,%zmm2")])
         assert [r.failure for r in reply.values()] == [Failure.UNAVAILABLE]
@@ -201,7 +268,7 @@ def test_a_program_that_hangs_or_lies_is_not_used(tmp_path: Path, monkeypatch: p
 
 @needs_gnu_as
 def test_that_it_was_killed_is_not_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    client, request = GnuClient(), ("att", "nop")
+    client, request = ProgramClient(GNU_AS), ("att", "nop")
 
     def killed(*_: object, **__: object) -> None:
         raise external.KilledError
@@ -248,7 +315,7 @@ def test_listings_with_continued_lines() -> None:
 
 @needs_gnu_as
 def test_a_refused_statement_does_not_disturb_its_neighbours() -> None:
-    client = GnuClient()
+    client = ProgramClient(GNU_AS)
     asked = [("att", "frobnicate %eax"), ("att", "vaddps %zmm0,%zmm1,%zmm2"), ("intel", "vmovups zmm1,zmm2")]
     replies = client.encode(asked)
     assert [replies[request].code.hex() for request in asked] == ["", "62f1744858d0", "62f17c4810ca"]
