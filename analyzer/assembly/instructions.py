@@ -509,7 +509,12 @@ def _question(
     for number, operand in enumerate(operands):
         if isinstance(operand, Memory) and operand.is_absolute and mnemonic != "movabs":
             if not -(1 << 31) <= operand.displacement < (1 << 31):
-                raise UnsupportedError("An address of more than 32 bits needs 'movabs'.")
+                message = "An address of more than 32 bits needs 'movabs'."
+                named = {one.name for one in operands if isinstance(one, Register)}
+                # Only these have a form with 64 bits, and one that cuts them.
+                if mnemonic == "lea" or (mnemonic.startswith("mov") and named & {*_ACCUMULATORS, "al"}):
+                    raise UnsupportedError(message)
+                raise OperandError(message)
             asked[number] = Memory(index="rax", scale=2, displacement=_MARK, size=operand.size)
             repair = Repair.ABSOLUTE
     if att:

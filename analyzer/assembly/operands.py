@@ -134,6 +134,8 @@ _SIZES = {
 _SIZE = re.compile(rf"({'|'.join(_SIZES)})\b\s*(?:ptr\b\s*|(bcst)\b\s*|(?=\[|[c-gs]s\s*:))", re.IGNORECASE)
 _RESERVED = frozenset([*_SIZES, "ptr", "bcst", "offset", "flat"])
 _DECORATION = re.compile(r"\{\s*%?(k[0-7]|z|1to(?:2|4|8|16|32)|(?:r[nduz]-)?sae)\s*\}", re.IGNORECASE)
+_SIZE_WITHIN = re.compile(r"\[\s*(\w+\s+ptr)\b", re.IGNORECASE)
+"""``[QWORD PTR 8[rax]]``, as GCC writes calls."""
 _SEGMENT = re.compile(r"%?([c-gs]s)\s*:\s*", re.IGNORECASE)
 _REGISTER_IN = re.compile(r"%\s*[A-Za-z]\w*")
 _BARE_WORD = re.compile(r"(?<![%\w.$@])[A-Za-z]\w*(?![\w.$@])")
@@ -277,7 +279,7 @@ def _memory(
         raise OperandError(f"'{index or base}' cannot be used like this in an address.")
     if base in ("rip", "eip") and index is not None:
         raise OperandError("An address relative to rip has no index.")
-    is_wide = base in registers.GENERAL_64 or index in registers.GENERAL_64
+    is_wide = base == "rip" or base in registers.GENERAL_64 or index in registers.GENERAL_64
     if is_wide and not -(1 << 31) <= displacement < 1 << 31:
         raise OperandError(f"{displacement:#x} is out of the range of a displacement (32 bits with a sign).")
     return Memory(segment, base, index, scale, displacement, size)
@@ -308,6 +310,8 @@ def _plain_intel(text: str, scope: Scope, *, branch: bool, relative: bool) -> Op
         return _immediate(text[match.end() :], scope)
     size = None
     broadcasts: tuple[str, ...] = ()
+    if match := _SIZE_WITHIN.match(text):
+        text = f"{match[1]} [{text[match.end() :]}"
     if match := _SIZE.match(text):
         size = _SIZES[match[1].lower()]
         broadcasts = ("bcst",) if match[2] else ()

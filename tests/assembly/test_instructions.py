@@ -48,6 +48,8 @@ SAME = [
     ("rep movsb (%rsi), (%rdi)", "rep movs byte ptr [rdi], byte ptr [rsi]", "f3a4"),
     ("rep stosw", "rep stosw", "66f3ab"),
     ("call *%rax", "call rax", "ffd0"),
+    ("call *8(%rdx,%rax)", "call [QWORD PTR 8[rdx+rax]]", "ff540208"),
+    ("jmp *%fs:16", "jmp [QWORD PTR fs:16]", "64ff242510000000"),
     ("jmp *8(%rax)", "jmp qword ptr [rax + 8]", "ff6008"),
     ("fsub %st, %st(1)", "fsub st(1), st", None),
     ("endbr64", "endbr64", "f30f1efa"),
