@@ -402,7 +402,9 @@ def _doubt(text: str, scope: Scope) -> str:
             text = outside
         if any(not _evaluate(name, scope).is_constant for name in _LABEL.findall(text)):
             return "GNU as takes the distance of two labels wrongly behind a register: put it in parentheses."
-    elif value.later and ("*" in text or any(scope.is_set(name) for name in names)):
+    elif (value.later and ("*" in text or any(scope.is_set(name) for name in names))) or (
+        value.symbol is not None and scope.is_set(value.symbol)
+    ):
         return "What GNU as makes of this displacement cannot be told: set its symbols further up."
     return ""
 

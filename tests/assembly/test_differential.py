@@ -234,6 +234,13 @@ def test_what_the_unknown_does_not_matter_for_is_refused(region: Callable[..., A
         assert "cannot be told" in found.problems[0].message
 
 
+def test_a_symbol_of_a_symbol_behind_a_register_is_refused(region: Callable[..., AssembledFile]) -> None:
+    # GNU as looks through both behind a register in Intel syntax, and nowhere else.
+    text = ".set a, b\n.set b, 7\n"
+    assert "cannot be told" in region(f"{text}mov [rdx+a], eax", "intel").problems[0].message
+    assert region(f"{text}mov %eax, a(%rdx)").regions[0].code.hex() == "898207000000"
+
+
 def test_a_distance_that_gnu_as_forgets_is_refused(region: Callable[..., AssembledFile]) -> None:
     found = region("top: mov eax, [r12 + top - .]", "intel")
     assert "in parentheses" in found.problems[0].message
