@@ -151,7 +151,10 @@ class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         from importlib.metadata import version
 
-        print(f"cyclelens {version('cyclelens')}")
+        from cyclelens.analyzer.simulator.form import compiled
+
+        form = "" if compiled() else " (uncompiled: about 50 times slower)"
+        print(f"cyclelens {version('cyclelens')}{form}")
         parser.exit()
 
 

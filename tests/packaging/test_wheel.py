@@ -16,7 +16,16 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = {"analyzer": "cyclelens/analyzer", "server": "cyclelens/server", "data": "cyclelens/data"}
-BUILT_FROM = ["pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE", "docs", *FOLDERS]
+BUILT_FROM = [
+    "pyproject.toml",
+    "setup.py",
+    "MANIFEST.in",
+    "README.md",
+    "LICENSE",
+    "THIRD-PARTY.md",
+    "docs",
+    *FOLDERS,
+]
 TIMEOUT = 1200
 """Seconds, generous: the stages are compiled twice."""
 
