@@ -547,7 +547,7 @@ class Analyzer:
 
         about = (code, model.name, loop, tuple(latencies.items()), options.model)
         # The same with and without a trace.
-        places = self._places.get((*about, placement))
+        places = self._places[*about, placement]
         hurried = places is None and options.quick and len(placement.offsets) * len(code) > _QUICK_BYTES
         asked = (*about, placement, hurried, options.causes, options.alternatives, way and way.message, forks)
         key = (*asked, options.trace, options.trace_rounds if options.trace else None)
@@ -561,7 +561,7 @@ class Analyzer:
             block = run.block(shown)
             simulation = run.simulation(block)
             if places is None and not hurried:
-                figures = self._figures.get(about)
+                figures = self._figures[about]
                 if figures is None:
                     figures = self._figures[about] = {}
                 places = run.positions(placement.offsets, block, simulation, figures)

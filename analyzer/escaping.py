@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 
 _KEPT = "\n\t"
-_SPECIAL = re.compile(r"[\\`*_\[\]|~@]|:(?=//)|(?<=www)\.")
+_SPECIAL = r"[\\`*_\[\]|~@]|:(?=//)|(?<=www)\."
 """Opens a link, an image, code or emphasis, or ends the cell of a table; `@`, `:` and `.`: of links without
 brackets."""
-_LEADING = re.compile(r"^(\d*)([-+#=.)])")
+_LEADING = r"^(\d*)([-+#=.)])"
 """Makes a heading, a list or a rule of a line."""
 
 
@@ -53,8 +53,10 @@ def painted(text: str, colour: str) -> Painted:
 def prose(text: str) -> str:
     """Markdown for a text as it is, in one line: no link, no image, no HTML, no end of a table's cell."""
     line = " ".join(printable(text).split())
-    escaped = _SPECIAL.sub(r"\\\g<0>", line.replace("&", "&amp;")).replace("<", "&lt;").replace(">", "&gt;")
-    return _LEADING.sub(r"\1\\\2", escaped)
+    escaped = (
+        re.sub(_SPECIAL, r"\\\g<0>", line.replace("&", "&amp;")).replace("<", "&lt;").replace(">", "&gt;")
+    )
+    return re.sub(_LEADING, r"\1\\\2", escaped)
 
 
 def code(text: str) -> str:

@@ -7,7 +7,7 @@ was typed and changed again does not. Generations change between texts only (or 
 
 from __future__ import annotations
 
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 from weakref import WeakSet
 
 _Key = TypeVar("_Key")
@@ -17,46 +17,55 @@ _SLACK = 256
 """Entries beyond two texts: small texts are not worth forgetting at once."""
 
 
-class Recent(Generic[_Key, _Value]):
-    """Values by key; none of them is None."""
+class Recent(dict[_Key, _Value | None]):
+    """Values by key; none of them is None. ``recent[key]`` is the value, which counts as used; None if it is
+    not known (any more).
+
+    A dictionary, because every instruction asks several of these: it is the young generation.
+    """
 
     def __init__(self, most: int) -> None:
         """``most``: entries of a generation at the end of a batch."""
-        self._young: dict[_Key, _Value] = {}
-        self._old: dict[_Key, _Value] = {}
+        super().__init__()
+        self._old: dict[_Key, _Value | None] = {}
         self._most = most
         self._needed = 0
         """Entries that one text used."""
         self._turned = False
         _ALL.add(self)
 
-    def __len__(self) -> int:
-        return len(self._young) + len(self._old)
+    __hash__ = object.__hash__  # type: ignore[assignment]
+    __eq__ = object.__eq__
 
-    def get(self, key: _Key) -> _Value | None:
-        """The value, which counts as used; None if it is not known (any more)."""
-        value = self._young.get(key)
-        if value is None and (value := self._old.pop(key, None)) is not None:
-            self._young[key] = value
+    def size(self) -> int:
+        """Entries of both generations."""
+        return len(self) + len(self._old)
+
+    def get(self, key: _Key) -> _Value | None:  # type: ignore[override]
+        """As ``recent[key]``, which is quicker; a dictionary would ask the young generation alone."""
+        return self[key]
+
+    def __missing__(self, key: _Key) -> _Value | None:
+        value = self._old.pop(key, None)
+        if value is not None:
+            self[key] = value
         return value
-
-    def __setitem__(self, key: _Key, value: _Value) -> None:
-        self._young[key] = value
 
     def next_text(self) -> None:
         """Another text is about to be worked on, or a later version of one."""
         if self._turned:
-            self._needed, self._turned = len(self._young), False
-        if len(self._young) > 2 * self._needed + _SLACK:
+            self._needed, self._turned = len(self), False
+        if len(self) > 2 * self._needed + _SLACK:
             self._turn()
 
     def next_batch(self) -> None:
         """More machine code is about to be worked on; what it needs is not known."""
-        if len(self._young) >= self._most:
+        if len(self) >= self._most:
             self._turn()
 
     def _turn(self) -> None:
-        self._old, self._young = self._young, {}
+        self._old = dict(self)
+        self.clear()
         self._turned = True
 
 

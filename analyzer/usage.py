@@ -13,7 +13,21 @@ _UNKNOWN = "unrecognized arguments: "
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors fit on two lines."""
+    """A parser whose errors fit on two lines, and that asks for the width of the terminal only for help: it
+    would for every argument that it is told of, and needs several modules for that."""
+
+    _columns = 80
+
+    def format_help(self) -> str:
+        """The help, as wide as the terminal."""
+        from shutil import get_terminal_size
+
+        self._columns = get_terminal_size().columns
+        return super().format_help()
+
+    def _get_formatter(self) -> argparse.HelpFormatter:
+        # As argparse does it, but for the module that knows the width.
+        return self.formatter_class(prog=self.prog, width=self._columns - 2)  # type: ignore[call-arg]
 
     def error(self, message: str) -> NoReturn:
         """End the program with exit code 2; the message stands before the usage."""

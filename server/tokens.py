@@ -108,7 +108,7 @@ def _inside_comment(lines: Sequence[str], line: int) -> bool:
 
 def _known(line: str, inside: bool, semicolon_comments: bool) -> tuple[tuple[Token, ...], bool]:
     key = (line, inside, semicolon_comments)
-    known = _LINES.get(key)
+    known = _LINES[key]
     if known is None:
         known = _LINES[key] = line_tokens(line, inside, semicolon_comments)
     return known

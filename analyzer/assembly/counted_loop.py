@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cyclelens.analyzer.assembly.decoder import decode, used_registers
+from cyclelens.analyzer.assembly.decoder import GENERAL_PURPOSE, decode, used_bits
 from cyclelens.analyzer.model.instruction import Instruction
 
-_ENCODING_ORDER = ("RAX", "RCX", "RDX", "RBX", "RSP", "RBP", "RSI", "RDI", *(f"R{n}" for n in range(8, 16)))
-_COUNTERS = (*(f"R{n}" for n in range(15, 7, -1)), "RBP", "RDI", "RSI", "RDX", "RCX", "RBX", "RAX")
+_COUNTERS = [GENERAL_PURPOSE.index(name) for name in ("RBP", "RDI", "RSI", "RDX", "RCX", "RBX", "RAX")]
+_COUNTERS[:0] = range(15, 7, -1)
 _JNZ_SHORT, _JNZ_NEAR = b"\x75", b"\x0f\x85"
 _INSTRUCTIONS = 256
 _MOST_COPIES = 250
@@ -28,15 +28,17 @@ def counted_loop(code: bytes, copies: int = 1) -> bytes | None:
 
 def loop_end(instructions: Sequence[Instruction], copies: int = 1) -> bytes | None:
     """What ``counted_loop`` puts behind that many copies of a block of these instructions."""
-    used: set[str] = set()
+    used = size = 0
     for instruction in instructions:
-        used |= used_registers(instruction.code)
-    counter = next((name for name in _COUNTERS if name not in used), None)
-    if counter is None:
+        used |= used_bits(instruction.code)
+        size += len(instruction.code)
+    for number in _COUNTERS:
+        if not used >> number & 1:
+            break
+    else:
         return None
-    number = _ENCODING_ORDER.index(counter)
     decrement = bytes([0x49 if number >= 8 else 0x48, 0xFF, 0xC8 | number & 7])
-    length = copies * sum([len(instruction.code) for instruction in instructions]) + len(decrement)
+    length = copies * size + len(decrement)
     displacement = -(length + 2)
     if displacement >= -128:
         return decrement + _JNZ_SHORT + displacement.to_bytes(1, "little", signed=True)

@@ -8,9 +8,8 @@ cached by their bytes, because decoding does not depend on the address (displace
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from cyclelens.analyzer.assembly.forms import forms_of
@@ -21,6 +20,7 @@ from iced_x86 import (
     CC_e,
     CC_ne,
     Code,
+    ConstantOffsets,
     CpuidFeature,
     Decoder,
     DecoderOptions,
@@ -52,7 +52,8 @@ _REX_PREFIXES = frozenset(range(0x40, 0x50))
 _ESCAPE_BYTES = {OpCodeTableKind.T0F: 1, OpCodeTableKind.T0F38: 2, OpCodeTableKind.T0F3A: 2}
 """0F, 0F 38, 0F 3A in front of the opcode of a legacy encoding."""
 
-_MODRM_KIND = re.compile(r"(_REG|_RM|_MEM|_MPX)$|^MEM(?!_OFFS)|_OR_MEM|^SIBMEM")
+_MODRM_ENDINGS = ("_REG", "_RM", "_MEM", "_MPX")
+"""Of operand kinds."""
 _STRING_KINDS = frozenset(
     {
         OpCodeOperandKind.SEG_RSI,
@@ -66,7 +67,10 @@ _STRING_KINDS = frozenset(
 _IMMEDIATES = frozenset(
     value for name, value in vars(OpKind).items() if name.startswith("IMMEDIATE") and isinstance(value, int)
 )
+_REGISTER, _MEMORY = OpKind.REGISTER, OpKind.MEMORY
 _BRANCHES = frozenset({OpKind.NEAR_BRANCH16, OpKind.NEAR_BRANCH32, OpKind.NEAR_BRANCH64})
+_REP, _REPNE = 3, 2
+"""Values of ``Instruction.repeat``."""
 _ADDRESS_ONLY = frozenset({Mnemonic.LEA, Mnemonic.BNDMK, Mnemonic.BNDCL, Mnemonic.BNDCN, Mnemonic.BNDCU})
 
 
@@ -77,7 +81,8 @@ def enum_names(module: object) -> dict[int, str]:
 
 def _register_names() -> dict[int, str | None]:
     names: dict[int, str | None] = {
-        value: re.sub(r"^(R\d+)L$", r"\1B", name) for value, name in enum_names(Register).items()
+        value: f"{name[:-1]}B" if name[0] == "R" and name[1].isdigit() and name[-1] == "L" else name
+        for value, name in enum_names(Register).items()
     }
     names[Register.NONE] = None
     return names
@@ -86,11 +91,13 @@ def _register_names() -> dict[int, str | None]:
 _REGISTERS = _register_names()
 """By number, in Intel's spelling: R8B where iced-x86 says R8L."""
 
-MNEMONICS = frozenset(name.lower() for name in enum_names(Mnemonic).values())
-"""All instructions by Intel's name; of conditions one name each."""
-_CODE_NAMES = enum_names(Code)
-_KIND_NAMES = enum_names(OpCodeOperandKind)
-_EXTENSION_NAMES = enum_names(CpuidFeature)
+_names = cache(enum_names)
+
+
+@cache
+def mnemonics() -> frozenset[str]:
+    """All instructions by Intel's name; of conditions one name each."""
+    return frozenset([name.lower() for name in enum_names(Mnemonic).values()])
 
 
 _SIGN_EXTENDED = frozenset(
@@ -136,26 +143,33 @@ class _CodeFacts:
     """64-bit operand size without REX.W (PUSH)."""
     force_64: bool
     """64-bit operand size whatever the prefixes (CALL)."""
-    visible: tuple[bool, ...]
-    """Per operand: shown by the tables."""
+    visible: tuple[int, ...]
+    """Numbers of the operands that the tables show."""
 
 
 @cache
 def _code_facts(code: int) -> _CodeFacts:
     info = OpCodeInfo(code)  # type: ignore[arg-type]
     kinds = info.op_kinds()
-    names = [_KIND_NAMES[kind] for kind in kinds]
+    names = [_names(OpCodeOperandKind)[kind] for kind in kinds]
+    has_modrm = any(_is_in_modrm(name) for name in names)
     is_3dnow = info.encoding == EncodingKind.D3NOW
     return _CodeFacts(
-        forms=forms_of(_CODE_NAMES[code]),
+        forms=forms_of(_names(Code)[code]),
         encoding=info.encoding,
         escape_bytes=1 if is_3dnow else _ESCAPE_BYTES.get(info.table, 0),
-        has_modrm=info.is_group or info.op_code_len == 2 or any(_MODRM_KIND.search(name) for name in names),
+        has_modrm=info.is_group or info.op_code_len == 2 or has_modrm,
         has_memory=any(name.startswith("MEM") or "_OR_MEM" in name for name in names),
         default_64=info.default_op_size64,
         force_64=info.force_op_size64 or info.intel_force_op_size64,
-        visible=tuple(kind not in _STRING_KINDS for kind in kinds),
+        visible=tuple(number for number, kind in enumerate(kinds) if kind not in _STRING_KINDS),
     )
+
+
+def _is_in_modrm(name: str) -> bool:
+    """Whether operands of this kind are encoded in the ModRM byte."""
+    is_address = name.startswith(("MEM", "SIBMEM")) and not name.startswith("MEM_OFFS")
+    return is_address or "_OR_MEM" in name or name.endswith(_MODRM_ENDINGS)
 
 
 _EXTENSIONS: dict[int, frozenset[str]] = {}
@@ -165,7 +179,7 @@ _EXTENSIONS: dict[int, frozenset[str]] = {}
 def _extensions(instruction: IcedInstruction) -> frozenset[str]:
     known = _EXTENSIONS.get(instruction.code)
     if known is None:
-        names = [_EXTENSION_NAMES[feature] for feature in instruction.cpuid_features()]
+        names = [_names(CpuidFeature)[feature] for feature in instruction.cpuid_features()]
         known = _EXTENSIONS[instruction.code] = frozenset(names)
     return known
 
@@ -213,33 +227,40 @@ def _operand_size(facts: _CodeFacts, wide: bool, has_66: bool) -> int:
     return 3 if facts.default_64 else 2
 
 
-def _memory_operand(instruction: IcedInstruction, code: bytes, offset: int, size: int) -> DecodedOperand:
-    base = _REGISTERS[instruction.memory_base]
-    if instruction.is_ip_rel_memory_operand:
+def _memory_operand(instruction: IcedInstruction, code: bytes, constants: ConstantOffsets) -> DecodedOperand:
+    size = constants.displacement_size
+    displacement = 0
+    if size and instruction.is_ip_rel_memory_operand:
+        offset = constants.displacement_offset
         displacement = int.from_bytes(code[offset : offset + size], "little", signed=True)
-    else:
+    elif size:
         displacement = _signed(instruction.memory_displacement)
-    return DecodedOperand(
+    return _address(
         OperandKind.AGEN if instruction.mnemonic in _ADDRESS_ONLY else OperandKind.MEMORY,
-        base=base,
-        index=_REGISTERS[instruction.memory_index],
-        scale=instruction.memory_index_scale,
-        displacement=displacement,
-        displacement_bits=8 * size,
+        instruction.memory_base,
+        instruction.memory_index,
+        instruction.memory_index_scale,
+        displacement,
+        8 * size,
     )
 
 
-def _form(instruction: IcedInstruction, facts: _CodeFacts, has_memory: bool) -> str:
+@lru_cache(maxsize=4096)
+def _address(
+    kind: OperandKind, base: int, index: int, scale: int, displacement: int, bits: int
+) -> DecodedOperand:
+    return DecodedOperand(kind, None, _REGISTERS[base], _REGISTERS[index], scale, displacement, bits)
+
+
+def _form(instruction: IcedInstruction, facts: _CodeFacts, repeat: int, has_memory: bool) -> str:
     """Name of the encoding form: a prefix's own form if the tables have one, else the plain one."""
     operand = "mem" if has_memory else "reg"
     if instruction.has_lock_prefix:
         prefix = " lock"
-    elif instruction.has_repne_prefix:
-        prefix = " repne"
-    elif instruction.has_rep_prefix:
-        prefix = " rep"
+    elif repeat:
+        prefix = " repne" if repeat == _REPNE else " rep"
     else:
-        prefix = ""
+        return facts.forms.get(operand, "")
     return facts.forms.get(operand + prefix) or facts.forms.get(operand, "")
 
 
@@ -250,17 +271,8 @@ def _invalid(code: bytes) -> Instruction:
 _INSTRUCTIONS: Recent[bytes, Instruction] = Recent(16_384)
 
 
-def _instruction(code: bytes) -> Instruction:
-    """The instruction that ``code`` consists of."""
-    known = _INSTRUCTIONS.get(code)
-    if known is None:
-        known = _INSTRUCTIONS[code] = _decode_one(code)
-    return known
-
-
-def _decode_one(code: bytes) -> Instruction:
-    decoder = Decoder(64, code, _OPTIONS)
-    instruction = decoder.decode()
+def _instruction(code: bytes, instruction: IcedInstruction, decoder: Decoder) -> Instruction:
+    """The instruction that ``code`` consists of; the decoder has just read it."""
     facts = _code_facts(instruction.code)
     constants = decoder.get_constant_offsets(instruction)
     prefix_end = _prefix_end(code)
@@ -272,19 +284,15 @@ def _decode_one(code: bytes) -> Instruction:
     immediate_bits = 0
     branch: int | None = None
     has_memory = False
-    for position, visible in enumerate(facts.visible):
+    for position in facts.visible:
         kind = instruction.op_kind(position)
-        if not visible:
-            continue
-        if kind == OpKind.REGISTER:
+        if kind == _REGISTER:
             operands.append(_register_operand(instruction.op_register(position)))
-        elif kind == OpKind.MEMORY:
+        elif kind == _MEMORY:
             has_memory = True
-            operands.append(
-                _memory_operand(instruction, code, constants.displacement_offset, constants.displacement_size)
-            )
+            operands.append(_memory_operand(instruction, code, constants))
         elif kind in _BRANCHES:
-            branch = _signed(instruction.near_branch_target - len(code))
+            branch = _signed(instruction.near_branch_target - instruction.next_ip)
             operands.append(_BRANCH_OPERAND)
         elif kind in _IMMEDIATES:
             operands.append(_IMMEDIATE_OPERAND)
@@ -299,27 +307,34 @@ def _decode_one(code: bytes) -> Instruction:
         text = _FORMATTER.format(instruction)
     else:
         text = f"{_FORMATTER.format_mnemonic(instruction)} .{branch + len(code):+d}"
-    repeat = 2 if instruction.has_repne_prefix else 3 if instruction.has_rep_prefix else 0
+    repeat = _REPNE if instruction.has_repne_prefix else _REP if instruction.has_rep_prefix else 0
+    mask: str | None = None
+    zeroing = broadcast = suppress_exceptions = False
+    if facts.encoding == EncodingKind.EVEX:
+        mask = _REGISTERS[instruction.op_mask]
+        zeroing, broadcast = instruction.zeroing_masking, instruction.is_broadcast
+        rounds = instruction.rounding_control != RoundingControl.NONE
+        suppress_exceptions = rounds or instruction.suppress_all_exceptions
+    # By position, which takes a third of the time.
     return Instruction(
-        code=code,
-        text=text,
-        mnemonic=mnemonic,
-        iform=_form(instruction, facts, has_memory),
-        operands=tuple(operands),
-        opcode_offset=opcode_offset,
-        has_66_prefix=has_66,
-        immediate=immediate,
-        immediate_bits=immediate_bits,
-        effective_operand_size=_operand_size(facts, _wide(code, facts, prefix_end), has_66),
-        mask=_REGISTERS[instruction.op_mask],
-        zeroing=instruction.zeroing_masking,
-        broadcast=instruction.is_broadcast,
-        suppress_exceptions=instruction.suppress_all_exceptions
-        or instruction.rounding_control != RoundingControl.NONE,
-        repeat=repeat,
-        rm=code[opcode_offset + 1] & 7 if facts.has_modrm else 0,
-        branch_displacement=branch,
-        extensions=_extensions(instruction),
+        code,
+        text,
+        mnemonic,
+        _form(instruction, facts, repeat, has_memory),
+        tuple(operands),
+        opcode_offset,
+        has_66,
+        immediate,
+        immediate_bits,
+        _operand_size(facts, _wide(code, facts, prefix_end), has_66),
+        mask,
+        zeroing,
+        broadcast,
+        suppress_exceptions,
+        repeat,
+        code[opcode_offset + 1] & 7 if facts.has_modrm else 0,
+        branch,
+        _extensions(instruction),
     )
 
 
@@ -366,12 +381,18 @@ def decode(code: bytes) -> tuple[Instruction, ...]:
             decoder.position = position
         else:
             end = decoder.position
-            result.append(_instruction(code[position:end]))
+            encoding = code[position:end]
+            known = _INSTRUCTIONS[encoding]
+            if known is None:
+                known = _INSTRUCTIONS[encoding] = _instruction(encoding, instruction, decoder)
+            result.append(known)
             position = end
     return tuple(result)
 
 
 _INFO = InstructionInfoFactory()
+GENERAL_PURPOSE = ("RAX", "RCX", "RDX", "RBX", "RSP", "RBP", "RSI", "RDI", *(f"R{n}" for n in range(8, 16)))
+"""In the order of their numbers in encodings."""
 _GENERAL_PURPOSE = {
     register: name
     for register in _REGISTERS
@@ -382,7 +403,24 @@ _GENERAL_PURPOSE = {
 
 
 _WRITES = frozenset({OpAccess.WRITE, OpAccess.COND_WRITE, OpAccess.READ_WRITE, OpAccess.READ_COND_WRITE})
-_USED_REGISTERS: Recent[bytes, frozenset[str]] = Recent(16_384)
+_BITS = {register: 1 << GENERAL_PURPOSE.index(name) for register, name in _GENERAL_PURPOSE.items()}
+_USED: Recent[bytes, int] = Recent(16_384)
+"""By encoding; the highest bit is always set, because no value may be 0."""
+_ALWAYS = 1 << len(GENERAL_PURPOSE)
+
+
+def used_bits(code: bytes) -> int:
+    """``used_registers`` as a set of bits: bit n stands for ``GENERAL_PURPOSE[n]``."""
+    known = _USED[code]
+    if known is None:
+        known = _ALWAYS
+        for instruction in Decoder(64, code, _OPTIONS):
+            for item in _INFO.info(instruction).used_registers():
+                known |= _BITS.get(item.register, 0)
+            # Addresses that are not accessed (multi-byte NOPs) are no use in the decoder's eyes.
+            known |= _BITS.get(instruction.memory_base, 0) | _BITS.get(instruction.memory_index, 0)
+        _USED[code] = known
+    return known
 
 
 def used_registers(code: bytes) -> frozenset[str]:
@@ -390,17 +428,8 @@ def used_registers(code: bytes) -> frozenset[str]:
     whether visible or implicit (RSP of PUSH, RAX of MUL), by their 64-bit names. Bytes that are no
     instruction use none.
     """
-    known = _USED_REGISTERS.get(code)
-    if known is not None:
-        return known
-    used: set[int] = set()
-    for instruction in Decoder(64, code, _OPTIONS):
-        used.update(item.register for item in _INFO.info(instruction).used_registers())
-        # Addresses that are not accessed (multi-byte NOPs) are no use in the decoder's eyes.
-        used.update((instruction.memory_base, instruction.memory_index))
-    names = frozenset([name for register in used if (name := _GENERAL_PURPOSE.get(register))])
-    _USED_REGISTERS[code] = names
-    return names
+    used = used_bits(code)
+    return frozenset([name for number, name in enumerate(GENERAL_PURPOSE) if used >> number & 1])
 
 
 def with_register(code: bytes, old: str, new: str) -> bytes:

@@ -13,9 +13,26 @@ FORMS_PATH = Path(__file__).with_name("forms.txt")
 
 
 @cache
-def _lines() -> dict[str, str]:
-    lines = FORMS_PATH.read_text(encoding="ascii").splitlines()
-    return dict(line.split("\t", 1) for line in lines if not line.startswith("#"))
+def _table() -> bytes:
+    return FORMS_PATH.read_bytes()
+
+
+def _line(code_name: str) -> str:
+    """What stands behind the name, empty if it is not there. The lines are sorted: to look for a few hundred
+    of them takes less time than to cut all apart."""
+    table, wanted = _table(), code_name.encode()
+    low, high = 0, len(table)
+    while low < high:
+        start = table.rfind(b"\n", 0, (low + high) // 2) + 1
+        end = table.index(b"\n", start)
+        name, _, forms = table[start:end].partition(b"\t")
+        if name == wanted:
+            return forms.decode().rstrip()
+        if name < wanted:
+            low = end + 1
+        else:
+            high = start
+    return ""
 
 
 @cache
@@ -23,5 +40,5 @@ def forms_of(code_name: str) -> dict[str, str]:
     """The forms of a decoder code by name: keys ``reg`` or ``mem``, with a prefix behind if it has forms
     of its own (``mem lock``). Empty if the tables do not have the instruction.
     """
-    line = _lines().get(code_name)
+    line = _line(code_name)
     return dict(item.split("=", 1) for item in line.split("\t")) if line else {}

@@ -322,7 +322,7 @@ class _Assembly:
         """The regions that the window became in an earlier version, if nothing that they depend on has
         changed: statements, their places, and what they ask of the rest of the text."""
         key, outside = window.circumstances = self._circumstances(window)
-        known = self.encoder.memory.regions.get(key)
+        known = self.encoder.memory.regions[key]
         return known[1] if known is not None and known[0] == outside else None
 
     def _circumstances(self, window: _Window) -> _Circumstances:

@@ -54,10 +54,10 @@ def no_such(mnemonic: str, who: str, *, several: bool = False) -> str:
     verb = "know" if several else "knows"
     if _is_known(mnemonic):
         return f"{who} {verb} no '{mnemonic}' with such operands."
-    hint = did_you_mean(mnemonic, decoder.MNEMONICS)
+    hint = did_you_mean(mnemonic, decoder.mnemonics())
     return f"{who} {verb} no instruction '{mnemonic}'{hint or '.'}"
 
 
 def _is_known(mnemonic: str) -> bool:
     names = {mnemonic, mnemonic[:-1] if mnemonic[-1] in _SUFFIXES else mnemonic}
-    return bool(names & (decoder.MNEMONICS | _OTHER_NAMES)) or _FAMILIES.fullmatch(mnemonic) is not None
+    return bool(names & (decoder.mnemonics() | _OTHER_NAMES)) or _FAMILIES.fullmatch(mnemonic) is not None

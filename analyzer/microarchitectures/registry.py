@@ -4,12 +4,14 @@ here."""
 from __future__ import annotations
 
 from importlib import import_module
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from cyclelens.analyzer.microarchitectures import processors
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.provenance import Certainty
 from cyclelens.analyzer.suggestions import nearest
+
+if TYPE_CHECKING:
+    from cyclelens.analyzer.microarchitectures.processors import Processor
 
 _FAMILIES = {
     "sandybridge": ("SNB", "IVB"),
@@ -110,7 +112,7 @@ def native_doubt() -> str:
 class _Identity(NamedTuple):
     """What a processor is taken for."""
 
-    processor: processors.Processor
+    processor: Processor
     name: str
     """Of its microarchitecture, simulated or not; empty if it is not known."""
     doubt: str = ""
@@ -121,6 +123,9 @@ _SWITCHED_OFF = {"ADL": ("AVX512",)}
 
 
 def _identity() -> _Identity | None:
+    # Here, because most users say which processor they mean, and start faster without it.
+    from cyclelens.analyzer.microarchitectures import processors
+
     processor = processors.this_processor()
     if processor is None:
         return None
@@ -144,7 +149,7 @@ def _identity() -> _Identity | None:
     )
 
 
-def _surplus(processor: processors.Processor, model: Microarchitecture) -> tuple[str, ...]:
+def _surplus(processor: Processor, model: Microarchitecture) -> tuple[str, ...]:
     """Extensions that the processor has and the model's core has not."""
     hidden = _SWITCHED_OFF.get(model.name, ())
     return tuple(

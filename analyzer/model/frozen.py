@@ -48,39 +48,60 @@ else:
                 changes[name] = getattr(value, name)
         return value.__class__(**changes)
 
-    def _complete(cls, slots, kw_only):
-        names = tuple(cls.__annotations__)
-        defaults = {name: cls.__dict__[name] for name in names if name in cls.__dict__}
-        if slots:
-            parts = {key: part for key, part in cls.__dict__.items() if key not in defaults}
-            del parts["__dict__"], parts["__weakref__"]
-            qualified = cls.__qualname__
-            cls = type(cls)(cls.__name__, cls.__bases__, parts | {"__slots__": names})
-            cls.__qualname__ = qualified
-        values = attrgetter(*names)
+    class _Frozen:
+        """What all classes of this module share."""
 
-        def first_init(self, *arguments, **named):
-            cls.__init__ = _constructor(cls, names, defaults, slots, kw_only)
-            cls.__init__(self, *arguments, **named)
+        __slots__ = ()
 
         def __eq__(self, other):
-            return values(self) == values(other) if other.__class__ is self.__class__ else NotImplemented
+            if other.__class__ is not self.__class__:
+                return NotImplemented
+            values = self._values
+            return values(self) == values(other)
 
         def __hash__(self):
-            return hash(values(self))
+            return hash(self._values(self))
 
-        cls.__init__ = first_init
-        cls.__eq__ = __eq__
-        cls.__hash__ = __hash__
-        cls.__repr__ = _repr
-        cls.__setattr__ = _refuse
-        cls.__delattr__ = _refuse
-        cls.__getstate__ = _state
-        cls.__setstate__ = _restore
-        cls._field_names = names
-        cls.__match_args__ = () if kw_only else names
-        cls.__dataclass_fields__ = _Fields(names, defaults, kw_only)
-        return cls
+        def __repr__(self):
+            values = ", ".join(f"{name}={getattr(self, name)!r}" for name in self._field_names)
+            return f"{type(self).__qualname__}({values})"
+
+        def __setattr__(self, name, value=None):
+            from dataclasses import FrozenInstanceError
+
+            raise FrozenInstanceError(f"cannot change field {name!r}")
+
+        __delattr__ = __setattr__
+
+        def __getstate__(self):
+            return [getattr(self, name) for name in self._field_names]
+
+        def __setstate__(self, state):
+            for name, value in zip(self._field_names, state, strict=True):
+                object.__setattr__(self, name, value)
+
+    def _complete(cls, slots, kw_only):
+        names = tuple(cls.__annotations__)
+        parts = dict(cls.__dict__)
+        del parts["__dict__"], parts["__weakref__"]
+        defaults = {name: parts[name] for name in names if name in parts}
+        if slots:
+            for name in defaults:
+                del parts[name]
+            parts["__slots__"] = names
+
+        def first_init(self, *arguments, **named):
+            made.__init__ = _constructor(made, names, defaults, slots, kw_only)
+            made.__init__(self, *arguments, **named)
+
+        # All of it before the class is made: it costs far more to add special methods to one that exists.
+        parts["__init__"] = first_init
+        parts["_values"] = attrgetter(*names)
+        parts["_field_names"] = names
+        parts["__match_args__"] = () if kw_only else names
+        parts["__dataclass_fields__"] = _Fields(names, defaults, kw_only)
+        made = type(cls.__name__, (_Frozen,), parts)
+        return made
 
     def _constructor(cls, names, defaults, slots, kw_only):
         """``__init__`` with the fields as its parameters."""
@@ -105,22 +126,6 @@ else:
         exec(text, known, made)
         made["__init__"].__qualname__ = f"{cls.__qualname__}.__init__"
         return made["__init__"]
-
-    def _repr(self):
-        values = ", ".join(f"{name}={getattr(self, name)!r}" for name in self._field_names)
-        return f"{type(self).__qualname__}({values})"
-
-    def _refuse(self, name, value=None):
-        from dataclasses import FrozenInstanceError
-
-        raise FrozenInstanceError(f"cannot change field {name!r}")
-
-    def _state(self):
-        return [getattr(self, name) for name in self._field_names]
-
-    def _restore(self, state):
-        for name, value in zip(self._field_names, state, strict=True):
-            object.__setattr__(self, name, value)
 
     class _Fields:
         """The standard library's description of the fields, made when it is first asked for."""

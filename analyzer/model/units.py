@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum, StrEnum
-from string import digits
 from typing import NamedTuple
 
 from cyclelens.analyzer.model.frozen import dataclass
@@ -231,8 +230,8 @@ def _joined(names: Sequence[str]) -> str:
     """``0156A`` for 0 1 5 6 A, ``ALU01+FP0`` for ALU0 ALU1 FP0, ``0,10`` for 0 10."""
     stems: dict[str, list[str]] = {}
     for name in names:
-        stem = name.rstrip(digits) if len(name) > 1 else ""
-        stems.setdefault(stem, []).append(name[len(stem) :])
+        stem = re.sub(r"\d+$", "", name) if len(name) > 1 else ""
+        stems.setdefault(stem, []).append(name.removeprefix(stem))
     return "+".join(
         stem + ("" if all(len(number) <= 1 for number in numbers) else ",").join(numbers)
         for stem, numbers in stems.items()

@@ -6,7 +6,8 @@ neighbours (macro-fusion, high-8 state, 512-bit code in the block, addresses) is
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -41,35 +42,45 @@ _MOST_KEPT = 16_384
 """Entries per microarchitecture; the templates that they share are few and stay."""
 
 
-class _Known:
-    """An instruction with its operands and the shape it shares with its siblings."""
+class _Shape:
+    """What an instruction shares with its siblings."""
 
-    __slots__ = ("fusible", "high8", "instruction", "names", "operands", "plain", "shape", "sibling")
+    __slots__ = ("as_branch", "fusible", "high8", "meets", "sibling", "templates")
+
+    def __init__(self, sibling: Prepared, as_branch: int) -> None:
+        self.sibling = sibling
+        """Prepared for the first instruction of this shape: the same but for registers and addresses."""
+        self.as_branch = as_branch
+        """Equal for branches that change the instruction that absorbs them alike."""
+        self.fusible = sibling.facts.macro_fusible_with
+        self.high8 = _touches_high8(sibling)
+        self.meets = bool(self.fusible) or self.high8 or sibling.is_branch or sibling.has_zmm_operand
+        """Whether it and its neighbours may matter to each other."""
+        self.templates: dict[tuple[object, ...], tuple[InstructionTemplate, Names]] = {}
+        """By all that matters of the neighbours (``_Context``), with the names of their registers."""
+
+
+class _Known:
+    """An instruction with its operands and its shape."""
+
+    __slots__ = ("instruction", "names", "operands", "plain", "shape")
 
     def __init__(
-        self,
-        instruction: Instruction,
-        operands: tuple[BoundOperand, ...],
-        shape: tuple[object, ...],
-        names: Names,
-        sibling: Prepared,
+        self, instruction: Instruction, operands: tuple[BoundOperand, ...], shape: _Shape, names: Names
     ) -> None:
         self.instruction = instruction
         self.operands = operands
         self.shape = shape
         self.names = names
-        self.sibling = sibling
-        """Prepared for the first instruction of this shape: the same but for registers and addresses."""
-        self.fusible = sibling.facts.macro_fusible_with
-        self.high8 = _touches_high8(sibling)
         self.plain: Entry | None = None
         """Its entry where nothing about its neighbours matters, as is most often the case."""
 
     def prepared(self) -> Prepared:
         """Prepared for this very instruction."""
-        if self.sibling.instruction is self.instruction:
-            return self.sibling
-        return rebind_prepared(self.sibling, self.instruction, self.operands)
+        sibling = self.shape.sibling
+        if sibling.instruction is self.instruction:
+            return sibling
+        return rebind_prepared(sibling, self.instruction, self.operands)
 
 
 class _Cache:
@@ -81,10 +92,10 @@ class _Cache:
         self.options = options
         self.matcher = Matcher(microarchitecture.facts_name)
         self.prepared: Recent[bytes, _Known] = Recent(_MOST_KEPT)
-        self.siblings: dict[tuple[object, ...], Prepared] = {}
+        self.shapes: dict[tuple[object, ...], _Shape] = {}
+        self.branches: dict[tuple[object, ...], int] = {}
         self.records: list[InstructionFacts] = []
         self.entries: Recent[tuple[object, ...], Entry] = Recent(_MOST_KEPT)
-        self.templates: dict[tuple[object, ...], tuple[InstructionTemplate, Names]] = {}
 
 
 _CACHES: WeakKeyDictionary[FactsStore, dict[tuple[object, ...], _Cache]] = WeakKeyDictionary()
@@ -111,36 +122,43 @@ def build_block(
 ) -> Block:
     """The block that the simulator runs. ``alignment`` is the address of the first byte modulo 64."""
     cache = _cache_of(store, microarchitecture, options)
-    known = [_known(instruction, cache, store) for instruction in instructions]
-    wide = high8 = False
-    for each in known:
-        if each is not None:
-            wide = wide or each.sibling.has_zmm_operand
-            high8 = high8 or each.high8
-    effects: list[tuple[frozenset[int], tuple[str, ...]]] | None = None
-    if high8 and microarchitecture.high8_renamed:
-        effects = high8_effects([None if each is None else each.prepared() for each in known])
-
-    addresses = [alignment]
-    for instruction in instructions:
-        addresses.append(addresses[-1] + len(instruction.code))
+    prepared = cache.prepared
+    known = [prepared[each.code] or _known(each, cache, store) for each in instructions]
     if microarchitecture.macro_ops is not None:
         made = _macro_op_entries(instructions, known, cache, loop)
         return Block(tuple(made), microarchitecture.name, loop, alignment)
-    absorbed = _absorbed(known, addresses, microarchitecture.fuses_across_lines)
+    meeting = {position for position, each in enumerate(known) if each is not None and each.shape.meets}
+    wide = high8 = False
+    for position in meeting:
+        shape = known[position].shape  # type: ignore[union-attr]
+        wide = wide or shape.sibling.has_zmm_operand
+        high8 = high8 or shape.high8
+    effects: list[tuple[frozenset[int], tuple[str, ...]]] | None = None
+    if high8 and microarchitecture.high8_renamed:
+        effects = high8_effects([None if each is None else each.prepared() for each in known])
+    addresses = list(accumulate([len(each.code) for each in instructions], initial=alignment))
+    absorbed = _absorbed(known, meeting, addresses, microarchitecture.fuses_across_lines)
+    meeting |= absorbed
     going_back = len(known) - 1 if loop and microarchitecture.taken_branch_units.mask else -1
-
+    if going_back >= 0:
+        meeting.add(going_back)
     fuses_moves = microarchitecture.fuses_moves
+    if wide or effects or fuses_moves:
+        meeting.update(range(len(known)))
+
     entries: list[Entry] = []
     for position, knowledge in enumerate(known):
         if knowledge is None:
             entries.append(_unknown(instructions[position]))
             continue
+        if position not in meeting:
+            entries.append(knowledge.plain or _plain(knowledge, cache))
+            continue
         branch = known[position + 1] if position + 1 in absorbed else None
         second = position in absorbed
         jcc = (
             microarchitecture.jcc_erratum
-            and (branch is not None or knowledge.sibling.is_branch)
+            and (branch is not None or knowledge.shape.sibling.is_branch)
             and _hits_jcc_erratum(addresses[position], addresses[position + (1 if branch is None else 2)])
         )
         joins = (
@@ -149,19 +167,17 @@ def build_block(
             and position + 2 not in absorbed
             and joins_operation(knowledge.instruction, instructions[position + 1])
         )
-        taken = going_back >= 0 and position + (branch is not None) == going_back
+        taken = position + (branch is not None) == going_back
         if wide or effects or branch or second or jcc or joins or taken:
             slower, merged = effects[position] if effects else _NO_EFFECTS
-            absorbs = None if branch is None else branch.sibling
+            absorbs = 0 if branch is None else branch.shape.as_branch
             context = _Context(wide, absorbs, slower, merged, jcc, second, joins, taken)
-            key = (knowledge.instruction.code, context.key())
-            entry = cache.entries.get(key)
+            key = (knowledge.instruction.code, context)
+            entry = cache.entries[key]
             if entry is None:
-                entry = cache.entries[key] = _entry(knowledge, context, cache)
+                entry = cache.entries[key] = _entry(knowledge, context, branch, cache)
         else:
-            entry = knowledge.plain
-            if entry is None:
-                entry = knowledge.plain = _entry(knowledge, _ALONE, cache)
+            entry = knowledge.plain or _plain(knowledge, cache)
         entries.append(entry)
     return Block(tuple(entries), microarchitecture.name, loop, alignment)
 
@@ -179,9 +195,13 @@ def _macro_op_entries(
     branches = set()
     for position in range(1, count):
         first, second = known[position - 1], known[position]
-        if first is not None and second is not None and fuses_with_branch(first.sibling, second.sibling):
+        if (
+            first is not None
+            and second is not None
+            and fuses_with_branch(first.shape.sibling, second.shape.sibling)
+        ):
             branches.add(position)
-    walks_stack = any(each is not None and each.sibling.rsp_change for each in known)
+    walks_stack = any(each is not None and each.shape.sibling.rsp_change for each in known)
     entries: list[Entry] = []
     moves = False
     for position, knowledge in enumerate(known):
@@ -200,14 +220,14 @@ def _macro_op_entries(
             and fuses_after_move(
                 knowledge.prepared(),
                 following.prepared(),
-                behind is not None and behind.sibling.facts.category == "COND_BR",
+                behind is not None and behind.shape.sibling.facts.category == "COND_BR",
             )
         )
         context = _MacroContext(
             second=position in branches, branch=position + 1 in branches, moves=moves, walks_stack=walks_stack
         )
         key = (knowledge.instruction.code, context)
-        entry = cache.entries.get(key)
+        entry = cache.entries[key]
         if entry is None:
             entry = cache.entries[key] = _macro_op_entry(knowledge, context, cache)
         entries.append(entry)
@@ -281,8 +301,8 @@ class _Context(NamedTuple):
 
     wide: bool
     """There are 512-bit instructions about."""
-    branch: Prepared | None
-    """The branch that it absorbs."""
+    branch: int
+    """What the branch that it absorbs is like (``_Shape.as_branch``), 0 for none."""
     slower: frozenset[int]
     merged: tuple[str, ...]
     jcc: bool
@@ -293,49 +313,48 @@ class _Context(NamedTuple):
     taken: bool
     """It is, or absorbs, the branch that goes back."""
 
-    def key(self) -> tuple[object, ...]:
-        """Equal for contexts with the same effect."""
-        absorbs = self.branch and (self.branch.uses, self.branch.uop_count)
-        return (self.wide, absorbs, *self[2:])
-
 
 _NO_EFFECTS: tuple[frozenset[int], tuple[str, ...]] = (frozenset(), ())
-_ALONE = _Context(False, None, *_NO_EFFECTS, False, False, False, False)
+_ALONE = _Context(False, 0, *_NO_EFFECTS, False, False, False, False)
 
 
-def _entry(knowledge: _Known, context: _Context, cache: _Cache) -> Entry:
-    key = (knowledge.shape, context.key())
-    sibling = cache.templates.get(key)
-    if sibling is not None:
-        return Sibling(sibling[0], knowledge.instruction, knowledge.operands, sibling[1], knowledge.names)
-    template = _template(knowledge.prepared(), context, cache.microarchitecture)
+def _plain(knowledge: _Known, cache: _Cache) -> Entry:
+    knowledge.plain = entry = _entry(knowledge, _ALONE, None, cache)
+    return entry
+
+
+def _entry(knowledge: _Known, context: _Context, branch: _Known | None, cache: _Cache) -> Entry:
+    """``branch``: the one that it absorbs."""
+    templates = knowledge.shape.templates
+    like = templates.get(context)
+    if like is not None:
+        return Sibling(like[0], knowledge.instruction, knowledge.operands, like[1], knowledge.names)
+    absorbs = None if branch is None else branch.shape.sibling
+    template = _template(knowledge.prepared(), context, absorbs, cache.microarchitecture)
     if cache.options.simple_front_end:
         template = _unfused(template)
-    cache.templates[key] = (template, knowledge.names)
+    templates[context] = (template, knowledge.names)
     return template
 
 
 def _known(instruction: Instruction, cache: _Cache, store: FactsStore) -> _Known | None:
-    code = instruction.code
-    known = cache.prepared.get(code)
-    if known is None:
-        facts = cache.matcher.find(instruction, store)
-        if facts is not None:
-            known = cache.prepared[code] = _identify(instruction, facts, cache)
-    return known
-
-
-def _identify(instruction: Instruction, facts: InstructionFacts, cache: _Cache) -> _Known:
+    """An instruction that is met for the first time."""
+    facts = cache.matcher.find(instruction, store)
+    if facts is None:
+        return None
     operands = bind(instruction, facts)
     tokens, names = shape_of(instruction, operands, cache.microarchitecture)
-    shape = (id(facts), tokens)
-    sibling = cache.siblings.get(shape)
-    if sibling is None:
-        sibling = prepare(instruction, facts, operands, cache.microarchitecture)
-        cache.siblings[shape] = sibling = ablated(sibling, cache.options)
+    key = (id(facts), tokens)
+    shape = cache.shapes.get(key)
+    if shape is None:
+        sibling = ablated(prepare(instruction, facts, operands, cache.microarchitecture), cache.options)
+        effect = (sibling.uses, sibling.uop_count)
+        as_branch = cache.branches.setdefault(effect, len(cache.branches) + 1)
+        shape = cache.shapes[key] = _Shape(sibling, as_branch)
         # Kept alive, so that no other record can get the same id.
         cache.records.append(facts)
-    return _Known(instruction, operands, shape, names, sibling)
+    known = cache.prepared[instruction.code] = _Known(instruction, operands, shape, names)
+    return known
 
 
 def _touches_high8(prepared: Prepared) -> bool:
@@ -345,20 +364,21 @@ def _touches_high8(prepared: Prepared) -> bool:
     return False
 
 
-def _absorbed(known: Sequence[_Known | None], addresses: Sequence[int], across_lines: bool) -> list[int]:
-    """Positions of branches that fuse with the instruction before them (A1): those at the start of a
-    64-byte line only where that is allowed."""
-    absorbed = []
-    for position in range(1, len(known)):
-        first, second = known[position - 1], known[position]
+def _absorbed(
+    known: Sequence[_Known | None], positions: Iterable[int], addresses: Sequence[int], across_lines: bool
+) -> set[int]:
+    """Positions of branches that fuse with the instruction before them, which is at one of these positions
+    (A1): those at the start of a 64-byte line only where that is allowed."""
+    absorbed = set()
+    for position in positions:
+        first, second = known[position], known[position + 1] if position + 1 < len(known) else None
         if (
             first is not None
-            and first.fusible
             and second is not None
-            and second.sibling.facts.name in first.fusible
-            and (across_lines or addresses[position] % _CODE_LINE)
+            and second.shape.sibling.facts.name in first.shape.fusible
+            and (across_lines or addresses[position + 1] % _CODE_LINE)
         ):
-            absorbed.append(position)
+            absorbed.add(position + 1)
     return absorbed
 
 
@@ -393,9 +413,9 @@ def _loses(use: UnitUse, closed: int) -> bool:
 
 
 def _template(
-    prepared: Prepared, context: _Context, microarchitecture: Microarchitecture
+    prepared: Prepared, context: _Context, branch: Prepared | None, microarchitecture: Microarchitecture
 ) -> InstructionTemplate:
-    wide, branch, slower, merged, jcc, second, joins, taken = context
+    wide, _, slower, merged, jcc, second, joins, taken = context
     uses, uop_count = prepared.uses, prepared.uop_count
     if wide and prepared.has_simd_operand:
         uses = _without_closed(uses, microarchitecture)

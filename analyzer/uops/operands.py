@@ -34,8 +34,7 @@ _ADDITIONS = frozenset({"add", "sub", "inc", "dec", "lea", "mov", "movabs"})
 _SHIFTS = frozenset({"shl", "sal", "shr", "sar", "rol", "ror", "rcl", "rcr", "shlx", "shrx", "sarx"})
 
 
-@dataclass(frozen=True, slots=True)
-class BoundOperand:
+class BoundOperand(NamedTuple):
     """A table operand with the register or address that the encoding gives it."""
 
     facts: OperandFacts
@@ -84,44 +83,62 @@ def bind(instruction: Instruction, facts: InstructionFacts) -> tuple[BoundOperan
     from the encoding, the opmask from the EVEX prefix."""
     visible = iter(instruction.operands)
     bound = []
-    for operand in facts.operands:
-        alone = _ALONE.get(id(operand))
-        if alone is None:
-            alone = _ALONE[id(operand)] = _bound_alone(operand)
-        if operand.suppressed:
-            bound.append(alone.bound)
-        elif operand.opmask and instruction.mask is not None:
-            bound.append(BoundOperand(operand, register=instruction.mask))
+    for place in _places(facts.operands):
+        if place.suppressed:
+            bound.append(place.alone)
+            continue
+        if place.opmask and instruction.mask is not None:
+            register: str | None = instruction.mask
         else:
             decoded = next(visible, None)
-            if alone.final or decoded is None:
-                bound.append(alone.bound)
-            elif operand.kind == "reg":
-                bound.append(BoundOperand(operand, decoded.register))
-            else:
-                bound.append(BoundOperand(operand, None, decoded))
+            if place.fixed or decoded is None:
+                bound.append(place.alone)
+                continue
+            if not place.is_register:
+                bound.append(BoundOperand(place.alone.facts, None, decoded))
+                continue
+            register = decoded.register
+        known = place.bound.get(register)
+        if known is None:
+            known = place.bound[register] = BoundOperand(place.alone.facts, register)
+        bound.append(known)
     return tuple(bound)
 
 
-class _Alone(NamedTuple):
-    """A table operand as it is bound without the encoding's help."""
+class _Place(NamedTuple):
+    """How a table operand is bound."""
 
-    bound: BoundOperand
-    final: bool
+    alone: BoundOperand
+    """Without the encoding's help."""
+    fixed: bool
     """Whether the encoding has nothing to add: a fixed register, an immediate, flags."""
+    suppressed: bool
+    opmask: bool
+    is_register: bool
+    bound: dict[str | None, BoundOperand]
+    """By register, as far as they have come up."""
 
 
-_ALONE: dict[int, _Alone] = {}
-"""By the identity of the table operand, which is kept alive in the value."""
+_PLACES: dict[int, tuple[tuple[OperandFacts, ...], tuple[_Place, ...]]] = {}
+"""By the identity of a record's operands, which are kept alive in the value."""
 
 
-def _bound_alone(operand: OperandFacts) -> _Alone:
+def _places(operands: tuple[OperandFacts, ...]) -> tuple[_Place, ...]:
+    known = _PLACES.get(id(operands))
+    if known is None:
+        known = _PLACES[id(operands)] = (operands, tuple([_place(operand) for operand in operands]))
+    return known[1]
+
+
+def _place(operand: OperandFacts) -> _Place:
+    is_register = operand.kind == "reg"
     if operand.kind in ("mem", "agen"):
-        return _Alone(BoundOperand(operand, memory=_implicit_address(operand)), False)
-    if operand.kind == "reg":
-        fixed = operand.registers[0] if len(operand.registers) == 1 else None
-        return _Alone(BoundOperand(operand, register=fixed), fixed is not None)
-    return _Alone(BoundOperand(operand), True)
+        alone, fixed = BoundOperand(operand, memory=_implicit_address(operand)), False
+    elif is_register and len(operand.registers) == 1:
+        alone, fixed = BoundOperand(operand, register=operand.registers[0]), True
+    else:
+        alone, fixed = BoundOperand(operand), not is_register
+    return _Place(alone, fixed, operand.suppressed, operand.opmask, is_register, {})
 
 
 def _implicit_address(operand: OperandFacts) -> DecodedOperand:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from operator import attrgetter
+from typing import Any
 
-from cyclelens.analyzer.model.facts import InstructionFacts
 from cyclelens.analyzer.model.frozen import field_names, replace
 from cyclelens.analyzer.model.instruction import DecodedOperand, Instruction
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
@@ -34,6 +34,19 @@ from cyclelens.analyzer.uops.registers import HIGH8, canonical
 _LITERAL = HIGH8 | MOVZX_ALIASES | {"K0"}
 """Registers that rules ask for by name; RSP and RIP are so too, in all their widths."""
 
+
+class _Named(dict[str, tuple[str, str]]):
+    """By register: its canonical name, and its own if rules ask for it by name."""
+
+    def __missing__(self, register: str) -> tuple[str, str]:
+        name = canonical(register)
+        is_literal = register in _LITERAL or name in ("RSP", "RIP", "EIP")
+        named = self[register] = (name, register if is_literal else "")
+        return named
+
+
+_NAMED = _Named()
+
 Names = tuple[str, ...]
 """Canonical registers in the order of their first occurrence among the operands."""
 
@@ -43,27 +56,20 @@ def shape_of(
 ) -> tuple[tuple[object, ...], Names]:
     """What siblings have in common beyond their record: which operands name the same register,
     registers that rules ask for by name, and whether the renamer adds their constants."""
-    names: list[str] = []
-
-    def token(register: str | None) -> object:
-        if register is None:
-            return None
-        name = canonical(register)
-        if name not in names:
-            names.append(name)
-        if register in _LITERAL or name in ("RSP", "RIP", "EIP"):
-            return names.index(name), register
-        return names.index(name)
-
+    names: dict[str, int] = {}
     key: list[object] = [instruction.effective_operand_size]
-    for operand in operands:
-        if operand.memory is not None:
-            key.append((token(operand.memory.base), token(operand.memory.index)))
-        else:
-            key.append(token(operand.register))
-    if instruction.code[-1] == 0x5C and instruction.mnemonic == "pop":
+    for _, register, memory in operands:
+        of_operand = (register,) if memory is None else (memory.base, memory.index)
+        for each in of_operand:
+            if each is None:
+                key.append(None)
+                continue
+            name, literal = _NAMED[each]
+            number = names.setdefault(name, len(names))
+            key.append((number, literal) if literal else number)
+    if instruction.mnemonic == "pop" and instruction.code[-1] == 0x5C:
         key.append("rsp or r12")
-    if added_at_rename(instruction, microarchitecture) is not None:
+    if microarchitecture.add_offset_limit and added_at_rename(instruction, microarchitecture) is not None:
         key.append("added at rename")
     return tuple(key), tuple(names)
 
@@ -131,7 +137,7 @@ class Sibling:
     """An instruction that differs from the one of a finished template in registers, displacement and
     immediate only. Simulations get along without its own template, which is made when asked for."""
 
-    __slots__ = ("_own", "instruction", "like", "operands", "renamed")
+    __slots__ = ("_own", "facts", "flat", "instruction", "like", "operands", "renamed")
 
     def __init__(
         self,
@@ -144,16 +150,15 @@ class Sibling:
         """``like`` is the finished template; ``old`` and ``new`` are the names of its registers and of this
         instruction's."""
         self.like = like
+        self.facts = like.facts
+        """The record of both."""
         self.instruction = instruction
         self.operands = operands
         self.renamed: Mapping[str, str] = {} if old == new else dict(zip(old, new, strict=True))
         """This instruction's registers by those of the template."""
+        self.flat: Any = None
+        """What the simulator made of it."""
         self._own: InstructionTemplate | None = None
-
-    @property
-    def facts(self) -> InstructionFacts | None:
-        """The record of both."""
-        return self.like.facts
 
     def addresses(self) -> list[DecodedOperand]:
         """This instruction's addresses in the order of the template's ``memory_operands``."""

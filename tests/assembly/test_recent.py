@@ -13,10 +13,10 @@ def work_on(cache: Recent[object, str], needed: list[object]) -> list[object]:
     cache.next_text()
     missing = []
     for key in needed:
-        if cache.get(key) is None:
+        if cache[key] is None:
             missing.append(key)
             cache[key] = f"value of {key}"
-        assert cache.get(key) == f"value of {key}"
+        assert cache[key] == f"value of {key}"
     return missing
 
 
@@ -37,10 +37,10 @@ def test_what_no_text_needs_any_more_is_forgotten(size: int) -> None:
     lengths = []
     for version in range(20_000):
         work_on(cache, [*text[: 30 if version % 100 else None], ("typed", version)])
-        lengths.append(len(cache))
+        lengths.append(cache.size())
     assert max(lengths[10_000:]) <= max(lengths[:10_000])
     assert max(lengths) <= 6 * size + 1200
-    assert cache.get(("typed", 0)) is None
+    assert cache[("typed", 0)] is None
 
 
 def test_a_small_text_makes_room_after_a_large_one() -> None:
@@ -48,7 +48,7 @@ def test_a_small_text_makes_room_after_a_large_one() -> None:
     work_on(cache, list(range(20_000)))
     for version in range(2_000):
         work_on(cache, [*range(30), ("typed", version)])
-    assert len(cache) < 1_000
+    assert cache.size() < 1_000
 
 
 @given(st.integers(1, 100), st.lists(st.integers(0, 500), max_size=500))
@@ -56,7 +56,7 @@ def test_batches_keep_so_many(most: int, keys: list[int]) -> None:
     cache: Recent[int, int] = Recent(most)
     for key in keys:
         cache.next_batch()
-        known = cache.get(key)
+        known = cache[key]
         assert known in (None, key)
         cache[key] = key
-        assert len(cache) <= 2 * most
+        assert cache.size() <= 2 * most

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from cyclelens.analyzer.assembly.decoder import decode, enum_names
-from cyclelens.analyzer.assembly.forms import _lines, forms_of
+from cyclelens.analyzer.assembly.forms import FORMS_PATH, forms_of
 from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.microarchitectures import extensions, instruction_sets, registry
 from cyclelens.analyzer.model.instruction import Instruction
@@ -125,7 +125,8 @@ def test_what_was_measured_on_a_core_is_there() -> None:
     with_records = 0
     store = open_store()
     # Knights Corner encodes some forms in its own way, which is decoded only if asked for.
-    for name in (name for name in _lines() if not name.startswith("VEX_KNC_")):
+    names = [line.split("\t")[0] for line in FORMS_PATH.read_text().splitlines()[1:]]
+    for name in (name for name in names if not name.startswith("VEX_KNC_")):
         needs = frozenset(features[flag] for flag in IcedInstruction.create(numbers[name]).cpuid_features())
         mnemonic = name.split("_")[0].lower()
         for core in registry.names():

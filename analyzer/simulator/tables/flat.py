@@ -282,20 +282,21 @@ def _uop_row(
 
 
 _FLAT: Recent[int, tuple[Entry, FlatInstruction]] = Recent(16_384)
-"""By the entry's id; the entry is kept along, so that no other can get the same id."""
+"""Of templates, by their id; the template is kept along, so that no other can get the same id. Siblings keep
+their rows themselves."""
 
 
 def flatten(entry: Entry) -> FlatInstruction:
     """The rows of an instruction of a block, made once."""
-    known = _FLAT.get(id(entry))
-    if known is not None:
-        return known[1]
     if isinstance(entry, Sibling):
-        flat = _renamed(flatten(entry.like), entry)
-    else:
-        flat = FlatInstruction(entry.template())
-    _FLAT[id(entry)] = (entry, flat)
-    return flat
+        flat: FlatInstruction | None = entry.flat
+        if flat is None:
+            flat = entry.flat = _renamed(flatten(entry.like), entry)
+        return flat
+    known = _FLAT[id(entry)]
+    if known is None:
+        known = _FLAT[id(entry)] = (entry, FlatInstruction(entry.template()))
+    return known[1]
 
 
 def _renamed(flat: FlatInstruction, sibling: Sibling) -> FlatInstruction:
