@@ -494,6 +494,9 @@ class Layouts:
         if found is not None:
             value = found.assigned.value
             if value is None:
+                if found.place > index and self.program.is_set_again(name):
+                    # The second if the first could not be told yet where another symbol was set to this one.
+                    raise ExpressionError(f"Which value of '{name}' GNU as takes here cannot be told.")
                 self.program.check_known(found)
                 return self.final(found.assigned.text, index if found.assigned.is_repeated else found.place)
             if value.symbol is None:

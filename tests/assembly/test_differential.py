@@ -234,6 +234,13 @@ def test_what_the_unknown_does_not_matter_for_is_refused(region: Callable[..., A
         assert "cannot be told" in found.problems[0].message
 
 
+def test_a_distance_that_is_set_again_further_down_is_refused(region: Callable[..., AssembledFile]) -> None:
+    # GNU as takes 128 here, and without the second symbol the distance.
+    text = ".long a\na = end - top\nend: nop\n.equ b, a\ntop: nop\na = 128"
+    assert "cannot be told" in region(text).problems[0].message
+    assert region(".long a\na = 4\n.equ b, a\na = 128").regions[0].code.hex() == "04000000"
+
+
 def test_a_symbol_of_a_symbol_behind_a_register_is_refused(region: Callable[..., AssembledFile]) -> None:
     # GNU as looks through both behind a register in Intel syntax, and nowhere else.
     text = ".set a, b\n.set b, 7\n"
