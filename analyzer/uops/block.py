@@ -171,7 +171,7 @@ def build_block(
         if wide or effects or branch or second or jcc or joins or taken:
             slower, merged = effects[position] if effects else _NO_EFFECTS
             absorbs = 0 if branch is None else branch.shape.as_branch
-            context = _Context(wide, absorbs, slower, merged, jcc, second, joins, taken)
+            context = (wide, absorbs, slower, merged, jcc, second, joins, taken)
             key = (knowledge.instruction.code, context)
             entry = cache.entries[key]
             if entry is None:
@@ -296,26 +296,15 @@ def _macro_op_entry(knowledge: _Known, context: _MacroContext, cache: _Cache) ->
     )
 
 
-class _Context(NamedTuple):
-    """What an instruction's template depends on beside the instruction."""
-
-    wide: bool
-    """There are 512-bit instructions about."""
-    branch: int
-    """What the branch that it absorbs is like (``_Shape.as_branch``), 0 for none."""
-    slower: frozenset[int]
-    merged: tuple[str, ...]
-    jcc: bool
-    second: bool
-    """It is the branch that the instruction before absorbs."""
-    joins: bool
-    """It is a move that takes no issue slot."""
-    taken: bool
-    """It is, or absorbs, the branch that goes back."""
-
+_Context = tuple[bool, int, frozenset[int], tuple[str, ...], bool, bool, bool, bool]
+"""What an instruction's template depends on beside the instruction. In this order: there are 512-bit
+instructions about; what the branch that it absorbs is like (``_Shape.as_branch``), 0 for none; ``slower`` and
+``merged`` of high-8 registers; it is hit by the JCC erratum; it is the branch that the instruction before
+absorbs; it is a move that takes no issue slot; it is, or absorbs, the branch that goes back. A plain tuple,
+because two are made for every loop."""
 
 _NO_EFFECTS: tuple[frozenset[int], tuple[str, ...]] = (frozenset(), ())
-_ALONE = _Context(False, 0, *_NO_EFFECTS, False, False, False, False)
+_ALONE: _Context = (False, 0, *_NO_EFFECTS, False, False, False, False)
 
 
 def _plain(knowledge: _Known, cache: _Cache) -> Entry:

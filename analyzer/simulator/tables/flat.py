@@ -316,11 +316,11 @@ def _renamed(flat: FlatInstruction, sibling: Sibling) -> FlatInstruction:
         rows[_ADDED] = added_constant(instruction) or 0
     if sibling.renamed:
         register = KEYS.register
-        keys = {register(old): register(new) for old, new in sibling.renamed.items()}
+        keys = {register(old): register(new) for old, new in sibling.renamed.items() if old != new}
         for place in flat.key_places:
-            key = rows[place]
-            if key in keys:
-                rows[place] = keys[key]
+            key = keys.get(rows[place])
+            if key is not None:
+                rows[place] = key
     if flat.addresses:
         addresses = sibling.addresses()
         for row, operand, loads in flat.addresses:
