@@ -88,11 +88,11 @@ def picture(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 def test_one_command_packs_it(vsix: Path) -> None:
-    assert vsix.name == f"cyclelens-{PACKAGE['version']}.vsix"
+    assert re.fullmatch(rf"cyclelens-\w+-\w+-{re.escape(PACKAGE['version'])}\.vsix", vsix.name)
     names = set(zipfile.ZipFile(vsix).namelist())
     parts = {"dist/extension.js", "media/panel.css", "walkthrough/example.s"}
     assert {f"extension/{name}" for name in parts} <= names
-    assert any(name.startswith("extension/server/cyclelens-") for name in names)
+    assert {".gz", ".whl"} == {Path(name).suffix for name in names if "/server/cyclelens-" in name}
     assert not any("node_modules" in name or name.endswith(".ts") for name in names)
 
 
@@ -254,8 +254,9 @@ def fresh(
     quiet = {"security.workspace.trust.startupPrompt": "never", "security.workspace.trust.banner": "never"}
     server.configure(user=quiet | {"workbench.colorTheme": "Dark 2026"}, machine={})
     server.install(vsix)
-    # As a login shell would leave it; without a compiler the installation takes seconds, not minutes.
-    with server.running(CC="false", PATH=f"{home}/.venv/bin:/usr/local/bin:/usr/bin:/bin") as address:
+    # As a login shell would leave it, without a compiler and without a network.
+    path = f"{home}/.venv/bin:/usr/local/bin:/usr/bin:/bin"
+    with server.running(CC="false", PIP_INDEX_URL="http://127.0.0.1:9/", PATH=path) as address:
         yield Workbench(chromium, address, server, folder)
 
 
@@ -267,4 +268,5 @@ def test_without_a_server_one_message_says_so_and_installs_it(fresh: Workbench) 
     fresh.click(".notification-toast .monaco-button", "Install the Server")
     wait("the hints, after the installation", lambda: "3.44 cycles/iter" in fresh.line(17), patience=300)
     assert fresh.notifications() == []
+    assert "uncompiled" not in fresh.status()
     fresh.page.wait_for_selector(".statusbar-item:has-text('Restricted Mode')")

@@ -14,6 +14,8 @@ const program = windows ? "cyclelens.exe" : "cyclelens";
 export interface Server {
   command: string;
   version: string;
+  /** Whether its simulator runs as plain Python, slowly. */
+  uncompiled: boolean;
   /** Whether it is in the environment that the extension made. */
   own: boolean;
 }
@@ -61,7 +63,8 @@ export async function findServer(
   for (const command of candidates as string[]) {
     try {
       const { stdout } = await run(command, ["--version"], { timeout: 30_000 });
-      return { command, version: stdout.trim(), own: command === own };
+      const [, version, note] = /^(\S+ \S+)(.*)/.exec(stdout.trim()) ?? ["", stdout.trim(), ""];
+      return { command, version, uncompiled: note.includes("uncompiled"), own: command === own };
     } catch (error) {
       reason = (error as { stderr?: string }).stderr?.trim().split("\n").at(-1) || String((error as Error).message);
       log.error(`${command} does not start: ${reason}`);
@@ -139,7 +142,7 @@ export async function createEnvironment(
 ): Promise<void> {
   const environment = ownEnvironment(context);
   const folder = vscode.Uri.joinPath(context.extensionUri, "server").fsPath;
-  const source = readdirSync(folder).find((name) => name.endsWith(".tar.gz"));
+  const source = readdirSync(folder).find((name) => /^cyclelens-.*\.tar\.gz$/.test(name));
   if (!source) {
     throw new Problem("This build of the extension carries no server.");
   }
@@ -151,9 +154,19 @@ export async function createEnvironment(
     try {
       progress.report({ message: "making a Python environment" });
       await step(log, token, python, ["-I", "-m", "venv", "--clear", environment]);
-      progress.report({ message: "getting its packages; this takes a minute or two" });
-      const pip = ["-I", "-m", "pip", "install", "--disable-pip-version-check", path.join(folder, source)];
-      await step(log, token, inEnvironment(environment, windows ? "python.exe" : "python"), pip);
+      const own = inEnvironment(environment, windows ? "python.exe" : "python");
+      const pip = ["-I", "-m", "pip", "install", "--disable-pip-version-check"];
+      try {
+        progress.report({ message: "installing its packages" });
+        await step(log, token, own, [...pip, "--no-index", "--find-links", folder, "cyclelens"]);
+      } catch (error) {
+        if (error instanceof vscode.CancellationError) {
+          throw error;
+        }
+        log.info("the packages that came along do not fit this Python or machine; they are got from the network");
+        progress.report({ message: "getting its packages; this takes a minute or two" });
+        await step(log, token, own, [...pip, path.join(folder, source)]);
+      }
     } catch (error) {
       // Half an environment must not be taken for a server later.
       await rm(environment, { recursive: true, force: true });

@@ -120,7 +120,7 @@ export function activate(context: vscode.ExtensionContext): void {
       const server = await findServer(context, log);
       log.info(`${server.version}: ${server.command}`);
       await connect(server);
-      status.running();
+      status.running(server.uncompiled);
       const expected = `cyclelens ${context.extension.packageJSON.version}`;
       if (server.version !== expected) {
         log.warn(`the extension was made for ${expected}`);

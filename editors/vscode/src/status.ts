@@ -23,6 +23,7 @@ export class Status implements vscode.Disposable {
   private readonly listeners: vscode.Disposable[];
   private timer: NodeJS.Timeout | undefined;
   private general: string | undefined = "$(dashboard) Cyclelens";
+  private uncompiled = false;
 
   /** `regions` asks the server; it answers undefined where there is nothing to ask. */
   constructor(
@@ -38,8 +39,9 @@ export class Status implements vscode.Disposable {
   }
 
   /** The server works: figures from now on. */
-  running(): void {
+  running(uncompiled: boolean): void {
     this.general = undefined;
+    this.uncompiled = uncompiled;
     this.item.command = { title: "Choose the CPU", command: "cyclelens.chooseMicroarchitecture" };
     this.item.backgroundColor = undefined;
     this.refresh();
@@ -94,6 +96,10 @@ export class Status implements vscode.Disposable {
       const [name] = vscode.workspace.getConfiguration("cyclelens", editor.document).get("microarchitectures", ["SKL"]);
       this.item.text = `$(dashboard) ${region ? "no figure" : "no region"} · ${name}`;
       this.item.tooltip = region ? `${region.name}: ${region.note}` : NO_REGION;
+    }
+    if (this.uncompiled) {
+      this.item.text += " · $(warning) uncompiled";
+      this.item.tooltip += "\nThe simulator runs as plain Python, about 50 times slower: no compiler was found at installation.";
     }
     this.item.show();
   }

@@ -31,7 +31,9 @@ function M.check()
     health.error("Neovim 0.10 or newer is needed", "Hints inside the text came with 0.10.")
   end
   local version, trouble = output({ program(), "--version" })
-  if version then
+  if version and version:find("uncompiled", 1, true) then
+    health.warn(version, "Install it again where there is a C compiler, or from a wheel.")
+  elseif version then
     health.ok(version)
   else
     health.error(trouble or "the server cannot be started", {
