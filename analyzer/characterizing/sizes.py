@@ -40,7 +40,8 @@ class Filler:
 
 _WITHOUT_UNIT = tuple(map(bytes.fromhex, ("90", "0f1f00", "0f1f4000", "4489f3")))
 """NOPs of one, three and four bytes, and a move that is eliminated."""
-_INSTRUCTIONS = 96
+_INSTRUCTIONS = 192
+"""Enough that the cycle or two which a loop takes beside them do not round the width down."""
 _VECTORS = ("XMM1", "XMM14", "XMM13")
 FILLERS = (
     Filler("reorder_buffer_size", "reorder buffer", "nop", (), 3),
