@@ -17,7 +17,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import zen5_sets
-from cyclelens.analyzer.api import Analyzer
 from cyclelens.analyzer.evaluation.blocks import BlockBuilder
 from cyclelens.analyzer.evaluation.datasets import Sample, Selection, read_kernels, read_samples
 from cyclelens.analyzer.evaluation.metrics import kendall_tau, mean_error, share_equal, share_within
@@ -117,8 +116,19 @@ ZEN_5_CORES: dict[str, Microarchitecture] = {
     "dispatch of six": replace(ZEN_5, issue_width=6),
     "the model of Zen 4": ZEN_4,
 }
-ZEN_5_OTHERS = {"llvm-mca 22": ("27", "48", "11")}
-"""Errors of other tools on the general blocks, by those who measured the blocks."""
+ZEN_5_OTHERS = {
+    "llvm-mca 19.1.7, `znver5` (the figures of `znver4`)": (
+        "35.3 / 16.5",
+        "44.2 / 18.9",
+        "18.4 / 70.9",
+        "49.0 / 14.9",
+        "48.6 / 25.0",
+        "33.5 / 40.4",
+    ),
+    "llvm-mca 22, by those who measured the blocks": ("27 / -", "48 / -", "11 / -", "", "", ""),
+}
+"""Errors of other tools on all blocks: ``peer_errors.py``, with ``--max-spread 5 --max-pages 12`` for vector
+code."""
 CASE_MODES = {"M": "unroll", "L": "loop", "D": "copies"}
 
 ABLATED_SHARE = 5
@@ -266,8 +276,7 @@ def zen_5_rules(general: Sequence[Sample], vectors: Sequence[Sample]) -> str:
                 ]
                 cells.append(f"{percent(mean_error(pairs))} / {percent(share_within(pairs, 0.05))}")
         rows.append((title, *cells))
-    empty = ("",) * len(ZEN_5_MODES)
-    rows += [(title, *(f"{each} / -" for each in errors), *empty) for title, errors in ZEN_5_OTHERS.items()]
+    rows += [(title, *errors) for title, errors in ZEN_5_OTHERS.items()]
     header = (f"{kind}, {mode}" for kind in ("general", "vector code") for mode in ZEN_5_MODES)
     return table(("model (error %, within 5 %)", *header), rows)
 
@@ -300,7 +309,7 @@ def zen_5_sets(folder: Path) -> str:
         "windows of the op cache, two": zen5_sets.grid(folder / "zen5-opcache-grid.csv"),
         "windows of the op cache, three": zen5_sets.grid(folder / "zen5-opcache-grid3.csv"),
         "loops at 64 offsets": zen5_sets.alignments(folder / "zen5-alignment.csv"),
-        "small cases": zen5_sets.cases(folder / "zen5-cases.csv", Analyzer()),
+        "small cases": zen5_sets.cases(folder / "zen5-cases.csv", BlockBuilder()),
     }
     rows = []
     for title, cases in sets.items():

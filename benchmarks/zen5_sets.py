@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from cyclelens.analyzer.api import Analyzer
+from cyclelens.analyzer.assembly.frontend import assemble
+from cyclelens.analyzer.evaluation.blocks import BlockBuilder, Unpredictable
 from cyclelens.analyzer.evaluation.datasets import Sample
-from cyclelens.analyzer.model.result import AnalysisOptions
 
 CORE = "ZEN5"
 _WINDOW = 64
@@ -30,6 +30,16 @@ _BODIES = {
 """Code of the loops by alignment, by the second half of their name."""
 _LOOP = re.compile(r"loop of (\d+) nop4 \+ dec/jnz")
 _TIMES = re.compile(r"(?P<code>.*?) x(?P<count>\d+)")
+_FORMS = ("{d}, {a}, {b}", "{d}, {a}", "{d}, {a}, {b}, 1", "{d}, {a}, 1", "{d}, 1", "{d}", "")
+"""Operands that an instruction may have of which only the name is given."""
+_CHAINS = {"": ("{d}", "{b}"), "(op2)": ("{d}", "{b}"), "(op3)": ("{b}", "{d}")}
+"""By the end of a latency's name: which of the sources continues the chain."""
+_GENERAL = ("ax", "cx", "dx", "bx", "si", "di", *(f"r{n}" for n in range(8, 16)))
+_INDEPENDENT = 12
+"""Results that a throughput is measured with; further registers are only read."""
+_AMBIGUOUS = ("imul", "xadd")
+"""Names that do not say which instruction was measured, or whose copies would depend on each other here."""
+_PLACE = re.compile(r"r(?:64|32|16|8)?")
 
 
 class Case(NamedTuple):
@@ -73,34 +83,90 @@ def alignments(path: Path) -> Iterator[Case]:
                 yield Case(body, Sample(code, CORE, "loop", float(row["cycles"]), int(row["align"])))
 
 
-def cases(path: Path, analyzer: Analyzer) -> Iterator[Case]:
-    """Small cases whose name is their code in Intel syntax: blocks, copied in a loop, and loops of NOPs."""
+def cases(path: Path, builder: BlockBuilder) -> Iterator[Case]:
+    """Small cases whose name is their code in Intel syntax: blocks, copied in a loop, loops of NOPs, and
+    instructions alone, as a chain or beside each other."""
     with path.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
+            cycles = float(row["cycles"])
             loop = _LOOP.fullmatch(row["case"])
             if loop:
-                yield Case(row["set"], Sample(_NOPS[4] * int(loop[1]), CORE, "loop", float(row["cycles"])))
+                yield Case(row["set"], Sample(_NOPS[4] * int(loop[1]), CORE, "loop", cycles))
             elif row["kind"] == "block":
-                code = _assembled(row["case"], analyzer)
+                code = _assembled(_lines(row["case"]), builder)
                 if code:
-                    yield Case(row["set"], Sample(code, CORE, "copies", float(row["cycles"])))
+                    yield Case(row["set"], Sample(code, CORE, "copies", cycles))
+            elif row["kind"] in ("latency", "throughput"):
+                lines, code = _alone(row["case"], row["kind"] == "latency", builder)
+                if code:
+                    group = f"{row['set']}, {row['kind']}"
+                    yield Case(group, Sample(code, CORE, "copies", cycles * lines))
 
 
-def _assembled(name: str, analyzer: Analyzer) -> str:
-    """The bytes of a case; empty if its name is no code."""
+def _alone(name: str, chain: bool, builder: BlockBuilder) -> tuple[int, str]:
+    """An instruction by the name of a latency or throughput: how often the block has it, and its bytes."""
+    words = name.split()
+    end = words.pop() if words[-1] in _CHAINS else ""
+    width = words.pop() if len(words) > 1 and words[-1] in ("x", "y", "z") else ""
+    same = len(words) > 1 and words[-1] in ("zero", "same", "self")
+    words = words[:-1] if same else words
+    forms: Sequence[str] = _FORMS
+    if not width and len(words) == 2:
+        places = [place.strip() for place in words[1].split(",")]
+        if not _PLACE.fullmatch(places[0]) or words[0] in _AMBIGUOUS:
+            return 0, ""
+        width = places[0]
+        names = ["{d}", "{a}", "{b}"]
+        forms = [", ".join(_PLACE.sub(names[n], each) for n, each in enumerate(places)).replace("imm8", "5")]
+        forms[0] = forms[0].replace("imm64", "0x1122334455667788").replace("imm", "5")
+    elif len(words) > 1:
+        return 0, ""
+    first, second = _CHAINS[end] if chain or same else ("{a}", "{b}")
+    for form in forms:
+        form = form.replace("{b}", "{second}").replace("{a}", first).replace("{second}", second)
+        read = {"a": _register(width, -2), "b": _register(width, -1)}
+        written = [_register(width, n) for n in range(1 if chain else _INDEPENDENT)]
+        lines = [f"{words[0]} {form.format(d=each, **read)}" for each in written]
+        code = _assembled(lines, builder)
+        if code and (not chain or "{d}" in form.replace("{d}", "", 1)):
+            return len(lines), code
+    return 0, ""
+
+
+def _register(width: str, number: int) -> str:
+    """The register of a class: ``x``, ``y`` and ``z`` for vectors, ``r64`` to ``r8`` for general ones."""
+    if width and width in "xyz":
+        return f"{width}mm{number % 16}"
+    name = _GENERAL[number]
+    if name.startswith("r"):
+        return name + {"r32": "d", "r16": "w", "r8": "b"}.get(width, "")
+    if width == "r8":
+        return name[0] + "l" if name.endswith("x") else name + "l"
+    return {"r32": "e", "r16": ""}.get(width, "r") + name
+
+
+def _lines(name: str) -> list[str]:
+    """The instructions of a block by its name; empty if that is no code."""
     name = name.removeprefix("LAT ").split(" (")[0]
     times = _TIMES.fullmatch(name)
     count = 1
     if times:
         name, count = times["code"], int(times["count"])
     lines = [part.strip() for part in re.split(r"[;+]", name) if part.strip()] * count
-    if not lines or any("[" not in line and " " not in line for line in lines):
+    return [] if any("[" not in line and " " not in line for line in lines) else lines
+
+
+def _assembled(lines: Sequence[str], builder: BlockBuilder) -> str:
+    """The bytes of these instructions; empty if they are none."""
+    if not lines:
         return ""
     text = "\n".join([".intel_syntax noprefix", "# cyclelens-begin", *lines, "# cyclelens-end", ""])
-    analysis = analyzer.analyze(text, AnalysisOptions(microarchitectures=(CORE,)))
-    if analysis.problems or len(analysis.regions) != 1 or not analysis.regions[0].predictions:
+    assembled = assemble(text)
+    if assembled.problems or len(assembled.regions) != 1:
         return ""
-    templates = analysis.regions[0].predictions[0].instructions
-    if any(template.facts is None or template.is_branch for template in templates):
+    code = assembled.regions[0].code.hex()
+    try:
+        templates = builder.build(Sample(code, CORE, "unroll", 0.0)).instructions
+    except Unpredictable:
         return ""
-    return "".join(template.instruction.code.hex() for template in templates)
+    return "" if any(template.facts is None or template.is_branch for template in templates) else code
