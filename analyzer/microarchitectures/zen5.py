@@ -160,6 +160,9 @@ _SHARED = Source(
     "shared units",
     "Measured is which instructions share units; which numbers those units have is not",
 )
+_SOONEST = Source(
+    Certainty.ASSUMED, "next cycle", "The cycle behind the one of dispatch; throughput does not show more"
+)
 _WITHOUT = Source(Certainty.UNUSED, "other rules", "The rules for macro-ops take its place")
 
 MODELS = (
@@ -174,6 +177,7 @@ MODELS = (
                 _GUIDE: "decoders dsb_width dsb_lines_per_block dsb_slots_per_line issue_width "
                 "reorder_buffer_size retire_width reservation_station_size",
                 _SHARED: "units.ALU2 units.ALU3 units.ALU4 units.ALU5",
+                _SOONEST: "issue_to_dispatch_delay",
                 _WITHOUT: "instruction_queue_size predecode_width predecode_block_bytes "
                 "predecode_to_decode_delay length_changing_prefix_penalty mite_to_ms_stall dsb_to_ms_stall "
                 "ms_width branch_ends_decode_group lsd_has_borders add_offset_limit renames_memory "
@@ -185,7 +189,7 @@ MODELS = (
                 "crowded_prefixes_uncacheable dsb_loses_width_across_blocks dsb_serves_rounds_together "
                 "stack_offset_limit lsd_enabled lsd_unroll movzx_high8_alias_eliminated "
                 "move_elimination_pipeline_length move_elimination_gpr_slots move_elimination_simd_slots "
-                "all_gpr_aliases_overwritten issue_to_dispatch_delay policies dividers closed_by_512_bit "
+                "all_gpr_aliases_overwritten policies dividers closed_by_512_bit "
                 "load_latency vector_load_latency fast_pointer_chasing failed_forwarding_cycles "
                 "store_buffer_size",
             },
@@ -225,6 +229,7 @@ MODELS = (
         all_gpr_aliases_overwritten=True,
         reorder_buffer_size=448,
         retire_width=8,
+        issue_to_dispatch_delay=1,
         reservation_station_size=88 + 56 + 168,
         schedulers=(Scheduler("integer", 88), Scheduler("address", 56), Scheduler("vector", 168)),
         policies=Policies(binding="fewest_waiting"),

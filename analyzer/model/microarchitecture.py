@@ -20,6 +20,8 @@ class Policies:
     front_end: str = "mite_dsb_lsd"
     binding: str
     """How a unit is chosen for a uop that issues."""
+    elimination: str = "shared_slots"
+    """Which register moves the renamer carries out."""
     picker: str = "bound_unit"
     """Which ready uops leave the scheduler in a cycle."""
     dispatch_rule: str = ""

@@ -12,6 +12,7 @@ from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.simulator.back_end.binding import Binding
 from cyclelens.analyzer.simulator.back_end.commit_rule import CommitRule
 from cyclelens.analyzer.simulator.back_end.dispatch_rule import DispatchRule
+from cyclelens.analyzer.simulator.back_end.elimination import Elimination
 from cyclelens.analyzer.simulator.back_end.picker import Picker
 from cyclelens.analyzer.simulator.front_end.front_end import FrontEnd
 from cyclelens.analyzer.simulator.tables.columns import Columns
@@ -26,6 +27,9 @@ BINDINGS = {
     "eight_ports": ("back_end.eight_ports", "EightPorts"),
     "ten_ports": ("back_end.ten_ports", "TenPorts"),
     "fewest_waiting": ("back_end.fewest_waiting", "FewestWaiting"),
+}
+ELIMINATIONS = {
+    "shared_slots": ("back_end.move_elimination", "SharedSlots"),
 }
 PICKERS = {
     "bound_unit": ("back_end.bound_unit", "BoundUnit"),
@@ -95,6 +99,13 @@ def picker(
         rule = _named(name, DISPATCH_RULES, microarchitecture)(columns, microarchitecture)
     named = _named(microarchitecture.policies.picker, PICKERS, microarchitecture)
     made: Picker = named(columns, microarchitecture, entries, binding.usage, rule)
+    return made
+
+
+def elimination(columns: Columns, microarchitecture: Microarchitecture) -> Elimination:
+    """The rule by which a core's renamer carries out moves."""
+    named = _named(microarchitecture.policies.elimination, ELIMINATIONS, microarchitecture)
+    made: Elimination = named(columns, microarchitecture)
     return made
 
 

@@ -39,7 +39,10 @@ class UopPipeline(Clock):
         self.memory = memory
         self.front_end: FrontEnd = policies.front_end(columns, microarchitecture, queues, options)
         self.resources = Resources(columns, microarchitecture, options)
-        self.renamer = Renamer(columns, microarchitecture, queues, memory, self.resources, entries)
+        elimination = policies.elimination(columns, microarchitecture)
+        self.renamer = Renamer(
+            columns, microarchitecture, queues, memory, self.resources, entries, elimination
+        )
         self.binding: Binding = policies.binding(columns, microarchitecture, queues, entries, options)
         picker: Picker = policies.picker(columns, microarchitecture, entries, self.binding)
         self.scheduler = Scheduler(columns, microarchitecture, queues, picker)

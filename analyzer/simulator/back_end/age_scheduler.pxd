@@ -11,6 +11,7 @@ cdef int ELIMINATED
 cdef int EMPTY
 cdef int LOAD
 cdef int NONE
+cdef int QUEUED_FOR_DIVIDER
 cdef int QUEUED_FOR_PORT
 cdef int STORE_ADDRESS
 cdef int STORE_DATA
@@ -38,6 +39,7 @@ cdef class AgeScheduler:
     cdef Operations _operations
     cdef InFlight _flight
     cdef int _units
+    cdef int _delay
     cdef int _integer_units
     cdef int _special
     cdef int _address_mask

@@ -13,6 +13,7 @@ from cyclelens.analyzer.simulator.tables.constants import (
     EMPTY,
     LOAD,
     NONE,
+    QUEUED_FOR_DIVIDER,
     QUEUED_FOR_PORT,
     STORE_ADDRESS,
     STORE_DATA,
@@ -57,6 +58,7 @@ class AgeScheduler:
         self._flight = in_flight
         units = microarchitecture.units
         self._units = len(units)
+        self._delay = microarchitecture.issue_to_dispatch_delay
         self._integer_units: int = units.having(Role.ALU).mask | units.having(Role.BRANCH).mask
         self._special = units.having(Role.BRANCH).mask | units.having(Role.MULTIPLY).mask
         self._address_mask: int = units.having(Role.LOAD).mask | units.having(Role.STORE_ADDRESS).mask
@@ -187,7 +189,7 @@ class AgeScheduler:
         own = self._program.u_in_count[static]
         first = columns.first_input[uop]
         last = NONE
-        ready = max(ready, columns.issued[uop] + 1)
+        ready = max(ready, columns.issued[uop] + self._delay)
         takes_adds = self._operations.t_traits[static] & _TAKES_FP_ADD
         for place in range(flight.u_inputs[slot]):
             value = columns.input_value[first + place]
@@ -370,7 +372,7 @@ class AgeScheduler:
         """In long loops out of the op cache only what is picked soon."""
         if self._flight.decoded or self._flight.small_loop:
             return True
-        return cycle - self._columns.issued[uop] - 1 <= self._address_cycles
+        return cycle - self._columns.issued[uop] - self._delay <= self._address_cycles
 
     def _pick_vectors(self, cycle: int) -> None:
         columns = self._columns
@@ -431,7 +433,8 @@ class AgeScheduler:
         if columns.ready[uop] < cycle:
             # Not every cycle that is lost has a uop in it: picks waste slots (M14).
             taken: bool = before != NONE and columns.dispatched[before] == cycle - 1
-            columns.queue(uop, QUEUED_FOR_PORT, before if taken else NONE)
+            queued = QUEUED_FOR_DIVIDER if program.u_divider[static] > 1 else QUEUED_FOR_PORT
+            columns.queue(uop, queued, before if taken else NONE)
         self._latest[unit] = uop
         columns.port[uop] = unit
         flight = self._flight

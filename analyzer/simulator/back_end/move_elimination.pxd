@@ -1,6 +1,7 @@
 # Made by dev/declarations.py; do not edit.
 cimport cython
 
+from cyclelens.analyzer.simulator.back_end.elimination cimport Elimination
 from cyclelens.analyzer.simulator.tables.arrays cimport Record
 from cyclelens.analyzer.simulator.tables.program cimport Program
 
@@ -8,8 +9,7 @@ cdef int _CLASSES
 cdef int _GPR
 
 
-@cython.final
-cdef class MoveElimination:
+cdef class SharedSlots(Elimination):
     cdef Program _program
     cdef int[::1] _slots
     cdef public int length
@@ -19,7 +19,6 @@ cdef class MoveElimination:
     cdef public int[::1] shared
     cdef int _issue_width
     cdef public int[::1] entry_class
-    cdef public int entries
     cdef public int[::1] entry_value
     cdef public long long[::1] entry_mask
     cdef int start(self) except -1

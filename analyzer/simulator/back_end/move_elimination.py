@@ -1,21 +1,23 @@
-"""Move elimination: which register moves the renamer executes by itself (Y1 to Y4; uiCA model, 3.9.3)."""
+"""Moves are eliminated while values that registers share have slots (Y1 to Y4; uiCA model, 3.9.3)."""
 
 from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.simulator.back_end.elimination import Elimination
 from cyclelens.analyzer.simulator.tables.arrays import Column, Record, ints, longs
-from cyclelens.analyzer.simulator.tables.program import Program
+from cyclelens.analyzer.simulator.tables.columns import Columns
 
 _CLASSES = 2
 _GPR = 0
 
 
-class MoveElimination:
+class SharedSlots(Elimination):
     """The values that several registers share, in two lists (one per register class); alias sets are bit
     masks of keys. Histories hold the latest renamer cycles, oldest first."""
 
-    def __init__(self, program: Program, microarchitecture: Microarchitecture) -> None:
-        self._program = program
+    def __init__(self, columns: Columns, microarchitecture: Microarchitecture) -> None:
+        super().__init__()
+        self._program = columns.program
         self._slots = ints(_CLASSES)
         self._slots[0] = microarchitecture.move_elimination_gpr_slots
         self._slots[1] = microarchitecture.move_elimination_simd_slots

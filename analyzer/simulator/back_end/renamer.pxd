@@ -2,9 +2,9 @@
 cimport cython
 
 from cyclelens.analyzer.simulator.back_end.additions cimport Additions
+from cyclelens.analyzer.simulator.back_end.elimination cimport Elimination
 from cyclelens.analyzer.simulator.back_end.memory cimport Memory
 from cyclelens.analyzer.simulator.back_end.memory_renaming cimport MemoryRenaming
-from cyclelens.analyzer.simulator.back_end.move_elimination cimport MoveElimination
 from cyclelens.analyzer.simulator.back_end.resources cimport Resources
 from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue, Record
 from cyclelens.analyzer.simulator.tables.columns cimport Columns
@@ -44,7 +44,7 @@ cdef class Renamer:
     cdef Entries _entries
     cdef int _width
     cdef bint _fast_pointer_chasing
-    cdef public MoveElimination elimination
+    cdef public Elimination elimination
     cdef public Additions additions
     cdef public MemoryRenaming memory_renaming
     cdef public int[::1] value

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.simulator.back_end.additions import Additions
+from cyclelens.analyzer.simulator.back_end.elimination import Elimination
 from cyclelens.analyzer.simulator.back_end.memory import Memory
 from cyclelens.analyzer.simulator.back_end.memory_renaming import MemoryRenaming
-from cyclelens.analyzer.simulator.back_end.move_elimination import MoveElimination
 from cyclelens.analyzer.simulator.back_end.resources import Resources
 from cyclelens.analyzer.simulator.tables.arrays import Record, ints
 from cyclelens.analyzer.simulator.tables.columns import Columns
@@ -47,6 +47,7 @@ class Renamer:
         memory: Memory,
         resources: Resources,
         entries: Entries,
+        elimination: Elimination,
     ) -> None:
         self._columns = columns
         self._program = columns.program
@@ -59,7 +60,7 @@ class Renamer:
         self._entries = entries
         self._width = microarchitecture.issue_width
         self._fast_pointer_chasing = microarchitecture.fast_pointer_chasing
-        self.elimination = MoveElimination(columns.program, microarchitecture)
+        self.elimination: Elimination = elimination
         self.additions = Additions(columns.program, microarchitecture)
         self.memory_renaming = MemoryRenaming(columns, microarchitecture)
         self.value = ints(0)

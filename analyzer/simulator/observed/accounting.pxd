@@ -11,6 +11,7 @@ cdef int LOAD
 cdef int MITE
 cdef int MOST_UNITS
 cdef int NONE
+cdef int QUEUED_FOR_DIVIDER
 cdef int RETIRING
 cdef int RS_FULL
 cdef int _CAUSE_COUNT

@@ -20,6 +20,7 @@ from cyclelens.analyzer.simulator.tables.constants import (
     LOAD,
     MITE,
     NONE,
+    QUEUED_FOR_DIVIDER,
     REFUSALS,
     RETIRING,
     RS_FULL,
@@ -139,7 +140,6 @@ class Accounting:
         why = NONE
         while why == NONE:
             i = columns.position[uop]
-            static = columns.static[uop]
             fence = program.i_load_fence[i] + program.i_store_fence[i] + program.i_serializing[i]
             if fence or columns.held[uop] == HELD_BY_FENCE:
                 why = _FENCE
@@ -150,7 +150,7 @@ class Accounting:
             # How long it was in the scheduler before it was ready.
             blocked = ready - columns.issued[uop] - self._delay
             if waited > max(latency, blocked) or (waited > 0 and self.busy[columns.port[uop]]):
-                why = _DIVIDER if program.u_divider[static] else _PORT
+                why = _DIVIDER if columns.queued[uop] == QUEUED_FOR_DIVIDER else _PORT
                 break
             if latency > slowest or (latency == slowest and i > slowest_instruction):
                 slowest = latency

@@ -1,0 +1,39 @@
+"""What the renamer asks of the rule by which it carries out register moves itself."""
+
+from __future__ import annotations
+
+from cyclelens.analyzer.simulator.tables.arrays import Column, Record
+
+
+class Elimination:
+    """Decides which moves need no unit, and follows the values that registers share for that. Each core names
+    the rule that it has."""
+
+    def __init__(self) -> None:
+        self.entries = 0
+        """Values that several registers share, as far as the rule follows them."""
+
+    def start(self) -> None:
+        """Nothing is shared."""
+
+    def start_cycle(self) -> None:
+        """The renamer begins a cycle."""
+
+    def decide(self, register_class: int) -> bool:
+        """Whether the next move of this class in the cycle is eliminated."""
+        return False
+
+    def decided(self) -> None:
+        """All decisions of the cycle are made."""
+
+    def share(self, value: int, source: int, target: int) -> None:
+        """An eliminated move makes two registers hold one value."""
+
+    def overwrite(self, value: int, key: int) -> None:
+        """A register no longer holds the value."""
+
+    def end_cycle(self) -> None:
+        """The renamer ends a cycle."""
+
+    def record(self, state: Record, value: Column) -> None:
+        """Its part of the pipeline's state; ``value`` is the renamer's column of current values."""
