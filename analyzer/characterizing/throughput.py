@@ -9,6 +9,8 @@ from cyclelens.analyzer.characterizing.instances import Variant, breakers, famil
 from cyclelens.analyzer.characterizing.machines import Machine, Run
 
 _INSTANCES = (1, 2, 3, 4, 6, 8, 9, 10)
+_MORE_INSTANCES = (16, 24)
+"""Where instances also wait for those before them that changed the same memory."""
 _NOP = bytes.fromhex("0f1f4000")
 """Of four bytes, so that neither predecoder nor uop cache limits a row of them."""
 _NOPS, _ENOUGH, _MOST_NOPS = 24, 2, 400
@@ -40,21 +42,22 @@ def independent(variant: Variant, count: int, breaking: bytes = b"") -> bytes | 
 
 def throughput(machine: Machine, variant: Variant) -> Run | str:
     """The fewest cycles of an instance, and what it executes, over several numbers of instances, with and
-    without instructions that break the dependences through what is not named."""
+    without instructions that break the dependences through what is not named: behind each instance, or, as
+    they take slots too, behind the last one."""
     best: Run | str = "no instance could be made"
     breaking = breakers(variant, frozenset())
-    for count in _INSTANCES:
-        for extra in (b"", breaking) if breaking else (b"",):
+    for count in _INSTANCES + _MORE_INSTANCES * variant.modifies_memory:
+        for extra, last in ((b"", b""), (breaking, b""), (b"", breaking)) if breaking else ((b"", b""),):
             code = independent(variant, count, extra)
             if code is None:
                 return best
-            run = machine.run(code)
+            run = machine.run(code + last)
             if isinstance(run, str):
                 return run
             cycles = run.cycles / count
             if isinstance(best, str) or cycles < best.cycles:
                 # Of uops and units the instances alone tell, not what breaks their dependences.
-                if isinstance(best, str) or not extra:
+                if isinstance(best, str) or not extra + last:
                     units = None if run.units is None else {n: u / count for n, u in run.units.items()}
                     best = Run(cycles, None if run.uops is None else run.uops / count, units)
                 else:

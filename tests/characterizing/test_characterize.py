@@ -151,6 +151,16 @@ def test_the_latencies_of_one_instruction(store, name, latencies):
     assert {pair: row.latencies[pair].cycles for pair in latencies} == latencies
 
 
+@pytest.mark.parametrize("name", ["AND (EAX, I32)", "ADD (M64, I8)"])
+def test_the_throughput_of_what_waits_for_itself(store, name):
+    """What ends the dependence takes a slot of its own, so that it must not stand behind each instance; and
+    there must be enough addresses. The tables of SPR allow five operations and two stores per cycle."""
+    model = registry.get("SPR")
+    characterizer = Characterizer(SimulatedMachine(model, store), store, model)
+    expected = {"AND (EAX, I32)": 1 / 5, "ADD (M64, I8)": 1 / 2}[name]
+    assert characterizer.row(named(store, "Golden Cove", name)).cycles == pytest.approx(expected, rel=0.05)
+
+
 def test_a_move_between_classes_has_an_upper_bound(store):
     """Only there and back can be measured: 3 + 3 cycles, of which one at least is the way back."""
     model = registry.get("SKL")
