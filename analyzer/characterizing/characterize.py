@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from cyclelens.analyzer.characterizing.idioms import Idiom, idiom, with_one_register
 from cyclelens.analyzer.characterizing.instances import variant
 from cyclelens.analyzer.characterizing.latency import Latencies, Measured, Pair
-from cyclelens.analyzer.characterizing.machines import Machine
+from cyclelens.analyzer.characterizing.machines import Machine, Run
 from cyclelens.analyzer.characterizing.ports import STORE, Blockers, UnitNames, pool, seen, usage
 from cyclelens.analyzer.characterizing.throughput import Slots, throughput
 from cyclelens.analyzer.facts.matching import Matcher
@@ -35,6 +36,9 @@ class Row:
     latencies: Mapping[Pair, Measured] = field(default_factory=dict)
     ports: Mapping[UnitNames, int] | None = None
     ports_problem: str = ""
+    same_register: Run | None = None
+    """An instance whose registers are all one."""
+    idiom: Idiom | None = None
 
 
 class Characterizer:
@@ -61,7 +65,15 @@ class Characterizer:
         latencies = {
             pair: _bounded(latency, run.cycles) for pair, latency in self._latencies.of(found).items()
         }
-        row = Row(facts, "", run.cycles, run.uops, None, latencies)
+        same = with_one_register(self._machine, found)
+        row = Row(
+            facts,
+            cycles=run.cycles,
+            uops=run.uops,
+            latencies=latencies,
+            same_register=same,
+            idiom=idiom(latencies, run, same),
+        )
         if run.uops is None:
             slots = self._slots.of(found)
             return replace(row, slots=slots, ports_problem="uops are not counted on this machine")

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from cyclelens.analyzer.characterizing.characterize import Row
+from cyclelens.analyzer.characterizing.idioms import Idiom
 from cyclelens.analyzer.characterizing.latency import Measured, Pair
 from cyclelens.analyzer.characterizing.ports import UnitNames
 from cyclelens.analyzer.characterizing.table import text
@@ -56,6 +57,7 @@ class Comparison:
         self._model = model
         self._simulated = simulated
         self.latencies, self.uops, self.ports, self.throughput = Score(), Score(), Score(), Score()
+        self.same_register = Score()
         self.differences: list[Difference] = []
 
     def add(self, row: Row) -> None:
@@ -85,6 +87,10 @@ class Comparison:
             yield from scored(self.uops, facts, "slots", row.slots, facts.base.retire_slots)
         if table is not None and row.ports is not None:
             yield from scored(self.ports, facts, "ports", text(row.ports), text(table))
+        executed = _executed_with_one_register(row)
+        if executed is not None and facts.same_register.uops is not None:
+            known = facts.same_register.uops
+            yield from scored(self.same_register, facts, "uops, one register", executed, known)
         expected = None if table is None else table_throughput(facts, table, self._model)
         if expected and row.cycles is not None:
             close = abs(row.cycles - expected) <= _CLOSE * expected
@@ -108,6 +114,15 @@ class Comparison:
             self.uops.equal += 1
         else:
             yield from scored(self.uops, facts, "uops", f"{found:.2f}", known)
+
+
+def _executed_with_one_register(row: Row) -> int | None:
+    """Uops of an instance whose registers are all one; None where that is not known."""
+    if row.idiom is Idiom.ZERO:
+        return 0
+    if row.same_register is None or row.same_register.uops is None:
+        return None
+    return round(row.same_register.uops)
 
 
 def scored(

@@ -154,6 +154,16 @@ class Variant:
             used.add(family(fitting[0]))
         return chosen
 
+    def choose_one(self) -> dict[int, str] | None:
+        """One register for all register operands that can be chosen, but for masks. None if they have none in
+        common, or are fewer than two."""
+        named = [each for each in self.registers if len(each.registers) > 1 and not each.opmask]
+        if len(named) < 2:
+            return None
+        common = set.intersection(*({family(name) for name in each.registers} for each in named))
+        first = next((name for name in map(family, named[0].registers) if name in common - _KEPT), None)
+        return None if first is None else self.choose({each.index: first for each in named})
+
 
 def variant(facts: InstructionFacts, matcher: Matcher, store: FactsStore) -> Variant | str:
     """The variant, or why no instance of it is made."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from xml.sax.saxutils import escape, quoteattr
 
 from cyclelens.analyzer.characterizing.characterize import Row
+from cyclelens.analyzer.characterizing.idioms import Idiom
 from cyclelens.analyzer.characterizing.latency import SAME_REGISTER
 from cyclelens.analyzer.characterizing.links import BASE, CONTENTS, INDEXED, REGISTER
 from cyclelens.analyzer.characterizing.ports import UnitNames
@@ -102,6 +103,11 @@ def _measurement(row: Row) -> Iterator[str]:
         attributes["uops_retire_slots"] = str(row.slots)
     if row.ports:
         attributes["ports"] = text(row.ports)
+    same = row.same_register
+    if same is not None and same.uops is not None:
+        attributes["uops_same_reg"] = f"{same.uops:.0f}"
+    elif row.idiom is Idiom.ZERO:
+        attributes["uops_same_reg"] = "0"
     yield f"      <measurement{_written(attributes)}>"
     by_operands: dict[tuple[int, int], dict[str, str]] = {}
     for (source, target, part), found in sorted(row.latencies.items()):

@@ -215,6 +215,8 @@ def _report(rows: list[Row], machine: str) -> Iterator[str]:
     for what, problems in (("not", missing), ("uncertain", uncertain)):
         for problem, count in problems.most_common():
             yield f"   {count:5} {what}: {problem}"
+    for idiom, count in Counter(row.idiom for row in rows if row.idiom is not None).most_common():
+        yield f"   {count:5} {idiom}s"
 
 
 def _number(text: str) -> int:
@@ -314,5 +316,6 @@ def _compared(comparison: Comparison, model: Microarchitecture) -> Iterator[str]
     yield line("throughput", comparison.throughput)
     yield line("uops", comparison.uops)
     yield line("ports", comparison.ports)
+    yield line("one register", comparison.same_register)
     for each in comparison.differences:
         yield f"   {each.name}: {each.what} {each.found}, in the tables {each.table}"

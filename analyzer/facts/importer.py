@@ -85,13 +85,23 @@ class _Numbering:
 
 def _overlaid(old: Record, new: Record, stated: Mapping[str, str]) -> Record:
     """The new record where the measurement states something, the old one elsewhere."""
-    fields = {field: getattr(new.base, field) for field, name in rules.STATED.items() if name in stated}
+    figures = {
+        kind: replace(
+            getattr(old, kind),
+            **{
+                field: getattr(getattr(new, kind), field)
+                for field, name in rules.STATED.items()
+                if name + suffix in stated
+            },
+        )
+        for kind, suffix in (("base", rules.BASE), ("same_register", rules.SAME_REGISTER))
+    }
     latencies = dict(old.latencies)
     for pair, latency in new.latencies.items():
         before = latencies.get(pair, Latency())
         found = {name: cycles for name, cycles in asdict(latency).items() if cycles is not None}
         latencies[pair] = replace(before, **found)
-    return old._replace(base=replace(old.base, **fields), latencies=latencies)
+    return old._replace(**figures, latencies=latencies)
 
 
 class _Collector:

@@ -7,8 +7,10 @@ from cyclelens.analyzer.assembly.decoder import decode
 from cyclelens.analyzer.assembly.encoder import Decoration, Memory, encodings
 from cyclelens.analyzer.characterizing.characterize import Characterizer
 from cyclelens.analyzer.characterizing.comparison import Comparison, linear_program, table_ports
+from cyclelens.analyzer.characterizing.idioms import Idiom
 from cyclelens.analyzer.characterizing.instances import family
 from cyclelens.analyzer.characterizing.machines import RememberedMachine, Run, SimulatedMachine
+from cyclelens.analyzer.characterizing.table import xml
 from cyclelens.analyzer.characterizing.truth import SimulatedLatencies
 from cyclelens.analyzer.cli import main
 from cyclelens.analyzer.facts.store import open_store
@@ -159,6 +161,32 @@ def test_the_throughput_of_what_waits_for_itself(store, name):
     characterizer = Characterizer(SimulatedMachine(model, store), store, model)
     expected = {"AND (EAX, I32)": 1 / 5, "ADD (M64, I8)": 1 / 2}[name]
     assert characterizer.row(named(store, "Golden Cove", name)).cycles == pytest.approx(expected, rel=0.05)
+
+
+@pytest.mark.parametrize("counted", [True, False])
+@pytest.mark.parametrize(
+    ("name", "idiom", "executed"),
+    [
+        ("VPXOR (XMM, XMM, XMM)", Idiom.ZERO, 0),
+        ("PCMPEQB (XMM, XMM)", Idiom.BREAKING, 1),
+        ("MOVAPS_0F28 (XMM, XMM)", Idiom.ELIMINATED, 1),
+        ("PADDB (XMM, XMM)", None, 1),
+    ],
+)
+def test_idioms_are_found(store, name, idiom, executed, counted):
+    """Where uops are not counted, by what units would not let independent instances do."""
+    model = registry.get("SKL")
+    machine = SimulatedMachine(model, store)
+    row = Characterizer(machine if counted else Uncounted(machine), store, model).row(
+        named(store, "SKL", name)
+    )
+    assert row.idiom is idiom
+    written = "".join(xml([row], "SKL"))
+    if counted:
+        assert row.same_register.uops == pytest.approx(executed, abs=0.02)
+        assert f'uops_same_reg="{executed}"' in written
+    else:
+        assert ('uops_same_reg="0"' in written) == (idiom is Idiom.ZERO)
 
 
 def test_a_move_between_classes_has_an_upper_bound(store):

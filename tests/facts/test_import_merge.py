@@ -8,7 +8,7 @@ from cyclelens.analyzer.facts.store import open_store
 XML = """<root>
   <instruction category="BINARY" extension="BASE" iform="IMUL_GPRv_GPRv" string="IMUL (R64, R64)">
     <architecture name="{name}">
-      <measurement provenance="measured by cyclelens characterize" uops="2" ports="2*p06">
+      <measurement provenance="measured by cyclelens characterize" uops="2" ports="2*p06" uops_same_reg="0">
         <latency start_op="2" target_op="1" cycles="7"/>
       </measurement>
     </architecture>
@@ -39,6 +39,7 @@ def test_what_is_stated_is_replaced_and_the_rest_stays(merged):
     assert (after.base.uops, after.base.ports) == (2, (("06", 2),))
     assert after.base.retire_slots == before.base.retire_slots
     assert after.base.available_simple_decoders == before.base.available_simple_decoders
+    assert (before.same_register.uops, after.same_register.uops) == (None, 0)
     assert after.latencies[2, 1].cycles == 7
     assert after.latencies[1, 1] == before.latencies[1, 1]
     assert after.operands == before.operands

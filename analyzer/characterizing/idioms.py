@@ -1,0 +1,63 @@
+"""What the renamer does by itself: zero idioms, dependency-breaking idioms and moves that are eliminated.
+
+As in section 4.1 of "uops.info: Characterizing Latency, Throughput, and Port Usage of Instructions on Intel
+Microarchitectures" (Abel and Reineke, 2019): an instruction whose registers are all one may
+not wait for them, and may not be executed at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+from cyclelens.analyzer.characterizing.instances import Variant
+from cyclelens.analyzer.characterizing.latency import SAME_REGISTER, Measured, Pair
+from cyclelens.analyzer.characterizing.links import REGISTER
+from cyclelens.analyzer.characterizing.machines import Machine, Run
+
+_COPIES = 8
+_FASTER = 0.95
+"""Of the cycles of instances with registers of their own: the units are not what limits then."""
+_NONE = 0.05
+"""Uops of what is not executed."""
+
+
+class Idiom(StrEnum):
+    """How an instruction is special."""
+
+    ZERO = "zero idiom"
+    """It waits for nothing and is not executed if all its registers are one."""
+    BREAKING = "dependency-breaking idiom"
+    """It waits for nothing then, but is executed."""
+    ELIMINATED = "eliminated move"
+    """Between two registers it takes no time."""
+
+
+def with_one_register(machine: Machine, variant: Variant) -> Run | None:
+    """One instance whose registers are all one; None if it cannot be made."""
+    chosen = variant.choose_one()
+    code = None if chosen is None else variant.encode(chosen)
+    run = None if code is None else machine.run(code * _COPIES)
+    if run is None or isinstance(run, str):
+        return None
+    units = None if run.units is None else {name: uops / _COPIES for name, uops in run.units.items()}
+    return Run(run.cycles / _COPIES, None if run.uops is None else run.uops / _COPIES, units)
+
+
+def idiom(latencies: Mapping[Pair, Measured], run: Run, same: Run | None) -> Idiom | None:
+    """What latencies tell, beside instances with registers of their own (``run``) and with one (``same``).
+
+    Where uops are not counted, instances that are faster with one register are not executed: their units
+    would not let them.
+    """
+    known = {pair: found.cycles for pair, found in latencies.items() if found.cycles is not None}
+    if any(
+        cycles == 0 and part == REGISTER and source != target
+        for (source, target, part), cycles in known.items()
+    ):
+        return Idiom.ELIMINATED
+    ones = [cycles for (_, _, part), cycles in known.items() if part == SAME_REGISTER]
+    if same is None or not ones or any(ones):
+        return None
+    executed = same.uops > _NONE if same.uops is not None else same.cycles > _FASTER * run.cycles
+    return Idiom.BREAKING if executed else Idiom.ZERO
