@@ -91,6 +91,11 @@ _GOLDEN_COVE_BLOCKS = Source(
     "blocks",
     "1,000 blocks measured on an Emerald Rapids: the model fits them with this value (docs/accuracy.md)",
 )
+_ADDITIONS = Source(
+    Certainty.MEASURED,
+    "chains",
+    "Chains of additions and other instructions, measured on an Emerald Rapids (docs/pipeline.md, U12)",
+)
 _LSD_OFF = Source(Certainty.UNUSED, "LSD is off", "The blocks fit worse with a loop stream detector")
 _NO_BORDER = Source(
     Certainty.INFERRED,
@@ -113,6 +118,7 @@ _ELSEWHERE = {
     _SHLX: "add_offset_limit",
     _POPPING: "reservation_station_size load_buffer_size store_buffer_size branch_buffer_size",
     UOPS_INFO: "units load_latency vector_load_latency",
+    _ADDITIONS: "chained_addition_cycles",
     FREE_REGISTERS: "integer_registers vector_registers",
     _LSD_OFF: "lsd_unroll lsd_has_borders",
     same_as("Ice Lake"): "dsb_lines_per_block dsb_to_ms_stall mite_to_ms_stall ms_width "
@@ -175,6 +181,7 @@ _GRANITE_RAPIDS = Microarchitecture(
     dividers=(Divider(_UNITS.names, through="0"),),
     closed_by_512_bit=_UNITS.named(["1"]),
     fast_pointer_chasing=False,
+    chained_addition_cycles=2,
     shift_result_without_flags=True,
     stores_wait_for_data=True,
     tracks_values=True,

@@ -111,7 +111,7 @@ _ARROW_LAKE = derived(
         _LLVM: "units reservation_station_size dividers",
         UOPS_INFO: "closed_by_512_bit",
         _UNKNOWN: "instruction_queue_size predecode_width lsd_enabled taken_branch_units retire_width "
-        "policies",
+        "policies chained_addition_cycles",
     },
     inherited=same_as("Redwood Cove"),
     facts_name="Lion Cove",
@@ -131,6 +131,7 @@ _ARROW_LAKE = derived(
     units=_UNITS,
     dividers=(Divider(_INTEGER, through="P1"), Divider(_VECTOR, through="V0")),
     closed_by_512_bit=NO_UNITS,
+    chained_addition_cycles=0,
     load_latency=4,
 )
 

@@ -119,7 +119,7 @@ _ZEN_2 = Microarchitecture(
             "pop_rsp_needs_complex_decoder pop_rsp_ends_decode_group several_uops_need_complex_decoder "
             "fusible_waits_for_next branch_ends_decode_group lsd_has_borders add_offset_limit "
             "renames_memory fuses_moves taken_branch_units shift_result_without_flags stores_wait_for_data "
-            "tracks_values late_forwarding_cycles "
+            "tracks_values late_forwarding_cycles chained_addition_cycles "
             "branch_across_blocks_costs_a_block large_immediate_takes_slot crowded_prefixes_uncacheable "
             "dsb_loses_width_across_blocks stack_offset_limit lsd_enabled lsd_unroll high8_renamed "
             "movzx_high8_alias_eliminated fast_pointer_chasing closed_by_512_bit",

@@ -182,7 +182,7 @@ MODELS = (
                 "predecode_to_decode_delay length_changing_prefix_penalty mite_to_ms_stall dsb_to_ms_stall "
                 "ms_width branch_ends_decode_group lsd_has_borders add_offset_limit renames_memory "
                 "fuses_moves taken_branch_units shift_result_without_flags stores_wait_for_data "
-                "tracks_values late_forwarding_cycles "
+                "tracks_values late_forwarding_cycles chained_addition_cycles "
                 "pop_rsp_needs_complex_decoder pop_rsp_ends_decode_group fusible_on_last_decoder jcc_erratum "
                 "both_halves_cacheable several_uops_need_complex_decoder fusible_waits_for_next "
                 "branch_across_blocks_costs_a_block large_immediate_takes_slot "

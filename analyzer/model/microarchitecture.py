@@ -137,6 +137,9 @@ class Microarchitecture:
     """From a load's dispatch to its result; the next is the same for vector registers."""
     vector_load_latency: int = 5
     fast_pointer_chasing: bool
+    chained_addition_cycles: int = 0
+    """Of a floating-point addition from the result of another one; from all else it takes one more (U12). 0:
+    what the tables say."""
     shift_result_without_flags: bool = False
     """The result of a shift by CL that is two uops does not wait for the flags (U5b)."""
     stores_wait_for_data: bool = False

@@ -6,7 +6,7 @@ neighbours (macro-fusion, high-8 state, 512-bit code in the block, addresses) is
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
@@ -30,6 +30,7 @@ from cyclelens.analyzer.model.uops import (
 )
 from cyclelens.analyzer.recent import Recent
 from cyclelens.analyzer.uops.ablations import ablated
+from cyclelens.analyzer.uops.chained_adds import chained_inputs, is_addition
 from cyclelens.analyzer.uops.expansion import expand
 from cyclelens.analyzer.uops.fusion import fuse, fuse_branch, joins_operation, laminate
 from cyclelens.analyzer.uops.high8 import high8_effects
@@ -45,16 +46,18 @@ _MOST_KEPT = 16_384
 class _Shape:
     """What an instruction shares with its siblings."""
 
-    __slots__ = ("as_branch", "fusible", "high8", "meets", "sibling", "templates")
+    __slots__ = ("adds", "as_branch", "fusible", "high8", "meets", "sibling", "templates")
 
-    def __init__(self, sibling: Prepared, as_branch: int) -> None:
+    def __init__(self, sibling: Prepared, as_branch: int, *, adds: bool) -> None:
         self.sibling = sibling
         """Prepared for the first instruction of this shape: the same but for registers and addresses."""
         self.as_branch = as_branch
         """Equal for branches that change the instruction that absorbs them alike."""
         self.fusible = sibling.facts.macro_fusible_with
         self.high8 = _touches_high8(sibling)
-        self.meets = bool(self.fusible) or self.high8 or sibling.is_branch or sibling.has_zmm_operand
+        self.adds = adds
+        """Its latency depends on whether an addition made what it adds (U12)."""
+        self.meets = bool(self.fusible) or self.high8 or adds or sibling.is_branch or sibling.has_zmm_operand
         """Whether it and its neighbours may matter to each other."""
         self.templates: dict[tuple[object, ...], tuple[InstructionTemplate, Names]] = {}
         """By all that matters of the neighbours (``_Context``), with the names of their registers."""
@@ -128,14 +131,18 @@ def build_block(
         made = _macro_op_entries(instructions, known, cache, loop)
         return Block(tuple(made), microarchitecture.name, loop, alignment)
     meeting = {position for position, each in enumerate(known) if each is not None and each.shape.meets}
-    wide = high8 = False
+    wide = high8 = adds = False
     for position in meeting:
         shape = known[position].shape  # type: ignore[union-attr]
         wide = wide or shape.sibling.has_zmm_operand
         high8 = high8 or shape.high8
+        adds = adds or shape.adds
     effects: list[tuple[frozenset[int], tuple[str, ...]]] | None = None
     if high8 and microarchitecture.high8_renamed:
         effects = high8_effects([None if each is None else each.prepared() for each in known])
+    additions: list[frozenset[int] | None] | None = None
+    if adds:
+        additions = chained_inputs([None if each is None else each.prepared() for each in known])
     addresses = list(accumulate([len(each.code) for each in instructions], initial=alignment))
     absorbed = _absorbed(known, meeting, addresses, microarchitecture.fuses_across_lines)
     meeting |= absorbed
@@ -168,10 +175,11 @@ def build_block(
             and joins_operation(knowledge.instruction, instructions[position + 1])
         )
         taken = position + (branch is not None) == going_back
-        if wide or effects or branch or second or jcc or joins or taken:
+        chained = additions[position] if additions else None
+        if wide or effects or branch or second or jcc or joins or taken or chained is not None:
             slower, merged = effects[position] if effects else _NO_EFFECTS
             absorbs = 0 if branch is None else branch.shape.as_branch
-            context = (wide, absorbs, slower, merged, jcc, second, joins, taken)
+            context = (wide, absorbs, slower, merged, jcc, second, joins, taken, chained)
             key = (knowledge.instruction.code, context)
             entry = cache.entries[key]
             if entry is None:
@@ -296,15 +304,16 @@ def _macro_op_entry(knowledge: _Known, context: _MacroContext, cache: _Cache) ->
     )
 
 
-_Context = tuple[bool, int, frozenset[int], tuple[str, ...], bool, bool, bool, bool]
+_Context = tuple[bool, int, frozenset[int], tuple[str, ...], bool, bool, bool, bool, frozenset[int] | None]
 """What an instruction's template depends on beside the instruction. In this order: there are 512-bit
 instructions about; what the branch that it absorbs is like (``_Shape.as_branch``), 0 for none; ``slower`` and
 ``merged`` of high-8 registers; it is hit by the JCC erratum; it is the branch that the instruction before
-absorbs; it is a move that takes no issue slot; it is, or absorbs, the branch that goes back. A plain tuple,
-because two are made for every loop."""
+absorbs; it is a move that takes no issue slot; it is, or absorbs, the branch that goes back; of a
+floating-point addition the inputs that another one made (U12). A plain tuple, because two are made for every
+loop."""
 
 _NO_EFFECTS: tuple[frozenset[int], tuple[str, ...]] = (frozenset(), ())
-_ALONE: _Context = (False, 0, *_NO_EFFECTS, False, False, False, False)
+_ALONE: _Context = (False, 0, *_NO_EFFECTS, False, False, False, False, None)
 
 
 def _plain(knowledge: _Known, cache: _Cache) -> Entry:
@@ -339,7 +348,8 @@ def _known(instruction: Instruction, cache: _Cache, store: FactsStore) -> _Known
         sibling = ablated(prepare(instruction, facts, operands, cache.microarchitecture), cache.options)
         effect = (sibling.uses, sibling.uop_count)
         as_branch = cache.branches.setdefault(effect, len(cache.branches) + 1)
-        shape = cache.shapes[key] = _Shape(sibling, as_branch)
+        adds = cache.microarchitecture.chained_addition_cycles > 0 and is_addition(sibling)
+        shape = cache.shapes[key] = _Shape(sibling, as_branch, adds=adds)
         # Kept alive, so that no other record can get the same id.
         cache.records.append(facts)
     known = cache.prepared[instruction.code] = _Known(instruction, operands, shape, names)
@@ -404,7 +414,7 @@ def _loses(use: UnitUse, closed: int) -> bool:
 def _template(
     prepared: Prepared, context: _Context, branch: Prepared | None, microarchitecture: Microarchitecture
 ) -> InstructionTemplate:
-    wide, _, slower, merged, jcc, second, joins, taken = context
+    wide, _, slower, merged, jcc, second, joins, taken, chained = context
     uses, uop_count = prepared.uses, prepared.uop_count
     if wide and prepared.has_simd_operand:
         uses = _without_closed(uses, microarchitecture)
@@ -418,6 +428,9 @@ def _template(
             key: cycles + (key[0] == "reg" and key[1] in slower) for key, cycles in prepared.latencies.items()
         }
         prepared = replace(prepared, latencies=latencies)
+    if chained is not None:
+        cycles = microarchitecture.chained_addition_cycles
+        prepared = replace(prepared, latencies=_chained(prepared.latencies, chained, cycles))
 
     figures = prepared.figures
     mite_uops, ms_uops = figures.mite_uops or 1, figures.ms_uops or 0
@@ -467,6 +480,16 @@ def _template(
         merge_uops=merged,
         latencies=prepared.latencies,
     )
+
+
+def _chained(
+    latencies: Mapping[tuple[str, int, str, int], int], chained: frozenset[int], early: int
+) -> dict[tuple[str, int, str, int], int]:
+    """Of an addition, whatever the tables say: some of theirs were measured in chains of additions (U12)."""
+    return {
+        key: early + (key[1] not in chained) if key[0] == "reg" else cycles
+        for key, cycles in latencies.items()
+    }
 
 
 def _unfused(template: InstructionTemplate) -> InstructionTemplate:

@@ -43,6 +43,7 @@ shift_result_without_flags            -   -   -   -   -   -   -   -   -   -   - 
 stores_wait_for_data                  -   -   -   -   -   -   -   -   -   -   -   -    -    -    -    -    -
 tracks_values                         -   -   -   -   -   -   -   -   -   -   -   -    -    -    -    -    -
 fuses_moves                           -   -   -   -   -   -   -   -   -   -   -   -    -    -    -    -    -
+chained_addition_cycles               0   0   0   0   0   0   0   0   0   0   0   0    0    0    0    0    0
 """
 NEWER = """
                                     ADL SPR MTL GNR LNL ARL
@@ -74,6 +75,7 @@ shift_result_without_flags            y   y   y   y   y   y
 stores_wait_for_data                  y   y   y   y   y   y
 tracks_values                         y   y   y   y   y   y
 fuses_moves                           -   -   y   y   y   y
+chained_addition_cycles               2   2   2   2   0   0
 """
 _OLD, *_ROWS = (line.split() for line in TABLE.strip().splitlines())
 _NEW, *_NEW_ROWS = (line.split() for line in NEWER.strip().splitlines())

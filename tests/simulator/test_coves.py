@@ -94,6 +94,33 @@ def test_u5b_the_result_of_a_shift_by_cl_does_not_wait_for_flags() -> None:
     assert cycles("48d3e04885db", "RKL", loop=False) == 2.0
 
 
+@pytest.mark.parametrize("name", COVES)
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("c5f958c1", 2.0),  # vaddpd xmm0, xmm0, xmm1
+        ("c5f958c1 c5fd58c1", 4.0),  # and of 256 bits
+        ("0f28d0 0f58d1 0f28c2", 2.0),  # movaps xmm2, xmm0; addps xmm2, xmm1; movaps xmm0, xmm2
+        ("f20f58c1 f20f12c0", 4.0),  # addsd, movddup
+        ("0f5806", 2.0),  # addps xmm0, [rsi]
+        ("c5f858c1 c5e858d0", 2.0),  # vaddps xmm0, xmm0, xmm1; vaddps xmm2, xmm2, xmm0
+    ],
+)
+def test_u12_an_addition_takes_the_result_of_another_one_early(code: str, expected: float, name: str) -> None:
+    """Measured on an Emerald Rapids."""
+    assert unrolled(code, name) == pytest.approx(expected, abs=0.01)
+
+
+@pytest.mark.parametrize(("name", "multiplication"), [("SPR", 4), ("GNR", 3)])
+def test_u12_from_a_multiplication_it_takes_three_cycles(name: str, multiplication: int) -> None:
+    assert unrolled("f20f59c1 f20f58c1", name) == multiplication + 3
+    assert unrolled("f20f59c1 f20f58c1 f20f58c1", name) == multiplication + 3 + 2
+
+
+def test_u12_not_on_other_cores() -> None:
+    assert unrolled("c5f958c1", "ICL") == 4.0
+
+
 def test_e6_no_sync_uop_before_an_addition_to_rsp_by_the_renamer() -> None:
     """add rsp, 16; xor eax, eax; pop rbx: 0.505"""
     assert unrolled("4883c410 31c0 5b") == pytest.approx(0.5, abs=0.02)

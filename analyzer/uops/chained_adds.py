@@ -1,0 +1,39 @@
+"""Floating-point additions whose operand comes from another one (rule U12 of docs/pipeline.md)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from cyclelens.analyzer.uops.operands import Prepared
+
+_ADDITION = re.compile(r"V?(ADD|SUB|ADDSUB)[PS][SD]_(XMM|YMM)")
+
+
+def is_addition(prepared: Prepared) -> bool:
+    """Whether it is a floating-point addition or subtraction without a mask, of 256 bits at most."""
+    return _ADDITION.match(prepared.facts.iform) is not None and not any(
+        operand.opmask for operand in prepared.facts.operands
+    )
+
+
+def chained_inputs(block: Sequence[Prepared | None]) -> list[frozenset[int] | None]:
+    """For every addition the positions of register inputs that another addition made, also through moves that
+    the renamer eliminates; None for all else.
+
+    Two passes over the block give the steady state of a loop. Unknown instructions (None) change nothing.
+    """
+    made: set[str] = set()
+    chained: list[frozenset[int] | None] = []
+    for _ in range(2):
+        chained = []
+        for prepared in block:
+            inputs = () if prepared is None else prepared.register_inputs
+            here = frozenset(n for n, operand in enumerate(inputs) if operand.canonical in made)
+            added = prepared is not None and is_addition(prepared)
+            chained.append(here if added else None)
+            if prepared is not None:
+                keeps = added or (prepared.eliminable_move and bool(here))
+                for output in prepared.register_outputs:
+                    (made.add if keeps else made.discard)(output.canonical)
+    return chained
