@@ -497,6 +497,54 @@ def linux() -> Iterator[Source]:
         yield Source(path.name, target, CACHE, (crypto, *include, work), defines)
 
 
+def _files(
+    package: str, *patterns: str, include: tuple[str, ...] = (), defines: tuple[str, ...] = ()
+) -> Iterator[Source]:
+    """Files of a package that need no more than folders and names."""
+    root = fetch(package)
+    for pattern in patterns:
+        for path in sorted(root.glob(pattern)):
+            folders = (path.parent, *(root / name for name in include))
+            yield Source(f"{package}-{path.parent.name}-{path.name}", path, root, folders, defines)
+
+
+def openh264() -> Iterator[Source]:
+    """Cisco's H.264 codec's kernels, with NASM's package for alignments."""
+    yield from _files(
+        "openh264", "codec/**/x86/*.asm", include=("codec/common/x86",), defines=("UNIX64", "PIC")
+    )
+
+
+def gnutls() -> Iterator[Source]:
+    """Ciphers and hashes as Perl scripts wrote them."""
+    yield from _files("gnutls28", "lib/accelerated/x86/elf/*.s")
+
+
+def boringssl() -> Iterator[Source]:
+    """Google's ciphers, hashes and long numbers as Perl scripts wrote them."""
+    yield from _files(
+        "android-platform-external-boringssl", "**/linux-x86_64/**/*.S", include=("src/include",)
+    )
+
+
+def nss() -> Iterator[Source]:
+    """Mozilla's ciphers and long numbers."""
+    yield from _files("nss", *(f"nss/lib/freebl/**/*.{kind}" for kind in ("s", "S", "asm")))
+
+
+def wolfssl() -> Iterator[Source]:
+    """Ciphers, curves and long numbers, written by a program."""
+    extensions = ("HAVE_INTEL_AVX1", "HAVE_INTEL_AVX2", "WOLFSSL_X86_64_BUILD", "WOLFSSL_SP_X86_64_ASM")
+    numbers = ("WOLFSSL_HAVE_SP_RSA", "WOLFSSL_HAVE_SP_DH", "WOLFSSL_HAVE_SP_ECC")
+    defines = (*extensions, *numbers, "WOLFSSL_SP_384", "WOLFSSL_SP_521")
+    yield from _files("wolfssl", "wolfcrypt/src/*.S", include=("", "wolfssl"), defines=defines)
+
+
+def nacl() -> Iterator[Source]:
+    """The library that libsodium comes from, in Bernstein's own assembly language."""
+    yield from _files("nacl", "crypto_*/**/*.s")
+
+
 def _compiled(package: str, compiler: str, paths: list[Path], options: list[str]) -> Iterator[Source]:
     """What a compiler makes of the files that it takes."""
     if shutil.which(compiler) is None:
@@ -540,6 +588,13 @@ def clang() -> Iterator[Source]:
     yield from _of_c("clang")
 
 
+def gcc_intel() -> Iterator[Source]:
+    """What GCC makes of zlib, bzip2 and lz4 in Intel syntax."""
+    options = ["-S", "-O3", "-march=skylake", "-masm=intel", "-w"]
+    for package, pattern in (("zlib", "*.c"), ("bzip2", "*.c"), ("lz4", "lib/*.c")):
+        yield from _compiled(f"{package}-intel", "gcc", sorted(fetch(package).glob(pattern)), options)
+
+
 def rustc() -> Iterator[Source]:
     """What rustc makes of libraries that search, compress, and write numbers, in both syntaxes."""
     if shutil.which("rustc") is None:
@@ -572,6 +627,19 @@ PACKAGES: dict[str, Callable[[], Iterator[Source]]] = {
     function.__name__: function
     for function in (
         *(glibc, openssl, openblas, gmp, dav1d, x264, aom, ffmpeg, ipsec_mb, isa_l, libvpx, svt_av1),
-        *(libjpeg_turbo, zstd, blake3, libgcrypt, mpg123, libsodium, nettle, linux, gcc, clang, rustc),
+        *(
+            libjpeg_turbo,
+            zstd,
+            blake3,
+            libgcrypt,
+            mpg123,
+            libsodium,
+            nettle,
+            linux,
+            openh264,
+            gnutls,
+            boringssl,
+        ),
+        *(nss, wolfssl, nacl, gcc, gcc_intel, clang, rustc),
     )
 }
