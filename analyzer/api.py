@@ -56,7 +56,6 @@ from cyclelens.analyzer.workers import start_worker
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from cyclelens.analyzer.insight.addresses import Access
     from cyclelens.analyzer.insight.whatif import Experiment
 
 __all__ = ["Analyzer", "Cancelled", "PredictResult", "predict_many"]
@@ -73,8 +72,8 @@ MAX_BLOCK_BYTES = 16 * 1024
 """Longest block that is simulated. Kernels are far shorter, and time and memory grow with the length."""
 
 _QUICK_BYTES = 16 * 1024
-"""Bytes of code, those of all positions together, whose simulation a quick answer does not wait for: some
-fifteen milliseconds."""
+"""Bytes of code, those of all positions together, whose simulation the first quick answer about a region does
+not wait for: some fifteen milliseconds. Later ones, after an edit, wait for no other position."""
 
 _CACHED_PREDICTIONS = 256
 _MARKER_OPTIONS = frozenset({"arch", "mode", "alignment", "align", "name", "per", "taken"})
@@ -155,13 +154,13 @@ class _Run:
     def positions(
         self, offsets: Sequence[int], block: Block, simulation: Simulation, known: dict[bytes, Position]
     ) -> tuple[Position, ...]:
-        """The code at every place. ``block`` and ``simulation`` are those at the first; ``known`` grows."""
+        """The code at every place. ``block`` and ``simulation`` are those at one of them; ``known`` grows."""
         from cyclelens.analyzer.insight.positions import alone, positions
 
         if len(offsets) == 1:
             return alone(block, simulation)
         return positions(
-            self.block, offsets, self.model, self.options.model, self.cancel, first=simulation, known=known
+            self.block, offsets, self.model, self.options.model, self.cancel, (block, simulation), known
         )
 
 
@@ -181,6 +180,8 @@ class Analyzer:
         self._places: Recent[tuple[object, ...], tuple[Position, ...]] = Recent(cached_predictions)
         self._figures: Recent[tuple[object, ...], dict[bytes, Position]] = Recent(cached_predictions)
         """Of code wherever it lies, by what makes a place differ from others."""
+        self._latest: Recent[tuple[object, ...], tuple[int, bool]] = Recent(cached_predictions)
+        """Which of its positions was shown last of a region by name, and whether all were alike."""
 
     def close(self) -> None:
         """Close the tables."""
@@ -504,7 +505,9 @@ class Analyzer:
                     continue
                 way = None if through is None else ways.assumption(through, model.name, forks)
                 answers.append(
-                    self._answer(code, model, loop, placement, latencies, options, cancel, way, forks)
+                    self._answer(
+                        region.name, code, model, loop, placement, latencies, options, cancel, way, forks
+                    )
                 )
         except (Cancelled, TablesUnavailable):
             raise
@@ -529,6 +532,7 @@ class Analyzer:
 
     def _answer(
         self,
+        name: str,
         code: bytes,
         model: Microarchitecture,
         loop: bool,
@@ -543,21 +547,31 @@ class Analyzer:
         behind which they part."""
         # Here, because batches of machine code need no causes and start faster without them.
         from cyclelens.analyzer.insight.explain import bare
-        from cyclelens.analyzer.insight.positions import usual
+        from cyclelens.analyzer.insight.findings import find
+        from cyclelens.analyzer.insight.positions import one_so_far, usual
 
         about = (code, model.name, loop, tuple(latencies.items()), options.model)
         # The same with and without a trace.
         places = self._places[*about, placement]
-        hurried = places is None and options.quick and len(placement.offsets) * len(code) > _QUICK_BYTES
-        asked = (*about, placement, hurried, options.causes, options.alternatives, way and way.message, forks)
+        here = (options.origin, name, model.name, placement.known)
+        latest = self._latest[here]
+        hurried = (
+            places is None
+            and options.quick
+            and len(placement.offsets) > 1
+            and (latest is not None or len(placement.offsets) * len(code) > _QUICK_BYTES)
+        )
+        rest = (options.causes, options.alternatives, way and way.message, forks)
+        asked = (*about, placement, hurried, *rest)
         key = (*asked, options.trace, options.trace_rounds if options.trace else None)
         answer = self._answers.get(key)
         self._asked += 1
         if answer is None:
             core = variant(model, options.model)
             run = _Run(decode(code), core, loop, latencies, options, self._store, cancel)
-            # The first position is mostly the one that is shown: it is run once for both.
-            shown = usual(places) if places else placement.offsets[0]
+            # Mostly the same position is shown as before the last edit: it is run once for both.
+            last, alike = latest or (0, False)
+            shown = usual(places) if places else placement.offsets[last]
             block = run.block(shown)
             simulation = run.simulation(block)
             if places is None and not hurried:
@@ -569,12 +583,21 @@ class Analyzer:
                 if usual(places) != shown:
                     block = run.block(usual(places))
                     simulation = run.simulation(block)
+            if places is not None and options.causes:
+                index = placement.offsets.index(block.alignment)
+                self._latest[here] = index, len({each.cycles_per_iteration for each in places}) == 1
             # What is found does not depend on a trace.
             plain = self._answers.get((*asked, False, None)) if options.trace else None
             if plain is not None:
                 answer = plain.of(simulation)
             elif options.causes:
-                answer = self._explained(run, block, simulation, places, placement, way, forks)
+                first = self._answers.get((*about, placement, True, *rest, False, None))
+                explained = self._explained(run, block, simulation, first, way, forks)
+                if places is None:
+                    explained = one_so_far(explained, block, len(placement.offsets), alike)
+                else:
+                    explained = self._placed(run, block, explained, places, placement)
+                answer = _Answer(explained, find(explained))
             else:
                 answer = _Answer(replace(bare(block, simulation), positions=places or ()), ())
             self._answers[key] = answer
@@ -590,38 +613,51 @@ class Analyzer:
         run: _Run,
         block: Block,
         simulation: Simulation,
-        places: tuple[Position, ...] | None,
-        placement: Placement,
+        first: _Answer | None,
         way: Assumption | None,
         forks: tuple[int, ...],
-    ) -> _Answer:
-        """A simulation with its causes, hazards and assumptions. ``places``: None if not all are known."""
+    ) -> Prediction:
+        """A simulation with its causes, and what its instructions alone tell of what it takes for granted.
+        ``first``: what was said of the same code before all positions were known."""
         # Here, because batches of machine code need no causes and start faster without them.
         from cyclelens.analyzer.insight.addresses import accesses
-        from cyclelens.analyzer.insight.assumptions import assumptions
+        from cyclelens.analyzer.insight.assumptions import ONE_POSITION, assumptions
         from cyclelens.analyzer.insight.explain import explain
-        from cyclelens.analyzer.insight.findings import find
-        from cyclelens.analyzer.insight.positions import unknown_offset
         from cyclelens.analyzer.insight.work import inferred
 
+        if first is not None and first.prediction.alignment == block.alignment:
+            assumed = tuple(each for each in first.prediction.assumptions if each.code != ONE_POSITION)
+            known = replace(first.prediction, assumptions=assumed)
+            return replace(known, simulation=simulation, account=simulation.account)
         accessed = accesses(block.instructions)
         prediction = explain(block, run.model, simulation)
-        prediction = replace(prediction, positions=places or (), work=inferred(block.instructions, accessed))
-        assumed: tuple[Assumption, ...] = () if way is None else (way,)
-        assumed += assumptions(prediction, accessed, forks)
-        if places is not None:
-            assumed += tuple(unknown_offset(prediction, placement))
-            if run.options.alternatives:
-                assumed += self._overlaps(run, block, accessed, prediction.cycles_per_iteration)
-        prediction = replace(prediction, assumptions=assumed)
-        return _Answer(prediction, find(prediction))
+        prediction = replace(prediction, work=inferred(block.instructions, accessed))
+        assumed = () if way is None else (way,)
+        return replace(prediction, assumptions=assumed + assumptions(prediction, accessed, forks))
 
-    def _overlaps(
-        self, run: _Run, block: Block, accessed: Sequence[Sequence[Access]], cycles: float
-    ) -> tuple[Assumption, ...]:
+    def _placed(
+        self,
+        run: _Run,
+        block: Block,
+        prediction: Prediction,
+        places: tuple[Position, ...],
+        placement: Placement,
+    ) -> Prediction:
+        """A prediction with what is known once the code was simulated everywhere it may lie."""
+        from cyclelens.analyzer.insight.positions import unknown_offset
+
+        prediction = replace(prediction, positions=places)
+        assumed = (*prediction.assumptions, *unknown_offset(prediction, placement))
+        if run.options.alternatives:
+            assumed += self._overlaps(run, block, prediction.cycles_per_iteration)
+        return replace(prediction, assumptions=assumed)
+
+    def _overlaps(self, run: _Run, block: Block, cycles: float) -> tuple[Assumption, ...]:
         """What would meet in memory if the data said so."""
+        from cyclelens.analyzer.insight.addresses import accesses
         from cyclelens.analyzer.insight.overlaps import overlaps
 
+        accessed = accesses(block.instructions)
         return overlaps(block, accessed, run.model, cycles, run.options.model, run.cancel)
 
 

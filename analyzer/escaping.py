@@ -36,6 +36,8 @@ _SHOWN = _Shown()
 def printable(text: str) -> str:
     """A text without control characters, which terminals obey, and without such as only change the direction
     or the place of others; line ends and tabs stay."""
+    if text.isprintable():  # as nearly always
+        return text
     plain = text.replace("\n", "").replace("\t", "")
     return text if plain.isprintable() else text.translate(_SHOWN)
 

@@ -16,6 +16,7 @@ from cyclelens.analyzer.fixes.proposal import Fix
 from cyclelens.analyzer.fixes.registry import fixes
 from cyclelens.analyzer.hints import registry as hint_kinds
 from cyclelens.analyzer.insight import as_written, wording
+from cyclelens.analyzer.insight.assumptions import one_position
 from cyclelens.analyzer.insight.work import work_of
 from cyclelens.analyzer.model.result import Analysis, Finding, RegionAnalysis, TraceRow
 from cyclelens.analyzer.model.source import Problem
@@ -116,7 +117,7 @@ class AnalyzerEngine:
             yield replace(found, pending=analysis.pending)
             if not analysis.pending:
                 break
-        whole = [all(each.positions for each in region.predictions) for region in analysis.regions]
+        whole = [not any(map(one_position, region.predictions)) for region in analysis.regions]
         for analysis in analyses:
             if analysis.pending:
                 yield None

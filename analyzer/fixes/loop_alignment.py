@@ -10,19 +10,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from cyclelens.analyzer.fixes.jcc_erratum import CODE
 from cyclelens.analyzer.fixes.proposal import Edit, Proposal
 from cyclelens.analyzer.fixes.site import Site
 from cyclelens.analyzer.insight.hazards.op_cache_windows import CODES
+from cyclelens.analyzer.model.result import Position
+from cyclelens.analyzer.model.source import LINE_BYTES
 
 _OPTION = re.compile(r"\balign(?:ment)?=\d+")
 _ALIGNMENT = re.compile(r"\s*(\.?(?:p2|b)?align[ \t]+(\d+))\s*(?:[#;/].*)?", re.IGNORECASE)
 _COMMENT = re.compile(r"\s*(?:[#;]|//|/\*.*\*/\s*$)|\s*$")
-_PLACES = ((32, 0), (64, 0), (32, 16), (64, 16), (64, 32), (64, 48))
-"""Boundaries and bytes behind them, the simplest first."""
+
+
+class _Target(NamedTuple):
+    """Where a loop can be put: so many bytes behind a boundary."""
+
+    boundary: int
+    distance: int
+
+
+_PLACES = tuple(_Target(*each) for each in ((32, 0), (64, 0), (32, 16), (64, 16), (64, 32), (64, 48)))
+"""The simplest first."""
 
 
 def propose(site: Site) -> Iterator[Proposal]:
@@ -50,13 +61,28 @@ def propose(site: Site) -> Iterator[Proposal]:
         line, code = statement.line, struck[0].code
     earlier = _earlier(site)
     least = earlier.boundary if earlier else 0
-    for boundary, distance in _PLACES:
-        if boundary < least or (site.nasm and distance):
-            continue
+    places = [place for place in _PLACES if place.boundary >= least and not (site.nasm and place.distance)]
+    for boundary, distance in _best(places, site.prediction.positions):
         title = f"Align the loop to {boundary} bytes"
         if distance:
             title = f"Put the loop {distance} bytes behind a {boundary}-byte boundary"
         yield Proposal(title, line, (_place(site, boundary, distance, earlier),), code, "place of the loop")
+
+
+def _best(places: Sequence[_Target], known: Sequence[Position]) -> Iterator[_Target]:
+    """The place with the least figure, the simplest of them, as far as ``known`` positions tell: each that is
+    tried has the text assembled again. Places that they do not tell of are all worth a try."""
+    figures = {position.offset: position.cycles_per_iteration for position in known}
+    best: tuple[float, _Target] | None = None
+    for place in places:
+        there = [figures.get(offset) for offset in range(place.distance, LINE_BYTES, place.boundary)]
+        if None in there:
+            yield place
+        else:
+            most = max(figure for figure in there if figure is not None)
+            best = (most, place) if best is None or most < best[0] else best
+    if best is not None:
+        yield best[1]
 
 
 def _for_marker(site: Site, option: re.Match[str]) -> Proposal:

@@ -39,6 +39,8 @@ def fit(hints: Sequence[tuple[int, Hint]]) -> list[Hint]:
     shown = [hints[i][1] for i in sorted(kept)]
     dropped = [hints[i][1] for i in range(len(hints)) if i not in kept]
     first = shown[0]
+    if not dropped and len(first.label) <= LINE_BUDGET:
+        return shown
     label = first.label if len(first.label) <= LINE_BUDGET else first.label[: LINE_BUDGET - 1] + "…"
     tooltips = [first.tooltip, *(f"{hint.label}: {hint.tooltip}" for hint in dropped)]
     shown[0] = replace(first, label=label, tooltip="\n\n".join(text for text in tooltips if text))

@@ -6,7 +6,6 @@ imul %rsi, %rax                      p1 1.00        (p1 is busy all the time)
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from cyclelens.analyzer.hints.layout import statement_of
@@ -65,7 +64,10 @@ def scarce_ports(template: InstructionTemplate, units: Units) -> str:
 
 def port_sets(template: InstructionTemplate, fewer_than: int = 99) -> str:
     """Allowed ports of the uops in program order, equal ones counted."""
-    sets = Counter(uop.units.label for uop in template.uops if 0 < len(uop.units.names) < fewer_than)
+    sets: dict[str, int] = {}
+    for uop in template.uops:
+        if 0 < len(uop.units.names) < fewer_than:
+            sets[uop.units.label] = sets.get(uop.units.label, 0) + 1
     return " ".join(label if count == 1 else f"{count}×{label}" for label, count in sets.items())
 
 

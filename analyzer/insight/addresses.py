@@ -6,10 +6,10 @@ what registers held at the start of an iteration, of what was loaded or computed
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
 
+from cyclelens.analyzer.model.frozen import dataclass, field
 from cyclelens.analyzer.model.uops import InstructionTemplate, MemoryAccess
 from cyclelens.analyzer.simulator.tables.values import SUM, ValueRule, value_rule
 from cyclelens.analyzer.uops.registers import canonical
@@ -28,6 +28,8 @@ class Value:
         """``self + times * other``."""
         if not other.terms:  # as nearly always
             return self.moved(times * other.constant)
+        if times == -1 and self.terms == other.terms:
+            return Value(self.constant - other.constant)
         terms = dict(self.terms)
         for term, factor in other.terms.items():
             terms[term] = terms.get(term, 0) + times * factor
@@ -47,6 +49,7 @@ class Value:
 
 
 _NOTHING = Value()
+_NO_RULE = ValueRule()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,20 +100,30 @@ def accesses(instructions: Sequence[InstructionTemplate], iterations: int = 2) -
 def _steps(
     instructions: Sequence[InstructionTemplate],
 ) -> list[tuple[int, InstructionTemplate, ValueRule, list[str]]]:
-    """Instructions that access memory or write what an address may come from, their numbers, their rules and
-    the registers among their results that an address may come from."""
-    rules = [value_rule(template, template.instruction) for template in instructions]
-    sources = {name for rule in rules if rule.kind == SUM for name in (rule.base, rule.index)}
-    sources.update(
+    """Instructions that access memory or write what an address comes from, their numbers, their rules and the
+    registers among their results that an address comes from."""
+    results = [[each.canonical for each in template.register_outputs] for template in instructions]
+    rules: dict[int, ValueRule] = {}
+    needed: set[str] = set()
+    new = _registers(
         name
         for template in instructions
         for access in template.memory_operands
         for name in (access.base, access.index)
     )
-    needed = {canonical(name) for name in sources if name is not None}
+    while new:
+        needed |= new
+        found = [n for n, names in enumerate(results) if n not in rules and not needed.isdisjoint(names)]
+        rules.update((n, value_rule(instructions[n], instructions[n].instruction)) for n in found)
+        sums = (rules[n] for n in found if rules[n].kind == SUM)
+        new = _registers(name for rule in sums for name in (rule.base, rule.index)) - needed
     steps = []
-    for number, (template, rule) in enumerate(zip(instructions, rules, strict=True)):
-        outputs = [each.canonical for each in template.register_outputs if each.canonical in needed]
-        if outputs or template.memory_operands or template.rsp_change:
-            steps.append((number, template, rule, outputs))
+    for number, template in enumerate(instructions):
+        if number in rules or template.memory_operands or template.rsp_change:
+            outputs = [name for name in results[number] if name in needed]
+            steps.append((number, template, rules.get(number, _NO_RULE), outputs))
     return steps
+
+
+def _registers(names: Iterable[str | None]) -> set[str]:
+    return {canonical(name) for name in names if name is not None}

@@ -16,6 +16,8 @@ from cyclelens.analyzer.microarchitectures import extensions
 from cyclelens.analyzer.model.result import Assumption, Prediction
 from cyclelens.analyzer.model.uops import InstructionTemplate
 
+ONE_POSITION = "one-position"
+
 CODES = {
     "operand-values": "divisions and square roots have quick operands",
     "no-denormals": "no floating-point value is denormal",
@@ -26,6 +28,7 @@ CODES = {
     "warm-caches": "all data are in the first-level cache",
     "older-meaning": "the core does not know an instruction and runs an older one",
     "unknown-offset": "where the region lies in memory",
+    ONE_POSITION: "a position whose figure comes first is like the others",
     "inner-branch": "which way a branch within the region goes",
 }
 """Stable names of all kinds, and what is assumed."""
@@ -57,6 +60,11 @@ def assumptions(
         _no_denormals,
     )
     return tuple(found for kind in kinds for found in kind(prediction))
+
+
+def one_position(prediction: Prediction) -> Assumption | None:
+    """Present as long as the figures of the other positions are not known."""
+    return next((each for each in prediction.assumptions if each.code == ONE_POSITION), None)
 
 
 def _where(instructions: Templates, holds: Callable[[str], object]) -> tuple[int, ...]:

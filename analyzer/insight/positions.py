@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 from cyclelens.analyzer.insight import wording
+from cyclelens.analyzer.insight.assumptions import ONE_POSITION
 from cyclelens.analyzer.insight.explain import steady_state
+from cyclelens.analyzer.model.frozen import replace
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.model.result import Assumption, Position, Prediction, Simulation
@@ -23,26 +25,38 @@ def positions(
     microarchitecture: Microarchitecture,
     options: ModelOptions,
     cancel: Callable[[], bool] | None = None,
-    first: Simulation | None = None,
+    shown: tuple[Block, Simulation] | None = None,
     known: dict[bytes, Position] | None = None,
 ) -> tuple[Position, ...]:
     """The region at these offsets within a 64-byte line, in their order. ``build`` makes its block for one of
-    them; ``first``: the simulation at the first offset, if there is one; ``known``, which grows: what was
-    found before, by what the front end calls a ``placement``. Raises what ``simulate`` raises."""
+    them; ``shown``: the block at one of them and its simulation, if there is one; ``known``, which grows:
+    what was found before, by what the front end calls a ``placement``. Raises what ``simulate`` raises."""
     known = {} if known is None else known
-    found: list[Position] = []
-    for offset in offsets:
-        block = build(offset)
+    found: dict[int, Position] = {}
+    at = shown[0].alignment if shown is not None else None
+    for offset in sorted(offsets, key=lambda offset: offset != at):
+        block, simulation = shown if shown is not None and offset == at else (build(offset), None)
         pipeline = started(block, microarchitecture, options)
         key, hit = pipeline.front_end.placement(), _erratum(pipeline.program)
         release(pipeline)
         if key not in known:
-            simulation = first if not found else None
             if simulation is None:
                 simulation = simulate(block, microarchitecture, details=False, options=options, cancel=cancel)
             known[key] = Position(offset, steady_state(simulation), hit)
-        found.append(known[key]._replace(offset=offset))
-    return tuple(found)
+        found[offset] = known[key]._replace(offset=offset)
+    return tuple(found[offset] for offset in offsets)
+
+
+def one_so_far(prediction: Prediction, block: Block, count: int, alike: bool) -> Prediction:
+    """A prediction before the figures of the other positions are known, of which there are ``count`` with
+    this one. ``alike``: the version of the region before this one took equally long everywhere."""
+    message = (
+        f"The code lies {block.alignment} bytes into a 64-byte line: the figures of the other "
+        f"{count - 1} positions follow."
+    )
+    first = Assumption(ONE_POSITION, message, (), {"positions": count, "alike": int(alike)})
+    here = alone(block, prediction.simulation)
+    return replace(prediction, positions=here, assumptions=(*prediction.assumptions, first))
 
 
 def unknown_offset(prediction: Prediction, placement: Placement) -> Iterator[Assumption]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from posixpath import basename
 
 from cyclelens.analyzer.insight import vocabulary
+from cyclelens.analyzer.insight.assumptions import one_position
 from cyclelens.analyzer.insight.bottlenecks import UNKNOWN
 from cyclelens.analyzer.insight.vocabulary import Vocabulary
 from cyclelens.analyzer.model.account import Account
@@ -122,7 +123,11 @@ def mode(name: str) -> str:
 
 def elsewhere(prediction: Prediction, unit: str = " positions") -> str:
     """What to write behind a figure that is another one where the code may lie, too: `` (3.00 at 2 of 4
-    positions)``, `` (2.00 at 4, 3.00 at 12 of 64 positions)``; empty if it is the same everywhere."""
+    positions)``, `` (2.00 at 4, 3.00 at 12 of 64 positions)``; empty if it is the same everywhere. `` (…)``:
+    the figures of the others follow, and may differ."""
+    first = one_position(prediction)
+    if first is not None and not first.values["alike"]:
+        return " (…)"
     count = Counter(position.cycles_per_iteration for position in prediction.positions)
     everywhere = count.total()
     count.pop(prediction.cycles_per_iteration, None)

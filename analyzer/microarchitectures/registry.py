@@ -64,6 +64,8 @@ class UnknownMicroarchitecture(ValueError):
 def get(name: str) -> Microarchitecture:
     """The model of this name, in any case; ``native`` is that of this machine. Raises
     UnknownMicroarchitecture."""
+    if (model := _model(name)) is not None:  # as nearly always
+        return model
     if is_native(name):
         own = native()
         if own is None:

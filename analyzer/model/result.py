@@ -229,7 +229,8 @@ class Prediction:
     assumptions: tuple[Assumption, ...] = ()
     """What the figure takes for granted."""
     positions: tuple[Position, ...] = ()
-    """Everywhere the region may lie, by rising offset; ``alignment`` is one of them."""
+    """Everywhere the region may lie, by rising offset, as far as it was simulated; ``alignment`` is one of
+    them."""
     work: Work | None = None
     """What an iteration does, as far as the instructions alone tell."""
 
@@ -379,8 +380,8 @@ class AnalysisOptions:
     model: ModelOptions = PUBLISHED
     """Which variant of the model simulates; ``bounds`` does not, and is for batches only."""
     quick: bool = False
-    """Where all positions of a region would take long, only the first is simulated; ``positions`` is empty
-    then."""
+    """Of the positions of a region that an earlier text had, or that is long, only the one shown last is
+    simulated; the prediction says so by an assumption."""
     trace: bool = False
     trace_rounds: int | None = None
     """Iterations at its beginning that the trace is about, then without causes; all by default."""

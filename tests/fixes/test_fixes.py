@@ -316,7 +316,8 @@ def test_files_of_nasm_are_aligned_in_their_own_words(analyzer: Analyzer) -> Non
     loop = [".a:", *[f"mov r{8 + n % 7}, rax" for n in range(9)], "dec rcx", "jnz .a"]
     text = "\n".join(["bits 64", "default rel", "; cyclelens-begin x", *loop, "; cyclelens-end", ""])
     proposed = proposals(text.split("\n"), "intel", analyzer.analyze(text, OPTIONS).regions[0])
-    assert [each.edits[0].text for each in proposed if each.choice] == ["align 32\n", "align 64\n"]
+    # The figures are known everywhere: of two places that are as good the simpler one is tried.
+    assert [each.edits[0].text for each in proposed if each.choice] == ["align 32\n"]
 
 
 def test_edits_are_applied_as_if_at_once() -> None:

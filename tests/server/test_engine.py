@@ -148,3 +148,27 @@ def test_the_first_answer_does_not_wait_for_all_positions_of_long_code() -> None
     assert "positions" not in regions(first)["long"].headline
     assert "of 64 positions" in regions(second)["long"].headline
     assert "of 64 positions" in regions(first)["r0"].headline
+
+
+def test_after_an_edit_the_first_answer_is_about_the_position_that_was_shown() -> None:
+    text = TEXT.replace("dec %rcx\n jnz .L0", "add $9, %rdx; add $9, %rbx; dec %rcx; jnz .L0")
+    subject = engine.create()
+    shown = regions(answers(subject, text)[1])["r0"]
+    first, second, *_ = answers(subject, text.replace("add $9, %rbx", "add $8, %rbx"))
+    early, late = regions(first)["r0"], regions(second)["r0"]
+    assert " (…) " in early.headline
+    assert "of 64 positions" in late.headline
+    assert early.cycles == late.cycles == shown.cycles
+    # The other regions moved on by nothing: theirs are known everywhere.
+    assert "of 64 positions" in regions(first)["r1"].headline
+
+
+def test_where_no_position_differed_the_figure_of_one_is_not_marked() -> None:
+    text = "# cyclelens-begin chain\n.Lc: imul %rax, %rax\n dec %rcx\n jnz .Lc\n# cyclelens-end\n"
+    subject = engine.create()
+    answers(subject, text)
+    first, second, *_ = answers(subject, text.replace("imul %rax, %rax", "imul %rax, %rax\n nop"))
+    assert regions(first)["chain"].headline == regions(second)["chain"].headline
+    (hint, *_) = regions(first)["chain"].hints
+    assert "other 63 positions follow" in hint.tooltip
+    assert "other 63 positions follow" not in regions(second)["chain"].hints[0].tooltip
