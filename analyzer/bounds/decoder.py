@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from cyclelens.analyzer.model.macro_ops import MacroOpRules
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.model.uops import Block
+from cyclelens.analyzer.model.uops import Block, MacroOps
 
 
 def decoder_bound(block: Block, microarchitecture: Microarchitecture) -> float:
     """Rounds are dealt to the decoders one instruction after the other, a new cycle beginning whenever
     decoder 0 is used, until the first instruction of a round lands on a decoder where it was before."""
-    rounds = _cycles_by_round(block, microarchitecture)
+    if microarchitecture.macro_ops is None:
+        rounds = _cycles_by_round(block, microarchitecture)
+    else:
+        rounds = _macro_op_rounds(block, microarchitecture.decoders - 1, microarchitecture.macro_ops)
     landed: dict[int, int] = {}
     """Decoder of the first instruction -> round."""
     cycles: list[int] = []
@@ -46,5 +50,24 @@ def _cycles_by_round(block: Block, microarchitecture: Microarchitecture) -> Iter
                 simple_left = 0
             if first is None:
                 first = decoder
+        assert first is not None, "there are instructions"
+        yield first, cycles
+
+
+def _macro_op_rounds(block: Block, last: int, rules: MacroOpRules) -> Iterator[tuple[int, int]]:
+    """The same where long instructions begin a cycle, and those of many macro-ops have one alone (M1)."""
+    decoder = last
+    while block.instructions:
+        first: int | None = None
+        cycles = 0
+        for template in block.instructions:
+            alone = (template.macro_ops or MacroOps()).begins_decode_group
+            begins = alone or len(template.instruction.code) > rules.long_instruction_bytes
+            decoder = 0 if begins or decoder == last else decoder + 1
+            cycles += decoder == 0
+            if first is None:
+                first = decoder
+            if alone:
+                decoder = last
         assert first is not None, "there are instructions"
         yield first, cycles

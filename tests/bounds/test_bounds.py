@@ -14,10 +14,10 @@ from cyclelens.analyzer.bounds.registry import compute_bounds, predict_analytica
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.result import Simulation
-from cyclelens.analyzer.model.uops import Block, InstructionTemplate, MemoryAccess, RegisterOperand
+from cyclelens.analyzer.model.uops import Block, InstructionTemplate, MacroOps, MemoryAccess, RegisterOperand
 from unit_sets import unit_uses
 
-HSW, SKL, ICL = (registry.get(name) for name in ("HSW", "SKL", "ICL"))
+HSW, SKL, ICL, ZEN5 = (registry.get(name) for name in ("HSW", "SKL", "ICL", "ZEN5"))
 NOP = InstructionTemplate(
     instruction=Instruction(b"\x90", "nop", "nop", ""),
     facts=None,
@@ -42,6 +42,19 @@ def nop(length=1, opcode=0, **changes):
 
 def block(*templates, loop=False, alignment=0):
     return Block(templates, "SKL", loop, alignment)
+
+
+class TestDecodersOfMacroOps:
+    def test_four_instructions_a_cycle(self):
+        assert decoder_bound(block(*[nop(4)] * 6), ZEN5) == 1.5
+
+    def test_a_long_instruction_begins_a_cycle(self):
+        assert decoder_bound(block(nop(11), nop(2), nop(11)), ZEN5) == 2
+        assert decoder_bound(block(nop(10), nop(2), nop(10)), ZEN5) == 0.75
+
+    def test_one_of_many_macro_ops_has_a_cycle_alone(self):
+        many = nop(macro_ops=MacroOps(begins_decode_group=True))
+        assert decoder_bound(block(nop(), many, nop()), ZEN5) == 2
 
 
 class TestPredecoder:
