@@ -40,12 +40,10 @@ from cyclelens.analyzer.microarchitectures.instruction_sets import (
     SAPPHIRE_RAPIDS,
 )
 from cyclelens.analyzer.microarchitectures.literature import (
-    FREE_REGISTERS,
     INTEL_MANUAL,
     UOPS_INFO,
     same_as,
 )
-from cyclelens.analyzer.microarchitectures.tables import free_integer_registers, free_vector_registers
 from cyclelens.analyzer.model.microarchitecture import UNLIMITED, Microarchitecture, Policies, derived
 from cyclelens.analyzer.model.provenance import Certainty, Source, Sources
 from cyclelens.analyzer.model.units import NO_UNITS, Divider, Units, unit
@@ -91,6 +89,12 @@ _GOLDEN_COVE_BLOCKS = Source(
     "blocks",
     "1,000 blocks measured on an Emerald Rapids: the model fits them with this value (docs/accuracy.md)",
 )
+_REGISTERS = Source(
+    Certainty.MEASURED,
+    "characterize --core",
+    "Free for renaming, by cyclelens characterize --core: 246 to 250 and 271 to 283 on a Granite Rapids, "
+    "234 to 238 and 284 to 286 on an Emerald Rapids",
+)
 _ADDITIONS = Source(
     Certainty.MEASURED,
     "chains",
@@ -119,7 +123,7 @@ _ELSEWHERE = {
     _POPPING: "reservation_station_size load_buffer_size store_buffer_size branch_buffer_size",
     UOPS_INFO: "units load_latency vector_load_latency",
     _ADDITIONS: "chained_addition_cycles",
-    FREE_REGISTERS: "integer_registers vector_registers",
+    _REGISTERS: "integer_registers vector_registers",
     _LSD_OFF: "lsd_unroll lsd_has_borders",
     same_as("Ice Lake"): "dsb_lines_per_block dsb_to_ms_stall mite_to_ms_stall ms_width "
     "failed_forwarding_cycles",
@@ -190,8 +194,8 @@ _GRANITE_RAPIDS = Microarchitecture(
     load_buffer_size=192,
     store_buffer_size=114,
     branch_buffer_size=128,
-    integer_registers=free_integer_registers(280),
-    vector_registers=free_vector_registers(332),
+    integer_registers=248,
+    vector_registers=280,
 )
 
 _SAPPHIRE_RAPIDS = derived(
@@ -205,6 +209,8 @@ _SAPPHIRE_RAPIDS = derived(
     extensions=SAPPHIRE_RAPIDS,
     idq_size=144,
     fuses_moves=False,
+    integer_registers=237,
+    vector_registers=284,
 )
 
 METEOR_LAKE = derived(
