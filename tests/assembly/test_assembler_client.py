@@ -135,7 +135,7 @@ def test_a_bad_statement_is_never_sent_again(client: AssemblerClient) -> None:
         replies(client, f"t{number}")
     assert replies(client, "hang")["hang"].failure is Failure.TIMEOUT
     assert client._child is child
-    assert len(client._cache) < 1000
+    assert client._cache.size() < 1000
 
 
 def test_too_many_deaths_end_a_batch_but_not_the_client(client: AssemblerClient) -> None:
