@@ -6,8 +6,9 @@ Without a C compiler the stages run as plain Python, slower, and nothing can be 
 
 from __future__ import annotations
 
+import ast
 import platform
-import shutil
+import re
 import sys
 from pathlib import Path
 
@@ -16,26 +17,67 @@ from setuptools.command.build_ext import build_ext
 from setuptools.errors import CompileError, LinkError
 
 ROOT = Path(__file__).parent
-MIRROR = ROOT / "build" / "ns" / "cyclelens"
-FOLDERS = ("analyzer", "server", "data")
+STAGES = ROOT / "build" / "stages"
+"""What is compiled, under the full names: Cython finds a module's .pxd by that name only."""
 SUPPORT = "cyclelens.analyzer.simulator._cython_support"
 HARNESS = Path("analyzer", "measuring", "native")
 FLAGS = [] if sys.platform == "win32" else ["-O2", "-g0"]
 
 
-def mirror() -> None:
-    """The packages under their full names: Cython finds a module's .pxd by that name only."""
-    MIRROR.mkdir(parents=True, exist_ok=True)
-    for folder in FOLDERS:
-        link = MIRROR / folder
-        if link.is_symlink() and link.resolve() != (ROOT / folder).resolve():
-            link.unlink()  # a copied tree brings links to the one that it was copied from
-        if link.exists():
+def compiled(declarations: Path) -> str:
+    """The Python of a module with the same lines, changed in two ways. The methods that its ``.pxd`` defines
+    in line are left out. A local name for a stage, queue or table that is set up once
+    (``columns = self._columns``) is replaced by the attribute: the compiler counts every reference that a
+    local name holds."""
+    text = declarations.with_suffix(".py").read_text("utf-8").splitlines(keepends=True)
+    declared = declarations.read_text("utf-8").split("cdef class ")[1:]
+    owners = {re.split(r"\W", each, maxsplit=1)[0]: each for each in declared}
+    for item in ast.parse("".join(text)).body:
+        if not isinstance(item, ast.ClassDef) or item.name not in owners:
             continue
-        try:
-            link.symlink_to(ROOT / folder, target_is_directory=True)
-        except OSError:  # Windows without the right to make links
-            shutil.copytree(ROOT / folder, link)
+        in_line = set(re.findall(r"^    cdef inline .*?(\w+)\(", owners[item.name], re.MULTILINE))
+        objects = set(re.findall(r"^    cdef (?:public )?[A-Z]\w+ (\w+)$", owners[item.name], re.MULTILINE))
+        methods = [part for part in item.body if isinstance(part, ast.FunctionDef)]
+        objects -= {name for each in methods if each.name != "__init__" for name in set_in(each)}
+        for method in methods:
+            lines = range(method.lineno - 1, method.end_lineno or 0)
+            for line in lines if method.name in in_line else ():
+                text[line] = "\n"
+            for local, attribute in aliases(method, objects):
+                for line in lines:
+                    if text[line].strip() == f"{local} = self.{attribute}":
+                        text[line] = "\n"
+                    text[line] = re.sub(rf"(?<![\w.]){local}\b(?!=)", f"self.{attribute}", text[line])
+    return "".join(text)
+
+
+def set_in(method: ast.FunctionDef) -> list[str]:
+    """The attributes and variables that a method sets, once for each time."""
+    return [
+        node.attr if isinstance(node, ast.Attribute) else node.id
+        for node in ast.walk(method)
+        if isinstance(node, ast.Attribute | ast.Name) and isinstance(node.ctx, ast.Store)
+    ]
+
+
+def aliases(method: ast.FunctionDef, objects: set[str]) -> list[tuple[str, str]]:
+    """Local names that only ever stand for one of these attributes, and the attribute."""
+    names = set_in(method)
+    return [
+        (found[1], found[2])
+        for statement in method.body
+        if (found := re.fullmatch(r"(\w+) = self\.(\w+)", ast.unparse(statement)))
+        if found[2] in objects and names.count(found[1]) == 1
+    ]
+
+
+def write(path: Path, text: str) -> str:
+    """Write a file of the build if it changes: only what has changed is compiled. Returns its path."""
+    target = STAGES / "cyclelens" / path.relative_to(ROOT)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if not target.exists() or target.read_text("utf-8") != text:
+        target.write_text(text, "utf-8")
+    return str(target.relative_to(ROOT))
 
 
 def extensions() -> list[Extension]:
@@ -44,23 +86,22 @@ def extensions() -> list[Extension]:
         from Cython.Build import cythonize
     except ImportError:
         return []
-    mirror()
-    simulator = MIRROR / "analyzer" / "simulator"
-    modules = [
-        Extension(
-            ".".join(path.relative_to(MIRROR.parent).with_suffix("").parts),
-            [str(path.with_suffix(".py").relative_to(ROOT))],
-            extra_compile_args=FLAGS,
-        )
-        for path in sorted(simulator.rglob("*.pxd"))
-    ]
+    modules = []
+    simulator = ROOT / "analyzer" / "simulator"
+    for package in (simulator.parent / "__init__.py", *simulator.rglob("__init__.py")):
+        write(package, "")
+    for path in sorted(simulator.rglob("*.pxd")):
+        write(path, path.read_text("utf-8"))
+        source = write(path.with_suffix(".py"), compiled(path))
+        name = ".".join(("cyclelens", *path.relative_to(ROOT).with_suffix("").parts))
+        modules.append(Extension(name, [source], extra_compile_args=FLAGS))
     # Cython's own support code once instead of in every module: a quarter of the size and build time.
     shared = ROOT / "build" / "cython" / "_cython_support.c"
     shared.parent.mkdir(parents=True, exist_ok=True)
     modules.append(Extension(SUPPORT, [str(shared.relative_to(ROOT))], extra_compile_args=FLAGS))
     built: list[Extension] = cythonize(
         modules,
-        include_path=[str(MIRROR.parent.relative_to(ROOT))],
+        include_path=[str(STAGES.relative_to(ROOT))],
         build_dir="build/cython",
         shared_utility_qualified_name=SUPPORT,
         compiler_directives={

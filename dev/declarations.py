@@ -14,6 +14,8 @@ dev/ run it before they compile.
      cost less to call.
    - A local variable that is annotated has that C type.
    - Whole numbers in capitals, own (``_NAME``) and imported, are C numbers.
+   - A short public method of a class that no other builds on is written out, so that it is compiled in line
+     where other files call it. ``setup.py`` leaves it out of its own file.
 
 2. The classes that hold the columns of ``tables/declared.py``: how these are made, grown and filled.
 """
@@ -23,6 +25,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from pathlib import Path
 
 from column_classes import column_classes
@@ -46,6 +49,8 @@ NOTE = "Made by dev/declarations.py; do not edit."
 CYTHON_TYPES = {"int": "cython.int", "bool": "cython.bint", "Long": "cython.longlong"}
 BUILT_IN = {name for kind in (list, dict, set, str) for name in dir(kind)}
 HARMLESS = {"len", "min", "max", "abs", "range", "int", "bool", "float"}
+MOST_IN_LINE = 60
+"""Parts of the syntax of a method that is compiled in line."""
 MAKERS = (ast.Raise, ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp, ast.JoinedStr)
 """Expressions that make Python objects."""
 
@@ -163,12 +168,49 @@ def class_lines(item: Class, typed: Callable[[str], str], visible: set[str], *, 
     for method in methods:
         annotated = Scope(item, method).annotated.items()
         local = [f"{name}={CYTHON_TYPES[kind]}" for name, kind in annotated if kind in CYTHON_TYPES]
+        head = signature(item.home, method, typed, method.name in item.raising)
+        shared = final and not local and method.name not in visible and not method.name.startswith("_")
+        if shared and (body := body_in_line(item.home, method)):
+            yield f"    cdef inline {head}:"
+            yield from body
+            continue
         if local:
             yield f"    @cython.locals({', '.join(local)})"
-        head = signature(item.home, method, typed, method.name in item.raising)
         yield f"    {'cpdef' if method.name in visible else 'cdef'} {head}"
     if not attributes and not methods:
         yield "    pass"
+
+
+class Values(ast.NodeTransformer):
+    """Puts values in the place of names that other files do not know."""
+
+    def __init__(self, numbers: dict[str, int | None]) -> None:
+        self._numbers = numbers
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        number = self._numbers.get(node.id)
+        if number is None or number_type(number) != "int":
+            return node
+        return ast.copy_location(ast.Constant(number), node)
+
+
+def body_in_line(home: Module, method: ast.FunctionDef) -> list[str]:
+    """The statements of a method as lines of a class; none if it is not short, or calls more than methods."""
+    statements = [
+        Values(home.numbers).visit(deepcopy(statement))
+        for statement in method.body
+        if not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant))
+    ]
+    nodes = [node for statement in statements for node in ast.walk(statement)]
+    if not statements or len(nodes) > MOST_IN_LINE:
+        return []
+    known = {argument.arg for argument in method.args.args} | HARMLESS
+    known |= {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    if any(
+        isinstance(node, MAKERS) or (isinstance(node, ast.Name) and node.id not in known) for node in nodes
+    ):
+        return []
+    return [" " * 8 + line for statement in statements for line in ast.unparse(statement).splitlines()]
 
 
 def signature(home: Module, function: ast.FunctionDef, typed: Callable[[str], str], raises: bool) -> str:

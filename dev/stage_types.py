@@ -232,7 +232,9 @@ def assignments(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None, ast.
             if isinstance(node.value, ast.Tuple):
                 values = list(node.value.elts)
             elif isinstance(node.value, ast.Call) and getattr(node.value.func, "id", "") == "range":
-                values = [ast.Constant(value) for value in range(len(target.elts))]
+                bounds = [part.value if isinstance(part, ast.Constant) else None for part in node.value.args]
+                if None not in bounds:
+                    values = [ast.Constant(value) for value in range(*bounds)]
             for part, value in zip(target.elts, values, strict=True):
                 yield part, value, None
 

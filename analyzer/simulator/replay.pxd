@@ -26,7 +26,8 @@ cdef class Replay:
     cdef int[::1] _met
     cdef public int tries
     cdef int _stores
-    cdef void start(self) noexcept
+    cdef inline void start(self) noexcept:
+        self.tries = 8
     @cython.locals(compared=cython.bint)
     cdef bint repeats(self, int instance, int rounds, int periods) except -1
     @cython.locals(address=cython.longlong, crosses=cython.int, ahead=cython.longlong)

@@ -30,6 +30,7 @@ from cyclelens.analyzer.simulator.tables.constants import NONE
 
 _ORIGIN = 1 << 42
 _SIZE = 2 * 8
+_FIRST, _SECOND = range(1, 3)
 
 
 class Stage:
@@ -56,6 +57,7 @@ class Stage:
 
     def restart(self, cycle: int) -> None:
         self.rewind()
+        self.count = _SECOND
 
     def ready(self, cycle: int) -> bool:
         return cycle > self.count
@@ -72,7 +74,9 @@ from cyclelens.analyzer.simulator.tables.columns cimport Columns
 from cyclelens.analyzer.simulator.tables.program cimport Program
 
 cdef int NONE
+cdef int _FIRST
 cdef long long _ORIGIN
+cdef int _SECOND
 cdef int _SIZE
 
 
@@ -90,7 +94,9 @@ cdef class Stage:
     @cython.locals(waits=cython.bint)
     cdef bint tick(self, int cycle) noexcept
     cdef void _push(self, int cycle) noexcept
-    cdef int restart(self, int cycle) except -1
+    cdef inline int restart(self, int cycle) except -1:
+        self.rewind()
+        self.count = 2
     cpdef bint ready(self, int cycle) noexcept
 """
 CALLER = """

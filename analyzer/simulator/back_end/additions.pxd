@@ -16,6 +16,8 @@ cdef class Additions:
     cdef public bint active
     cdef public int[::1] owed
     cdef int start(self) except -1
-    cdef bint fits(self, int i) noexcept
+    cdef inline bint fits(self, int i) noexcept:
+        total = self.owed_then(i) - 65536
+        return -self._limit <= total < self._limit
     cdef int owed_then(self, int i) noexcept
     cdef int penalty(self, int i) noexcept

@@ -6,5 +6,9 @@ cimport cython
 @cython.final
 cdef class Alternation:
     cdef public int toggles
-    cdef void start(self) noexcept
-    cdef int next(self, int units) noexcept
+    cdef inline void start(self) noexcept:
+        self.toggles = 0
+    cdef inline int next(self, int units) noexcept:
+        self.toggles ^= units
+        low = units & -units
+        return low if self.toggles & low else units ^ low

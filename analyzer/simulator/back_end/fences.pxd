@@ -17,9 +17,15 @@ cdef class FenceOrder:
     cdef Columns _columns
     cdef public PairQueue pending
     cdef public PairQueue accesses
-    cdef int start(self) except -1
+    cdef inline int start(self) except -1:
+        self.pending.clear()
+        self.accesses.clear()
+        if self._columns.program.has_fences:
+            self.pending.start(1024)
+            self.accesses.start(1024 + 2 * self._columns.program.uops)
     cdef bint may_pass(self, int fence, int cycle) noexcept
-    cdef bint blocks(self, int access) noexcept
+    cdef inline bint blocks(self, int access) noexcept:
+        return self.pending.count > 0 and self.pending.firsts[self.pending.head] < access
     cdef int record(self, Record state) except -1
     cdef void tick(self, int cycle) noexcept
 
@@ -30,8 +36,12 @@ cdef class Fences:
     cdef Program _program
     cdef public FenceOrder loads
     cdef public FenceOrder stores
-    cdef int start(self) except -1
+    cdef inline int start(self) except -1:
+        self.loads.start()
+        self.stores.start()
     cdef void bound(self, int uop) noexcept
     cdef bint allow(self, int uop, int cycle) noexcept
     cdef void fixed(self, int uop) noexcept
-    cdef void tick(self, int cycle) noexcept
+    cdef inline void tick(self, int cycle) noexcept:
+        self.loads.tick(cycle)
+        self.stores.tick(cycle)

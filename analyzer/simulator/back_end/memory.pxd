@@ -55,8 +55,11 @@ cdef class Memory:
     cdef bint _finished(self, int store, int cycle) noexcept
     cdef int record(self, Record state) except -1
     cdef int _record_symbol(self, Record state, long long symbol) except -1
-    cdef void copy(self, int source, int target) noexcept
+    cdef inline void copy(self, int source, int target) noexcept:
+        self.symbol[target] = self.symbol[source]
     cdef long long continued(self, int i) noexcept
     cdef long long _value(self, int i) noexcept
-    cdef void move_stack(self, int i) noexcept
+    cdef inline void move_stack(self, int i) noexcept:
+        if self._program.exact_values and self._program.i_rsp_change[i]:
+            self.symbol[self._program.rsp] += self._program.i_rsp_change[i]
     cdef void result(self, int key, long long continued) noexcept

@@ -21,6 +21,8 @@ cdef class LinesOfOnePage:
     cdef int _walking
     cdef int _remembered
     cdef long long[::1] _pages
-    cdef void start(self) noexcept
+    cdef inline void start(self) noexcept:
+        for place in range(64 * self._remembered):
+            self._pages[place] = 0
     @cython.locals(page=cython.longlong)
     cdef void read(self, int uop, long long address) noexcept

@@ -27,6 +27,7 @@ cdef class ReorderBuffer:
     cdef int _size
     cdef int _issue_width
     cdef int _retire_width
+    cdef int _issued_long_ago
     cdef public PairQueue entries
     cdef public int[::1] key_cycle
     cdef public int[::1] first_cycle
@@ -34,9 +35,12 @@ cdef class ReorderBuffer:
     cdef public int last_round
     cdef public int key_rounds
     cdef int start(self) except -1
-    cdef int reserve(self) except -1
+    cdef inline int reserve(self) except -1:
+        if self.last_round + 16 > len(self.key_cycle):
+            self.grow(2 * (self.last_round + 16))
     cdef int grow(self, int rounds) except -1
-    cdef bint full(self) noexcept
+    cdef inline bint full(self) noexcept:
+        return self.entries.count + self._issue_width > self._size
     cdef int next_retirement(self, int cycle) noexcept
     cdef void tick(self, int cycle) noexcept
     cdef int repeat(self, int first_round, int period_rounds, int period_cycles, int min_rounds, int min_cycles) except? -1

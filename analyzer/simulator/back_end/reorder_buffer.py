@@ -39,6 +39,8 @@ class ReorderBuffer:
         self._size = microarchitecture.reorder_buffer_size
         self._issue_width = microarchitecture.issue_width
         self._retire_width = microarchitecture.retire_width
+        self._issued_long_ago = microarchitecture.issue_to_dispatch_delay + 2
+        """Cycles since the issue after which what a uop still waits for alone decides when it is ready."""
         self.entries = queues.rob
         self.key_cycle = ints(64)
         """Per round: retirement cycle of the key instruction's last fused uop (5.2)."""
@@ -199,12 +201,13 @@ class ReorderBuffer:
                 state.add_time(columns.ready[uop], 0)
                 if columns.ready[uop] != UNKNOWN:
                     continue
-                state.add_time(columns.issued[uop], _LONG_AGO)
+                state.add_time(columns.issued[uop], self._issued_long_ago)
                 first_input = columns.first_input[uop]
                 inputs = program.u_in_count[columns.static[uop]]
                 for operand in range(first_input, first_input + inputs):
-                    # What was ready five cycles after the issue holds the uop up no more than earlier ones.
-                    oldest = state.cycle - columns.issued[uop] - _SETTLED
+                    # What was ready five cycles after the issue holds the uop up no more than earlier ones,
+                    # and what is ready now less than an input that is not known yet.
+                    oldest = min(state.cycle - columns.issued[uop] - _SETTLED, 0)
                     columns.record_value(state, columns.input_value[operand], oldest)
 
     def _may_commit(self, commit: CommitRule, first: int, end: int) -> bool:

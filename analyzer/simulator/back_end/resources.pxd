@@ -38,12 +38,16 @@ cdef class Resources:
     cdef int[::1] _needy
     cdef PairQueue _holders
     cdef int[::1] _loads
-    cdef int start(self) except -1
+    cdef inline int start(self) except -1:
+        self.limited = self._wanted
+        if self.limited:
+            self._find_limits()
     cdef int _find_limits(self) except -1
     cdef void _count_needs(self, int i) noexcept
     cdef void _find_active(self, int rob_size) noexcept
     cdef bint take(self, int first, int cycle) noexcept
-    cdef void eliminate(self, int i) noexcept
+    cdef inline void eliminate(self, int i) noexcept:
+        self._give_back(i)
     cdef int record(self, Record state) except -1
     cdef int _missing(self, int i) noexcept
     cdef void _release(self) noexcept

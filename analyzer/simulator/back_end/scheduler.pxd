@@ -46,9 +46,15 @@ cdef class Scheduler:
     cdef int _ring_mask
     cdef int _blocked_count
     cdef int start(self) except -1
-    cdef bint waits(self) noexcept
-    cdef int next_ready(self, int cycle) noexcept
-    cdef void skip(self, int cycles) noexcept
+    cdef inline bint waits(self) noexcept:
+        return self._picker.waits() and self._blocked_count == 0 and (not self._program.has_special)
+    cdef inline int next_ready(self, int cycle) noexcept:
+        for ahead in range(1, self._ring_mask + 1):
+            if self._ring[cycle + ahead & self._ring_mask] != -1:
+                return cycle + ahead
+        return -1
+    cdef inline void skip(self, int cycles) noexcept:
+        self._picker.skip(cycles)
     cdef void wake(self, int cycle) noexcept
     cdef void tick(self, int cycle) noexcept
     cdef int record(self, Record state) except -1

@@ -11,5 +11,6 @@ cdef int UNKNOWN
 cdef class StoreBuffer:
     cdef Columns _columns
     cdef int _oldest
-    cdef void start(self) noexcept
+    cdef inline void start(self) noexcept:
+        self._oldest = 0
     cdef void tick(self, int cycle) noexcept

@@ -20,8 +20,15 @@ cdef class CodeFetch:
     cdef PairQueue _lines
     cdef public int round
     cdef public int instance
-    cdef void start(self) noexcept
-    cdef void tick(self) noexcept
+    cdef inline void start(self) noexcept:
+        self.round = 0
+        self.instance = 0
+    cdef inline void tick(self) noexcept:
+        while self._lines.count < 2 and self._blocks.count < 4:
+            if self._program.loop:
+                self._fetch_round()
+            else:
+                self._fetch_group()
     cdef int record(self, Record state) except -1
     cdef void _fetch_round(self) noexcept
     cdef void _fetch_group(self) noexcept

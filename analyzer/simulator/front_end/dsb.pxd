@@ -26,9 +26,15 @@ cdef class Dsb:
     cdef public bint extra_last_cycle
     cdef public int last_instruction
     cdef public bint finished
-    cdef void start(self) noexcept
+    cdef inline void start(self) noexcept:
+        self.position = 0
+        self.extra_last_cycle = False
+        self.last_instruction = -1
+        self.finished = False
     cdef void tick(self) noexcept
-    cdef int record(self, Record state) except -1
+    cdef inline int record(self, Record state) except -1:
+        state.add(self.position)
+        state.add(self.extra_last_cycle)
     cdef int _next_line_start(self) noexcept
     cdef bint _may_open(self) noexcept
     cdef int _across_lines(self, int slot, int count, int budget, bint fresh, bint extra_before) noexcept

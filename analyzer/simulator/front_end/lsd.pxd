@@ -24,5 +24,6 @@ cdef class Lsd:
     cdef public int unroll
     cdef void start(self) noexcept
     cdef int _uops(self) noexcept
-    cdef int record(self, Record state) except -1
+    cdef inline int record(self, Record state) except -1:
+        state.add(self.round - state.round)
     cdef void tick(self) noexcept

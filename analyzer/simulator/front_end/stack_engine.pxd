@@ -21,7 +21,8 @@ cdef class StackEngine:
     cdef Shortage _shortage
     cdef int _most
     cdef public int offset
-    cdef void start(self) noexcept
+    cdef inline void start(self) noexcept:
+        self.offset = 0
     cdef void tick(self, int source, int cycle) noexcept
     cdef int record(self, Record state) except -1
     cdef bint _passes(self, int i) noexcept

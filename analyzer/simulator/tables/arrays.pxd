@@ -16,9 +16,17 @@ cdef class PairQueue:
     cdef public int[::1] seconds
     cdef int start(self, int capacity) except -1
     cdef void _cut(self, int[::1] table, int size) noexcept
-    cdef void push(self, int first, int second) noexcept
-    cdef void pop(self) noexcept
-    cdef void clear(self) noexcept
+    cdef inline void push(self, int first, int second) noexcept:
+        position = self.head + self.count & self.mask
+        self.firsts[position] = first
+        self.seconds[position] = second
+        self.count += 1
+    cdef inline void pop(self) noexcept:
+        self.head = self.head + 1 & self.mask
+        self.count -= 1
+    cdef inline void clear(self) noexcept:
+        self.head = 0
+        self.count = 0
 
 
 @cython.final
@@ -28,7 +36,8 @@ cdef class SequenceHeaps:
     cdef public int[::1] counts
     cdef int start(self, int capacity) except -1
     cdef void push(self, int heap, int item) noexcept
-    cdef int oldest(self, int heap) noexcept
+    cdef inline int oldest(self, int heap) noexcept:
+        return self.items[heap * self.capacity]
     cdef int pop(self, int heap) noexcept
 
 
@@ -42,8 +51,29 @@ cdef class Record:
     cdef public int round
     cdef public int instance
     cdef public int uop
-    cdef void start(self, int cycle, int round_number, int instance, int uop) noexcept
-    cdef int add(self, long long item) except -1
-    cdef int add_time(self, long long cycle, int oldest) except -1
-    cdef void compare_with(self, Record other) noexcept
-    cdef bint equals_other(self) noexcept
+    cdef inline void start(self, int cycle, int round_number, int instance, int uop) noexcept:
+        self.count = 0
+        self.differs = False
+        self.cycle = cycle
+        self.round = round_number
+        self.instance = instance
+        self.uop = uop
+    cdef inline int add(self, long long item) except -1:
+        if self._other is not None:
+            self._compare(item)
+        else:
+            if self.count == len(self.items):
+                self._lengthen()
+            self.items[self.count] = item
+            self.count += 1
+    cdef int _lengthen(self) except -1
+    cdef void _compare(self, long long item) noexcept
+    cdef inline int add_time(self, long long cycle, int oldest) except -1:
+        if cycle < 0:
+            self.add(cycle - 1073741824)
+        else:
+            self.add(cycle - self.cycle if cycle - self.cycle > -oldest else -oldest)
+    cdef inline void compare_with(self, Record other) noexcept:
+        self._other = other
+    cdef inline bint equals_other(self) noexcept:
+        return not self.differs and self._other is not None and (self.count == self._other.count)

@@ -182,12 +182,20 @@ class Record:
 
     def add(self, item: Long) -> None:
         """Append an integer."""
-        if self._other is None:
+        if self._other is not None:
+            self._compare(item)
+        else:
             if self.count == len(self.items):
-                self.items = grown(self.items, 2 * self.count)
+                self._lengthen()
             self.items[self.count] = item
             self.count += 1
-        elif self.count < self._other.count and self._other.items[self.count] == item:
+
+    def _lengthen(self) -> None:
+        self.items = grown(self.items, 2 * self.count)
+
+    def _compare(self, item: Long) -> None:
+        other = self._other
+        if other is not None and self.count < other.count and other.items[self.count] == item:
             self.count += 1
         else:
             self.differs = True

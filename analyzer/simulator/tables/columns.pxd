@@ -25,14 +25,45 @@ cdef class Columns(FlightColumns):
     cdef int start(self, bint watched) except -1
     cpdef bint short(self) noexcept
     cdef int reserve(self) except -1
-    cdef int reserve_cycles(self, int end) except -1
-    cdef void refuse(self, int cycle, int refusal, int by) noexcept
-    cdef void queue(self, int uop, int queued, int behind) noexcept
+    cdef inline int reserve_cycles(self, int end) except -1:
+        if self.watched and end > self._cycles_ready:
+            self._more_cycles(2 * end + 64)
+    cdef inline void refuse(self, int cycle, int refusal, int by) noexcept:
+        if self.watched:
+            self.refusal[cycle] = refusal
+            self.refused_by[cycle] = by
+    cdef inline void queue(self, int uop, int queued, int behind) noexcept:
+        self.queued[uop] = queued
+        self.behind[uop] = behind
     cdef void generate(self, int instances) noexcept
     cdef int address_of(self, int instance) noexcept
-    cdef int new_uop(self, int instance, int i, int static) noexcept
-    cdef int new_input(self, int uop, int value) noexcept
-    cdef int new_value(self, int uop, int latency) noexcept
-    cdef int old_value(self, int zero) noexcept
+    cdef inline int new_uop(self, int instance, int i, int static) noexcept:
+        uop = self.uops
+        self.uops = uop + 1
+        self.instance[uop] = instance
+        self.position[uop] = i
+        self.static[uop] = static
+        return uop
+    cdef inline int new_input(self, int uop, int value) noexcept:
+        position = self.inputs
+        self.inputs = position + 1
+        self.input_value[position] = value
+        self.input_uop[position] = uop
+        return position
+    cdef inline int new_value(self, int uop, int latency) noexcept:
+        value = self.values
+        self.values = value + 1
+        self.value_ready[value] = -2
+        self.value_uop[value] = uop
+        self.value_latency[value] = latency
+        return value
+    cdef inline int old_value(self, int zero) noexcept:
+        value = self.values
+        self.values = value + 1
+        self.value_zero[value] = zero
+        return value
     cdef int record_value(self, Record state, int value, int oldest) except -1
-    cdef int new_store(self) noexcept
+    cdef inline int new_store(self) noexcept:
+        store = self.stores
+        self.stores = store + 1
+        return store

@@ -104,11 +104,10 @@ class Columns(FlightColumns):
 
     def address_of(self, instance: int) -> int:
         """Address of an instance, existing or not; in a loop every round has the same ones (L2)."""
-        program = self.program
-        address = program.alignment + program.i_offset[instance % program.instructions]
-        if program.loop:
+        address = self.program.alignment + self.program.i_offset[instance % self.program.instructions]
+        if self.program.loop:
             return address
-        return address + instance // program.instructions * program.size
+        return address + instance // self.program.instructions * self.program.size
 
     def new_uop(self, instance: int, i: int, static: int) -> int:
         """A fresh uop of the instance, whose instruction is at place ``i``; returns its index."""

@@ -23,13 +23,28 @@ cdef class Entries:
     cdef int[::1] _scheduler_of
     cdef public int lacking
     cdef public int occupancy
-    cdef void start(self) noexcept
-    cdef bint full(self) noexcept
-    cdef void start_group(self) noexcept
+    cdef inline void start(self) noexcept:
+        self.lacking = -1
+        self.occupancy = 0
+        for scheduler in range(self._schedulers):
+            self._held[scheduler] = 0
+            self._wanted[scheduler] = 0
+    cdef inline bint full(self) noexcept:
+        return not self.several and self.occupancy + self._width > self._size
+    cdef inline void start_group(self) noexcept:
+        for scheduler in range(self._schedulers):
+            self._wanted[scheduler] = 0
     cdef bint take(self, int first, int count) noexcept
     cdef int _emptiest(self, int units) noexcept
     cdef int _left(self, int scheduler) noexcept
-    cdef void enter(self, int unit) noexcept
-    cdef void leave(self, int unit) noexcept
-    cdef bint in_the_way(self, int unit) noexcept
-    cdef int free(self, int unit) noexcept
+    cdef inline void enter(self, int unit) noexcept:
+        self.occupancy += 1
+        self._held[self._scheduler_of[unit]] += 1
+    cdef inline void leave(self, int unit) noexcept:
+        self.occupancy -= 1
+        self._held[self._scheduler_of[unit]] -= 1
+    cdef inline bint in_the_way(self, int unit) noexcept:
+        return not self.several or self._scheduler_of[unit] == self.lacking
+    cdef inline int free(self, int unit) noexcept:
+        scheduler = self._scheduler_of[unit]
+        return self._sizes[scheduler] - self._held[scheduler]

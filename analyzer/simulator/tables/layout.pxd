@@ -50,5 +50,8 @@ cdef class Layout:
     cdef void _fill_lines(self, int first, int end) noexcept
     cdef bint _too_many_lcps(self, int first, int end) noexcept
     cdef bint _is_fusible_lcp(self, int i) noexcept
-    cdef bint next_is_cached(self, int instruction) noexcept
+    cdef inline bint next_is_cached(self, int instruction) noexcept:
+        if instruction >= self.program.key_instruction:
+            return self.cached[0] != 0
+        return self.cached[instruction + 1] != 0
     cdef void queue_fetch_blocks(self, PairQueue blocks, int first, int end, int start, int base) noexcept
