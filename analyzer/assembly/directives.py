@@ -135,10 +135,14 @@ class Alignment:
         """Is what stands behind it at the boundary in any case?"""
         return self.most == self.boundary - 1
 
+    def fills_with_nops(self, is_code: bool) -> bool:
+        """Whether the fill is that of ``nop_fill``."""
+        return is_code and not self.is_literal and self.fill in (None, b"\x90")
+
     def padding(self, offset: int, is_code: bool = True) -> bytes:
         """The fill at an offset."""
         count = self.size(offset)
-        if not is_code or self.is_literal or self.fill not in (None, b"\x90"):
+        if not self.fills_with_nops(is_code):
             pattern = self.fill or b"\0"
             return (pattern * (count // len(pattern) + 1))[:count]
         return nop_fill(count)
@@ -180,6 +184,14 @@ def nop_fill(count: int, longest: int = _LONGEST_NOP) -> bytes:
             jump = b"\xe9" + count.to_bytes(4, "little")
     whole, rest = divmod(count, longest)
     return jump + _NOPS[longest] * whole + _NOPS[rest]
+
+
+def executed(fill: bytes) -> bytes:
+    """What is executed of a fill of ``nop_fill``: where it begins with a jump to its end, only that."""
+    for opcode, size in ((b"\xeb", 2), (b"\xe9", 5)):
+        if fill.startswith(opcode) and size + int.from_bytes(fill[1:size], "little") == len(fill):
+            return fill[:size]
+    return fill
 
 
 def is_known(name: str) -> bool:

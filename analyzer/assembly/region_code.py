@@ -18,6 +18,7 @@ from cyclelens.analyzer.assembly.directives import (
     Alignment,
     Repeated,
     Sized,
+    executed,
     fits,
     leb128,
     nop_fill,
@@ -250,7 +251,10 @@ class RegionCode:
                 message = f"GNU as takes no fill that is not a multiple of {len(content.fill)} bytes."
                 raise Refused("syntax-error", message)
             self._size(index)
-            code = content.padding(offset, self.encoder.program.is_code(self.section))
+            is_code = self.encoder.program.is_code(self.section)
+            code = content.padding(offset, is_code)
+            if content.fills_with_nops(is_code):
+                code = executed(code)
         elif isinstance(content, Encoded):
             code, backend = content.code, content.backend
         else:
@@ -273,7 +277,7 @@ class RegionCode:
             return content.unit * content.count
         size = self._size(index)
         if content.name == "nops":
-            return nop_fill(size, content.longest)
+            return executed(nop_fill(size, content.longest))
         if content.name.endswith("leb128"):
             return leb128(content.name, self.layouts.final(content.expression, index).constant)
         return content.fill * (size // len(content.fill))

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cyclelens.analyzer.assembly.frontend import assemble
-from cyclelens.analyzer.model.source import AssembledFile, Severity
+from cyclelens.analyzer.model.source import AssembledFile, Severity, SourceLine
 
 COMMANDS = {
     "gas": ("as", "--64", "-L", "-o", "x.o", "x.s"),
@@ -90,6 +90,9 @@ def by_assembler(text: str, language: str, folder: Path) -> Assembled:
     if done.returncode:
         return Assembled(None, done.stderr)
     return Assembled(read_object((folder / "x.o").read_bytes()), done.stderr)
+
+
+_FILL = re.compile(r"\.(?:p2align|balign|align|nops)")
 
 
 class Difference(NamedTuple):
@@ -191,10 +194,16 @@ def _compared(found: AssembledFile, made: Object, *, is_whole: bool) -> Iterator
                 seen = f"{line.code.hex()} for {code[offset : offset + max(length, 8)].hex()}"
                 yield Difference("bytes", f"{line.line + 1}: {line.text}: {seen}")
                 break
-            offset += length
+            offset += length + _jumped_over(line)
         else:
             if offset != end:
                 yield Difference("bytes", f"{name} has {offset - begin} bytes in place of {end - begin}")
+
+
+def _jumped_over(line: SourceLine) -> int:
+    """Bytes of a fill behind the jump over them, which are no part of what is executed."""
+    is_jump = _FILL.match(line.text) and line.code[:1] in (b"\xeb", b"\xe9") and len(line.code) in (2, 5)
+    return int.from_bytes(line.code[1:], "little") if is_jump else 0
 
 
 def _masked(code: bytes, offset: int, left_open: set[int]) -> bytes:
