@@ -119,7 +119,8 @@ def _shortest(outgoing: Mapping[int, Sequence[Edge]], start: int, end: int) -> t
 
 
 def strong_parts(nodes: int, edges: Sequence[Edge]) -> list[int]:
-    """For every node the number of its strongly connected part: two nodes of one part lie on a cycle.
+    """For every node the number of its strongly connected part: two nodes of one part lie on a cycle. -1 for
+    nodes without edges.
 
     Gabow's path-based algorithm, without recursion.
     """
@@ -129,7 +130,7 @@ def strong_parts(nodes: int, edges: Sequence[Edge]) -> list[int]:
     order, part = [-1] * nodes, [-1] * nodes
     count = parts = 0
     for origin in range(nodes):
-        if order[origin] >= 0:
+        if order[origin] >= 0 or not outgoing[origin]:
             continue
         calls = [(origin, iter(outgoing[origin]))]
         order[origin], count = count, count + 1
