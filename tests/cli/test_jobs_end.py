@@ -47,11 +47,22 @@ def _wait(what: str, condition: object) -> None:
         time.sleep(0.02)
 
 
+def _hear_interrupts() -> None:
+    """What a shell runs in the background does not: neither would a command that is started from there."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @contextmanager
 def _predicting() -> Iterator[subprocess.Popen[bytes]]:
     """``predict`` with two workers that have answered; more input may come."""
     command = [*_CYCLELENS, "predict", "--arch", "SKL", "--mode", "unroll", "--jobs", "2"]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=_hear_interrupts,
+    )
     assert process.stdin is not None and process.stdout is not None
     with process:
         process.stdin.write(b"4801d8\n" * 1000)
@@ -68,7 +79,9 @@ def _evaluating(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
     rows = [f"{'4801d8' * 40}48{0x81C0:04x}{number:08x},SKL,unroll,41.00" for number in range(20_000)]
     file.write_text("\n".join(["hex,microarchitecture,mode,cycles_per_iteration", *rows]))
     command = [*_CYCLELENS, "evaluate", "--against", str(file), "--jobs", "2", "--resume", str(finished)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=_hear_interrupts
+    ) as process:
         _wait("a finished block", lambda: finished.exists() or process.poll() is not None)
         yield process
 

@@ -98,7 +98,7 @@ HELD_BY = {
             "the_first_answer_is_what_is_shown_and_later_ones_only_add",
         ),
         (
-            "the first answer has that of the first",
+            "the first answer to an edit, or about long code, is about one position",
             "the_first_answer_does_not_wait_for_all_positions_of_long_code",
         ),
         (
@@ -108,7 +108,7 @@ HELD_BY = {
     ),
     "server/test_client_session.py": (
         (
-            "the editor is told when the others change what it shows",
+            "The editor is told when the others change what it shows",
             "figures_that_later_answers_add_reach_the_screen",
         ),
         (
