@@ -10,6 +10,7 @@ import ast
 import platform
 import re
 import sys
+import sysconfig
 from pathlib import Path
 
 from setuptools import Extension, setup
@@ -22,6 +23,10 @@ STAGES = ROOT / "build" / "stages"
 SUPPORT = "cyclelens.analyzer.simulator._cython_support"
 HARNESS = Path("analyzer", "measuring", "native")
 FLAGS = [] if sys.platform == "win32" else ["-O2", "-g0"]
+LIMITED = not sysconfig.get_config_var("Py_GIL_DISABLED")
+"""Whether only the stable part of Python's interface is used. What the oldest supported Python compiles then
+serves every later one. A free-threaded Python has no such part."""
+OLDEST = (3, 11)
 
 
 def compiled(declarations: Path) -> str:
@@ -80,6 +85,11 @@ def write(path: Path, text: str) -> str:
     return str(target.relative_to(ROOT))
 
 
+def extension(name: str, source: str) -> Extension:
+    macros = [("Py_LIMITED_API", f"0x{OLDEST[0]:02X}{OLDEST[1]:02X}0000")] if LIMITED else []
+    return Extension(name, [source], extra_compile_args=FLAGS, define_macros=macros, py_limited_api=LIMITED)
+
+
 def extensions() -> list[Extension]:
     """One extension per file of the simulator that has a .pxd beside it; none without Cython."""
     try:
@@ -94,11 +104,11 @@ def extensions() -> list[Extension]:
         write(path, path.read_text("utf-8"))
         source = write(path.with_suffix(".py"), compiled(path))
         name = ".".join(("cyclelens", *path.relative_to(ROOT).with_suffix("").parts))
-        modules.append(Extension(name, [source], extra_compile_args=FLAGS))
+        modules.append(extension(name, source))
     # Cython's own support code once instead of in every module: a quarter of the size and build time.
     shared = ROOT / "build" / "cython" / "_cython_support.c"
     shared.parent.mkdir(parents=True, exist_ok=True)
-    modules.append(Extension(SUPPORT, [str(shared.relative_to(ROOT))], extra_compile_args=FLAGS))
+    modules.append(extension(SUPPORT, str(shared.relative_to(ROOT))))
     built: list[Extension] = cythonize(
         modules,
         include_path=[str(STAGES.relative_to(ROOT))],
@@ -151,4 +161,5 @@ class Build(build_ext):
         return [*super().get_outputs(), *([str(program)] if program.exists() else [])]
 
 
-setup(ext_modules=extensions(), cmdclass={"build_ext": Build})
+tag = {"bdist_wheel": {"py_limited_api": f"cp{OLDEST[0]}{OLDEST[1]}"}} if LIMITED else {}
+setup(ext_modules=extensions(), cmdclass={"build_ext": Build}, options=tag)

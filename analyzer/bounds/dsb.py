@@ -16,7 +16,8 @@ uiCA model: a valid lower bound for the models that deliver four."""
 
 def dsb_bound(block: Block, microarchitecture: Microarchitecture) -> float:
     """On Intel a loop that starts and ends in the same 32 bytes never shares a cycle between two rounds. On
-    cores that count macro-ops the op cache is read by windows."""
+    cores that count macro-ops the op cache is read by windows. Some go beyond a few taken branches a cycle
+    only (X6); a loop has one at its end."""
     if microarchitecture.macro_ops is not None:
         return layout(block.instructions, block.alignment, microarchitecture.macro_ops).eighths / EIGHTHS
     width = max(_UOPS, microarchitecture.dsb_width)
@@ -26,4 +27,7 @@ def dsb_bound(block: Block, microarchitecture: Microarchitecture) -> float:
     alone = not microarchitecture.dsb_serves_rounds_together
     if alone and (block.alignment + before_last) // _BLOCK_BYTES == start:
         return float(ceil(uops / width))
+    if limit := microarchitecture.taken_branches_per_cycle:
+        jumps = sum(template.is_jump for template in block.instructions[:-1])
+        return max(uops / width, (jumps + 1) / limit)
     return uops / width

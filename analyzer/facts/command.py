@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from cyclelens.analyzer.facts.importer import ImportSummary, import_tables
-from cyclelens.analyzer.facts.store import default_tables, open_store
+from cyclelens.analyzer.facts.store import default_tables, open_store, shipped_tables
 from tqdm import tqdm
 
 
@@ -17,7 +17,7 @@ def run_import(source: Path, target: Path | None = None, *, merge: bool = False)
     ``TablesUnavailable``.
     """
     path = default_tables() if target is None else target
-    base = open_store(path if path.exists() else None) if merge else None
+    base = open_store(path if path.exists() else shipped_tables()) if merge else None
     with tqdm(desc="Importing", unit="B", unit_scale=True, leave=False, disable=None) as bar:
 
         def show(done: int, total: int) -> None:

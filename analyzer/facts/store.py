@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,7 @@ import cyclelens.data
 from cyclelens.analyzer.facts import encoding
 from cyclelens.analyzer.facts.encoding import NO_RECORD, Profile, Record, Variant
 from cyclelens.analyzer.model.facts import InstructionFacts, OperandFacts
+from cyclelens.analyzer.own_tables import OWN_TABLES
 
 _REMAKE = "remake them with `cyclelens data import FILE.xml.xz`"
 
@@ -21,10 +23,16 @@ class TablesUnavailable(Exception):
     """The instruction tables are missing, damaged, or of another version. The message is for the user."""
 
 
-def default_tables() -> Path:
+def shipped_tables() -> Path:
     """Where the tables that ship with the program are."""
     # Not importlib.resources: it costs more than opening the tables, and sqlite needs a real file anyway.
     return Path(cyclelens.data.__file__).with_name("instructions.sqlite")
+
+
+def default_tables() -> Path:
+    """Where the tables are that are used: the user's own if there are any, else the shipped ones."""
+    own = os.environ.get(OWN_TABLES)
+    return Path(own) if own else shipped_tables()
 
 
 class FactsStore:
@@ -167,7 +175,7 @@ class FactsStore:
 
 
 def open_store(path: Path | None = None) -> FactsStore:
-    """Open the tables at ``path``, by default those that ship with the program.
+    """Open the tables at ``path``, by default the user's own or those that ship with the program.
 
     Raises ``TablesUnavailable`` if they are missing, damaged, or were made by another version.
     """

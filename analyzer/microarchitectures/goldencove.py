@@ -17,19 +17,23 @@ the third load port 11 and the fifth ALU 10; the instruction tables name them A 
         |
         +-- load buffer 192, store buffer 114
         |
-        +-- scheduler 205
-              +-- p0   ALU, shift, divide, branch, vector, FP multiply, FP divide, transfer
-              +-- p1   ALU, high-byte merge, slow LEA, multiply, vector, shuffle, FP add, FP multiply
-              +-- p2   load
-              +-- p3   load
+        +-- arithmetic 112
+        |     +-- p0   ALU, shift, divide, branch, vector, FP multiply, FP divide, transfer
+        |     +-- p1   ALU, high-byte merge, slow LEA, multiply, vector, shuffle, FP add, FP multiply
+        |     +-- p5   ALU, high-byte merge, slow LEA, vector, shuffle, FP add
+        |     +-- p6   ALU, shift, branch
+        |     +-- p10  ALU
+        |
+        +-- memory 72
+        |     +-- p2   load
+        |     +-- p3   load
+        |     +-- p7   store address
+        |     +-- p8   store address
+        |     +-- p11  load
+        |
+        +-- store data 48
               +-- p4   store data
-              +-- p5   ALU, high-byte merge, slow LEA, vector, shuffle, FP add
-              +-- p6   ALU, shift, branch
-              +-- p7   store address
-              +-- p8   store address
               +-- p9   store data
-              +-- p10  ALU
-              +-- p11  load
 """
 
 from __future__ import annotations
@@ -46,22 +50,26 @@ from cyclelens.analyzer.microarchitectures.literature import (
 )
 from cyclelens.analyzer.model.microarchitecture import UNLIMITED, Microarchitecture, Policies, derived
 from cyclelens.analyzer.model.provenance import Certainty, Source, Sources
-from cyclelens.analyzer.model.units import NO_UNITS, Divider, Units, unit
+from cyclelens.analyzer.model.units import NO_UNITS, Divider, Scheduler, Units, unit
 
 _UNITS = Units(
     (
-        unit("0", "ALU, shift, branch, divide, vector, FP multiply, FP divide, transfer"),
-        unit("1", "ALU, high-byte merge, slow LEA, multiply, vector, shuffle, FP add, FP multiply"),
-        unit("2", "load"),
-        unit("3", "load"),
-        unit("4", "store data"),
-        unit("5", "ALU, high-byte merge, slow LEA, vector, shuffle, FP add"),
-        unit("6", "ALU, shift, branch"),
-        unit("7", "store address"),
-        unit("8", "store address"),
-        unit("9", "store data"),
-        unit("10", "ALU"),
-        unit("11", "load"),
+        unit("0", "ALU, shift, branch, divide, vector, FP multiply, FP divide, transfer", "arithmetic"),
+        unit(
+            "1",
+            "ALU, high-byte merge, slow LEA, multiply, vector, shuffle, FP add, FP multiply",
+            "arithmetic",
+        ),
+        unit("2", "load", "memory"),
+        unit("3", "load", "memory"),
+        unit("4", "store data", "store data"),
+        unit("5", "ALU, high-byte merge, slow LEA, vector, shuffle, FP add", "arithmetic"),
+        unit("6", "ALU, shift, branch", "arithmetic"),
+        unit("7", "store address", "memory"),
+        unit("8", "store address", "memory"),
+        unit("9", "store data", "store data"),
+        unit("10", "ALU", "arithmetic"),
+        unit("11", "load", "memory"),
     ),
     prefix="p",
     letters={**{digit: digit for digit in "0123456789"}, "A": "11", "B": "10"},
@@ -95,6 +103,12 @@ _REGISTERS = Source(
     "Free for renaming, by cyclelens characterize --core: 246 to 250 and 271 to 283 on a Granite Rapids, "
     "234 to 238 and 284 to 286 on an Emerald Rapids",
 )
+_SCHEDULERS = Source(
+    Certainty.PUBLISHED,
+    "LLVM",
+    "The scheduling model of Alder Lake in LLVM; cyclelens characterize --core finds 110 to 111 of the 112 "
+    "on a Granite Rapids and an Emerald Rapids",
+)
 _ADDITIONS = Source(
     Certainty.MEASURED,
     "chains",
@@ -116,11 +130,17 @@ _CONFIRMED = Source(
     "Found on Redwood Cove; with all of them the model is 2.8 % (straight-line code) and 1.2 % (loops) off "
     "on 1,000 blocks measured on an Emerald Rapids",
 )
+_NOT_TRIED = Source(
+    Certainty.INFERRED,
+    "as GNR",
+    "Found on Redwood Cove later; the blocks were not measured again on Golden Cove",
+)
 _ELSEWHERE = {
     INTEL_MANUAL: "predecode_block_bytes decoders dsb_width idq_size issue_width reorder_buffer_size "
     "retire_width",
-    _SHLX: "add_offset_limit",
-    _POPPING: "reservation_station_size load_buffer_size store_buffer_size branch_buffer_size",
+    _SHLX: "add_offset_limit policies.addition",
+    _POPPING: "load_buffer_size store_buffer_size branch_buffer_size",
+    _SCHEDULERS: "reservation_station_size schedulers",
     UOPS_INFO: "units load_latency vector_load_latency",
     _ADDITIONS: "chained_addition_cycles",
     _REGISTERS: "integer_registers vector_registers",
@@ -138,8 +158,9 @@ _GRANITE_RAPIDS = Microarchitecture(
         _BLOCKS,
         {
             **_ELSEWHERE,
-            _CASES: "taken_branch_units renames_memory fuses_moves closed_by_512_bit late_forwarding_cycles "
-            "branch_ends_decode_group",
+            _CASES: "taken_branch_units policies.memory_renaming fuses_moves closed_by_512_bit "
+            "late_forwarding_cycles branch_ends_decode_group schedulers_take_whole_groups policies.binding "
+            "taken_branches_per_cycle",
         },
     ),
     facts_name="Redwood Cove",
@@ -162,6 +183,7 @@ _GRANITE_RAPIDS = Microarchitecture(
     crowded_prefixes_uncacheable=False,
     large_immediate_takes_slot=False,
     dsb_loses_width_across_blocks=False,
+    taken_branches_per_cycle=3,
     dsb_serves_rounds_together=True,
     lsd_enabled=False,
     lsd_has_borders=False,
@@ -174,13 +196,20 @@ _GRANITE_RAPIDS = Microarchitecture(
     move_elimination_simd_slots=UNLIMITED,
     all_gpr_aliases_overwritten=True,
     add_offset_limit=1024,
-    renames_memory=True,
     fuses_moves=True,
     taken_branch_units=_UNITS.named(["6"]),
     reorder_buffer_size=512,
     retire_width=8,
-    reservation_station_size=205,
-    policies=Policies(binding="fewest_waiting", dispatch_rule="load_words", store_commit="one_line"),
+    reservation_station_size=112 + 72 + 48,
+    schedulers=(Scheduler("arithmetic", 112), Scheduler("memory", 72), Scheduler("store data", 48)),
+    schedulers_take_whole_groups=True,
+    policies=Policies(
+        binding="twelve_ports",
+        addition="owed_constants",
+        memory_renaming="learnt_pairs",
+        dispatch_rule="load_words",
+        store_commit="one_line",
+    ),
     units=_UNITS,
     dividers=(Divider(_UNITS.names, through="0"),),
     closed_by_512_bit=_UNITS.named(["1"]),
@@ -203,7 +232,11 @@ _SAPPHIRE_RAPIDS = derived(
     name="SPR",
     title="Sapphire Rapids",
     products="Xeon Scalable 4th and 5th generation",
-    sources={**_ELSEWHERE, _GOLDEN_COVE_BLOCKS: "fuses_moves"},
+    sources={
+        **_ELSEWHERE,
+        _GOLDEN_COVE_BLOCKS: "fuses_moves",
+        _NOT_TRIED: "policies.binding schedulers_take_whole_groups taken_branches_per_cycle",
+    },
     inherited=_CONFIRMED,
     facts_name="Golden Cove",
     extensions=SAPPHIRE_RAPIDS,

@@ -108,7 +108,7 @@ _ARROW_LAKE = derived(
     products="Core Ultra series 2 (desktop)",
     sources={
         _REVIEW: "decoders dsb_width idq_size issue_width reorder_buffer_size load_latency",
-        _LLVM: "units reservation_station_size dividers",
+        _LLVM: "units reservation_station_size schedulers schedulers_take_whole_groups dividers",
         UOPS_INFO: "closed_by_512_bit",
         _UNKNOWN: "instruction_queue_size predecode_width lsd_enabled taken_branch_units retire_width "
         "policies chained_addition_cycles",
@@ -127,7 +127,14 @@ _ARROW_LAKE = derived(
     reorder_buffer_size=576,
     retire_width=12,
     reservation_station_size=314,
-    policies=Policies(binding="fewest_waiting", store_commit="one_line"),
+    schedulers=(),
+    schedulers_take_whole_groups=False,
+    policies=Policies(
+        binding="fewest_waiting",
+        addition="owed_constants",
+        memory_renaming="learnt_pairs",
+        store_commit="one_line",
+    ),
     units=_UNITS,
     dividers=(Divider(_INTEGER, through="P1"), Divider(_VECTOR, through="V0")),
     closed_by_512_bit=NO_UNITS,

@@ -1,14 +1,14 @@
 """AMD's Zen 3 and Zen 4 by the rules that were measured on Zen 5 (docs/zen5.md), with their own widths and
-capacities. No measurement of these cores was at hand.
+capacities. Zen 4 was measured by time stamps, without performance counters; what differs from Zen 5 there is
+taken to hold for Zen 3.
 
-Which addresses let a load be renamed, how stores forward beyond that and what a three-component LEA is made
-of is inferred from Zen 5. What dependent operations waste (M14, M15) is not known and left out.
+Dependent operations waste nothing (M14, M15): no trace of that was found on Zen 4.
 
 Widths are per cycle, sizes are capacities; ``cyclelens arch show ZEN4`` has the sources.
 
     ZEN4: Zen 4
 
-      32 bytes -> 4 decoders -------------------------------+
+      16 bytes -> 4 decoders -------------------------------+
       op cache: 12 lines of 9 per 64 bytes -> 9 macro-ops --+
         +---------------------------------------------------+
         v
@@ -32,8 +32,7 @@ Widths are per cycle, sizes are capacities; ``cyclelens arch show ZEN4`` has the
         |     +-- AGU2  load, store address
         |
         +-- integer 3 24
-        |     +-- ALU3  ALU
-        |     +-- BRU   branch
+        |     +-- ALU3  ALU, branch
         |
         +-- store queue 64
         |     +-- SD0   store data
@@ -67,8 +66,7 @@ UNITS = Units(
         unit("ALU0", "ALU, divide, branch", "integer 0"),
         unit("ALU1", "ALU, multiply, shift", "integer 1"),
         unit("ALU2", "ALU, shift", "integer 2"),
-        unit("ALU3", "ALU", "integer 3"),
-        unit("BRU", "branch", "integer 3"),
+        unit("ALU3", "ALU, branch", "integer 3"),
         unit("AGU0", "load, store address", "integer 0"),
         unit("AGU1", "load, store address", "integer 1"),
         unit("AGU2", "load, store address", "integer 2"),
@@ -128,6 +126,10 @@ _SHARED_UNITS = Source(
     "guide, tables",
     "The guide's units; for integer instructions the tables know how many take one, not which",
 )
+_MEASURED = Source(
+    Certainty.MEASURED, "measured", "Measured by time stamps on an EPYC 9004 (docs/zen5.md, Zen 4)"
+)
+_AS_ZEN_4 = Source(Certainty.INFERRED, "as Zen 4", "As measured on Zen 4, which has the same units")
 _LINE_FIELDS = Source(Certainty.ASSUMED, "unknown", "Not published; as many as a line has entries")
 _LEFT_OUT = Source(Certainty.ASSUMED, "unknown", "Not known on this core; the model leaves it out")
 _SECOND_ACCESS = Source(
@@ -142,7 +144,7 @@ _ZEN_3 = derived(
     sources={
         _GUIDE: "decoders dsb_width dsb_lines_per_block dsb_slots_per_line idq_size issue_width "
         "reorder_buffer_size retire_width reservation_station_size schedulers load_buffer_size "
-        "macro_ops.decode_bytes macro_ops.decode_buffer_bytes macro_ops.line_entries "
+        "macro_ops.decode_buffer_bytes macro_ops.line_entries "
         "macro_ops.line_pairs macro_ops.window_eighths macro_ops.vector_pickable macro_ops.vector_bits "
         "macro_ops.load_latency "
         "macro_ops.vector_load_latency macro_ops.loads_per_cycle macro_ops.vector_loads_per_cycle "
@@ -154,8 +156,12 @@ _ZEN_3 = derived(
         _LLVM: "units",
         _SHARED_UNITS: "macro_ops.units_by_mnemonic",
         _LINE_FIELDS: "macro_ops.line_fields",
-        _LEFT_OUT: "macro_ops.false_renaming_bytes macro_ops.long_instruction_bytes "
-        "macro_ops.small_loop_entries macro_ops.stack_adjustment_is_two_ops macro_ops.fuses_moves",
+        _AS_ZEN_4: "macro_ops.decode_bytes macro_ops.long_instruction_bytes "
+        "macro_ops.stack_adjustment_is_two_ops macro_ops.fuses_moves macro_ops.store_chunk_bytes "
+        "macro_ops.stores_committed_per_cycle macro_ops.vector_forwarding "
+        "macro_ops.vector_to_integer_forwarding macro_ops.integer_to_vector_forwarding "
+        "macro_ops.to_integer_excess macro_ops.to_vector_excess",
+        _LEFT_OUT: "macro_ops.false_renaming_bytes macro_ops.small_loop_entries macro_ops.fuses_nops",
         _SECOND_ACCESS: "macro_ops.line_crossing_cycles",
     },
     inherited=same_as("Zen 5"),
@@ -178,16 +184,13 @@ _ZEN_3 = derived(
     load_buffer_size=72,
     macro_ops=replace(
         zen5.RULES,
-        decode_bytes=32,
         decode_buffer_bytes=24 * 16,
-        long_instruction_bytes=15,
         line_entries=8,
         line_fields=8,
         line_pairs=False,
         window_eighths=_windows(8),
         taken_branch_eighths=0,
         small_loop_entries=0,
-        stack_adjustment_is_two_ops=False,
         fuses_moves=False,
         vector_bits=256,
         units_by_mnemonic=False,
@@ -195,6 +198,12 @@ _ZEN_3 = derived(
         wasted=None,
         line_crossing_cycles=1,
         loads_per_cycle=3,
+        store_chunk_bytes=32,
+        vector_forwarding=8,
+        vector_to_integer_forwarding=5,
+        integer_to_vector_forwarding=9,
+        to_integer_excess=3,
+        to_vector_excess=1,
         memory_ops_per_cycle=3,
         store_queue=64,
         false_renaming_bytes=0,
@@ -216,6 +225,15 @@ MODELS = (
             _GUIDE: "dsb_width dsb_lines_per_block dsb_slots_per_line reorder_buffer_size load_buffer_size "
             "macro_ops.line_entries macro_ops.window_eighths",
             _MEASURED_BY_OTHERS: "idq_size",
+            _MEASURED: "decoders issue_width macro_ops.decode_bytes macro_ops.long_instruction_bytes "
+            "macro_ops.stack_adjustment_is_two_ops macro_ops.fuses_moves macro_ops.fuses_nops "
+            "macro_ops.load_latency macro_ops.loads_per_cycle macro_ops.vector_loads_per_cycle "
+            "macro_ops.mixed_loads_per_cycle macro_ops.stores_per_cycle macro_ops.memory_ops_per_cycle "
+            "macro_ops.stores_committed_per_cycle macro_ops.store_chunk_bytes macro_ops.forwarding "
+            "macro_ops.vector_forwarding macro_ops.vector_to_integer_forwarding "
+            "macro_ops.integer_to_vector_forwarding macro_ops.to_integer_excess macro_ops.to_vector_excess "
+            "macro_ops.failed_forwarding macro_ops.renames_memory "
+            "macro_ops.vector_bits",
         },
         facts_name="ZEN4",
         extensions=ZEN_4,
@@ -226,7 +244,11 @@ MODELS = (
         reorder_buffer_size=320,
         load_buffer_size=88,
         macro_ops=replace(
-            _ZEN_3.macro_ops or zen5.RULES, line_entries=9, line_fields=9, window_eighths=_windows(9)
+            _ZEN_3.macro_ops or zen5.RULES,
+            line_entries=9,
+            line_fields=9,
+            window_eighths=_windows(9),
+            fuses_nops=True,
         ),
     ),
 )

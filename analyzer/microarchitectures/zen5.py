@@ -103,9 +103,12 @@ RULES = MacroOpRules(
     vector_dispatch_width=6,
     stack_adjustment_is_two_ops=True,
     fuses_moves=True,
+    fuses_nops=False,
     vector_pickable=64,
     vector_bits=512,
     units_by_mnemonic=True,
+    to_integer_excess=0,
+    to_vector_excess=0,
     fast_fp_adds=True,
     wasted=WastedSlots(
         fresh=8,
@@ -131,6 +134,7 @@ RULES = MacroOpRules(
     stores_per_cycle=2,
     memory_ops_per_cycle=4,
     stores_committed_per_cycle=2,
+    store_chunk_bytes=0,
     store_queue=104,
     forwarding=7,
     vector_forwarding=9,
@@ -180,7 +184,8 @@ MODELS = (
                 _SOONEST: "issue_to_dispatch_delay",
                 _WITHOUT: "instruction_queue_size predecode_width predecode_block_bytes "
                 "predecode_to_decode_delay length_changing_prefix_penalty mite_to_ms_stall dsb_to_ms_stall "
-                "ms_width branch_ends_decode_group lsd_has_borders add_offset_limit renames_memory "
+                "ms_width branch_ends_decode_group lsd_has_borders add_offset_limit "
+                "policies.addition policies.memory_renaming "
                 "fuses_moves taken_branch_units shift_result_without_flags stores_wait_for_data "
                 "tracks_values late_forwarding_cycles chained_addition_cycles "
                 "pop_rsp_needs_complex_decoder pop_rsp_ends_decode_group fusible_on_last_decoder jcc_erratum "

@@ -74,6 +74,8 @@ class MacroOpRules:
     vector_dispatch_width: int
     stack_adjustment_is_two_ops: bool
     fuses_moves: bool
+    fuses_nops: bool
+    """A NOP shares the macro-op of what stands before it."""
     # schedulers
     vector_pickable: int
     """The oldest of the waiting vector uops that can be picked; the others queue before the schedulers."""
@@ -82,6 +84,9 @@ class MacroOpRules:
     units_by_mnemonic: bool
     """Integer units are known by mnemonic (M9). Else the tables know how many units take an instruction, and
     only where the mnemonic's are as many it tells which."""
+    to_integer_excess: int
+    """Cycles by which the tables' latencies from vector to integer registers, upper bounds, are too high."""
+    to_vector_excess: int
     fast_fp_adds: bool
     """An FP addition reaches the next one a cycle earlier than anything else (M20)."""
     wasted: WastedSlots | None
@@ -96,6 +101,9 @@ class MacroOpRules:
     stores_per_cycle: int
     memory_ops_per_cycle: int
     stores_committed_per_cycle: int
+    store_chunk_bytes: int
+    """Only stores into one aligned chunk of so many bytes leave together, and one into two chunks takes two
+    cycles; 0: any stores do, but for one that crosses a line."""
     store_queue: int
     forwarding: int
     vector_forwarding: int

@@ -22,6 +22,10 @@ class Policies:
     """How a unit is chosen for a uop that issues."""
     elimination: str = "shared_slots"
     """Which register moves the renamer carries out."""
+    addition: str = ""
+    """Which additions of constants the renamer carries out; empty: none."""
+    memory_renaming: str = ""
+    """Which loads take over the register that a store in flight has stored; empty: none do."""
     picker: str = "bound_unit"
     """Which ready uops leave the scheduler in a cycle."""
     dispatch_rule: str = ""
@@ -94,6 +98,8 @@ class Microarchitecture:
     """A block with a certain crowd of length-changing prefixes is not cached (Q3)."""
     dsb_loses_width_across_blocks: bool
     """Going on into another block or round leaves room for fewer uops in a cycle (X5)."""
+    taken_branches_per_cycle: int = 0
+    """That the DSB goes beyond (X6); 0: as many as lie in its uops of a cycle."""
     dsb_serves_rounds_together: bool = False
     """Uops of two rounds of a loop within one block can be delivered in a cycle (6.2)."""
     stack_offset_limit: int | None = 192
@@ -112,10 +118,8 @@ class Microarchitecture:
     move_elimination_simd_slots: int
     all_gpr_aliases_overwritten: bool
     add_offset_limit: int = 0
-    """The renamer carries out additions of constants to 64-bit registers while the sum of a register's
-    constants is at least minus this and less than this (V9); 0: it never does."""
-    renames_memory: bool = False
-    """In loops a load takes over the register that a store in flight has stored (W6)."""
+    """Additions of constants to 64-bit registers are carried out at rename while the sum of a register's
+    constants is at least minus this and less than this (V9); 0 where the renamer carries out none."""
     fuses_moves: bool = False
     """A move and the operation on its result behind it share an issue slot (A4)."""
     taken_branch_units: UnitSet = NO_UNITS
@@ -127,6 +131,8 @@ class Microarchitecture:
     """Entries of all schedulers together."""
     schedulers: tuple[Scheduler, ...] = ()
     """Those that the units name, with the entries of each; none: a single one holds all."""
+    schedulers_take_whole_groups: bool = False
+    """Nothing issues while one of several schedulers might not take a whole issue group (P3)."""
     issue_to_dispatch_delay: int = 5
     policies: Policies
     units: Units

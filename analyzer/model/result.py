@@ -53,6 +53,8 @@ class Input(NamedTuple):
 class Scheduling(NamedTuple):
     """What a uop waited for between issue and dispatch, as the scheduler recorded it."""
 
+    allowed: int | None = None
+    """First cycle in which it could have left if nothing had been missing."""
     last: int | None = None
     """The input that came last, by its place in the row's inputs; None if it did not wait for any."""
     inputs_ready: int | None = None
@@ -248,6 +250,8 @@ class Finding:
     label: str = ""
     """A few characters for a hint at the line's end."""
     microarchitecture: str = ""
+    cost: float | None = None
+    """Cycles per iteration that the region takes because of it; None if that is not known."""
 
 
 class Way(NamedTuple):
@@ -347,6 +351,8 @@ class Analysis:
     """The account of issue slots was asked for in full."""
     pending: bool = False
     """More regions follow: this is what there is so far."""
+    unmarked: bool = False
+    """The regions are loops that nobody asked for: the text has no markers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -395,10 +401,12 @@ class AnalysisOptions:
     causes: bool = True
     """The prediction is to say what limits the figure and what it takes for granted; else it is the figure
     alone, everywhere the region may lie."""
+    prices: bool = False
+    """The findings are to say what they cost; each is another simulation."""
     alternatives: bool = True
     """The prediction is to say what it costs where accesses meet in memory that are taken to differ."""
-    regions: str = "markers"
-    """``markers``, ``loops`` (the innermost loops, without markers) or ``both``."""
+    regions: str = "auto"
+    """``markers``, ``loops``, ``both``, or ``auto``: what is marked, or if nothing is the innermost loops."""
     allow_external_programs: bool = True
     """Assemblers and the C compiler of the machine may be run; false for texts nobody trusts."""
     assembler: str = "auto"

@@ -194,3 +194,5 @@ class AssembledFile:
     """``att`` or ``intel``: what the file's first statement was read as; what machine code is shown in."""
     branchings: tuple[Branching, ...] = ()
     """Of the regions that come as their basic blocks, as far as it is known where their jumps go."""
+    unmarked: bool = False
+    """The regions are loops that nobody asked for: the text has no markers."""

@@ -192,6 +192,11 @@ class InstructionTemplate:
         """Itself: a template is the simplest entry of a block."""
         return self
 
+    @property
+    def is_jump(self) -> bool:
+        """A branch that is always taken, wherever it leads."""
+        return self.is_branch and self.instruction.mnemonic == "jmp"
+
 
 class Entry(Protocol):
     """An instruction of a block: a template, or something that makes one when asked."""

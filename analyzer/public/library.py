@@ -120,7 +120,7 @@ def analyze(
     arch: str | Sequence[str] | None = None,
     mode: str | None = None,
     alignment: int | None = None,
-    regions: str = "markers",
+    regions: str = "auto",
     region: str | None = None,
     function: str | None = None,
     syntax: str = "auto",
@@ -132,8 +132,9 @@ def analyze(
 
     ``arch``: one core or several, instead of those that markers name (``SKL`` where neither does). ``mode``:
     ``auto``, ``loop`` or ``unroll``. ``alignment``: offset of every region within a 64-byte line, instead of
-    where the text puts it. ``regions``: ``markers``, ``loops`` or ``both``; ``region``: only the one of this
-    name. ``function``: of an ELF file, its symbol or address. ``syntax``: ``auto``, ``att`` or ``intel``.
+    where the text puts it. ``regions``: ``auto``, ``markers``, ``loops`` or ``both``; ``region``: only the
+    one of this name. ``function``: of an ELF file, its symbol or address. ``syntax``: ``auto``, ``att`` or
+    ``intel``.
     ``external_programs``: whether the machine's assemblers and C preprocessor may be run.
 
     Mistakes in the text become ``problems`` of the report. Raises ValueError for an argument that is not one
@@ -198,7 +199,7 @@ def measure(
     mode: str = "unroll",
     region: str | None = None,
     function: str | None = None,
-    regions: str = "markers",
+    regions: str = "auto",
     inputs: Mapping[str, int] | None = None,
     clock: str = "auto",
     pages: str = "private",

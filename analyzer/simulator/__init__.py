@@ -2,3 +2,10 @@
 
 State lives in integer columns; an instruction, a uop or a result in flight is an index into them.
 """
+
+import os
+
+if os.environ.get("CYCLELENS_PLAIN"):
+    from cyclelens.analyzer.simulator.form import take_sources
+
+    take_sources()

@@ -68,6 +68,7 @@ class MacroPipeline(Clock):
         self.front_end.start()
         self.renamer.start()
         self.scheduler.start()
+        self.commit.start()
         self.replay.start()
         self.start_clock()
 
@@ -97,6 +98,7 @@ class MacroPipeline(Clock):
     def record_stages(self, state: Record) -> None:
         """What the stages add to a state. What differs most often comes first: a comparison ends there."""
         self.front_end.record(state)
+        self.commit.record(state)
         entries = self.reorder_buffer.entries
         state.add(entries.count)
         state.add(self.queues.issued.count)

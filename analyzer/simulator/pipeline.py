@@ -50,7 +50,7 @@ def simulate(
     window = pipeline.reorder_buffer.window(rounds)
     simulation = summarize(
         pipeline.columns,
-        microarchitecture.units,
+        microarchitecture,
         window=window,
         cycles_per_round=pipeline.reorder_buffer.cycles_per_round(*window),
         period=(pipeline.period_cycles, pipeline.period_rounds) if pipeline.period_cycles else None,

@@ -9,10 +9,12 @@ from typing import Any
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import ModelOptions
+from cyclelens.analyzer.simulator.back_end.addition import Addition
 from cyclelens.analyzer.simulator.back_end.binding import Binding
 from cyclelens.analyzer.simulator.back_end.commit_rule import CommitRule
 from cyclelens.analyzer.simulator.back_end.dispatch_rule import DispatchRule
 from cyclelens.analyzer.simulator.back_end.elimination import Elimination
+from cyclelens.analyzer.simulator.back_end.memory_renaming import MemoryRenaming
 from cyclelens.analyzer.simulator.back_end.picker import Picker
 from cyclelens.analyzer.simulator.front_end.front_end import FrontEnd
 from cyclelens.analyzer.simulator.tables.columns import Columns
@@ -26,10 +28,17 @@ BINDINGS = {
     "six_ports": ("back_end.six_ports", "SixPorts"),
     "eight_ports": ("back_end.eight_ports", "EightPorts"),
     "ten_ports": ("back_end.ten_ports", "TenPorts"),
+    "twelve_ports": ("back_end.twelve_ports", "TwelvePorts"),
     "fewest_waiting": ("back_end.fewest_waiting", "FewestWaiting"),
 }
 ELIMINATIONS = {
     "shared_slots": ("back_end.move_elimination", "SharedSlots"),
+}
+ADDITIONS = {
+    "owed_constants": ("back_end.owed_constants", "OwedConstants"),
+}
+MEMORY_RENAMINGS = {
+    "learnt_pairs": ("back_end.learnt_pairs", "LearntPairs"),
 }
 PICKERS = {
     "bound_unit": ("back_end.bound_unit", "BoundUnit"),
@@ -106,6 +115,24 @@ def elimination(columns: Columns, microarchitecture: Microarchitecture) -> Elimi
     """The rule by which a core's renamer carries out moves."""
     named = _named(microarchitecture.policies.elimination, ELIMINATIONS, microarchitecture)
     made: Elimination = named(columns, microarchitecture)
+    return made
+
+
+def addition(columns: Columns, microarchitecture: Microarchitecture) -> Addition:
+    """The rule by which a core's renamer carries out additions of constants."""
+    if not microarchitecture.policies.addition:
+        return Addition(columns.program)
+    named = _named(microarchitecture.policies.addition, ADDITIONS, microarchitecture)
+    made: Addition = named(columns.program, microarchitecture)
+    return made
+
+
+def memory_renaming(columns: Columns, microarchitecture: Microarchitecture) -> MemoryRenaming:
+    """The rule by which a core's loads take over what stores in flight have stored."""
+    if not microarchitecture.policies.memory_renaming:
+        return MemoryRenaming(columns)
+    named = _named(microarchitecture.policies.memory_renaming, MEMORY_RENAMINGS, microarchitecture)
+    made: MemoryRenaming = named(columns)
     return made
 
 

@@ -41,7 +41,15 @@ class UopPipeline(Clock):
         self.resources = Resources(columns, microarchitecture, options)
         elimination = policies.elimination(columns, microarchitecture)
         self.renamer = Renamer(
-            columns, microarchitecture, queues, memory, self.resources, entries, elimination
+            columns,
+            microarchitecture,
+            queues,
+            memory,
+            self.resources,
+            entries,
+            elimination,
+            policies.addition(columns, microarchitecture),
+            policies.memory_renaming(columns, microarchitecture),
         )
         self.binding: Binding = policies.binding(columns, microarchitecture, queues, entries, options)
         picker: Picker = policies.picker(columns, microarchitecture, entries, self.binding)

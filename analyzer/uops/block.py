@@ -195,7 +195,7 @@ def _macro_op_entries(
 ) -> list[Entry]:
     """The entries of a block on a core that counts macro-ops."""
     # Here, because a start takes less time without it where other cores are asked for.
-    from cyclelens.analyzer.uops.macro_ops import fuses_after_move, fuses_with_branch
+    from cyclelens.analyzer.uops.macro_ops import fuses_after_move, fuses_with_branch, is_nop
 
     rules = cache.microarchitecture.macro_ops
     assert rules is not None
@@ -211,12 +211,13 @@ def _macro_op_entries(
             branches.add(position)
     walks_stack = any(each is not None and each.shape.sibling.rsp_change for each in known)
     entries: list[Entry] = []
-    moves = False
+    moves = shares = False
     for position, knowledge in enumerate(known):
         if knowledge is None:
             entries.append(replace(_unknown(instructions[position]), macro_ops=MacroOps()))
-            moves = False
+            moves = shares = False
             continue
+        shares = rules.fuses_nops and not shares and position > 0 and is_nop(knowledge.prepared())
         # Straight-line code goes on with its own first instruction.
         following = known[(position + 1) % count] if position + 1 < count or not loop else None
         behind = known[(position + 2) % count] if position + 2 < count or not loop else None
@@ -232,7 +233,11 @@ def _macro_op_entries(
             )
         )
         context = _MacroContext(
-            second=position in branches, branch=position + 1 in branches, moves=moves, walks_stack=walks_stack
+            second=position in branches,
+            branch=position + 1 in branches,
+            moves=moves,
+            shares=shares,
+            walks_stack=walks_stack,
         )
         key = (knowledge.instruction.code, context)
         entry = cache.entries[key]
@@ -251,6 +256,8 @@ class _MacroContext(NamedTuple):
     """It absorbs the branch behind it."""
     moves: bool
     """It is the move of a pair."""
+    shares: bool
+    """It is a NOP in the macro-op of what stands before it."""
     walks_stack: bool
     """The block pushes or pops."""
 
@@ -261,6 +268,8 @@ def _macro_op_entry(knowledge: _Known, context: _MacroContext, cache: _Cache) ->
     prepared = knowledge.prepared()
     if context.second:
         expansion = Expansion(ops=MacroOps(entries=0, decode_slots=0))
+    elif context.shares:
+        expansion = Expansion(ops=MacroOps(entries=0), executes=False)
     else:
         expansion = expand_to_macro_ops(
             prepared,

@@ -121,6 +121,14 @@ def fuses_with_branch(first: Prepared, second: Prepared) -> bool:
     return first.instruction.mnemonic in _FUSES_WITH_BRANCH and second.facts.category == "COND_BR"
 
 
+def is_nop(prepared: Prepared) -> bool:
+    """It does nothing, whatever its operands."""
+    return prepared.facts.category in ("NOP", "WIDENOP") or prepared.instruction.code in (
+        b"\x66\x90",
+        b"\x90",
+    )
+
+
 def expand_to_macro_ops(
     prepared: Prepared,
     microarchitecture: Microarchitecture,
@@ -248,11 +256,9 @@ class _Expander:
         return count + (address.displacement_bits > 0 or address.base == "RIP")
 
     def _does_nothing(self) -> bool:
-        code = self.instruction.code
         return (
             self.mnemonic in _NOTHING
-            or self.prepared.facts.category in ("NOP", "WIDENOP")
-            or code in (b"\x66\x90", b"\x90")
+            or is_nop(self.prepared)
             or (self.mnemonic == "xchg" and len(set(self.registers)) == 1 and self.width == 16)
         )
 
@@ -333,6 +339,9 @@ class _Expander:
             proper = self.multipliers
         if proper is not None:
             integer = [proper if self._misnamed(units, proper) else units for units in integer]
+        if self.mnemonic in _MULTIPLICATIONS and not self.rules.units_by_mnemonic:
+            # A second operation has the upper half of the product.
+            integer = [units if place == 0 else self.alus for place, units in enumerate(integer)]
         return self._repaired(integer, vector)
 
     def _misnamed(self, units: UnitSet, proper: UnitSet) -> bool:
@@ -357,7 +366,7 @@ class _Expander:
                 integer = [self.alus]
             if mnemonic in ("mov", "push") and self.writes:
                 integer = []
-        if mnemonic == "pop":
+        if mnemonic == "pop" or (mnemonic == "xchg" and not self.memory):
             integer = []
         if self.vector and self.writes and not vector:
             vector = [self.store_pipes]
@@ -513,7 +522,9 @@ class _Expander:
 
         def between(start: str, position: int, target: str, number: int) -> int:
             if start != "mem":
-                return table.get((start, position, target, number), 1)
+                return self._crossing(
+                    table.get((start, position, target, number), 1), start, position, target, number
+                )
             from_address = [
                 cycles
                 for j in range(len(prepared.address_inputs))
@@ -550,6 +561,18 @@ class _Expander:
                 )
             inputs.append((value, max(0, late)))
         return inputs, latencies
+
+    def _crossing(self, cycles: int, start: str, position: int, target: str, number: int) -> int:
+        """Between integer and vector registers the tables may know upper bounds (M25)."""
+        if start != "reg" or target != "reg":
+            return cycles
+        source = self.prepared.register_inputs[position].canonical
+        result = self.prepared.register_outputs[number].canonical
+        if is_simd(source) and is_general_purpose(result):
+            return max(1, cycles - self.rules.to_integer_excess)
+        if is_general_purpose(source) and is_simd(result):
+            return max(1, cycles - self.rules.to_vector_excess)
+        return cycles
 
     def _merge_narrow(self, inputs: list[tuple[Value, int]], outputs: list[tuple[str, int, Value]]) -> None:
         """Results of 8 and 16 bits depend on the old register (M7), CMOV, BSF and BSR always do."""

@@ -1,4 +1,4 @@
-"""Without its compiled form the command line works the same, and says on a terminal why a batch is slow."""
+"""Without its compiled form the command line works the same, and says on a terminal why it is slow."""
 
 import io
 import sys
@@ -18,12 +18,14 @@ class Terminal(io.StringIO):
     [
         (False, "predict", Terminal, True),
         (False, "evaluate", Terminal, True),
+        (False, "analyze", Terminal, True),
+        (False, "check", Terminal, True),
         (False, "predict", io.StringIO, False),
         (False, "arch", Terminal, False),
         (True, "predict", Terminal, False),
     ],
 )
-def test_a_batch_says_once_that_it_runs_uncompiled(
+def test_a_command_that_simulates_says_once_that_it_runs_uncompiled(
     monkeypatch: pytest.MonkeyPatch, compiled: bool, command: str, stderr: type[io.StringIO], noted: bool
 ) -> None:
     stream = stderr()

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from cyclelens.analyzer.cli import main
 from cyclelens.analyzer.facts import encoding
 from cyclelens.analyzer.facts.store import FactsStore, TablesUnavailable, default_tables, open_store
 from cyclelens.analyzer.model.facts import Figures, InstructionFacts, Latency
@@ -232,3 +233,25 @@ def test_an_overwritten_value_is_reported(tmp_path: Path) -> None:
     store = open_store(path)
     with pytest.raises(TablesUnavailable, match="is damaged: remake"):
         store.candidates("SKL", "MUL_GPRv")
+
+
+def test_a_user_s_own_tables_are_used_where_they_are_named(tmp_path, capsys, monkeypatch):
+    """A latency of 7 cycles that a file states is merged into tables of one's own; the shipped ones stay."""
+    monkeypatch.setenv("CYCLELENS_DATA", "")
+    shipped = default_tables().read_bytes()
+    found, own, source = tmp_path / "found.xml", tmp_path / "own.sqlite", tmp_path / "chain.s"
+    words = ["--machine", "sim:SKL", "--forms", "^IMUL .R64, R64.$", "--output", str(found)]
+    assert main(["characterize", *words]) == 0
+    found.write_text(found.read_text().replace('cycles="3"', 'cycles="7"'))
+    assert main(["data", "--data", str(own), "import", "--merge", str(found)]) == 0
+    source.write_text("# cyclelens-begin\nimul %rax, %rax\n# cyclelens-end\n")
+    capsys.readouterr()
+    for words, cycles in ([], "7.00"), (["--data", str(own)], "7.00"):
+        assert main(["analyze", str(source), "--arch", "SKL", *words]) == 0
+        assert f"{cycles} cycles/iter" in capsys.readouterr().out
+    monkeypatch.setenv("CYCLELENS_DATA", "")
+    assert main(["analyze", str(source), "--arch", "SKL"]) == 0
+    assert "3.00 cycles/iter" in capsys.readouterr().out
+    assert default_tables().read_bytes() == shipped
+    assert main(["analyze", str(source), "--data", str(tmp_path / "none")]) == 1
+    assert "none are missing" in capsys.readouterr().err

@@ -4,11 +4,13 @@ have no comment were measured on a Redwood Cove server core, to within a hundred
 from __future__ import annotations
 
 import pytest
+from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.options import ModelOptions
-from simulated import cycles, simulated
+from simulated import cycles, rows_of, simulated
 
 SAME = ModelOptions(assume="same")
 COVES = ("ADL", "SPR", "MTL", "GNR")
+GNR = registry.get("GNR")
 DEC_JNZ = "49ffcf75"
 """dec r15; jnz, without its distance."""
 NOP = "90"
@@ -89,9 +91,10 @@ def test_a4_not_before_every_operation(code: str) -> None:
 
 
 def test_u5b_the_result_of_a_shift_by_cl_does_not_wait_for_flags() -> None:
-    """shl rax, cl; test rbx, rbx"""
-    assert unrolled("48d3e0 4885db") == pytest.approx(1.0, abs=0.02)
-    assert cycles("48d3e04885db", "RKL", loop=False) == 2.0
+    """mov edx, 1; shl rdx, cl; test edx, 0x100003"""
+    code = "ba0100000048d3e2f7c203001000"
+    assert unrolled(code) == pytest.approx(1.0, abs=0.02)
+    assert cycles(code, "RKL", loop=False) == 2.0
 
 
 @pytest.mark.parametrize("name", COVES)
@@ -289,6 +292,54 @@ def test_z6_what_is_not_known_does_not_collide() -> None:
     code = "488b06488b1f488b5500"
     assert cycles(code, "GNR", loop=False) == 1.00
     assert unrolled(code) == pytest.approx(1.50, abs=0.01)
+
+
+ADDITIONS = "4801e84801eb4801e94801ea4801ee"
+"""add rax, rbp; add rbx, rbp; ..: five chains."""
+
+
+@pytest.mark.parametrize(
+    ("code", "copies", "in_copies", "in_loop"),
+    [
+        (ADDITIONS, 51, 1.207, 1.375),
+        (ADDITIONS + "4801ef", 42, 1.533, 1.648),  # six
+        ("4d39f5 480f44c5 480f44dd 480f44cd", 64, 1.698, 2.065),  # cmp r13, r14; cmovz three times
+        ("4d39f5 0f94c0 0f94c3 0f94c1", 64, 1.705, 2.065),  # cmp r13, r14; setz three times
+    ],
+)
+def test_p1_the_slot_chooses_the_port(code: str, copies: int, in_copies: float, in_loop: float) -> None:
+    """The port to which the fewest uops are bound would make it 1.00 or 1.50 in copies."""
+    body = bytes.fromhex(code.replace(" ", ""))
+    loop = body * copies + b"\x49\xff\xcf\x0f\x85"
+    loop += (-len(loop) - 4).to_bytes(4, "little", signed=True)
+    assert cycles(loop.hex(), "GNR", options=SAME) / copies == pytest.approx(in_copies, rel=0.03)
+    assert looped(code) == pytest.approx(in_loop, rel=0.03)
+
+
+def test_x6_three_taken_branches_a_cycle() -> None:
+    """jmp over nothing, once and three times with a NOP, and the branch back: 1.00 and 1.34."""
+    assert looped("eb00") == 1.00
+    assert looped("eb00 eb00 eb00 90") == pytest.approx(1.34, rel=0.01)
+
+
+def test_p2_memory_ports_take_turns() -> None:
+    """Two loads and a store, in a loop."""
+    usage = simulated("488b064c8b46084c894610" + "49ffcf75f0", "GNR", loop=True).usage
+    third = pytest.approx(1 / 3, abs=0.02)
+    assert usage[0].ports == {"2": third, "3": third, "11": third}
+    assert all(share == pytest.approx(0.5, abs=0.02) for share in usage[2].ports.values())
+
+
+def test_p3_no_issue_without_places_for_a_whole_group() -> None:
+    """A chain of multiplications fills the scheduler of arithmetic to the last places less than a group."""
+    names = {each.name for each in GNR.units.all if each.scheduler == "arithmetic"}
+    rows = [row for row in rows_of("480fafc0" + "49ffcf75f7", "GNR", rounds=150) if row.port in names]
+    most = max(
+        sum(1 for row in rows if row.issued <= cycle < (row.dispatched or cycle + 1))
+        for cycle in range(max(row.issued for row in rows))
+    )
+    sizes = dict(zip((each.name for each in GNR.schedulers), GNR.scheduler_sizes, strict=True))
+    assert sizes["arithmetic"] - GNR.issue_width <= most <= sizes["arithmetic"]
 
 
 def test_servers_multiply_512_bits_on_two_ports() -> None:

@@ -89,6 +89,29 @@ def test_zen_3_and_4_have_their_own_widths(rule: str, code: str, expected: dict[
         assert cycles(code, name, loop=False, options=SAME) == pytest.approx(figure, rel=0.05), (rule, name)
 
 
+@pytest.mark.parametrize(
+    ("rule", "code", "measured"),
+    [
+        ("M23: a NOP shares a macro-op", 12 * "904889d8", 2.03),
+        ("M23: long ones too", 6 * "660f1f8400000000004839d8", 1.52),
+        ("M24: stores to one half of a line leave together", 4 * "48890648895e18", 3.98),
+        ("M24: stores to two halves do not", 4 * "4889461048895e20", 7.95),
+        ("M24: nor does one into both halves", 4 * "4889461c", 7.96),
+        ("M8: the stack pointer is adjusted by two macro-ops", "4883c408" + 5 * "4889d8", 1.19),
+        ("M8: two cycles where the code pops", "585b595a4883ec20", 2.0),
+        ("two multiplications of 64 bits a cycle apart", "c4e2fbf6d9c462b3f6c1", 1.99),
+        ("M25: to a vector register and back", "c5f96ec8c5f97ec8", 6.0),
+        ("M25: a load and on to an integer register", "c5fa6f0ec4e1f97ece", 9.0),
+        ("M25: inserted and extracted", "c4e3f916c801c4e1f96ec8", 7.0),
+        ("exchanged registers take no ALU each", "4887d8", 0.33),
+        ("loads and comparisons with memory keep three address units busy", 6 * "48833e05", 1.96),
+    ],
+)
+def test_measured_on_zen_4(rule: str, code: str, measured: float) -> None:
+    """Copies in a loop, by time stamps."""
+    assert cycles(64 * code, "ZEN4", loop=True, options=SAME) / 64 == pytest.approx(measured, rel=0.05), rule
+
+
 def test_nothing_remains_of_another_core_whose_columns_are_used_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

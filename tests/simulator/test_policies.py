@@ -1,5 +1,6 @@
 """Every policy that a core can name is there, and has the interface of its kind."""
 
+from dataclasses import replace
 from importlib import import_module
 
 import pytest
@@ -7,9 +8,12 @@ from blocks import block_of
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.simulator import policies
+from cyclelens.analyzer.simulator.back_end.addition import Addition
 from cyclelens.analyzer.simulator.back_end.binding import Binding
 from cyclelens.analyzer.simulator.back_end.commit_rule import CommitRule
 from cyclelens.analyzer.simulator.back_end.dispatch_rule import DispatchRule
+from cyclelens.analyzer.simulator.back_end.elimination import Elimination
+from cyclelens.analyzer.simulator.back_end.memory_renaming import MemoryRenaming
 from cyclelens.analyzer.simulator.back_end.picker import Picker
 from cyclelens.analyzer.simulator.front_end.front_end import FrontEnd
 from cyclelens.analyzer.simulator.pipeline import simulate
@@ -17,6 +21,9 @@ from cyclelens.analyzer.simulator.pipeline import simulate
 INTERFACES = (
     (policies.FRONT_ENDS, FrontEnd),
     (policies.BINDINGS, Binding),
+    (policies.ELIMINATIONS, Elimination),
+    (policies.ADDITIONS, Addition),
+    (policies.MEMORY_RENAMINGS, MemoryRenaming),
     (policies.PICKERS, Picker),
     (policies.DISPATCH_RULES, DispatchRule),
     (policies.STORE_COMMITS, CommitRule),
@@ -43,6 +50,35 @@ def test_ablations_take_the_place_of_policies() -> None:
     for file, name in policies.ABLATIONS.values():
         policy = getattr(import_module(f"cyclelens.analyzer.simulator.{file}"), name)
         assert issubclass(policy, FrontEnd | Binding)
+
+
+@pytest.mark.parametrize(
+    ("kind", "code", "without"),
+    [
+        # add rax, 1; add rax, 1: a chain that the renamer carries out.
+        pytest.param("addition", "4883c0014883c001", 2, id="addition"),
+        # add qword ptr [rsi], 1: through memory.
+        pytest.param("memory_renaming", "48830601", 5, id="memory_renaming"),
+    ],
+)
+@pytest.mark.parametrize("name", ["ADL", "GNR", "LNL"])
+def test_a_core_without_a_policy_of_the_renamer_does_without_its_rule(
+    name: str, kind: str, code: str, without: float
+) -> None:
+    core = registry.get(name)
+    block = block_of(f"{code}49ffcf75{251 - len(code) // 2:02x}", name, loop=True)
+    bare = replace(core, policies=replace(core.policies, **{kind: ""}))
+    assert simulate(block, core).cycles_per_iteration <= 1.5
+    assert simulate(block, bare).cycles_per_iteration >= without
+
+
+def test_a_policy_that_is_not_there_is_refused_by_name() -> None:
+    core = registry.get("GNR")
+    block = block_of("90", "GNR", loop=False)
+    for kind in ("binding", "addition", "memory_renaming", "elimination", "picker", "front_end"):
+        wrong = replace(core, policies=replace(core.policies, **{kind: "none_such"}))
+        with pytest.raises(ValueError, match="GNR names the policy 'none_such'; there are "):
+            simulate(block, wrong)
 
 
 HELD_BACK = {

@@ -61,9 +61,11 @@ def test_a_division_of_vectors_takes_nothing_from_the_alus(name: str) -> None:
     assert cycles("c5f05ec2" + ADDS, name, loop=False) == 4.25
 
 
-@pytest.mark.parametrize(("name", "expected"), [("ZEN2", 2), ("ZEN3", 1), ("ZEN4", 1), ("ICL", 2)])
+@pytest.mark.parametrize(
+    ("name", "expected"), [("ZEN2", 2), ("ZEN3", 2), ("ZEN4", 2), ("ZEN5", 1), ("ICL", 2)]
+)
 def test_two_stores_through_two_pointers(name: str, expected: float) -> None:
-    """Z1: from Zen 3 on two stores a cycle, wherever they go; Ice Lake's pairs are for one line only."""
+    """Z1, M24: on Zen 5 two stores a cycle, wherever they go; elsewhere only if near each other."""
     assert cycles("48890648891f", name, loop=False) == expected
 
 

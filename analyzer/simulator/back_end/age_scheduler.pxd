@@ -95,4 +95,11 @@ cdef class StoreCommit:
     cdef Columns _columns
     cdef InFlight _flight
     cdef int _width
+    cdef int _chunk
+    cdef int _busy
+    cdef inline void start(self) noexcept:
+        self._busy = 0
+    cdef inline int record(self, Record state) except -1:
+        state.add(self._busy)
+    @cython.locals(chunk=cython.longlong)
     cdef void tick(self, int cycle) noexcept

@@ -6,7 +6,7 @@ from __future__ import annotations
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.units import Role
 from cyclelens.analyzer.model.uops import Trait
-from cyclelens.analyzer.simulator.tables.arrays import Record, ints
+from cyclelens.analyzer.simulator.tables.arrays import Long, Record, ints
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import (
     ELIMINATED,
@@ -60,7 +60,9 @@ class AgeScheduler:
         self._units = len(units)
         self._delay = microarchitecture.issue_to_dispatch_delay
         self._integer_units: int = units.having(Role.ALU).mask | units.having(Role.BRANCH).mask
-        self._special = units.having(Role.BRANCH).mask | units.having(Role.MULTIPLY).mask
+        self._special = (
+            units.having(Role.BRANCH).mask | units.having(Role.MULTIPLY).mask | units.having(Role.SHIFT).mask
+        )
         self._address_mask: int = units.having(Role.LOAD).mask | units.having(Role.STORE_ADDRESS).mask
         self._vector_mask: int = 0
         for role in (Role.VECTOR, Role.TRANSFER, Role.FROM_INTEGER):
@@ -189,7 +191,8 @@ class AgeScheduler:
         own = self._program.u_in_count[static]
         first = columns.first_input[uop]
         last = NONE
-        ready = max(ready, columns.issued[uop] + self._delay)
+        allowed = columns.issued[uop] + self._delay
+        ready = max(ready, allowed)
         takes_adds = self._operations.t_traits[static] & _TAKES_FP_ADD
         for place in range(flight.u_inputs[slot]):
             value = columns.input_value[first + place]
@@ -204,12 +207,14 @@ class AgeScheduler:
             adds = producer != NONE and self._operations.t_traits[columns.static[producer]] & _FP_ADD
             if adds and not takes_adds:
                 there += 1
-            if there >= ready:
+            if there > ready or (there == ready and columns.younger(first + place, last)):
                 ready = there
                 last = first + place
         columns.ready[uop] = ready
-        columns.last_input[uop] = last
-        columns.inputs_ready[uop] = ready
+        if columns.watched:
+            columns.allowed[uop] = allowed
+            columns.last_input[uop] = last
+            columns.inputs_ready[uop] = ready
         if columns.blocked[uop]:
             self._blocked[self._blocked_count] = uop
             self._blocked_count += 1
@@ -236,8 +241,12 @@ class AgeScheduler:
                 kept += 1
                 continue
             vector = self._operations.t_traits[columns.static[uop]] & _VECTOR_TRAIT
-            ready = max(columns.ready[uop], left + (self._failed_vector if vector else self._failed))
-            columns.ready[uop] = ready
+            ready = left + (self._failed_vector if vector else self._failed)
+            if ready > columns.ready[uop]:
+                columns.ready[uop] = ready
+                columns.late_by[uop] = columns.store_last[columns.store[uop]]
+            else:
+                ready = columns.ready[uop]
             self._schedule(uop, ready, cycle)
         self._blocked_count = kept
 
@@ -438,17 +447,22 @@ class AgeScheduler:
         self._latest[unit] = uop
         columns.port[uop] = unit
         flight = self._flight
-        flight.waiting[flight.u_scheduler[uop & flight.uop_mask]] -= 1
+        scheduler = flight.u_scheduler[uop & flight.uop_mask]
+        flight.waiting[scheduler] -= 1
         columns.dispatched[uop] = cycle
         executed = cycle + 1
         kind = program.u_kind[static]
+        if kind == LOAD or kind == STORE_ADDRESS:  # noqa: SIM109 - a tuple would be made each time
+            flight.addresses[scheduler] -= 1
         if kind == STORE_ADDRESS:
             store = columns.store[uop]
             columns.store_address[store] = cycle
+            columns.store_last[store] = uop
             picked = flight.s_picked[store & flight.store_mask]
             self._known(picked, cycle, cycle)
         elif kind == STORE_DATA:
             columns.store_data[columns.store[uop]] = cycle
+            columns.store_last[columns.store[uop]] = uop
         first = columns.first_result[uop]
         for value in range(first, first + program.u_out_count[static]):
             ready = cycle + columns.value_latency[value]
@@ -471,7 +485,8 @@ class AgeScheduler:
 
 
 class StoreCommit:
-    """Stores leave for the cache in order, after retirement; one that crosses a line leaves alone."""
+    """Stores leave for the cache in order, after retirement. Several leave together only for one chunk of
+    memory, where a core has chunks; one that crosses the end of its chunk or line leaves alone."""
 
     def __init__(self, columns: Columns, microarchitecture: Microarchitecture, in_flight: InFlight) -> None:
         rules = microarchitecture.macro_ops
@@ -479,21 +494,40 @@ class StoreCommit:
         self._columns = columns
         self._flight = in_flight
         self._width = rules.stores_committed_per_cycle
+        self._chunk = rules.store_chunk_bytes
+
+    def start(self) -> None:
+        """Nothing is leaving."""
+        self._busy = 0
+        """Cycles that a store still takes."""
+
+    def record(self, state: Record) -> None:
+        """Its part of the pipeline's state."""
+        state.add(self._busy)
 
     def tick(self, cycle: int) -> None:
         """One cycle."""
         columns = self._columns
         flight = self._flight
         left = self._width
+        chunk: Long = NONE
+        if self._busy:
+            self._busy -= 1
+            return
         while left > 0 and flight.oldest_store < columns.stores:
             store = flight.oldest_store
             data = columns.store_uop[store]
             if data == NONE or columns.retired[data] == UNKNOWN:
                 return
+            if self._chunk:
+                if left < self._width and columns.store_base[store] // self._chunk != chunk:
+                    return
+                chunk = columns.store_base[store] // self._chunk
             if flight.s_crosses[store & flight.store_mask]:
                 if left < self._width:
                     return
                 left = 0
+                self._busy = self._chunk > 0
             else:
                 left -= 1
             columns.store_left[store] = cycle

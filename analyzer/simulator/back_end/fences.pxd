@@ -5,6 +5,7 @@ from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue, Record
 from cyclelens.analyzer.simulator.tables.columns cimport Columns
 from cyclelens.analyzer.simulator.tables.program cimport Program
 
+cdef int HELD_BY_FENCE
 cdef int LOAD
 cdef int STORE_ADDRESS
 cdef int STORE_DATA

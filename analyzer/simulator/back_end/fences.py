@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from cyclelens.analyzer.simulator.tables.arrays import PairQueue, Record
 from cyclelens.analyzer.simulator.tables.columns import Columns
-from cyclelens.analyzer.simulator.tables.constants import LOAD, STORE_ADDRESS, STORE_DATA, UNKNOWN
+from cyclelens.analyzer.simulator.tables.constants import (
+    HELD_BY_FENCE,
+    LOAD,
+    STORE_ADDRESS,
+    STORE_DATA,
+    UNKNOWN,
+)
 
 _MOST_IN_FLIGHT = 1024
 
@@ -76,9 +82,11 @@ class Fences:
     def bound(self, uop: int) -> None:
         """A uop was bound to a port."""
         program = self._program
+        i = self._columns.position[uop]
+        if program.i_load_fence[i] or program.i_store_fence[i]:
+            self._columns.held[uop] = HELD_BY_FENCE
         if not program.u_first[self._columns.static[uop]]:
             return
-        i = self._columns.position[uop]
         if program.i_load_fence[i]:
             self.loads.pending.push(uop, 0)
         if program.i_store_fence[i]:

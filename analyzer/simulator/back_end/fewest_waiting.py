@@ -38,12 +38,12 @@ class FewestWaiting(Binding):
             unit = self._turns[turn]
             if not units >> unit & 1:
                 continue
-            if best != NONE and entries.several and entries.free(unit) <= 0:
+            if best != NONE and entries.by_uop and entries.free(unit) <= 0:
                 continue
             if (
                 best == NONE
                 or self.usage[unit] < self.usage[best]
-                or (entries.several and entries.free(best) <= 0)
+                or (entries.by_uop and entries.free(best) <= 0)
             ):
                 best = unit
                 best_turn = turn

@@ -13,21 +13,27 @@ from cyclelens.analyzer.simulator.tables.queues cimport Shortage
 cdef int COMPUTE
 cdef int ELIMINATED
 cdef int EMPTY
+cdef int HELD_BY_FENCE
 cdef int ISSUE_GROUP
 cdef int LOAD
 cdef int NONE
 cdef int RETIRING
 cdef int ROB_FULL
 cdef int RS_FULL
+cdef int SCHEDULERS
 cdef int SERIALIZATION
 cdef int STORE_ADDRESS
 cdef int STORE_BUFFER_FULL
 cdef int STORE_DATA
 cdef int UNKNOWN
+cdef int _ADDRESSES
 cdef int _HASH
+cdef int _INTEGERS
+cdef int _KINDS
 cdef int _LINE
 cdef int _LONG_AGO
 cdef int _NARROWEST_RENAMED
+cdef int _OTHERS
 cdef int _OWN_RESULT
 cdef int _PAGE
 cdef int _READ_MODIFY_WRITE
@@ -52,9 +58,11 @@ cdef class MacroRenamer:
     cdef int _width
     cdef int _rob_size
     cdef int _schedulers
+    cdef int[::1] _turns
     cdef int[::1] _sizes
     cdef int[::1] _feeds
     cdef int _vector_units
+    cdef int _address_units
     cdef int _alus
     cdef int _branch_alus
     cdef public int[::1] value
@@ -72,6 +80,7 @@ cdef class MacroRenamer:
     cdef int _to_vector
     cdef int _from_address
     cdef int _crossing
+    cdef int _chunk
     cdef bint _wastes
     cdef int _fresh
     cdef int _fresh_decoded
@@ -90,16 +99,17 @@ cdef class MacroRenamer:
     cdef int _next_fused
     cdef int _next_uop
     cdef public int dispatched
-    cdef int _turn
     cdef public int unkeyed
     cdef void _set(self, object rules) noexcept
     cdef int start(self) except -1
     cdef void tick(self, int cycle) noexcept
     cdef void _time(self, int uop, int fused, int count, int slots, int cycle) noexcept
     cdef bint _has_room(self, int first, int i, int count, int cycle) noexcept
+    cdef void _wait_for_scheduler(self, int cycle, int mask) noexcept
     cdef int _oldest_waiting(self, int mask) noexcept
     cdef void _wait_for_retirement(self, int cycle, int buffer) noexcept
     cdef int _scheduler_for(self, int mask, int room) noexcept
+    cdef int _kind(self, int mask) noexcept
     cdef void _enter_scheduler(self, int uop, int mask) noexcept
     cdef void _rename(self, int first, int i, int cycle) noexcept
     @cython.locals(address=cython.longlong)

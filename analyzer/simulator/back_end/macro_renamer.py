@@ -15,12 +15,14 @@ from cyclelens.analyzer.simulator.tables.constants import (
     COMPUTE,
     ELIMINATED,
     EMPTY,
+    HELD_BY_FENCE,
     ISSUE_GROUP,
     LOAD,
     NONE,
     RETIRING,
     ROB_FULL,
     RS_FULL,
+    SCHEDULERS,
     SERIALIZATION,
     STORE_ADDRESS,
     STORE_BUFFER_FULL,
@@ -45,6 +47,8 @@ _ROOM, _ROOM_STORES = 4, 2
 _HASH = 40503
 _UNBOUNDED = 1 << 20
 _LONG_AGO = 1 << 20
+_ADDRESSES, _INTEGERS, _OTHERS, _KINDS = 0, 1, 2, 3
+"""Kinds of uops, by the units that they need."""
 
 
 class MacroRenamer:
@@ -78,6 +82,8 @@ class MacroRenamer:
         units = microarchitecture.units
         sizes = microarchitecture.scheduler_sizes
         self._schedulers = len(sizes)
+        self._turns = ints(_KINDS)
+        """Of schedulers in which equally few uops of a kind wait, this one is taken, or the next one."""
         self._sizes = ints(len(sizes))
         self._feeds = ints(len(sizes))
         """The units of each scheduler, as a mask."""
@@ -88,6 +94,7 @@ class MacroRenamer:
         self._vector_units: int = 0
         for role in (Role.VECTOR, Role.TRANSFER, Role.FROM_INTEGER):
             self._vector_units |= units.having(role).mask
+        self._address_units: int = units.having(Role.LOAD).mask | units.having(Role.STORE_ADDRESS).mask
         self._alus = units.having(Role.ALU).mask
         self._branch_alus = units.having(Role.BRANCH).mask
         self._set(rules)
@@ -109,6 +116,7 @@ class MacroRenamer:
         self._to_vector = rules.integer_to_vector_forwarding
         self._from_address = rules.forwarding_from_address
         self._crossing = rules.line_crossing_cycles
+        self._chunk = rules.store_chunk_bytes or _LINE
         wasted = rules.wasted
         self._wastes = wasted is not None
         if wasted is not None:
@@ -138,8 +146,8 @@ class MacroRenamer:
         self._next_uop = 0
         self.dispatched = 0
         """Macro-ops so far."""
-        self._turn = 0
-        """Of schedulers in which equally few uops wait, this one is taken, or the first behind it."""
+        for kind in range(_KINDS):
+            self._turns[kind] = 0
         self.unkeyed = 0
         """Loads of the program that read what a store through other registers has written."""
 
@@ -169,9 +177,12 @@ class MacroRenamer:
                     columns.refuse(cycle, ISSUE_GROUP, uop)
                     return
                 vectors -= needed
-                if operations.m_serializing[i] and self._entries.count + self._issued.count > 0:
-                    columns.refuse(cycle, SERIALIZATION, uop)
-                    return
+                if operations.m_serializing[i]:
+                    for part in range(uop, uop + program.i_uop_count[i]):
+                        columns.held[part] = HELD_BY_FENCE
+                    if self._entries.count + self._issued.count > 0:
+                        columns.refuse(cycle, SERIALIZATION, uop)
+                        return
                 queue.pop()
                 self._time(uop, program.q_fused0[idq_uop], count, slots, cycle)
                 self._rename(uop, i, cycle)
@@ -217,12 +228,19 @@ class MacroRenamer:
             mask = self._program.u_port_mask[columns.static[uop]]
             if mask and self._scheduler_for(mask, _ROOM) == NONE:
                 if columns.watched:
-                    columns.refuse(cycle, RS_FULL, self._oldest_waiting(mask))
+                    self._wait_for_scheduler(cycle, mask)
                 return False
         if columns.stores - self._flight.oldest_store + _ROOM_STORES > self._store_size:
             self._wait_for_retirement(cycle, STORE_BUFFER_FULL)
             return False
         return True
+
+    def _wait_for_scheduler(self, cycle: int, mask: int) -> None:
+        """Slots stay empty because the schedulers of these units are full: to blame is the one in which the
+        oldest uop waits."""
+        uop = self._oldest_waiting(mask)
+        which = self._flight.u_scheduler[uop & self._flight.uop_mask]
+        self._columns.refuse(cycle, RS_FULL + SCHEDULERS * (1 + which), uop)
 
     def _oldest_waiting(self, mask: int) -> int:
         """The oldest uop in the schedulers that feed these units."""
@@ -235,37 +253,48 @@ class MacroRenamer:
             for uop in range(first, first + entries.seconds[position]):
                 if (
                     columns.dispatched[uop] == UNKNOWN
-                    and columns.port[uop] != ELIMINATED
-                    and self._program.u_kind[columns.static[uop]] != EMPTY
+                    and columns.needs_unit(uop)
                     and self._feeds[flight.u_scheduler[uop & flight.uop_mask]] & mask
                 ):
                     return uop
-        return NONE
+        # All of them were dispatched in this cycle.
+        return self._issued.firsts[self._issued.head]
 
     def _wait_for_retirement(self, cycle: int, buffer: int) -> None:
         """Slots stay empty because a buffer is full that gives room back at retirement."""
         if not self._columns.watched:
             return
-        uop = self._columns.unfinished[cycle]
+        columns = self._columns
+        uop = columns.unfinished[cycle]
         if uop == NONE:
             oldest = self._entries if self._entries.count > 0 else self._idq
-            self._columns.refuse(cycle, buffer + RETIRING, oldest.firsts[oldest.head])
+            columns.refuse(cycle, buffer + RETIRING, oldest.firsts[oldest.head])
+        elif columns.needs_unit(uop):
+            columns.refuse(cycle, buffer, uop)
         else:
-            self._columns.refuse(cycle, buffer, uop)
+            columns.refuse(cycle, buffer + RETIRING, uop)
 
     def _scheduler_for(self, mask: int, room: int) -> int:
         """Of the schedulers with so much room that feed one of these units, the one in which the fewest uops
-        wait; NONE if there is none."""
-        best = NONE
+        wait for such units: addresses or all others; NONE if there is none."""
+        best = fewest = NONE
+        flight = self._flight
+        addresses = mask & self._address_units
+        turn = self._turns[self._kind(mask)]
         for step in range(self._schedulers):
-            scheduler = (self._turn + step) % self._schedulers
-            if (
-                self._feeds[scheduler] & mask
-                and self._flight.waiting[scheduler] + room <= self._sizes[scheduler]
-                and (best == NONE or self._flight.waiting[scheduler] < self._flight.waiting[best])
-            ):
-                best = scheduler
+            scheduler = (turn + step) % self._schedulers
+            if self._feeds[scheduler] & mask and flight.waiting[scheduler] + room <= self._sizes[scheduler]:
+                waiting = flight.addresses[scheduler]
+                if not addresses:
+                    waiting = flight.waiting[scheduler] - waiting
+                if best == NONE or waiting < fewest:
+                    best, fewest = scheduler, waiting
         return best
+
+    def _kind(self, mask: int) -> int:
+        if mask & self._address_units:
+            return _ADDRESSES
+        return _INTEGERS if mask & self._alus else _OTHERS
 
     def _enter_scheduler(self, uop: int, mask: int) -> None:
         flight = self._flight
@@ -273,8 +302,10 @@ class MacroRenamer:
         if scheduler == NONE:
             # A microcoded instruction may need more than there is room for.
             scheduler = self._scheduler_for(mask, -_UNBOUNDED)
-        self._turn = scheduler + 1
+        self._turns[self._kind(mask)] = scheduler + 1
         flight.waiting[scheduler] += 1
+        if mask & self._address_units:
+            flight.addresses[scheduler] += 1
         flight.u_scheduler[uop & flight.uop_mask] = scheduler
         flight.u_units[uop & flight.uop_mask] = mask & self._feeds[scheduler]
         if mask & self._vector_units:
@@ -329,7 +360,9 @@ class MacroRenamer:
         elif kind == STORE_DATA:
             columns.store[uop] = columns.stores - 1
             columns.store_uop[columns.stores - 1] = uop
-        elif kind == LOAD and program.u_has_address[static]:
+        elif kind == LOAD:
+            columns.late_by[uop] = NONE
+        if kind == LOAD and program.u_has_address[static]:
             address: Long = self._emulator.address(static, columns.position[uop], columns.instance[uop])
             self._emulator.load_address = address
             self._one_page.read(uop, address)
@@ -405,7 +438,8 @@ class MacroRenamer:
         flight = self._flight
         state.add(self.left)
         state.add(self._next_uop - state.uop if self.left else 0)
-        state.add(self._turn % self._schedulers)
+        for kind in range(_KINDS):
+            state.add(self._turns[kind] % self._schedulers)
         state.add(self.unkeyed)
         for key in range(self._program.keys):
             self._record_value(state, self.value[key])
@@ -461,7 +495,7 @@ class MacroRenamer:
         flight.s_base_value[slot] = NONE if base < 0 else self._current(base)
         flight.s_index_value[slot] = NONE if index < 0 else self._current(index)
         flight.s_vector[slot] = self._operations.t_traits[static] & _VECTOR
-        flight.s_crosses[slot] = address % _LINE + program.u_bytes[static] > _LINE
+        flight.s_crosses[slot] = address % self._chunk + program.u_bytes[static] > self._chunk
         # The value has no latency: it is there when the address is picked.
         flight.s_picked[slot] = columns.new_value(uop, 0)
 

@@ -1,7 +1,7 @@
 # Made by dev/declarations.py; do not edit.
 cimport cython
 
-from cyclelens.analyzer.simulator.back_end.additions cimport Additions
+from cyclelens.analyzer.simulator.back_end.addition cimport Addition
 from cyclelens.analyzer.simulator.back_end.elimination cimport Elimination
 from cyclelens.analyzer.simulator.back_end.memory cimport Memory
 from cyclelens.analyzer.simulator.back_end.memory_renaming cimport MemoryRenaming
@@ -14,15 +14,16 @@ from cyclelens.analyzer.simulator.tables.queues cimport Shortage
 
 cdef int COMPUTE
 cdef int ELIMINATED
+cdef int HELD_BY_FENCE
 cdef int ISSUE_GROUP
 cdef int LOAD
-cdef int MITE
 cdef int NONE
 cdef int REGISTER_MERGE
 cdef int RESOURCE_FULL
 cdef int RETIRING
 cdef int ROB_FULL
 cdef int RS_FULL
+cdef int SCHEDULERS
 cdef int SERIALIZATION
 cdef int STORE_ADDRESS
 cdef int STORE_DATA
@@ -45,7 +46,7 @@ cdef class Renamer:
     cdef int _width
     cdef bint _fast_pointer_chasing
     cdef public Elimination elimination
-    cdef public Additions additions
+    cdef public Addition additions
     cdef public MemoryRenaming memory_renaming
     cdef public int[::1] value
     cdef public int[::1] moved_32

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.simulator.back_end.additions import Additions
+from cyclelens.analyzer.simulator.back_end.addition import Addition
 from cyclelens.analyzer.simulator.back_end.elimination import Elimination
 from cyclelens.analyzer.simulator.back_end.memory import Memory
 from cyclelens.analyzer.simulator.back_end.memory_renaming import MemoryRenaming
@@ -14,15 +14,16 @@ from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import (
     COMPUTE,
     ELIMINATED,
+    HELD_BY_FENCE,
     ISSUE_GROUP,
     LOAD,
-    MITE,
     NONE,
     REGISTER_MERGE,
     RESOURCE_FULL,
     RETIRING,
     ROB_FULL,
     RS_FULL,
+    SCHEDULERS,
     SERIALIZATION,
     STORE_ADDRESS,
     STORE_DATA,
@@ -48,6 +49,8 @@ class Renamer:
         resources: Resources,
         entries: Entries,
         elimination: Elimination,
+        additions: Addition,
+        memory_renaming: MemoryRenaming,
     ) -> None:
         self._columns = columns
         self._program = columns.program
@@ -61,8 +64,8 @@ class Renamer:
         self._width = microarchitecture.issue_width
         self._fast_pointer_chasing = microarchitecture.fast_pointer_chasing
         self.elimination: Elimination = elimination
-        self.additions = Additions(columns.program, microarchitecture)
-        self.memory_renaming = MemoryRenaming(columns, microarchitecture)
+        self.additions: Addition = additions
+        self.memory_renaming: MemoryRenaming = memory_renaming
         self.value = ints(0)
         """Current value by rename key, NONE if never used."""
         self.moved_32 = ints(0)
@@ -168,7 +171,8 @@ class Renamer:
     def _full(self, cycle: int) -> None:
         """Slots stay empty because a scheduler has no room, whose oldest uop is to blame."""
         if self._columns.watched:
-            self._columns.refuse(cycle, RS_FULL, self._oldest_waiting())
+            which = SCHEDULERS * (1 + self._entries.lacking) if self._entries.several else 0
+            self._columns.refuse(cycle, RS_FULL + which, self._oldest_waiting())
 
     def _oldest_waiting(self) -> int:
         columns = self._columns
@@ -179,18 +183,22 @@ class Renamer:
                 unit = columns.port[uop]
                 if unit >= 0 and columns.dispatched[uop] == UNKNOWN and self._entries.in_the_way(unit):
                     return uop
-        return NONE
+        # All of them issue in this cycle.
+        return self._issued.firsts[self._issued.head]
 
     def _wait_for_retirement(self, cycle: int, buffer: int) -> None:
         """Slots stay empty because a buffer is full that gives room back at retirement."""
         if not self._columns.watched:
             return
-        oldest = self._rob if self._rob.count > 0 else self._idq
-        uop = self._columns.unfinished[cycle - 1] if cycle > 0 else NONE
-        if uop != NONE:
-            self._columns.refuse(cycle, buffer, uop)
+        columns = self._columns
+        uop = columns.unfinished[cycle - 1] if cycle > 0 else NONE
+        if uop == NONE:
+            oldest = self._rob if self._rob.count > 0 else self._idq
+            columns.refuse(cycle, buffer + RETIRING, oldest.firsts[oldest.head])
+        elif columns.needs_unit(uop):
+            columns.refuse(cycle, buffer, uop)
         else:
-            self._columns.refuse(cycle, buffer + RETIRING, oldest.firsts[oldest.head])
+            columns.refuse(cycle, buffer + RETIRING, uop)
 
     def _select(self, cycle: int) -> None:
         program = self._program
@@ -198,7 +206,7 @@ class Renamer:
         queue = self._idq
         issued = self._issued
         slots = 0
-        if self._entries.several:
+        if self._entries.by_uop:
             self._entries.start_group()
         columns.refuse(cycle, 0, NONE)
         while slots < self._width:
@@ -219,17 +227,20 @@ class Renamer:
                             issued.push(columns.new_uop(columns.instance[uop], i, static), 1)
                     columns.refuse(cycle, REGISTER_MERGE, uop)
                     return
-                if program.i_serializing[i] and self._rob.count > 0:
-                    columns.refuse(cycle, SERIALIZATION, uop)
-                    return
+                if program.i_serializing[i]:
+                    for part in range(uop, uop + program.i_uop_count[i]):
+                        columns.held[part] = HELD_BY_FENCE
+                    if self._rob.count > 0:
+                        columns.refuse(cycle, SERIALIZATION, uop)
+                        return
             count = program.q_fused_count[idq_uop]
-            needed = 0 if program.i_joins[i] and columns.source[uop] != MITE else count
+            needed = 0 if columns.shares_slot(uop) else count
             if slots + needed > self._width:
                 columns.refuse(cycle, ISSUE_GROUP, uop)
                 return
             slots += needed
             first_fused = program.q_fused0[idq_uop]
-            if self._entries.several:
+            if self._entries.by_uop:
                 last = first_fused + count - 1
                 uops = program.f_uop0[last] + program.f_uop_count[last] - program.f_uop0[first_fused]
                 if not self._entries.take(uop, uops):
@@ -324,7 +335,7 @@ class Renamer:
 
     def _write(self, key: int, value: int, computed: int, owed: int) -> None:
         """A result that waits for its instruction to be complete; a later write to the key replaces it.
-        ``owed``: as in ``Additions``."""
+        ``owed``: as in ``Addition``."""
         position = 0
         while position < self.writes and self.write_key[position] != key:
             position += 1

@@ -6,7 +6,6 @@ from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue, Record
 from cyclelens.analyzer.simulator.tables.columns cimport Columns
 from cyclelens.analyzer.simulator.tables.program cimport Program
 
-cdef int ELIMINATED
 cdef int LOAD
 cdef int NONE
 cdef int STORE_DATA

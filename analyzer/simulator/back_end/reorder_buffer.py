@@ -6,13 +6,7 @@ from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.simulator.back_end.commit_rule import CommitRule
 from cyclelens.analyzer.simulator.tables.arrays import Record, grown, ints
 from cyclelens.analyzer.simulator.tables.columns import Columns
-from cyclelens.analyzer.simulator.tables.constants import (
-    ELIMINATED,
-    LOAD,
-    NONE,
-    STORE_DATA,
-    UNKNOWN,
-)
+from cyclelens.analyzer.simulator.tables.constants import LOAD, NONE, STORE_DATA, UNKNOWN
 from cyclelens.analyzer.simulator.tables.queues import Queues
 
 _MARGIN = 16
@@ -130,7 +124,7 @@ class ReorderBuffer:
             size = self._issued.seconds[position]
             entries.push(first, size)
             for uop in range(first, first + size):
-                if columns.port[uop] == ELIMINATED or program.u_port_mask[columns.static[uop]] == 0:
+                if not columns.needs_unit(uop):
                     columns.executed[uop] = cycle
 
     def window(self, rounds: int) -> tuple[int, int]:

@@ -7,8 +7,8 @@ from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue, Record, Seque
 from cyclelens.analyzer.simulator.tables.columns cimport Columns
 from cyclelens.analyzer.simulator.tables.program cimport Program
 
-cdef int ELIMINATED
 cdef int FOREVER
+cdef int HELD_BY_DIVIDER
 cdef int HELD_BY_FENCE
 cdef int HELD_BY_UNIT
 cdef int LOAD
@@ -67,4 +67,6 @@ cdef class Scheduler:
     cdef void _finish(self, int uop, int dispatched, int earliest) noexcept
     @cython.locals(limited=cython.bint, blocked=cython.bint)
     cdef void _check_special(self, int cycle) noexcept
+    cdef int _occupied(self, int i) noexcept
     cdef void _fix(self, int uop, int cycle) noexcept
+    cdef int _last_input(self, int uop, int latest) noexcept

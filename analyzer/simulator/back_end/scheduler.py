@@ -9,8 +9,8 @@ from cyclelens.analyzer.simulator.back_end.picker import Picker
 from cyclelens.analyzer.simulator.tables.arrays import PairQueue, Record, SequenceHeaps, ints
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import (
-    ELIMINATED,
     FOREVER,
+    HELD_BY_DIVIDER,
     HELD_BY_FENCE,
     HELD_BY_UNIT,
     LOAD,
@@ -135,8 +135,7 @@ class Scheduler:
         for position in range(self._issued.count):
             first = self._issued.firsts[position]
             for uop in range(first, first + self._issued.seconds[position]):
-                no_unit = self._program.u_port_mask[columns.static[uop]] == 0
-                if no_unit or columns.port[uop] == ELIMINATED:
+                if not columns.needs_unit(uop):
                     continue
                 if self._program.has_special:
                     self.fences.bound(uop)
@@ -148,21 +147,24 @@ class Scheduler:
         picker = self._picker
         columns = self._columns
         program = self._program
-        stores = 0
         for position in range(picker.count):
             uop = picker.dispatched[position]
             kind = program.u_kind[columns.static[uop]]
             if kind == STORE_ADDRESS:
                 self._finish(uop, cycle, cycle + _ADDRESS_KNOWN)
-                columns.store_address[columns.store[uop]] = cycle + _ADDRESS_KNOWN
-                stores += 1
+                store = columns.store[uop]
+                columns.store_address[store] = cycle + _ADDRESS_KNOWN
+                if columns.store_address[store] > columns.store_data[store]:
+                    columns.store_last[store] = uop
             elif kind == STORE_DATA:
                 self._finish(uop, cycle, cycle + _DATA_KNOWN)
                 known = cycle + _DATA_KNOWN
+                store = columns.store[uop]
                 if self._late:
-                    known += columns.store_late[columns.store[uop]] * self._late
-                columns.store_data[columns.store[uop]] = known
-                stores += 1
+                    known += columns.store_late[store] * self._late
+                columns.store_data[store] = known
+                if known >= columns.store_address[store]:
+                    columns.store_last[store] = uop
         for position in range(picker.count):
             uop = picker.dispatched[position]
             kind = program.u_kind[columns.static[uop]]
@@ -227,6 +229,7 @@ class Scheduler:
         bonus = 0
         if program.u_kind[static] == LOAD:
             bonus = columns.latency_bonus[uop]
+            columns.late_by[uop] = NONE
         elif earliest > executed:
             executed = earliest
         if program.u_first[static]:
@@ -236,6 +239,7 @@ class Scheduler:
             ready = dispatched + columns.value_latency[value] - bonus
             if program.u_kind[static] == LOAD and ready < earliest:
                 ready = earliest
+                columns.late_by[uop] = columns.store_last[columns.store[uop]]
             columns.value_ready[value] = ready
             if ready > executed:
                 executed = ready
@@ -264,7 +268,7 @@ class Scheduler:
             limited: bool = program.i_tp[i] > 0 and program.u_first[columns.static[uop]] != 0
             blocked: bool = limited and self.tp_blocked[program.i_tp_name[i]] > 0
             if blocked or not self.fences.allow(uop, cycle):
-                columns.held[uop] = HELD_BY_UNIT if blocked else HELD_BY_FENCE
+                columns.held[uop] = self._occupied(i) if blocked else HELD_BY_FENCE
                 queues.push(_HELD, uop)
                 continue
             if limited:
@@ -272,17 +276,23 @@ class Scheduler:
             self.fences.fixed(uop)
             self._fix(uop, cycle)
 
+    def _occupied(self, i: int) -> int:
+        """What the instruction of before still occupies."""
+        first = self._program.i_uop0[i]
+        for static in range(first, first + self._program.i_uop_count[i]):
+            if self._program.u_divider[static]:
+                return HELD_BY_DIVIDER
+        return HELD_BY_UNIT
+
     def _fix(self, uop: int, cycle: int) -> None:
         """A uop whose inputs are all known gets its ready time (3.11.4)."""
         columns = self._columns
         first = columns.first_input[uop]
         latest = FOREVER
-        last = NONE
         for position in range(first, first + self._program.u_in_count[columns.static[uop]]):
             known = columns.value_ready[columns.input_value[position]]
             if known > latest:
                 latest = known
-                last = position
         earliest = columns.issued[uop] + self._delay
         ready = latest
         if latest < earliest:
@@ -290,11 +300,24 @@ class Scheduler:
         elif latest <= earliest + 1:
             # An input that arrives just when the uop could go costs it a cycle.
             ready = latest + 1
-        columns.last_input[uop] = last
-        columns.inputs_ready[uop] = ready
+        if columns.watched:
+            columns.allowed[uop] = earliest
+            columns.inputs_ready[uop] = ready
+            columns.last_input[uop] = self._last_input(uop, latest)
         if ready <= cycle:
             ready = cycle + 1
         columns.ready[uop] = ready
         slot = ready & self._ring_mask
         columns.next_uop[uop] = self._ring[slot]
         self._ring[slot] = uop
+
+    def _last_input(self, uop: int, latest: int) -> int:
+        """The input that came in this cycle, NONE if the uop waited for none."""
+        columns = self._columns
+        last = NONE
+        first = columns.first_input[uop]
+        for position in range(first, first + self._program.u_in_count[columns.static[uop]]):
+            known = columns.value_ready[columns.input_value[position]]
+            if known == latest and known > FOREVER and columns.younger(position, last):
+                last = position
+        return last

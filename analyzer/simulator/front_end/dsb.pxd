@@ -22,6 +22,7 @@ cdef class Dsb:
     cdef int _width
     cdef bint _loses_width
     cdef int _ms_stall
+    cdef int _most_taken
     cdef public int position
     cdef public bint extra_last_cycle
     cdef public int last_instruction
@@ -37,4 +38,5 @@ cdef class Dsb:
         state.add(self.extra_last_cycle)
     cdef int _next_line_start(self) noexcept
     cdef bint _may_open(self) noexcept
+    cdef bint _taken(self, int i) noexcept
     cdef int _across_lines(self, int slot, int count, int budget, bint fresh, bint extra_before) noexcept

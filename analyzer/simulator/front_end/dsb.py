@@ -1,4 +1,4 @@
-"""The decoded stream buffer (uop cache): delivery of its lines (X1 to X5; uiCA model, 3.6.4)."""
+"""The decoded stream buffer (uop cache): delivery of its lines (X1 to X6; uiCA model, 3.6.4)."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ class Dsb:
         self._width = microarchitecture.dsb_width
         self._loses_width = microarchitecture.dsb_loses_width_across_blocks
         self._ms_stall = microarchitecture.dsb_to_ms_stall
+        self._most_taken = microarchitecture.taken_branches_per_cycle
 
     def start(self) -> None:
         """At the beginning of a line."""
@@ -52,6 +53,7 @@ class Dsb:
         self.finished = False
         opened_second = False
         count = 0
+        taken = 0
         self._shortage.note(LATE_DSB)
         while budget > 0 and lines.count > 0:
             if count > 0 and self.position == 0:
@@ -80,6 +82,11 @@ class Dsb:
                 self._microcode.hand_over(first, end, instance, i, self._ms_stall, 0)
                 self._shortage.blame(MICROCODE_SWITCH, i)
                 budget = 0
+            if self._most_taken and self.finished and self._taken(i):
+                # No more than so many taken branches in a cycle (X6).
+                taken += 1
+                if taken == self._most_taken:
+                    budget = 0
             slot = self.position
             self.position += 1
             if entry + 1 == layout.line_end[line]:
@@ -107,6 +114,10 @@ class Dsb:
         last = self.last_instruction
         end = layout.address[last] + self._program.i_length[last]
         return end == layout.address[self._next_line_start()] or last == self._program.key_instruction
+
+    def _taken(self, i: int) -> bool:
+        """Whether something else than what stands behind an instruction follows it."""
+        return self._program.i_jump[i] != 0 or (self._program.loop and i == self._program.key_instruction)
 
     def _across_lines(self, slot: int, count: int, budget: int, fresh: bool, extra_before: bool) -> int:
         """What is left of the budget when a line ends within a cycle (X5)."""

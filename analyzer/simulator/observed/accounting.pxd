@@ -4,16 +4,17 @@ cimport cython
 from cyclelens.analyzer.simulator.tables.columns cimport Columns
 from cyclelens.analyzer.simulator.tables.program cimport Program
 
+cdef int HELD_BY_DIVIDER
 cdef int HELD_BY_FENCE
 cdef int HELD_BY_UNIT
 cdef int ISSUE_GROUP
 cdef int LOAD
-cdef int MITE
 cdef int MOST_UNITS
 cdef int NONE
 cdef int QUEUED_FOR_DIVIDER
 cdef int RETIRING
 cdef int RS_FULL
+cdef int SCHEDULERS
 cdef int _CAUSE_COUNT
 cdef int _DEPENDENCY
 cdef int _DIVIDER
@@ -30,10 +31,7 @@ cdef class Accounting:
     cdef Columns _columns
     cdef Program _program
     cdef int _width
-    cdef int _delay
     cdef public int[::1] used
-    cdef int[::1] _scheduler
-    cdef bint _several
     cdef public int[::1] lost
     cdef int[::1] _heads
     cdef int[::1] _taken
@@ -47,5 +45,4 @@ cdef class Accounting:
     cdef int _lost(self, int cause, int instruction) noexcept
     cdef int _reason(self, int buffer, int uop) noexcept
     cdef void _trace_back(self, int origin) noexcept
-    cdef bint _divides(self, int i) noexcept
     cdef int _producer(self, int uop) noexcept

@@ -3,7 +3,9 @@
 The renamer offers ``issue_width`` slots in every cycle. Uops are issued in order, so each slot that stays
 empty has one uop that should have taken it, the next one, and one reason. The stages record both where they
 refuse (the columns ``refusal`` and ``refused_by``); this file adds them up after the run. Only what held up a
-full buffer is followed further: from its uop to the one that this waited for, and so on.
+full buffer is followed further: from its uop to the one that this waited for, and so on. Whom a uop waited
+for, and what for, was recorded as well (``held``, ``queued``, ``last_input``, ``late_by``); what is judged
+here is which of a uop's waits made it late: the longest.
 """
 
 from __future__ import annotations
@@ -14,16 +16,17 @@ from cyclelens.analyzer.model.units import MOST_UNITS
 from cyclelens.analyzer.simulator.tables.arrays import ints, minus_ones
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import (
+    HELD_BY_DIVIDER,
     HELD_BY_FENCE,
     HELD_BY_UNIT,
     ISSUE_GROUP,
     LOAD,
-    MITE,
     NONE,
     QUEUED_FOR_DIVIDER,
     REFUSALS,
     RETIRING,
     RS_FULL,
+    SCHEDULERS,
 )
 
 _BUFFERS = REFUSALS[RS_FULL:]
@@ -51,15 +54,9 @@ class Accounting:
         self._columns = columns
         self._program = columns.program
         self._width = microarchitecture.issue_width
-        self._delay = microarchitecture.issue_to_dispatch_delay
         instructions = self._program.instructions
         self.used = ints(instructions)
         """Slots by instruction."""
-        self._scheduler = ints(MOST_UNITS)
-        """By unit, where a core has several."""
-        self._several = len(microarchitecture.schedulers) > 1
-        for unit, scheduler in enumerate(microarchitecture.scheduler_of_units):
-            self._scheduler[unit] = scheduler
         self.lost = ints((_CAUSE_COUNT + _REASON_COUNT * len(microarchitecture.schedulers)) * instructions)
         """Slots by cause and the instruction to blame: cause * instructions + instruction."""
         self._heads = ints(self._program.all_uops)
@@ -94,7 +91,7 @@ class Accounting:
             if (
                 begin < columns.issued[uop] <= end
                 and self._heads[columns.static[uop]]
-                and not (self._program.i_joins[columns.position[uop]] and columns.source[uop] != MITE)
+                and not columns.shares_slot(uop)
             ):
                 self.used[columns.position[uop]] += 1
                 self._taken[columns.issued[uop] - begin - 1] += 1
@@ -106,17 +103,18 @@ class Accounting:
     def _cause(self, cycle: int) -> int:
         """Why slots of a cycle stayed empty and the instruction that is to blame, as an index of ``lost``."""
         columns = self._columns
-        refusal = columns.refusal[cycle] & ~RETIRING
+        refusal = columns.refusal[cycle] % RETIRING
+        scheduler = columns.refusal[cycle] // SCHEDULERS
         by = columns.refused_by[cycle]
         if refusal < ISSUE_GROUP:
             return self._lost(refusal - 1, by)
         if refusal < RS_FULL:
             return self._lost(refusal - 1, columns.position[by])
         buffer = RS_FULL - 1 + (refusal - RS_FULL) * _REASON_COUNT
-        if columns.refusal[cycle] & RETIRING or columns.port[by] < 0:
+        if columns.refusal[cycle] & RETIRING:
             return self._lost(buffer + _RETIREMENT, columns.position[by])
-        if refusal == RS_FULL and self._several:
-            buffer = _CAUSE_COUNT + self._scheduler[columns.port[by]] * _REASON_COUNT
+        if scheduler:
+            buffer = _CAUSE_COUNT + (scheduler - 1) * _REASON_COUNT
         return self._reason(buffer, by)
 
     def _lost(self, cause: int, instruction: int) -> int:
@@ -132,7 +130,6 @@ class Accounting:
 
     def _trace_back(self, origin: int) -> None:
         columns = self._columns
-        program = self._program
         answer = columns.instance[origin]
         uop = origin
         slowest = NONE
@@ -140,15 +137,14 @@ class Accounting:
         why = NONE
         while why == NONE:
             i = columns.position[uop]
-            fence = program.i_load_fence[i] + program.i_store_fence[i] + program.i_serializing[i]
-            if fence or columns.held[uop] == HELD_BY_FENCE:
+            held = columns.held[uop]
+            if held == HELD_BY_FENCE:
                 why = _FENCE
                 break
             ready = columns.ready[uop]
             waited = columns.dispatched[uop] - ready
             latency = columns.executed[uop] - columns.dispatched[uop]
-            # How long it was in the scheduler before it was ready.
-            blocked = ready - columns.issued[uop] - self._delay
+            blocked = ready - columns.allowed[uop]
             if waited > max(latency, blocked) or (waited > 0 and self.busy[columns.port[uop]]):
                 why = _DIVIDER if columns.queued[uop] == QUEUED_FOR_DIVIDER else _PORT
                 break
@@ -156,9 +152,8 @@ class Accounting:
                 slowest = latency
                 slowest_instruction = i
             producer = self._producer(uop)
-            if columns.held[uop] == HELD_BY_UNIT:
-                # Its inputs were there: the unit was still busy with the same instruction of before.
-                why = _DIVIDER if self._divides(i) else _UNIT
+            if held == HELD_BY_UNIT or held == HELD_BY_DIVIDER:  # noqa: SIM109 - a tuple would be made
+                why = _UNIT if held == HELD_BY_UNIT else _DIVIDER
                 break
             if producer == NONE:
                 why = _DEPENDENCY
@@ -174,33 +169,14 @@ class Accounting:
         self._why[answer] = why
         self._whom[answer] = i
 
-    def _divides(self, i: int) -> bool:
-        program = self._program
-        for static in range(program.i_uop0[i], program.i_uop0[i] + program.i_uop_count[i]):
-            if program.u_divider[static]:
-                return True
-        return False
-
     def _producer(self, uop: int) -> int:
-        """The uop that a uop waited for: the store that a load took its data from if that came later than the
-        load's dispatch, else the producer of the input that came last. NONE if there was none."""
+        """The uop that a uop waited for longest: of the store that made a load late after its dispatch, else
+        of the input that came last. NONE if it waited for none."""
         columns = self._columns
-        static = columns.static[uop]
-        store = columns.store[uop]
-        if self._program.u_kind[static] == LOAD and store != NONE and columns.store_uop[store] != NONE:
-            data = columns.store_data[store]
-            if data > columns.dispatched[uop] and data >= columns.store_address[store]:
-                return columns.store_uop[store]
-        first = columns.first_input[uop]
-        latest = NONE
-        producer = NONE
-        for position in range(first, first + self._program.u_in_count[static]):
-            value = columns.input_value[position]
-            if columns.value_uop[value] != NONE and columns.value_ready[value] >= latest:
-                if columns.value_ready[value] > latest or columns.value_uop[value] > producer:
-                    producer = columns.value_uop[value]
-                latest = columns.value_ready[value]
-        return producer
+        if self._program.u_kind[columns.static[uop]] == LOAD and columns.late_by[uop] != NONE:
+            return columns.late_by[uop]
+        last = columns.last_input[uop]
+        return NONE if last == NONE else columns.value_uop[columns.input_value[last]]
 
 
 def account_of(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.result import Input, Refusal, Scheduling, Simulation, Trace, TraceRow
 from cyclelens.analyzer.model.units import Units
 from cyclelens.analyzer.simulator.observed.tally import Tally
@@ -19,9 +20,8 @@ from cyclelens.analyzer.simulator.tables.constants import (
     REFUSALS,
     RETIRING,
     RS_FULL,
+    SCHEDULERS,
     SOURCE_NAMES,
-    STORE_ADDRESS,
-    STORE_DATA,
     SYNC,
     UNKNOWN,
 )
@@ -30,7 +30,7 @@ from cyclelens.analyzer.simulator.tables.flat import KEYS
 
 def summarize(
     columns: Columns,
-    units: Units,
+    microarchitecture: Microarchitecture,
     *,
     window: tuple[int, int],
     cycles_per_round: float,
@@ -43,7 +43,7 @@ def summarize(
 ) -> Simulation:
     """The figures of a finished run. ``window`` are the first and last relevant round."""
     first, last = window
-    tally = Tally(columns, units, first, last) if details else None
+    tally = Tally(columns, microarchitecture.units, first, last) if details else None
     return Simulation(
         cycles_per_iteration=round(cycles_per_round, 2),
         simulated_cycles=cycles,
@@ -60,12 +60,15 @@ def summarize(
         failed_forwards=tally.failed_forwards() if tally else (),
         busiest_port=tally.busiest_port() if tally else 0.0,
         lsd_unroll=lsd_unroll,
-        trace=_trace(columns, units, last, cycles, trace_rounds) if trace else None,
+        trace=_trace(columns, microarchitecture, last, cycles, trace_rounds) if trace else None,
     )
 
 
-def _trace(columns: Columns, units: Units, last_round: int, cycles: int, first_rounds: int | None) -> Trace:
+def _trace(
+    columns: Columns, core: Microarchitecture, last_round: int, cycles: int, first_rounds: int | None
+) -> Trace:
     """Everything about the rounds up to the last relevant one; of the first rounds alone only the events."""
+    units = core.units
     if first_rounds is not None:
         count = min(first_rounds, last_round + 1) * columns.program.instructions
         return Trace(tuple(_rows(columns, units, min(count, columns.instances))[0]), cycles)
@@ -78,17 +81,21 @@ def _trace(columns: Columns, units: Units, last_round: int, cycles: int, first_r
         inputs=tuple(_inputs(columns, uops, end)),
         scheduling=tuple(_scheduling(columns, uops, end)),
         later=tuple(rows[end:]),
-        refusals=tuple(_refusals(columns, by_uop, cycles)),
+        refusals=tuple(_refusals(columns, core, by_uop, cycles)),
         unfinished=tuple(by_uop.get(columns.unfinished[cycle]) for cycle in range(cycles)),
     )
 
 
-def _refusals(columns: Columns, by_uop: dict[int, int], cycles: int) -> Iterator[Refusal]:
+def _refusals(
+    columns: Columns, core: Microarchitecture, by_uop: dict[int, int], cycles: int
+) -> Iterator[Refusal]:
     """By cycle."""
     for cycle in range(cycles):
-        number = columns.refusal[cycle] & ~RETIRING
+        number = columns.refusal[cycle] % RETIRING
+        scheduler = columns.refusal[cycle] // SCHEDULERS
         uop = by_uop.get(columns.refused_by[cycle]) if number >= ISSUE_GROUP else None
-        yield Refusal(REFUSALS[number], number >= RS_FULL, uop)
+        what = core.schedulers[scheduler - 1].buffer if scheduler else REFUSALS[number]
+        yield Refusal(what, number >= RS_FULL, uop)
 
 
 def _scheduling(columns: Columns, uops: list[int], end: int) -> Iterator[Scheduling]:
@@ -106,6 +113,7 @@ def _scheduling(columns: Columns, uops: list[int], end: int) -> Iterator[Schedul
             )
         queued = QUEUED_NAMES[columns.queued[uop]]
         yield Scheduling(
+            allowed=columns.allowed[uop],
             last=last,
             inputs_ready=columns.inputs_ready[uop],
             held=HELD_NAMES[columns.held[uop]],
@@ -118,13 +126,6 @@ def _inputs(columns: Columns, uops: list[int], end: int) -> Iterator[tuple[Input
     """For the first rows what their uops read from others; ``uops`` are those of all rows."""
     program = columns.program
     rows = {uop: row for row, uop in enumerate(uops) if uop != NONE}
-    written: dict[int, int] = {}
-    for uop in rows:
-        if program.u_kind[columns.static[uop]] in (STORE_ADDRESS, STORE_DATA) and columns.store[uop] != NONE:
-            store = columns.store[uop]
-            known = written.setdefault(store, uop)
-            if columns.executed[uop] > columns.executed[known]:
-                written[store] = uop
     for uop in uops[:end]:
         if uop == NONE or columns.port[uop] < 0 or columns.issued[uop] < 0:
             yield ()
@@ -139,13 +140,16 @@ def _inputs(columns: Columns, uops: list[int], end: int) -> Iterator[tuple[Input
                 name = "" if program.in_internal[position] else KEYS.names[program.in_key[position]]
                 inputs.append(Input(producer, name, _event(columns.value_ready[value])))
         store = columns.store[uop]
-        if program.u_kind[static] == LOAD and store in written:
+        if program.u_kind[static] == LOAD and store != NONE:
+            writes = (
+                columns.store_uop[store] if columns.store_last[store] == NONE else columns.store_last[store]
+            )
             known, data = columns.store_address[store], columns.store_data[store]
             ready = max(known, data) if min(known, data) >= 0 else UNKNOWN
             if columns.blocked[uop]:
                 # It cannot forward: the store has to leave the store buffer first.
                 ready = columns.store_left[store]
-            inputs.append(Input(rows[written[store]], "memory", _event(ready)))
+            inputs.append(Input(rows[writes], "memory", _event(ready)))
         yield tuple(inputs)
 
 

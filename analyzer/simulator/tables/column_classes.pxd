@@ -35,7 +35,9 @@ cdef class FlightColumns:
     cdef public int[::1] renamed
     cdef public int[::1] collided
     cdef public int[::1] words
+    cdef public int[::1] late_by
     cdef public int[::1] held
+    cdef public int[::1] allowed
     cdef public int[::1] last_input
     cdef public int[::1] inputs_ready
     cdef public int[::1] queued
@@ -58,6 +60,7 @@ cdef class FlightColumns:
     cdef public int[::1] store_displacement
     cdef public int[::1] store_bytes
     cdef public int[::1] store_uop
+    cdef public int[::1] store_last
     cdef public int[::1] store_left
     cdef public int[::1] store_value
     cdef public int[::1] store_late
@@ -83,6 +86,7 @@ cdef class BlockColumns:
     cdef public int[::1] i_opcode
     cdef public int[::1] i_lcp
     cdef public int[::1] i_branch
+    cdef public int[::1] i_jump
     cdef public int[::1] i_second
     cdef public int[::1] i_first
     cdef public int[::1] i_fusible

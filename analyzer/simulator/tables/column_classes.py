@@ -10,6 +10,7 @@ INSTRUCTIONS = (
     "opcode",
     "lcp",
     "branch",
+    "jump",
     "second",
     "first",
     "fusible",
@@ -101,7 +102,9 @@ class FlightColumns:
         self.renamed = ints(0)
         self.collided = ints(0)
         self.words = ints(0)
+        self.late_by = ints(0)
         self.held = ints(0)
+        self.allowed = ints(0)
         self.last_input = ints(0)
         self.inputs_ready = ints(0)
         self.queued = ints(0)
@@ -124,6 +127,7 @@ class FlightColumns:
         self.store_displacement = ints(0)
         self.store_bytes = ints(0)
         self.store_uop = ints(0)
+        self.store_last = ints(0)
         self.store_left = ints(0)
         self.store_value = ints(0)
         self.store_late = ints(0)
@@ -181,7 +185,9 @@ class FlightColumns:
             self.renamed = grown(self.renamed, size)
             self.collided = grown(self.collided, size)
             self.words = grown(self.words, size)
+            self.late_by = grown(self.late_by, size)
             self.held = grown(self.held, size)
+            self.allowed = grown(self.allowed, size)
             self.last_input = grown(self.last_input, size)
             self.inputs_ready = grown(self.inputs_ready, size)
             self.queued = grown(self.queued, size)
@@ -239,6 +245,7 @@ class FlightColumns:
             self.store_displacement = grown(self.store_displacement, size)
             self.store_bytes = grown(self.store_bytes, size)
             self.store_uop = grown(self.store_uop, size)
+            self.store_last = grown(self.store_last, size)
             self.store_left = grown(self.store_left, size)
             self.store_value = grown(self.store_value, size)
             self.store_late = grown(self.store_late, size)
@@ -249,6 +256,7 @@ class FlightColumns:
             self.store_data[row] = UNKNOWN
             self.store_waiters[row] = NONE
             self.store_uop[row] = NONE
+            self.store_last[row] = NONE
             self.store_left[row] = UNKNOWN
             self.store_value[row] = NONE
             self.store_late[row] = 0
@@ -275,6 +283,7 @@ class BlockColumns:
         self.i_opcode = ints(0)
         self.i_lcp = ints(0)
         self.i_branch = ints(0)
+        self.i_jump = ints(0)
         self.i_second = ints(0)
         self.i_first = ints(0)
         self.i_fusible = ints(0)
@@ -376,50 +385,51 @@ class BlockColumns:
         if count <= self._instructions_room:
             return
         room = self._instructions_room = 64 + 2 * count
-        table = self._instructions_table = memoryview(ints(43 * room))
+        table = self._instructions_table = memoryview(ints(44 * room))
         self.i_length = table[0 * room : 1 * room]
         self.i_opcode = table[1 * room : 2 * room]
         self.i_lcp = table[2 * room : 3 * room]
         self.i_branch = table[3 * room : 4 * room]
-        self.i_second = table[4 * room : 5 * room]
-        self.i_first = table[5 * room : 6 * room]
-        self.i_fusible = table[6 * room : 7 * room]
-        self.i_complex = table[7 * room : 8 * room]
-        self.i_simple_decoders = table[8 * room : 9 * room]
-        self.i_mite_uops = table[9 * room : 10 * room]
-        self.i_ms_uops = table[10 * room : 11 * room]
-        self.i_extra_slot = table[11 * room : 12 * room]
-        self.i_jcc = table[12 * room : 13 * room]
-        self.i_idq_count = table[13 * room : 14 * room]
-        self.i_decoded_count = table[14 * room : 15 * room]
-        self.i_uop_count = table[15 * room : 16 * room]
-        self.i_rsp_change = table[16 * room : 17 * room]
-        self.i_rsp_explicit = table[17 * room : 18 * room]
-        self.i_rsp_written = table[18 * room : 19 * room]
-        self.i_high8_written = table[19 * room : 20 * room]
-        self.i_no_uops = table[20 * room : 21 * room]
-        self.i_eliminable = table[21 * room : 22 * room]
-        self.i_move_source = table[22 * room : 23 * room]
-        self.i_move_target = table[23 * room : 24 * room]
-        self.i_move_32 = table[24 * room : 25 * room]
-        self.i_adds = table[25 * room : 26 * room]
-        self.i_added = table[26 * room : 27 * room]
-        self.i_offset_key0 = table[27 * room : 28 * room]
-        self.i_offset_key1 = table[28 * room : 29 * room]
-        self.i_takes_over = table[29 * room : 30 * room]
-        self.i_joins = table[30 * room : 31 * room]
-        self.i_serializing = table[31 * room : 32 * room]
-        self.i_load_fence = table[32 * room : 33 * room]
-        self.i_store_fence = table[33 * room : 34 * room]
-        self.i_tp = table[34 * room : 35 * room]
-        self.i_symbol_source = table[35 * room : 36 * room]
-        self.i_pointer_load = table[36 * room : 37 * room]
-        self.i_wait = table[37 * room : 38 * room]
-        self.i_outputs_count = table[38 * room : 39 * room]
-        self.i_merge_count = table[39 * room : 40 * room]
-        self.i_fused_count = table[40 * room : 41 * room]
-        self.i_operands_count = table[41 * room : 42 * room]
-        self.i_results_count = table[42 * room : 43 * room]
+        self.i_jump = table[4 * room : 5 * room]
+        self.i_second = table[5 * room : 6 * room]
+        self.i_first = table[6 * room : 7 * room]
+        self.i_fusible = table[7 * room : 8 * room]
+        self.i_complex = table[8 * room : 9 * room]
+        self.i_simple_decoders = table[9 * room : 10 * room]
+        self.i_mite_uops = table[10 * room : 11 * room]
+        self.i_ms_uops = table[11 * room : 12 * room]
+        self.i_extra_slot = table[12 * room : 13 * room]
+        self.i_jcc = table[13 * room : 14 * room]
+        self.i_idq_count = table[14 * room : 15 * room]
+        self.i_decoded_count = table[15 * room : 16 * room]
+        self.i_uop_count = table[16 * room : 17 * room]
+        self.i_rsp_change = table[17 * room : 18 * room]
+        self.i_rsp_explicit = table[18 * room : 19 * room]
+        self.i_rsp_written = table[19 * room : 20 * room]
+        self.i_high8_written = table[20 * room : 21 * room]
+        self.i_no_uops = table[21 * room : 22 * room]
+        self.i_eliminable = table[22 * room : 23 * room]
+        self.i_move_source = table[23 * room : 24 * room]
+        self.i_move_target = table[24 * room : 25 * room]
+        self.i_move_32 = table[25 * room : 26 * room]
+        self.i_adds = table[26 * room : 27 * room]
+        self.i_added = table[27 * room : 28 * room]
+        self.i_offset_key0 = table[28 * room : 29 * room]
+        self.i_offset_key1 = table[29 * room : 30 * room]
+        self.i_takes_over = table[30 * room : 31 * room]
+        self.i_joins = table[31 * room : 32 * room]
+        self.i_serializing = table[32 * room : 33 * room]
+        self.i_load_fence = table[33 * room : 34 * room]
+        self.i_store_fence = table[34 * room : 35 * room]
+        self.i_tp = table[35 * room : 36 * room]
+        self.i_symbol_source = table[36 * room : 37 * room]
+        self.i_pointer_load = table[37 * room : 38 * room]
+        self.i_wait = table[38 * room : 39 * room]
+        self.i_outputs_count = table[39 * room : 40 * room]
+        self.i_merge_count = table[40 * room : 41 * room]
+        self.i_fused_count = table[41 * room : 42 * room]
+        self.i_operands_count = table[42 * room : 43 * room]
+        self.i_results_count = table[43 * room : 44 * room]
         self.i_offset = ints(room)
         self.i_idq0 = ints(room)
         self.i_uop0 = ints(room)

@@ -6,6 +6,9 @@ from cyclelens.analyzer.simulator.tables.column_classes cimport FlightColumns
 from cyclelens.analyzer.simulator.tables.program cimport Program
 
 cdef int CODE_LINE
+cdef int ELIMINATED
+cdef int MITE
+cdef int NONE
 cdef int UNKNOWN
 cdef int _AHEAD
 cdef int _MOST_KEPT
@@ -35,6 +38,12 @@ cdef class Columns(FlightColumns):
     cdef inline void queue(self, int uop, int queued, int behind) noexcept:
         self.queued[uop] = queued
         self.behind[uop] = behind
+    cdef inline bint shares_slot(self, int uop) noexcept:
+        return self.program.i_joins[self.position[uop]] != 0 and self.source[uop] != 1
+    cdef inline bint younger(self, int input_row, int other) noexcept:
+        return other == -1 or self.value_uop[self.input_value[input_row]] > self.value_uop[self.input_value[other]]
+    cdef inline bint needs_unit(self, int uop) noexcept:
+        return self.port[uop] != -2 and self.program.u_port_mask[self.static[uop]] != 0
     cdef void generate(self, int instances) noexcept
     cdef int address_of(self, int instance) noexcept
     cdef inline int new_uop(self, int instance, int i, int static) noexcept:

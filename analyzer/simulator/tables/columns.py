@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from cyclelens.analyzer.simulator.tables.arrays import Record
 from cyclelens.analyzer.simulator.tables.column_classes import FlightColumns
-from cyclelens.analyzer.simulator.tables.constants import CODE_LINE, UNKNOWN
+from cyclelens.analyzer.simulator.tables.constants import CODE_LINE, ELIMINATED, MITE, NONE, UNKNOWN
 from cyclelens.analyzer.simulator.tables.program import Program
 
 _AHEAD = 64
@@ -81,6 +81,21 @@ class Columns(FlightColumns):
         """Record why a ready uop does not leave in this cycle (``QUEUED_NAMES``), and because of which."""
         self.queued[uop] = queued
         self.behind[uop] = behind
+
+    def shares_slot(self, uop: int) -> bool:
+        """Whether the uops of an instruction take no issue slot of their own: they fuse with those of the one
+        before it where they are cached together (A4)."""
+        return self.program.i_joins[self.position[uop]] != 0 and self.source[uop] != MITE
+
+    def younger(self, input_row: int, other: int) -> bool:
+        """Whether an input is made by a younger uop than another one: of two that come together it counts."""
+        return other == NONE or (
+            self.value_uop[self.input_value[input_row]] > self.value_uop[self.input_value[other]]
+        )
+
+    def needs_unit(self, uop: int) -> bool:
+        """Whether a renamed uop has to be executed."""
+        return self.port[uop] != ELIMINATED and self.program.u_port_mask[self.static[uop]] != 0
 
     def generate(self, instances: int) -> None:
         """Create the uops of all instances up to (not including) this number (L5)."""

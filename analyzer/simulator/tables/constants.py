@@ -26,9 +26,10 @@ SYNC = int(UopKind.SYNC)
 MERGE = int(UopKind.MERGE)
 """Uop kinds; SYNC and MERGE are the ones that belong to no instruction's own list, and the largest."""
 
-HELD_BY_UNIT, HELD_BY_FENCE = 1, 2
-HELD_NAMES = ("", "unit", "fence")
-"""By the numbers above."""
+HELD_BY_UNIT, HELD_BY_FENCE, HELD_BY_DIVIDER = 1, 2, 3
+HELD_NAMES = ("", "unit", "fence", "unit")
+"""By the numbers above. The last two units are still busy with the same instruction of before; a fence holds
+back itself as well, and all uops of its instruction."""
 
 QUEUED_FOR_PORT, QUEUED_FOR_DIVIDER, QUEUED_FOR_PAIR = 1, 2, 3
 QUEUED_NAMES = ("", "port", "divider", "pair")
@@ -72,6 +73,9 @@ was empty, and the name says what kept the front end; from ``RS_FULL`` on the na
 resource with the number n stands at ``RESOURCE_FULL + n``."""
 RETIRING = 32
 """Added to the number of a buffer that retirement empties as fast as it can."""
+SCHEDULERS = 64
+"""This many for every scheduler before it, and once more, are added to ``RS_FULL`` where one of several is
+full."""
 
 NO_CLASS, GPR_CLASS, SIMD_CLASS = -1, 0, 1
 """Register classes of move elimination."""

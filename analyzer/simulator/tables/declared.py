@@ -69,7 +69,10 @@ UOPS = Table(
         Field("renamed"),  # it takes over a stored value
         Field("collided"),  # it had to wait because two others read the same word
         Field("words"),  # which words of a line it reads
-        Field("held", "0"),  # what kept it in the scheduler at last though its inputs were there: HELD_BY_...
+        Field("late_by"),  # uop of a store that its result had to wait for, NONE if there was none
+        Field("held", "0"),  # what kept it back at last though its inputs were there: HELD_BY_...
+        # For whoever reads the records of a run that is watched:
+        Field("allowed"),  # first cycle in which a uop that was issued then can leave
         Field("last_input"),  # row of the input that came last, NONE if it did not wait for any
         Field("inputs_ready"),  # first cycle that the inputs allow
         Field("queued", "0"),  # what a ready uop waited for at last: QUEUED_FOR_...
@@ -102,6 +105,7 @@ STORES = Table(
         Field("store_displacement"),
         Field("store_bytes"),
         Field("store_uop", "NONE"),  # the one that writes the data
+        Field("store_last", "NONE"),  # of its address and its data the uop whose result is known later
         Field("store_left", "UNKNOWN"),  # cycle in which it left the store buffer
         Field("store_value", "NONE"),  # row of the value that it stores
         Field("store_late", "0"),  # steps by which what was stored can be forwarded later than a loaded word
@@ -135,6 +139,7 @@ INSTRUCTIONS = Table(
         Field("opcode"),  # bytes before it
         Field("lcp"),
         Field("branch"),
+        Field("jump"),  # always taken
         Field("second"),  # of a macro-fused pair
         Field("first"),
         Field("fusible"),

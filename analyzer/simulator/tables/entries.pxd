@@ -15,6 +15,8 @@ cdef class Entries:
     cdef int _width
     cdef int _schedulers
     cdef public bint several
+    cdef bint _whole_groups
+    cdef public bint by_uop
     cdef int[::1] _sizes
     cdef int[::1] _held
     cdef int[::1] _wanted
@@ -30,11 +32,14 @@ cdef class Entries:
             self._held[scheduler] = 0
             self._wanted[scheduler] = 0
     cdef inline bint full(self) noexcept:
-        return not self.several and self.occupancy + self._width > self._size
+        if self.several:
+            return self._whole_groups and self._lacks()
+        return self.occupancy + self._width > self._size
     cdef inline void start_group(self) noexcept:
         for scheduler in range(self._schedulers):
             self._wanted[scheduler] = 0
     cdef bint take(self, int first, int count) noexcept
+    cdef bint _lacks(self) noexcept
     cdef int _emptiest(self, int units) noexcept
     cdef int _left(self, int scheduler) noexcept
     cdef inline void enter(self, int unit) noexcept:

@@ -9,8 +9,8 @@ from cyclelens.analyzer.simulator.tables.constants import NONE
 
 
 class Entries:
-    """A single scheduler takes no group at all if it might not take a whole one. Of several each has to have
-    a place for the uop that is next."""
+    """A single scheduler takes no group at all if it might not take a whole one, and neither do several of
+    Intel's (P3). Of other makers' each has to have a place for the uop that is next."""
 
     def __init__(self, columns: Columns, microarchitecture: Microarchitecture) -> None:
         self._columns = columns
@@ -20,6 +20,9 @@ class Entries:
         sizes = microarchitecture.scheduler_sizes
         self._schedulers = len(sizes)
         self.several = self._schedulers > 1
+        self._whole_groups = self.several and microarchitecture.schedulers_take_whole_groups
+        self.by_uop = self.several and not self._whole_groups
+        """Whether uops are asked for one by one (``take``)."""
         self._sizes = ints(self._schedulers)
         self._held = ints(self._schedulers)
         self._wanted = ints(self._schedulers)
@@ -43,8 +46,10 @@ class Entries:
             self._wanted[scheduler] = 0
 
     def full(self) -> bool:
-        """A single scheduler might not take a whole issue group."""
-        return not self.several and self.occupancy + self._width > self._size
+        """A scheduler that has to take whole issue groups might not take one."""
+        if self.several:
+            return self._whole_groups and self._lacks()
+        return self.occupancy + self._width > self._size
 
     def start_group(self) -> None:
         """Nothing of this cycle's issue group is chosen yet."""
@@ -69,6 +74,14 @@ class Entries:
                     self._wanted[other] = self._before[other]
                 return False
         return True
+
+    def _lacks(self) -> bool:
+        """One of several schedulers might not take a whole issue group."""
+        for scheduler in range(self._schedulers):
+            if self._held[scheduler] + self._width > self._sizes[scheduler]:
+                self.lacking = scheduler
+                return True
+        return False
 
     def _emptiest(self, units: int) -> int:
         """Of the schedulers that feed some of these units the one with the most places left."""

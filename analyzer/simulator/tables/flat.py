@@ -134,6 +134,7 @@ class FlatInstruction:
             "opcode": instruction.opcode_offset,
             "lcp": template.length_changing_prefix,
             "branch": template.is_branch,
+            "jump": template.is_jump,
             "second": template.fused_with_previous,
             "first": template.fused_with_next,
             "fusible": template.macro_fusible,

@@ -50,6 +50,8 @@ class InFlight:
         """The units of that scheduler that it may take, as a mask."""
         self.waiting = ints(_SCHEDULERS)
         """Uops in each scheduler."""
+        self.addresses = ints(_SCHEDULERS)
+        """Those of them that wait for its address unit."""
         self.vectors = PairQueue()
         """Vector uops that queue in front of their schedulers, oldest first."""
 
@@ -61,6 +63,7 @@ class InFlight:
         self.fresh.start(_UOPS)
         for scheduler in range(_SCHEDULERS):
             self.waiting[scheduler] = 0
+            self.addresses[scheduler] = 0
         self.vectors.start(_UOPS)
         self.oldest_store = 0
         """The first store that has not been committed."""

@@ -4,7 +4,7 @@ constant that it owes (V9; measured by tavianator.com/2025/shlxplained.html)."""
 from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.simulator.tables.arrays import ints
+from cyclelens.analyzer.simulator.back_end.addition import Addition
 from cyclelens.analyzer.simulator.tables.constants import NONE
 from cyclelens.analyzer.simulator.tables.program import Program
 
@@ -17,22 +17,13 @@ _PENALTY = 2
 """Cycles that an instruction takes longer whose operand must not have a constant owed."""
 
 
-class Additions:
-    """``owed``: by rename key 0, or ``_OWES`` plus the sum of the constants."""
+class OwedConstants(Addition):
+    """``owed``: 0, or ``_OWES`` plus the sum of the constants."""
 
     def __init__(self, program: Program, microarchitecture: Microarchitecture) -> None:
-        self._program = program
+        super().__init__(program)
+        self.active = True
         self._limit = microarchitecture.add_offset_limit
-        self.active: bool = microarchitecture.add_offset_limit > 0
-        self.owed = ints(0)
-
-    def start(self) -> None:
-        """Nothing is owed."""
-        keys = self._program.keys
-        if keys > len(self.owed):
-            self.owed = ints(2 * keys)
-        for key in range(keys):
-            self.owed[key] = 0
 
     def fits(self, i: int) -> bool:
         """Whether an instruction's constant can be owed too. If not, its uop is executed."""

@@ -3,21 +3,13 @@ cimport cython
 
 from cyclelens.analyzer.simulator.tables.program cimport Program
 
-cdef int NONE
-cdef int _OWES
-cdef int _PENALTY
-cdef int _RARE
 
 
-@cython.final
-cdef class Additions:
+cdef class Addition:
     cdef Program _program
-    cdef int _limit
     cdef public bint active
     cdef public int[::1] owed
     cdef int start(self) except -1
-    cdef inline bint fits(self, int i) noexcept:
-        total = self.owed_then(i) - 65536
-        return -self._limit <= total < self._limit
+    cdef bint fits(self, int i) noexcept
     cdef int owed_then(self, int i) noexcept
     cdef int penalty(self, int i) noexcept
