@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import tarfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cyclelens.analyzer.model.source import Origin
@@ -540,6 +540,30 @@ def wolfssl() -> Iterator[Source]:
     yield from _files("wolfssl", "wolfcrypt/src/*.S", include=("", "wolfssl"), defines=defines)
 
 
+def x265() -> Iterator[Source]:
+    """The H.265 encoder's kernels for eight bits per sample, and those for ten, with the macros of x86inc."""
+    usual = ("ARCH_X86_64=1", "PIC", "HAVE_ALIGNED_STACK=1", "X265_NS=x265")
+    eight, ten = ("HIGH_BIT_DEPTH=0", "BIT_DEPTH=8"), ("HIGH_BIT_DEPTH=1", "BIT_DEPTH=10")
+    for source in _files("x265", "source/common/x86/*.asm", defines=usual):
+        yield replace(source, defines=(*usual, *(ten if "16" in source.path.stem else eight)))
+
+
+def libass() -> Iterator[Source]:
+    """The subtitle renderer's kernels, with the macros of x86inc."""
+    defines = ("ARCH_X86_64=1", "PIC", "HAVE_ALIGNED_STACK=1", "private_prefix=ass")
+    yield from _files("libass", "libass/x86/*.asm", include=("libass",), defines=defines)
+
+
+def musl() -> Iterator[Source]:
+    """A C library's functions."""
+    yield from _files("musl", "src/*/x86_64/*.[sS]")
+
+
+def newlib() -> Iterator[Source]:
+    """Another C library's functions on memory, whose registers are names of the C preprocessor."""
+    yield from _files("newlib", "newlib/libc/machine/x86_64/*.S")
+
+
 def nacl() -> Iterator[Source]:
     """The library that libsodium comes from, in Bernstein's own assembly language."""
     yield from _files("nacl", "crypto_*/**/*.s")
@@ -640,6 +664,6 @@ PACKAGES: dict[str, Callable[[], Iterator[Source]]] = {
             gnutls,
             boringssl,
         ),
-        *(nss, wolfssl, nacl, gcc, gcc_intel, clang, rustc),
+        *(nss, wolfssl, nacl, x265, libass, musl, newlib, gcc, gcc_intel, clang, rustc),
     )
 }

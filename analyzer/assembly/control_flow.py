@@ -19,7 +19,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from cyclelens.analyzer.assembly.graphs import Cycle, find_cycles, reached
-from cyclelens.analyzer.assembly.instructions import JUMPS
+from cyclelens.analyzer.assembly.jumps import JUMPS
 from cyclelens.analyzer.assembly.loop_parts import Block, Flow, Loop
 from cyclelens.analyzer.recent import Recent
 

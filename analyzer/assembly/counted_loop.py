@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cyclelens.analyzer.assembly.decoder import GENERAL_PURPOSE, decode, used_bits
+from cyclelens.analyzer.assembly.decoder import decode
+from cyclelens.analyzer.assembly.register_use import GENERAL_PURPOSE, used_bits
 from cyclelens.analyzer.model.instruction import Instruction
 
 _COUNTERS = [GENERAL_PURPOSE.index(name) for name in ("RBP", "RDI", "RSI", "RDX", "RCX", "RBX", "RAX")]

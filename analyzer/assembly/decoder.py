@@ -24,26 +24,22 @@ from iced_x86 import (
     CpuidFeature,
     Decoder,
     DecoderOptions,
-    Encoder,
     EncodingKind,
     FormatMnemonicOptions,
     Formatter,
     FormatterSyntax,
-    InstructionInfoFactory,
     MemorySizeOptions,
     Mnemonic,
-    OpAccess,
     OpCodeInfo,
     OpCodeOperandKind,
     OpCodeTableKind,
     OpKind,
     Register,
-    RegisterExt,
     RoundingControl,
 )
 from iced_x86 import Instruction as IcedInstruction
 
-_OPTIONS = DecoderOptions.MPX
+OPTIONS = DecoderOptions.MPX
 """The fact tables have the BND instructions, which iced-x86 otherwise reads as NOPs."""
 
 _LEGACY_PREFIXES = frozenset(b"\x26\x2e\x36\x3e\x64\x65\x66\x67\xf0\xf2\xf3")
@@ -88,7 +84,7 @@ def _register_names() -> dict[int, str | None]:
     return names
 
 
-_REGISTERS = _register_names()
+REGISTERS = _register_names()
 """By number, in Intel's spelling: R8B where iced-x86 says R8L."""
 
 _names = cache(enum_names)
@@ -109,7 +105,7 @@ _BRANCH_OPERAND = DecodedOperand(OperandKind.BRANCH)
 
 @cache
 def _register_operand(register: int) -> DecodedOperand:
-    return DecodedOperand(OperandKind.REGISTER, register=_REGISTERS[register])
+    return DecodedOperand(OperandKind.REGISTER, register=REGISTERS[register])
 
 
 def _make_formatter() -> Formatter:
@@ -249,7 +245,7 @@ def _memory_operand(instruction: IcedInstruction, code: bytes, constants: Consta
 def _address(
     kind: OperandKind, base: int, index: int, scale: int, displacement: int, bits: int
 ) -> DecodedOperand:
-    return DecodedOperand(kind, None, _REGISTERS[base], _REGISTERS[index], scale, displacement, bits)
+    return DecodedOperand(kind, None, REGISTERS[base], REGISTERS[index], scale, displacement, bits)
 
 
 def _form(instruction: IcedInstruction, facts: _CodeFacts, repeat: int, has_memory: bool) -> str:
@@ -311,7 +307,7 @@ def _instruction(code: bytes, instruction: IcedInstruction, decoder: Decoder) ->
     mask: str | None = None
     zeroing = broadcast = suppress_exceptions = False
     if facts.encoding == EncodingKind.EVEX:
-        mask = _REGISTERS[instruction.op_mask]
+        mask = REGISTERS[instruction.op_mask]
         zeroing, broadcast = instruction.zeroing_masking, instruction.is_broadcast
         rounds = instruction.rounding_control != RoundingControl.NONE
         suppress_exceptions = rounds or instruction.suppress_all_exceptions
@@ -349,7 +345,7 @@ class NumberField(NamedTuple):
 def number_field(code: bytes, *, immediate: bool) -> NumberField:
     """The immediate of the last instruction, or its displacement."""
     instruction = IcedInstruction()
-    decoder = Decoder(64, code, _OPTIONS)
+    decoder = Decoder(64, code, OPTIONS)
     while True:
         start = decoder.position
         decoder.decode_out(instruction)
@@ -370,7 +366,7 @@ def decode(code: bytes) -> tuple[Instruction, ...]:
     with empty mnemonic that covers one byte, and decoding goes on behind it.
     """
     result = []
-    decoder = Decoder(64, code, _OPTIONS)
+    decoder = Decoder(64, code, OPTIONS)
     instruction = IcedInstruction()
     position = 0
     while position < len(code):
@@ -388,84 +384,3 @@ def decode(code: bytes) -> tuple[Instruction, ...]:
             result.append(known)
             position = end
     return tuple(result)
-
-
-_INFO = InstructionInfoFactory()
-GENERAL_PURPOSE = ("RAX", "RCX", "RDX", "RBX", "RSP", "RBP", "RSI", "RDI", *(f"R{n}" for n in range(8, 16)))
-"""In the order of their numbers in encodings."""
-_GENERAL_PURPOSE = {
-    register: name
-    for register in _REGISTERS
-    if RegisterExt.is_gpr(register)  # type: ignore[arg-type]
-    and (name := _REGISTERS[RegisterExt.full_register(register)])  # type: ignore[arg-type]
-}
-"""The 64-bit names of general-purpose registers of any width, by number."""
-
-
-_WRITES = frozenset({OpAccess.WRITE, OpAccess.COND_WRITE, OpAccess.READ_WRITE, OpAccess.READ_COND_WRITE})
-_BITS = {register: 1 << GENERAL_PURPOSE.index(name) for register, name in _GENERAL_PURPOSE.items()}
-_USED: Recent[bytes, int] = Recent(16_384)
-"""By encoding; the highest bit is always set, because no value may be 0."""
-_ALWAYS = 1 << len(GENERAL_PURPOSE)
-
-
-def used_bits(code: bytes) -> int:
-    """``used_registers`` as a set of bits: bit n stands for ``GENERAL_PURPOSE[n]``."""
-    known = _USED[code]
-    if known is None:
-        known = _ALWAYS
-        for instruction in Decoder(64, code, _OPTIONS):
-            for item in _INFO.info(instruction).used_registers():
-                known |= _BITS.get(item.register, 0)
-            # Addresses that are not accessed (multi-byte NOPs) are no use in the decoder's eyes.
-            known |= _BITS.get(instruction.memory_base, 0) | _BITS.get(instruction.memory_index, 0)
-        _USED[code] = known
-    return known
-
-
-def used_registers(code: bytes) -> frozenset[str]:
-    """The general-purpose registers that the instructions read, write or address with, in any width and
-    whether visible or implicit (RSP of PUSH, RAX of MUL), by their 64-bit names. Bytes that are no
-    instruction use none.
-    """
-    used = used_bits(code)
-    return frozenset([name for number, name in enumerate(GENERAL_PURPOSE) if used >> number & 1])
-
-
-def with_register(code: bytes, old: str, new: str) -> bytes:
-    """An instruction with another register in the place of one that is among its visible operands, in the
-    width that it has there. Both by canonical names (``RAX``, ``XMM0``); addresses and implicit ones stay.
-
-    Raises ValueError if that cannot be encoded.
-    """
-    instruction = Decoder(64, code, _OPTIONS).decode()
-    place: int = RegisterExt.full_register(getattr(Register, old))
-    number: int = RegisterExt.number(getattr(Register, new))
-    for position in range(instruction.op_count):
-        if instruction.op_kind(position) != OpKind.REGISTER:
-            continue
-        register = instruction.op_register(position)
-        if RegisterExt.full_register(register) == place:
-            if RegisterExt.is_gpr8(register):
-                raise ValueError("the parts of registers are not numbered alike")
-            instruction.set_op_register(position, RegisterExt.base(register) + number)  # type: ignore[arg-type]
-    encoder = Encoder(64)
-    encoder.encode(instruction, 0)
-    return encoder.take_buffer()
-
-
-@cache
-def is_privileged(code: bytes) -> bool:
-    """Whether any of the instructions is for the kernel or a hypervisor alone."""
-    return any(instruction.is_privileged for instruction in Decoder(64, code, _OPTIONS))
-
-
-def written_registers(code: bytes) -> frozenset[str]:
-    """The general-purpose registers that the instructions write, in any width, by their 64-bit names."""
-    written = {
-        item.register
-        for instruction in Decoder(64, code, _OPTIONS)
-        for item in _INFO.info(instruction).used_registers()
-        if item.access in _WRITES
-    }
-    return frozenset([name for register in written if (name := _GENERAL_PURPOSE.get(register))])

@@ -27,6 +27,11 @@ class Dialect:
         """AT&T: sources first."""
         return self.name == "att"
 
+    @property
+    def is_intel_gnu(self) -> bool:
+        """GNU as's Intel syntax."""
+        return self.is_gnu and not self.is_att
+
 
 ATT = Dialect("att", bare_registers=False)
 INTEL = Dialect("intel", bare_registers=True)

@@ -8,7 +8,7 @@ import struct
 from dataclasses import dataclass
 
 from cyclelens.analyzer.assembly.expressions import ExpressionError, Value, without_characters
-from cyclelens.analyzer.assembly.operands import OperandError, Scope, UnsupportedError
+from cyclelens.analyzer.assembly.operand_types import OperandError, Scope, UnsupportedError
 
 _SILENT_NAMES = """
 abort addrsig addrsig_sym altmacro arch att_mnemonic att_syntax attach_to_group attribute bss
@@ -353,7 +353,7 @@ def _constant(text: str, scope: Scope) -> int:
 
 def fits(number: int, size: int, *, is_signed: bool = False) -> bool:
     """Does GNU as put a number that it learns later into so many bytes?"""
-    least = -(1 << 8 * size - 1) if is_signed else -(1 << 8 * size)
+    least = -(1 << 8 * size - 1) if is_signed else 1 - (1 << 8 * size)
     return size >= 8 or least <= number < 1 << 8 * size - is_signed
 
 

@@ -12,22 +12,42 @@ from __future__ import annotations
 import struct
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
 from io import BytesIO
-from posixpath import join
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
+from cyclelens.analyzer.assembly.elf_format import (
+    FUNCTION,
+    NOTYPE,
+    OBJECT,
+    Function,
+    Header,
+    LinePlace,
+    ObjectFileError,
+    Section,
+    Symbol,
+    check_header,
+    damaged,
+    section_headers,
+    text_at,
+    whole_entries,
+)
+from cyclelens.analyzer.assembly.line_tables import (
+    call_length,
+    inlined_calls,
+    is_of_system,
+    line_ranges,
+    look_up,
+    own_place,
+)
 from cyclelens.analyzer.model.source import LINE_BYTES
 from elftools.elf.elffile import ELFFile
 
 if TYPE_CHECKING:
     from elftools.dwarf.compileunit import CompileUnit
     from elftools.dwarf.dwarfinfo import DWARFInfo
-    from elftools.dwarf.lineprogram import LineProgram
 
-MAGIC = b"\x7fELF"
 MAXIMUM_UNITS = 20_000
 """Compilation units that are searched for a function's lines."""
 MAXIMUM_DEBUG_BYTES = 1 << 29
@@ -35,17 +55,9 @@ MAXIMUM_DEBUG_BYTES = 1 << 29
 _FIRST_ADDRESS = 0x400000
 """Of an object's sections, as linkers have it: the small numbers among its data are no addresses of code."""
 
-_HEADER_SIZE = 64
-_ELF64, _X86_64 = 2, 62
-_OTHER_MACHINES = {3: "32-bit x86", 8: "MIPS", 20: "PowerPC", 21: "PowerPC", 40: "ARM", 183: "AArch64"} | {
-    243: "RISC-V"
-}
 _CODE, _SYMBOLS, _RELOCATIONS, _NO_BYTES, _EXPORTED = 1, 2, 4, 8, 11
 """Types of sections: SHT_PROGBITS, SYMTAB, RELA, NOBITS, DYNSYM."""
 _ALLOCATED, _EXECUTABLE, _COMPRESSED = 0x2, 0x4, 0x800
-_NOTYPE, _OBJECT, _FUNCTION, _INDIRECT = 0, 1, 2, 10
-_LOCAL = 0
-_SECTION = struct.Struct("<IIQQQQIIQQ")
 _SYMBOL = struct.Struct("<IBBHQQ")
 _RELOCATION = struct.Struct("<QQq")
 _EXTERN_DISTANCE = 0x1000
@@ -58,84 +70,6 @@ _ABSOLUTE_32 = frozenset([10, 11])
 _ABSOLUTE_64 = 1
 
 
-class ObjectFileError(ValueError):
-    """The file, or the function in it, cannot be analysed; the message is for the user."""
-
-
-@dataclass(frozen=True, slots=True)
-class Function:
-    """A stretch of code with a name."""
-
-    name: str
-    """The symbol as it is in the file; the address where there is none."""
-    address: int
-    """Of the first byte, in the layout of this program."""
-    size: int
-    """Bytes."""
-    origin: int
-    """What to subtract for the address that other programs show."""
-    alignment: int
-    """Bytes of which the linker puts ``origin`` at a multiple; those of a line where it is done."""
-
-    @property
-    def end(self) -> int:
-        """Behind the last byte."""
-        return self.address + self.size
-
-
-@dataclass(frozen=True, slots=True)
-class LinePlace:
-    """A line of a source file, both as the compiler wrote them down; line and column count from zero."""
-
-    file: str
-    line: int
-    column: int
-
-
-class _Header(NamedTuple):
-    """A section header."""
-
-    name: int
-    kind: int
-    flags: int
-    address: int
-    offset: int
-    size: int
-    link: int
-    info: int
-    alignment: int
-    entry_size: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Section:
-    index: int
-    name: str
-    address: int
-    origin: int
-    alignment: int
-    code: bytes
-
-    @property
-    def end(self) -> int:
-        return self.address + len(self.code)
-
-
-@dataclass(frozen=True, slots=True)
-class _Symbol:
-    name: str
-    kind: int
-    binding: int
-    section: int
-    value: int
-    size: int
-
-    @property
-    def is_entry(self) -> bool:
-        """Does it say so itself that it is a function, or may other files jump there?"""
-        return self.kind in (_FUNCTION, _INDIRECT) or (self.kind == _NOTYPE and self.binding != _LOCAL)
-
-
 class ObjectFile:
     """An object, a program or a shared library. Raises ``ObjectFileError`` if it is none for x86-64.
 
@@ -144,7 +78,7 @@ class ObjectFile:
     """
 
     def __init__(self, data: bytes) -> None:
-        _check_header(data)
+        check_header(data)
         self.is_relocatable = int.from_bytes(data[16:18], "little") == 1
         """Is it an object, whose addresses a linker fills in?"""
         self._image = bytearray(data)
@@ -153,13 +87,13 @@ class ObjectFile:
         self._loaded: dict[int, bytes] = {}
         """What was read of sections, by number."""
         try:
-            self._headers = list(_section_headers(data))
+            self._headers = list(section_headers(data))
             self._symbols = list(self._read_symbols())
             self._sections = {section.index: section for section in self._lay_out()}
         except ObjectFileError:
             raise
         except Exception as error:  # pyelftools raises whatever Python raises when a file lies
-            raise _damaged(error) from None
+            raise damaged(error) from None
 
     @cached_property
     def functions(self) -> tuple[Function, ...]:
@@ -169,7 +103,7 @@ class ObjectFile:
             symbols = [symbol for symbol in self._symbols if symbol.section == section.index]
             entries = [symbol for symbol in symbols if symbol.is_entry]
             # Assembly files whose author declared nothing: every label may be a function.
-            entries = entries or [symbol for symbol in symbols if symbol.kind == _NOTYPE]
+            entries = entries or [symbol for symbol in symbols if symbol.kind == NOTYPE]
             starts = sorted({symbol.value for symbol in entries})
             found += [_function(symbol, section, starts) for symbol in entries]
         unique = {(function.address, function.name): function for function in found if function.size}
@@ -181,7 +115,7 @@ class ObjectFile:
         return tuple(
             (symbol.value, symbol.value + symbol.size)
             for symbol in self._symbols
-            if symbol.kind == _OBJECT and symbol.size and symbol.section in self._sections
+            if symbol.kind == OBJECT and symbol.size and symbol.section in self._sections
         )
 
     @cached_property
@@ -192,6 +126,23 @@ class ObjectFile:
             for symbol in self._symbols
             if symbol.is_entry and symbol.section in self._sections
         }
+
+    def marks(self, function: Function) -> list[tuple[str, int, int]]:
+        """What the macros of ``cyclelens.h`` mark in a function: name, first address, and the one behind."""
+        begun: list[tuple[str, int]] = []
+        found: list[tuple[str, int, int]] = []
+        for symbol in sorted(self._symbols, key=lambda symbol: symbol.value):
+            word, _, rest = symbol.name.removeprefix("cyclelens.").partition(".")
+            if not symbol.name.startswith("cyclelens.") or not (
+                function.address <= symbol.value <= function.end
+            ):
+                continue
+            if word == "begin":
+                begun.append((rest.rpartition(".")[0] or rest, symbol.value))
+            elif word == "end" and begun:
+                name, first = begun.pop()
+                found.append((name, first, symbol.value))
+        return sorted(found, key=lambda mark: mark[1])
 
     @property
     def sections(self) -> tuple[Function, ...]:
@@ -260,14 +211,21 @@ class ObjectFile:
 
     def places(self, function: Function, addresses: Sequence[int]) -> list[LinePlace | None]:
         """Where in the sources the instructions at these addresses of a function come from; None where the
-        file does not say."""
+        file does not say. Of what is inlined from the system's or the compiler's own files, as intrinsics
+        are, the line that asked for it."""
         try:
             dwarf = self._dwarf
             for unit in self._units(dwarf, function.address) if dwarf is not None else ():
                 program = dwarf.line_program_for_CU(unit) if dwarf is not None else None
-                ranges = [] if program is None else list(_ranges(program, function))
-                if ranges:
-                    return _look_up(ranges, addresses)
+                ranges = [] if program is None else list(line_ranges(program, function))
+                if ranges and program is not None and dwarf is not None:
+                    found = look_up(ranges, addresses)
+                    if any(place is not None and is_of_system(place.file) for place in found):
+                        calls = sorted(inlined_calls(dwarf, unit, program, function), key=call_length)
+                        return [
+                            own_place(place, at, calls) for place, at in zip(found, addresses, strict=True)
+                        ]
+                    return found
         except Exception:  # damaged line information: the code itself can be analysed without
             pass
         return [None] * len(addresses)
@@ -277,34 +235,34 @@ class ObjectFile:
     @cached_property
     def _symbols_by_address(self) -> dict[int, str]:
         named = {
-            symbol.value: symbol.name for symbol in self._symbols if symbol.name and symbol.kind <= _FUNCTION
+            symbol.value: symbol.name for symbol in self._symbols if symbol.name and symbol.kind <= FUNCTION
         }
         for header in self._headers:
             if self.is_relocatable or header.kind != _RELOCATIONS:
                 continue
             symbols = self._headers[header.link]
             names = self._content(self._headers[symbols.link]) if symbols.kind == _EXPORTED else b""
-            for place, info, _ in _RELOCATION.iter_unpack(_whole(self._content(header), _RELOCATION)):
+            for place, info, _ in _RELOCATION.iter_unpack(whole_entries(self._content(header), _RELOCATION)):
                 if info & 0xFFFFFFFF in _FILLED_IN and names:
                     entry = symbols.offset + (info >> 32) * _SYMBOL.size
-                    named[place] = _text(names, _SYMBOL.unpack_from(self._image, entry)[0])
+                    named[place] = text_at(names, _SYMBOL.unpack_from(self._image, entry)[0])
         return named
 
-    def _read_symbols(self) -> Iterator[_Symbol]:
+    def _read_symbols(self) -> Iterator[Symbol]:
         for header in self._headers:
             if header.kind not in (_SYMBOLS, _EXPORTED):
                 continue
             names = self._content(self._headers[header.link])
             content = self._content(header)
-            for name, info, _, section, value, size in _SYMBOL.iter_unpack(_whole(content, _SYMBOL)):
+            for name, info, _, section, value, size in _SYMBOL.iter_unpack(whole_entries(content, _SYMBOL)):
                 # Section 0: defined elsewhere. Mapping symbols and sections have no name.
-                yield _Symbol(_text(names, name), info & 15, info >> 4, section, value, size)
+                yield Symbol(text_at(names, name), info & 15, info >> 4, section, value, size)
 
-    def _name(self, header: _Header) -> str:
+    def _name(self, header: Header) -> str:
         names = self._headers[int.from_bytes(self._image[0x3E:0x40], "little")]
-        return _text(self._content(names), header.name)
+        return text_at(self._content(names), header.name)
 
-    def _content(self, header: _Header) -> bytes:
+    def _content(self, header: Header) -> bytes:
         """The bytes of a section; raises ObjectFileError if the file ends before."""
         start, size = header.offset, header.size
         if header.kind == _NO_BYTES:
@@ -313,7 +271,7 @@ class ObjectFile:
             raise ObjectFileError("the file is damaged: it ends within a section; is the copy complete?")
         return bytes(self._image[start : start + size])
 
-    def _lay_out(self) -> Iterator[_Section]:
+    def _lay_out(self) -> Iterator[Section]:
         """The sections with code; those of a relocatable file get addresses, and so do all symbols."""
         bases = self._bases
         if self.is_relocatable:
@@ -332,7 +290,7 @@ class ObjectFile:
                 if self.is_relocatable:
                     code = self._relocated(number, base, code)
                 alignment = max(header.alignment, 1) if self.is_relocatable else LINE_BYTES
-                yield _Section(number, self._name(header), address, base, alignment, code)
+                yield Section(number, self._name(header), address, base, alignment, code)
 
     def _move_symbols(self, bases: Mapping[int, int], end: int) -> None:
         """Write the addresses of the layout into the image: what reads it, reads one address space."""
@@ -357,7 +315,7 @@ class ObjectFile:
                 continue
             symbols = self._headers[header.link]
             entries = self._content(header)
-            for offset, info, addend in _RELOCATION.iter_unpack(_whole(entries, _RELOCATION)):
+            for offset, info, addend in _RELOCATION.iter_unpack(whole_entries(entries, _RELOCATION)):
                 place = symbols.offset + (info >> 32) * _SYMBOL.size
                 target = _SYMBOL.unpack_from(self._image, place)[4] + addend
                 kind = info & 0xFFFFFFFF
@@ -370,7 +328,7 @@ class ObjectFile:
                     code[offset : offset + width] = (target % (1 << 8 * width)).to_bytes(width, "little")
         return bytes(code)
 
-    def _section_of(self, address: int) -> _Section | None:
+    def _section_of(self, address: int) -> Section | None:
         return next(
             (section for section in self._sections.values() if section.address <= address < section.end), None
         )
@@ -498,58 +456,6 @@ class ObjectFile:
             yield unit
 
 
-def _check_header(data: bytes) -> None:
-    if not data.startswith(MAGIC):
-        raise ObjectFileError("this is no ELF file")
-    if len(data) < _HEADER_SIZE:
-        raise ObjectFileError("the file is damaged: it ends within its header; is the copy complete?")
-    machine = int.from_bytes(data[18:20], "little" if data[5] == 1 else "big")
-    if data[4] != _ELF64 or data[5] != 1 or machine != _X86_64:
-        other = _OTHER_MACHINES.get(machine)
-        if machine == _X86_64:
-            other = "x86-64 with 32-bit addresses (x32)"
-        raise ObjectFileError(
-            f"this is code for {other or 'another processor'}; only 64-bit x86 can be analysed"
-        )
-    table, size, count = (
-        int.from_bytes(data[at : at + width], "little") for at, width in ((0x28, 8), (0x3A, 2), (0x3C, 2))
-    )
-    if not table:
-        raise ObjectFileError("the file has no section headers: its functions cannot be found")
-    if size != _SECTION.size:
-        raise ObjectFileError("the file is damaged: its section headers have a wrong size")
-    if not count and table + size <= len(data):  # more than fit into the field
-        count = int.from_bytes(data[table + 0x20 : table + 0x28], "little")
-    if table + size * max(count, 1) > len(data):
-        raise ObjectFileError(
-            "the file is damaged: it ends before its section headers; is the copy complete?"
-        )
-
-
-def _section_headers(data: bytes) -> Iterator[_Header]:
-    """All of them; ``_check_header`` has seen that the table is whole."""
-    table, count = int.from_bytes(data[0x28:0x30], "little"), int.from_bytes(data[0x3C:0x3E], "little")
-    if not count:
-        count = _Header(*_SECTION.unpack_from(data, table)).size
-    for number in range(count):
-        yield _Header(*_SECTION.unpack_from(data, table + number * _SECTION.size))
-
-
-def _damaged(error: Exception) -> ObjectFileError:
-    detail = str(error).splitlines()[0][:80] if str(error) else ""
-    return ObjectFileError(f"the file is damaged ({type(error).__name__}{': ' if detail else ''}{detail})")
-
-
-def _text(names: bytes, offset: int) -> str:
-    end = names.find(b"\0", offset)
-    return names[offset : end if end >= 0 else len(names)].decode("utf-8", "replace")
-
-
-def _whole(content: bytes, entry: struct.Struct) -> bytes:
-    """A table without a last entry that is cut off."""
-    return content[: len(content) // entry.size * entry.size]
-
-
 def _number(text: str) -> int | None:
     try:
         return int(text, 16) if text.lower().startswith("0x") else None
@@ -557,7 +463,7 @@ def _number(text: str) -> int | None:
         return None
 
 
-def _function(symbol: _Symbol, section: _Section, starts: list[int]) -> Function:
+def _function(symbol: Symbol, section: Section, starts: list[int]) -> Function:
     """A symbol's stretch of code: without a size, up to the next function or the section's end."""
     size = symbol.size
     if not size:
@@ -568,49 +474,6 @@ def _function(symbol: _Symbol, section: _Section, starts: list[int]) -> Function
     return Function(symbol.name, symbol.value, size, section.origin, section.alignment)
 
 
-def _unnamed(address: int, size: int, section: _Section) -> Function:
+def _unnamed(address: int, size: int, section: Section) -> Function:
     name = f"{address - section.origin:#x}"
     return Function(name, address, size, section.origin, section.alignment)
-
-
-def _ranges(program: LineProgram, function: Function) -> Iterator[tuple[int, int, LinePlace]]:
-    """First address, the one behind the last, and the place of every entry that meets a function."""
-    header = program.header
-    version = header["version"]
-    directories, files = header["include_directory"], header["file_entry"]
-
-    def name_of(number: int) -> str:
-        entry = files[number if version >= 5 else number - 1]
-        folder = entry["dir_index"]
-        parts = [entry["name"]]
-        # The first folder is the compiler's own: names are as short as they were given to it.
-        if folder > 0:
-            parts.insert(0, directories[folder if version >= 5 else folder - 1])
-        return str(join(*(part.decode("utf-8", "replace") for part in parts)))
-
-    names: dict[int, str] = {}
-    before: Any = None
-    for entry in program.get_entries():
-        state = entry.state
-        if state is None:
-            continue
-        if before is not None and before.address < function.end and state.address > function.address:
-            if before.file not in names:
-                names[before.file] = name_of(before.file)
-            # Line 0: the compiler's own doing.
-            if before.line:
-                place = LinePlace(names[before.file], before.line - 1, max(before.column - 1, 0))
-                yield before.address, state.address, place
-        before = None if state.end_sequence else state
-
-
-def _look_up(
-    ranges: Sequence[tuple[int, int, LinePlace]], addresses: Sequence[int]
-) -> list[LinePlace | None]:
-    ordered = sorted(ranges, key=lambda item: item[:2])
-    starts = [start for start, _, _ in ordered]
-    found: list[LinePlace | None] = []
-    for address in addresses:
-        at = bisect_right(starts, address) - 1
-        found.append(ordered[at][2] if at >= 0 and address < ordered[at][1] else None)
-    return found

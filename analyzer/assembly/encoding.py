@@ -13,16 +13,11 @@ from cyclelens.analyzer.assembly.blocks import Made
 from cyclelens.analyzer.assembly.dialect import Dialect
 from cyclelens.analyzer.assembly.directives import Alignment, Repeated, Sized
 from cyclelens.analyzer.assembly.fallbacks import FALLBACKS
-from cyclelens.analyzer.assembly.instructions import (
-    Encoded,
-    Jump,
-    Question,
-    finish,
-    finish_fallback,
-    prepare,
-)
-from cyclelens.analyzer.assembly.operands import OperandError, UnsupportedError
+from cyclelens.analyzer.assembly.instructions import Encoded, prepare
+from cyclelens.analyzer.assembly.jumps import Jump
+from cyclelens.analyzer.assembly.operand_types import OperandError, UnsupportedError
 from cyclelens.analyzer.assembly.program import Kind, Program, Statement
+from cyclelens.analyzer.assembly.questions import Question, finish, finish_fallback
 from cyclelens.analyzer.assembly.refusals import no_such
 from cyclelens.analyzer.assembly.regions import MAXIMUM_REGIONS
 from cyclelens.analyzer.assembly.scope import StatementScope

@@ -33,12 +33,13 @@ from cyclelens.analyzer.assembly.expansion import (
     wants_preprocessor,
 )
 from cyclelens.analyzer.assembly.iaca import find_iaca, may_have_iaca
-from cyclelens.analyzer.assembly.instructions import Jump, Question
+from cyclelens.analyzer.assembly.jumps import Jump
 from cyclelens.analyzer.assembly.layout import Piece
 from cyclelens.analyzer.assembly.loop_parts import scattered
 from cyclelens.analyzer.assembly.loops import FoundCode, MadeLoop, branchings, find_loops
 from cyclelens.analyzer.assembly.problems import make_problem
 from cyclelens.analyzer.assembly.program import CODE_SECTION, Kind, Program, Statement
+from cyclelens.analyzer.assembly.questions import Question
 from cyclelens.analyzer.assembly.reading import build
 from cyclelens.analyzer.assembly.region_code import Codes, RegionCode
 from cyclelens.analyzer.assembly.regions import (
@@ -54,6 +55,7 @@ from cyclelens.analyzer.assembly.scope import DistanceAt
 from cyclelens.analyzer.assembly.sections import Layouts
 from cyclelens.analyzer.assembly.stretches import Source
 from cyclelens.analyzer.assembly.whole_file import ASSEMBLERS, BACKENDS, Assembled, assemble_file, has_nasm
+from cyclelens.analyzer.defects import described
 from cyclelens.analyzer.model.source import (
     LINE_BYTES,
     NOWHERE,
@@ -114,16 +116,16 @@ def assemble(
     text: str,
     *,
     syntax: str = "auto",
-    regions: str = "markers",
+    regions: str = "auto",
     cancel: Callable[[], bool] | None = None,
     client: AssemblerClient | None = None,
     allow_external_programs: bool = True,
     assembler: str = "auto",
     origin: Origin = NOWHERE,
 ) -> AssembledFile:
-    """Find the regions of a text and encode them: the marked ones (``regions="markers"``), the innermost
-    loops (``loops``), or ``both``, without the loops in marked regions. A region that branches within itself
-    comes as its basic blocks.
+    """Find the regions of a text and encode them: the marked ones (``regions="markers"``), the loops
+    (``loops``), ``both``, without the loops in marked regions, or ``auto``: the marked ones, or if no marker
+    is there the innermost loops. A region that branches within itself comes as its basic blocks.
 
     Never raises: what is wrong is reported as problems, each at its line, and only for text inside of regions
     and for the markers themselves. A region that could not be encoded wholly is ``incomplete``; the others
@@ -149,10 +151,11 @@ def assemble(
             return AssembledFile((), (), dialect.name)
         asked = client or shared_client()
         may_run = allow_external_programs
-        return _Assembly(source, dialect, asked, may_run, stop, regions, assembler, origin).run()
+        is_told = syntax in BY_NAME
+        return _Assembly(source, dialect, is_told, asked, may_run, stop, regions, assembler, origin).run()
     except Exception as error:
         # The promise of this function: an editor must survive any text. Tests check that this never happens.
-        message = f"The front end failed ({type(error).__name__}: {error}). Please report this file."
+        message = f"The front end failed ({described(error)}). Please report this file."
         return AssembledFile((), (make_problem("internal-error", message, 0, 0, 0),), dialect.name)
 
 
@@ -184,12 +187,14 @@ class _Assembly:
 
     source: Source
     dialect: Dialect
+    is_told: bool
+    """Which dialect it is; otherwise the text tells."""
     client: AssemblerClient
     may_run: bool
     """Other programs."""
     stop: Callable[[], bool]
-    wanted: str = "markers"
-    """``markers``, ``loops`` or ``both``."""
+    wanted: str = "auto"
+    """``auto``, ``markers``, ``loops`` or ``both``."""
     assembler: str = "auto"
     origin: Origin = NOWHERE
     text: str = field(init=False)
@@ -199,6 +204,10 @@ class _Assembly:
     branchings: list[Branching] = field(default_factory=list)
     spans: list[Span] = field(default_factory=list)
     """All regions, in the order of the text."""
+    has_markers: bool = False
+    """Somebody has marked something, or has begun to."""
+    unmarked: bool = False
+    """Loops were taken because nothing is marked."""
     is_foreign: bool = False
     """The text is for another program, which has not taken it."""
     encoder: Encoder = field(init=False)
@@ -212,6 +221,7 @@ class _Assembly:
         spans: list[Span] = []
         if self.wanted != "loops":
             spans, self.problems = find_regions(found.markers, self.lines, len(self.text))
+        self.has_markers = bool(spans or self.problems)
         regions = self._by_another_program(spans)
         if regions is None:
             reported = len(self.problems)
@@ -227,7 +237,13 @@ class _Assembly:
         regions = [with_latencies(region, latencies) for region in regions] if latencies else regions
         ordered = sorted(dict.fromkeys(self.problems), key=lambda problem: (problem.line, problem.column))
         problems = ordered[:MAXIMUM_PROBLEMS]
-        return AssembledFile(tuple(regions), tuple(problems), self.dialect.name, tuple(self.branchings))
+        return AssembledFile(
+            tuple(regions),
+            tuple(problems),
+            self.dialect.name,
+            tuple(self.branchings),
+            self.unmarked and bool(regions),
+        )
 
     def _without_derived(self, regions: Iterable[Region], problems: Iterable[Problem]) -> list[Region]:
         """Regions of a text that is another program's, whose message is the only one: where something is not
@@ -246,6 +262,9 @@ class _Assembly:
         source, parts = self.source, found.parts
         if expanded.text != self.text:
             source = Source(expanded.text)
+            if not self.is_told:
+                # Registers may be macros: what they make shows the dialect, as GNU as sees it.
+                self.dialect = detect(source)
             again = scan(source, semicolon_starts_comment(source, self.dialect), self.stop)
             placed = place_statements(again.statements(), source, expanded, self.lines, self.text)
             parts = [(0, Part(placed))]
@@ -270,7 +289,7 @@ class _Assembly:
             found_iaca, problems = find_iaca(self.program, self.lines)
             self.problems += problems
             places += found_iaca
-        if self.wanted != "markers":
+        if self._takes_loops(places):
             places += self._without_marked(
                 [place[0] for place in places],
                 find_loops(self.program, self.lines, self.layouts.known_size),
@@ -338,11 +357,18 @@ class _Assembly:
         )
         return (parts, shape, marker, tuple(self.program.statements[first:last])), outside
 
+    def _takes_loops(self, marked: Sequence[object]) -> bool:
+        """``marked``: the regions that IACA's markers enclose, and the others."""
+        self.unmarked = self.wanted == "auto" and not marked and not self.has_markers
+        return self.unmarked or self.wanted in ("loops", "both")
+
     def _without_marked(self, spans: Iterable[Span], found: Iterable[_Place]) -> list[_Place]:
         """The loops outside of marked regions, up to the limit, under names that these do not have."""
         spans = list(spans)
         marked, names = coverage(spans), {span.name for span in spans}
         left = [place for place in found if not marked(place.span.start)]
+        if self.unmarked:
+            left = [place for place in left if place.loop is not None and not place.loop.inner]
         keys = list(dict.fromkeys(place.loop.key for place in left if place.loop is not None))
         if len(keys) > MAXIMUM_REGIONS:
             beyond = set(keys[MAXIMUM_REGIONS:])
@@ -415,7 +441,7 @@ class _Assembly:
         ]
         if self.wanted != "loops":
             places += listed.iaca(found, self.lines, self.text)
-        if self.wanted != "markers":
+        if self._takes_loops(places):
             looped = listed.loops(assembled.listing, found, user_line, self.lines, self.text)
             places += self._without_marked([place[0] for place in places], looped)
         places.sort(key=lambda place: place[0].start)

@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from enum import Enum
 
 from cyclelens.analyzer.assembly import registers
 from cyclelens.analyzer.assembly.assembler_client import Request
 from cyclelens.analyzer.assembly.dialect import ATT, INTEL, Dialect
 from cyclelens.analyzer.assembly.expressions import without_characters
-from cyclelens.analyzer.assembly.operands import (
+from cyclelens.analyzer.assembly.jumps import JUMPS, Jump, JumpForms
+from cyclelens.analyzer.assembly.nasm_choices import ACCUMULATORS, as_nasm_chooses, narrowed, shortest
+from cyclelens.analyzer.assembly.operand_types import (
     Immediate,
     Memory,
     Operand,
@@ -24,13 +25,8 @@ from cyclelens.analyzer.assembly.operands import (
     Scope,
     Target,
     UnsupportedError,
-    needs_evex,
-    parse_att,
-    parse_intel,
-    render_att,
-    render_intel,
-    split_operands,
 )
+from cyclelens.analyzer.assembly.operands import parse_att, parse_intel, split_operands
 from cyclelens.analyzer.assembly.prefixes import (
     PREFIXES,
     SEGMENT_BYTES,
@@ -39,59 +35,9 @@ from cyclelens.analyzer.assembly.prefixes import (
     prefixed,
     renamed,
 )
-from cyclelens.analyzer.assembly.refusals import APX, is_apx, refuse_apx
-from cyclelens.analyzer.assembly.verify import mismatch
-
-CONDITIONS = {
-    name: number
-    for number, names in enumerate(
-        [
-            ("o",),
-            ("no",),
-            ("b", "c", "nae"),
-            ("ae", "nb", "nc"),
-            ("e", "z"),
-            ("ne", "nz"),
-            ("be", "na"),
-            ("a", "nbe"),
-            ("s",),
-            ("ns",),
-            ("p", "pe"),
-            ("np", "po"),
-            ("l", "nge"),
-            ("ge", "nl"),
-            ("le", "ng"),
-            ("g", "nle"),
-        ]
-    )
-    for name in names
-}
-
-
-@dataclass(frozen=True, slots=True)
-class JumpForms:
-    """Opcodes of a direct jump in its short (8-bit) and near (32-bit) form; None where there is none."""
-
-    short: bytes | None
-    near: bytes | None
-
-
-JUMPS: dict[str, JumpForms] = {
-    "jmp": JumpForms(b"\xeb", b"\xe9"),
-    "call": JumpForms(None, b"\xe8"),
-    "xbegin": JumpForms(None, b"\xc7\xf8"),
-    "loopne": JumpForms(b"\xe0", None),
-    "loopnz": JumpForms(b"\xe0", None),
-    "loope": JumpForms(b"\xe1", None),
-    "loopz": JumpForms(b"\xe1", None),
-    "loop": JumpForms(b"\xe2", None),
-    "jecxz": JumpForms(b"\x67\xe3", None),
-    "jrcxz": JumpForms(b"\xe3", None),
-} | {
-    f"j{name}": JumpForms(bytes([0x70 + number]), bytes([0x0F, 0x80 + number]))
-    for name, number in CONDITIONS.items()
-}
-JUMPS |= {"jmpq": JUMPS["jmp"], "callq": JUMPS["call"]}
+from cyclelens.analyzer.assembly.questions import MARK, Question, Repair, is_segment
+from cyclelens.analyzer.assembly.refusals import refuse_apx
+from cyclelens.analyzer.assembly.rendering import needs_evex, render_att, render_intel
 
 _FIXED = {
     "nop": b"\x90",
@@ -107,9 +53,6 @@ WAITING = {
     "fsave": "fnsave",
 }
 """Names that stand for FWAIT and another instruction, and that one."""
-_VEX2, _VEX3 = 0xC5, 0xC4
-_STORING = {0x11: 0x10, 0x29: 0x28, 0x7F: 0x6F}
-"""Opcodes of moves that store, and those of the same ones that load."""
 _WAIT = b"\x9b"
 _MNEMONIC = re.compile(r"[a-z][a-z0-9_]{0,19}")
 _WORD = re.compile(r"\s*([A-Za-z][\w.]*)")
@@ -147,9 +90,6 @@ _WIDTH_SUFFIX = {8: "b", 16: "w", 32: "l", 64: "q"}
 _SIZE_SUFFIX = {"word": "w", "dword": "l", "qword": "q"}
 NARROW = {1: 0x55, 2: 0x4321}
 """Stand-ins for numbers that are not known where there is room for so many bytes only."""
-_ACCUMULATORS = frozenset(["rax", "eax", "ax"])
-_MARK = 0x12345678
-"""Displacement by which an address is found again in the bytes."""
 _MAXIMUM_REQUEST = 240
 
 
@@ -159,75 +99,6 @@ class Encoded:
 
     code: bytes
     backend: str = "cyclelens"
-
-
-@dataclass(frozen=True, slots=True)
-class Jump:
-    """A direct jump; its bytes come from the layout."""
-
-    mnemonic: str
-    forms: JumpForms
-    target: Target
-
-    @property
-    def sizes(self) -> tuple[int, int]:
-        """Bytes of the short and of the near form; 0 for one that it does not have, or may not take."""
-        short, near = self.forms.short, self.forms.near
-        is_near = self.target.near and near is not None
-        return (
-            len(short) + 1 if short is not None and not is_near else 0,
-            len(near) + 4 if near is not None else 0,
-        )
-
-    def encode(self, size: int, distance: int) -> bytes:
-        """The form of so many bytes. ``distance``: bytes from its end to the target."""
-        if size == self.sizes[1]:
-            assert self.forms.near is not None
-            return self.forms.near + (distance % (1 << 32)).to_bytes(4, "little")
-        assert self.forms.short is not None
-        return self.forms.short + (distance % 256).to_bytes(1, "little")
-
-
-class Repair(Enum):
-    """What has to be done to the assembler's bytes."""
-
-    NONE = 0
-    ABSOLUTE = 1
-    """Turn ``[reg*2 + mark]`` into an absolute address."""
-    NOP_MEMORY = 2
-    """Turn a LEA into a NOP of the same address."""
-    NOP_REGISTER = 3
-    """Turn a NOT into a NOP of the same register."""
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What to ask the assembler, and what the answer has to say."""
-
-    request: Request | None
-    """For Keystone; None if only the fallback can know this."""
-    mnemonic: str
-    operands: tuple[Operand, ...]
-    """In Intel order."""
-    prefix: bytes
-    repair: Repair = Repair.NONE
-    fallback: Request | None = None
-    """For GNU as: the statement without any of the ways around Keystone's defects."""
-    reason: str = ""
-    """Why Keystone is not asked."""
-    key: tuple[Dialect, str, bool] | None = None
-    """Under which the answer may be remembered, because it is the same wherever the statement stands."""
-    narrower: Question | None = None
-    """The same with a smaller stand-in for a number that is not known, for what has no room for 32 bits."""
-    before: bytes = b""
-    """Another instruction that its name stands for, too."""
-    is_nasm: bool = False
-    """The order of prefixes is NASM's, and moves between registers have the form that loads, even if the
-    other one is shorter."""
-
-
-class MismatchError(OperandError):
-    """The assembler's bytes say something else than the text."""
 
 
 def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Question:
@@ -292,7 +163,7 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Quest
         # NASM first takes the number for a long one, and jumps around it may stay as long as they are then.
         raise UnsupportedError("A constant that is set further down is left to NASM.")
     if dialect.is_nasm:
-        operands = _as_nasm_chooses(mnemonic, operands)
+        operands = as_nasm_chooses(mnemonic, operands)
     if branch and len(operands) == 1 and isinstance(operands[0], Target):
         if dialect.is_gnu and "notrack" in named:
             raise OperandError(f"GNU as takes no 'notrack' before a direct '{mnemonic}'.")
@@ -302,7 +173,7 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Quest
         raise OperandError(f"'{mnemonic}' does not say its size: add a suffix.")
     if (code := _string(mnemonic, operands)) is not None:
         return Encoded(prefixed(prefix, code, is_nasm=dialect.is_nasm))
-    if dialect.is_gnu and (code := _shortest(mnemonic, operands)):
+    if dialect.is_gnu and (code := shortest(mnemonic, operands)):
         return Encoded(prefixed(prefix, code))
     if _STRING.fullmatch(mnemonic) or mnemonic in ("xlat", "xlatb"):
         _check_implied_address(mnemonic, operands)
@@ -444,51 +315,6 @@ def _string(mnemonic: str, operands: Sequence[Operand]) -> bytes | None:
     return {2: b"\x66", 8: b"\x48"}.get(size[0], b"") + bytes([opcode])
 
 
-def _as_nasm_chooses(mnemonic: str, operands: Sequence[Operand]) -> list[Operand]:
-    """Operands for which the assemblers that are asked make what NASM makes of the ones that are written.
-    Raises UnsupportedError."""
-    if any(_is_narrow(operand) for operand in operands):
-        raise UnsupportedError("The order of prefixes of a 32-bit address is left to NASM.")
-    chosen = [
-        _without_scale(operand) if isinstance(operand, Memory) and operand.base is None else operand
-        for operand in operands
-    ]
-    if len(chosen) != 2:
-        return chosen
-    target, source = chosen
-    if mnemonic == "mov" and isinstance(source, Immediate) and not source.is_address:
-        # The upper half becomes zero by itself.
-        return [_narrowed(target), source] if 0 <= source.value < 1 << 32 else chosen
-    if mnemonic == "xchg" and isinstance(target, Register) and isinstance(source, Register):
-        return chosen if {target.name, source.name} & _ACCUMULATORS else [source, target]
-    return chosen
-
-
-def _is_narrow(operand: Operand) -> bool:
-    """Is it an address of 32 bits?"""
-    if not isinstance(operand, Memory):
-        return False
-    return 32 in (registers.width(operand.base or ""), registers.width(operand.index or ""))
-
-
-def _without_scale(memory: Memory) -> Memory:
-    """``[rax*2]`` as ``[rax+rax]``, and ``[rax*1]`` as ``[rax]``."""
-    if memory.index is None or memory.index in registers.VECTOR_INDEXES or memory.scale > 2:
-        return memory
-    index = memory.index if memory.scale == 2 else None
-    return replace(memory, base=memory.index, index=index, scale=1)
-
-
-def _shortest(mnemonic: str, operands: Sequence[Operand]) -> bytes:
-    """What GNU as takes for an instruction that has a shorter form than its own; empty for all others."""
-    if mnemonic == "int" and operands == [Immediate(3)]:
-        return b"\xcc"
-    if mnemonic in ("xchg", "xchgq", "xchgw") and len(operands) == 2 and operands[0] == operands[1]:
-        name = operands[0].name if isinstance(operands[0], Register) else ""
-        return {"rax": b"\x90", "ax": b"\x66\x90"}.get(name, b"")
-    return b""
-
-
 def _question(
     mnemonic: str, operands: list[Operand], prefix: bytes, dialect: Dialect, indirect: bool
 ) -> Question:
@@ -501,21 +327,22 @@ def _question(
     if not att and _TO_INTEGER.fullmatch(mnemonic) and isinstance(operands[-1], Memory):
         return _question(mnemonic, operands[::-1], prefix, ATT, False)
     asked = list(operands)
-    if mnemonic in ("mov", "movq") and any(_is_segment(operand) for operand in operands):
+    if mnemonic in ("mov", "movq") and any(is_segment(operand) for operand in operands):
         # The 64-bit form has a prefix that changes nothing; GNU as leaves it out.
         mnemonic = "mov"
-        asked = [_narrowed(operand) for operand in operands]
+        asked = [narrowed(operand) for operand in operands]
     repair = Repair.NONE
     for number, operand in enumerate(operands):
         if isinstance(operand, Memory) and operand.is_absolute and mnemonic != "movabs":
             if not -(1 << 31) <= operand.displacement < (1 << 31):
                 message = "An address of more than 32 bits needs 'movabs'."
                 named = {one.name for one in operands if isinstance(one, Register)}
+                is_cut = mnemonic == "lea" and not (dialect.is_gnu and 64 in map(registers.width, named))
                 # Only these have a form with 64 bits, and one that cuts them.
-                if mnemonic == "lea" or (mnemonic.startswith("mov") and named & {*_ACCUMULATORS, "al"}):
+                if is_cut or (mnemonic.startswith("mov") and named & {*ACCUMULATORS, "al"}):
                     raise UnsupportedError(message)
                 raise OperandError(message)
-            asked[number] = Memory(index="rax", scale=2, displacement=_MARK, size=operand.size)
+            asked[number] = Memory(index="rax", scale=2, displacement=MARK, size=operand.size)
             repair = Repair.ABSOLUTE
     if att:
         rendered = [render_att(operand, indirect=indirect) for operand in asked]
@@ -538,21 +365,6 @@ def _is_dword(operand: Operand) -> bool:
     if isinstance(operand, Memory):
         return operand.size == "dword"
     return isinstance(operand, Register) and registers.width(operand.name) == 32
-
-
-def _is_general(operand: Operand) -> bool:
-    return isinstance(operand, Register) and registers.width(operand.name) > 0
-
-
-def _is_segment(operand: Operand) -> bool:
-    return isinstance(operand, Register) and operand.name in registers.SEGMENTS
-
-
-def _narrowed(operand: Operand) -> Operand:
-    """The 32-bit register of a 64-bit one."""
-    if not isinstance(operand, Register) or registers.width(operand.name) != 64:
-        return operand
-    return Register(f"{operand.name}d" if operand.name[1].isdigit() else f"e{operand.name[1:]}")
 
 
 def _scalar_vector(mnemonic: str, operands: Sequence[Operand], prefix: bytes) -> Question:
@@ -602,60 +414,3 @@ def _nop(mnemonic: str, operand: Operand, prefix: bytes) -> Question:
     target = {"w": "%ax", "l": "%eax", "q": "%rax"}[suffix]
     statement = f"lea{suffix} {render_att(operand, indirect=False)},{target}"
     return Question(("att", statement), "nop", (operand,), prefix, Repair.NOP_MEMORY)
-
-
-def finish(question: Question, answer: bytes) -> bytes:
-    """The statement's bytes from the assembler's answer. Raises MismatchError."""
-    code = answer
-    if question.repair is Repair.ABSOLUTE:
-        code = _absolute(question, answer)
-    elif question.repair is Repair.NOP_MEMORY:
-        at = answer.index(b"\x8d")
-        code = answer[:at] + b"\x0f\x1f" + answer[at + 1 :]
-    elif question.repair is Repair.NOP_REGISTER:
-        at = answer.index(b"\xf7")
-        code = answer[:at] + b"\x0f\x1f" + bytes([answer[at + 1] & 0xC7])
-    if any(_is_segment(operand) for operand in question.operands) and not _is_general(question.operands[0]):
-        # Only a general-purpose register gets more than the 16 bits of a segment register.
-        code = code.removeprefix(b"\x66")
-    code = prefixed(question.prefix, code, is_nasm=question.is_nasm)
-    assert question.request is not None, "Keystone answers only what it was asked"
-    wrong = mismatch(question.mnemonic, question.operands, question.request[0] == "att", code)
-    if wrong:
-        raise MismatchError(f"The built-in assembler got this wrong ({wrong}); its bytes are not used.")
-    return question.before + (_loading(code) if question.is_nasm else code)
-
-
-def finish_fallback(question: Question, answer: bytes, *, cut: bool = False) -> bytes:
-    """The same for the fallback's answer, which may be an AVX-512 form. ``cut``: numbers may be cut. Raises
-    MismatchError, and UnsupportedError for what the decoder cannot read."""
-    code = prefixed(question.prefix, answer, is_nasm=question.is_nasm)
-    if is_apx(code):
-        raise UnsupportedError(APX)
-    assert question.fallback is not None, "the fallback answers only what it was asked"
-    wrong = mismatch(
-        question.mnemonic, question.operands, question.fallback[0] == "att", code, evex=True, cut=cut
-    )
-    if wrong:
-        raise MismatchError(f"The assembler got this wrong ({wrong}); its bytes are not used.")
-    return question.before + (_loading(code) if question.is_nasm else code)
-
-
-def _loading(code: bytes) -> bytes:
-    """A move between vector registers in the form that loads."""
-    if len(code) != 4 or code[0] != _VEX2 or code[1] & 0x80 or code[3] < 0xC0 or code[2] not in _STORING:
-        return code
-    target, source = code[3] & 7, code[3] >> 3 & 7
-    registers_byte = bytes([0xC0 | target << 3 | source])
-    return bytes([_VEX3, 0xC1, code[1] & 0x7F, _STORING[code[2]]]) + registers_byte
-
-
-def _absolute(question: Question, answer: bytes) -> bytes:
-    mark = _MARK.to_bytes(4, "little")
-    at = answer.find(mark)
-    # SIB: index rax, scale 2, no base -> no index, no base.
-    if at < 1 or answer[at - 1] != 0x45 or answer.find(mark, at + 1) >= 0:
-        raise MismatchError("The built-in assembler cannot encode this absolute address.")
-    memory = next(operand for operand in question.operands if isinstance(operand, Memory))
-    address = (memory.displacement % (1 << 32)).to_bytes(4, "little")
-    return answer[: at - 1] + b"\x25" + address + answer[at + 4 :]

@@ -16,7 +16,7 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from cyclelens.analyzer.assembly.directives import Alignment
-from cyclelens.analyzer.assembly.instructions import Jump
+from cyclelens.analyzer.assembly.jumps import Jump
 
 MAXIMUM_PASSES = 500
 """Passes after which a layout that never comes to rest is given up; real code needs three or four."""

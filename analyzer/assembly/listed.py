@@ -11,12 +11,12 @@ from typing import NamedTuple
 from cyclelens.analyzer.assembly import control_flow
 from cyclelens.analyzer.assembly.blocks import FoundRuns
 from cyclelens.analyzer.assembly.decoder import decode
-from cyclelens.analyzer.assembly.instructions import JUMPS, Jump
+from cyclelens.analyzer.assembly.jumps import JUMPS, Jump
 from cyclelens.analyzer.assembly.layout import Piece
 from cyclelens.analyzer.assembly.listings import Listed, Listing
 from cyclelens.analyzer.assembly.loops import FoundLoop, described, name_loops
 from cyclelens.analyzer.assembly.machine_flow import PADDING, MachineCode, Surroundings, code_of
-from cyclelens.analyzer.assembly.operands import Target
+from cyclelens.analyzer.assembly.operand_types import Target
 from cyclelens.analyzer.assembly.regions import MAXIMUM_REGIONS, Span
 from cyclelens.analyzer.assembly.scanner import Lines
 from cyclelens.analyzer.model.instruction import Instruction

@@ -16,7 +16,8 @@ from cyclelens.analyzer.assembly.blocks import FoundRuns
 from cyclelens.analyzer.assembly.branching import Ending, of_blocks
 from cyclelens.analyzer.assembly.control_flow import Kind, kind_of
 from cyclelens.analyzer.assembly.decoder import decode
-from cyclelens.analyzer.assembly.elf import Function, LinePlace, ObjectFile, ObjectFileError
+from cyclelens.analyzer.assembly.elf import ObjectFile
+from cyclelens.analyzer.assembly.elf_format import Function, LinePlace, ObjectFileError
 from cyclelens.analyzer.assembly.loop_parts import Loop, is_in_one_piece, scattered
 from cyclelens.analyzer.assembly.loops import FoundLoop, MadeLoop, branchings, described
 from cyclelens.analyzer.assembly.machine_data import without_data
@@ -176,11 +177,11 @@ class _Listing:
 
 
 def regions_of(
-    file: ObjectFile, functions: Iterable[Function], regions: str = "markers", *, whole: bool = False
+    file: ObjectFile, functions: Iterable[Function], regions: str = "auto", *, whole: bool = False
 ) -> AssembledFile:
     """The regions of functions. ``regions``: ``loops`` and ``both`` (with IACA's markers) as for texts;
-    ``markers`` takes the loops of a function that has no markers. ``whole``: a function without loops is a
-    region too. Raises ``ObjectFileError`` if code cannot be read.
+    ``auto`` and ``markers`` take the loops of a function that has no markers. ``whole``: a function without
+    loops is a region too. Raises ``ObjectFileError`` if code cannot be read.
     """
     found: list[Region] = []
     ways: list[Branching] = []
@@ -273,19 +274,20 @@ def _named(
     marked = [] if regions == "loops" else list(_marked(file.code(function), function, listing))
     for number, run in enumerate(marked, 1):
         yield f"{name}.iaca-{number}", _cut(listing, run), None
-    if marked and regions == "markers":
+    if marked and regions in ("auto", "markers"):
         return
     inside = {at for run in marked for at in run}
     mine = [loop for loop in loops if loop.lowest in own and loop.lowest not in inside]
+    marks = [] if regions == "loops" else file.marks(function)
+    if marks:
+        yield from _between(listing, own, mine, marks)
+        if regions in ("auto", "markers"):
+            return
     counts = Counter[str]()
     for loop in mine:
-        parts, is_path = loop.parts()
-        runs = [range(*part.block) for part in parts]
         kind = "outer" if loop.inner else "loop"
         counts[kind] += 1
-        code = FoundRuns([[at for run in runs for at in run]] if is_path else runs)
-        code = code if is_path else FoundRuns(runs, range(1, len(runs) + 1))
-        yield f"{name}.{kind}-{counts[kind]}", code, described(loop, is_path, listing.jump)
+        yield _of_loop(listing, loop, f"{name}.{kind}-{counts[kind]}")
     if whole and not mine and not marked:
         last = own.stop
         while last > own.start and is_padding(listing.machine.instructions[last - 1]):
@@ -294,6 +296,31 @@ def _named(
             run = [at for at in range(own.start, last) if listing.machine.instructions[at] is not None]
             # Ways out of a loop are taken to fall through; those of a whole function end their block.
             yield name, _cut(listing, run, {at for at in run if listing.is_way_out(at)}), None
+
+
+def _between(
+    listing: _Listing, own: range, loops: Sequence[Loop], marks: Iterable[tuple[str, int, int]]
+) -> Iterator[_Named]:
+    """The loops between marks by the mark's name, with numbers if there are several; where there is no loop,
+    all that stands there."""
+    addresses = listing.machine.addresses
+    for name, first, end in marks:
+        found = [loop for loop in loops if first <= addresses[loop.lowest] < end]
+        for number, loop in enumerate(found, 1):
+            yield _of_loop(listing, loop, name if len(found) == 1 else f"{name}-{number}")
+        if not found:
+            inside = [at for at in own if first <= addresses[at] < end]
+            run = [at for at in inside if listing.machine.instructions[at] is not None]
+            if run:
+                yield name, _cut(listing, run), None
+
+
+def _of_loop(listing: _Listing, loop: Loop, name: str) -> _Named:
+    parts, is_path = loop.parts()
+    runs = [range(*part.block) for part in parts]
+    code = FoundRuns([[at for run in runs for at in run]] if is_path else runs)
+    code = code if is_path else FoundRuns(runs, range(1, len(runs) + 1))
+    return name, code, described(loop, is_path, listing.jump)
 
 
 def _cut(listing: _Listing, run: Sequence[int], leaving: Collection[int] = ()) -> FoundRuns:

@@ -8,113 +8,22 @@ kept as decorations of the operand that they stand at.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
-from typing import Protocol
+from dataclasses import replace
 
 from cyclelens.analyzer.assembly import registers
 from cyclelens.analyzer.assembly.expressions import ExpressionError, Value
-
-
-class OperandError(ValueError):
-    """An operand that is not understood; the message is meant for the user."""
-
-
-class UnsupportedError(ValueError):
-    """A statement that is understood but beyond the assembler."""
-
-
-class Scope(Protocol):
-    """What symbols mean at one place of the text."""
-
-    dot: int
-    """Bytes of the statement in front of what ``.`` means."""
-
-    def evaluate(self, text: str) -> Value:
-        """What an expression is as far as GNU as knows when it reads this place. Raises ExpressionError."""
-
-    def final(self, text: str) -> Value:
-        """What it is once all of the text is read. Raises ExpressionError."""
-
-    looks_ahead: bool
-    """A symbol matters that is set further down, which only NASM knows by now."""
-
-    @property
-    def is_whole(self) -> bool:
-        """Is all of the text read, and everything in its place?"""
-
-    @property
-    def names_registers(self) -> bool:
-        """May a name stand for a register?"""
-
-    def is_set(self, name: str) -> bool:
-        """Is a symbol given a value before this place?"""
-
-    def register(self, name: str) -> str | None:
-        """The register that a name was given to (``a = %rax``), in lower case without ``%``."""
-
-    def stand_in(self, text: str, value: Value, base: int, *, immediate: bool = False) -> int:
-        """The number that takes the place of an expression without a constant value: ``base`` and something
-        small, always the same for the same symbol, far apart for different ones. ``base`` is 0 for what is
-        relative to the instruction pointer."""
-
-
-ABSOLUTE_BASE = 0x1000_0000
-"""Added to stand-ins for absolute addresses, so that they need 32 bits, as the real ones do."""
-
-
-@dataclass(frozen=True, slots=True)
-class Register:
-    """A register by its lower-case name without ``%``."""
-
-    name: str
-    decorations: tuple[str, ...] = ()
-    """What stands in braces behind it, without braces and ``%``: ``k1``, ``z``."""
-
-
-@dataclass(frozen=True, slots=True)
-class Immediate:
-    """A number, or the stand-in for an address."""
-
-    value: int
-    is_address: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Memory:
-    """A memory operand. ``size`` is the Intel dialect's size word, lower case; None if not written."""
-
-    segment: str | None = None
-    base: str | None = None
-    index: str | None = None
-    scale: int = 1
-    displacement: int = 0
-    size: str | None = None
-    decorations: tuple[str, ...] = ()
-    """As for registers; ``1to16``, or ``bcst`` where the Intel dialect says it with the size."""
-
-    @property
-    def is_absolute(self) -> bool:
-        """Neither base nor index."""
-        return self.base is None and self.index is None
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """The target of a direct jump: an expression, not looked at yet."""
-
-    text: str
-    near: bool = False
-    """``near`` was written: no short form."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rounding:
-    """``{rn-sae}`` or ``{sae}`` as an operand of its own."""
-
-    text: str
-
-
-Operand = Register | Immediate | Memory | Target | Rounding
+from cyclelens.analyzer.assembly.operand_types import (
+    ABSOLUTE_BASE,
+    Immediate,
+    Memory,
+    Operand,
+    OperandError,
+    Register,
+    Rounding,
+    Scope,
+    Target,
+    UnsupportedError,
+)
 
 _SIZES = {
     "byte": "byte",
@@ -139,7 +48,7 @@ _SIZE_WITHIN = re.compile(r"\[\s*(\w+\s+ptr)\b", re.IGNORECASE)
 _SEGMENT = re.compile(r"%?([c-gs]s)\s*:\s*", re.IGNORECASE)
 _REGISTER_IN = re.compile(r"%\s*[A-Za-z]\w*")
 _BARE_WORD = re.compile(r"(?<![%\w.$@])[A-Za-z]\w*(?![\w.$@])")
-_LABEL = re.compile(r"(?<![\w.$])(?:\.|\d+[bf]|[A-Za-z_.$][\w.$]+)(?![\w.$])")
+_LABEL = re.compile(r"(?<![\w.$])(?:\.|\d+[bf]|[A-Za-z_]|[A-Za-z_.$][\w.$]+)(?![\w.$])")
 _OPERATORS = "+-*/%&|^<>!~"
 _PARENTHESISED = re.compile(r"\([^()]*\)")
 _OFFSET = re.compile(r"offset\b\s*(?:flat\s*:\s*)?", re.IGNORECASE)
@@ -326,11 +235,17 @@ def _plain_intel(text: str, scope: Scope, *, branch: bool, relative: bool) -> Op
     if branch and segment is None and size is None:
         return Target(text, near)
     value = _evaluate(text, scope)
+    names = _LABEL.findall(text) if value.later or (value.is_constant and "-" in text) else []
+    set_names = [name for name in names if scope.is_set(name)]
     if value.is_constant and segment is None and size is None:
+        if any(not _evaluate(name, scope).is_constant for name in set_names):
+            raise UnsupportedError(
+                "GNU as takes the distance of a symbol to another name of it for an address."
+            )
         return Immediate(value.constant)
     if value.later and segment is None and size is None:
         # What is more than an address and a number is a number to GNU as, however it comes out.
-        if any(scope.is_set(name) for name in _LABEL.findall(text)):
+        if set_names:
             raise UnsupportedError("Whether this is a number or an address to GNU as cannot be told.")
         return _immediate(text, scope)
     return Memory(segment, displacement=_displacement(text, scope, relative=False), size=size)
@@ -487,65 +402,3 @@ def _decorated(operand: Operand, decorations: tuple[str, ...]) -> Operand:
     if not isinstance(operand, Register | Memory):
         raise OperandError("Braces belong behind a register or an address.")
     return replace(operand, decorations=operand.decorations + decorations)
-
-
-def needs_evex(operand: Operand) -> bool:
-    """Can only AVX-512 (or a mask register) say this?"""
-    if isinstance(operand, Rounding):
-        return True
-    if isinstance(operand, Register):
-        return operand.name in registers.EVEX_ONLY or bool(operand.decorations)
-    return isinstance(operand, Memory) and (operand.index in registers.EVEX_ONLY or bool(operand.decorations))
-
-
-def _braces(decorations: tuple[str, ...], percent: str) -> str:
-    return "".join(f"{{{percent if word[0] == 'k' else ''}{word}}}" for word in decorations if word != "bcst")
-
-
-def _hexadecimal(number: int) -> str:
-    if number >= 1 << 63:
-        number -= 1 << 64
-    return f"-0x{-number:x}" if number < 0 else f"0x{number:x}"
-
-
-def render_att(operand: Operand, *, indirect: bool) -> str:
-    """AT&T text of an operand; segments are left out (they become a prefix byte)."""
-    star = "*" if indirect else ""
-    if isinstance(operand, Register):
-        return f"{star}%{operand.name}{_braces(operand.decorations, '%')}"
-    if isinstance(operand, Rounding):
-        return f"{{{operand.text}}}"
-    if isinstance(operand, Immediate):
-        return f"${_hexadecimal(operand.value)}"
-    if isinstance(operand, Target):
-        raise OperandError("A jump target is not expected here.")
-    braces = _braces(operand.decorations, "%")
-    displacement = _hexadecimal(operand.displacement) if operand.displacement else ""
-    base = f"%{operand.base}" if operand.base else ""
-    if operand.is_absolute:
-        return f"{star}{_hexadecimal(operand.displacement)}{braces}"
-    if operand.base in ("rip", "eip"):
-        displacement = _hexadecimal(operand.displacement)
-    index = f",%{operand.index},{operand.scale}" if operand.index else ""
-    return f"{star}{displacement}({base}{index}){braces}"
-
-
-def render_intel(operand: Operand) -> str:
-    """Intel text of an operand; segments are left out (they become a prefix byte)."""
-    if isinstance(operand, Register):
-        return operand.name + _braces(operand.decorations, "")
-    if isinstance(operand, Rounding):
-        return f"{{{operand.text}}}"
-    if isinstance(operand, Immediate):
-        return _hexadecimal(operand.value)
-    if isinstance(operand, Target):
-        raise OperandError("A jump target is not expected here.")
-    parts = [operand.base] if operand.base else []
-    if operand.index:
-        parts.append(f"{operand.index}*{operand.scale}")
-    if operand.displacement or not parts or operand.base in ("rip", "eip"):
-        parts.append(_hexadecimal(operand.displacement))
-    pointer = "bcst" if "bcst" in operand.decorations else "ptr"
-    size = f"{operand.size} {pointer} " if operand.size else ""
-    address = "+".join(parts).replace("+-", "-")
-    return f"{size}[{address}]{_braces(operand.decorations, '')}"

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from itertools import compress, product
 
-from cyclelens.analyzer.assembly.operands import OperandError, UnsupportedError
+from cyclelens.analyzer.assembly.operand_types import OperandError, UnsupportedError
 
 PREFIXES = {
     "lock": 0xF0,

@@ -8,43 +8,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from dataclasses import replace
 
 from cyclelens.analyzer.assembly import macros, registers
-from cyclelens.analyzer.assembly.dialect import ATT, Dialect, of_directive
-from cyclelens.analyzer.assembly.expressions import LATER, ExpressionError, Value, evaluate
+from cyclelens.analyzer.assembly.dialect import Dialect, of_directive
+from cyclelens.analyzer.assembly.expressions import LATER, ExpressionError, Value
 from cyclelens.analyzer.assembly.macros import Macro, MacroError
-from cyclelens.analyzer.assembly.program import (
-    CODE_SECTION,
-    Assigned,
-    Found,
-    Kind,
-    Label,
-    Program,
-    Statement,
+from cyclelens.analyzer.assembly.parsed import parse
+from cyclelens.analyzer.assembly.part import (
+    MAXIMUM_EXPANDED,
+    MAXIMUM_EXPANDED_TEXT,
+    MAXIMUM_STATEMENTS,
+    Condition,
+    Pushed,
+    Reading,
+    State,
 )
+from cyclelens.analyzer.assembly.program import Assigned, Kind, Program, Statement
 from cyclelens.analyzer.assembly.scanner import BLOCK_EDGE, Part, RawStatement
-from cyclelens.analyzer.assembly.scope import DistanceAt, StatementScope
+from cyclelens.analyzer.assembly.scope import DistanceAt
 
-MAXIMUM_STATEMENTS = 200_000
-"""Statements after unrolling; a `.rept` that would make more is left alone and reported where it matters."""
-MAXIMUM_EXPANDED = 100_000
-"""Statements that macros may make in one file."""
-MAXIMUM_EXPANDED_TEXT = 4_000_000
-"""Characters of them."""
 _POLL_EVERY = 4096
 _MAXIMUM_NESTING = 40
 
-_LABEL = re.compile(r'\s*("[^"\n]*"|[A-Za-z_.$?@][\w.$?@]*|\d+)\s*:(?!:)')
-_ASSIGNMENT = re.compile(r"\s*([A-Za-z_.$][\w.$]*)\s*==?(?!=)\s*(.*)", re.DOTALL)
-_EQU = re.compile(r"\s*([A-Za-z_.$][\w.$]*)\s+equ\s+(.*)", re.DOTALL | re.IGNORECASE)
-_DIRECTIVE = re.compile(r"\.([A-Za-z_][\w.]*|\d+byte)\s*(.*)", re.DOTALL)
-_NASM_DIRECTIVE = re.compile(
-    r"\s*\[?\s*(section|segment|global|extern|bits|use64|default|cpu|align)\b\s*(.*)",
-    re.DOTALL | re.IGNORECASE,
-)
-_STORED = frozenset(["set", "equ", "equiv", "eqv"])
 _DECLARING = frozenset(["globl", "global", "extern", "comm", "lcomm", "local", "hidden", "weak"])
 _ARCHITECTURE_NAMES = """
 default push pop generic64 pentiumpro pentiumii pentiumiii pentium4 prescott nocona yonah core merom core2
@@ -72,153 +58,6 @@ _IF_EDGE = re.compile(rf"\s*\.({'|'.join(sorted(_IF_WORDS))})\b", re.IGNORECASE)
 _FIRST_WORD = re.compile(r"[\w.$]*")
 
 
-class _Condition(NamedTuple):
-    """An open `.if`."""
-
-    statement: Statement
-    active: bool
-    """Is this branch assembled? Never within a branch that is not."""
-    taken: bool
-    """Was one of the branches?"""
-    outer: _Condition | None
-    depth: int
-    known: bool = True
-    """False: the condition cannot be told here, all branches are read."""
-
-
-_Section = tuple[str, int]
-"""A section and a subsection of it."""
-
-
-class _Pushed(NamedTuple):
-    """What `.popsection` goes back to."""
-
-    section: _Section
-    previous: _Section
-    outer: _Pushed | None
-
-
-@dataclass(slots=True, eq=False)
-class _State:
-    """What a statement means depends on, besides symbols."""
-
-    dialect: Dialect
-    section: _Section = (CODE_SECTION, 0)
-    previous: _Section = (CODE_SECTION, 0)
-    pushed: _Pushed | None = None
-    condition: _Condition | None = None
-    alternate: bool = False
-    """Between `.altmacro` and `.noaltmacro`."""
-    macros: int = 0
-    """A hash of all definitions of macros so far."""
-
-    def is_same(self, other: _State) -> bool:
-        """Does all that follows mean the same?"""
-        return (
-            self.dialect == other.dialect
-            and (self.section, self.previous) == (other.section, other.previous)
-            and self.pushed is other.pushed
-            and self.condition is other.condition
-            and self.alternate == other.alternate
-            and self.macros == other.macros
-        )
-
-
-@dataclass(slots=True, eq=False)
-class _Reading(Found):
-    """What became of a part of the text, and of what else that depends."""
-
-    program: Program = field(default_factory=Program)
-    """What stands before."""
-    entry: _State = field(default_factory=lambda: _State(ATT))
-    state: _State = field(default_factory=lambda: _State(ATT))
-    """At the end, once it is read."""
-    number: int = 0
-    """Uses of macros before."""
-    measure: Callable[[Program], DistanceAt] | None = None
-    """For conditions on the distance of two labels."""
-    asked: dict[str, tuple[Assigned | None, bool]] = field(default_factory=dict)
-    """Symbols of what stands before: what they are set to, and whether there is a label."""
-    is_numbered: bool = False
-    """Something is called after the number of a macro's use."""
-    is_limited: bool = False
-    """Something was left out because of a limit."""
-    is_measured: bool = False
-    """Something depends on the sizes of statements."""
-    left: bool = False
-    """`.exitm`: the rest of this expansion is not read."""
-    _latest: dict[str, Assigned] = field(default_factory=dict)
-    _named: set[str] = field(default_factory=set)
-
-    def assign(self, name: str, assigned: Assigned) -> None:
-        """From the next statement on the symbol is set to this."""
-        self.assignments.append((name, len(self.statements), assigned))
-        self._latest[name] = assigned
-
-    def assigned(self, name: str) -> Assigned | None:
-        """What a symbol is set to by now."""
-        return self._latest[name] if name in self._latest else self._ask(name)[0]
-
-    def add_label(self, name: str, start: int, end: int) -> None:
-        """The next statement has this label."""
-        self.labels.append((name, Label(len(self.statements), self.state.section[0], start, end)))
-        self._named.add(name)
-
-    def is_label(self, name: str) -> bool:
-        """Is there such a label by now?"""
-        return name in self._named or self._ask(name)[1]
-
-    def macro(self, name: str) -> Macro | None:
-        """The macro of this name, in lower case."""
-        return self.macros[name] if name in self.macros else self.program.macros.get(name)
-
-    def evaluate(self, text: str) -> Value:
-        """An expression as it is known by now, without the distances of labels. Raises ExpressionError."""
-        dialect = self.state.dialect
-        words = not (dialect.is_att or dialect.is_nasm)
-        return evaluate(text, self._lookup, words=words, suffixes=not dialect.is_gnu, nasm=dialect.is_nasm)
-
-    def constant(self, text: str) -> int:
-        """The value of an expression that has to be known by now. Raises ExpressionError."""
-        value = self.evaluate(text)
-        if value.later and self.measure is not None:
-            self.is_measured = True
-            program = self.program.copy()
-            program.add(self.so_far(), 0)
-            scope = StatementScope(program, len(program.statements) - 1, self.measure(program))
-            value = scope.evaluate(text)
-        if not value.is_constant:
-            raise ExpressionError(f"'{value.symbol or text.strip()[:40]}' has no constant value.")
-        return value.constant
-
-    def _lookup(self, name: str) -> Value | None:
-        assigned = self.assigned(name)
-        if assigned is None:
-            return None
-        return LATER if assigned.value is None else assigned.value
-
-    def _ask(self, name: str) -> tuple[Assigned | None, bool]:
-        if name not in self.asked:
-            self.asked[name] = self.program.latest(name), self.program.has_label(name)
-        return self.asked[name]
-
-    def holds(self, program: Program, state: _State) -> bool:
-        """Would the part become the same behind this program?"""
-        return (
-            not self.is_limited
-            and not self.is_measured
-            and self.entry.is_same(state)
-            and (not self.is_numbered or self.number == program.expansions)
-            and len(program.statements) + len(self.statements) <= MAXIMUM_STATEMENTS
-            and program.expanded + self.expanded <= MAXIMUM_EXPANDED
-            and program.expanded_text + self.expanded_text <= MAXIMUM_EXPANDED_TEXT
-            and all(
-                (program.latest(name), program.has_label(name)) == answer
-                for name, answer in self.asked.items()
-            )
-        )
-
-
 def build(
     parts: Iterable[tuple[int, Part]],
     dialect: Dialect,
@@ -229,11 +68,11 @@ def build(
     same here is not read again. Stops early when ``cancel()`` turns true. ``measure``: tells the distances of
     labels that stand in what has been read."""
     program = Program()
-    state = _State(dialect)
+    state = State(dialect)
     for offset, part in parts:
-        reading: _Reading | None = part.reading
+        reading: Reading | None = part.reading
         if reading is None or not reading.holds(program, state):
-            reading = _Reading(
+            reading = Reading(
                 program=program,
                 entry=state,
                 state=replace(state),
@@ -254,7 +93,7 @@ def build(
 _NOTHING = Program()
 
 
-def _read(part: _Reading, raw: Sequence[RawStatement], cancel: Callable[[], bool], depth: int) -> None:
+def _read(part: Reading, raw: Sequence[RawStatement], cancel: Callable[[], bool], depth: int) -> None:
     state = part.state
     ends: dict[int, int] | None = None
     position = 0
@@ -312,11 +151,11 @@ def _read(part: _Reading, raw: Sequence[RawStatement], cancel: Callable[[], bool
             _follow(part, statement, state)
 
 
-def _used_macro(part: _Reading, statement: Statement) -> Macro | None:
+def _used_macro(part: Reading, statement: Statement) -> Macro | None:
     return part.macro(_FIRST_WORD.match(statement.text)[0].lower())  # type: ignore[index]
 
 
-def _define(part: _Reading, statement: Statement, body: Sequence[RawStatement]) -> None:
+def _define(part: Reading, statement: Statement, body: Sequence[RawStatement]) -> None:
     try:
         macro = macros.define(statement.arguments, body)
     except MacroError as error:
@@ -328,7 +167,7 @@ def _define(part: _Reading, statement: Statement, body: Sequence[RawStatement]) 
 
 
 def _expand_macro(
-    part: _Reading,
+    part: Reading,
     macro: Macro,
     statement: Statement,
     item: RawStatement,
@@ -374,7 +213,7 @@ def _expand_macro(
 
 
 def _repeat(
-    part: _Reading,
+    part: Reading,
     statement: Statement,
     body: Sequence[RawStatement],
     cancel: Callable[[], bool],
@@ -426,7 +265,7 @@ def _replaced(raw: RawStatement, values: dict[str, str], number: int) -> RawStat
     return RawStatement(start, text, raw.place or (start, raw.start + len(raw.text.rstrip())))
 
 
-def _report_never_closed(program: Program, condition: _Condition | None) -> None:
+def _report_never_closed(program: Program, condition: Condition | None) -> None:
     """Statements belong to later versions of the text, too: the refused ones of this are others."""
     opened = set()
     while condition is not None:
@@ -445,7 +284,7 @@ def _refuse_open(statement: Statement) -> None:
     statement.refusal = f".{statement.name} is never closed by .endif."
 
 
-def _condition(part: _Reading, statement: Statement) -> None:
+def _condition(part: Reading, statement: Statement) -> None:
     """Open, turn over or close a condition."""
     state, name = part.state, statement.name
     current = state.condition
@@ -463,18 +302,18 @@ def _condition(part: _Reading, statement: Statement) -> None:
     statement.kind = Kind.NOTHING
     depth = current.depth + 1 if current else 1
     if current is not None and not current.active:
-        state.condition = _Condition(statement, False, True, current, depth)
+        state.condition = Condition(statement, False, True, current, depth)
         return
     holds = _met(part, name, statement.arguments)
     if holds is None:
         statement.kind = Kind.DIRECTIVE
         statement.refusal = "This condition cannot be told here: all of its branches are read."
-        state.condition = _Condition(statement, True, True, current, depth, known=False)
+        state.condition = Condition(statement, True, True, current, depth, known=False)
         return
-    state.condition = _Condition(statement, holds, holds, current, depth)
+    state.condition = Condition(statement, holds, holds, current, depth)
 
 
-def _met(part: _Reading, name: str, text: str) -> bool | None:
+def _met(part: Reading, name: str, text: str) -> bool | None:
     """Does a condition hold? None if that cannot be told."""
     text = text.strip()
     if name in ("ifdef", "ifndef", "ifnotdef"):
@@ -505,24 +344,10 @@ def _comparands(text: str) -> tuple[str, str, str]:
     return plain(first), comma, plain(second)
 
 
-class _Parsed(NamedTuple):
-    """What a raw statement is, whatever stands around it; offsets count from its start."""
-
-    labels: tuple[tuple[str, int, int], ...]
-    offset: int
-    """Of the text without labels and blanks."""
-    text: str
-    kind: Kind
-    name: str = ""
-    arguments: str = ""
-    assignment: tuple[str, str] | None = None
-    """Symbol and expression."""
-
-
-def _statement(part: _Reading, raw: RawStatement) -> Statement:
+def _statement(part: Reading, raw: RawStatement) -> Statement:
     """Take the labels off, tell what the rest is, note assignments."""
     state = part.state
-    parsed = _parse(raw.text, state.dialect.is_att)
+    parsed = parse(raw.text, state.dialect.is_att)
     for name, begin, end in parsed.labels:
         part.add_label(name, *(raw.place or (raw.start + begin, raw.start + end)))
     start, stop = raw.place or (raw.start + parsed.offset, -1)
@@ -542,39 +367,7 @@ def _statement(part: _Reading, raw: RawStatement) -> Statement:
     )
 
 
-def _parse(text: str, is_att: bool) -> _Parsed:
-    labels = []
-    position = 0
-    while ":" in text and (match := _LABEL.match(text, position)):
-        name = match[1].strip('"')
-        labels.append((name.lstrip("0") or "0" if name.isdigit() else name, match.start(1), match.end(1)))
-        position = match.end()
-    rest = text[position:].rstrip()
-    stripped = rest.lstrip()
-    found = (tuple(labels), position + len(rest) - len(stripped), stripped)
-    if not stripped or stripped[0] == "/":
-        return _Parsed(*found, Kind.NOTHING)
-    if "=" in stripped and (match := _ASSIGNMENT.fullmatch(stripped)):
-        return _Parsed(*found, Kind.NOTHING, assignment=(match[1], match[2]))
-    if stripped[0] == "." and (match := _DIRECTIVE.fullmatch(stripped)):
-        name, arguments = match[1].lower(), match[2]
-        symbol, _, expression = arguments.partition(",")
-        assignment = (symbol.strip(), expression) if name in _STORED else None
-        return _Parsed(*found, Kind.DIRECTIVE, name, arguments, assignment)
-    if not is_att and (match := _NASM_DIRECTIVE.fullmatch(stripped)):
-        word = match[1].lower()
-        name = {"align": "balign", "global": "globl", "extern": "extern", "default": "default"}.get(
-            word, "section"
-        )
-        is_followed = word in ("section", "segment", "global", "extern", "align", "default")
-        kind = Kind.DIRECTIVE if is_followed else Kind.NOTHING
-        return _Parsed(*found, kind, name, match[2].rstrip("] \t"))
-    if not is_att and (match := _EQU.fullmatch(stripped)):
-        return _Parsed(*found, Kind.NOTHING, assignment=(match[1], match[2]))
-    return _Parsed(*found, Kind.INSTRUCTION)
-
-
-def _assign(part: _Reading, directive: str, name: str, expression: str) -> None:
+def _assign(part: Reading, directive: str, name: str, expression: str) -> None:
     """Keep what a symbol is set to: its value if that is known by now, which may be a register (its name
     behind ``%``)."""
     if not name:
@@ -595,7 +388,7 @@ def _assign(part: _Reading, directive: str, name: str, expression: str) -> None:
     part.assign(name, Assigned(expression, value, directive == "eqv"))
 
 
-def _repeat_count(part: _Reading, statement: Statement) -> int | None:
+def _repeat_count(part: Reading, statement: Statement) -> int | None:
     try:
         count = part.constant(statement.arguments)
     except ExpressionError:
@@ -619,7 +412,7 @@ def _block_ends(raw: Sequence[RawStatement]) -> dict[int, int]:
     return ends
 
 
-def _follow(part: _Reading, statement: Statement, state: _State) -> None:
+def _follow(part: Reading, statement: Statement, state: State) -> None:
     """Sections and syntax switches."""
     name, arguments = statement.name, [match[0].strip() for match in _ARGUMENT.finditer(statement.arguments)]
     if dialect := of_directive(name, statement.arguments):
@@ -644,7 +437,7 @@ def _follow(part: _Reading, statement: Statement, state: _State) -> None:
         state.previous, state.section = state.section, (section, subsection)
     elif name in ("section", "pushsection"):
         if name == "pushsection":
-            state.pushed = _Pushed(state.section, state.previous, state.pushed)
+            state.pushed = Pushed(state.section, state.previous, state.pushed)
         if not arguments:
             return
         subsection, rest = 0, arguments[1:]
@@ -656,7 +449,7 @@ def _follow(part: _Reading, statement: Statement, state: _State) -> None:
         state.previous, state.section = state.section, (section, subsection)
 
 
-def _subsection(part: _Reading, statement: Statement, text: str) -> int:
+def _subsection(part: Reading, statement: Statement, text: str) -> int:
     try:
         return part.constant(text)
     except ExpressionError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from cyclelens.analyzer.assembly import decoder
-from cyclelens.analyzer.assembly.operands import Scope, UnsupportedError
+from cyclelens.analyzer.assembly.operand_types import Scope, UnsupportedError
 from cyclelens.analyzer.suggestions import did_you_mean
 
 APX = "APX (r16 to r31, {nf}, a new destination for the result) is not supported here."

@@ -25,9 +25,11 @@ from cyclelens.analyzer.assembly.directives import (
 )
 from cyclelens.analyzer.assembly.encoding import Content, Encoder, Refused
 from cyclelens.analyzer.assembly.expressions import ExpressionError, Value
-from cyclelens.analyzer.assembly.instructions import NARROW, Encoded, Jump, Question
+from cyclelens.analyzer.assembly.instructions import NARROW, Encoded
+from cyclelens.analyzer.assembly.jumps import Jump
 from cyclelens.analyzer.assembly.layout import Piece
 from cyclelens.analyzer.assembly.program import Kind
+from cyclelens.analyzer.assembly.questions import Question
 from cyclelens.analyzer.assembly.scope import StatementScope
 from cyclelens.analyzer.assembly.sections import SECTION_SIGN, Layouts
 from cyclelens.analyzer.assembly.verify import shortened
@@ -164,6 +166,8 @@ class RegionCode:
             filled_in = found.constant
         elif found.later:
             raise ExpressionError("An expression of several addresses has no constant value here.")
+        elif found.is_relative and not immediate and program.statements[index].dialect.is_intel_gnu:
+            raise ExpressionError("An address in Intel syntax cannot be a distance to another section.")
         elif (
             base == 0
             and found.symbol == SECTION_SIGN + self.section

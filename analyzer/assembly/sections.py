@@ -7,111 +7,32 @@ kept with it and holds in a later version of the text if nothing that was asked 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import partial
-from typing import NamedTuple
 
+from cyclelens.analyzer.assembly.chunks import (
+    LONGEST_INSTRUCTION,
+    MAXIMUM_DEPTH,
+    Chunk,
+    Laid,
+    OpenError,
+    PendingError,
+    Target,
+)
 from cyclelens.analyzer.assembly.directives import Alignment, Repeated, Sized, leb128
 from cyclelens.analyzer.assembly.encoding import UNAVAILABLE, Content, Encoder, Refused
 from cyclelens.analyzer.assembly.expressions import LATER, ExpressionError, Value, evaluate
-from cyclelens.analyzer.assembly.instructions import Encoded, Jump, Question
-from cyclelens.analyzer.assembly.layout import UNBOUNDED, Element, Kind, Place, Section, UnsettledError
-from cyclelens.analyzer.assembly.program import Assigned, Assignment, Found, Program, symbols
+from cyclelens.analyzer.assembly.instructions import Encoded
+from cyclelens.analyzer.assembly.jumps import Jump
+from cyclelens.analyzer.assembly.layout import UNBOUNDED, Element, Kind, Place, UnsettledError
+from cyclelens.analyzer.assembly.program import Assigned, Assignment, Program, symbols
 from cyclelens.analyzer.assembly.program import Kind as StatementKind
+from cyclelens.analyzer.assembly.questions import Question
 from cyclelens.analyzer.assembly.scope import DistanceAt, StatementScope
 
-_MAXIMUM_DEPTH = 50
-_LONGEST_INSTRUCTION = 15
 SECTION_SIGN = "§"
 """Before the name of a section: the symbol of its beginning."""
-
-
-class _PendingError(Exception):
-    """The sizes of statements are not known yet."""
-
-
-@dataclass(slots=True, eq=False)
-class _Run:
-    """Statements of a part that stand behind each other in the same subsection, as fragments."""
-
-    subsection: int
-    gaps: list[int] = field(default_factory=lambda: [0])
-    elements: list[Element] = field(default_factory=list)
-    owners: list[int] = field(default_factory=list)
-    """The statement of every element, counted from the part's first."""
-    jumps: list[Jump | None] = field(default_factory=list)
-    """Every element that is one."""
-
-
-@dataclass(slots=True, eq=False)
-class _Chunk:
-    """What the statements of a part in one section became."""
-
-    indices: list[int]
-    """The statements, counted from the part's first."""
-    sizes: list[int | Element | None]
-    """None: not known yet."""
-    jumps: dict[int, Jump] = field(default_factory=dict)
-    """By statement, those with two forms."""
-    circumstances: tuple[object, ...] = ()
-    asked: dict[str, Assigned | None] = field(default_factory=dict)
-    """Symbols of what stands before that sizes depend on."""
-    is_fleeting: bool = False
-    """It depends on more than that."""
-    runs: list[_Run] = field(default_factory=list)
-    spots: list[tuple[int, int, int]] = field(default_factory=list)
-    """Per statement its run, the fragment in that, and the bytes in that before it."""
-
-    def places(self, first: int) -> Iterator[int]:
-        """The statements, counted from the text's first."""
-        return (first + index for index in self.indices)
-
-    def divide(self, part: Found) -> None:
-        """Fill in runs and spots once all sizes are known."""
-        run: _Run | None = None
-        for index, size in zip(self.indices, self.sizes, strict=True):
-            subsection = part.statements[index].subsection
-            if run is None or run.subsection != subsection:
-                run = _Run(subsection)
-                self.runs.append(run)
-            self.spots.append((len(self.runs) - 1, len(run.elements), run.gaps[-1]))
-            if isinstance(size, int):
-                run.gaps[-1] += size
-            else:
-                assert size is not None
-                run.elements.append(size)
-                run.owners.append(index)
-                run.jumps.append(self.jumps.get(index))
-                run.gaps.append(0)
-
-
-@dataclass(slots=True, eq=False)
-class Laid:
-    """A section with all of its statements in place."""
-
-    section: Section = field(default_factory=Section)
-    alignment: int = 1
-    """Bytes: that of the strictest directive in it, whether it fills or not."""
-    bases: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
-    """Part and run: the fragment that it begins in, and the bytes in that before it."""
-    failure: str = ""
-    """Why nothing is known about places."""
-
-
-class Target(NamedTuple):
-    """The statement that a jump goes to."""
-
-    place: int
-    section: str
-    beyond: int
-    """Bytes from there to where it really goes."""
-    is_late: bool = False
-    """It is named by a symbol that was set to a label further down (``layout.Place``)."""
-
-
-class _OpenError(Exception):
-    """Only the places of several labels, or what stands further down, tell where a jump goes to."""
 
 
 @dataclass(slots=True)
@@ -131,27 +52,25 @@ class Layouts:
     def prepare(self, names: Collection[str]) -> None:
         """Find the sizes of all statements of some sections, with one question to the assemblers."""
         self._prepared.update(names)
-        work: list[tuple[int, int, _Chunk]] = []
+        work: list[tuple[int, int, Chunk]] = []
         circumstances = self.encoder.circumstances
         for first, part in zip(self.program.firsts, self.program.parts, strict=True):
             for name in names:
                 indices = part.in_section(name)
-                known: _Chunk | None = part.chunks.get(name)
+                known: Chunk | None = part.chunks.get(name)
                 if not indices or (known is not None and self._holds(known, first, circumstances)):
                     continue
-                chunk = part.chunks[name] = _Chunk(
-                    indices, [None] * len(indices), circumstances=circumstances
-                )
+                chunk = part.chunks[name] = Chunk(indices, [None] * len(indices), circumstances=circumstances)
                 work += ((first, at, chunk) for at in range(len(indices)))
         if not work:
             return
         questions: dict[int, Question] = {}
-        asking: dict[int, tuple[int, _Chunk]] = {}
-        pending: list[tuple[int, int, _Chunk]] = []
+        asking: dict[int, tuple[int, Chunk]] = {}
+        pending: list[tuple[int, int, Chunk]] = []
         for first, at, chunk in work:
             try:
                 found = self._read(first, at, chunk, self._not_yet)
-            except _PendingError:
+            except PendingError:
                 pending.append((first, at, chunk))
                 continue
             if isinstance(found, Question):
@@ -171,7 +90,7 @@ class Layouts:
                 part = self.program.parts[bisect_right(self.program.firsts, first) - 1]
                 chunk.divide(part)
 
-    def _holds(self, chunk: _Chunk, first: int, circumstances: tuple[object, ...]) -> bool:
+    def _holds(self, chunk: Chunk, first: int, circumstances: tuple[object, ...]) -> bool:
         return (
             not chunk.is_fleeting
             and chunk.circumstances == circumstances
@@ -183,7 +102,7 @@ class Layouts:
         found = self.program.assignment(name, first)
         return found.assigned if found is not None else None
 
-    def _read(self, first: int, at: int, chunk: _Chunk, distance: DistanceAt) -> Question | None:
+    def _read(self, first: int, at: int, chunk: Chunk, distance: DistanceAt) -> Question | None:
         """Find the size of a statement; the question if only an assembler knows it."""
         index = first + chunk.indices[at]
         scope = StatementScope(self.program, index, distance)
@@ -198,7 +117,7 @@ class Layouts:
         chunk.sizes[at] = self._size(index, content)
         return None
 
-    def _answered(self, index: int, answer: tuple[bytes, str] | Refused, chunk: _Chunk) -> int | Element:
+    def _answered(self, index: int, answer: tuple[bytes, str] | Refused, chunk: Chunk) -> int | Element:
         if isinstance(answer, Refused):
             chunk.is_fleeting |= answer.code in UNAVAILABLE
             return self._size(index, answer)  # type: ignore[return-value]
@@ -230,7 +149,7 @@ class Layouts:
             return Element(kind, amount=partial(self._amount, index, content))
         statement = self.program.statements[index]
         if statement.kind is StatementKind.INSTRUCTION and not statement.refusal:
-            return Element(Kind.UNKNOWN, 0, _LONGEST_INSTRUCTION)
+            return Element(Kind.UNKNOWN, 0, LONGEST_INSTRUCTION)
         return Element(Kind.UNKNOWN, -UNBOUNDED, UNBOUNDED)
 
     def _amount(self, index: int, content: Sized) -> int:
@@ -245,7 +164,7 @@ class Layouts:
 
     def _not_yet(self, first: str, second: str, index: int) -> int | None:
         if self._labels(first, second, index) is not None:
-            raise _PendingError
+            raise PendingError
         return None
 
     def _labels(self, first: str, second: str, index: int) -> tuple[int, int] | None:
@@ -285,7 +204,7 @@ class Layouts:
         if section not in self._prepared:
             self.prepare([section])
         part = bisect_right(self.program.firsts, index) - 1
-        chunk: _Chunk = self.program.parts[part].chunks[section]
+        chunk: Chunk = self.program.parts[part].chunks[section]
         return chunk.sizes[bisect_left(chunk.indices, index - self.program.firsts[part])]
 
     # Places
@@ -352,7 +271,7 @@ class Layouts:
         ExpressionError for what cannot be told."""
         try:
             found = self.target(index, jump)
-        except _OpenError:
+        except OpenError:
             StatementScope(self.program, index, self.distance).check_target(jump.target.text)
             return Place(0, 0, is_late=True, expressed=partial(self._expressed_target, index, jump))
         if found is None or found.section != section:
@@ -362,7 +281,7 @@ class Layouts:
 
     def target(self, index: int, jump: Jump) -> Target | None:
         """The statement that a jump goes to; None if that is not in this file or may be replaced by another
-        file's. Raises _OpenError, ExpressionError."""
+        file's. Raises OpenError, ExpressionError."""
         text = jump.target.text.strip()
         name: str | None = text
         beyond, is_late, now = 0, False, index
@@ -370,13 +289,13 @@ class Layouts:
         if label is None:
             value = StatementScope(self.program, index, self.distance).evaluate(text)
             if value.later:
-                raise _OpenError
+                raise OpenError
             name, beyond = value.symbol, value.constant
             label = self.program.find_label(name, index) if name is not None else None
             is_late = label is not None and self._is_renamed(text, index, label.index)
         if self.program.may_be_replaced(text, index):
             return None
-        for _ in range(_MAXIMUM_DEPTH):
+        for _ in range(MAXIMUM_DEPTH):
             if name is None:
                 return None
             if label is not None:
@@ -388,7 +307,7 @@ class Layouts:
                 return None
             value = found.assigned.value or self._assigned(found)
             if value.later:
-                raise _OpenError
+                raise OpenError
             name, beyond, now = value.symbol, beyond + value.constant, found.place
             label = self.program.find_label(name, now) if name is not None else None
             is_late = is_late or (label is not None and label.index > now)
@@ -415,7 +334,7 @@ class Layouts:
         part = bisect_right(self.program.firsts, index) - 1
         section = self.program.statements[index].section
         laid = self.laid(section)
-        chunk: _Chunk = self.program.parts[part].chunks[section]
+        chunk: Chunk = self.program.parts[part].chunks[section]
         run, fragment, distance = chunk.spots[bisect_left(chunk.indices, index - self.program.firsts[part])]
         base, carried = laid.bases[part, run]
         return (base + fragment, distance) if fragment else (base, carried + distance)
@@ -424,7 +343,7 @@ class Layouts:
         """Where a jump goes to, in bytes from the beginning of its section; None if that is elsewhere."""
         try:
             found = self.target(index, jump)
-        except _OpenError:
+        except OpenError:
             return self._expressed_target(index, jump)
         except ExpressionError:
             return None
@@ -470,7 +389,7 @@ class Layouts:
     def final(self, text: str, index: int, dot: int = 0) -> Value:
         """What an expression at a statement is in the end; addresses count from the beginning of their
         section. ``dot``: bytes of the statement in front of its ``.``. Raises ExpressionError."""
-        if self._depth > _MAXIMUM_DEPTH:
+        if self._depth > MAXIMUM_DEPTH:
             raise ExpressionError(f"'{text.strip()[:40]}' depends on itself.")
         statement = self.program.statements[index]
         dialect = statement.dialect
@@ -483,6 +402,7 @@ class Layouts:
                 suffixes=not dialect.is_gnu,
                 nasm=dialect.is_nasm,
                 section=SECTION_SIGN + statement.section,
+                divided_by_zero=_refuse_zero,
             )
         finally:
             self._depth -= 1
@@ -510,3 +430,8 @@ class Layouts:
             return None
         self._asked.add(label.section)
         return Value(self.offset(label.index), SECTION_SIGN + label.section)
+
+
+def _refuse_zero() -> None:
+    """What GNU as calculates late it does not divide by zero. Raises ExpressionError."""
+    raise ExpressionError("This divides by zero.")

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from cyclelens.analyzer.assembly import decoder, registers
-from cyclelens.analyzer.assembly.operands import Immediate, Memory, Operand, Register, Rounding
+from cyclelens.analyzer.assembly.operand_types import Immediate, Memory, Operand, Register, Rounding
 from cyclelens.analyzer.model.instruction import DecodedOperand, Instruction, OperandKind
 
 _CONDITION_SYNONYMS = {

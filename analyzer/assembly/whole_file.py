@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from cyclelens.analyzer.assembly import confinement, external, includes, listings, nasm_macros
-from cyclelens.analyzer.assembly.elf import ObjectFile, ObjectFileError
+from cyclelens.analyzer.assembly.elf import ObjectFile
+from cyclelens.analyzer.assembly.elf_format import ObjectFileError
 from cyclelens.analyzer.assembly.expansion import Note
 from cyclelens.analyzer.assembly.gnu_backend import shared_gnu_client
 from cyclelens.analyzer.assembly.includes import Included
@@ -19,8 +20,8 @@ from cyclelens.analyzer.assembly.listings import Listing
 from cyclelens.analyzer.assembly.nasm_macros import INPUT, RESULT, Made
 from cyclelens.analyzer.model.source import Origin
 
-TIMEOUT = 10.0
-"""Seconds for one run, which takes some milliseconds, with x86inc up to one."""
+TIMEOUT = 60.0
+"""Seconds for one run, which takes some milliseconds, with x86inc up to one, and ten for the largest."""
 OUTSIDE = "A file outside of the workspace is included."
 _MAXIMUM_RUNS = 6
 _CACHE_SIZE = 8

@@ -144,6 +144,9 @@ def test_intel_code_is_that_of_gnu_as(compare: Callable[..., list[Difference]], 
         ("push $0x80000000", "the number does not fit"),
         ("top: jmp top + there\nthere: nop", "more than an address and a number"),
         ("jmp . + 0x100000000", "out of its reach"),
+        (".byte 5, -y", "is too long for 1 bytes"),
+        (".value y % 0", "divides by zero"),
+        ("lea 0x80000000, %rcx", "more than 32 bits"),
     ],
 )
 def test_what_gnu_as_refuses_has_no_figure(
@@ -153,6 +156,35 @@ def test_what_gnu_as_refuses_has_no_figure(
     (problem,) = region(f"{body}\n{rest}").problems
     assert message in problem.message
     assert compare(body, rest, "att") == []
+
+
+@pytest.mark.parametrize(
+    ("instruction", "message"),
+    [
+        ("mov eax, [rbx + (far - .)]", "a distance to another section"),
+        ("mov eax, [far - .]", "a distance to another section"),
+        ("mov eax, far - here[rbx]", "a distance to another section"),
+        ("imul ecx, r8d, c - b", "another name of it for an address"),
+        ("lea rcx, qword ptr [(0x80000000)]", "more than 32 bits"),
+    ],
+)
+def test_what_gnu_as_refuses_in_intel_syntax_has_no_figure(
+    region: Callable[..., AssembledFile], instruction: str, message: str
+) -> None:
+    body, rest = f"b = c\nhere: {instruction}", 'c = 5\n.section .text.other, "ax"\nfar: nop\n'
+    (problem,) = region(f"{body}\n{rest}", "intel").problems
+    assert message in problem.message
+
+
+def test_a_distance_to_another_section_is_a_number_in_intel_syntax(
+    compare: Callable[..., list[Difference]],
+) -> None:
+    assert (
+        compare(
+            "mov eax, far - .\nmov ecx, offset far - .", '.section .text.other, "ax"\nfar: nop\n', "intel"
+        )
+        == []
+    )
 
 
 def test_a_number_that_gnu_as_cuts_is_pointed_out(region: Callable[..., AssembledFile]) -> None:

@@ -14,14 +14,10 @@ from cyclelens.analyzer.assembly.clang_backend import CLANG, shared_clang_client
 from cyclelens.analyzer.assembly.dialect import ATT
 from cyclelens.analyzer.assembly.fallbacks import FALLBACKS, Fallback
 from cyclelens.analyzer.assembly.gnu_backend import GNU_AS, parse_listing, shared_gnu_client
-from cyclelens.analyzer.assembly.instructions import (
-    MismatchError,
-    Question,
-    finish_fallback,
-    prepare,
-)
+from cyclelens.analyzer.assembly.instructions import prepare
 from cyclelens.analyzer.assembly.program import Kind, Program, Statement
 from cyclelens.analyzer.assembly.program_client import ProgramClient
+from cyclelens.analyzer.assembly.questions import MismatchError, Question, finish_fallback
 from cyclelens.analyzer.assembly.scope import StatementScope
 from cyclelens.analyzer.model.source import AssembledFile
 

@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 import pytest
 from cyclelens.analyzer.assembly.dialect import ATT
-from cyclelens.analyzer.assembly.instructions import MismatchError, Question, finish, prepare
+from cyclelens.analyzer.assembly.instructions import prepare
 from cyclelens.analyzer.assembly.program import Kind, Program, Statement
+from cyclelens.analyzer.assembly.questions import MismatchError, Question, finish
 from cyclelens.analyzer.assembly.scope import StatementScope
 from cyclelens.analyzer.assembly.verify import mismatch, mnemonic_agrees
 from cyclelens.analyzer.model.source import AssembledFile

@@ -108,8 +108,8 @@ def numbered(count: int) -> list[str]:
 def counted(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
     """How many statements were read since the last call."""
     read = []
-    plain = reading._parse
-    monkeypatch.setattr(reading, "_parse", lambda *given: read.append(given) or plain(*given))
+    plain = reading.parse
+    monkeypatch.setattr(reading, "parse", lambda *given: read.append(given) or plain(*given))
 
     def count() -> int:
         done = len(read)

@@ -40,7 +40,20 @@ def test_loops_are_found() -> None:
     inner = result.regions[2]
     assert inner.ends_in_jump_to_start
     assert inner.code.hex() == "480306" + "4883c608" + "48ffc9" + "75f4"
-    assert assemble(NESTED).regions == ()
+    assert assemble(NESTED, regions="markers").regions == ()
+
+
+def test_without_markers_the_innermost_loops_are_taken() -> None:
+    result = assemble(NESTED)
+    assert result.unmarked
+    assert [region.name for region in result.regions] == [".Linner", "loop-13"]
+    assert result.problems == ()
+    for marker in ("# cyclelens-begin", "# cyclelens-end", "# LLVM-MCA-BEGIN mine"):
+        marked = assemble(f"{NESTED}{marker}\n")
+        assert not marked.unmarked, "somebody has begun to mark something"
+        assert not [region for region in marked.regions if region.lines]
+    iaca = "mov $111, %ebx\n.byte 100,103,144\nnop\nmov $222, %ebx\n.byte 100,103,144\n"
+    assert [region.name for region in assemble(NESTED + iaca).regions] == ["iaca-1"]
 
 
 def test_intel_loops_are_found() -> None:

@@ -86,6 +86,29 @@ def test_every_byte_stands_at_the_line_that_the_user_wrote(run: Assemble, worksp
 
 
 @needs_compiler
+def test_the_dialect_is_that_of_what_the_macros_make(run: Assemble) -> None:
+    """newlib's names for registers: the written text has neither percent signs nor brackets."""
+    text = """\
+#define REG(x) CONCAT(%, x)
+#define CONCAT(a, b) JOIN(a, b)
+#define JOIN(a, b) a ## b
+#define rdi REG(rdi)
+#define rsi REG(rsi)
+#define rdx REG(rdx)
+.text
+<
+1:  movq rsi, rdi
+    movq 8(rsi), rdx
+    dec rdx
+    jnz 1b
+>
+"""
+    result = run(text)
+    assert result.problems == ()
+    assert lines(result) == [(9, "4889f7"), (10, "488b5608"), (11, "48ffca"), (12, "75f4")]
+
+
+@needs_compiler
 def test_defines_and_include_paths_are_the_users(run: Assemble, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "elsewhere" / "x.h").write_text("#define X nop\n")
