@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from cyclelens.analyzer.characterizing.divisions import Divisions, divides
 from cyclelens.analyzer.characterizing.idioms import Idiom, idiom, with_one_register
-from cyclelens.analyzer.characterizing.instances import variant
+from cyclelens.analyzer.characterizing.instances import Variant, variant
 from cyclelens.analyzer.characterizing.latency import Latencies, Measured, Pair
 from cyclelens.analyzer.characterizing.machines import Machine, Run
 from cyclelens.analyzer.characterizing.ports import STORE, Blockers, UnitNames, pool, seen, usage
@@ -29,7 +30,9 @@ class Row:
     problem: str = ""
     """Why nothing was measured."""
     cycles: float | None = None
-    """Of throughput."""
+    """Of throughput; of a division, with values of few digits."""
+    most_cycles: float | None = None
+    """Of throughput of a division with values of many digits."""
     uops: float | None = None
     slots: int | None = None
     """Of the front end, where uops are not counted."""
@@ -51,6 +54,7 @@ class Characterizer:
         self._machine, self._store = machine, store
         self._matcher = Matcher(model.facts_name)
         self._latencies, self._slots = Latencies(machine), Slots(machine)
+        self._divisions = Divisions(machine, self._latencies.links)
         self._blockers: Blockers | None = None
         self._model = model
 
@@ -59,6 +63,8 @@ class Characterizer:
         found = variant(facts, self._matcher, self._store)
         if isinstance(found, str):
             return Row(facts, problem=found)
+        if divides(found):
+            return self._division(found)
         run = throughput(self._machine, found)
         if isinstance(run, str):
             return Row(facts, problem=run)
@@ -78,6 +84,23 @@ class Characterizer:
             slots = self._slots.of(found)
             return replace(row, slots=slots, ports_problem="uops are not counted on this machine")
         ports = usage(self._machine, found, self._known_blockers(), run.uops)
+        return replace(row, ports_problem=ports) if isinstance(ports, str) else replace(row, ports=ports)
+
+    def _division(self, found: Variant) -> Row:
+        few, many = (self._divisions.throughput(found, many=each) for each in (False, True))
+        if isinstance(few, str):
+            return Row(found.facts, problem=few)
+        row = Row(
+            found.facts,
+            cycles=few.cycles,
+            most_cycles=None if isinstance(many, str) else many.cycles,
+            latencies=self._divisions.latencies(found),
+        )
+        counted = throughput(self._machine, found)
+        if isinstance(counted, str) or counted.uops is None:
+            return replace(row, ports_problem="uops are not counted on this machine")
+        ports = usage(self._machine, found, self._known_blockers(), counted.uops)
+        row = replace(row, uops=counted.uops)
         return replace(row, ports_problem=ports) if isinstance(ports, str) else replace(row, ports=ports)
 
     def _known_blockers(self) -> Blockers:

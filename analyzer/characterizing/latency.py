@@ -38,6 +38,8 @@ class Measured:
     problem: str = ""
     upper_bound: bool = False
     """Another dependence of the same block takes as long, or one closes the chain whose own is not known."""
+    most: int | None = None
+    """Of a division, with values of many digits; None if it is no division."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ class Latencies:
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
-        self._links = Links(machine)
+        self.links = Links(machine)
 
     def of(self, variant: Variant) -> dict[Pair, Measured]:
         """By source and destination."""
@@ -70,7 +72,7 @@ class Latencies:
         if chosen is None:
             return found
         # A destination that is also a source first: its latency bounds the others from below.
-        every = sorted(_pairs(variant, chosen), key=lambda pair: pair[0].operand is not pair[1].operand)
+        every = sorted(pairs(variant, chosen), key=lambda pair: pair[0].operand is not pair[1].operand)
         for source, target in every:
             number = target.operand.index
             own = found.get((number, number, REGISTER))
@@ -146,7 +148,7 @@ class Latencies:
     ) -> Iterator[_Chain]:
         codes = self._instances(variant, chosen, source, target)
         closings = [
-            self._links.close(variant, target, source, displacement)
+            self.links.close(variant, target, source, displacement)
             for displacement in self._displacements(variant, source, target)
         ]
         if not codes or any(each is None for each in closings):
@@ -160,7 +162,7 @@ class Latencies:
         ]
         yield _Chain(tuple(links), breaking, 1, others, bound)
         # Longer, or an instruction of many uops would show its throughput.
-        more = self._links.more(source) or self._links.more(target)
+        more = self.links.more(source) or self.links.more(target)
         if more is not None:
             code, cycles = more
             longer = [code * MORE_LINKS + link if source.part == REGISTER else link for link in links]
@@ -207,7 +209,7 @@ def _there_and_back(
             yield _Chain((code_of_same,) * COPIES, breaking)
 
 
-def _pairs(variant: Variant, chosen: dict[int, str]) -> Iterator[tuple[Place, Place]]:
+def pairs(variant: Variant, chosen: dict[int, str]) -> Iterator[tuple[Place, Place]]:
     """Sources and destinations. From an address into memory nothing is found out: no chain shows it."""
     sources, targets = [], []
     for operand in variant.facts.operands:

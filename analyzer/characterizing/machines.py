@@ -14,11 +14,14 @@ from cyclelens.analyzer.assembly.decoder import decode
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.measuring.blocks import measure_block
 from cyclelens.analyzer.measuring.harness import Harness
+from cyclelens.analyzer.measuring.requests import BUSY, PATTERN, Inputs
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.simulator.pipeline import simulate
 from cyclelens.analyzer.uops.block import build_block
 
+_TRIES = 5
+"""Where the machine is busy: a variant that is given up would be missing in the tables."""
 _INSTRUCTIONS = 100
 """Of a loop's body: the counter and the jump do not matter beside them."""
 
@@ -34,10 +37,22 @@ class Run:
     """Uops by execution unit; None where they are not counted."""
 
 
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What registers and memory hold at first, where it is not all the same."""
+
+    registers: tuple[tuple[str, int], ...] = ()
+    words: tuple[tuple[int, int], ...] = ()
+    """Of 64 bits, by the distance from what the registers hold otherwise."""
+
+
+ALL_THE_SAME = Start()
+
+
 class Machine(Protocol):
     """All that the algorithms know of a processor."""
 
-    def run(self, code: bytes) -> Run | str:
+    def run(self, code: bytes, start: Start = ALL_THE_SAME) -> Run | str:
         """Repeat the code, or say why that cannot be done."""
         ...
 
@@ -51,8 +66,15 @@ class SimulatedMachine:
         self._model = model
         self._store = store
         self._options = options
+        self._known: dict[bytes, Run | str] = {}
 
-    def run(self, code: bytes) -> Run | str:
+    def run(self, code: bytes, start: Start = ALL_THE_SAME) -> Run | str:
+        """The same whatever the values are."""
+        if code not in self._known:
+            self._known[code] = self._simulated(code)
+        return self._known[code]
+
+    def _simulated(self, code: bytes) -> Run | str:
         instructions = decode(code)
         copies = max(_INSTRUCTIONS // len(instructions), 1)
         looped = counted_loop(code, copies)
@@ -83,15 +105,21 @@ class MeasuredMachine:
     def __init__(self, harness: Harness) -> None:
         self._harness = harness
 
-    def run(self, code: bytes) -> Run | str:
-        found = measure_block(self._harness, code.hex(), "copies", 1)
+    def run(self, code: bytes, start: Start = ALL_THE_SAME) -> Run | str:
+        words = {PATTERN + distance: word for distance, word in start.words}
+        inputs = Inputs(registers=dict(start.registers), words=words)
+        for _ in range(_TRIES):
+            found = measure_block(self._harness, code.hex(), "copies", 1, inputs)
+            if found.problem != BUSY:
+                break
         return found.problem if found.cycles is None else Run(found.cycles)
 
 
 class RememberedMachine:
     """A machine whose answers are kept in a file, so that a run that was ended goes on where it was.
 
-    One JSON array per line: code in hexadecimal, and cycles, uops and units or the problem.
+    One JSON array per line: code in hexadecimal; cycles, uops and units, or the problem; registers and words
+    at the start.
     """
 
     def __init__(self, machine: Machine, file: Path) -> None:
@@ -99,13 +127,14 @@ class RememberedMachine:
         self._known = dict(_answers(file))
         self._stream = file.open("a", encoding="ascii")
 
-    def run(self, code: bytes) -> Run | str:
+    def run(self, code: bytes, start: Start = ALL_THE_SAME) -> Run | str:
         """What the machine says, or said."""
-        known = self._known.get(code)
+        key = _key(code.hex(), start.registers, start.words)
+        known = self._known.get(key)
         if known is None:
-            known = self._known[code] = self._machine.run(code)
+            known = self._known[key] = self._machine.run(code, start)
             answer = known if isinstance(known, str) else [known.cycles, known.uops, known.units]
-            self._stream.write(json.dumps([code.hex(), answer]) + "\n")
+            self._stream.write(json.dumps([code.hex(), answer, start.registers, start.words]) + "\n")
             self._stream.flush()
         return known
 
@@ -114,13 +143,17 @@ class RememberedMachine:
         self._stream.close()
 
 
-def _answers(file: Path) -> Iterator[tuple[bytes, Run | str]]:
+def _key(code: str, registers: object, words: object) -> str:
+    return json.dumps([code, registers, words])
+
+
+def _answers(file: Path) -> Iterator[tuple[str, Run | str]]:
     """Those of a file; a line that was cut off ends them."""
     if not file.exists():
         return
     for line in file.read_text(encoding="ascii").splitlines():
         try:
-            code, answer = json.loads(line)
+            code, answer, registers, words = json.loads(line)
         except ValueError:
             return
-        yield bytes.fromhex(code), answer if isinstance(answer, str) else Run(*answer)
+        yield _key(code, registers, words), answer if isinstance(answer, str) else Run(*answer)

@@ -9,19 +9,42 @@ from the first instruction too many on, it begins only when the last link is don
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 
 from cyclelens.analyzer.assembly.encoder import Memory, Operand, encodings
 from cyclelens.analyzer.characterizing.instances import ADDRESS, UNCHANGED
 from cyclelens.analyzer.characterizing.machines import Machine
 
-_CHAIN = "RAX"
+_CHAIN, _VECTOR_CHAIN = "RAX", "XMM0"
 _LINKS = 60
 _CYCLES_OF_LINK = 3
 _STEP, _MOST, _NEAR = 8, 704, 1.0
 _STEEP = 0.55 * _CYCLES_OF_LINK
 """Cycles per instruction: each one more hides one link less, as long as the buffer holds the next chain."""
+_FULL_BEFORE = 0.97
+"""Of a buffer that everything takes an entry of: what was found is that buffer."""
+
+
+def _encoded(mnemonic: str, *operands: Operand) -> bytes:
+    return next(encodings(mnemonic, operands))
+
+
+_CHAINS = (
+    _encoded("mov", _CHAIN, UNCHANGED) + _encoded("imul", _CHAIN, _CHAIN) * _LINKS,
+    _encoded("movaps", _VECTOR_CHAIN, "XMM15")
+    + _encoded("mulps", _VECTOR_CHAIN, _VECTOR_CHAIN) * _LINKS
+    + _encoded("movq", _CHAIN, _VECTOR_CHAIN),
+)
+"""Where each unit has a scheduler of its own (Zen), the first fills one of these before all else is full."""
+_NOP, _ZERO, _MOVE = map(bytes.fromhex, ("6690", "4531e4", "4489f3"))
+"""A NOP, a zero idiom (``xor r12d, r12d``) and a move that is eliminated."""
+_SHARED = 1.2
+"""Times as many NOPs per cycle as there are slots, from which on two share one (Zen 4). There zero idioms
+fill the reorder buffer, and two of these share an entry."""
+_INSTRUCTIONS = 192
+"""Enough that the cycle or two which a loop takes beside them do not round the width down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,25 +54,30 @@ class Filler:
     field: str
     """Of the core's parameters."""
     title: str
-    mnemonic: str
-    operands: tuple[Operand, ...]
+    code: bytes
+    """One instruction."""
     others: int
     """Entries that the last link, the loop's counter and the first link take beside the fillers, without the
     one instruction that does not fit."""
+    within: tuple[str, ...] = ("reorder_buffer_size",)
+    """Buffers of which the fillers take entries too."""
+    sharing: int = 1
+    """Fillers that share an entry."""
 
 
-_WITHOUT_UNIT = tuple(map(bytes.fromhex, ("90", "0f1f00", "0f1f4000", "4489f3")))
-"""NOPs of one, three and four bytes, and a move that is eliminated."""
-_INSTRUCTIONS = 192
-"""Enough that the cycle or two which a loop takes beside them do not round the width down."""
-_VECTORS = ("XMM1", "XMM14", "XMM13")
-FILLERS = (
-    Filler("reorder_buffer_size", "reorder buffer", "nop", (), 3),
-    Filler("reservation_station_size", "scheduler", "test", (_CHAIN, _CHAIN), 1),
-    Filler("load_buffer_size", "load buffer", "mov", ("EBX", Memory(ADDRESS)), -1),
-    Filler("store_buffer_size", "store buffer", "mov", (Memory(ADDRESS), UNCHANGED), -1),
-    Filler("integer_registers", "integer registers", "movsxd", ("RBX", "R14D"), 2),
-    Filler("vector_registers", "vector registers", "vpaddd", _VECTORS, -1),
+_ALL = (
+    Filler("reorder_buffer_size", "reorder buffer", _NOP, 3, ()),
+    Filler("reservation_station_size", "scheduler", _encoded("test", _CHAIN, _CHAIN), 1),
+    Filler("integer_registers", "integer registers", _encoded("movsxd", "RBX", "R14D"), 2),
+    Filler("vector_registers", "vector registers", _encoded("vpaddd", "XMM1", "XMM14", "XMM13"), -1),
+    Filler(
+        "load_buffer_size",
+        "load buffer",
+        _encoded("mov", "EBX", Memory(ADDRESS)),
+        -1,
+        ("reorder_buffer_size", "integer_registers"),
+    ),
+    Filler("store_buffer_size", "store buffer", _encoded("mov", Memory(ADDRESS), UNCHANGED), -1),
 )
 
 
@@ -65,37 +93,44 @@ class Size:
 
 def sizes(machine: Machine) -> Iterator[Size]:
     """The issue width, then one size after the other. The machine must limit its resources."""
-    width = _width(machine)
-    yield Size("issue_width", "issue width", width, "" if width else "NOPs cannot be run")
-    reorder_buffer = None
-    for filler in FILLERS:
-        code = next(encodings(filler.mnemonic, filler.operands))
-        knee = _knee(machine, code)
-        if isinstance(knee, str):
-            yield Size(filler.field, filler.title, None, knee)
-            continue
-        entries = knee + filler.others
-        if reorder_buffer is None:
-            reorder_buffer = entries
-        elif entries > 0.97 * reorder_buffer:
-            yield Size(filler.field, filler.title, None, "the reorder buffer is full before")
-            continue
-        yield Size(filler.field, filler.title, entries)
+    width = max(filter(None, map(partial(_rate, machine), (_ZERO, _MOVE))), default=None)
+    problem = "" if width else "nothing can be run"
+    yield Size("issue_width", "issue width", None if width is None else round(width), problem)
+    nops = _rate(machine, _NOP)
+    shared = bool(width and nops and nops > _SHARED * width)
+    found: dict[str, Size] = {}
+    for filler in _ALL:
+        if shared and filler.code == _NOP:
+            filler = replace(filler, code=_ZERO, sharing=2)
+        size = _size(machine, filler)
+        for other in (found[field] for field in filler.within):
+            if size.found and other.found and size.found > _FULL_BEFORE * other.found:
+                size = replace(size, found=None, problem=f"full before: {other.title}")
+        found[filler.field] = size
+        yield size
 
 
-def _width(machine: Machine) -> int | None:
-    """The most instructions per cycle of several that need no unit."""
-    rates = []
-    for code in _WITHOUT_UNIT:
-        run = machine.run(code * _INSTRUCTIONS)
-        if not isinstance(run, str):
-            rates.append(_INSTRUCTIONS / run.cycles)
-    return round(max(rates)) if rates else None
+def _size(machine: Machine, filler: Filler) -> Size:
+    # Two that share an entry: each hides half as much, and some of it is hidden by the two chains behind.
+    steep = _STEEP if filler.sharing == 1 else _STEEP / 3
+    knees = [_knee(machine, _CHAINS[0], filler.code, steep)]
+    if isinstance(knees[0], str):
+        knees.append(_knee(machine, _CHAINS[1], filler.code, steep))
+    knee = knees[-1]
+    if isinstance(knee, str):
+        return Size(filler.field, filler.title, None, knee)
+    return Size(filler.field, filler.title, knee // filler.sharing + filler.others)
 
 
-def _knee(machine: Machine, filler: bytes) -> int | str:
-    """The fewest fillers with which two chains do not overlap, or why that is not known."""
-    begin = next(encodings("mov", (_CHAIN, UNCHANGED))) + next(encodings("imul", (_CHAIN, _CHAIN))) * _LINKS
+def _rate(machine: Machine, code: bytes) -> float | None:
+    """Instructions per cycle."""
+    run = machine.run(code * _INSTRUCTIONS)
+    return None if isinstance(run, str) else _INSTRUCTIONS / run.cycles
+
+
+def _knee(machine: Machine, begin: bytes, filler: bytes, steep: float) -> int | str:
+    """The fewest fillers with which two chains (``begin``) do not overlap, or why that is not known.
+    ``steep``: cycles of an instruction while the buffer holds the next chain."""
 
     def cycles(number: int) -> float | str:
         run = machine.run(begin + filler * number)
@@ -108,7 +143,13 @@ def _knee(machine: Machine, filler: bytes) -> int | str:
             return found
         coarse.append(found)
     rises = [after - before for before, after in pairwise(coarse)]
-    last = max((position for position, rise in enumerate(rises) if rise > _STEEP * _STEP), default=None)
+    # A single measurement that was disturbed is a rise too, but not one that lasts.
+    lasting = (
+        position
+        for position, rise in enumerate(rises)
+        if rise > steep * _STEP and min(coarse[position + 1 :]) > coarse[position] + steep * _STEP
+    )
+    last = max(lasting, default=None)
     if last is None or last + 5 >= len(coarse):
         return f"nothing is full with up to {_MOST} instructions"
     # Behind the last steep rise the cycles lie on a flat line. The knee is where they reach it.

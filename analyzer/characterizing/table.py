@@ -7,9 +7,9 @@ from xml.sax.saxutils import escape, quoteattr
 
 from cyclelens.analyzer.characterizing.characterize import Row
 from cyclelens.analyzer.characterizing.idioms import Idiom
-from cyclelens.analyzer.characterizing.latency import SAME_REGISTER
+from cyclelens.analyzer.characterizing.latency import SAME_REGISTER, Measured, Pair
 from cyclelens.analyzer.characterizing.links import BASE, CONTENTS, INDEXED, REGISTER
-from cyclelens.analyzer.characterizing.ports import UnitNames
+from cyclelens.analyzer.characterizing.ports import UnitNames, seen
 from cyclelens.analyzer.model.facts import OperandFacts
 
 _ATTRIBUTES = {
@@ -97,29 +97,65 @@ def _measurement(row: Row) -> Iterator[str]:
     attributes = {"provenance": PROVENANCE}
     if row.cycles is not None:
         attributes["TP_loop"] = f"{row.cycles:.2f}"
+    if row.most_cycles is not None and row.cycles is not None:
+        attributes |= {"TP_loop_many_digits": f"{row.most_cycles:.2f}", "div_cycles": f"{row.cycles:.0f}"}
+    eliminated = row.idiom is Idiom.ELIMINATED
     if row.uops is not None:
-        attributes["uops"] = f"{row.uops:.0f}"
+        # As far as the renamer has room for it, which is another rule than the instruction's.
+        attributes["uops"] = "0" if eliminated else f"{row.uops:.0f}"
     if row.slots is not None:
         attributes["uops_retire_slots"] = str(row.slots)
-    if row.ports:
+    if row.ports and not eliminated:
         attributes["ports"] = text(row.ports)
-    same = row.same_register
-    if same is not None and same.uops is not None:
-        attributes["uops_same_reg"] = f"{same.uops:.0f}"
-    elif row.idiom is Idiom.ZERO:
-        attributes["uops_same_reg"] = "0"
+    attributes |= _with_one_register(row)
     yield f"      <measurement{_written(attributes)}>"
     by_operands: dict[tuple[int, int], dict[str, str]] = {}
-    for (source, target, part), found in sorted(row.latencies.items()):
+    for (source, target, part), found in sorted(_special(row.latencies).items()):
         if found.cycles is not None:
             name = _ATTRIBUTES[part]
             pair = by_operands.setdefault((source, target), {})
-            pair[name] = str(found.cycles)
+            least, most = sorted((found.cycles, found.cycles if found.most is None else found.most))
+            if part == REGISTER and least < most:
+                pair |= {"min_cycles": str(least), "max_cycles": str(most)}
+            else:
+                pair[name] = str(least)
             if found.upper_bound:
                 pair[f"{name}_is_upper_bound"] = "1"
     for (source, target), pair in by_operands.items():
         yield f"        <latency{_written({'start_op': str(source), 'target_op': str(target)} | pair)}/>"
     yield "      </measurement>"
+
+
+def _special(latencies: Mapping[Pair, Measured]) -> dict[Pair, Measured]:
+    """Without the latencies with one register where they are as always. Otherwise every pair of registers has
+    one, because those who read the tables then look at no others."""
+    same = {pair: found for pair, found in latencies.items() if pair[2] == SAME_REGISTER}
+    others = {pair: found for pair, found in latencies.items() if pair[2] != SAME_REGISTER}
+    plain = {(source, target): found for (source, target, part), found in others.items() if part == REGISTER}
+    if all(found.cycles in (None, plain.get(pair[:2], found).cycles) for pair, found in same.items()):
+        return others
+    every = {(source, target, SAME_REGISTER): found for (source, target), found in plain.items()}
+    return others | every | same
+
+
+def _with_one_register(row: Row) -> dict[str, str]:
+    """What is different if all registers are one. What is executed has its units beside it: without them it
+    would have none."""
+    same = row.same_register
+    if row.idiom is Idiom.ZERO:
+        return {"uops_same_reg": "0"}
+    if (
+        same is None
+        or same.uops is None
+        or row.uops is None
+        or (row.idiom is not Idiom.ELIMINATED and round(same.uops) == round(row.uops))
+    ):
+        return {}
+    count = round(same.uops)
+    units = seen(same)
+    if count == 1 and units:
+        return {"uops_same_reg": "1", "ports_same_reg": text({units: 1})}
+    return {} if count else {"uops_same_reg": "0"}
 
 
 def _written(attributes: Mapping[str, str]) -> str:

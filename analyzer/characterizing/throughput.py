@@ -11,9 +11,9 @@ from cyclelens.analyzer.characterizing.machines import Machine, Run
 _INSTANCES = (1, 2, 3, 4, 6, 8, 9, 10)
 _MORE_INSTANCES = (16, 24)
 """Where instances also wait for those before them that changed the same memory."""
-_NOP = bytes.fromhex("0f1f4000")
-"""Of four bytes, so that neither predecoder nor uop cache limits a row of them."""
-_NOPS, _ENOUGH, _MOST_NOPS = 24, 2, 400
+_SLOT = bytes.fromhex("4531e4")
+"""``xor r12d, r12d``: a slot and no unit on every core. A NOP may share the slot of its neighbour (Zen 4)."""
+_FEWEST, _ENOUGH, _MOST = 24, 2, 400
 _SURE = 0.3
 """Slots by which a count may be off."""
 
@@ -66,17 +66,18 @@ def throughput(machine: Machine, variant: Variant) -> Run | str:
 
 
 class Slots:
-    """Counts the slots that an instruction takes in the front end, where uops are not counted: so many NOPs
-    go with it that nothing but the front end limits. Each slot makes the block 1 / width cycles longer."""
+    """Counts the slots that an instruction takes in the front end, where uops are not counted: so many
+    instructions of one slot go with it that nothing but the front end limits. Each slot makes the block
+    1 / width cycles longer."""
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
-        self._nops: dict[int, float | None] = {}
+        self._known: dict[int, float | None] = {}
 
     def width(self) -> float | None:
-        """NOPs per cycle."""
-        cycles = self._alone(_NOPS)
-        return None if cycles is None else _NOPS / cycles
+        """Slots per cycle."""
+        cycles = self._alone(_FEWEST)
+        return None if cycles is None else _FEWEST / cycles
 
     def of(self, variant: Variant) -> int | None:
         """Of one instance; None if it shows no whole number, or is too slow."""
@@ -88,10 +89,10 @@ class Slots:
             run = None if code is None else self._machine.run(code)
             if code is None or run is None or isinstance(run, str):
                 continue
-            nops = _ENOUGH * math.ceil(max(run.cycles * width, _NOPS))
-            if nops > _MOST_NOPS:
+            others = _ENOUGH * math.ceil(max(run.cycles * width, _FEWEST))
+            if others > _MOST:
                 continue
-            together, alone = self._machine.run(code + _NOP * nops), self._alone(nops)
+            together, alone = self._machine.run(code + _SLOT * others), self._alone(others)
             if isinstance(together, str) or alone is None:
                 return None
             slots = (together.cycles - alone) * width / count
@@ -99,8 +100,8 @@ class Slots:
                 return round(slots)
         return None
 
-    def _alone(self, nops: int) -> float | None:
-        if nops not in self._nops:
-            run = self._machine.run(_NOP * nops)
-            self._nops[nops] = None if isinstance(run, str) else run.cycles
-        return self._nops[nops]
+    def _alone(self, slots: int) -> float | None:
+        if slots not in self._known:
+            run = self._machine.run(_SLOT * slots)
+            self._known[slots] = None if isinstance(run, str) else run.cycles
+        return self._known[slots]

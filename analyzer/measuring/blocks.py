@@ -7,12 +7,20 @@ from cyclelens.analyzer.assembly.decoder import decode
 from cyclelens.analyzer.measuring.harness import Harness
 from cyclelens.analyzer.measuring.refusals import refusal
 from cyclelens.analyzer.measuring.region import vector_bits
-from cyclelens.analyzer.measuring.requests import REGISTERS, SAME, Counter, Measurement, Request, median_of
+from cyclelens.analyzer.measuring.requests import (
+    REGISTERS,
+    SAME,
+    Counter,
+    Inputs,
+    Measurement,
+    Request,
+    median_of,
+)
 
 MODES = ("unroll", "loop", "copies")
 
 
-def measure_block(harness: Harness, block: str, mode: str, runs: int) -> Measurement:
+def measure_block(harness: Harness, block: str, mode: str, runs: int, inputs: Inputs = SAME) -> Measurement:
     """One block in hexadecimal: copies end to end out of the decoders, alone in a counted loop, or copies in
     one. All registers and words hold the same value, as in published sets. Raises ``CannotMeasure``."""
     try:
@@ -22,7 +30,7 @@ def measure_block(harness: Harness, block: str, mode: str, runs: int) -> Measure
     instructions = decode(code)
     if not instructions:
         return Measurement(None, "empty block")
-    reason = refusal(instructions)
+    reason = refusal(instructions, inputs.registers)
     if reason:
         return Measurement(None, reason)
     loop = mode != "unroll"
@@ -40,6 +48,6 @@ def measure_block(harness: Harness, block: str, mode: str, runs: int) -> Measure
         copies=copies,
         counter=counter,
         vector_bits=vector_bits(code),
-        inputs=SAME,
+        inputs=inputs,
     )
     return median_of([harness.measure(request) for _ in range(runs)])

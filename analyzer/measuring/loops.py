@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cyclelens.analyzer.assembly.counted_loop import loop_end
-from cyclelens.analyzer.assembly.decoder import decode, number_field, written_registers
+from cyclelens.analyzer.assembly.decoder import decode, number_field
+from cyclelens.analyzer.assembly.register_use import written_registers
 from cyclelens.analyzer.measuring.requests import PATTERN, REGISTERS, Counter, Inputs
 from cyclelens.analyzer.model.instruction import DecodedOperand, Instruction, OperandKind
 

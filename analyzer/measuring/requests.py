@@ -81,6 +81,7 @@ def _pairs(pairs: object) -> str:
     return ",".join(f"{key:x}:{value & (1 << 64) - 1:x}" for key, value in pairs)  # type: ignore[attr-defined]
 
 
+BUSY = "the machine is busy: no undisturbed measurement was possible"
 _PROBLEMS = {
     "signal": "the code raises an exception",
     "privileged-or-wild-address": "the code uses a privileged instruction or an address that cannot be",
@@ -92,7 +93,7 @@ _PROBLEMS = {
     "not-mapped": "the code uses memory that cannot be provided",
     "time-limit": "the code does not come to its end",
     "killed": "the code makes a system call",
-    "busy": "the machine is busy: no undisturbed measurement was possible",
+    "busy": BUSY,
 }
 
 

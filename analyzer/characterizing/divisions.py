@@ -1,0 +1,219 @@
+"""Divisions and square roots, whose cycles depend on their operands: with values of few and of many digits.
+
+As in section 5.2.5 of "uops.info: Characterizing Latency, Throughput, and Port Usage of Instructions on Intel
+Microarchitectures" (Abel and Reineke, 2019): AND and OR with one constant give a register in a chain its
+value again, and keep the dependence. What is not in the chain is loaded anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from cyclelens.analyzer.assembly.encoder import Memory, encodings
+from cyclelens.analyzer.characterizing.instances import ADDRESS, LINE, Variant, family
+from cyclelens.analyzer.characterizing.latency import COPIES, Measured, Pair, pairs
+from cyclelens.analyzer.characterizing.links import BASE, CONTENTS, FLAGS, INDEXED, REGISTER, Links, Place
+from cyclelens.analyzer.characterizing.machines import Machine, Run, Start
+from cyclelens.analyzer.model.facts import OperandFacts
+
+_STEMS = ("DIV", "IDIV", "SQRT")
+_CONSTANTS = 2048
+"""Bytes from the address register to the constants, a cache line for each."""
+_INSTANCES = (1, 2, 4, 6)
+_MORE = 40
+"""Links of a longer chain."""
+_EXACT = 0.35
+_ONE = {"H": 0x3C003C003C003C00, "S": 0x3F8000003F800000, "D": 0x3FF0000000000000}
+_LONG_DIVIDEND = {"H": 0x3EAB3EAB3EAB3EAB, "S": 0x3FD555553FD55555, "D": 0x3FFAAAAAAAAAAAAB}
+_LONG_DIVISOR = {"H": 0x3D553D553D553D55, "S": 0x3FAAAAAB3FAAAAAB, "D": 0x3FF5555555555555}
+"""By the letter at the end of a mnemonic: all elements of 16, 32 or 64 bits."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Values:
+    """What operands hold, by operand number, as 64-bit words."""
+
+    words: Mapping[int, int]
+
+    def start(self, chosen: Mapping[int, str], memory: OperandFacts | None) -> Start:
+        """Registers and memory with these values."""
+        registers = {
+            family(chosen[number]): word
+            for number, word in self.words.items()
+            if number in chosen and family(chosen[number]).startswith("R")
+        }
+        words = {
+            self.place(number) + offset: word
+            for number, word in self.words.items()
+            for offset in range(0, LINE, 8)
+        }
+        if memory is not None:
+            words |= dict.fromkeys(range(0, LINE, 8), self.words[memory.index])
+        return Start(tuple(sorted(registers.items())), tuple(sorted(words.items())))
+
+    def place(self, number: int) -> int:
+        """Where the constant of an operand lies, from the address register on."""
+        return _CONSTANTS + sorted(self.words).index(number) * LINE
+
+
+def divides(variant: Variant) -> bool:
+    """Whether it is a division or a square root whose operands can be given values."""
+    stem = _mnemonic(variant).removeprefix("V")
+    return stem.startswith(_STEMS) and not any(each.opmask for each in variant.registers)
+
+
+class Divisions:
+    """What a machine shows, with values of few digits and with values of many."""
+
+    def __init__(self, machine: Machine, links: Links) -> None:
+        self._machine, self._links = machine, links
+
+    def throughput(self, variant: Variant, *, many: bool) -> Run | str:
+        """The fewest cycles of an instance among independent ones."""
+        values = _values(variant, many)
+        best: Run | str = "no instance could be made"
+        for count in _INSTANCES:
+            sources: dict[int, str] = {}
+            code, used, first = b"", frozenset[str](), None
+            for _ in range(count):
+                chosen = variant.choose(sources, used)
+                made = None if chosen is None else variant.encode(chosen)
+                if chosen is None or made is None:
+                    return best
+                first = first or chosen
+                sources = {
+                    each.index: family(first[each.index])
+                    for each in variant.registers
+                    if not each.written and len(each.registers) > 1
+                }
+                written = [each for each in variant.registers if each.written]
+                used |= {family(chosen[each.index]) for each in written}
+                again = (each for each in written if each.index in values.words)
+                code += b"".join(_loaded(variant, values, each, chosen) for each in again) + made
+            assert first is not None
+            run = self._run(variant, values, first, code)
+            if isinstance(run, str):
+                return run
+            if isinstance(best, str) or run.cycles / count < best.cycles:
+                best = Run(run.cycles / count)
+        return best
+
+    def latencies(self, variant: Variant) -> dict[Pair, Measured]:
+        """By source and destination: cycles with few digits, and ``most`` with many."""
+        chosen = variant.choose()
+        code = None if chosen is None else variant.encode(chosen)
+        if chosen is None or code is None:
+            return {}
+        found = {}
+        for source, target in pairs(variant, chosen):
+            kind = REGISTER if source.part == FLAGS else source.part
+            few, many = (self._latency(variant, chosen, source, target, many=each) for each in (False, True))
+            found[source.operand.index, target.operand.index, kind] = replace(few, most=many.cycles)
+        return found
+
+    def _latency(
+        self, variant: Variant, chosen: dict[int, str], source: Place, target: Place, *, many: bool
+    ) -> Measured:
+        values = _values(variant, many)
+        closing = self._links.close(variant, target, source, 0)
+        code = variant.encode(chosen, indexed=source.part == INDEXED)
+        if closing is None or code is None or source.part == CONTENTS:
+            return Measured(None, "no instruction is known that closes the chain")
+        head, tail = code + b"".join(step.code for step in closing), b""
+        others, known = sum(step.cycles for step in closing), all(step.known for step in closing)
+        if source.part not in (BASE, INDEXED):
+            restored = _restored(variant, values, source)
+            alone = (
+                None if restored is None else self._run(variant, values, chosen, restored * COPIES, source)
+            )
+            if restored is None or alone is None or isinstance(alone, str):
+                return Measured(None, "no instruction is known that gives the source its value again")
+            tail, others = restored, others + alone.cycles / COPIES
+        for operand in variant.registers:
+            if operand.written and operand.index in values.words and operand is not source.operand:
+                tail += _loaded(variant, values, operand, chosen)
+        # Longer, or what takes less than the divider is busy would show the divider.
+        more = self._links.more(source)
+        best = None
+        for middle, added in ((b"", 0.0), *([] if more is None else [(more[0] * _MORE, more[1] * _MORE)])):
+            run = self._run(variant, values, chosen, head + middle + tail, source)
+            if isinstance(run, str):
+                return Measured(None, run)
+            cycles = run.cycles - others - added
+            best = cycles if best is None else min(best, cycles)
+        assert best is not None
+        if abs(best - round(best)) > _EXACT:
+            return Measured(None, f"the chain takes {best:.2f} cycles, which is no latency")
+        return Measured(max(round(best), 0), upper_bound=not known)
+
+    def _run(
+        self,
+        variant: Variant,
+        values: _Values,
+        chosen: Mapping[int, str],
+        code: bytes,
+        kept: Place | None = None,
+    ) -> Run | str:
+        """With vectors that are only read loaded in front, but for the one in a chain."""
+        front = b"".join(
+            _loaded(variant, values, each, chosen)
+            for each in variant.registers
+            if not each.written and each.index in values.words and family(chosen[each.index]).startswith("V")
+            if kept is None or each is not kept.operand
+        )
+        return self._machine.run(front + code, values.start(chosen, variant.memory))
+
+
+def _mnemonic(variant: Variant) -> str:
+    return variant.facts.iform.partition("_")[0]
+
+
+def _values(variant: Variant, many: bool) -> _Values:
+    return _Values(dict(_words(variant, many)))
+
+
+def _words(variant: Variant, many: bool) -> Iterator[tuple[int, int]]:
+    """The value of every operand that is read, by its number."""
+    mnemonic = _mnemonic(variant)
+    sources = [each for each in variant.facts.operands if each.kind in ("reg", "mem") and each.read]
+    if ("DIV" in mnemonic and not mnemonic.startswith(("DIV", "IDIV"))) or (
+        mnemonic[-1] in _ONE and len(mnemonic) > 4
+    ):
+        letter = mnemonic[-1]
+        for each in sources:
+            first = each is sources[0]
+            yield each.index, (_LONG_DIVIDEND if first else _LONG_DIVISOR)[letter] if many else _ONE[letter]
+        return
+    width = next(each.width for each in sources if len(each.registers) != 1)
+    divisor = (1 << width - 1) - 1
+    for each in sources:
+        fixed = family(each.registers[0]) if len(each.registers) == 1 else ""
+        if fixed == "RDX":
+            yield each.index, divisor >> 2 if many else 0
+        elif fixed == "RAX" and width == 8:  # the dividend is AX
+            yield each.index, divisor >> 2 << width | (1 << width) - 1 if many else 1
+        elif fixed == "RAX":
+            yield each.index, (1 << width) - 1 if many else 1
+        else:
+            yield each.index, divisor if many else 1
+
+
+def _loaded(variant: Variant, values: _Values, operand: OperandFacts, chosen: Mapping[int, str]) -> bytes:
+    """An instruction that loads an operand's value."""
+    memory, name = Memory(ADDRESS, "", 1, values.place(operand.index)), family(chosen[operand.index])
+    if name.startswith("V"):
+        return next(encodings("vmovups" if variant.vex else "movups", (chosen[operand.index], memory)))
+    return next(encodings("mov", (name, memory)))
+
+
+def _restored(variant: Variant, values: _Values, source: Place) -> bytes | None:
+    """Instructions that give a source its value again, whatever it holds, and wait for it."""
+    memory, name = Memory(ADDRESS, "", 1, values.place(source.operand.index)), source.register
+    if source.kind == "R":
+        made = [next(encodings(each, (family(name), memory)), None) for each in ("and", "or")]
+    elif variant.vex:
+        made = [next(encodings(each, (name, name, memory)), None) for each in ("vandps", "vorps")]
+    else:
+        made = [next(encodings(each, (name, memory)), None) for each in ("andps", "orps")]
+    return None if None in made else b"".join(each for each in made if each is not None)
