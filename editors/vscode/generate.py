@@ -21,6 +21,7 @@ OWN: dict[str, dict[str, Any]] = {
     f"{SECTION}.trace.server": {
         "type": "string",
         "enum": ["messages", "verbose"],
+        "enumDescriptions": ["The names of the messages", "All that is in them"],
         "default": "messages",
         "description": "What is logged of what the editor and the server say to each other, while the log's "
         "level is Trace: the names of the messages, or all that is in them.",
@@ -31,7 +32,9 @@ OWN: dict[str, dict[str, Any]] = {
 
 def properties() -> dict[str, dict[str, Any]]:
     """``contributes.configuration.properties`` of package.json."""
-    return {f"{SECTION}.{setting.name}": _property(setting) for setting in SETTINGS} | OWN
+    found = {f"{SECTION}.{setting.name}": _property(setting) for setting in SETTINGS} | OWN
+    # Editors sort by name where nothing else is said.
+    return {name: {"order": order, **value} for order, (name, value) in enumerate(found.items())}
 
 
 def _property(setting: Setting) -> dict[str, Any]:
@@ -47,7 +50,11 @@ def _property(setting: Setting) -> dict[str, Any]:
             "minItems": 1,
         },
         "texts": {"type": "array", "items": {"type": "string"}, "uniqueItems": True},
-        "choice": {"type": "string", "enum": list(setting.choices)},
+        "choice": {
+            "type": "string",
+            "enum": list(setting.choices),
+            "enumDescriptions": list(setting.meanings),
+        },
         "integer": {"type": "integer", "minimum": setting.minimum, "maximum": setting.maximum},
         "boolean": {"type": "boolean"},
         "text": {"type": "string"},

@@ -19,7 +19,7 @@ local function labels()
   local found = {}
   for _, hint in ipairs(vim.lsp.inlay_hint.get({ bufnr = 0 })) do
     local position = hint.inlay_hint.position
-    found[#found + 1] = { position.line, position.character, hint.inlay_hint.label }
+    found[#found + 1] = { position.line, position.character, vim.trim(hint.inlay_hint.label) }
   end
   return found
 end
@@ -47,12 +47,16 @@ local function content(title)
 end
 
 local function run()
-  vim.lsp.enable("cyclelens")
-  vim.api.nvim_create_autocmd("LspAttach", {
-    callback = function(event)
-      vim.lsp.inlay_hint.enable(true, { bufnr = event.buf })
-    end,
-  })
+  -- The program is missing at first: one message says so.
+  local notify = vim.notify
+  vim.notify = function(message)
+    seen.missing = message
+  end
+  require("cyclelens").setup({ cmd = { "/nowhere/cyclelens", "lsp" } })
+  vim.bo.filetype = "asm"
+  vim.notify = notify
+  vim.cmd("enew!")
+  require("cyclelens").setup({ cmd = { "cyclelens", "lsp" } })
   vim.cmd.edit(vim.env.CYCLELENS_FILE)
   wait("hints", function()
     return has("3.44 cycles/iter")
@@ -94,6 +98,20 @@ local function run()
     return has("3.44 -> ")
   end)
   seen.edited = labels()
+
+  -- Its history: HEAD has none here, the first figure is the one before the rewrite.
+  local choose_version = vim.ui.select
+  vim.ui.select = function(items, options, choose)
+    seen.history = vim.tbl_map(options.format_item, items)
+    choose(items[#items])
+  end
+  vim.cmd("CyclelensHistory")
+  wait("the difference", function()
+    return vim.fn.tabpagenr("$") == 2
+  end)
+  vim.ui.select = choose_version
+  seen.old = vim.api.nvim_buf_get_lines(0, 2, 3, false)[1]
+  vim.api.nvim_feedkeys("q", "xt", false)
 
   vim.cmd("CyclelensPin")
   wait("the baseline", function()
@@ -139,14 +157,13 @@ local function run()
   seen.timeline = content("Timeline of immediate")
 
   -- A lens, as if it was clicked.
-  vim.lsp.codelens.refresh({ bufnr = 0 })
   wait("lenses", function()
-    return #vim.lsp.codelens.get(0) >= 4
+    return #vim.lsp.codelens.get(0) >= 3
   end)
   seen.lenses = vim.tbl_map(function(lens)
     return lens.command.title
   end, vim.lsp.codelens.get(0))
-  local command = vim.lsp.codelens.get(0)[3].command
+  local command = vim.lsp.codelens.get(0)[2].command
   vim.lsp.commands[command.command](command, {})
   seen.clicked = content("immediate on every microarchitecture")
 
@@ -171,11 +188,51 @@ local function run()
     end
   end
 
+  -- The advice on the region's line, and the code action that follows it.
+  vim.cmd.write({ bang = true })
+  vim.cmd.edit(vim.fn.fnamemodify(vim.env.CYCLELENS_FILE, ":h") .. "/chained.s")
+  vim.api.nvim_buf_set_lines(0, 0, -1, true, {
+    "# cyclelens-begin dot",
+    ".Ldot:",
+    "    vmovups (%rdi), %ymm1",
+    "    vmovups 32(%rdi), %ymm2",
+    "    vfmadd231ps (%rsi), %ymm1, %ymm0",
+    "    vfmadd231ps 32(%rsi), %ymm2, %ymm0",
+    "    add $64, %rdi",
+    "    add $64, %rsi",
+    "    dec %rcx",
+    "    jnz .Ldot",
+    "# cyclelens-end",
+  })
+  wait("the advice", function()
+    return has("8.00 cycles/iter · two accumulators: 4.00, four: 2.00")
+  end)
+  vim.api.nvim_win_set_cursor(0, { 5, 4 })
+  vim.lsp.buf.code_action({
+    apply = true,
+    filter = function(action)
+      return action.title:find("in four registers", 1, true) ~= nil
+    end,
+  })
+  wait("what it brought", function()
+    return has("8.00 -> 4.00, 75 % faster per byte")
+  end)
+  seen.rewritten = vim.api.nvim_buf_get_lines(0, 0, -1, false)
+
   -- A file of one's own, without markers.
   vim.cmd.write({ bang = true })
   vim.cmd.edit(vim.fn.fnamemodify(vim.env.CYCLELENS_FILE, ":h") .. "/own.s")
   vim.api.nvim_buf_set_lines(0, 0, -1, true, { "    xor %eax, %eax", ".Lnext:", "    imul %rdi, %rax", "    jnz .Lnext" })
-  vim.cmd("2,4CyclelensMark")
+  wait("the loop without markers", function()
+    return has("3.00 cycles/iter")
+  end)
+  vim.cmd("CyclelensLoops")
+  seen.loops = vim.tbl_map(function(item)
+    return item.text
+  end, vim.fn.getloclist(0))
+  vim.cmd("lclose")
+  vim.api.nvim_win_set_cursor(0, { 3, 0 })
+  vim.cmd("CyclelensMark")
   wait("the marked loop", function()
     return has("3.00 cycles/iter")
   end)
@@ -185,6 +242,33 @@ local function run()
     return has("3.00 cycles/iter · ICL")
   end)
   vim.cmd.write()
+
+  wait("the figure for the statusline", function()
+    return require("cyclelens").statusline() == "3.00 cycles/iter · ICL"
+  end)
+  seen.completed = vim.fn.getcompletion("CyclelensCpu z", "cmdline")
+
+  -- Killed and restarted by itself; then by command.
+  local function server()
+    local found = require("cyclelens").client()
+    return found and not found:is_stopped() and found.id
+  end
+  local before = server()
+  for _, process in ipairs(vim.api.nvim_get_proc_children(vim.fn.getpid())) do
+    local about = vim.api.nvim_get_proc(process)
+    if about and (about.name:find("cyclelens") or about.name:find("python")) then
+      vim.uv.kill(process, "sigkill")
+    end
+  end
+  wait("another server", function()
+    return server() and server() ~= before and has("3.00 cycles/iter")
+  end)
+  before = server()
+  vim.cmd("CyclelensRestart")
+  wait("a third server", function()
+    return server() and server() ~= before and has("3.00 cycles/iter")
+  end)
+  seen.restarted = true
 
   vim.cmd("checkhealth cyclelens")
   seen.health = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), "\n")

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import real_editors
 from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness
+from cyclelens.analyzer.microarchitectures import registry
 
 ROOT = Path(__file__).parents[2]
 PLUGIN = ROOT / "editors" / "neovim"
@@ -70,7 +71,7 @@ def seen(neovim: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, An
         "NVIM_LOG_FILE": str(folder / "log"),
     }
     command = [neovim, "--headless", "--clean", "--cmd", f"set rtp^={plugin}"]
-    command += ["-c", "helptags ALL", "-c", f"luafile {Path(__file__).with_name('neovim_session.lua')}"]
+    command += ["-c", f"luafile {Path(__file__).with_name('neovim_session.lua')}"]
     run = subprocess.run(
         command, env=environment, capture_output=True, text=True, timeout=TIMEOUT, cwd=folder
     )
@@ -83,7 +84,7 @@ def seen(neovim: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, An
 def test_hints_and_diagnostics_are_where_they_belong(seen: dict[str, Any]) -> None:
     labels = {line: label for line, _, label in seen["opened"]}
     assert labels[1].startswith("3.44 cycles/iter · SKL")
-    assert labels[2] == "LCP stall"
+    assert labels[2].endswith("LCP stall")
     assert seen["diagnostics"] == [[2, "lcp-stall"]]
     assert seen["colours"] == ["keyword", "number", "variable"]
 
@@ -92,6 +93,11 @@ def test_a_rewrite_is_applied_and_the_hints_show_what_it_brought(seen: dict[str,
     assert seen["action"] == "Use eax (its upper half and the flags may differ): 3.44 -> 1.00, 71 % faster"
     assert seen["line"] == "    add $0x1234, %eax"
     assert any(label.startswith("3.44 -> 1.00, 71 % faster") for _, _, label in seen["edited"])
+
+
+def test_the_history_of_a_figure_opens_as_a_difference(seen: dict[str, Any]) -> None:
+    assert seen["history"] == ["1.00  now", "3.44  opened  the present one is 71 % faster"]
+    assert seen["old"] == "    add $0x1234, %ax"
 
 
 def test_the_commands_open_windows(seen: dict[str, Any]) -> None:
@@ -121,11 +127,11 @@ def test_a_measurement_asks_once_and_stands_on_the_line(seen: dict[str, Any]) ->
     assert seen["asked"] == 1
     if not seen["measured"]:
         pytest.skip("the machine was too busy to measure anything")
-    assert re.search(r"measured \d+\.\d\d$", seen["measured"])
+    assert re.search(r"measured \d+\.\d\d · 3\.44 -> 1\.00", seen["measured"])
 
 
 def test_a_lens_opens_the_same_window(seen: dict[str, Any]) -> None:
-    assert seen["lenses"][1:4] == ["Timeline", "Compare CPUs", "Alignment"]
+    assert seen["lenses"][:3] == ["Timeline", "Compare CPUs", "Alignment"]
     assert seen["clicked"] == seen["compare"]
 
 
@@ -136,9 +142,32 @@ def test_the_health_check_and_the_help_are_found(seen: dict[str, Any]) -> None:
     assert seen["help"] == "cyclelens.txt"
 
 
-def test_lines_of_an_own_file_are_marked_by_command(seen: dict[str, Any]) -> None:
-    assert seen["marked"][1] == "# cyclelens-begin loop"
+def test_one_accumulator_becomes_four_by_a_code_action(seen: dict[str, Any]) -> None:
+    updates = [line.split()[-1] for line in seen["rewritten"] if "vfmadd231ps" in line]
+    assert len(updates) == len(set(updates)) == 4
+    assert len([line for line in seen["rewritten"] if "vaddps" in line]) == 3
+
+
+def test_loops_of_an_own_file_are_listed_and_marked(seen: dict[str, Any]) -> None:
+    assert [text.partition(" · ")[0] for text in seen["loops"]] == [".Lnext  3.00 cycles/iter"]
+    assert seen["marked"][1] == "# cyclelens-begin next"
     assert seen["marked"][-1] == "# cyclelens-end"
+
+
+def test_a_missing_program_is_said_and_a_server_that_dies_comes_back(seen: dict[str, Any]) -> None:
+    assert seen["missing"].startswith("Cyclelens: the program '/nowhere/cyclelens' is not found")
+    assert seen["restarted"]
+    assert seen["completed"] == ["ZEN+", "ZEN2", "ZEN3", "ZEN4", "ZEN5"]
+
+
+def test_the_plugin_knows_the_servers_cpus_and_every_tag_of_its_help() -> None:
+    source = (PLUGIN / "lua" / "cyclelens" / "setup.lua").read_text(encoding="utf-8")
+    listed = re.findall(r'"([^"]+)"', source.split("M.cpus = {")[1].split("}")[0])
+    assert listed == [*registry.names(), registry.NATIVE]
+    text = (PLUGIN / "doc" / "cyclelens.txt").read_text(encoding="utf-8")
+    tags = sorted(set(re.findall(r"(?<![\w|`])\*([:\w.()-]+)\*", text)))
+    lines = (PLUGIN / "doc" / "tags").read_text(encoding="utf-8").splitlines()
+    assert lines == [f"{tag}\tcyclelens.txt\t/*{tag}*" for tag in tags]
 
 
 def test_the_help_names_every_command_and_only_these() -> None:

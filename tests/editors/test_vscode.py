@@ -9,6 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import pytest
 from cyclelens.server.features import commands
 
 ROOT = Path(__file__).parents[2]
@@ -58,6 +59,89 @@ def test_every_step_of_the_walkthrough_has_its_page_and_its_commands() -> None:
         for step in walkthrough["steps"]:
             assert (EXTENSION / step["media"]["markdown"]).is_file()
             assert set(re.findall(r"\(command:([\w.]+)\)", step["description"])) <= contributed
+
+
+def test_every_choice_of_a_setting_says_what_it_means() -> None:
+    for name, setting in PACKAGE["contributes"]["configuration"]["properties"].items():
+        choices = setting.get("enum", setting.get("items", {}).get("enum", []))
+        meanings = setting.get("enumDescriptions", setting.get("items", {}).get("enumDescriptions", []))
+        assert len(choices) == len(meanings), name
+
+
+def test_the_settings_stand_in_the_order_of_the_list() -> None:
+    properties = PACKAGE["contributes"]["configuration"]["properties"].values()
+    assert [setting["order"] for setting in properties] == list(range(len(properties)))
+
+
+def test_commands_about_assembly_are_there_only_where_assembly_is() -> None:
+    contributes = PACKAGE["contributes"]
+    enabled = {command["command"] for command in contributes["commands"] if "enablement" in command}
+    offered = {
+        entry["command"] for entry in contributes["menus"]["commandPalette"] if entry["when"] != "false"
+    }
+    assert enabled == offered
+    everywhere = {command["command"] for command in contributes["commands"]} - enabled
+    assert everywhere == {
+        f"cyclelens.{name}"
+        for name in (
+            *("chooseMicroarchitecture", "openExample", "installServer"),
+            *("restart", "showLog", "explain"),
+        )
+    }
+    for key in contributes["keybindings"]:
+        assert key["command"] in enabled
+        assert "editorTextFocus" in key["when"]
+
+
+@pytest.mark.parametrize(
+    ("language", "extensions", "comment"),
+    [("asm", {".s", ".S"}, "#"), ("nasm", {".asm", ".nasm", ".inc"}, ";")],
+)
+def test_assembly_has_its_language_and_colours_without_a_server(
+    language: str, extensions: set[str], comment: str
+) -> None:
+    contributes = PACKAGE["contributes"]
+    (entry,) = (each for each in contributes["languages"] if each["id"] == language)
+    assert set(entry["extensions"]) == extensions
+    configuration = json.loads((EXTENSION / entry["configuration"]).read_text(encoding="utf-8"))
+    assert configuration["comments"]["lineComment"] == comment
+    (grammar,) = (each for each in contributes["grammars"] if each["language"] == language)
+    rules = json.loads((EXTENSION / grammar["path"]).read_text(encoding="utf-8"))
+    assert rules["scopeName"] == grammar["scopeName"]
+
+    def scopes(line: str) -> dict[str, str]:
+        """Scope -> the first text that it is given to, each rule by itself."""
+        found = {}
+        for rule in rules["repository"]["line"]["patterns"]:
+            match = re.search(rule.get("match", rule.get("begin")).replace("(?i)", ""), line, re.IGNORECASE)
+            if match and "captures" in rule:
+                found[rule["captures"]["1"]["name"]] = match[1]
+            elif match:
+                found[rule["name"]] = match[0]
+        return found
+
+    line = "loop: vaddps ymm0, ymm1, [rdi + 0x40] " + comment + " add"
+    seen = scopes(line)
+    assert seen["entity.name.function"] == "loop"
+    assert seen["keyword.mnemonic"] == "vaddps"
+    assert seen["variable.language"] == "ymm0"
+    assert seen["constant.numeric"] == "0x40"
+    assert seen["comment.line"] == f"{comment} add"
+
+
+def test_the_pages_of_the_extension_show_what_is_there() -> None:
+    text = (EXTENSION / "README.md").read_text(encoding="utf-8")
+    images = re.findall(r"!\[[^]]+\]\(images/([\w.-]+)\)", text)
+    assert images
+    assert all((ROOT / "docs" / "images" / name).is_file() for name in images)
+    titles = {command["title"] for command in PACKAGE["contributes"]["commands"]}
+    keys = {key["command"]: key["key"] for key in PACKAGE["contributes"]["keybindings"]}
+    named = dict(re.findall(r"^\| `([A-Z])` \| (.+) \|$", text, re.MULTILINE))
+    assert set(named.values()) <= titles
+    assert {f"alt+c {letter.lower()}" for letter in named} == set(keys.values())
+    icon = (EXTENSION / PACKAGE["icon"]).read_bytes()
+    assert icon[:8] == b"\x89PNG\r\n\x1a\n"
+    assert icon[16:24] == bytes([0, 0, 0, 128]) * 2
 
 
 def test_the_types_are_those_of_the_oldest_editor_it_runs_in() -> None:

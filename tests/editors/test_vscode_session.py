@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -33,6 +34,36 @@ sum:
     ret
 """
 """A file without markers."""
+C = """\
+#include <immintrin.h>
+
+float dot(const float *a, const float *b, long n) {
+    __m256 sum = _mm256_setzero_ps();
+    for (long i = 0; i < n; i += 8) {
+        __m256 x = _mm256_loadu_ps(a + i);
+        sum = _mm256_fmadd_ps(x, _mm256_loadu_ps(b + i), sum);
+    }
+    float lanes[8];
+    _mm256_storeu_ps(lanes, sum);
+    return lanes[0];
+}
+"""
+CARGO = """\
+[package]
+name = "chain"
+version = "0.1.0"
+edition = "2021"
+"""
+RUST = """\
+#[no_mangle]
+pub fn chain(values: &[u64]) -> u64 {
+    let mut total = 1;
+    for value in values {
+        total = (total * value) ^ 5;
+    }
+    total
+}
+"""
 
 
 @pytest.fixture(scope="module")
@@ -72,10 +103,21 @@ def code(
     folder = home / "kernels"
     shutil.copytree(ROOT / "examples", folder)
     (folder / "own.s").write_text(OWN, encoding="utf-8")
+    (folder / "dot.c").write_text(C, encoding="utf-8")
+    command = "gcc -O2 -mavx2 -mfma -c dot.c"
+    entry = {"directory": str(folder), "file": "dot.c", "command": command}
+    (folder / "compile_commands.json").write_text(json.dumps([entry]), encoding="utf-8")
+    (folder / "chain" / "src").mkdir(parents=True)
+    (folder / "chain" / "Cargo.toml").write_text(CARGO, encoding="utf-8")
+    (folder / "chain" / "src" / "lib.rs").write_text(RUST, encoding="utf-8")
     server = Server(cache, home)
     server.configure(user={}, machine={"cyclelens.server.path": str(PROGRAM)})
     server.install(vsix)
-    with server.running("--disable-workspace-trust") as address:
+    # The window has a home of its own; programs are found as in ours, rustup's compilers too.
+    (home / ".profile").write_text(f'export PATH="{os.environ["PATH"]}"\n', encoding="utf-8")
+    own = {"RUSTUP_HOME": ".rustup", "CARGO_HOME": ".cargo"}
+    rust = {name: os.environ.get(name, str(Path.home() / folder)) for name, folder in own.items()}
+    with server.running("--disable-workspace-trust", **rust) as address:
         yield Workbench(chromium, address, server, folder)
 
 
@@ -87,10 +129,30 @@ def picture(request: pytest.FixtureRequest) -> Iterator[None]:
         request.getfixturevalue(window).screenshot(request.node.name)
 
 
+def test_it_carries_a_compiled_server_for_every_python(vsix: Path) -> None:
+    wheels = [Path(name).name for name in zipfile.ZipFile(vsix).namelist() if name.endswith(".whl")]
+    assert [name for name in wheels if name.startswith("cyclelens-") and "-cp311-abi3-" in name]
+    # The only package with a wheel of its own for each version.
+    assert {name.split("-")[2] for name in wheels if name.startswith("lxml-")} == {
+        "cp311",
+        "cp312",
+        "cp313",
+        "cp314",
+    }
+
+
 def test_one_command_packs_it(vsix: Path) -> None:
     assert re.fullmatch(rf"cyclelens-\w+-\w+-{re.escape(PACKAGE['version'])}\.vsix", vsix.name)
     names = set(zipfile.ZipFile(vsix).namelist())
-    parts = {"dist/extension.js", "media/panel.css", "walkthrough/example.s"}
+    parts = {
+        "dist/extension.js",
+        "media/panel.css",
+        "media/live.js",
+        "media/icon.png",
+        "walkthrough/example.s",
+        "readme.md",
+    }
+    parts |= {"changelog.md", "languages/nasm.tmLanguage.json", "images/vscode-rewrite.png"}
     assert {f"extension/{name}" for name in parts} <= names
     assert {".gz", ".whl"} == {Path(name).suffix for name in names if "/server/cyclelens-" in name}
     assert not any("node_modules" in name or name.endswith(".ts") for name in names)
@@ -101,13 +163,8 @@ def test_an_example_shows_hints_lenses_diagnostics_and_the_figure(code: Workbenc
     wait("the region's hint", lambda: "3.44 cycles/iter · SKL · predecoder-bound" in code.line(17))
     assert code.line(18).endswith("LCP stall")
     titles = wait("lenses", code.lenses)[0].split(" | ")
-    assert titles[:4] == [
-        "3.44 cycles/iter · SKL · predecoder-bound",
-        "Timeline",
-        "Compare CPUs",
-        "Alignment",
-    ]
-    assert titles[4:] in ([], ["Measure"])  # where the machine can
+    assert titles[:3] == ["Timeline", "Compare CPUs", "Alignment"]
+    assert titles[3:] in ([], ["Measure"])  # where the machine can
     code.page.wait_for_selector(".squiggly-warning")
     wait("the status item", lambda: code.status() == "3.44 cycles/iter · SKL")
     code.go(25)
@@ -150,11 +207,60 @@ def test_lenses_and_commands_open_panels(code: Workbench) -> None:
     code.open("lcp_stall.s")
     wait("lenses", code.lenses)
     code.click(".codelens-decoration a", "Compare CPUs")
-    wait("the comparison", lambda: "SKL" in code.panel("unrolled on every microarchitecture"))
+    wait("the comparison", lambda: "ZEN5" in code.panel("Cyclelens: unrolled"))
     code.press("Control+1")
     code.go(25)
     code.run("Cyclelens: Show the Timeline")
-    wait("the timeline", lambda: "1.00 cycles/iter" in code.panel("Timeline of loop"))
+    wait("the timeline", lambda: "1.00 cycles/iter" in code.panel("Cyclelens: loop"))
+    assert len(code.texts('.tab[aria-label^="Cyclelens: "]')) == 1, "one panel for all"
+
+
+def test_the_panel_follows_the_text_and_the_cursor_and_survives_a_reload(code: Workbench) -> None:
+    code.page.set_viewport_size({"width": 1280, "height": 800})
+    code.open("lcp_stall.s")
+    code.run("File: Revert File")
+    code.go(18)
+    code.run("Cyclelens: Show the Instructions")
+    wait("the instructions", lambda: "3.44 cycles/iter" in code.panel("Cyclelens: unrolled"))
+    page = code.frame()
+    table = page.locator("table.instructions")
+    assert table.bounding_box()["width"] <= page.locator("body").bounding_box()["width"], "nothing off-screen"
+    first = page.locator("table.instructions tr[data-line]").first
+    wait("the cursor's line", lambda: "cursor" in (first.get_attribute("class") or ""))
+    code.screenshot("vscode-panel-instructions")
+
+    code.press("Control+1")
+    code.press("End", "Enter")
+    code.type("    nop")
+    wait("the new text", lambda: "nop" in code.panel("Cyclelens: unrolled"))
+    code.run("File: Revert File")
+    wait("the old text", lambda: "nop" not in code.panel("Cyclelens: unrolled"))
+    code.go(25)
+    wait("the other region", lambda: "1.00 cycles/iter" in code.panel("Cyclelens: loop"))
+    code.frame().locator("table.instructions tr[data-line]").nth(1).click()
+    wait("the line of the text", lambda: "Ln 26" in " ".join(code.texts(".statusbar-item")))
+
+    code.page.reload()
+    wait("the text again", lambda: "cycles/iter" in code.line(23))
+    wait("the panel again", lambda: "cycles/iter" in code.panel("Cyclelens: "))
+    code.page.set_viewport_size({"width": 1100, "height": 620})
+
+
+def test_the_history_of_a_figure_opens_its_difference(code: Workbench) -> None:
+    code.open("big_add.s")
+    number = next(n for n, text in wait("the region", code.lines).items() if "cyclelens-begin" in text)
+    wait("the figure", lambda: "cycles/iter" in code.line(number))
+    code.go(number + 1)
+    code.press("End", "Enter")
+    code.type("    imul %rax, %rax")
+    wait("the lens with both figures", lambda: any(" -> " in titles for titles in code.lenses()))
+    code.click(".codelens-decoration a", " -> ")
+    wait("the versions", lambda: len(code.texts(".quick-input-list .monaco-list-row")) >= 2)
+    code.screenshot("vscode-history")
+    code.press("ArrowDown", "Enter")
+    wait("the difference", lambda: code.texts(".monaco-diff-editor .line-insert"))
+    code.press("Control+w")
+    code.run("File: Revert File")
 
 
 def test_measuring_asks_first_and_puts_the_figure_on_the_line(code: Workbench) -> None:
@@ -180,7 +286,7 @@ def test_measuring_asks_first_and_puts_the_figure_on_the_line(code: Workbench) -
         return ", measured " in code.line(number)
 
     wait("the measured figure", measured)
-    assert re.search(r"dot ?predicted \d\.\d\d, measured \d\.\d\d", code.line(number)), "not cut off"
+    assert re.search(r"dot +predicted \d\.\d\d, measured \d\.\d\d", code.line(number)), "not cut off"
     assert not [text for text in code.notifications() if "runs the code" in text], "only the first time"
     code.screenshot("vscode-measured")
     code.press("End")
@@ -189,29 +295,76 @@ def test_measuring_asks_first_and_puts_the_figure_on_the_line(code: Workbench) -
     code.run("File: Revert File")
 
 
-def test_lines_of_an_own_file_are_marked_by_command(code: Workbench) -> None:
+def test_loops_of_an_own_file_have_figures_and_are_listed_and_marked(code: Workbench) -> None:
     code.open("own.s")
-    wait("the status item", lambda: code.status() == "no region · SKL")
-    code.go(3)
-    code.press(*["Shift+ArrowDown"] * 5)
-    code.run("Cyclelens: Mark the Selected Lines", answer="Name of the region")
     wait("the figure", lambda: "3.00 cycles/iter" in code.line(3))
-    assert code.line(3).startswith("# cyclelens-begin loop")
+    assert code.line(4).rstrip() == "    imul %rdi, %rax", "nothing but the figure"
+    assert code.lenses() == []
+    wait("the status item", lambda: code.status() == "3.00 cycles/iter · SKL")
+    code.click('.statusbar-item[id^="cyclelens"]', "SKL")
+    code.choose(".Lnext")
+    code.screenshot("vscode-unmarked-loop")
+    code.run("Cyclelens: Mark the Loop or the Selected Lines", answer="Name of the region")
+    wait("the marker", lambda: code.line(3).startswith("# cyclelens-begin next"))
+    wait("the figure", lambda: "3.00 cycles/iter" in code.line(3))
     assert code.line(9) == "# cyclelens-end"
+    code.run("File: Revert File")
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")
+def test_c_with_intrinsics_has_figures_at_its_lines(code: Workbench) -> None:
+    code.open("dot.c")
+    wait("the figure", lambda: "4.00 cycles/iter · SKL · latency-bound" in code.line(5))
+    assert "chain +4" in code.line(7)
+    wait("lenses", lambda: code.lenses() and code.lenses()[0].startswith("Timeline"))
+    wait("the status item", lambda: code.status() == "4.00 cycles/iter · SKL")
+    code.screenshot("vscode-c")
+    code.page.locator(".view-line", has_text="_mm256_fmadd_ps").locator(
+        "span", has_text="_mm256_fmadd_ps"
+    ).last.hover()
+    wait("the card", lambda: "vfmadd" in " ".join(code.texts(".monaco-hover:not(.hidden)")))
+    code.screenshot("vscode-c-hover")
+    code.press("Escape")
+    code.go(7)
+    code.press("End")
+    code.type("\nsum = _mm256_add_ps(sum, x);")
+    wait("the change", lambda: "4.00 -> 8.00, 100 % slower" in code.line(5))
+    code.screenshot("vscode-c-edited")
+    code.click(".codelens-decoration a", "Timeline")
+    wait("the instructions", lambda: "vaddps" in code.panel("Cyclelens: dot"))
+    code.screenshot("vscode-c-timeline")
+    code.press("Control+1")
+    code.run("File: Revert File")
+
+
+@pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is not installed")
+def test_rust_has_figures_at_its_lines_when_it_is_saved(code: Workbench) -> None:
+    code.open("lib.rs")
+    # rustc unrolls as it likes: the ratio of the figures is known.
+    wait("the figure", lambda: ".00 cycles/iter · SKL · latency-bound" in code.line(4))
+    code.go(5)
+    code.press("End")
+    code.type("\ntotal *= value;")
+    code.press("Control+s")
+    wait("the change", lambda: "75 % slower" in code.line(4))
+    code.screenshot("vscode-rust")
 
 
 def test_the_figure_in_the_status_bar_is_clicked_to_choose_another_cpu(code: Workbench) -> None:
     code.open("dot_product.s")
     wait("the figure", lambda: "SKL" in code.status())
     code.click('.statusbar-item[id^="cyclelens"]', "SKL")
+    code.choose("Choose another CPU")
     code.choose("HSW")
     wait("the figure of the other CPU", lambda: code.status() == "5.00 cycles/iter · HSW")
     code.click('.statusbar-item[id^="cyclelens"]', "HSW")
+    code.choose("Choose another CPU")
     code.choose("SNB")
     wait("the CPU that has no such instruction", lambda: code.status() == "no figure · SNB")
     wait("the hint", lambda: "SNB has no FMA" in code.line(13))
     # The window stays open for the tests behind.
     code.click('.statusbar-item[id^="cyclelens"]', "SNB")
+    code.choose("Choose another CPU")
     code.choose("SKL")
     wait("the figure again", lambda: code.status().endswith("SKL"))
 
@@ -263,8 +416,14 @@ def fresh(
 def test_without_a_server_one_message_says_so_and_installs_it(fresh: Workbench) -> None:
     fresh.open("lcp_stall.s")
     (message,) = wait("the message", fresh.notifications)
-    assert message == "Cyclelens: The server is not installed yet."
-    wait("the status item", lambda: fresh.status() == "Cyclelens")
+    assert message.startswith("Cyclelens: Figures need the server, which is not installed yet")
+    wait("the status item", lambda: fresh.status() == "Cyclelens: install")
+    assert fresh.texts(".statusbar-item.error-kind") == [], "nothing is wrong"
+    words = fresh.page.locator(".view-line span[class^=mtk]")
+    colours = words.evaluate_all("(all) => new Set(all.map((word) => word.className)).size")
+    assert colours >= 4, "colours do not wait for the server"
+    assert "Assembly" in " ".join(fresh.texts(".statusbar-item"))
+    fresh.screenshot("vscode-first-start")
     fresh.click(".notification-toast .monaco-button", "Install the Server")
     wait("the hints, after the installation", lambda: "3.44 cycles/iter" in fresh.line(17), patience=300)
     assert fresh.notifications() == []

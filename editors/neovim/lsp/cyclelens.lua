@@ -1,12 +1,8 @@
 -- Cyclelens for Neovim 0.11 and newer. With this folder's parent in 'runtimepath':
 --
---   vim.lsp.enable("cyclelens")
+--   require("cyclelens").setup()
 --
--- Hints inside the text need one more line, as with every language server:
---
---   vim.api.nvim_create_autocmd("LspAttach", {
---     callback = function(event) vim.lsp.inlay_hint.enable(true, { bufnr = event.buf }) end,
---   })
+-- which shows hints and lenses, too; vim.lsp.enable("cyclelens") is enough for the rest.
 
 ---@type vim.lsp.Config
 return {
@@ -14,7 +10,14 @@ return {
   capabilities = { experimental = { cyclelens = { panels = true } } },
   filetypes = { "asm", "nasm", "masm", "vmasm" },
   -- Any folder will do: a single file is a fine project.
-  root_markers = { ".git" },
+  root_markers = { "cyclelens.toml", ".git" },
+  before_init = function(_, config)
+    local hints = { hints = { tabSize = vim.o.tabstop <= 16 and vim.o.tabstop or nil } }
+    config.settings = vim.tbl_deep_extend("keep", config.settings or {}, { cyclelens = hints })
+  end,
+  on_exit = function(code, signal, id)
+    require("cyclelens.setup").exited(code, signal, id)
+  end,
   settings = {
     cyclelens = {
       -- docs/server.md lists the settings; these are the defaults that people change first.

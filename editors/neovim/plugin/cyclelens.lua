@@ -15,6 +15,7 @@ local here = {
   CompareHead = "compareHead",
   WhatIf = "whatif",
   Measure = "measure",
+  History = "history",
 }
 local descriptions = {
   Timeline = "The first iterations of the region, cycle by cycle",
@@ -23,6 +24,7 @@ local descriptions = {
   CompareHead = "The region against the committed version of the file",
   WhatIf = "What would make the region faster",
   Measure = "What the region takes on this machine",
+  History = "The figures of the region since HEAD and since the file was opened",
 }
 for name, command in pairs(here) do
   vim.api.nvim_create_user_command("Cyclelens" .. name, function()
@@ -51,10 +53,32 @@ end, { desc = "Cancel what takes too long" })
 
 vim.api.nvim_create_user_command("CyclelensCpu", function(command)
   cyclelens().choose(command.args)
-end, { desc = "Show the figures of another microarchitecture", nargs = 1 })
+end, {
+  desc = "Show the figures of another microarchitecture",
+  nargs = 1,
+  complete = function(start)
+    return vim.tbl_filter(function(name)
+      return vim.startswith(name:lower(), start:lower())
+    end, require("cyclelens.setup").cpus)
+  end,
+})
+vim.api.nvim_create_user_command("CyclelensRestart", function()
+  require("cyclelens.setup").restart()
+end, { desc = "Start the server again" })
+vim.api.nvim_create_autocmd("FileType", {
+  group = vim.api.nvim_create_augroup("cyclelens.program", { clear = true }),
+  pattern = { "asm", "nasm", "masm", "vmasm" },
+  callback = function()
+    require("cyclelens.setup").check_program()
+  end,
+})
 vim.api.nvim_create_user_command("CyclelensMark", function(command)
-  cyclelens().mark(command.line1, command.line2, command.args)
-end, { desc = "Put the markers of a region around the lines", range = true, nargs = "?" })
+  local given = command.range > 0
+  cyclelens().mark(given and command.line1 or nil, given and command.line2 or nil, command.args)
+end, { desc = "Mark the loop at the cursor, or the lines, as a region", range = true, nargs = "?" })
+vim.api.nvim_create_user_command("CyclelensLoops", function()
+  cyclelens().loops()
+end, { desc = "List the loops of the file with their figures" })
 
 local whole = {
   Pin = { "cyclelens.pinBaseline", "Compare with the present figures from now on" },

@@ -76,8 +76,11 @@ export async function findServer(
   if (reason) {
     throw new Problem(`The server is there but does not start: ${reason}`);
   }
-  throw new Problem("The server is not installed yet.");
+  throw new NotInstalled("Figures need the server, which is not installed yet: about a minute and 135 MB, without a network.");
 }
+
+/** Nothing is wrong: there is no server yet. */
+export class NotInstalled extends Problem {}
 
 /** A Python that is new enough, or a Problem. */
 async function findPython(): Promise<string> {
@@ -142,10 +145,11 @@ export async function createEnvironment(
 ): Promise<void> {
   const environment = ownEnvironment(context);
   const folder = vscode.Uri.joinPath(context.extensionUri, "server").fsPath;
-  const source = readdirSync(folder).find((name) => /^cyclelens-.*\.tar\.gz$/.test(name));
-  if (!source) {
+  if (!readdirSync(folder).some((name) => /^cyclelens-.*\.(whl|tar\.gz)$/.test(name))) {
     throw new Problem("This build of the extension carries no server.");
   }
+  // Never a newer one from elsewhere: the server is that of this extension.
+  const server = `cyclelens==${(context.extension.packageJSON as { version: string }).version}`;
   await vscode.workspace.fs.createDirectory(context.globalStorageUri);
   const title = "Cyclelens: installing the server";
   const options = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
@@ -158,14 +162,14 @@ export async function createEnvironment(
       const pip = ["-I", "-m", "pip", "install", "--disable-pip-version-check"];
       try {
         progress.report({ message: "installing its packages" });
-        await step(log, token, own, [...pip, "--no-index", "--find-links", folder, "cyclelens"]);
+        await step(log, token, own, [...pip, "--no-index", "--find-links", folder, server]);
       } catch (error) {
         if (error instanceof vscode.CancellationError) {
           throw error;
         }
         log.info("the packages that came along do not fit this Python or machine; they are got from the network");
         progress.report({ message: "getting its packages; this takes a minute or two" });
-        await step(log, token, own, [...pip, path.join(folder, source)]);
+        await step(log, token, own, [...pip, "--find-links", folder, server]);
       }
     } catch (error) {
       // Half an environment must not be taken for a server later.

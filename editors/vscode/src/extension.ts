@@ -9,20 +9,25 @@ import {
   RevealOutputChannelOn,
   ServerOptions,
 } from "vscode-languageclient/node";
-import { createEnvironment, findServer, Server } from "./environment";
+import { createEnvironment, findServer, NotInstalled, Server } from "./environment";
 import { showTable, Table } from "./panel";
-import { Report, showReport } from "./report";
-import { markSelection } from "./mark";
+import { History, registerHistory, showHistory } from "./history";
+import { showLoops } from "./loops";
+import { Answer, Live, tabOf } from "./live";
+import { mark } from "./mark";
 import { NO_REGION, Region, regionAt, Status } from "./status";
-import * as trust from "./trust";
+import * as configured from "./configuration";
 
 /** Every identifier in use for assembly, and the files that have none. */
 const LANGUAGES = ["asm", "gas", "nasm", "asm-intel-x86-generic", "asm-collection", "x86", "masm"];
-const PATTERN = "**/*.{s,S,asm}";
-const SELECTOR = [
+const PATTERN = "**/*.{s,S,asm,nasm}";
+/** Sources that a compiler makes loops of; the server asks compile_commands.json and Cargo how. */
+const SOURCES = ["c", "cpp", "rust"].map((language) => ({ scheme: "file", language }));
+const ASSEMBLY = [
   ...["file", "untitled"].flatMap((scheme) => LANGUAGES.map((language) => ({ scheme, language }))),
   { scheme: "file", pattern: PATTERN },
 ];
+const SELECTOR = [...ASSEMBLY, ...SOURCES];
 
 /** A server that ends by itself this often within three minutes is not started again. */
 const MAX_CRASHES = 4;
@@ -37,16 +42,23 @@ export function activate(context: vscode.ExtensionContext): void {
     return answer?.regions;
   };
   const status = new Status(SELECTOR, regions);
-  context.subscriptions.push(log, status);
+  const told = (error: unknown) => (error instanceof Error ? error.message : String(error));
+  const ask = async (command: string, args: unknown[]) =>
+    client
+      ?.sendRequest<Answer>("workspace/executeCommand", { command, arguments: args })
+      .catch((error) => (log.warn(told(error)), null)) ?? null;
+  const live = new Live(context, ask, regions);
+  context.subscriptions.push(log, status, live, registerHistory());
 
   /** Whatever keeps the server from running is told here and nowhere else. */
   let explanation = "";
-  const trouble = async (message: string) => {
+  const trouble = async (message: string, news = false) => {
     explanation = message;
-    log.error(message);
-    status.trouble(message);
+    log[news ? "info" : "error"](message);
+    status.trouble(message, news);
     const install = "Install the Server";
-    const choice = await vscode.window.showErrorMessage(`Cyclelens: ${message}`, install, "Settings", "Log");
+    const show = news ? vscode.window.showInformationMessage : vscode.window.showErrorMessage;
+    const choice = await show(`Cyclelens: ${message}`, install, ...(news ? [] : ["Settings", "Log"]));
     if (choice === install) {
       await vscode.commands.executeCommand("cyclelens.installServer");
     } else if (choice === "Settings") {
@@ -55,7 +67,6 @@ export function activate(context: vscode.ExtensionContext): void {
       log.show();
     }
   };
-  const told = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
   const stop = async () => {
     const running = client;
@@ -71,7 +82,7 @@ export function activate(context: vscode.ExtensionContext): void {
       outputChannel: log,
       // What goes wrong inside of the protocol is for the log; what users should know is told in this file.
       revealOutputChannelOn: RevealOutputChannelOn.Never,
-      initializationOptions: trust.initializationOptions(),
+      initializationOptions: configured.initializationOptions(),
       initializationFailedHandler: () => false,
       errorHandler: {
         error: () => ({ action: ErrorAction.Continue, handled: true }),
@@ -87,7 +98,7 @@ export function activate(context: vscode.ExtensionContext): void {
       },
       middleware: {
         executeCommand: execute,
-        workspace: trust.configuration,
+        workspace: configured.configuration,
         // Both come with every new result.
         handleDiagnostics: (uri, diagnostics, next) => {
           next(uri, diagnostics);
@@ -95,6 +106,7 @@ export function activate(context: vscode.ExtensionContext): void {
         },
         provideInlayHints: (document, range, token, next) => {
           status.refresh();
+          live.resultsArrived(document.uri.toString());
           return next(document, range, token);
         },
       },
@@ -121,6 +133,7 @@ export function activate(context: vscode.ExtensionContext): void {
       log.info(`${server.version}: ${server.command}`);
       await connect(server);
       status.running(server.uncompiled);
+      void vscode.commands.executeCommand("setContext", "cyclelens.running", true);
       const expected = `cyclelens ${context.extension.packageJSON.version}`;
       if (server.version !== expected) {
         log.warn(`the extension was made for ${expected}`);
@@ -129,7 +142,7 @@ export function activate(context: vscode.ExtensionContext): void {
         }
       }
     } catch (error) {
-      void trouble(told(error));
+      void trouble(told(error), error instanceof NotInstalled);
     }
   };
   const offerUpdate = async (version: string) => {
@@ -162,17 +175,24 @@ export function activate(context: vscode.ExtensionContext): void {
 
   // What the server's commands answer is shown here: tables in panels, sentences in the status bar.
   const execute = async (command: string, args: unknown[], next: ExecuteCommandSignature) => {
-    let answer: (Table & Partial<Report>) | string | null;
+    let answer: (Table & Partial<History>) | string | null;
     try {
       answer = await next(command, args);
     } catch (error) {
       void vscode.window.showErrorMessage(`Cyclelens: ${told(error)}`);
       return null;
     }
+    const [uri, region] = args as [string, string];
+    const tab = tabOf(command);
     if (typeof answer === "string") {
       vscode.window.setStatusBarMessage(answer, 5000);
-    } else if (answer?.html) {
-      showReport(context, args[0] as string, { title: answer.title, html: answer.html });
+      if (tab && live.shows(uri)) {
+        live.show(tab, uri, region, answer);
+      }
+    } else if (tab && answer) {
+      live.show(tab, uri, region, answer);
+    } else if (answer?.versions) {
+      void showHistory(args[0] as string, answer as unknown as History);
     } else if (answer) {
       showTable(context, answer);
     }
@@ -185,7 +205,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const onDocument = async (name: string, ...details: unknown[]) => {
     const editor = vscode.window.activeTextEditor;
     if (!editor || !vscode.languages.match(SELECTOR, editor.document)) {
-      void vscode.window.showInformationMessage("Cyclelens: open an assembly file first.");
+      void vscode.window.showInformationMessage("Cyclelens: open an assembly file, or a C, C++ or Rust file, first.");
     } else if (!client?.isRunning()) {
       void trouble(explanation || "The server is not running.");
     } else {
@@ -215,30 +235,31 @@ export function activate(context: vscode.ExtensionContext): void {
   command("cyclelens.installServer", () => inTurn(install));
   command("cyclelens.explain", () => trouble(explanation));
   command("cyclelens.chooseMicroarchitecture", () => chooseMicroarchitecture(context));
-  command("cyclelens.mark", markSelection);
+  command("cyclelens.mark", () => mark(regions));
+  command("cyclelens.showLoops", async () => {
+    const document = vscode.window.activeTextEditor?.document;
+    const found = document ? await regions(document) : undefined;
+    await showLoops(found ?? [], () => chooseMicroarchitecture(context));
+  });
   command("cyclelens.openExample", () => openExample(context));
   command("cyclelens.showTimeline", () => onRegion("cyclelens.timeline"));
+  command("cyclelens.showInstructions", () => onRegion("cyclelens.instructions"));
   command("cyclelens.showCpus", () => onRegion("cyclelens.compare"));
   command("cyclelens.showAlignments", () => onRegion("cyclelens.alignment"));
   command("cyclelens.showOther", () => onRegion("cyclelens.compareRegions", another));
   command("cyclelens.showCommitted", () => onRegion("cyclelens.compareHead"));
   command("cyclelens.showWhatIf", () => onRegion("cyclelens.whatif"));
+  command("cyclelens.showHistory", () => onRegion("cyclelens.history"));
   command("cyclelens.measureRegion", () => onRegion("cyclelens.measure"));
   command("cyclelens.pin", () => onDocument("cyclelens.pinBaseline"));
   command("cyclelens.unpin", () => onDocument("cyclelens.unpinBaseline"));
   command("cyclelens.analyseNow", () => onDocument("cyclelens.analyse"));
 
-  const seen = new Set<string>();
   const opened = (document: vscode.TextDocument) => {
-    if (!vscode.languages.match(SELECTOR, document)) {
+    const sources = vscode.workspace.getConfiguration("cyclelens", document).get<boolean>("sources");
+    if (!vscode.languages.match(sources && vscode.workspace.isTrusted ? SELECTOR : ASSEMBLY, document)) {
       return;
     }
-    // Without an extension for assembly these files are plain text, where no comment can be toggled. Once: who
-    // chooses plain text after that means it.
-    if (document.languageId === "plaintext" && !seen.has(document.uri.toString())) {
-      void vscode.languages.setTextDocumentLanguage(document, "asm");
-    }
-    seen.add(document.uri.toString());
     if (!started) {
       started = true;
       void inTurn(start);
@@ -253,7 +274,10 @@ export function activate(context: vscode.ExtensionContext): void {
     }),
     // The server asks for the settings again, and is told.
     vscode.workspace.onDidGrantWorkspaceTrust(
-      () => void client?.sendNotification("workspace/didChangeConfiguration", { settings: null }),
+      () => {
+        void client?.sendNotification("workspace/didChangeConfiguration", { settings: null });
+        vscode.workspace.textDocuments.forEach(opened);
+      },
     ),
   );
   vscode.workspace.textDocuments.forEach(opened);

@@ -10,7 +10,7 @@ export interface Table {
 
 const open = new Map<string, vscode.WebviewPanel>();
 
-function escaped(text: string): string {
+export function escaped(text: string): string {
   return text.replace(/[&<>"]/g, (letter) => `&#${letter.charCodeAt(0)};`);
 }
 

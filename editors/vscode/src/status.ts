@@ -9,9 +9,11 @@ export interface Region {
   headline: string;
   cyclesPerIteration: number | null;
   note: string;
+  /** A loop that was found because nothing is marked. */
+  unmarked: boolean;
 }
 
-export const NO_REGION = "No region is marked: select the lines of a loop and run 'Cyclelens: Mark the Selected Lines'.";
+export const NO_REGION = "No region is marked, and no loop was found: select lines and run 'Cyclelens: Mark the Loop or the Selected Lines'.";
 
 /** The region around a line, else the first one below, else the last one. */
 export function regionAt(regions: Region[], line: number): Region | undefined {
@@ -42,7 +44,7 @@ export class Status implements vscode.Disposable {
   running(uncompiled: boolean): void {
     this.general = undefined;
     this.uncompiled = uncompiled;
-    this.item.command = { title: "Choose the CPU", command: "cyclelens.chooseMicroarchitecture" };
+    this.item.command = { title: "List the loops", command: "cyclelens.showLoops" };
     this.item.backgroundColor = undefined;
     this.refresh();
   }
@@ -51,9 +53,10 @@ export class Status implements vscode.Disposable {
     this.say(`$(loading~spin) ${text}`, "", undefined, "cyclelens.showLog");
   }
 
-  trouble(message: string): void {
-    const colour = new vscode.ThemeColor("statusBarItem.errorBackground");
-    this.say("$(error) Cyclelens", message, colour, "cyclelens.explain");
+  /** `news`: nothing is wrong, there is only something to be done first. */
+  trouble(message: string, news = false): void {
+    const colour = news ? undefined : new vscode.ThemeColor("statusBarItem.errorBackground");
+    this.say(news ? "$(cloud-download) Cyclelens: install" : "$(error) Cyclelens", message, colour, "cyclelens.explain");
   }
 
   private say(text: string, tooltip: string, colour: vscode.ThemeColor | undefined, command: string): void {
@@ -91,7 +94,7 @@ export class Status implements vscode.Disposable {
       // The figures, those of other positions too, and the CPU; of several the first.
       const figure = region.headline.split(" · ", 2).join(" · ");
       this.item.text = `$(dashboard) ${figure}${stale}`;
-      this.item.tooltip = `${region.name}: ${region.headline}\nClick to choose another CPU.`;
+      this.item.tooltip = `${region.name}: ${region.headline}\nClick for all loops of the file, or for another CPU.`;
     } else {
       const [name] = vscode.workspace.getConfiguration("cyclelens", editor.document).get("microarchitectures", ["SKL"]);
       this.item.text = `$(dashboard) ${region ? "no figure" : "no region"} · ${name}`;

@@ -13,6 +13,7 @@ M.commands = {
   compareHead = "cyclelens.compareHead",
   whatif = "cyclelens.whatif",
   measure = "cyclelens.measure",
+  history = "cyclelens.history",
 }
 
 local REQUEST_CANCELLED = -32800
@@ -115,6 +116,8 @@ function M.run(buffer, command, region, ...)
   request(buffer, "workspace/executeCommand", params, function(answer)
     if type(answer) == "string" then
       vim.notify(answer)
+    elseif answer.versions then
+      require("cyclelens.history").show(buffer, answer)
     else
       require("cyclelens.timeline").show(buffer, answer, M.show)
     end
@@ -170,11 +173,49 @@ function M.choose(name)
   end
 end
 
+--- The regions of the buffer as the server knows them now.
+---@return table[]
+local function known_regions()
+  local params = { textDocument = { uri = vim.uri_from_bufnr(0) } }
+  for _, answer in pairs(vim.lsp.buf_request_sync(0, "cyclelens/regions", params, 1000) or {}) do
+    if answer.result and answer.result.regions then
+      return answer.result.regions
+    end
+  end
+  return {}
+end
+
+--- Put the loops of the buffer with their figures into the location list, and open it.
+function M.loops()
+  local buffer = vim.api.nvim_get_current_buf()
+  local items = vim.tbl_map(function(region)
+    local said = region.headline ~= "" and region.headline or region.note
+    return { bufnr = buffer, lnum = region.firstLine + 1, col = 1, text = region.name .. "  " .. said }
+  end, known_regions())
+  if #items == 0 then
+    return warn("no region is marked, and no loop was found")
+  end
+  vim.fn.setloclist(0, {}, " ", { title = "Loops", items = items })
+  vim.cmd("lopen")
+end
+
 --- Put the markers of a region around lines; NASM and MASM know the semicolon only as comment sign.
----@param first integer counted from one
----@param last integer
----@param name string empty: "loop"
+---@param first? integer counted from one; nil: the loop at the cursor
+---@param last? integer
+---@param name string empty: that of the loop, or "loop"
 function M.mark(first, last, name)
+  if not first then
+    local line = vim.api.nvim_win_get_cursor(0)[1] - 1
+    for _, region in ipairs(known_regions()) do
+      if region.unmarked and region.firstLine <= line and line <= region.lastLine then
+        first, last = region.firstLine + 1, region.lastLine + 1
+        name = name ~= "" and name or (region.name:gsub("^%.L?", ""):gsub("^%d", "loop-%0"))
+      end
+    end
+    if not first then
+      return warn("put the cursor into a loop that is not marked yet, or give a range")
+    end
+  end
   local sign = vim.fn.expand("%:e"):lower() == "asm" and ";" or "#"
   vim.api.nvim_buf_set_lines(0, last, last, true, { sign .. " cyclelens-end" })
   local opening = ("%s cyclelens-begin %s"):format(sign, name ~= "" and name or "loop")
@@ -187,6 +228,18 @@ function M.capabilities()
   local capabilities = vim.lsp.protocol.make_client_capabilities()
   capabilities.experimental = { cyclelens = { panels = true } }
   return capabilities
+end
+
+--- Everything by one call; `:help cyclelens-setup` has the options.
+---@param options? cyclelens.Options
+function M.setup(options)
+  require("cyclelens.setup").setup(options)
+end
+
+--- The figure of the region at the cursor, for 'statusline'.
+---@return string
+function M.statusline()
+  return require("cyclelens.setup").statusline()
 end
 
 return M

@@ -1,0 +1,167 @@
+--- One call that sets everything up, the server's restarts, and the figure for a statusline.
+local M = {}
+
+local NAME = "cyclelens"
+local MOST_CRASHES, WITHIN_MS = 4, 3 * 60 * 1000
+
+--- What `:CyclelensCpu` completes; the server's own list.
+M.cpus = {
+  "SNB", "IVB", "HSW", "BDW", "SKL", "SKX", "KBL", "CFL", "CLX", "ICL", "TGL", "RKL", "ADL", "SPR", "MTL", "GNR",
+  "LNL", "ARL", "ZEN+", "ZEN2", "ZEN3", "ZEN4", "ZEN5", "native",
+}
+
+---@class cyclelens.Options
+---@field cmd? string[] the program, if it is not on PATH
+---@field settings? table as in docs/server.md: { microarchitectures = { "SKL" } }
+---@field hints? boolean show hints inside the text (default: true)
+---@field lenses? boolean show the commands above regions (default: true)
+
+--- Configure and enable the server, show its hints and lenses.
+---@param options? cyclelens.Options
+function M.setup(options)
+  options = options or {}
+  local config = { settings = { cyclelens = options.settings or {} } }
+  config.cmd = options.cmd
+  vim.lsp.config(NAME, config)
+  local group = vim.api.nvim_create_augroup("cyclelens.setup", { clear = true })
+  local function ours(client)
+    return client and client.name == NAME
+  end
+  vim.api.nvim_create_autocmd("LspAttach", {
+    group = group,
+    callback = function(event)
+      if ours(vim.lsp.get_client_by_id(event.data.client_id)) and options.hints ~= false then
+        vim.lsp.inlay_hint.enable(true, { bufnr = event.buf })
+      end
+    end,
+  })
+  if options.lenses ~= false then
+    -- Lenses are asked for by nobody else; an analysis ends with the progress that it reports.
+    local function refresh(buffer)
+      if M.client(buffer) then
+        vim.lsp.codelens.refresh({ bufnr = buffer })
+      end
+    end
+    vim.api.nvim_create_autocmd({ "BufEnter", "InsertLeave", "BufWritePost" }, {
+      group = group,
+      callback = function(event)
+        refresh(event.buf)
+      end,
+    })
+    vim.api.nvim_create_autocmd("LspProgress", {
+      group = group,
+      pattern = "end",
+      callback = function(event)
+        if ours(vim.lsp.get_client_by_id(event.data.client_id)) then
+          refresh(vim.api.nvim_get_current_buf())
+        end
+      end,
+    })
+  end
+  vim.lsp.enable(NAME)
+end
+
+---@param buffer integer
+---@return vim.lsp.Client?
+function M.client(buffer)
+  return vim.lsp.get_clients({ name = NAME, bufnr = buffer })[1]
+end
+
+---@return string program
+function M.program()
+  local config = vim.lsp.config and vim.lsp.config[NAME]
+  local cmd = config and config.cmd
+  return type(cmd) == "table" and cmd[1] or NAME
+end
+
+local told = false
+
+--- Say once that the program is missing, where a buffer wants the server; nothing else does.
+function M.check_program()
+  local enabled = vim.lsp.is_enabled and vim.lsp.is_enabled(NAME)
+  if enabled and not told and vim.fn.executable(M.program()) == 0 then
+    told = true
+    local advice = "install it (pip install . in its folder) or name it in setup({ cmd = ... }); :checkhealth cyclelens"
+    vim.notify(("Cyclelens: the program '%s' is not found: %s"):format(M.program(), advice), vim.log.levels.WARN)
+  end
+end
+
+local intended = {} ---@type table<integer, boolean>
+local crashes = {} ---@type number[]
+
+--- Start the server again for all buffers that had it.
+function M.restart()
+  for _, client in ipairs(vim.lsp.get_clients({ name = NAME })) do
+    intended[client.id] = true
+    client:stop(true)
+  end
+  vim.defer_fn(function()
+    vim.lsp.enable(NAME)
+  end, 100)
+end
+
+--- What the client's `on_exit` is: a server that ended by itself is started again, but not for ever.
+---@param code integer
+---@param signal integer
+---@param id integer
+function M.exited(code, signal, id)
+  if intended[id] or vim.v.exiting ~= vim.NIL or (code == 0 and signal == 0) then
+    intended[id] = nil
+    return
+  end
+  local now = vim.uv.now()
+  crashes = vim.tbl_filter(function(at)
+    return now - at < WITHIN_MS
+  end, crashes)
+  crashes[#crashes + 1] = now
+  vim.schedule(function()
+    if #crashes < MOST_CRASHES then
+      M.restart()
+    else
+      local message = "Cyclelens: the server ended %d times within three minutes; :CyclelensRestart tries again"
+      vim.notify(message:format(#crashes), vim.log.levels.ERROR)
+    end
+  end)
+end
+
+local regions = {} ---@type table<integer, table[]>
+local asked = {} ---@type table<integer, number>
+
+---@param buffer integer
+local function ask(buffer)
+  local client, now = M.client(buffer), vim.uv.now()
+  if not client or now - (asked[buffer] or -1000) < 300 then
+    return
+  end
+  asked[buffer] = now
+  local params = { textDocument = { uri = vim.uri_from_bufnr(buffer) } }
+  client:request("cyclelens/regions", params, function(_, answer)
+    local found = answer and answer.regions or {}
+    if not vim.deep_equal(found, regions[buffer]) then
+      regions[buffer] = found
+      vim.cmd.redrawstatus()
+    end
+  end, buffer)
+end
+
+--- The figure of the region at the cursor, `4.00 cycles/iter · SKL`; empty where there is none. For 'statusline':
+--- `%{v:lua.require'cyclelens'.statusline()}`.
+---@return string
+function M.statusline()
+  local buffer = vim.api.nvim_get_current_buf()
+  ask(buffer)
+  local line = vim.api.nvim_win_get_cursor(0)[1] - 1
+  local shown
+  for _, region in ipairs(M.client(buffer) and regions[buffer] or {}) do
+    if not shown or shown.lastLine < line then
+      shown = region
+    end
+  end
+  if not shown or shown.headline == "" then
+    return ""
+  end
+  local parts = vim.split(shown.headline, " · ", { plain = true })
+  return table.concat(vim.list_slice(parts, 1, 2), " · ") .. (shown.stale and " (stale)" or "")
+end
+
+return M
