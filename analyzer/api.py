@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.assembly.counted_loop import loop_end, usual_copies
 from cyclelens.analyzer.assembly.decoder import decode
+from cyclelens.analyzer.defects import described
 from cyclelens.analyzer.facts.store import FactsStore, TablesUnavailable, open_store
 from cyclelens.analyzer.microarchitectures import extensions, registry
 from cyclelens.analyzer.microarchitectures.variants import variant
@@ -56,6 +57,8 @@ from cyclelens.analyzer.workers import start_worker
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
+    from cyclelens.analyzer.assembly.elf import ObjectFile
+    from cyclelens.analyzer.assembly.elf_format import Function
     from cyclelens.analyzer.insight.whatif import Experiment
 
 __all__ = ["Analyzer", "Cancelled", "PredictResult", "predict_many"]
@@ -63,7 +66,7 @@ __all__ = ["Analyzer", "Cancelled", "PredictResult", "predict_many"]
 Cancel = Callable[[], bool]
 
 MODES = ("auto", "loop", "unroll")
-REGIONS = ("markers", "loops", "both")
+REGIONS = ("auto", "markers", "loops", "both")
 ASSEMBLERS = ("auto", "gas", "nasm")
 ALIGNMENTS = range(LINE_BYTES)
 """Offsets that differ."""
@@ -246,6 +249,30 @@ class Analyzer:
         found = named_regions(ObjectFile(data), function, options.regions)
         return next(self._analyses(None, found, options, cancel, lambda: False))
 
+    def analyze_functions(
+        self,
+        file: ObjectFile,
+        functions: Sequence[Function],
+        options: AnalysisOptions,
+        wanted: Callable[[Region], bool] = lambda region: True,
+        cancel: Cancel | None = None,
+        placed: Callable[[Region], Region] = lambda region: region,
+    ) -> Analysis:
+        """Everything about the loops of some functions of a file, those alone that are ``wanted``, each where
+        it is ``placed``. Raises as ``analyze_object``."""
+        from cyclelens.analyzer.assembly.machine_code import regions_of
+
+        _check(options)
+        next_batch()
+        found = regions_of(file, functions, options.regions)
+        chosen = {region.name for region in found.regions if wanted(region)}
+        # Of a region that branches within itself all blocks are needed, whichever was wanted.
+        branchings = tuple(each for each in found.branchings if chosen.intersection(each.blocks))
+        chosen.update(name for each in branchings for name in each.blocks)
+        regions = tuple(placed(region) for region in found.regions if region.name in chosen)
+        found = replace(found, regions=regions, branchings=branchings)
+        return next(self._analyses(None, found, options, cancel, lambda: False))
+
     def experiment(
         self,
         region: RegionAnalysis,
@@ -308,7 +335,7 @@ class Analyzer:
                 figures[region.name] = _cycles(regions[-1])
             if len(regions) < len(chosen) and due():
                 some = Analysis(tuple(regions), tuple(problems), tuple(found.values()), assembled.dialect)
-                yield replace(some, account=options.account, pending=True)
+                yield replace(some, account=options.account, unmarked=assembled.unmarked, pending=True)
         for branching in assembled.branchings:
             if not branching.ways and options.region in (None, branching.name):
                 found[branching.name] = self._through(
@@ -321,6 +348,7 @@ class Analyzer:
             branchings=tuple(found.values()),
             dialect=assembled.dialect,
             account=options.account,
+            unmarked=assembled.unmarked,
         )
 
     def _through(
@@ -517,7 +545,7 @@ class Analyzer:
             message = _internal_error(error)
             problems.append(Problem(region.first_line, 0, 0, "internal-error", message))
             return without(message)
-        return RegionAnalysis(
+        found = RegionAnalysis(
             region=region,
             instruction_lines=lines,
             predictions=tuple(answer.prediction for answer in answers),
@@ -529,6 +557,22 @@ class Analyzer:
             latencies=latencies,
             missing=missing,
         )
+        return self._priced(found, options, cancel) if options.prices and found.findings else found
+
+    def _priced(
+        self, region: RegionAnalysis, options: AnalysisOptions, cancel: Cancel | None
+    ) -> RegionAnalysis:
+        """The region with what its findings cost."""
+        from cyclelens.analyzer.insight.prices import priced
+
+        findings = [each for each in region.findings if not each.microarchitecture]
+        for prediction in region.predictions:
+            own = [each for each in region.findings if each.microarchitecture == prediction.microarchitecture]
+            if own:
+                findings += priced(self.experiment(region, prediction, options.model, cancel), own)
+        known = {each.microarchitecture for each in region.predictions}
+        left = [each for each in region.findings if each.microarchitecture not in ("", *known)]
+        return replace(region, findings=(*left, *findings))
 
     def _answer(
         self,
@@ -840,7 +884,7 @@ def _unpredictable(instructions: Sequence[Instruction], microarchitecture: str) 
 
 
 def _internal_error(error: Exception) -> str:
-    return f"Internal error, please report it: {type(error).__name__}: {error}"
+    return f"Internal error, please report it: {described(error)}"
 
 
 # ---------------------------------------------------------------------------------------------------------

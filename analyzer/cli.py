@@ -25,6 +25,7 @@ from cyclelens.analyzer.commands.common import (
     alignment,
     new_parser,
 )
+from cyclelens.analyzer.defects import described
 from cyclelens.analyzer.escaping import Painted, printable
 from cyclelens.analyzer.suggestions import did_you_mean
 from cyclelens.analyzer.usage import WRONG_USAGE, Parser
@@ -33,8 +34,10 @@ INTERNAL, INTERRUPTED = 70, 130
 PLUGINS = "cyclelens.commands"
 """Entry-point group of further subcommands: callables from a list of arguments to an exit code."""
 
-BATCHES = frozenset({"predict", "evaluate"})
-"""Subcommands for many blocks: they say on a terminal why they are slow."""
+SIMULATING = frozenset(
+    {"analyze", "cc", "characterize", "check", "compare", "evaluate", "predict", "rewrite", "sweep", "whatif"}
+)
+"""Subcommands that simulate: they say on a terminal why they are slow."""
 
 Command = Callable[[list[str]], int]
 
@@ -87,7 +90,7 @@ def _run(argv: Sequence[str] | None) -> int:
         if os.environ.get("CYCLELENS_DEBUG"):
             raise
         _complain(
-            f"internal error: {type(error).__name__}: {error} (set CYCLELENS_DEBUG=1 for the traceback)"
+            f"internal error: {described(error)}; CYCLELENS_DEBUG=1 in the environment shows the traceback"
         )
         return INTERNAL
 
@@ -99,7 +102,7 @@ def _complain(message: object) -> None:
 def _dispatch(arguments: list[str]) -> int:
     if arguments and not arguments[0].startswith("-"):
         name, rest = arguments[0], arguments[1:]
-        if name in BATCHES and sys.stderr.isatty():
+        if name in SIMULATING and sys.stderr.isatty():
             _note_if_uncompiled()
         if name in COMMANDS:
             return COMMANDS[name][0](rest)
@@ -356,8 +359,16 @@ def _command(module: str) -> Command:
     return run
 
 
+def _completion(arguments: list[str]) -> int:
+    from cyclelens.analyzer.commands import completion
+
+    return completion.main(arguments, {name: command for name, (command, _) in COMMANDS.items()})
+
+
 COMMANDS: dict[str, tuple[Command, str]] = {
     "analyze": (_command("analyze"), "analyse the marked regions of an assembly file"),
+    "cc": (_command("cc"), "compile C, C++ or Rust and show the cycles at the lines of the sources"),
+    "rewrite": (_command("rewrite"), "search for rewrites that make loops faster, and make them"),
     "check": (_command("check"), "compare regions with limits and earlier figures"),
     "compare": (_command("compare"), "set regions beside other CPUs, alignments, regions or versions"),
     "whatif": (_command("whatif"), "change one thing and simulate again"),
@@ -365,8 +376,10 @@ COMMANDS: dict[str, tuple[Command, str]] = {
     "sweep": (_command("sweep"), "scale buffers or the latency of loads"),
     "predict": (_predict, "predict many blocks of machine code, hexadecimal in, CSV out"),
     "measure": (_command("measure"), "run regions or blocks on this machine and compare"),
+    "serve": (_command("serve"), "a page on this machine: editor, cycles, timeline, CPUs, links"),
     "data": (_data, "make the instruction tables"),
     "arch": (_command("arch"), "list the microarchitectures, or show one"),
+    "completion": (_completion, "a script that lets a shell complete commands and options"),
 }
 
 if __name__ == "__main__":

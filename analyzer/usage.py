@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import argparse
-from typing import NoReturn
+import os
+from typing import Any, NoReturn, Self
 
+from cyclelens.analyzer.own_tables import OWN_TABLES
 from cyclelens.analyzer.suggestions import did_you_mean
 
 WRONG_USAGE = 2
 _UNKNOWN = "unrecognized arguments: "
 """How argparse begins the message about an option that does not exist."""
+
+
+class _OwnTables(argparse.Action):
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, _: object = None
+    ) -> None:
+        os.environ[OWN_TABLES] = os.path.abspath(values)
 
 
 class Parser(argparse.ArgumentParser):
@@ -18,12 +27,24 @@ class Parser(argparse.ArgumentParser):
 
     _columns = 80
 
+    def with_data(self) -> Self:
+        """With ``--data PATH``, for this process and those that it starts."""
+        self.add_argument(
+            "--data",
+            action=_OwnTables,
+            metavar="PATH",
+            help="the instruction tables, made by cyclelens data import (default: the shipped ones)",
+        )
+        return self
+
     def format_help(self) -> str:
-        """The help, as wide as the terminal."""
+        """The help, as wide as the terminal, with examples."""
         from shutil import get_terminal_size
 
+        from cyclelens.analyzer.examples import help_text
+
         self._columns = get_terminal_size().columns
-        return super().format_help()
+        return super().format_help() + help_text(self.prog)
 
     def _get_formatter(self) -> argparse.HelpFormatter:
         # As argparse does it, but for the module that knows the width.

@@ -20,12 +20,15 @@ from cyclelens.server.features import (
     diagnostics,
     document_symbols,
     document_sync,
+    history,
     hover,
     inlay_hints,
     lifecycle,
     measure,
     navigation,
+    rename,
     semantic_tokens,
+    signature_help,
 )
 from cyclelens.server.language_server import CyclelensServer
 
@@ -40,10 +43,13 @@ FEATURES = (
     code_lens,
     document_symbols,
     navigation,
+    rename,
     semantic_tokens,
     completion,
+    signature_help,
     commands,
     measure,
+    history,
     extensions,
 )
 """Everything the server can do; each module registers its own methods."""
@@ -94,7 +100,7 @@ def main(argv: Sequence[str]) -> int:
     parser = Parser(
         prog="cyclelens lsp",
         description="Language server for assembly files; editors start it by themselves.",
-    )
+    ).with_data()
     transport = parser.add_mutually_exclusive_group()
     transport.add_argument("--stdio", action="store_true", help="use standard input and output (the default)")
     transport.add_argument("--tcp", type=int, metavar="PORT", help="listen on a port of 127.0.0.1, to debug")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from cyclelens.analyzer.insight.work import Pace
+from cyclelens.analyzer.model.result import Work
 from cyclelens.server.results import RegionResult
 from cyclelens.server.session import Snapshot
 
@@ -24,7 +26,20 @@ class _Figures:
     """Of all regions of the text, in its order."""
     paces: Mapping[Key, Pace] = field(default_factory=dict)
     revision: int | None = None
-    """Of the text that they are of: a later answer for it takes their place."""
+    """Of the text that they are of: a later answer for it takes their place. None: of one before a crash."""
+
+    def state(self) -> dict[str, Any]:
+        """As plain JSON values."""
+        return {
+            "names": list(self.names),
+            "paces": [[*key, pace_to(pace)] for key, pace in self.paces.items()],
+        }
+
+    @classmethod
+    def restored(cls, state: Mapping[str, Any]) -> _Figures:
+        """What ``state`` said."""
+        paces = {(region, name): pace_from(pace) for region, name, pace in state["paces"]}
+        return cls(tuple(state["names"]), paces)
 
 
 @dataclass(slots=True)
@@ -89,6 +104,34 @@ class Baselines:
     def forget(self, uri: str) -> None:
         """The document was closed."""
         self._documents.pop(uri, None)
+
+    def state(self, uri: str) -> dict[str, Any]:
+        """What is known of a document, as plain JSON values."""
+        document = self._documents.get(uri, _Document())
+        pinned = document.pinned
+        return {
+            "saved": document.saved.state(),
+            "pinned": None if pinned is None else pinned.state(),
+        }
+
+    def restore(self, uri: str, state: Mapping[str, Any]) -> None:
+        """Know again what ``state`` said."""
+        pinned = state["pinned"]
+        self._documents[uri] = _Document(
+            _Figures.restored(state["saved"]), None if pinned is None else _Figures.restored(pinned)
+        )
+
+
+def pace_to(pace: Pace) -> list[Any]:
+    """A figure as plain JSON values."""
+    work = pace.work
+    return [pace.cycles, None if work is None else [work.amount, work.unit, work.source]]
+
+
+def pace_from(state: Sequence[Any]) -> Pace:
+    """The figure that ``pace_to`` wrote."""
+    cycles, work = state
+    return Pace(cycles, None if work is None else Work(*work))
 
 
 def _key(region: RegionResult) -> Key:

@@ -11,20 +11,34 @@ from cyclelens.analyzer.api import Analyzer
 from cyclelens.analyzer.comparisons.registry import COMPARISONS
 from cyclelens.analyzer.comparisons.request import Request
 from cyclelens.analyzer.comparisons.table import Step, Table
+from cyclelens.analyzer.compiled import NOT_COMPILED, CompiledAnalyzer
+from cyclelens.analyzer.compiling.background import Objects
+from cyclelens.analyzer.compiling.projects import language
 from cyclelens.analyzer.facts.store import FactsStore, open_store
 from cyclelens.analyzer.fixes.proposal import Fix
 from cyclelens.analyzer.fixes.registry import fixes
+from cyclelens.analyzer.hints import region as region_hint
 from cyclelens.analyzer.hints import registry as hint_kinds
 from cyclelens.analyzer.insight import as_written, wording
 from cyclelens.analyzer.insight.assumptions import one_position
+from cyclelens.analyzer.insight.findings import at_statement
 from cyclelens.analyzer.insight.work import work_of
-from cyclelens.analyzer.model.result import Analysis, Finding, RegionAnalysis, TraceRow
-from cyclelens.analyzer.model.source import Problem
+from cyclelens.analyzer.model.result import Analysis, Hint, RegionAnalysis, TraceRow
+from cyclelens.analyzer.model.source import Problem, Severity
 from cyclelens.analyzer.reports import json, timeline
-from cyclelens.analyzer.reports.card import instruction_card, region_card
+from cyclelens.analyzer.reports.card import instruction_card, line_cards, region_card
 from cyclelens.server.measurements import TASK
 from cyclelens.server.measuring import measure
-from cyclelens.server.results import ANALYSIS, FileResult, Job, RegionResult, TimelineResult
+from cyclelens.server.results import (
+    ANALYSIS,
+    SEARCH,
+    FileResult,
+    Found,
+    Job,
+    RegionResult,
+    TimelineResult,
+)
+from cyclelens.server.searching import Searcher
 
 TIMELINE_ROUNDS = 3
 """Iterations that the request ``cyclelens/timeline`` shows, from the first one on."""
@@ -32,10 +46,16 @@ TIMELINE_ROUNDS = 3
 PATIENCE = 1.0
 """Seconds after which what there is so far is sent, of texts with many regions."""
 
+_OF_SOURCES = ("region", "heat", "chain", "stalls")
+"""Kinds of hints that say something of a line that many instructions come from."""
+
 CACHED_PREDICTIONS = 64
 """At least; for large files the analyzer keeps more. Some 40 kB each: of a trace only the rounds that a
 timeline shows are kept."""
 
+
+_QUIET = frozenset({region_hint.KIND})
+"""The kinds of hints that a loop gets that nobody marked."""
 
 _Shown = dict[tuple[object, ...], tuple[RegionAnalysis, RegionResult]]
 """Regions by document, name and all else that their results depend on."""
@@ -61,25 +81,33 @@ class AnalyzerEngine:
     def __init__(self, store: FactsStore) -> None:
         self._store = store
         self._analyzer = Analyzer(store, cached_predictions=CACHED_PREDICTIONS)
+        self._objects = Objects()
+        self._compiled = self._of_sources(CACHED_PREDICTIONS)
         self._shown: _Shown = {}
         """Of the last text: what an edit leaves alone is not put into words again."""
         self._fixes: dict[tuple[str, str], tuple[RegionAnalysis, tuple[Fix, ...]]] = {}
         """Of the last text, by document and region: what only moves is not tried again."""
 
-    def run(self, job: Job, cancel: Callable[[], bool]) -> Iterator[FileResult | Step | Table | None]:
+        self._searcher: Searcher | None = None
+        """Made with the first search; the process then has nothing else to do."""
+
+    def run(self, job: Job, cancel: Callable[[], bool]) -> Iterator[FileResult | Step | Table | Found | None]:
         """Analyse a text: first what is shown within it; then also timelines and plain data, because
         recording a trace takes several times as long as the simulation itself, and nobody waits for them;
         last with the rewrites that help. Of texts with many regions the first figures come before the others
         are there, and None says that the rest goes on. Raises whatever the analyzer raises, ``Cancelled``
         among it."""
+        if job.task == SEARCH:
+            self._searcher = self._searcher or Searcher(self._store)
+            yield from self._searcher.run(job, cancel)
+            return
+        source = bool(language(job.options.origin.path))
         if job.task == TASK:
-            yield measure(self._store, job)
+            yield measure(self._alone(source), job)
             return
         if job.task != ANALYSIS:
-            # An analyzer of its own on the same tables: many figures must not push out those of the text.
-            analyzer = Analyzer(self._store, cached_predictions=1)
             request = Request(
-                analyzer,
+                self._alone(source),
                 job.text,
                 job.options,
                 job.region,
@@ -96,12 +124,15 @@ class AnalyzerEngine:
             for trace in (False, True)
         ]
         due = _Clock()
-        analyses = self._analyzer.variants(job.text, variants, cancel, due)
+        analyzer: Analyzer = self._compiled if source else self._analyzer
+        if source:
+            job = replace(job, hint_kinds=tuple(kind for kind in job.hint_kinds if kind in _OF_SOURCES))
+        analyses = analyzer.variants(job.text, variants, cancel, due)
         shown: _Shown = {}
 
         def put(stage: str, region: RegionAnalysis, make: Callable[[], RegionResult]) -> RegionResult:
             """The region as an answer has it, that of last time if nothing has changed."""
-            key = (job.uri, job.hint_kinds, analysis.dialect, region.region.name, stage)
+            key = (job.uri, job.hint_kinds, analysis.dialect, analysis.unmarked, region.region.name, stage)
             known = self._shown.get(key)
             if known is None or _moved(known[0], region) != 0:
                 # Remembered at once: the next edit may come before the rest is done.
@@ -113,8 +144,11 @@ class AnalyzerEngine:
             brief = [
                 put("brief", region, partial(_brief, region, analysis, job)) for region in analysis.regions
             ]
-            found = FileResult(tuple(brief), analysis.problems, analysis.dialect, detailed=False)
-            yield replace(found, pending=analysis.pending)
+            found = FileResult(tuple(brief), _problems(analysis), analysis.dialect, detailed=False)
+            failed = next((each.message for each in analysis.problems if each.code == NOT_COMPILED), "")
+            yield replace(found, pending=analysis.pending, failed=failed)
+            if failed:
+                return
             if not analysis.pending:
                 break
         whole = [not any(map(one_position, region.predictions)) for region in analysis.regions]
@@ -125,7 +159,10 @@ class AnalyzerEngine:
             put("full", region, partial(_detailed, before if done else None, region, analysis, job))
             for region, before, done in zip(analysis.regions, brief, whole, strict=True)
         ]
-        yield FileResult(tuple(full), analysis.problems, analysis.dialect)
+        yield FileResult(tuple(full), _problems(analysis), analysis.dialect)
+        if source:
+            self._shown = shown
+            return  # rewrites are of assembly texts
         fixed = []
         for region, before in zip(analysis.regions, full, strict=True):
             fixed.append(
@@ -139,7 +176,14 @@ class AnalyzerEngine:
             key: known for key, known in self._fixes.items() if key[0] == job.uri and key[1] in names
         }
         if any(region.fixes for region in fixed):
-            yield FileResult(tuple(fixed), analysis.problems, analysis.dialect)
+            yield FileResult(tuple(fixed), _problems(analysis), analysis.dialect)
+
+    def _alone(self, source: bool) -> Analyzer:
+        """An analyzer of its own on the same tables: many figures must not push out those of the text."""
+        return self._of_sources(1) if source else Analyzer(self._store, cached_predictions=1)
+
+    def _of_sources(self, cached_predictions: int) -> CompiledAnalyzer:
+        return CompiledAnalyzer(self._store, self._objects, cached_predictions=cached_predictions)
 
     def _with_fixes(
         self,
@@ -167,6 +211,18 @@ def create() -> AnalyzerEngine:
     return AnalyzerEngine(open_store())
 
 
+def _problems(analysis: Analysis) -> tuple[Problem, ...]:
+    """What is wrong with a text. Where nobody asked for anything, only what keeps a loop from being analysed,
+    and no louder than that."""
+    if not analysis.unmarked:
+        return analysis.problems
+    return tuple(
+        replace(problem, severity=Severity.INFORMATION)
+        for problem in analysis.problems
+        if problem.severity is Severity.ERROR
+    )
+
+
 def _moved(known: RegionAnalysis, region: RegionAnalysis) -> int | None:
     """By how many lines a region has moved, if nothing else has changed: neither text nor, which the analyzer
     remembers, any prediction."""
@@ -184,29 +240,25 @@ def _moved(known: RegionAnalysis, region: RegionAnalysis) -> int | None:
 
 
 def _brief(region: RegionAnalysis, analysis: Analysis, job: Job) -> RegionResult:
-    """What the text and its hovers show."""
+    """What the text shows, and a hover on the region's first line."""
     alone = replace(analysis, regions=(region,), problems=())
     primary = region.predictions[0] if region.predictions else None
+    quiet = analysis.unmarked
     return RegionResult(
         name=region.region.name,
         first_line=region.region.first_line,
         last_line=region.region.last_line,
         # That a CPU does not have an instruction is an answer.
         complete=bool(region.predictions or region.missing),
-        headline=", ".join(
-            f"{prediction.cycles_per_iteration:.2f} cycles/iter{wording.elsewhere(prediction)}"
-            f" · {prediction.microarchitecture}"
-            f" · {wording.bound_of(prediction)}"
-            for prediction in region.predictions
-        ),
+        headline=", ".join(map(wording.headline, region.predictions)),
         cycles=primary.cycles_per_iteration if primary else None,
         work=work_of(region),
         microarchitecture=primary.microarchitecture if primary else "",
         note=region.note,
         summary=region_card(region, hurried=True),
-        hints=hint_kinds.hints(alone, job.hint_kinds),
-        cards=_cards(region),
-        findings=tuple(_problem(region, finding) for finding in region.findings),
+        hints=_hints(alone, job),
+        findings=() if quiet else tuple(at_statement(region, finding) for finding in region.findings),
+        unmarked=quiet,
     )
 
 
@@ -219,8 +271,17 @@ def _detailed(
     return replace(
         brief or _brief(region, analysis, job),
         summary=region_card(region),
+        hints=_hints(alone, job),
+        cards=line_cards(region) if language(job.options.origin.path) else _cards(region),
         timelines=tuple(_timelines(region)),
         data=json.document(_without_traces(alone), job.uri)["regions"][0],
+    )
+
+
+def _hints(analysis: Analysis, job: Job) -> tuple[Hint, ...]:
+    """What stands in the text: of loops that nobody marked only the figures."""
+    return hint_kinds.hints(
+        analysis, _QUIET.intersection(job.hint_kinds) if analysis.unmarked else job.hint_kinds
     )
 
 
@@ -233,21 +294,6 @@ def _cards(region: RegionAnalysis) -> dict[int, str]:
         if card and card not in cards:
             cards.append(card)
     return {line: "\n\n---\n\n".join(cards) for line, cards in lines.items()}
-
-
-def _problem(region: RegionAnalysis, finding: Finding) -> Problem:
-    """A finding as a problem at its statement; it names the CPU if that is not the primary one."""
-    statement = region.region.lines[region.instruction_lines[finding.instruction]]
-    primary = region.predictions[0].microarchitecture if region.predictions else ""
-    prefix = f"{finding.microarchitecture}: " if finding.microarchitecture not in ("", primary) else ""
-    return Problem(
-        line=statement.line,
-        column=statement.column,
-        end_column=statement.end_column,
-        code=finding.code,
-        message=prefix + finding.message,
-        severity=finding.severity,
-    )
 
 
 def _timelines(region: RegionAnalysis) -> Iterator[TimelineResult]:

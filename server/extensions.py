@@ -94,6 +94,7 @@ def _region(region: ShownRegion) -> dict[str, Any]:
         "cyclesPerIteration": result.cycles,
         "microarchitecture": result.microarchitecture,
         "note": result.note,
+        "unmarked": result.unmarked,
     }
 
 

@@ -43,7 +43,9 @@ class Trouble(StrEnum):
 class _Process:
     """One worker process and the threads that talk to it."""
 
-    def __init__(self, factory: str, on_message: Callable[[_Process, object], None]) -> None:
+    def __init__(
+        self, factory: str, on_message: Callable[[_Process, object], None], background: bool
+    ) -> None:
         """Raises OSError if the system has no room for it."""
         context = multiprocessing.get_context("spawn")
         self.ready = False
@@ -56,7 +58,7 @@ class _Process:
         self._connection: Connection
         self._connection, theirs = context.Pipe()
         self._process = context.Process(
-            target=worker.main, args=(theirs, self._cancelled, factory), name="cyclelens-worker"
+            target=worker.main, args=(theirs, self._cancelled, factory, background), name="cyclelens-worker"
         )
         self._writer = threading.Thread(target=self._write, name="cyclelens-jobs", daemon=True)
         try:
@@ -125,17 +127,20 @@ class Jobs:
         *,
         factory: str = worker.REAL_ENGINE,
         timeout: float = 10.0,
+        background: bool = False,
     ) -> None:
         """
         :param on_outcome: called with every result and every error of a job that was not overtaken.
         :param on_trouble: called for every job that gets no outcome, unless it was cancelled already; with
             None if there is no worker and no job waits for one.
         :param timeout: seconds an analysis may take without an answer; may be changed at any time.
+        :param background: the worker gets what other processes leave of the processor.
         """
         self.timeout = timeout
         self._on_outcome = on_outcome
         self._on_trouble = on_trouble
         self._factory = factory
+        self._background = background
         self._process: _Process | None = None
         self._identifier = 0
         self._delays: dict[str, asyncio.TimerHandle] = {}
@@ -158,7 +163,7 @@ class Jobs:
         if self._process is not None or self._closed:
             return
         try:
-            self._process = _Process(self._factory, self._received)
+            self._process = _Process(self._factory, self._received, self._background)
             self._set_clock(START_TIMEOUT)
         except OSError:
             self._not_started()

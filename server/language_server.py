@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 
+from cyclelens.analyzer.compiling.background import PATIENCE
 from cyclelens.analyzer.escaping import printable
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.result import AnalysisOptions
@@ -14,17 +16,24 @@ from cyclelens.server import worker
 from cyclelens.server.baselines import Baselines
 from cyclelens.server.convert import Converter
 from cyclelens.server.costs import InstructionCosts
+from cyclelens.server.history import History
 from cyclelens.server.jobs import Jobs, Trouble
 from cyclelens.server.measurements import Measurements
-from cyclelens.server.origins import origin_of
+from cyclelens.server.memory import Memory
+from cyclelens.server.origins import origin_of, place_of
 from cyclelens.server.progress import Progress
+from cyclelens.server.projects import Projects
 from cyclelens.server.protocol import Protocol
 from cyclelens.server.results import FileResult, Job, Outcome
+from cyclelens.server.searches import Searches
 from cyclelens.server.session import Session, Snapshot
-from cyclelens.server.settings import DEFAULTS, resolve
+from cyclelens.server.settings import DEFAULTS, Settings, resolve
 from cyclelens.server.tasks import Tasks
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
+
+REMEMBER_SECONDS = 0.2
+"""After an answer; until then a crash loses what the answer brought."""
 
 
 class CyclelensServer(LanguageServer):
@@ -37,6 +46,8 @@ class CyclelensServer(LanguageServer):
         self.session = Session()
         self.baselines = Baselines()
         self.measurements = Measurements()
+        self.history = History()
+        self.memory = Memory()
         self.settings = DEFAULTS
         self.settings_known = asyncio.Event()
         """Set when the client has said what it wants: nothing is analysed for the wrong processor before."""
@@ -44,9 +55,17 @@ class CyclelensServer(LanguageServer):
         self.result_listeners: list[Callable[[Snapshot], None]] = []
         """Called with the new snapshot after every analysis, failed ones included."""
         self.jobs = Jobs(self._answered, self._in_trouble, factory=factory)
+        self.source_jobs = Jobs(self._answered, self._in_trouble, factory=factory, timeout=PATIENCE + 10)
+        """Sources have a worker of their own: nobody who writes assembly waits for a compiler."""
         self.activity = Progress(self)
         self.tasks = Tasks(factory, self.options, self.activity, self._log_error)
+        self.searches = Searches(factory, self.options, self._searched, self._log_error)
+        self.cost_listeners: list[Callable[[Snapshot], None]] = []
+        """Called when more is known of what findings cost."""
         self.costs = InstructionCosts()
+        self.projects = Projects(lambda message: self.tell(types.MessageType.Warning, message))
+        self._arrived = asyncio.Event()
+        """Set and replaced whenever an answer arrives."""
         self._last_answered = 0
         self._trouble_reported = False
         self._setting_messages: tuple[str, ...] = ()
@@ -59,9 +78,10 @@ class CyclelensServer(LanguageServer):
 
     def analyse(self, snapshot: Snapshot, delay: float | None = None) -> None:
         """Have a document analysed after ``delay`` seconds, by default the debounce time; never waits."""
-        if not self.settings_known.is_set():
-            return
         settings = self.settings
+        if not self.settings_known.is_set() or (snapshot.language and not settings["sources"]):
+            return
+        jobs = self.source_jobs if snapshot.language else self.jobs
 
         def job(identifier: int) -> Job:
             return Job(
@@ -73,16 +93,25 @@ class CyclelensServer(LanguageServer):
                 settings.hint_kinds,
             )
 
+        self.searches.stop(snapshot.uri)
         delay = settings["debounceMs"] / 1000 if delay is None else delay
-        self.jobs.submit(snapshot.uri, job, delay)
-        self.activity.started(snapshot.uri, "analysing", lambda: self.jobs.forget(snapshot.uri), delay)
+        jobs.submit(snapshot.uri, job, delay)
+        doing = "compiling" if snapshot.language else "analysing"
+        self.activity.started(snapshot.uri, doing, lambda: jobs.forget(snapshot.uri), delay)
 
     def options(self, snapshot: Snapshot) -> AnalysisOptions:
         """What the settings ask for, with the place of this document."""
-        settings = self.settings
-        folders = list(self.workspace.folders) or [self.workspace.root_uri]
-        origin = origin_of(snapshot.uri, folders, *settings.places)
-        return replace(settings.options, origin=origin)
+        settings = self.settings_of(snapshot)
+        return replace(settings.options, origin=origin_of(snapshot.uri, self._folders, *settings.places))
+
+    def settings_of(self, snapshot: Snapshot) -> Settings:
+        """The settings of a document: the editor's, and those of its project."""
+        path, folders = place_of(snapshot.uri, self._folders)
+        return self.settings.within(self.projects.settings_for(path, folders))
+
+    @property
+    def _folders(self) -> list[str | None]:
+        return list(self.workspace.folders) or [self.workspace.root_uri]
 
     def configure(self, sent: object) -> None:
         """Take over settings as sent: complain once about each wrong one, analyse anew where it matters."""
@@ -95,17 +124,24 @@ class CyclelensServer(LanguageServer):
         self.settings_known.set()
         same = settings.analysis == self.settings.analysis
         self.settings = settings
+        self.searches.jobs.timeout = settings["timeoutMs"] / 1000
         self.jobs.timeout = self.tasks.jobs.timeout = settings["timeoutMs"] / 1000
         for snapshot in self.session:
             if known and same:
                 self.notify(snapshot)
-            elif settings["analyse"] != "manual":
-                self.analyse(snapshot, delay=0)
+            else:
+                self.searches.again(snapshot.uri)
+                self.refresh(snapshot)
+
+    def refresh(self, snapshot: Snapshot) -> None:
+        """Analyse a document anew because something but its text has changed."""
+        if self.settings["analyse"] != "manual":
+            self.analyse(snapshot, delay=0)
 
     def close(self) -> None:
         """End the worker processes."""
-        self.jobs.close()
-        self.tasks.jobs.close()
+        for jobs in (self.jobs, self.source_jobs, self.tasks.jobs, self.searches.jobs):
+            jobs.close()
 
     def tell(self, kind: types.MessageType, message: str) -> None:
         """Show a message to the user and keep it in the log."""
@@ -131,19 +167,69 @@ class CyclelensServer(LanguageServer):
             f"opened again: {reason}",
         )
 
+    async def detailed(self, uri: str, patience: float) -> Snapshot | None:
+        """The document as it is now, with the cards of its instructions if they are on their way and come
+        within ``patience`` seconds; None if it is not open."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(patience):
+                while (known := self.session.get(uri)) and known.detailed < known.analysed == known.revision:
+                    await self._arrived.wait()
+        return self.session.get(uri)
+
+    def remember(self, uri: str) -> None:
+        """Keep what the figures of a document are compared with, for the case that this process is killed."""
+
+        def write() -> None:
+            if self.session.get(uri) is not None and not self.shutdown_requested:
+                self.memory.write(
+                    uri, {"baselines": self.baselines.state(uri), "history": self.history.state(uri)}
+                )
+
+        asyncio.get_running_loop().call_later(REMEMBER_SECONDS, write)
+
+    def recall(self, uri: str) -> bool:
+        """Know again what a server that was killed knew of a document; False if none was."""
+        state = self.memory.read(uri)
+        if state is None:
+            return False
+        try:
+            self.baselines.restore(uri, state["baselines"])
+            self.history.restore(uri, state["history"])
+        except (KeyError, TypeError, ValueError):
+            # Of another version of the server.
+            self.baselines.forget(uri)
+            self.history.forget(uri)
+            return False
+        return True
+
+    async def answered(self, uri: str, patience: float) -> Snapshot | None:
+        """The document as it is now, analysed if that takes no more than ``patience`` seconds;
+        None if it is not open."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(patience):
+                while (known := self.session.get(uri)) and known.analysed != known.revision:
+                    await self._arrived.wait()
+        return self.session.get(uri)
+
     def forget(self, uri: str) -> None:
         """A document is not open any more."""
         self.jobs.forget(uri)
+        self.source_jobs.forget(uri)
         self.activity.ended(uri)
         self.session.close(uri)
+        self.searches.again(uri)
         self.baselines.forget(uri)
         self.measurements.forget(uri)
+        self.history.forget(uri)
+        self.memory.forget(uri)
         self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri=uri, diagnostics=[]))
 
     def _log_error(self, message: str) -> None:
         self.note(types.MessageType.Error, message)
 
     def _answered(self, job: Job, outcome: Outcome) -> None:
+        self._arrived.set()
+        self._arrived = asyncio.Event()
         snapshot = self.session.get(job.uri)
         if snapshot is None or snapshot.revision != job.revision:
             return
@@ -151,10 +237,14 @@ class CyclelensServer(LanguageServer):
             self._trouble_reported = False
             shown = snapshot.shown
             snapshot = self.session.put(snapshot.answered(outcome.result))
-            if outcome.result.pending:
+            if outcome.result.pending or outcome.result.failed:
                 self.notify(snapshot)
                 return
             self.baselines.answered(snapshot)
+            self.history.answered(snapshot)
+            self.remember(snapshot.uri)
+            if outcome.result.detailed and self.settings_of(snapshot)["advice"]:
+                self.searches.begin(snapshot)
             # What follows the first whole answer is mostly for those who ask; but the other positions of long
             # code can change the figures and the warnings on the screen.
             if job.identifier != self._last_answered or snapshot.shown != shown:
@@ -165,6 +255,17 @@ class CyclelensServer(LanguageServer):
         self.activity.ended(job.uri)
         self._report_trouble("The analysis failed because of a mistake in Cyclelens; its log says more.")
         self.notify(self.session.put(snapshot.unanswered()))
+
+    def _searched(self, uri: str, advised: bool) -> None:
+        """The search knows more of a document: of its rewrites, if ``advised``."""
+        snapshot = self.session.get(uri)
+        if snapshot is None or snapshot.analysed != snapshot.revision:
+            return
+        if advised:
+            self.notify(snapshot)
+        else:
+            for listener in self.cost_listeners:
+                listener(snapshot)
 
     def _in_trouble(self, job: Job | None, trouble: Trouble) -> None:
         reasons = {

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from cyclelens.analyzer.api import Analyzer
 from cyclelens.analyzer.comparisons.table import Table
-from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.measuring.harness import CannotMeasure, Clock, Harness
 from cyclelens.analyzer.measuring.inputs import InputsError
 from cyclelens.analyzer.measuring.predicted import compare
@@ -19,13 +18,12 @@ MILLISECONDS = 600
 COLUMNS = ("predicted", "microarchitecture", "measured", "spread")
 
 
-def measure(store: FactsStore, job: Job) -> Table:
+def measure(analyzer: Analyzer, job: Job) -> Table:
     """The title is for the region's line; a table without rows says in its text why there is no figure."""
     model = registry.native()
     options = replace(job.options, region=job.region, alternatives=False)
     if model is not None:
         options = replace(options, microarchitectures=(model.name,), forced=options.forced | {"arch"})
-    analyzer = Analyzer(store, cached_predictions=1)
     regions = analyzer.analyze(job.text, options).regions
     if not regions or not regions[0].region.code:
         return _nothing(f"There is no region '{job.region}' in the text that could be run.")

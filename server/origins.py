@@ -19,10 +19,7 @@ def origin_of(
     """The place of a document in a workspace. Relative include paths are those of every folder of the
     workspace, files to be read before the document are looked for there and in the include paths; a file that
     is open without a workspace has its own folder for one."""
-    path = (to_fs_path(uri) or "") if uri.startswith("file:") else ""
-    folders = [folder for folder_uri in folder_uris if folder_uri and (folder := to_fs_path(folder_uri))]
-    if not folders and path:
-        folders = [os.path.dirname(path)]
+    path, folders = place_of(uri, folder_uris)
     # An absolute path stays as it is in a join.
     found = [
         os.path.normpath(os.path.join(folder, name)) for name in include_paths for folder in folders or [""]
@@ -30,6 +27,13 @@ def origin_of(
     paths = tuple(filter(os.path.isabs, dict.fromkeys(found)))
     before = tuple(_first(name, (*folders, *paths)) for name in pre_includes)
     return Origin(path, tuple(folders), paths, tuple(defines), before)
+
+
+def place_of(uri: str, folder_uris: Iterable[str | None]) -> tuple[str, list[str]]:
+    """The file of a document, empty if it is in none, and the folders of its workspace."""
+    path = (to_fs_path(uri) or "") if uri.startswith("file:") else ""
+    folders = [folder for folder_uri in folder_uris if folder_uri and (folder := to_fs_path(folder_uri))]
+    return path, folders or ([os.path.dirname(path)] if path else [])
 
 
 def _first(name: str, folders: Iterable[str]) -> str:

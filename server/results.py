@@ -6,16 +6,21 @@ Line numbers are zero-based and belong to the text that was analysed; ``session.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cyclelens.analyzer.comparisons.table import Step, Table
 from cyclelens.analyzer.fixes.proposal import Fix
+from cyclelens.analyzer.fixes.search import Advice
 from cyclelens.analyzer.model.result import AnalysisOptions, Hint, Work
 from cyclelens.analyzer.model.source import Problem
 
 ANALYSIS = "analysis"
 """The task of a job that wants everything about a text."""
+
+
+SEARCH = "search"
+"""The task of a job that looks for rewrites; it is answered with ``Found``, several times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +61,16 @@ class RegionResult:
     """Markdown for the line of the opening marker."""
     hints: tuple[Hint, ...] = ()
     cards: Mapping[int, str] = field(default_factory=dict)
-    """Line -> markdown about its instructions."""
+    """Line -> markdown about its instructions; with the second answer, like timelines and plain data."""
     findings: tuple[Problem, ...] = ()
     """Hazards, at the statements they belong to."""
     timelines: tuple[TimelineResult, ...] = ()
+    unmarked: bool = False
+    """A loop that nobody asked for: its figure is shown, and nothing else unasked."""
     fixes: tuple[Fix, ...] = ()
     """Rewrites that make the region faster; they are found last."""
     data: Mapping[str, Any] = field(default_factory=dict)
-    """The region's analysis as plain JSON values; like the timelines, it comes with the second answer."""
+    """The region's analysis as plain JSON values; with the second answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +81,33 @@ class FileResult:
     problems: tuple[Problem, ...] = ()
     dialect: str = ""
     detailed: bool = True
-    """False: timelines and plain data are still missing."""
+    """False: cards of instructions, timelines and plain data are still missing."""
     pending: bool = False
     """Regions are still missing."""
+    failed: str = ""
+    """Why nothing is known of the text; what is known of an earlier one stays."""
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """What is known of a region beyond what is shown at once."""
+
+    cycles: float
+    """Its figure."""
+    advice: Advice
+    costs: Mapping[tuple[str, int], float] = field(default_factory=dict)
+    """By code and line, counted from the region's first, what findings cost in cycles per iteration."""
+
+    def moved(self, lines: int) -> Searched:
+        """The same for a text in which everything is this many lines further down."""
+        return replace(self, advice=self.advice.moved(lines))
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a search has found by now, by region."""
+
+    regions: Mapping[str, Searched]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +139,7 @@ class Outcome:
     """What is known of a job by now: a result, an error text, or neither: then it goes on, or is done."""
 
     identifier: int
-    result: FileResult | Table | Step | None = None
+    result: FileResult | Table | Step | Found | None = None
     error: str = ""
     last: bool = False
     """True: the job is done; False: a result with more in it may follow."""

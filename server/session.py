@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import pairwise
 
+from cyclelens.analyzer.compiling.projects import language
+from cyclelens.analyzer.hints import heat
 from cyclelens.analyzer.model.source import Problem
 from cyclelens.server.results import FileResult, RegionResult
 from cyclelens.server.text import split
@@ -129,7 +131,12 @@ class Snapshot:
     analysed: int = -1
     """Revision that the last analysis saw; -1 before the first one."""
     detailed: int = -1
-    """Revision that the last analysis with timelines and plain data saw."""
+    """Revision that the last analysis with cards, timelines and plain data saw."""
+
+    @property
+    def language(self) -> str:
+        """That of a source which is compiled, ``C`` for example; empty for assembly texts."""
+        return language(self.uri)
 
     @property
     def text(self) -> str:
@@ -183,8 +190,16 @@ class Snapshot:
         )
 
     def answered(self, result: FileResult) -> Snapshot:
-        """The snapshot with the analysis of this very text. A region without a figure keeps its last one.
+        """The snapshot with the analysis of this very text. A region without a figure keeps its last one, and
+        one without cards and bars its last ones, until the answer that has them.
         While regions are pending, what is known of others stays, and the analysis does not count as done."""
+        if result.failed:
+            stale = tuple(
+                replace(region, stale=True, result=replace(region.result, note=result.failed))
+                for region in self.regions
+            )
+            now = self.revision
+            return replace(self, regions=stale, problems=result.problems, analysed=now, detailed=now)
         earlier = list(self.regions)
         regions = []
         for region in result.regions:
@@ -194,6 +209,11 @@ class Snapshot:
                     last.result, last_line=region.last_line, note=region.note, findings=(), fixes=()
                 )
                 regions.append(ShownRegion(kept, stale=True))
+            elif not result.detailed and last is not None:
+                bars = tuple(hint for hint in last.result.hints if hint.kind == heat.KIND)
+                regions.append(
+                    ShownRegion(replace(region, cards=last.result.cards, hints=(*region.hints, *bars)))
+                )
             else:
                 regions.append(ShownRegion(region))
         if result.pending:
@@ -280,6 +300,11 @@ class Session:
     def get(self, uri: str) -> Snapshot | None:
         """The present snapshot, None for a document that is not open."""
         return self._documents.get(uri)
+
+    def assembly(self, uri: str) -> Snapshot | None:
+        """The same, for what only assembly texts have: None for sources, too."""
+        snapshot = self.get(uri)
+        return None if snapshot is None or snapshot.language else snapshot
 
     def open(self, uri: str, version: int | None, text: str) -> Snapshot:
         """Start (or restart) a document."""

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 if TYPE_CHECKING:
     from cyclelens.analyzer.comparisons.table import Step, Table
-    from cyclelens.server.results import FileResult, Job
+    from cyclelens.server.results import FileResult, Found, Job
 
 READY = "ready"
 """First message to the parent: everything is imported, jobs may come."""
@@ -31,24 +31,30 @@ _RARELY = (100_000, 20, 100)
 _JOBS_A_COLLECTION = 50
 """After each job what is new is collected, after so many of them everything."""
 
+_NICENESS = 10
+"""Of processes in the background."""
+
 REAL_ENGINE = "cyclelens.server.engine:create"
 
 
 class Engine(Protocol):
     """What a worker runs; tests put others in the place of the real one."""
 
-    def run(self, job: Job, cancel: Callable[[], bool]) -> Iterator[FileResult | Step | Table | None]:
+    def run(self, job: Job, cancel: Callable[[], bool]) -> Iterator[FileResult | Step | Table | Found | None]:
         """Do one job; each result replaces the one before, and None says that more will come. ``cancel``
         turning true is the request to raise anything, soon."""
 
 
-def main(connection: Connection, cancelled: Any, factory: str) -> None:
+def main(connection: Connection, cancelled: Any, factory: str, background: bool) -> None:
     """Serve jobs until the pipe closes.
 
     :param cancelled: shared unsigned number; all jobs up to it are cancelled.
     :param factory: ``module:function`` that makes the engine.
+    :param background: whether everything else on the machine comes first.
     """
     _leave_standard_streams()
+    if background and hasattr(os, "nice"):
+        os.nice(_NICENESS)
     if hasattr(os, "setpgrp"):
         os.setpgrp()  # so that processes the analyzer starts can be ended together with this one
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal is for the parent to handle

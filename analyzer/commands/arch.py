@@ -58,7 +58,11 @@ def _as_text(core: Microarchitecture) -> str:
     from cyclelens.analyzer.model.provenance import Certainty
 
     found = list(values(core))
-    parts = [picture(core), f"Products: {core.products}", f"Confidence: {confidence(core.name) or 'full'}"]
+    parts = [
+        picture(core),
+        f"Products: {core.products or 'none known'}",
+        f"Confidence: {confidence(core.name) or 'full'}",
+    ]
     used = [value for value in found if value.source.certainty is not Certainty.UNUSED]
     for section, group in groupby(used, key=lambda value: value.section):
         rows = [(value.name, value.source.certainty, value.source.name, value.text) for value in group]

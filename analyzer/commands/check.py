@@ -22,7 +22,7 @@ from cyclelens.analyzer.commands.common import (
 
 if TYPE_CHECKING:
     from cyclelens.analyzer.insight.work import Pace
-    from cyclelens.analyzer.model.result import Analysis, Prediction, Work
+    from cyclelens.analyzer.model.result import Analysis, Prediction, RegionAnalysis
 
 TOO_SLOW = 3
 """Exit code: everything could be predicted, and some region takes longer than it may."""
@@ -77,23 +77,41 @@ def main(arguments: list[str]) -> int:
         metavar="P%",
         help="how much slower than the baseline a region may be (default: 0%%)",
     )
+    parser.add_argument(
+        "--summary",
+        metavar="FILE.md",
+        type=Path,
+        help="append the figures as a Markdown table, for a page of CI",
+    )
+    parser.add_argument(
+        "--sarif",
+        metavar="FILE.sarif",
+        type=Path,
+        help="write slow regions, hazards and problems at their lines, for code scanning",
+    )
     options = parser.parse_args(arguments)
     baseline = _Baseline() if options.baseline is None else _read_baseline(options.baseline)
     limits: dict[Key, float] = dict(options.max_cycles)
     used: set[Key] = set()
-    clean, slow = True, False
+    clean = True
+    verdicts: list[_Verdict] = []
+    analyses: list[tuple[Analysis, str]] = []
     for file in options.files:
         options.file = file
         analysis = analyze_file(options)
+        analyses.append((analysis, file))
         clean = _report_problems(analysis, file) and is_clean(analysis) and clean
         earlier = baseline.of(file, alone=len(options.files) == 1)
         seen: set[Key] = set()
-        for name, prediction, work in _predictions(analysis):
+        for region, prediction in _predictions(analysis):
+            name = region.region.name
             key = (name, prediction.microarchitecture)
             seen.add(key)
             used |= {key, (name, "")}
             limit = limits.get(key, limits.get((name, "")))
-            slow |= _report(file, name, prediction, work, limit, earlier.get(key), options.tolerance)
+            verdict = _judged(file, region, prediction, limit, earlier.get(key), options.tolerance)
+            print(verdict.line)
+            verdicts.append(verdict)
         if options.region is None and options.arch is None:
             for name, microarchitecture in sorted(set(earlier) - seen):
                 print(f"{file}: {name} ({microarchitecture}) is in the baseline but not in the file")
@@ -102,19 +120,86 @@ def main(arguments: list[str]) -> int:
         where = f" for {microarchitecture}" if microarchitecture else ""
         print(f"there is a limit for a region '{name}'{where}, but no prediction of it")
         clean = False
+    slow = any(verdict.slow for verdict in verdicts)
+    try:
+        if options.summary is not None:
+            with options.summary.open("a", encoding="utf-8") as file:
+                file.writelines(f"{line}\n" for line in _summary(verdicts, clean=clean))
+        if options.sarif is not None:
+            options.sarif.write_text(_sarif(analyses, verdicts), encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{error.filename} cannot be written: {error.strerror or error}") from None
     if not clean:
         return PROBLEMS
     return TOO_SLOW if slow else OK
 
 
-def _predictions(analysis: Analysis) -> Iterator[tuple[str, Prediction, Work | None]]:
-    """Every prediction with the name of its region and what an iteration does."""
-    from cyclelens.analyzer.insight.work import work_of
+@dataclass(frozen=True, slots=True)
+class _Verdict:
+    """What is said of a region on a microarchitecture."""
 
+    file: str
+    region: RegionAnalysis
+    prediction: Prediction
+    slow: bool
+    remarks: tuple[str, ...]
+    """What the figure is compared with."""
+
+    @property
+    def figure(self) -> str:
+        from cyclelens.analyzer.insight import wording
+
+        return f"{self.prediction.cycles_per_iteration:.2f}{wording.elsewhere(self.prediction)}"
+
+    @property
+    def line(self) -> str:
+        cycles = f"{self.prediction.cycles_per_iteration:.2f} cycles/iter"
+        elsewhere = self.figure.removeprefix(f"{self.prediction.cycles_per_iteration:.2f}")
+        text = f" ({'; '.join(self.remarks)})" if self.remarks else ""
+        return (
+            f"{'SLOW' if self.slow else 'ok  '} {self.file}: {self.region.region.name}: {cycles}{elsewhere} "
+            f"on {self.prediction.microarchitecture}{text}"
+        )
+
+
+def _summary(verdicts: Sequence[_Verdict], *, clean: bool) -> Iterator[str]:
+    """Markdown: what is slow first."""
+    from cyclelens.analyzer.escaping import code, prose
+    from cyclelens.analyzer.insight import wording
+
+    slow = sum(verdict.slow for verdict in verdicts)
+    yield "### Cycles"
+    yield ""
+    yield f"{len(verdicts)} figures, {slow} too slow." + ("" if clean else " Something could not be checked.")
+    yield ""
+    if verdicts:
+        yield "| | region | CPU | cycles/iter | bound by | compared with |"
+        yield "|---|---|---|---:|---|---|"
+    for each in sorted(verdicts, key=lambda verdict: not verdict.slow):
+        place = f"{each.file}:{each.region.region.first_line + 1}"
+        yield (
+            f"| {'❌ slow' if each.slow else '✅'} | {code(each.region.region.name)} ({prose(place)}) "
+            f"| {each.prediction.microarchitecture} | {each.figure} | {wording.bound_of(each.prediction)} "
+            f"| {prose('; '.join(each.remarks))} |"
+        )
+    yield ""
+
+
+def _sarif(analyses: Sequence[tuple[Analysis, str]], verdicts: Sequence[_Verdict]) -> str:
+    from cyclelens.analyzer.reports import sarif
+
+    slow = [
+        sarif.Slow(each.file, each.region.region, f"{each.line.removeprefix('SLOW ')}")
+        for each in verdicts
+        if each.slow
+    ]
+    return sarif.render_all(analyses, slow)
+
+
+def _predictions(analysis: Analysis) -> Iterator[tuple[RegionAnalysis, Prediction]]:
     for region in analysis.regions:
-        work = work_of(region)
         for prediction in region.predictions:
-            yield region.region.name, prediction, work
+            yield region, prediction
 
 
 def _report_problems(analysis: Analysis, file: str) -> bool:
@@ -132,20 +217,19 @@ def _report_problems(analysis: Analysis, file: str) -> bool:
     return bool(analysis.regions)
 
 
-def _report(
+def _judged(
     file: str,
-    name: str,
+    region: RegionAnalysis,
     prediction: Prediction,
-    work: Work | None,
     limit: float | None,
     earlier: Pace | None,
     tolerance: float,
-) -> bool:
-    """Print a region's line; whether it is too slow. A baseline of another amount of work counts for as much
-    as an iteration does now."""
-    from cyclelens.analyzer.insight import wording
-    from cyclelens.analyzer.insight.work import Pace, faster
+) -> _Verdict:
+    """Whether a region is too slow. A baseline of another amount of work counts for as much as an iteration
+    does now."""
+    from cyclelens.analyzer.insight.work import Pace, faster, work_of
 
+    work = work_of(region)
     now = Pace(prediction.cycles_per_iteration, work)
     slow = False
     remarks = []
@@ -155,11 +239,7 @@ def _report(
     if earlier is not None:
         slow |= now.cycles > earlier.cycles_for(work) * (1 + tolerance) + _ROUNDING
         remarks.append(", ".join(filter(None, (f"baseline {earlier.cycles:.2f}", faster(earlier, now)))))
-    core, elsewhere = prediction.microarchitecture, wording.elsewhere(prediction)
-    text = f" ({'; '.join(remarks)})" if remarks else ""
-    state = "SLOW" if slow else "ok  "
-    print(f"{state} {file}: {name}: {now.cycles:.2f} cycles/iter{elsewhere} on {core}{text}")
-    return slow
+    return _Verdict(file, region, prediction, slow, tuple(remarks))
 
 
 def _limit(text: str) -> tuple[Key, float]:

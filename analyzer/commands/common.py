@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from cyclelens.analyzer.model.frozen import replace
 from cyclelens.analyzer.usage import Parser
@@ -43,7 +43,7 @@ class InputError(Exception):
 
 def new_parser(name: str, description: str) -> argparse.ArgumentParser:
     """The parser of a subcommand."""
-    return Parser(prog=f"cyclelens {name}", description=description, allow_abbrev=False)
+    return Parser(prog=f"cyclelens {name}", description=description, allow_abbrev=False).with_data()
 
 
 def one_microarchitecture(name: str) -> str:
@@ -84,8 +84,6 @@ def add_analysis_arguments(
     parser: argparse.ArgumentParser, *, several: bool = False, objects: bool = True
 ) -> None:
     """The arguments that say what to analyse and for what; ``several`` files or one, ELF ``objects`` too."""
-    from cyclelens.analyzer.evaluation.arguments import add_resources_argument
-
     if several:
         parser.add_argument("files", metavar="FILE", nargs="+", help="assembly files or ELF files")
     else:
@@ -99,46 +97,14 @@ def add_analysis_arguments(
         metavar="NAME",
         help="ELF files: the function to analyse, by its symbol or an address (0x1139); default: all",
     )
-    parser.add_argument(
-        "--arch",
-        type=microarchitectures,
-        metavar="SKL[,HSW...]",
-        help="microarchitectures, instead of those the markers name (default: SKL; see: cyclelens arch list)",
-    )
+    add_target_arguments(parser)
     parser.add_argument("--region", metavar="NAME", help="analyse only the region of this name")
-    parser.add_argument(
-        "--mode",
-        choices=("auto", "loop", "unroll"),
-        help="auto: a region that ends in a jump to its start is a loop, any other is unrolled",
-    )
-    parser.add_argument(
-        "--alignment",
-        type=alignment,
-        metavar="N",
-        help="offset of the region's first byte within a 64-byte line (default: where the file puts it)",
-    )
-    parser.add_argument(
-        "--model",
-        choices=("reference", "hardware"),
-        default="reference",
-        help="reference: the published uiCA model (default); hardware: with failed store forwarding",
-    )
-    add_resources_argument(parser)
-    parser.add_argument("--syntax", choices=("auto", "att", "intel"), default="auto")
+    parser.add_argument("--syntax", choices=("auto", "att", "intel"))
     parser.add_argument(
         "--regions",
-        choices=("markers", "loops", "both"),
-        default="markers",
-        help="what to analyse: marked regions, loops (no markers needed), or both",
-    )
-    parser.add_argument(
-        "--taken",
-        type=_shares,
-        action="append",
-        default=[],
-        metavar="[REGION=]SHARES",
-        help="how often the branches within a region jump, in the order of the code (0.9, or 0.9,50%%), or "
-        "some of them by label, line or address (.Lskip:0.9): the weighted sum of all ways; may be repeated",
+        choices=("auto", "markers", "loops", "both"),
+        help="what to analyse: marked regions, loops, both, or (auto, the default) the innermost loops of a "
+        "file without markers",
     )
     parser.add_argument(
         "--no-external-programs",
@@ -148,7 +114,6 @@ def add_analysis_arguments(
     parser.add_argument(
         "--assembler",
         choices=("auto", "gas", "nasm"),
-        default="auto",
         help="gas, nasm: leave the whole file to GNU as or NASM; auto: only NASM files with macros (default)",
     )
     parser.add_argument(
@@ -179,13 +144,51 @@ def add_analysis_arguments(
     )
 
 
+def add_target_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments that say how the code runs."""
+    from cyclelens.analyzer.evaluation.arguments import add_resources_argument
+
+    parser.add_argument(
+        "--arch",
+        type=microarchitectures,
+        metavar="SKL[,HSW...]",
+        help="microarchitectures, instead of those the markers name (default: SKL; see: cyclelens arch list)",
+    )
+    parser.add_argument(
+        "--mode",
+        choices=("auto", "loop", "unroll"),
+        help="auto: a region that ends in a jump to its start is a loop, any other is unrolled",
+    )
+    parser.add_argument(
+        "--alignment",
+        type=alignment,
+        metavar="N",
+        help="offset of the region's first byte within a 64-byte line (default: where the file puts it)",
+    )
+    parser.add_argument(
+        "--model",
+        choices=("reference", "hardware"),
+        help="reference: the published uiCA model (default); hardware: with failed store forwarding",
+    )
+    add_resources_argument(parser)
+    parser.add_argument(
+        "--taken",
+        type=_shares,
+        action="append",
+        default=[],
+        metavar="[REGION=]SHARES",
+        help="how often the branches within a region jump, in the order of the code (0.9, or 0.9,50%%), or "
+        "some of them by label, line or address (.Lskip:0.9): the weighted sum of all ways; may be repeated",
+    )
+
+
 def analyze_file(options: argparse.Namespace, *, trace: bool = False, account: bool = False) -> Analysis:
     """The analysis that ``add_analysis_arguments`` describe. Raises InputError if it cannot be done."""
     from cyclelens.analyzer.api import Analyzer
     from cyclelens.analyzer.facts.store import TablesUnavailable
 
     data = read_bytes(options.file)
-    chosen = analysis_options(options, trace=trace, account=account)
+    chosen = replace(analysis_options(options, trace=trace, account=account), prices=True)
     try:
         return analyze_bytes(Analyzer(), data, options.file, chosen, options.function)
     except TablesUnavailable as error:
@@ -202,7 +205,7 @@ def analyze_bytes(
             raise InputError(f"{file}: --function is for ELF files, and this is none")
         return explained(analyzer.analyze(to_text(data), chosen), chosen)
 
-    from cyclelens.analyzer.assembly.elf import ObjectFileError
+    from cyclelens.analyzer.assembly.elf_format import ObjectFileError
 
     try:
         return analyzer.analyze_object(data, chosen, function)
@@ -222,7 +225,8 @@ def explained(analysis: Analysis, options: AnalysisOptions) -> Analysis:
     if analysis.regions or any(problem.code in _NOTHING_READ for problem in analysis.problems):
         return analysis
     message = {
-        "markers": f"no region is marked. {_MARKERS}, or let loops be found without markers: --regions loops",
+        "auto": f"no region is marked, and no loop was found. {_MARKERS} or other code",
+        "markers": f"no region is marked. {_MARKERS}, or let loops be found without markers: --regions auto",
         "loops": f"no loop was found. {_MARKERS} or other code, and leave out --regions",
         "both": f"no region is marked, and no loop was found. {_MARKERS} or other code",
     }[options.regions]
@@ -246,7 +250,8 @@ def list_functions(file: str) -> Iterator[str]:
     if not data.startswith(ELF_MAGIC):
         raise InputError(f"{file}: --list-functions is for ELF files, and this is none")
 
-    from cyclelens.analyzer.assembly.elf import ObjectFile, ObjectFileError
+    from cyclelens.analyzer.assembly.elf import ObjectFile
+    from cyclelens.analyzer.assembly.elf_format import ObjectFileError
 
     try:
         found = ObjectFile(data)
@@ -259,35 +264,63 @@ def list_functions(file: str) -> Iterator[str]:
 def analysis_options(
     options: argparse.Namespace, *, trace: bool = False, account: bool = False
 ) -> AnalysisOptions:
-    """Explicit arguments win over a marker's options."""
+    """Explicit arguments win over a marker's options, these over the project's file. Raises InputError."""
     from cyclelens.analyzer.evaluation.arguments import resources_option
     from cyclelens.analyzer.model.options import ModelOptions
     from cyclelens.analyzer.model.result import AnalysisOptions
     from cyclelens.analyzer.model.source import Origin
 
-    origin = Origin(include_paths=tuple(os.path.abspath(folder) for folder in options.include_paths))
-    found = tuple(_pre_include(name, origin.include_paths) for name in options.pre_includes)
-    origin = replace(origin, defines=tuple(options.defines), pre_includes=found)
-    if getattr(options, "file", "-") != "-":
-        origin = beside(origin, options.file)
+    file = getattr(options, "file", "-")
+    project = _project(file)
+
+    def chosen(name: str, given: object) -> Any:
+        return project[name] if given is None else given
+
+    folders = tuple(os.path.abspath(folder) for folder in options.include_paths)
+    before = tuple(_pre_include(name, folders) for name in options.pre_includes)
+    origin = Origin(
+        include_paths=(*folders, *project["includePaths"]),
+        defines=(*project["defines"], *options.defines),
+        pre_includes=(*project["preIncludes"], *before),
+    )
+    if file != "-":
+        origin = beside(origin, file)
     given = {"arch": options.arch, "mode": options.mode, "alignment": options.alignment}
     forced = {key for key, value in given.items() if value is not None}
     return AnalysisOptions(
-        microarchitectures=options.arch or ("SKL",),
-        mode=options.mode or "auto",
-        alignment=options.alignment,
-        syntax=options.syntax,
+        microarchitectures=chosen("microarchitectures", options.arch),
+        mode=chosen("mode", options.mode),
+        alignment=chosen("alignment", options.alignment),
+        syntax=chosen("syntax", options.syntax),
         region=options.region,
-        model=ModelOptions(model=options.model, resources=resources_option(options)),
-        regions=options.regions,
+        model=ModelOptions(model=chosen("model", options.model), resources=resources_option(options)),
+        regions=chosen("regions", options.regions),
         taken=tuple(options.taken),
         allow_external_programs=not options.no_external_programs,
-        assembler=options.assembler,
+        assembler=chosen("assembler", options.assembler),
         origin=origin,
         trace=trace,
         account=account,
         forced=frozenset(forced | ({"align"} if "alignment" in forced else set())),
     )
+
+
+def _project(file: str) -> Mapping[str, Any]:
+    """All settings of an analysis: as the project's file has them, else as they are by default. It is looked
+    for from the file's folder (that of standard input is the current one) to the top of its repository, or
+    to the current folder. Raises InputError."""
+    from cyclelens.analyzer.project import ProjectError, find, read, repository
+    from cyclelens.analyzer.settings import ANALYSIS
+
+    here = os.getcwd()
+    path = os.path.abspath(os.path.join(here, "standard input" if file == "-" else file))
+    folder = os.path.dirname(path)
+    values = {setting.name: setting.default for setting in ANALYSIS}
+    try:
+        found = find(folder, {here, repository(folder) or folder})
+        return values if found is None else {**values, **read(found).settings_for(path)}
+    except ProjectError as error:
+        raise InputError(error) from None
 
 
 def beside(origin: Origin, file: str) -> Origin:

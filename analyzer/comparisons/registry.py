@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 from cyclelens.analyzer.comparisons import (
     alignments,
+    instructions,
     microarchitectures,
     regions,
     sensitivity,
@@ -20,8 +21,10 @@ COMPARISONS: dict[str, Callable[[Request], Iterator[Step | Table]]] = {
     "alignments": alignments.compare,
     "region": regions.compare,
     "version": versions.compare,
+    "committed": versions.figure,
     "sensitivity": sensitivity.compare,
     "timeline": timelines.compare,
+    "instructions": instructions.compare,
 }
 """By the name that commands and the server use. Steps, if it takes long, and then the table; raises whatever
 the analyzer raises."""

@@ -17,6 +17,28 @@ from cyclelens.analyzer.comparisons.table import Step, Table
 _NOW = "now"
 
 
+def figure(request: Request) -> Iterator[Step | Table]:
+    """The figure of the committed version alone, with its text; no rows where there is none."""
+    title = f"{request.region} in {request.revision}"
+    try:
+        before = committed(request.path, request.revision) if request.options.allow_external_programs else ""
+    except NoVersion as error:
+        yield Table(title, text=str(error))
+        return
+    old = found(request, request.options, text=before) if before else None
+    if old is None or not old.predictions:
+        yield Table(title, text=gone(request.region, f"{request.revision}'s version of the file"))
+        return
+    first = old.predictions[0]
+    source = before.splitlines()[old.region.first_line : old.region.last_line + 1]
+    yield Table(
+        title,
+        ("CPU", "cycles/iter"),
+        ((first.microarchitecture, first.cycles_per_iteration),),
+        extra={"source": "\n".join(source)},
+    )
+
+
 def compare(request: Request) -> Iterator[Step | Table]:
     """Runs git, and therefore only for options that allow external programs."""
     title = f"{request.region} against {request.revision}"

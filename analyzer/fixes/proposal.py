@@ -30,11 +30,19 @@ class Proposal:
     """Code of the finding that it settles; empty if there is no finding for it."""
     choice: str = ""
     """Of the proposals for a region that have the same choice only the best is offered."""
+    times: int = 1
+    """Iterations of the loop as it is that one of the new loop does."""
+    brief: str = ""
+    """What it does in as few words as possible: ``four accumulators``."""
+    whole: bool = False
+    """It is about the whole region, not about one line."""
+    rewrite: str = ""
+    """Of rewrites of whole loops, the kind."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """A rewrite that helps; figures in cycles per iteration."""
+    """A rewrite that helps; figures in cycles per iteration of the text as it is."""
 
     proposal: Proposal
     region: str

@@ -19,6 +19,15 @@ from cyclelens.analyzer.fixes import (
     renamed_load,
     three_component_lea,
 )
+from cyclelens.analyzer.fixes.loops import (
+    accumulators,
+    constant_loads,
+    order,
+    own_pointers,
+    unrolling,
+    wide_copies,
+)
+from cyclelens.analyzer.fixes.loops.body import Body
 from cyclelens.analyzer.fixes.proposal import Fix, Proposal, apply
 from cyclelens.analyzer.fixes.site import Site
 from cyclelens.analyzer.insight.confidence import is_uncertain
@@ -37,6 +46,16 @@ PROPOSERS: tuple[Callable[[Site], Iterator[Proposal]], ...] = (
     renamed_load.propose,
     loop_alignment.propose,
 )
+
+REWRITES: tuple[Callable[[Body], Iterator[Proposal]], ...] = (
+    accumulators.propose,
+    unrolling.propose,
+    order.propose,
+    wide_copies.propose,
+    own_pointers.propose,
+    constant_loads.propose,
+)
+"""Of whole loops."""
 
 MAX_PROPOSALS = 40
 """Rewrites of one region that are tried; each is a simulation."""
@@ -90,6 +109,23 @@ def proposals(lines: Sequence[str], dialect: str, region: RegionAnalysis) -> Ite
                 yield from propose(site)
 
 
+def tried(
+    analyzer: Analyzer,
+    text: str,
+    options: AnalysisOptions,
+    region: RegionAnalysis,
+    proposal: Proposal,
+    cancel: Cancel | None = None,
+) -> Fix | None:
+    """The rewrite with its figures, whether it helps or not; None if it is not understood."""
+    found = _simulated(analyzer, text, options, region, proposal, cancel)
+    if found is None:
+        return None
+    primary = region.predictions[0]
+    after = found.cycles_per_iteration / proposal.times
+    return Fix(proposal, region.region.name, primary.microarchitecture, primary.cycles_per_iteration, after)
+
+
 def judge(
     analyzer: Analyzer,
     text: str,
@@ -99,24 +135,12 @@ def judge(
     cancel: Cancel | None = None,
 ) -> Fix | None:
     """The rewrite with its gain; None if it does not help or is not understood."""
-    primary = region.predictions[0]
-    name = region.region.name
-    alone = replace(
-        options,
-        region=name,
-        trace=False,
-        causes=False,
-        microarchitectures=(primary.microarchitecture,),
-        forced=options.forced | {"arch"},
-    )
-    changed = analyzer.analyze(apply(text, proposal.edits), alone, cancel)
-    if len(changed.regions) != 1 or not changed.regions[0].predictions:
+    prediction = _simulated(analyzer, text, options, region, proposal, cancel)
+    if prediction is None:
         return None
-    prediction = changed.regions[0].predictions[0]
-    before, after = primary.cycles_per_iteration, prediction.cycles_per_iteration
-    if is_uncertain(prediction) and not is_uncertain(primary):
-        return None  # there are no figures for what was put in
-    if prediction.mode != primary.mode or after > before + LEAST_GAIN:
+    primary = region.predictions[0]
+    before, after = primary.cycles_per_iteration, prediction.cycles_per_iteration / proposal.times
+    if after > before + LEAST_GAIN:
         return None
     where = ""
     if after > before - LEAST_GAIN:
@@ -126,7 +150,47 @@ def judge(
             return None
         slow = [each for each in primary.positions if each.cycles_per_iteration == before]
         where = f" at {len(slow)} of {len(primary.positions)} positions"
-    return Fix(proposal, name, primary.microarchitecture, before, after, where)
+    return Fix(proposal, region.region.name, primary.microarchitecture, before, after, where)
+
+
+def _simulated(
+    analyzer: Analyzer,
+    text: str,
+    options: AnalysisOptions,
+    region: RegionAnalysis,
+    proposal: Proposal,
+    cancel: Cancel | None,
+) -> Prediction | None:
+    """The region after a rewrite; None if that cannot be compared with what it was."""
+    primary = region.predictions[0]
+    alone = replace(
+        options,
+        region=name_afterwards(region, proposal),
+        trace=False,
+        causes=False,
+        microarchitectures=(primary.microarchitecture,),
+        forced=options.forced | {"arch"},
+    )
+    changed = analyzer.analyze(apply(text, proposal.edits), alone, cancel)
+    if len(changed.regions) != 1 or not changed.regions[0].predictions:
+        return None
+    prediction = changed.regions[0].predictions[0]
+    if is_uncertain(prediction) and not is_uncertain(primary):
+        return None  # there are no figures for what was put in
+    return prediction if prediction.mode == primary.mode else None
+
+
+def name_afterwards(region: RegionAnalysis, proposal: Proposal) -> str:
+    """What the region is called after a rewrite: loops without a label after the line where they begin."""
+    place = region.region
+    added = sum(
+        edit.text.count("\n") - (edit.end_line - edit.line)
+        for edit in proposal.edits
+        if edit.line <= place.first_line and edit.end_line <= place.first_line
+    )
+    return (
+        f"loop-{place.first_line + 1 + added}" if place.name == f"loop-{place.first_line + 1}" else place.name
+    )
 
 
 def _worst(prediction: Prediction) -> float:

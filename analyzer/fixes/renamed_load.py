@@ -22,7 +22,7 @@ _LOCK = 0xF0
 def propose(site: Site) -> Iterator[Proposal]:
     """The flags are the same; the word goes through a register that the region does not use."""
     instruction = site.template.instruction
-    if not registry.get(site.prediction.microarchitecture).renames_memory:
+    if not registry.get(site.prediction.microarchitecture).policies.memory_renaming:
         return
     if instruction.mnemonic not in _COMMUTATIVE or instruction.code[0] == _LOCK:
         return

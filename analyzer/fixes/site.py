@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from cyclelens.analyzer.assembly.decoder import used_registers
 from cyclelens.analyzer.assembly.dialect import style
+from cyclelens.analyzer.assembly.register_use import used_registers
 from cyclelens.analyzer.assembly.stretches import Source
 from cyclelens.analyzer.fixes.proposal import Edit
 from cyclelens.analyzer.model.instruction import DecodedOperand, OperandKind
@@ -16,7 +16,7 @@ from cyclelens.analyzer.model.result import Finding, Prediction, RegionAnalysis
 from cyclelens.analyzer.model.source import SourceLine
 from cyclelens.analyzer.model.uops import InstructionTemplate
 
-_SCRATCH = ("R11", "R10", "R9", "R8", "RSI", "RDI", "RCX", "RDX", "RAX")
+SCRATCH = ("R11", "R10", "R9", "R8", "RSI", "RDI", "RCX", "RDX", "RAX")
 """Registers that a function need not preserve (System V ABI), the least used first."""
 
 _BOUNDARY = re.compile(r"\s*\.(?:globl|global|type|size|cfi_startproc|cfi_endproc|section|text)\b")
@@ -37,16 +37,22 @@ def resized(register: str, bits: int) -> str:
 
 
 @lru_cache(maxsize=16)
-def _named_around(lines: tuple[str, ...], first: int, last: int) -> frozenset[str]:
-    """The scratch registers that stand in the function around some lines, but not in these. What tells the
-    functions of a file apart are their directives; without any, the whole text counts."""
+def words_around(lines: tuple[str, ...], first: int, last: int) -> frozenset[str]:
+    """The words of the function around some lines, in lower case, without these lines and comments. What
+    tells the functions of a file apart are their directives; without any, the whole text counts."""
     start = next((number for number in range(first - 1, -1, -1) if _BOUNDARY.match(lines[number])), 0)
     end = next((number for number in range(last + 1, len(lines)) if _BOUNDARY.match(lines[number])), None)
     code = (re.split("#|//", line)[0] for line in (*lines[start:first], *lines[last + 1 : end]))
-    words = set(re.findall(r"[a-z]\w*", " ".join(code).lower()))
+    return frozenset(re.findall(r"[a-z]\w*", " ".join(code).lower()))
+
+
+@lru_cache(maxsize=16)
+def _named_around(lines: tuple[str, ...], first: int, last: int) -> frozenset[str]:
+    """The scratch registers that stand in the function around some lines, but not in these."""
+    words = words_around(lines, first, last)
     return frozenset(
         name
-        for name in _SCRATCH
+        for name in SCRATCH
         if words.intersection(resized(name, bits).lower() for bits in (8, 16, 32, 64))
         or f"{name[1]}h".lower() in words
     )
@@ -158,7 +164,7 @@ class Site:
         used = set(_named_around(tuple(self.lines), region.first_line, region.last_line))
         for template in self.prediction.instructions:
             used |= used_registers(template.instruction.code)
-        return next((name for name in _SCRATCH if name not in used), None)
+        return next((name for name in SCRATCH if name not in used), None)
 
     def register(self, name: str) -> str:
         """A register as it is written."""

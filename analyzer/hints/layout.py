@@ -8,8 +8,8 @@ from dataclasses import replace
 from cyclelens.analyzer.model.result import Hint, RegionAnalysis
 from cyclelens.analyzer.model.source import SourceLine
 
-LINE_BUDGET = 43
-"""Characters of all labels on one line: VS Code cuts what is longer (``editor.inlayHints.maximumLength``)."""
+LINE_BUDGET = 60
+"""Characters of all labels on one line: behind a line of code they still are on a screen of 1280 pixels."""
 
 END_OF_LINE = 1 << 20
 """A column behind the last character of any line; whoever shows the hint moves it to the line's end."""

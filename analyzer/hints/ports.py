@@ -1,7 +1,7 @@
-"""The scarce ports that an instruction needs.
+"""How much an instruction takes of the ports that limit the figure, in uops an iteration.
 
-vfmadd231ps (%rdi), %ymm1, %ymm0     p01 p23
-imul %rsi, %rax                      p1 1.00        (p1 is busy all the time)
+vmovaps %ymm0, (%rdi)                p4 1.00        (p4 is busy all the time)
+vfmadd231ps (%rdi), %ymm1, %ymm0     p01 1.00
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from cyclelens.analyzer.insight.pressure import port_pressure, saturated_ports
 from cyclelens.analyzer.insight.vocabulary import Vocabulary
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.result import Hint, LineUsage, RegionAnalysis
-from cyclelens.analyzer.model.units import Role, Units
+from cyclelens.analyzer.model.units import Units
 from cyclelens.analyzer.model.uops import InstructionTemplate
 
 KIND = "ports"
 
 
 def hints(region: RegionAnalysis) -> Iterator[Hint]:
-    """A hint for every instruction that uses a busy port or that few ports can execute."""
-    if not region.predictions:
+    """A hint for every instruction that uses a port that limits the region; none where ports do not."""
+    prediction = region.predictions[0] if region.predictions else None
+    if prediction is None or "Ports" not in prediction.bottlenecks:
         return
-    prediction = region.predictions[0]
     units = registry.get(prediction.microarchitecture).units
     words = vocabulary.of(prediction.microarchitecture)
     busy = saturated_ports(prediction)
@@ -32,7 +32,7 @@ def hints(region: RegionAnalysis) -> Iterator[Hint]:
     shares = {port: pressure[port] / prediction.cycles_per_iteration for port in busy}
     for index, template in enumerate(prediction.instructions):
         usage = prediction.simulation.usage[index]
-        label = busy_ports(usage, busy, units) or scarce_ports(template, units)
+        label = busy_ports(template, usage, busy, units)
         if label:
             statement = statement_of(region, index)
             yield Hint(
@@ -44,29 +44,20 @@ def hints(region: RegionAnalysis) -> Iterator[Hint]:
             )
 
 
-def busy_ports(usage: LineUsage, busy: frozenset[str], units: Units) -> str:
-    """Average uops an iteration on ports that are busy all the time: ``p0 0.50 p1 0.50``."""
-    used = {port: uops for port, uops in sorted(usage.ports.items()) if port in busy and uops >= 0.005}
-    if len(used) > 2:
-        return f"{units.named(used).label} {sum(used.values()):.2f}"
-    return " ".join(f"{units.label(port)} {uops:.2f}" for port, uops in used.items())
-
-
-def scarce_ports(template: InstructionTemplate, units: Units) -> str:
-    """Allowed ports of the uops that have fewer than a plain ALU uop: ``p01 2×p23``.
-
-    Branches have few ports by nature; they are worth a word only where their port is busy.
-    """
-    if template.is_branch or template.fused_with_next:
+def busy_ports(template: InstructionTemplate, usage: LineUsage, busy: frozenset[str], units: Units) -> str:
+    """The allowed ports that are busy all the time, and its uops an iteration on them: ``p01 1.00``."""
+    used = {port: uops for port, uops in usage.ports.items() if port in busy and uops >= 0.005}
+    if not used:
         return ""
-    return port_sets(template, fewer_than=len(units.having(Role.ALU).names))
+    allowed = {name for uop in template.uops for name in uop.units.names} & busy
+    return f"{units.named(sorted(allowed | used.keys())).label} {sum(used.values()):.2f}"
 
 
-def port_sets(template: InstructionTemplate, fewer_than: int = 99) -> str:
+def port_sets(template: InstructionTemplate) -> str:
     """Allowed ports of the uops in program order, equal ones counted."""
     sets: dict[str, int] = {}
     for uop in template.uops:
-        if 0 < len(uop.units.names) < fewer_than:
+        if uop.units.names:
             sets[uop.units.label] = sets.get(uop.units.label, 0) + 1
     return " ".join(label if count == 1 else f"{count}×{label}" for label, count in sets.items())
 

@@ -42,7 +42,9 @@ def _label(region: RegionAnalysis) -> str:
         if finding.microarchitecture == prediction.microarchitecture and finding.severity != "information"
     )
     with_stalls = f"{words} ({', '.join(stalls)})"
-    return head + (with_stalls if stalls and len(head) + len(with_stalls) <= LINE_BUDGET else words)
+    label = head + (with_stalls if stalls and len(head) + len(with_stalls) <= LINE_BUDGET else words)
+    paced = f"{label} · {work.rate(region, prediction.cycles_per_iteration)}"
+    return label if paced.endswith(" · ") or len(paced) > LINE_BUDGET else paced
 
 
 def _cycles(prediction: Prediction) -> str:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator
 from typing import NamedTuple
 
-from cyclelens.analyzer.hints import chain, fusion, ports, region, rename, stalls
+from cyclelens.analyzer.hints import chain, fusion, heat, ports, region, rename, stalls
 from cyclelens.analyzer.hints.layout import fit
 from cyclelens.analyzer.model.result import Analysis, Hint, RegionAnalysis
 
@@ -21,6 +21,7 @@ class Kind(NamedTuple):
 
 KINDS: tuple[Kind, ...] = (
     Kind(region.KIND, 0, region.hints),
+    Kind(heat.KIND, 0, heat.hints),
     Kind(ports.KIND, 4, ports.hints),
     Kind(chain.KIND, 2, chain.hints),
     Kind(fusion.KIND, 3, fusion.hints),

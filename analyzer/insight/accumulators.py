@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import gcd
 
-from cyclelens.analyzer.assembly.decoder import used_registers
+from cyclelens.analyzer.assembly.register_use import used_registers
 from cyclelens.analyzer.insight.dependencies import Dependency
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.uops import InstructionTemplate
@@ -96,7 +96,7 @@ def _update(template: InstructionTemplate, register: str) -> tuple[str, str] | N
     """The operation by which an instruction updates a register, and the kind of number; None if it does
     anything else with it."""
     instruction = template.instruction
-    found = _operation(instruction.mnemonic)
+    found = operation(instruction.mnemonic)
     places = [
         position
         for position, operand in enumerate(instruction.operands)
@@ -109,7 +109,8 @@ def _update(template: InstructionTemplate, register: str) -> tuple[str, str] | N
     return found if places == _accumulating(instruction, places) else None
 
 
-def _operation(mnemonic: str) -> tuple[str, str] | None:
+def operation(mnemonic: str) -> tuple[str, str] | None:
+    """What an instruction gathers, and of which kind of number; None if it is none that gathers."""
     for name, pattern in _OPERATIONS.items():
         match = re.fullmatch(pattern, mnemonic)
         if match:

@@ -14,6 +14,7 @@ from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.facts import InstructionFacts
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.units import UnitUse
+from cyclelens.analyzer.model.uops import InstructionTemplate
 
 _NAME = re.compile(r"(?P<mnemonic>[A-Z0-9]+)(?P<rest>\S*)(?: \((?P<operands>.*)\))?")
 _REPEATED = re.compile(r"_REP(E|NE|NZ|Z)?\b")
@@ -99,6 +100,13 @@ def costs(store: FactsStore, microarchitecture: str) -> Mapping[str, tuple[Cost,
         name: tuple(sorted(variants.values(), key=lambda cost: _rank(cost.operands)))
         for name, variants in sorted(found.items())
     }
+
+
+def by_itself(template: InstructionTemplate, microarchitecture: str) -> Cost | None:
+    """What an instruction of a region costs by itself; None if that is not known or nothing."""
+    if template.facts is None or template.fused_with_previous:
+        return None
+    return _cost(template.facts, "", registry.get(microarchitecture))
 
 
 def _spellings(mnemonic: str) -> tuple[str, ...]:

@@ -20,7 +20,8 @@ from cyclelens.analyzer.insight.hazards import (
     unknown_instruction,
     unlamination,
 )
-from cyclelens.analyzer.model.result import Finding, Prediction
+from cyclelens.analyzer.model.result import Finding, Prediction, RegionAnalysis
+from cyclelens.analyzer.model.source import Problem
 
 Detector = Callable[[Prediction], Iterator[Finding]]
 
@@ -47,3 +48,18 @@ def find(prediction: Prediction) -> tuple[Finding, ...]:
     """All hazards of a prediction, ordered by instruction."""
     found = [finding for detector in DETECTORS for finding in detector(prediction)]
     return tuple(sorted(found, key=lambda finding: finding.instruction))
+
+
+def at_statement(region: RegionAnalysis, finding: Finding) -> Problem:
+    """A finding as a problem at its statement; it names the CPU if that is not the primary one."""
+    statement = region.region.lines[region.instruction_lines[finding.instruction]]
+    primary = region.predictions[0].microarchitecture if region.predictions else ""
+    prefix = f"{finding.microarchitecture}: " if finding.microarchitecture not in ("", primary) else ""
+    return Problem(
+        line=statement.line,
+        column=statement.column,
+        end_column=statement.end_column,
+        code=finding.code,
+        message=prefix + finding.message,
+        severity=finding.severity,
+    )

@@ -144,7 +144,8 @@ _INTEL = Vocabulary(
         "source: where the front end takes the uops from (DSB: uop cache, MITE: decoders, LSD: loop buffer, "
         "MS: microcode); issued: uops that take an issue slot; exec.: uops that run on a port, and p0 ...: "
         "on which; div: cycles in the divider; lost: cycles in which issue slots stay empty because of this "
-        "instruction. All per iteration."
+        "instruction. All per iteration. Of the instruction by itself: lat.: cycles from an input to a "
+        "result; alone: cycles from one to the next independent one."
     ),
 )
 
@@ -218,7 +219,9 @@ _AMD = Vocabulary(
         "source: where the front end takes the macro-ops from (op cache, decoders or microcode); dispatched: "
         "macro-ops that take a dispatch slot; exec.: operations that run on a unit, and ALU0 ...: on which "
         "(ALU: integer, AGU: loads and store addresses, FP: vector pipes); div: cycles in the divider; lost: "
-        "cycles in which dispatch slots stay empty because of this instruction. All per iteration."
+        "cycles in which dispatch slots stay empty because of this instruction. All per iteration. Of the "
+        "instruction by itself: lat.: cycles from an input to a result; alone: cycles from one to the next "
+        "independent one."
     ),
 )
 

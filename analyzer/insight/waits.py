@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from cyclelens.analyzer.insight.dependencies import dependencies
 from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.analyzer.model.result import Input, Prediction, Refusal, Scheduling, Trace, TraceRow
+from cyclelens.analyzer.model.result import Input, Prediction, Scheduling, Trace, TraceRow
 
 _LEAST_ROUNDS = 3
 
@@ -287,21 +287,15 @@ class _History:
         """Why a uop in the IDQ was not issued in a cycle."""
         refusal = self.refusals[cycle]
         if refusal.full:
-            return "full", refusal.uop, self._full(refusal)
+            return "full", refusal.uop, refusal.what
         before = bisect_left(self.issued, cycle + 1) - 1
         if before >= 0 and self.issued[before] == cycle:
             return "slots", self.groups[before], ""
         return "renamer", None, ""
 
-    def _full(self, refusal: Refusal) -> str:
-        """What had no room; of several schedulers the one in which the uop waits that was in the way."""
-        if refusal.what != "RS" or refusal.uop is None:
-            return refusal.what
-        return self.scheduler_of.get(self.rows[refusal.uop].port, refusal.what)
-
     def _before_ready(self, number: int, issued: int, ready: int) -> Iterator[Wait]:
         recorded = self.scheduling[number]
-        begin = min(issued + self.model.issue_to_dispatch_delay, ready)
+        begin = ready if recorded.allowed is None else min(recorded.allowed, ready)
         yield Wait(issued, begin, "delay")
         if recorded.last is not None and recorded.inputs_ready is not None:
             last = self.inputs[number][recorded.last]

@@ -14,7 +14,8 @@ from types import MappingProxyType
 from typing import Any
 
 from cyclelens.analyzer.assembly.counted_loop import back
-from cyclelens.analyzer.assembly.decoder import decode, with_register
+from cyclelens.analyzer.assembly.decoder import decode
+from cyclelens.analyzer.assembly.register_use import with_register
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.insight.accumulators import Accumulator, accumulators, free_registers
 from cyclelens.analyzer.insight.dependencies import dependencies
@@ -180,6 +181,16 @@ class Experiment:
         if not any(_is_value(item, key) for uop in uops for item in uop.inputs):
             raise ChangeError(f"the instruction does not read {value}")
         return self._run(change, self._replaced(instruction, lambda old: _without_input(old, key)))
+
+    def replaced(
+        self, instruction: int, change: Callable[[InstructionTemplate], InstructionTemplate], words: str = ""
+    ) -> Outcome:
+        """An instruction, and the branch that fuses with it, which the processor treats in another way."""
+        templates = list(self.block.instructions)
+        templates[instruction] = change(templates[instruction])
+        if templates[instruction].fused_with_next:
+            templates[instruction + 1] = change(templates[instruction + 1])
+        return self._run(words, replace(self.block, entries=tuple(templates)))
 
     def with_load_latency(self, cycles: int, change: str = "") -> Outcome:
         """All loads take ``cycles``; fast pointer chasing still takes one less."""

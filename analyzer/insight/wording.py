@@ -26,7 +26,7 @@ SOURCES = ("LSD", "DSB", "MITE", "MS")
 def bound_by(words: Vocabulary, bottlenecks: Sequence[str], limit: int | None = None) -> str:
     """The bottlenecks as an adjective: ``latency-bound``, ``decoder- and issue-bound``.
 
-    ``limit``: the most characters; names that do not fit are counted (``latency-bound +1``).
+    ``limit``: the most characters; names that do not fit are counted (``latency-bound and 1 more``).
     """
     names = [words.bound_by[name] for name in bottlenecks if name in words.bound_by]
     if not names:
@@ -34,12 +34,18 @@ def bound_by(words: Vocabulary, bottlenecks: Sequence[str], limit: int | None = 
     text = names[0] + "-bound" if len(names) == 1 else "-, ".join(names[:-1]) + f"- and {names[-1]}-bound"
     if limit is None or len(text) <= limit:
         return text
-    return f"{names[0]}-bound +{len(names) - 1}" if len(names) > 1 else text
+    return f"{names[0]}-bound and {len(names) - 1} more" if len(names) > 1 else text
 
 
 def bound_of(prediction: Prediction, limit: int | None = None) -> str:
     """What a prediction is bound by, as ``bound_by``."""
     return bound_by(vocabulary.of(prediction.microarchitecture), prediction.bottlenecks, limit)
+
+
+def headline(prediction: Prediction) -> str:
+    """``4.00 cycles/iter · SKL · latency-bound``."""
+    figure = f"{prediction.cycles_per_iteration:.2f} cycles/iter{elsewhere(prediction)}"
+    return f"{figure} · {prediction.microarchitecture} · {bound_of(prediction)}"
 
 
 def limits(prediction: Prediction) -> str:

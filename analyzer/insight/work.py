@@ -77,9 +77,23 @@ def inferred(
 
 
 def sentence(region: RegionAnalysis, cycles: float) -> str:
-    """``32 bytes per iteration (step of rsi), 0.125 cycles per byte``; empty if the work is not known."""
+    """``32 bytes per iteration (step of rsi), 0.125 cycles per byte, 8.00 bytes per cycle``; empty if the
+    work is not known."""
     work = work_of(region)
-    return f"{work}, {cycles / work.amount:.3f} cycles per {work.unit}" if work else ""
+    if work is None:
+        return ""
+    rate = f", {work.amount / cycles:.2f} {work.unit}s per cycle" if cycles else ""
+    return f"{work}, {cycles / work.amount:.3f} cycles per {work.unit}{rate}"
+
+
+def rate(region: RegionAnalysis, cycles: float) -> str:
+    """``8.00 B/cycle`` or ``0.50 cycles/element``; empty if the work is not known."""
+    work = work_of(region)
+    if work is None or not cycles:
+        return ""
+    if work.unit == "byte":
+        return f"{work.amount / cycles:.2f} B/cycle"
+    return f"{cycles / work.amount:.2f} cycles/{work.unit}"
 
 
 def faster(before: Pace, after: Pace) -> str:

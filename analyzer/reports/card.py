@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator
 from functools import lru_cache
 
 from cyclelens.analyzer.escaping import code, printable, prose
 from cyclelens.analyzer.insight import absence, as_written, vocabulary, wording, work
 from cyclelens.analyzer.insight.confidence import doubt
+from cyclelens.analyzer.insight.source_lines import by_line
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.result import Prediction, RegionAnalysis
+from cyclelens.analyzer.model.uops import InstructionTemplate
 from cyclelens.analyzer.reports import chains
 
+_MOST_CHAIN_LINES = 6
+"""Of the critical chains, in a hover; reports have all."""
 _ENCODERS = {
     "cyclelens": "Cyclelens",
     "keystone": "Keystone",
@@ -30,6 +35,43 @@ def instruction_card(region: RegionAnalysis, instruction: int) -> str:
     if not region.predictions:
         return f"No prediction: {prose(region.note)}" if region.note else ""
     return "\n".join(_card(region, region.predictions[0], instruction))
+
+
+def line_cards(region: RegionAnalysis) -> dict[int, str]:
+    """Of a compiled region Markdown for each line of its source: what the line costs, what became of it."""
+    if not region.predictions:
+        return {}
+    prediction = region.predictions[0]
+    words = vocabulary.of(prediction.microarchitecture)
+    cards = {}
+    for figures in by_line(region, prediction):
+        parts = [f"{wording.figure(figures.issued) or '0'} {words.uop}"]
+        parts += [f"lost {figures.lost:.2f} cycles"] if figures.lost >= 0.005 else []
+        parts += [f"chain +{figures.chain}"] if figures.chain else []
+        parts += [prose(label) for label in figures.labels]
+        rows = [
+            f"| {code(text)} | {_cost(prediction, index)} |"
+            for text, index in zip(figures.instructions, figures.indices, strict=True)
+        ]
+        name = region.region.name
+        heading = f"**{' · '.join(parts)}** per iteration of {code(name)} on {prediction.microarchitecture}"
+        table = [f"| instruction | {words.unit}s | latency |", "|---|---|---|", *rows]
+        cards[figures.place[1]] = "\n".join([heading, "", *table])
+    return cards
+
+
+def _cost(prediction: Prediction, index: int) -> str:
+    template = prediction.instructions[index]
+    if template.fused_with_previous:
+        return "fused with the one before |"
+    latencies = set(template.latencies.values())
+    allowed = ", ".join(f"{count}×{label}" for label, count in _allowed(template).items())
+    return f"{allowed} | {_span(latencies) if latencies else ''}"
+
+
+def _allowed(template: InstructionTemplate) -> Counter[str]:
+    """The units that the uops may take, with how many may take each."""
+    return Counter(uop.units.label for uop in template.uops if uop.units.mask)
 
 
 def _card(region: RegionAnalysis, prediction: Prediction, index: int) -> Iterator[str]:
@@ -57,29 +99,33 @@ def _items(region: RegionAnalysis, prediction: Prediction, index: int, encoder: 
     template = prediction.instructions[index]
     words = vocabulary.of(prediction.microarchitecture)
     encoded = template.instruction.code
-    yield f"{len(encoded)} bytes: {code(encoded.hex(' '))}, encoded by {_ENCODERS.get(encoder, encoder)}"
+    encoding = f"{len(encoded)} bytes: {code(encoded.hex(' '))}, encoded by {_ENCODERS.get(encoder, encoder)}"
     if template.fused_with_previous:
         before = as_written.text(region, prediction, index - 1)
         yield f"macro-fused: one uop together with {code(before)} before it"
+        yield encoding
         return
     if template.fused_with_next:
         yield f"macro-fused with {code(as_written.text(region, prediction, index + 1))} after it"
     if template.facts is None:
         yield f"no figures: counted as one uop without a {words.unit}"
+        yield encoding
         return
-    allowed: dict[str, int] = {}
-    for uop in template.uops:
-        if uop.units.mask:
-            allowed[uop.units.label] = allowed.get(uop.units.label, 0) + 1
-    issued, delivered = len(template.fused_uops), len(template.idq_uops)
-    yield f"uops: {sum(allowed.values())} executed, {issued} {words.issued}, {delivered} from the front end"
-    if allowed:
-        yield f"allowed {words.unit}s: " + ", ".join(f"{count}×{label}" for label, count in allowed.items())
+    allowed = _allowed(template)
+    if prediction.account is not None:
+        lost = wording.lost(words, prediction.account, index)
+        if lost:
+            yield lost
+    sets = ", ".join(f"{count}×{label}" for label, count in allowed.items())
+    yield (
+        f"uops: {sum(allowed.values())} executed{f' ({sets})' if sets else ''}, "
+        f"{len(template.fused_uops)} {words.issued}"
+    )
     usage = prediction.simulation.usage[index]
     label = registry.get(prediction.microarchitecture).units.label
     used = [f"{label(port)} {uops:.2f}" for port, uops in sorted(usage.ports.items()) if uops >= 0.005]
     if used:
-        yield f"{words.unit}s used, uops per iteration: {', '.join(used)}"
+        yield f"{words.unit}s used an iteration: {', '.join(used)}"
     latencies = set(template.latencies.values())
     if not latencies:
         latencies = {cycles for uop in template.uops for _, cycles in uop.outputs}
@@ -96,10 +142,7 @@ def _items(region: RegionAnalysis, prediction: Prediction, index: int, encoder: 
     source = wording.sources(words, usage.sources)
     if source:
         yield f"delivered by: {source}"
-    if prediction.account is not None:
-        lost = wording.lost(words, prediction.account, index)
-        if lost:
-            yield lost
+    yield encoding
 
 
 def _span(cycles: Collection[int]) -> str:
@@ -116,27 +159,23 @@ def _link(name: str) -> str:
 
 
 def region_card(region: RegionAnalysis, *, hurried: bool = False) -> str:
-    """Markdown for the region's marker: the figures of every microarchitecture and what limits them.
+    """Markdown for the region's marker: the figures of every microarchitecture and what limits them. Lines
+    are short enough for a hover and read well where Markdown is not drawn.
     ``hurried``: without the critical chains, which take longer than all the rest."""
     if not region.predictions:
         return f"No prediction: {prose(region.note)}" if region.note else ""
-    lines = ["| | cycles/iter | mode | bottleneck | front end |", "|---|---:|---|---|---|"]
-    lines += [
-        f"| {prediction.microarchitecture} | {prediction.cycles_per_iteration:.2f}{doubt(prediction)}"
-        f"{wording.elsewhere(prediction)} "
-        f"| {wording.mode(prediction.mode)} | {wording.limits(prediction)} "
-        f"| {wording.front_end(prediction)} |"
+    lines = [
+        f"- **{prediction.cycles_per_iteration:.2f} cycles/iter**{doubt(prediction)}"
+        f"{wording.elsewhere(prediction)} on {prediction.microarchitecture}, "
+        f"{wording.mode(prediction.mode)}, {wording.bound_of(prediction)}, {wording.front_end(prediction)}"
         for prediction in region.predictions
     ]
-    account = region.predictions[0].account
-    if account is not None:
-        words = vocabulary.of(region.predictions[0].microarchitecture)
-        lines += ["", f"{words.slots.capitalize()}: {wording.slots(words, account)}."]
     if doing := work.sentence(region, region.predictions[0].cycles_per_iteration):
-        lines += ["", f"Work: {doing}."]
+        lines += [f"- {doing}"]
     chain = [] if hurried else list(map(printable, chains.lines(region, region.predictions[0])))
     if chain:
-        lines += ["", "```text", *chain, "```"]
+        more = ["  ..."] if len(chain) > _MOST_CHAIN_LINES else []
+        lines += ["", "```text", *chain[:_MOST_CHAIN_LINES], *more, "```"]
     if region.missing:
         lines += ["", f"No figure: {prose(absence.sentence(region.missing))}"]
     if region.note:

@@ -21,7 +21,7 @@ from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.result import Analysis, Prediction, RegionAnalysis
 from cyclelens.analyzer.model.source import UNKNOWN_LINE
 from cyclelens.analyzer.model.units import Units
-from cyclelens.analyzer.reports import bars, graph, timeline
+from cyclelens.analyzer.reports import bars, graph, table, timeline
 from cyclelens.analyzer.reports.interactive import script_data, source_line
 from cyclelens.analyzer.reports.rows import Row, grouped, rows
 
@@ -111,7 +111,7 @@ def render_columns(
 
 def _page(title: str, body: str) -> str:
     page = files("cyclelens.analyzer.reports") / "page"
-    style = _colours() + (page / "page.css").read_text(encoding="utf-8")
+    style = colours() + (page / "page.css").read_text(encoding="utf-8")
     script = (page / "timeline.js").read_text(encoding="utf-8")
     nonce = sha256(body.encode()).hexdigest()[:32]
     policy = f"default-src 'none'; style-src 'nonce-{nonce}'; script-src 'nonce-{nonce}'"
@@ -134,8 +134,8 @@ def _page(title: str, body: str) -> str:
 """
 
 
-def _colours() -> str:
-    """Light or dark as the reader's system says, or as the editor does."""
+def colours() -> str:
+    """Style sheet of the palette: light or dark as the reader's system says, or as the editor does."""
 
     def block(selector: str, values: Mapping[str, str]) -> str:
         return f"{selector} {{ {' '.join(f'--{name}: {value};' for name, value in values.items())} }}\n"
@@ -197,9 +197,6 @@ def _prediction(region: RegionAnalysis, prediction: Prediction, identifier: str)
         f"on {escape(model.name)} ({escape(model.title)}), {wording.mode(prediction.mode)}, "
         f"<b>{escape(wording.bound_of(prediction))}</b></p>"
     )
-    findings = [each for each in region.findings if each.microarchitecture in ("", model.name)]
-    for place, finding in grouped(region, findings):
-        yield f'<p class="warn">{escape(place)}: {escape(finding.message)} [{escape(finding.code)}]</p>'
     if prediction.simulation.trace is not None:
         texts = as_written.texts(region, prediction)
         data = script_data(region, prediction)
@@ -207,6 +204,13 @@ def _prediction(region: RegionAnalysis, prediction: Prediction, identifier: str)
         yield f'<div class="timeline" data-timeline="{identifier}"></div>'
         yield "<details><summary>A few iterations as text</summary>"
         yield f"<pre>{escape(timeline.render(prediction, texts=texts))}</pre></details>"
+    yield "<h3>Instructions</h3>"
+    yield '<div class="figure">'
+    yield from _table(region, prediction, model.units)
+    yield "</div>"
+    findings = [each for each in region.findings if each.microarchitecture in ("", model.name)]
+    for place, finding in grouped(region, findings):
+        yield f'<p class="warn">{escape(place)}: {escape(finding.message)} [{escape(finding.code)}]</p>'
     instructions, uops = rates(prediction)
     words = vocabulary.of(prediction.microarchitecture)
     notes = [
@@ -227,10 +231,7 @@ def _prediction(region: RegionAnalysis, prediction: Prediction, identifier: str)
     yield '<ul class="notes">' + "".join(f"<li>{escape(note)}</li>" for note in notes) + "</ul>"
     if prediction.account is not None:
         yield from _account(words.slots, bars.slots([prediction])[0])
-    yield "<h3>Instructions</h3>"
-    yield '<div class="figure">'
-    yield from _table(region, prediction, model.units)
-    yield "</div><h3>Dependencies</h3>"
+    yield "<h3>Dependencies</h3>"
     yield f'<div class="figure graph">{graph.picture(region, prediction)}</div>'
 
 
@@ -247,10 +248,13 @@ def _table(region: RegionAnalysis, prediction: Prediction, units: Units) -> Iter
     account = prediction.account
     chain = dependencies(prediction).chain_cycles if "Dependencies" in prediction.bottlenecks else {}
     words = vocabulary.of(prediction.microarchitecture)
-    header = ["line", "source", words.issued, "exec.", *map(units.label, ports)]
-    header += ["lost"] if account is not None else []
-    cells = "".join(f"<th>{name}</th>" for name in header)
-    yield f'<table><tr>{cells}<th class="text">instruction</th><th class="text">notes</th></tr>'
+    heads = [("source", "more"), (words.issued, ""), ("exec.", "more")]
+    heads += [(units.label(port), "more") for port in ports]
+    heads += [("lost", "")] if account is not None else []
+    heads += [(name, "") for name in table.BY_ITSELF]
+    cells = "".join(f'<th scope="col"{_class(kind)}>{name}</th>' for name, kind in heads)
+    # What it is about comes first and stays in sight.
+    yield f'<table class="instructions"><tr><th>line</th><th class="text">instruction</th>{cells}</tr>'
     listed = list(rows(region, prediction))
     for row in listed:
         own = row.kind == "instruction"
@@ -260,15 +264,16 @@ def _table(region: RegionAnalysis, prediction: Prediction, units: Units) -> Iter
         on_chain = own and row.index in chain
         notes = [*row.notes, *([wording.on_chain(chain[row.index])] if on_chain else [])]
         cells = _cells(figures, prediction.cycles_per_iteration, len(ports))
+        cells += "".join(f"<td>{value}</td>" for value in table.by_itself(prediction, row))
         mark = ' class="chain"' if on_chain else ""
         line = source_line(row.statement)
         mark += f' data-row="{row.index}"' if own else ""
         mark += f' data-line="{line}"' if line is not None else ""
         yield (
             f"<tr{mark}><td>{escape(wording.short_place(row.statement))}</td>"
-            f"<td>{wording.sources(words, row.usage.sources)}</td>{cells}"
-            f'<td class="text">{escape(row.text)}</td>'
-            f'<td class="text notes">{escape(", ".join(notes))}</td></tr>'
+            f'<td class="text">{escape(row.text)}<div class="notes">{escape(", ".join(notes))}</div>'
+            f'<div class="notes narrow">{_used(row, units)}</div></td>'
+            f'<td class="more">{wording.sources(words, row.usage.sources)}</td>{cells}</tr>'
         )
     usages = [row.usage for row in listed]
     totals = [sum(usage.issued for usage in usages), sum(usage.executed for usage in usages)]
@@ -276,24 +281,40 @@ def _table(region: RegionAnalysis, prediction: Prediction, units: Units) -> Iter
     if account is not None:
         totals.append(sum(account.lost_cycles(index) for index in range(len(prediction.instructions))))
     cells = _cells([wording.figure(value) for value in totals], prediction.cycles_per_iteration, len(ports))
-    yield f'<tr class="total"><td></td><td></td>{cells}<td class="text">total</td><td></td></tr>'
+    cells += "<td></td><td></td>"
+    yield f'<tr class="total"><td></td><td class="text">total</td><td class="more"></td>{cells}</tr>'
     static = static_ports(prediction)
     for name, load in (("spread at best", static.best), ("spread evenly", static.even)):
-        cells = "".join(f"<td>{wording.figure(load.get(port, 0.0))}</td>" for port in ports)
-        rest = "<td></td>" if account is not None else ""
-        yield f'<tr class="spread">{"<td></td>" * 4}{cells}{rest}<td class="text">{name}</td><td></td></tr>'
+        cells = "".join(f'<td class="more">{wording.figure(load.get(port, 0.0))}</td>' for port in ports)
+        rest = "<td></td>" * (2 + (account is not None))
+        before = '<td class="more"></td><td></td><td class="more"></td>'
+        yield f'<tr class="spread more"><td></td><td class="text">{name}</td>{before}{cells}{rest}</tr>'
     yield "</table>"
     yield f'<p class="muted">{escape(words.legend)}</p>'
 
 
 def _cells(figures: Sequence[str], cycles: float, ports: int) -> str:
-    """Cells of a row; those of the ports, behind two others, show how much of the time the port is busy."""
+    """Cells of a row; those of the ports, behind two others, show how much of the time the port is busy.
+    Where there is little room, what is executed and the ports are left out: the row has them in words."""
     cells = []
     for position, figure in enumerate(figures):
-        busy = 2 <= position < 2 + ports and figure and cycles
-        level = min(10, round(10 * float(figure) / cycles)) if busy else 0
-        cells.append(f'<td class="load l{level}">{figure}</td>' if level else f"<td>{figure}</td>")
+        port = 2 <= position < 2 + ports
+        level = min(10, round(10 * float(figure) / cycles)) if port and figure and cycles else 0
+        kinds = [*(["load", f"l{level}"] if level else []), *(["more"] if 1 <= position < 2 + ports else [])]
+        cells.append(f"<td{_class(' '.join(kinds))}>{figure}</td>")
     return "".join(cells)
+
+
+def _class(names: str) -> str:
+    return f' class="{names}"' if names else ""
+
+
+def _used(row: Row, units: Units) -> str:
+    """The ports of a row in words: ``p0 0.25, p6 0.75``."""
+    used = row.usage.ports
+    return ", ".join(
+        f"{units.label(port)} {used[port]:.2f}" for port in units.names if used.get(port, 0.0) >= 0.005
+    )
 
 
 def _figures(row: Row, ports: Sequence[str]) -> list[str]:

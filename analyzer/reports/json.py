@@ -274,6 +274,7 @@ def _finding(analysis: RegionAnalysis, finding: Finding) -> dict[str, Any]:
         "column": statement.column + 1,
         "end_column": statement.end_column + 1,
         "message": finding.message,
+        "cost": finding.cost,
     } | _origin(statement)
 
 

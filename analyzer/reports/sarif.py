@@ -3,22 +3,40 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from cyclelens.analyzer.insight import vocabulary, wording
 from cyclelens.analyzer.insight.confidence import doubt
 from cyclelens.analyzer.model.result import Analysis, Prediction
-from cyclelens.analyzer.model.source import UNKNOWN_LINE, Severity, SourceLine
+from cyclelens.analyzer.model.source import UNKNOWN_LINE, Region, Severity, SourceLine
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFORMATION: "note"}
 _FIGURE = "cycles-per-iteration"
+_SLOW = "too-slow"
+
+
+@dataclass(frozen=True, slots=True)
+class Slow:
+    """A region that takes longer than it may."""
+
+    file: str
+    region: Region
+    message: str
 
 
 def render(analysis: Analysis, file: str) -> str:
     """One run with a result for every problem, hazard and figure. Columns count code points."""
-    results = list(_results(analysis, file))
+    return render_all([(analysis, file)])
+
+
+def render_all(analyses: Sequence[tuple[Analysis, str]], slow: Sequence[Slow] = ()) -> str:
+    """The same for several files, and what is too slow as errors."""
+    results = [_result(_SLOW, "error", each.message, _place_of(each.region, each.file)) for each in slow] + [
+        result for analysis, file in analyses for result in _results(analysis, file)
+    ]
     rules = sorted({result["ruleId"] for result in results})
     run = {
         "tool": {
@@ -32,6 +50,11 @@ def render(analysis: Analysis, file: str) -> str:
     }
     document = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def _place_of(region: Region, file: str) -> dict[str, Any]:
+    first = region.lines[0]
+    return _location(file, region.first_line) if first.address is None else _location_of(first, file)
 
 
 def _rule(rule: str) -> dict[str, Any]:
@@ -52,10 +75,7 @@ def _results(analysis: Analysis, file: str) -> Iterator[dict[str, Any]]:
                 f"{wording.elsewhere(prediction)} on {prediction.microarchitecture}{doubt(prediction)}, "
                 f"{wording.bound_of(prediction)}"
             )
-            first = region.region.lines[0]
-            place = _location(file, region.region.first_line)
-            if first.address is not None:
-                place = _location_of(first, file)
+            place = _place_of(region.region, file)
             yield _result(_FIGURE, "note", message, place) | {"properties": _figures(prediction)}
         for finding in region.findings:
             line = region.region.lines[region.instruction_lines[finding.instruction]]

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from cyclelens.analyzer.insight import vocabulary, wording
+from cyclelens.analyzer.insight import costs, vocabulary, wording
 from cyclelens.analyzer.insight.dependencies import dependencies
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.result import Prediction, RegionAnalysis
 from cyclelens.analyzer.reports.lines import Line, Style
 from cyclelens.analyzer.reports.rows import Row, rows
+
+BY_ITSELF = ("lat.", "alone")
+"""Columns: cycles from an input to a result, and from one instance to the next independent one."""
 
 _INDENT = "   "
 _GAP = "  "
@@ -26,16 +29,19 @@ class _Line:
 
 def table(region: RegionAnalysis, prediction: Prediction, width: int | None) -> Iterator[Line]:
     """A heading, a line for every row, and their sums. If that is wider than ``width``, ports without uops
-    are left out; then notes go below their row; then the figures go below their instruction."""
+    are left out; then notes go below their row; then the figures go below their instruction; and if they have
+    no room there either, those of the instruction by itself are left out."""
     header, lines = _lines(region, prediction)
     places = header.index("source")
     if width is not None and _width([header, *_cells(lines)], lines, notes=True) > width:
         units = registry.get(prediction.microarchitecture).units
         ports = set(map(units.label, units.names))
         kept = [i for i, name in enumerate(header) if name not in ports or lines[-1].cells[i]]
-        header = [header[number] for number in kept]
-        for line in lines:
-            line.cells = [line.cells[number] for number in kept]
+        header = _only(kept, header, lines)
+        figures = _Columns([header[places:], *(line.cells[places:] for line in lines)])
+        left = _Columns([header[:places], *(line.cells[:places] for line in lines)])
+        if left.width + 2 * len(_INDENT) + figures.width > width:
+            header = _only([i for i, name in enumerate(header) if name not in BY_ITSELF], header, lines)
     shown = [header, *_cells(lines)]
     if width is None or _width(shown, lines, notes=True) <= width:
         yield from _beside(header, lines)
@@ -43,6 +49,13 @@ def table(region: RegionAnalysis, prediction: Prediction, width: int | None) -> 
         yield from _notes_below(header, lines)
     else:
         yield from _figures_below(header, lines, places)
+
+
+def _only(kept: Sequence[int], header: Sequence[str], lines: Sequence[_Line]) -> list[str]:
+    """Leave these columns to all lines. Returns their names."""
+    for line in lines:
+        line.cells = [line.cells[number] for number in kept]
+    return [header[number] for number in kept]
 
 
 def _beside(header: list[str], lines: Sequence[_Line]) -> Iterator[Line]:
@@ -126,12 +139,26 @@ def _lines(region: RegionAnalysis, prediction: Prediction) -> tuple[list[str], l
         style = Style.CHAIN if own and row.index in chain else Style.PLAIN
         lines.append(_Line([*cells, *map(wording.figure, values)], row.text, ", ".join(row.notes), style))
     lines.append(_Line(["", "", *map(wording.figure, total)], "total"))
+    header += BY_ITSELF
+    for row, line in zip(listed, lines, strict=False):
+        line.cells += by_itself(prediction, row)
+    lines[-1].cells += ["", ""]
     if has_addresses:
         header.insert(0, "address")
         for row, line in zip(listed, lines, strict=False):
             line.cells.insert(0, f"{row.statement.address:x}" if row.kind == "instruction" else "")
         lines[-1].cells.insert(0, "")
     return header, lines
+
+
+def by_itself(prediction: Prediction, row: Row) -> tuple[str, str]:
+    """Latency and cycles of an instruction alone; empty for other rows, and where they are not known."""
+    if row.kind != "instruction":
+        return "", ""
+    cost = costs.by_itself(prediction.instructions[row.index], prediction.microarchitecture)
+    if cost is None:
+        return "", ""
+    return cost.latency_text.replace(" to ", "-"), f"{cost.throughput:.2f}"
 
 
 def _values(row: Row, ports: Sequence[str], has_divider: bool) -> list[float]:

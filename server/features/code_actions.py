@@ -7,16 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from cyclelens.analyzer.assembly.dialect import style
+from cyclelens.analyzer.assembly.stretches import Source
 from cyclelens.analyzer.fixes.proposal import Edit, Fix
 from cyclelens.analyzer.hints.change import change
 from cyclelens.analyzer.insight.work import Pace
 from cyclelens.server.convert import Converter
 from cyclelens.server.features.diagnostics import SOURCE
 from cyclelens.server.language_server import CyclelensServer
+from cyclelens.server.searches import Searches
 from cyclelens.server.session import Snapshot
 from lsprotocol import types
 from pygls.capabilities import get_capability
 
+_ANNOTATION = "rewrite"
 KINDS = (types.CodeActionKind.QuickFix, types.CodeActionKind.RefactorRewrite)
 """A quick fix settles a diagnostic; what nothing was said about is a rewrite."""
 
@@ -26,7 +30,7 @@ def register(server: CyclelensServer) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(code_action_kinds=KINDS))
     def actions(params: types.CodeActionParams) -> list[types.CodeAction]:
-        snapshot = server.session.get(params.text_document.uri)
+        snapshot = server.session.assembly(params.text_document.uri)
         # Clients from before literals would take the answer for commands.
         path = "text_document.code_action.code_action_literal_support"
         if snapshot is None or get_capability(server.client_capabilities, path, None) is None:
@@ -34,11 +38,21 @@ def register(server: CyclelensServer) -> None:
         versioned = get_capability(
             server.client_capabilities, "workspace.workspace_edit.document_changes", False
         )
-        return list(_actions(snapshot, server.converter, params, versioned))
+        path = "workspace.workspace_edit.change_annotation_support"
+        previews = get_capability(server.client_capabilities, path, None) is not None
+        return [
+            *_actions(snapshot, server.searches, server.converter, params, versioned, previews),
+            *_marking(snapshot, server.converter, params, versioned),
+        ]
 
 
 def _actions(
-    snapshot: Snapshot, converter: Converter, params: types.CodeActionParams, versioned: bool
+    snapshot: Snapshot,
+    searches: Searches,
+    converter: Converter,
+    params: types.CodeActionParams,
+    versioned: bool,
+    previews: bool,
 ) -> Iterator[types.CodeAction]:
     first, last = params.range.start.line, params.range.end.line
     found = [
@@ -47,6 +61,13 @@ def _actions(
         if not region.stale
         for fix in region.result.fixes
         if first <= fix.proposal.line <= last
+    ]
+    found += [
+        fix
+        for region in snapshot.regions
+        if not region.stale and region.result.first_line <= last and first <= region.result.last_line
+        for fix in searches.fixes(snapshot, region)
+        if fix.proposal.whole
     ]
     wanted = params.context.only
     for fix in sorted(found, key=lambda fix: fix.after - fix.before):
@@ -65,7 +86,38 @@ def _actions(
             title=f"{fix.proposal.title}: {change(Pace(fix.before), Pace(fix.after))}{fix.where}",
             kind=kind,
             diagnostics=settled or None,
-            edit=_workspace_edit(snapshot, converter, fix, versioned),
+            edit=(
+                _previewed(snapshot, converter, fix)
+                if previews and versioned and fix.proposal.whole
+                else _workspace_edit(snapshot, converter, fix.proposal.edits, versioned)
+            ),
+        )
+
+
+def _marking(
+    snapshot: Snapshot, converter: Converter, params: types.CodeActionParams, versioned: bool
+) -> Iterator[types.CodeAction]:
+    """Markers around the loop that is pointed at, if nobody has put them there."""
+    first, last = params.range.start.line, params.range.end.line
+    wanted = params.context.only
+    if wanted and not any(f"{KINDS[1].value}.".startswith(f"{_value(only)}.") for only in wanted):
+        return
+    for region in snapshot.regions:
+        result = region.result
+        if not result.unmarked or region.stale or last < result.first_line or first > result.last_line:
+            continue
+        sign = ";" if style(Source(snapshot.text)) in ("nasm", "masm") else "#"
+        name = result.name.removeprefix(".L").removeprefix(".")
+        name = f"loop-{name}" if name[:1].isdigit() else name
+        end = len(snapshot.lines[result.last_line])
+        edits = (
+            Edit(result.first_line, 0, result.first_line, 0, f"{sign} cyclelens-begin {name}\n"),
+            Edit(result.last_line, end, result.last_line, end, f"\n{sign} cyclelens-end"),
+        )
+        yield types.CodeAction(
+            title=f"Mark the loop {result.name} as a region",
+            kind=KINDS[1],
+            edit=_workspace_edit(snapshot, converter, edits, versioned),
         )
 
 
@@ -74,13 +126,28 @@ def _value(kind: types.CodeActionKind | str) -> str:
 
 
 def _workspace_edit(
-    snapshot: Snapshot, converter: Converter, fix: Fix, versioned: bool
+    snapshot: Snapshot, converter: Converter, replaced: Sequence[Edit], versioned: bool
 ) -> types.WorkspaceEdit:
-    edits = _text_edits(snapshot, converter, fix.proposal.edits)
+    edits = _text_edits(snapshot, converter, replaced)
     if not versioned:
         return types.WorkspaceEdit(changes={snapshot.uri: edits})
     document = types.OptionalVersionedTextDocumentIdentifier(uri=snapshot.uri, version=snapshot.version)
     return types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(text_document=document, edits=edits)])
+
+
+def _previewed(snapshot: Snapshot, converter: Converter, fix: Fix) -> types.WorkspaceEdit:
+    """An edit that the client shows as a difference, and makes when the user has looked at it."""
+    edits: list[types.TextEdit | types.AnnotatedTextEdit | types.SnippetTextEdit] = [
+        types.AnnotatedTextEdit(_ANNOTATION, edit.range, edit.new_text)
+        for edit in _text_edits(snapshot, converter, fix.proposal.edits)
+    ]
+    document = types.OptionalVersionedTextDocumentIdentifier(uri=snapshot.uri, version=snapshot.version)
+    label = f"{fix.region}: {change(Pace(fix.before), Pace(fix.after))}"
+    said = f"{fix.proposal.title}. That results are equal is not checked."
+    return types.WorkspaceEdit(
+        document_changes=[types.TextDocumentEdit(text_document=document, edits=edits)],
+        change_annotations={_ANNOTATION: types.ChangeAnnotation(label, True, said)},
+    )
 
 
 def _text_edits(snapshot: Snapshot, converter: Converter, edits: Sequence[Edit]) -> list[types.TextEdit]:

@@ -1,12 +1,15 @@
 """textDocument/codeLens: above each region
-``4.00 cycles/iter · SKL · latency-bound | Timeline | Compare CPUs | Alignment | Measure``."""
+``Timeline | Compare CPUs | Alignment | Measure``, behind the figure if the settings want it there:
+``4.00 cycles/iter · SKL · latency-bound``. Loops that nobody marked have at most the figure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from cyclelens.server.advice import label_with_advice
 from cyclelens.server.features.commands import LENSES
-from cyclelens.server.features.inlay_hints import STALE_SUFFIX
+from cyclelens.server.features.history import HISTORY, strip
+from cyclelens.server.features.inlay_hints import STALE_SUFFIX, change_shown
 from cyclelens.server.features.measure import MEASURE, is_offered
 from cyclelens.server.language_server import CyclelensServer
 from cyclelens.server.session import ShownRegion, Snapshot
@@ -29,8 +32,26 @@ def register(server: CyclelensServer) -> None:
             )
             for region in snapshot.regions
             if region.result.headline
-            for command in _commands(snapshot.uri, region, offered)
+            for command in (
+                *figure(snapshot, region),
+                *_commands(snapshot.uri, region, offered),
+                *history(snapshot, region),
+            )
         ]
+
+    def figure(snapshot: Snapshot, region: ShownRegion) -> Iterator[types.Command]:
+        """The figure, where it stands in a lens. No command: there is nothing to run."""
+        if server.settings["figure"] != "hint":
+            title = change_shown(server, snapshot, region, region.result.headline)
+            if server.settings["advice"] and (advice := server.searches.advice(snapshot, region)):
+                title = title if region.result.unmarked else label_with_advice(title, advice)
+            yield types.Command(title=title + (STALE_SUFFIX if region.stale else ""), command="")
+
+    def history(snapshot: Snapshot, region: ShownRegion) -> Iterator[types.Command]:
+        """The figures since the document was opened, once there are several."""
+        title = strip(server.history.of(snapshot, region))
+        if title:
+            yield types.Command(title, HISTORY, arguments=[snapshot.uri, region.result.name])
 
     def refresh(_snapshot: Snapshot) -> None:
         if get_capability(server.client_capabilities, "workspace.code_lens.refresh_support", False):
@@ -40,7 +61,5 @@ def register(server: CyclelensServer) -> None:
 
 
 def _commands(uri: str, region: ShownRegion, offered: Sequence[tuple[str, str]]) -> Iterator[types.Command]:
-    # No command: the title is the message, there is nothing to run.
-    yield types.Command(title=region.result.headline + (STALE_SUFFIX if region.stale else ""), command="")
-    for title, command in offered:
+    for title, command in () if region.result.unmarked else offered:
         yield types.Command(title=title, command=command, arguments=[uri, region.result.name])

@@ -22,6 +22,7 @@ from pygls.exceptions import JsonRpcInternalError, JsonRpcInvalidParams
 from pygls.uris import to_fs_path
 
 TIMELINE = "cyclelens.timeline"
+INSTRUCTIONS = "cyclelens.instructions"
 COMPARE = "cyclelens.compare"
 ALIGNMENT = "cyclelens.alignment"
 COMPARE_REGIONS = "cyclelens.compareRegions"
@@ -49,6 +50,10 @@ def register(server: CyclelensServer) -> None:
     @server.command(TIMELINE)
     async def timeline(uri: str, where: str | int) -> dict[str, Any] | None:
         return await task(uri, where, "timeline")
+
+    @server.command(INSTRUCTIONS)
+    async def instructions(uri: str, where: str | int) -> dict[str, Any] | None:
+        return await task(uri, where, "instructions")
 
     @server.command(COMPARE)
     async def compare(uri: str, where: str | int) -> dict[str, Any] | None:
@@ -84,6 +89,7 @@ def register(server: CyclelensServer) -> None:
     def pin(uri: str) -> str:
         snapshot = known(uri)
         count = server.baselines.pin(snapshot)
+        server.remember(uri)
         server.notify(snapshot)
         return (
             f"{count} {'region is' if count == 1 else 'regions are'} compared with the present figures now."
@@ -92,6 +98,7 @@ def register(server: CyclelensServer) -> None:
     @server.command(UNPIN)
     def unpin(uri: str) -> str:
         server.baselines.unpin(uri)
+        server.remember(uri)
         server.notify(known(uri))
         return "Regions are compared with the last save again."
 
@@ -102,10 +109,7 @@ def register(server: CyclelensServer) -> None:
         server.analyse(known(uri), delay=0)
 
     def known(uri: str) -> Snapshot:
-        snapshot = server.session.get(uri) if isinstance(uri, str) else None
-        if snapshot is None:
-            raise JsonRpcInvalidParams(f"the document is not open: {uri}")
-        return snapshot
+        return known_document(server, uri)
 
     def show(table: Table) -> dict[str, Any]:
         if not _shows(server.client_capabilities, "panels"):
@@ -117,6 +121,14 @@ def register(server: CyclelensServer) -> None:
             "rows": [list(row) for row in table.rows],
             **table.extra,
         }
+
+
+def known_document(server: CyclelensServer, uri: str) -> Snapshot:
+    """The document that a command is about; raises if it is not open."""
+    snapshot = server.session.get(uri) if isinstance(uri, str) else None
+    if snapshot is None:
+        raise JsonRpcInvalidParams(f"the document is not open: {uri}")
+    return snapshot
 
 
 def _shows(capabilities: types.ClientCapabilities, what: str) -> bool:

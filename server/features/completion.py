@@ -54,7 +54,7 @@ def register(server: CyclelensServer) -> None:
         types.CompletionOptions(trigger_characters=["#", ".", "-", "="], resolve_provider=True),
     )
     async def complete(params: types.CompletionParams) -> types.CompletionList | None:
-        snapshot = server.session.get(params.text_document.uri)
+        snapshot = server.session.assembly(params.text_document.uri)
         if snapshot is None:
             return None
         converter = server.converter
@@ -73,7 +73,7 @@ def register(server: CyclelensServer) -> None:
         word = _mnemonic(before)
         if items or not word:
             return types.CompletionList(False, items)
-        name = server.settings["microarchitectures"][0]
+        name = server.settings_of(snapshot)["microarchitectures"][0]
         unknown = _ATT_NAMES if snapshot.dialect == "intel" else frozenset()
         for mnemonic, variants in (await server.costs.of(name)).items():
             if mnemonic.startswith(word.lower()) and mnemonic not in unknown:

@@ -1,4 +1,5 @@
-"""initialized, workspace/didChangeConfiguration, workspace/configuration: how settings arrive.
+"""initialized, workspace/didChangeConfiguration, workspace/configuration, workspace/didChangeWatchedFiles:
+how settings arrive.
 
 A client that can be asked is asked, at the start and at every change. From others we take what they send:
 ``initializationOptions`` first, then the value of each change.
@@ -10,6 +11,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
+from cyclelens.analyzer.project import NAME as PROJECT
 from cyclelens.server.language_server import CyclelensServer
 from cyclelens.server.settings import SECTION
 from lsprotocol import types
@@ -27,6 +29,7 @@ def register(server: CyclelensServer) -> None:
 
     @server.feature(types.INITIALIZE)
     def initialize(params: types.InitializeParams) -> None:
+        server.memory.belongs_to(params.process_id)
         options = params.initialization_options
         if isinstance(options, Mapping):
             sent_at_start.update(_section(options))
@@ -42,7 +45,21 @@ def register(server: CyclelensServer) -> None:
                 register_options=types.DidChangeConfigurationRegistrationOptions(section=SECTION),
             )
             server.client_register_capability(types.RegistrationParams([registration]))
+        if get_capability(capabilities, "workspace.did_change_watched_files.dynamic_registration", False):
+            registration = types.Registration(
+                id="cyclelens-projects",
+                method=types.WORKSPACE_DID_CHANGE_WATCHED_FILES,
+                register_options=types.DidChangeWatchedFilesRegistrationOptions(
+                    [types.FileSystemWatcher(glob_pattern=f"**/{PROJECT}")]
+                ),
+            )
+            server.client_register_capability(types.RegistrationParams([registration]))
         update(sent_at_start)
+
+    @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
+    def project_changed(_params: types.DidChangeWatchedFilesParams) -> None:
+        for snapshot in server.session:
+            server.refresh(snapshot)
 
     @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
     def changed(params: types.DidChangeConfigurationParams) -> None:

@@ -1,16 +1,28 @@
-"""textDocument/publishDiagnostics: problems of the text and hazards of the regions, after every analysis."""
+"""textDocument/publishDiagnostics, or textDocument/diagnostic where the client asks by itself: problems of
+the text and hazards of the regions, after every analysis."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from hashlib import sha256
 
 from cyclelens.analyzer.escaping import printable
 from cyclelens.analyzer.model.source import Problem, Severity
 from cyclelens.server import documentation
 from cyclelens.server.convert import Converter
 from cyclelens.server.language_server import CyclelensServer
-from cyclelens.server.session import Snapshot
+from cyclelens.server.session import ShownRegion, Snapshot
 from lsprotocol import types
+from pygls.capabilities import get_capability
 
 SOURCE = "cyclelens"
+
+_PATIENCE = 10.0
+"""Seconds that a client waits for an analysis; it asks again when it is told that there is one."""
+
+NO_COST = "no-cost"
+"""The code of what is said together about findings that cost nothing."""
 
 _SEVERITIES = {
     Severity.ERROR: types.DiagnosticSeverity.Error,
@@ -25,26 +37,102 @@ def register(server: CyclelensServer) -> None:
     def push(snapshot: Snapshot) -> None:
         if snapshot.analysed != snapshot.revision:
             return
-        shown = diagnostics(snapshot, server.converter, server.settings["diagnostics.documentationUrl"])
-        if not server.settings["diagnostics.enabled"]:
-            shown = []
+        if pulls():
+            server.workspace_diagnostic_refresh(None)
+            return
+        shown = shown_now(server, snapshot)
         server.text_document_publish_diagnostics(
             types.PublishDiagnosticsParams(uri=snapshot.uri, version=snapshot.version, diagnostics=shown)
         )
 
+    def pulls() -> bool:
+        """Whether the client asks, and asks again when it is told to: it would show twice what is pushed."""
+        able = server.client_capabilities
+        return get_capability(able, "text_document.diagnostic", None) is not None and bool(
+            get_capability(able, "workspace.diagnostics.refresh_support", False)
+        )
+
+    @server.feature(
+        types.TEXT_DOCUMENT_DIAGNOSTIC,
+        types.DiagnosticOptions(
+            inter_file_dependencies=False, workspace_diagnostics=False, identifier=SOURCE
+        ),
+    )
+    async def pull(params: types.DocumentDiagnosticParams) -> types.DocumentDiagnosticReport:
+        if not pulls():
+            # It is told, and would show twice what it was told as well.
+            return types.RelatedFullDocumentDiagnosticReport(items=[])
+        snapshot = await server.answered(params.text_document.uri, _PATIENCE)
+        known = snapshot is not None and snapshot.analysed == snapshot.revision
+        shown = shown_now(server, snapshot) if snapshot is not None and known else []
+        identifier = sha256(repr(shown).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        if params.previous_result_id is not None and (not known or params.previous_result_id == identifier):
+            # Also where nothing is known yet: what the client has may still be right.
+            return types.RelatedUnchangedDocumentDiagnosticReport(params.previous_result_id)
+        return types.RelatedFullDocumentDiagnosticReport(items=shown, result_id=identifier)
+
     server.result_listeners.append(push)
+    server.cost_listeners.append(push)
 
 
-def diagnostics(snapshot: Snapshot, converter: Converter, base_url: str = "") -> list[types.Diagnostic]:
+def shown_now(server: CyclelensServer, snapshot: Snapshot) -> list[types.Diagnostic]:
+    """The diagnostics of a snapshot that was just analysed, as the settings want them."""
+    settings = server.settings
+    if not settings["diagnostics.enabled"]:
+        return []
+
+    def cost(region: ShownRegion, finding: Problem) -> float | None:
+        return server.searches.cost(snapshot, region, finding) if settings["advice"] else None
+
+    return diagnostics(snapshot, server.converter, settings["diagnostics.documentationUrl"], cost)
+
+
+def _unknown(_region: ShownRegion, _finding: Problem) -> None:
+    """Nothing is known of costs."""
+
+
+def diagnostics(
+    snapshot: Snapshot,
+    converter: Converter,
+    base_url: str = "",
+    cost: Callable[[ShownRegion, Problem], float | None] = _unknown,
+) -> list[types.Diagnostic]:
     """The diagnostics of a snapshot that was just analysed, in the order of their lines, each once.
 
-    ``base_url``: where the pages about the codes are published; empty: those on this machine.
+    ``base_url``: where the pages about the codes are published; empty: those on this machine. ``cost``: what
+    a finding costs in cycles per iteration. Those of a region that cost nothing are one diagnostic.
     """
     problems = list(snapshot.problems)
     for region in snapshot.regions:
-        problems += region.result.findings
+        worthless = []
+        for finding in region.result.findings:
+            price = cost(region, finding)
+            if price is None:
+                problems.append(finding)
+            elif price:
+                told = f"{finding.message} It costs {price:.2f} cycles per iteration here."
+                problems.append(replace(finding, message=told))
+            else:
+                worthless.append(finding)
+        if worthless:
+            problems.append(_together(snapshot, region, worthless))
     ordered = sorted(dict.fromkeys(problems), key=lambda problem: (problem.line, problem.column))
     return [_diagnostic(snapshot, converter, problem, base_url) for problem in ordered]
+
+
+def _together(snapshot: Snapshot, region: ShownRegion, worthless: Sequence[Problem]) -> Problem:
+    """One line about findings that cost nothing."""
+    lines: dict[str, list[int]] = {}
+    for finding in worthless:
+        lines.setdefault(finding.code, []).append(finding.line + 1)
+    kinds = "; ".join(
+        f"{code} (line{'s' if len(numbers) > 1 else ''} {', '.join(map(str, dict.fromkeys(numbers)))})"
+        for code, numbers in lines.items()
+    )
+    count = len(worthless)
+    message = f"{count} finding{'s cost' if count > 1 else ' costs'} 0.00 cycles per iteration here: {kinds}."
+    first = region.result.first_line
+    return Problem(first, 0, len(snapshot.lines[first]), NO_COST, message, Severity.INFORMATION)
 
 
 def _diagnostic(
@@ -54,7 +142,7 @@ def _diagnostic(
     return types.Diagnostic(
         range=converter.range(snapshot.lines, problem.line, problem.column, problem.end_column),
         message=printable(problem.message),
-        severity=_SEVERITIES[problem.severity],
+        severity=types.DiagnosticSeverity.Hint if problem.code == NO_COST else _SEVERITIES[problem.severity],
         code=problem.code,
         code_description=types.CodeDescription(href=page) if page else None,
         source=SOURCE,

@@ -23,7 +23,7 @@ def register(server: CyclelensServer) -> None:
     def symbols(
         params: types.DocumentSymbolParams,
     ) -> Sequence[types.DocumentSymbol] | Sequence[types.SymbolInformation]:
-        snapshot = server.session.get(params.text_document.uri)
+        snapshot = server.session.assembly(params.text_document.uri)
         if snapshot is None:
             return []
         outside = list(itertools.islice(_names(server, snapshot), MAX_SYMBOLS))

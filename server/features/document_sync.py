@@ -15,7 +15,8 @@ def register(server: CyclelensServer) -> None:
     def opened(params: types.DidOpenTextDocumentParams) -> None:
         document = params.text_document
         snapshot = server.session.open(document.uri, document.version, document.text)
-        server.baselines.saved(snapshot)
+        if not server.recall(snapshot.uri):
+            server.baselines.saved(snapshot)
         if server.settings["analyse"] != "manual":
             server.analyse(snapshot, delay=0)
 
@@ -53,7 +54,9 @@ def register(server: CyclelensServer) -> None:
             server.baselines.saved(snapshot, wait=mode == "onType")
             # There is nothing to compare with any more.
             server.notify(snapshot)
-        if mode == "onSave":
+            server.remember(snapshot.uri)
+        # Cargo compiles what is saved.
+        if mode == "onSave" or (snapshot.language and mode == "onType"):
             server.analyse(snapshot, delay=0)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)

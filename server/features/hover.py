@@ -12,16 +12,21 @@ from cyclelens.server.tokens import Kind, line_tokens
 from lsprotocol import types
 from pygls.capabilities import get_capability
 
+PATIENCE = 0.5
+"""Seconds for which a hover waits for cards that come soon after the figures."""
+
 
 def register(server: CyclelensServer) -> None:
     """Register the request."""
 
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     async def hover(params: types.HoverParams) -> types.Hover | None:
-        snapshot = server.session.get(params.text_document.uri)
+        snapshot = await server.detailed(params.text_document.uri, PATIENCE)
         if snapshot is None:
             return None
-        text = hover_text(snapshot, params.position.line) or await cost_text(snapshot, params.position)
+        text = hover_text(snapshot, params.position.line)
+        if not text and not snapshot.language:
+            text = await cost_text(snapshot, params.position)
         if not text:
             return None
         formats = get_capability(server.client_capabilities, "text_document.hover.content_format", None) or ()
@@ -32,7 +37,7 @@ def register(server: CyclelensServer) -> None:
     async def cost_text(snapshot: Snapshot, position: types.Position) -> str:
         line, column = server.converter.offset(snapshot.lines, position)
         mnemonic = instruction_at(snapshot.lines[line], column)
-        name = server.settings["microarchitectures"][0]
+        name = server.settings_of(snapshot)["microarchitectures"][0]
         found = variants(await server.costs.of(name), mnemonic) if mnemonic else ()
         return f"**`{mnemonic}`**\n\n{documentation(name, found)}" if found else ""
 

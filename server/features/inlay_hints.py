@@ -1,81 +1,120 @@
-"""textDocument/inlayHint and workspace/inlayHint/refresh.
+"""textDocument/inlayHint and workspace/inlayHint/refresh: one hint a line, all of a region in one column.
 
-# cyclelens-begin dot        predicted 4.00, measured 4.02  4.00 cycles/iter · SKL · latency
-    add $32, %rsi            p0156
-# cyclelens-begin sum        1.00 cycles/iter · SKL · front end (stale)
+# cyclelens-begin dot              4.00 cycles/iter · SKL · latency-bound
+    vfmadd231ps (%rdi), %ymm1, %ymm0  █ chain +4
+# cyclelens-begin sum    1.00 cycles/iter · SKL · front end (stale)
+# cyclelens-begin add    predicted 4.00, measured 4.02 · 4.00 cycles/iter · SKL · latency
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
+from cyclelens.analyzer.hints import heat
 from cyclelens.analyzer.hints import region as region_hint
 from cyclelens.analyzer.hints.change import label_with_change
+from cyclelens.analyzer.hints.layout import LINE_BUDGET
 from cyclelens.analyzer.insight.work import Pace
 from cyclelens.analyzer.model.result import Hint
-from cyclelens.server.convert import Converter
+from cyclelens.server import columns
+from cyclelens.server.advice import label_with_advice, told
 from cyclelens.server.language_server import CyclelensServer
 from cyclelens.server.session import ShownRegion, Snapshot
 from lsprotocol import types
 from pygls.capabilities import get_capability
-
-MAXIMUM_LENGTH = 43
-"""Characters of hints that VS Code shows on a line."""
 
 STALE_SUFFIX = " (stale)"
 
 STALE_SENTENCE = "This is the last complete result; the text has changed since."
 
 
+class _Part(NamedTuple):
+    """One thing that a line's hint says."""
+
+    label: str
+    tooltip: str = ""
+    heat: bool = False
+
+
 def register(server: CyclelensServer) -> None:
     """Register the request; ask the client to repeat it after each analysis, if it can."""
 
-    @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
+    @server.feature(types.TEXT_DOCUMENT_INLAY_HINT, types.InlayHintOptions(resolve_provider=True))
     def hints(params: types.InlayHintParams) -> list[types.InlayHint]:
         snapshot = server.session.get(params.text_document.uri)
         if snapshot is None:
             return []
         first, last = params.range.start.line, params.range.end.line
         nested = snapshot.has_nested_regions
-        # What was just asked for comes first: the line has not room for both.
+        path = "text_document.inlay_hint.resolve_support.properties"
+        later = "tooltip" in (get_capability(server.client_capabilities, path, None) or ())
         return [
-            hint
+            without_tooltip(snapshot, hint) if later else hint
             for region in snapshot.regions
-            if first <= region.result.first_line <= last
-            for hint in measured(snapshot, region)
-        ] + [
-            _inlay_hint(snapshot, server.converter, region, with_change(snapshot, region, hint))
-            for region in snapshot.regions
-            for hint in region.result.hints
-            if first <= hint.line <= last and (not nested or is_shown(snapshot, region, hint))
+            if region.result.first_line <= last and first <= region.result.last_line
+            for hint in of_region(snapshot, region, first, last, nested)
         ]
 
-    def measured(snapshot: Snapshot, region: ShownRegion) -> Iterator[types.InlayHint]:
-        """What the region took on this machine, on its opening line."""
-        found = server.measurements.get(snapshot, region.result.name)
+    def without_tooltip(snapshot: Snapshot, hint: types.InlayHint) -> types.InlayHint:
+        """A hint whose tooltip is asked for when somebody points at it."""
+        hint.tooltip, hint.data = None, [snapshot.uri, snapshot.revision, hint.position.line]
+        return hint
+
+    @server.feature(types.INLAY_HINT_RESOLVE)
+    def resolve(hint: types.InlayHint) -> types.InlayHint:
+        known = hint.data if isinstance(hint.data, list | tuple) and len(hint.data) == 3 else ("", -1, 0)
+        snapshot = server.session.get(str(known[0]))
+        if snapshot is None or snapshot.revision != known[1]:
+            return hint  # of a text that is not there any more
+        nested = snapshot.has_nested_regions
+        for region in snapshot.regions:
+            for found in of_region(snapshot, region, known[2], known[2], nested):
+                if found.position == hint.position:
+                    hint.tooltip = found.tooltip
+        return hint
+
+    def of_region(
+        snapshot: Snapshot, region: ShownRegion, first: int, last: int, nested: bool
+    ) -> Iterator[types.InlayHint]:
+        """One hint for each line of a region that has something to say and is asked for."""
+        result, settings = region.result, server.settings
+        lines: defaultdict[int, list[_Part]] = defaultdict(list)
+        # What was just asked for comes first: the line has not room for both.
+        found = server.measurements.get(snapshot, result.name)
         if found is not None:
-            line = region.result.first_line
-            end = server.converter.position(snapshot.lines, line, len(snapshot.lines[line]))
-            yield types.InlayHint(end, found.title, tooltip=found.text, padding_left=True)
+            lines[result.first_line].append(_Part(found.title, found.text))
+        for hint in result.hints:
+            # Within nested regions a line says what the innermost has to say: two would not fit.
+            if hint.kind == region_hint.KIND or not nested or snapshot.region_at(hint.line) is region:
+                lines[hint.line].append(part(snapshot, region, hint))
+        heated = any(each.heat for parts in lines.values() for each in parts)
+        tab_size = settings["hints.tabSize"] or columns.TAB_SIZE
+        shown = {line: snapshot.lines[line] for line in lines}
+        # Editors cut hints in other languages by their length, spaces included.
+        in_column = settings["hints.column"] and not snapshot.language
+        spaces = columns.paddings(shown, tab_size) if in_column else {}
+        for line, parts in sorted(lines.items()):
+            if first <= line <= last:
+                yield types.InlayHint(
+                    position=server.converter.position(snapshot.lines, line, len(snapshot.lines[line])),
+                    label=" " * (spaces.get(line, 0)) + _label(parts, heated, line == result.first_line),
+                    tooltip=_tooltip(parts, region) or None,
+                    padding_left=True,
+                )
 
-    def is_shown(snapshot: Snapshot, region: ShownRegion, hint: Hint) -> bool:
-        """Within nested regions a line says what the innermost has to say: two would not fit."""
-        return hint.kind == region_hint.KIND or snapshot.region_at(hint.line) is region
-
-    def with_change(snapshot: Snapshot, region: ShownRegion, hint: Hint) -> Hint:
-        """The hint on the opening line compares with the last save or the pinned baseline."""
-        result = region.result
-        before = server.baselines.before(snapshot, result)
-        if (
-            hint.kind != region_hint.KIND
-            or before is None
-            or result.cycles is None
-            or region.stale
-            or not server.settings["hints.change"]
-        ):
-            return hint
-        return replace(hint, label=label_with_change(hint.label, before, Pace(result.cycles, result.work)))
+    def part(snapshot: Snapshot, region: ShownRegion, hint: Hint) -> _Part:
+        label, tooltip = hint.label, hint.tooltip
+        if hint.kind == region_hint.KIND:
+            label = change_shown(server, snapshot, region, label)
+            if server.settings["advice"] and (advice := server.searches.advice(snapshot, region)):
+                label = label if region.result.unmarked else label_with_advice(label, advice)
+                tooltip = f"{tooltip}\n\n{told(advice)}"
+        if region.stale and hint.line == region.result.first_line:
+            # Once for each region is enough to see; every tooltip says it.
+            label = stale_label(label)
+        return _Part(label, tooltip, hint.kind == heat.KIND)
 
     def refresh(_snapshot: Snapshot) -> None:
         if get_capability(server.client_capabilities, "workspace.inlay_hint.refresh_support", False):
@@ -84,22 +123,34 @@ def register(server: CyclelensServer) -> None:
     server.result_listeners.append(refresh)
 
 
+def change_shown(server: CyclelensServer, snapshot: Snapshot, region: ShownRegion, label: str) -> str:
+    """A region's label compared with the last save or the pinned baseline, if there is a figure of it."""
+    result = region.result
+    before = server.baselines.before(snapshot, result)
+    if before is None or result.cycles is None or region.stale or not server.settings["hints.change"]:
+        return label
+    return label_with_change(label, before, Pace(result.cycles, result.work))
+
+
 def stale_label(label: str) -> str:
     """The label with the mark behind it, shortened so that the mark is never cut off."""
-    room = MAXIMUM_LENGTH - len(STALE_SUFFIX)
+    room = LINE_BUDGET - len(STALE_SUFFIX)
     return (label if len(label) <= room else label[: room - 1].rstrip() + "…") + STALE_SUFFIX
 
 
-def _inlay_hint(snapshot: Snapshot, converter: Converter, region: ShownRegion, hint: Hint) -> types.InlayHint:
-    label, tooltip = hint.label, hint.tooltip
-    if region.stale:
-        # Once for each region is enough to see; every tooltip says it.
-        label = stale_label(label) if hint.line == region.result.first_line else label
-        reason = region.result.note or STALE_SENTENCE
-        tooltip = f"{reason}\n\n{tooltip}" if tooltip else reason
-    return types.InlayHint(
-        position=converter.position(snapshot.lines, hint.line, hint.column),
-        label=label,
-        tooltip=tooltip or None,
-        padding_left=True,
-    )
+def _label(parts: Sequence[_Part], heated: bool, first: bool) -> str:
+    """What a line says; the bar has a column of its own in regions that have one. ``first``: the line has the
+    figures of the region."""
+    bar = "".join(part.label for part in parts if part.heat)[:1]
+    words = (" · " if first else " ").join(part.label for part in parts if not part.heat)
+    return f"{bar or ' '} {words}".rstrip() if heated else words
+
+
+def _tooltip(parts: Sequence[_Part], region: ShownRegion) -> str:
+    """A single part needs no name."""
+    told = [
+        part.tooltip if part.heat or len(parts) == 1 or not part.tooltip else f"{part.label}: {part.tooltip}"
+        for part in parts
+    ]
+    reason = (region.result.note or STALE_SENTENCE) if region.stale else ""
+    return "\n\n".join(text for text in (reason, *told) if text)

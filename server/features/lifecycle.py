@@ -12,6 +12,8 @@ def register(server: CyclelensServer) -> None:
     @server.feature(types.SHUTDOWN)
     def shutdown(_params: None) -> None:
         server.shutdown_requested = True
+        for snapshot in server.session:
+            server.memory.forget(snapshot.uri)
         server.close()
 
     @server.feature(types.EXIT)

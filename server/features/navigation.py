@@ -23,13 +23,13 @@ def register(server: CyclelensServer) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_DEFINITION)
     def definition(params: types.DefinitionParams) -> types.Location | None:
-        snapshot = server.session.get(params.text_document.uri)
+        snapshot = server.session.assembly(params.text_document.uri)
         found = defined(snapshot, params.position) if snapshot else None
         return location(snapshot, found) if snapshot and found else None
 
     @server.feature(types.TEXT_DOCUMENT_REFERENCES)
     def references(params: types.ReferenceParams) -> list[types.Location]:
-        snapshot = server.session.get(params.text_document.uri)
+        snapshot = server.session.assembly(params.text_document.uri)
         target = defined(snapshot, params.position) if snapshot else None
         if snapshot is None or target is None:
             return []
@@ -38,7 +38,7 @@ def register(server: CyclelensServer) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_FOLDING_RANGE)
     def folding(params: types.FoldingRangeParams) -> list[types.FoldingRange]:
-        snapshot = server.session.get(params.text_document.uri)
+        snapshot = server.session.assembly(params.text_document.uri)
         if snapshot is None:
             return []
         regions = [(region.result.first_line, region.result.last_line) for region in snapshot.regions]

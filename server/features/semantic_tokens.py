@@ -49,7 +49,7 @@ def register(server: CyclelensServer) -> None:
     """Document -> identifier and numbers of what its client has."""
 
     async def whole(uri: str) -> types.SemanticTokens | None:
-        snapshot = server.session.get(uri)
+        snapshot = server.session.assembly(uri)
         if snapshot is None or len(snapshot.lines) > MAX_LINES:
             return None
         data = await _data(snapshot, server.converter, 0, len(snapshot.lines) - 1)
@@ -74,7 +74,7 @@ def register(server: CyclelensServer) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE, LEGEND)
     async def part(params: types.SemanticTokensRangeParams) -> types.SemanticTokens | None:
-        snapshot = server.session.get(params.text_document.uri)
+        snapshot = server.session.assembly(params.text_document.uri)
         if snapshot is None:
             return None
         first, last = params.range.start.line, params.range.end.line

@@ -9,9 +9,9 @@ import pytest
 from cyclelens.analyzer.microarchitectures import registry
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CHANGELOG.md")] + sorted(
-    (ROOT / "docs").rglob("*.md")
-)
+DOCUMENTS = [
+    ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md")
+] + sorted((ROOT / "docs").rglob("*.md"))
 LABEL = r"[A-Z]{1,2}\d+"
 
 

@@ -1,5 +1,7 @@
 """The analyzer as a library: what it remembers, when it stops, how options and markers combine."""
 
+import re
+
 import pytest
 from cyclelens.analyzer import api
 from cyclelens.analyzer.api import Analyzer, Cancelled
@@ -140,7 +142,9 @@ def test_cancelling_stops_the_analysis():
         Analyzer().analyze(FIRST, AnalysisOptions(), cancel=lambda: True)
 
 
-def test_an_error_in_one_region_leaves_the_others_alone(monkeypatch):
+@pytest.mark.parametrize("debug", ["", "1"])
+def test_an_error_in_one_region_leaves_the_others_alone_and_says_where_it_arose(monkeypatch, caplog, debug):
+    monkeypatch.setenv("CYCLELENS_DEBUG", debug)
     original = api.build_block
 
     def broken(instructions, *arguments, **options):
@@ -152,6 +156,9 @@ def test_an_error_in_one_region_leaves_the_others_alone(monkeypatch):
     analysis = Analyzer().analyze(FIRST + SECOND, AnalysisOptions())
     assert figures(analysis) == [[], [2.0]]
     assert codes(analysis) == ["internal-error"]
+    (problem,) = analysis.problems
+    assert re.search(r"KeyError: 'oops' \(test_api\.py:\d+\)", problem.message)
+    assert ("Traceback" in caplog.text) == bool(debug)
 
 
 @pytest.mark.parametrize(

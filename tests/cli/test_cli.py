@@ -233,7 +233,8 @@ def test_an_error_in_cyclelens_itself_is_one_line(run, monkeypatch):
     monkeypatch.setitem(cli.COMMANDS, "arch", (broken, ""))
     code, _, err = run("arch", "list")
     assert code == 70
-    assert "internal error: KeyError: 'oops'" in err
+    assert "internal error: KeyError: 'oops' (test_cli.py:" in err
+    assert "CYCLELENS_DEBUG=1" in err
 
 
 def test_ctrl_c_is_exit_code_130(run, monkeypatch):

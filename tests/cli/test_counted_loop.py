@@ -2,7 +2,8 @@
 
 import pytest
 from cyclelens.analyzer.assembly.counted_loop import back, counted_loop
-from cyclelens.analyzer.assembly.decoder import decode, used_registers
+from cyclelens.analyzer.assembly.decoder import decode
+from cyclelens.analyzer.assembly.register_use import used_registers
 
 
 def texts(code):

@@ -13,7 +13,8 @@ TEXT = "f: xor %eax, %eax\n1: add %rax, %rbx\ndec %rcx\njnz 1b\n# cyclelens-begi
 
 
 @pytest.mark.parametrize(
-    ("wanted", "names"), [("markers", ["k"]), ("loops", ["loop-2"]), ("both", ["loop-2", "k"])]
+    ("wanted", "names"),
+    [("auto", ["k"]), ("markers", ["k"]), ("loops", ["loop-2"]), ("both", ["loop-2", "k"])],
 )
 def test_regions_are_chosen(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], wanted: str, names: list[str]
@@ -23,6 +24,19 @@ def test_regions_are_chosen(
     assert main(["analyze", str(path), "--regions", wanted, "--format", "json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert [region["name"] for region in report["regions"]] == names
+
+
+def test_a_file_without_markers_has_the_figures_of_its_innermost_loops(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "x.s"
+    path.write_text("f: xor %eax, %eax\n1: imul %rax, %rbx\ndec %rcx\njnz 1b\ndec %rdx\njnz f\nret\n")
+    assert main(["analyze", str(path), "--format", "json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    (region,) = report["regions"]
+    assert region["name"] == "loop-2"
+    assert region["predictions"][0]["cycles_per_iteration"] == 3.0
+    assert report["problems"] == []
 
 
 def test_the_blocks_of_a_region_are_chosen_by_its_name(

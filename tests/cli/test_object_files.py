@@ -14,7 +14,8 @@ import pytest
 from cyclelens.analyzer import cli
 from cyclelens.analyzer.api import Analyzer
 from cyclelens.analyzer.assembly.decoder import decode
-from cyclelens.analyzer.assembly.elf import ObjectFile, ObjectFileError
+from cyclelens.analyzer.assembly.elf import ObjectFile
+from cyclelens.analyzer.assembly.elf_format import ObjectFileError
 from cyclelens.analyzer.assembly.machine_code import regions_of
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.reports.registry import FORMATS

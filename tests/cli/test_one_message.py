@@ -92,13 +92,16 @@ def test_a_region_that_is_not_there(command: tuple[str, ...], run: Run) -> None:
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
 def test_a_text_without_regions_names_the_option_that_finds_loops(command: tuple[str, ...], run: Run) -> None:
-    code, lines = run(*command, text=TEXT.replace("cyclelens", "nothing"))
+    code, lines = run(*command, "--regions", "markers", text=TEXT.replace("cyclelens", "nothing"))
     assert code == 1
     assert len(lines) == 1
-    assert "no region is marked" in lines[0] and "--regions loops" in lines[0]
+    assert "no region is marked" in lines[0] and "--regions auto" in lines[0]
 
 
-@pytest.mark.parametrize(("regions", "said"), [("loops", "no loop was found"), ("both", "and no loop")])
+@pytest.mark.parametrize(
+    ("regions", "said"),
+    [("auto", "and no loop"), ("loops", "no loop was found"), ("both", "and no loop")],
+)
 def test_a_text_without_loops(regions: str, said: str, run: Run) -> None:
     code, lines = run("analyze", "a.s", "--regions", regions, text=" add %rax, %rbx\n")
     assert code == 1

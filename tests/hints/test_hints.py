@@ -29,14 +29,14 @@ def test_the_figures_of_other_positions_come_before_the_bottleneck():
     places = (Position(0, 3.0, frozenset()), Position(16, 2.5, frozenset())) * 2
     block = replace(prediction([template()], cycles=2.5), positions=places)
     (hint,) = hints(analysis(region_analysis(block)))
-    assert hint.label == "2.50 cycles/iter (3.00 at 2 of 4) · SKL"
+    assert hint.label == "2.50 cycles/iter (3.00 at 2 of 4) · SKL · latency-bound"
     assert "2.50 cycles per iteration (3.00 at 2 of 4 positions), loop, latency-bound" in hint.tooltip
 
 
 def test_several_bottlenecks_are_named_as_far_as_they_fit():
     block = prediction([template()], cycles=4.0, bottlenecks=("Decoder", "Dependencies", "Issue", "Ports"))
     ((_, label),) = shown(region_analysis(block))
-    assert label == "4.00 cycles/iter · SKL · decoder-bound +3"
+    assert label == "4.00 cycles/iter · SKL · decoder-bound and 3 more"
 
 
 def test_a_region_without_prediction_says_so_and_why():
@@ -64,23 +64,38 @@ def test_what_is_assumed_is_in_the_tooltip():
     assert "Assumed: Nothing is denormal." in hint.tooltip
 
 
-def test_scarce_ports_are_shown_and_plain_alu_ports_are_not():
-    block = prediction(
-        [template(ports=["0156"]), template(ports=["23", "01"]), template(ports=["23", "23"])], cycles=9
-    )
-    assert shown(region_analysis(block), kinds={"ports"}) == [(4, "p23 p01"), (5, "2×p23")]
+def ports_of(templates, usages, bottlenecks=("Ports",)):
+    block = prediction(templates, cycles=1.0, usages=usages, bottlenecks=bottlenecks)
+    return shown(region_analysis(block), kinds={"ports"})
 
 
-def test_ports_that_are_always_busy_are_shown_with_their_use():
+def test_ports_that_limit_the_figure_are_shown_with_their_use():
     usages = [usage({"0": 0.5, "1": 0.5}), usage({"0": 0.5, "1": 0.25})]
-    block = prediction([template(), template()], cycles=1.0, usages=usages)
-    assert shown(region_analysis(block), kinds={"ports"}) == [(3, "p0 0.50"), (4, "p0 0.50")]
+    assert ports_of([template(ports=["01"]), template(ports=["01"])], usages) == [
+        (3, "p0 0.50"),
+        (4, "p0 0.50"),
+    ]
 
 
-def test_many_busy_ports_are_taken_together():
-    spread = {"0": 0.25, "1": 0.25, "5": 0.25, "6": 0.25}
-    block = prediction([template()] * 4, cycles=1.0, usages=[usage(spread)] * 4)
-    assert shown(region_analysis(block), kinds={"ports"})[0] == (3, "p0156 1.00")
+def test_where_ports_limit_nothing_none_are_shown():
+    usages = [usage({"0": 0.5}), usage({"0": 0.5})]
+    assert ports_of([template(ports=["01"])] * 2, usages, bottlenecks=("Issue",)) == []
+    assert ports_of([template(ports=["01"])] * 2, [usage({"0": 0.4}), usage({"0": 0.4})]) == []
+
+
+def test_an_instruction_names_all_busy_ports_that_it_may_use():
+    """Equal instructions say the same, whichever port each of them got."""
+    usages = [usage({"2": 1.0}), usage({"3": 1.0})]
+    assert ports_of([template(ports=["23"])] * 2, usages) == [(3, "p23 1.00"), (4, "p23 1.00")]
+
+
+def test_lost_cycles_are_a_bar_with_its_reason():
+    text = "# cyclelens-begin\n    add $0x1234, %ax\n    dec %r15\n# cyclelens-end\n"
+    found = Analyzer().analyze(text, AnalysisOptions(trace=True))
+    (hint,) = hints(found, {"heat"})
+    assert (hint.line, hint.label) == (1, "▇")
+    assert "% of the cycles" in hint.tooltip
+    assert "lost because of it (front end: LCP)" in hint.tooltip
 
 
 def test_a_fused_branch_names_its_partner():
@@ -108,29 +123,30 @@ def test_a_warning_is_repeated_on_the_region_line_if_there_is_room():
 
 
 def test_hints_stand_behind_their_statement():
-    (hint,) = hints(analysis(region_analysis(prediction([template("mul rcx", ports=["1"])]))), {"ports"})
+    region = region_analysis(prediction([template("mul rcx")]), findings=[finding(0, "slow")])
+    (hint,) = hints(analysis(region), {"stalls"})
     assert hint.column == 4 + len("mul rcx")
 
 
 def test_what_does_not_fit_on_the_line_goes_to_the_tooltip():
-    region = region_analysis(
-        prediction([template(ports=["23"])], cycles=9), findings=[finding(0, "x" * 30), finding(0, "y" * 30)]
-    )
+    block = prediction([template(ports=["23"])], cycles=1, usages=[usage({"2": 1.0})], bottlenecks=("Ports",))
+    region = region_analysis(block, findings=[finding(0, "x" * 40), finding(0, "y" * 40)])
     line = [hint for hint in hints(analysis(region)) if hint.line == 3]
-    assert [hint.label for hint in line] == ["p23", "x" * 30]
-    assert f"{'y' * 30}: why {'y' * 30}" in line[0].tooltip
+    assert [hint.label for hint in line] == ["p2 1.00", "x" * 40]
+    assert f"{'y' * 40}: why {'y' * 40}" in line[0].tooltip
 
 
 def test_a_statement_that_repeats_an_instruction_says_things_once():
-    region = region_analysis(prediction([template(ports=["1"])] * 2, cycles=9), lines=[3, 3])
-    assert shown(region, kinds={"ports"}) == [(3, "p1")]
+    block = prediction(
+        [template(ports=["1"])] * 2, cycles=1, usages=[usage({"1": 0.5})] * 2, bottlenecks=("Ports",)
+    )
+    assert shown(region_analysis(block, lines=[3, 3]), kinds={"ports"}) == [(3, "p1 0.50")]
 
 
 @given(st.lists(st.text("ab", min_size=1, max_size=60), max_size=8))
 def test_the_labels_of_a_line_never_exceed_the_budget(labels):
-    region = region_analysis(
-        prediction([template(ports=["1"])], cycles=9), findings=[finding(0, label) for label in labels]
-    )
+    block = prediction([template(ports=["1"])], cycles=1, usages=[usage({"1": 1.0})], bottlenecks=("Ports",))
+    region = region_analysis(block, findings=[finding(0, label) for label in labels])
     found = [hint for hint in hints(analysis(region)) if hint.line == 3]
     assert sum(len(hint.label) for hint in found) + len(found) - 1 <= LINE_BUDGET
     told = " ".join(hint.label + hint.tooltip for hint in found)

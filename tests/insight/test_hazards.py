@@ -33,13 +33,14 @@ def test_a_length_changing_prefix_stalls_only_on_the_way_through_the_predecoder(
 
 
 def test_a_long_instruction_costs_only_where_the_decoders_mind_it():
-    """More than 10 bytes on Zen 5, outside of the op cache; never on Intel's cores."""
+    """More than 10 bytes on Zen 4 and Zen 5, outside of the op cache; never on Intel's cores."""
     long = template(instruction=Instruction(code=bytes(11), text="", mnemonic="mov", iform=""))
     nop = template()
     for core, source, expected in (
         ("ZEN5", "MITE", [("long-instruction", 0)]),
         ("ZEN5", "DSB", []),
-        ("ZEN4", "MITE", []),
+        ("ZEN4", "MITE", [("long-instruction", 0)]),
+        ("ZEN2", "MITE", []),
         ("SKL", "MITE", []),
     ):
         assert codes([long, nop], microarchitecture=core, first_sources=(source, source)) == expected

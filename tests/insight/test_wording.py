@@ -24,7 +24,7 @@ def test_bottlenecks_become_an_adjective(bottlenecks, words):
 
 def test_names_that_do_not_fit_are_counted():
     assert bound_by(INTEL, ["Decoder", "Issue"], limit=24) == "decoder- and issue-bound"
-    assert bound_by(INTEL, ["Decoder", "Issue"], limit=23) == "decoder-bound +1"
+    assert bound_by(INTEL, ["Decoder", "Issue"], limit=23) == "decoder-bound and 1 more"
 
 
 def test_without_a_bottleneck_the_closest_bound_is_named():

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from blocks import store
 from cyclelens.analyzer.api import Analyzer
-from cyclelens.analyzer.insight.work import Pace, faster, sentence, stated, work_of
+from cyclelens.analyzer.hints.region import hints
+from cyclelens.analyzer.insight.work import Pace, faster, rate, sentence, stated, work_of
 from cyclelens.analyzer.model.result import AnalysisOptions, Work
 
 
@@ -68,9 +69,14 @@ def test_the_marker_says_it(option, expected):
     assert work_of(region) == expected
     (prediction,) = region.predictions
     cycles = prediction.cycles_per_iteration
-    assert (
-        sentence(region, cycles) == f"{expected}, {cycles / expected.amount:.3f} cycles per {expected.unit}"
+    each, unit = cycles / expected.amount, expected.unit
+    assert sentence(region, cycles) == (
+        f"{expected}, {each:.3f} cycles per {unit}, {expected.amount / cycles:.2f} {unit}s per cycle"
     )
+    short = f"{expected.amount / cycles:.2f} B/cycle" if unit == "byte" else f"{each:.2f} cycles/{unit}"
+    assert rate(region, cycles) == short
+    (hint,) = hints(region)
+    assert hint.label.endswith(f" · {short}")
 
 
 @pytest.mark.parametrize("value", ["0", "-1", "B", "8.5", "32b", "8x", "", "99999999999"])

@@ -43,3 +43,13 @@ def test_plain_python_gives_the_same_report_and_trace(uncompiled: Path, example:
     installed, _ = report()
     assert is_plain
     assert plain == installed
+
+
+def test_an_environment_variable_takes_the_stages_as_plain_python() -> None:
+    """For debuggers; the form is said as for an installation without a compiler."""
+    script = "from cyclelens.analyzer.simulator import clock; print(clock.__file__)"
+    plain = {**os.environ, "CYCLELENS_PLAIN": "1"}
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=plain)
+    assert run.stdout.strip().endswith("clock.py"), run.stderr
+    version = [sys.executable, "-m", "cyclelens.analyzer.cli", "--version"]
+    assert "uncompiled" in subprocess.run(version, capture_output=True, text=True, env=plain).stdout

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tarfile
 import venv
 import zipfile
@@ -110,6 +111,23 @@ def test_the_stages_are_compiled(distributions: Path) -> None:
     declared = {declarations.stem for declarations in (ROOT / "analyzer").rglob("*.pxd")}
     assert declared
     assert declared - compiled == set()
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
+@pytest.mark.skipif(bool(sysconfig.get_config_var("Py_GIL_DISABLED")), reason="it has no stable interface")
+def test_one_wheel_serves_every_supported_python(distributions: Path) -> None:
+    (wheel,) = distributions.glob("*.whl")
+    assert wheel.stem.split("-")[2:4] == ["cp311", "abi3"]
+    with zipfile.ZipFile(wheel) as archive:
+        extensions = [name for name in archive.namelist() if name.endswith((".so", ".pyd"))]
+    # Windows names every extension .pyd.
+    assert [name for name in extensions if not name.endswith((".abi3.so", ".pyd"))] == []
+
+
+def test_the_wheel_holds_nothing_that_only_a_build_needs(distributions: Path) -> None:
+    (wheel,) = distributions.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        assert [name for name in archive.namelist() if name.endswith(".pxd")] == []
 
 
 def test_the_wheel_holds_only_the_packages_and_the_pages_about_diagnostics(distributions: Path) -> None:

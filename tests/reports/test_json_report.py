@@ -77,6 +77,7 @@ def test_findings_and_problems_have_one_based_places():
         "column": 5,
         "end_column": 17,
         "message": "",
+        "cost": None,
     }
     assert result["problems"][0] == {
         "code": "syntax-error",

@@ -51,7 +51,17 @@ def test_a_pipe_gets_the_whole_table(dot4: Analysis) -> None:
     lines = shown(dot4, None)
     assert lines == render(dot4, "a.s").splitlines()
     header = next(line for line in lines if line.endswith("instruction"))
-    names = ["line", "source", "issued", "exec.", *(f"p{n}" for n in range(8)), "lost", "instruction"]
+    names = [
+        "line",
+        "source",
+        "issued",
+        "exec.",
+        *(f"p{n}" for n in range(8)),
+        "lost",
+        "lat.",
+        "alone",
+        "instruction",
+    ]
     assert header.split() == names
 
 

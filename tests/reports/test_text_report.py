@@ -1,6 +1,7 @@
 """The report for a terminal."""
 
-from cyclelens.analyzer.model.result import Finding, Trace
+from cyclelens.analyzer.api import Analyzer
+from cyclelens.analyzer.model.result import AnalysisOptions, Finding, Trace
 from cyclelens.analyzer.model.source import Problem, Severity
 from cyclelens.analyzer.reports.registry import render
 from factories import analysis, prediction, region_analysis, template, usage
@@ -35,6 +36,7 @@ def test_every_instruction_has_a_line_with_source_uops_and_ports():
         "1.00",
         "0.50",
         "0.50",
+        "0.25",
         "xchg",
         "rax,",
         "rbx",
@@ -98,3 +100,18 @@ def test_an_unknown_instruction_makes_the_headline_uncertain():
 def test_the_timeline_is_added_if_there_is_a_trace():
     assert "Timeline:" not in text(region_analysis(prediction([template()])))
     assert "Timeline:" in text(region_analysis(prediction([template()], trace=Trace((), 500))))
+
+
+def test_the_table_has_latency_and_throughput_of_each_instruction_by_itself():
+    body = ".l:\n imul %rax, %rbx\n vdivps %ymm1, %ymm2, %ymm3\n dec %r15\n jnz .l\n"
+    kernel = f"# cyclelens-begin\n{body}# cyclelens-end\n"
+    lines = render(Analyzer().analyze(kernel, AnalysisOptions()), "kernel.s").splitlines()
+    header = next(line.split() for line in lines if line.startswith("   line"))
+    assert header[-3:] == ["lat.", "alone", "instruction"]
+
+    def by_itself(instruction):
+        return next(line for line in lines if f"   {instruction}" in line).split(instruction)[0].split()[-2:]
+
+    assert by_itself("imul %rax, %rbx") == ["3", "1.00"]
+    assert by_itself("vdivps %ymm1, %ymm2, %ymm3") == ["11", "5.00"]
+    assert by_itself("dec %r15") == ["1", "0.25"]

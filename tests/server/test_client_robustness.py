@@ -83,6 +83,23 @@ async def test_requests_are_answered_while_an_analysis_runs(editor: Editor) -> N
 
 
 @pytest.mark.asyncio
+async def test_a_hover_waits_for_cards_that_follow_the_figures(editor: Editor) -> None:
+    await editor.start()
+    await editor.open(GOOD + "\n; cards later")
+    assert await editor.hover(1) == "card of add"
+
+
+@pytest.mark.asyncio
+async def test_a_hover_shows_the_last_cards_if_new_ones_do_not_come(editor: Editor) -> None:
+    await editor.start()
+    await editor.open(GOOD)
+    editor.replace_all("; cards later, no cards\n" + GOOD)
+    await editor.analysed()
+    assert (await editor.labels())[1] == "1 cycles"
+    assert await editor.hover(2) == "card of add"
+
+
+@pytest.mark.asyncio
 async def test_what_a_worker_prints_does_not_reach_the_protocol(editor: Editor) -> None:
     await editor.start()
     await editor.open(GOOD + "\n; print")

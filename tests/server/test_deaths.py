@@ -48,7 +48,7 @@ class Watched(Editor):
 
 async def _editor(command: list[str], **settings: object) -> AsyncIterator[Watched]:
     client = await ClientServerConfig(server_command=command, client_factory=make_client).start()
-    client.set_configuration({"debounceMs": 10, **settings}, section="cyclelens")
+    client.set_configuration({"debounceMs": 10, "advice": False, **settings}, section="cyclelens")
     editor = Watched(client)
     yield editor
     started = list(descendants(editor.server))

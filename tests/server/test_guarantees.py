@@ -94,7 +94,7 @@ HELD_BY = {
     ),
     "server/test_engine.py": (
         (
-            "Hints, hovers and diagnostics come first",
+            "Hints, diagnostics and the hovers of regions' first lines come first",
             "the_first_answer_is_what_is_shown_and_later_ones_only_add",
         ),
         (

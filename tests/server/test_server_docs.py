@@ -9,9 +9,11 @@ from pkgutil import iter_modules
 
 from cyclelens.analyzer.assembly.problems import CODES
 from cyclelens.analyzer.commands.common import NO_REGION
+from cyclelens.analyzer.compiled import NOT_COMPILED
 from cyclelens.analyzer.insight import absence, hazards
 from cyclelens.server import documentation, extensions
 from cyclelens.server.app import create_server
+from cyclelens.server.features.diagnostics import NO_COST
 from cyclelens.server.settings import SETTINGS, Setting
 
 ROOT = Path(__file__).parents[2]
@@ -57,7 +59,7 @@ def codes() -> set[str]:
     return (
         found
         | set(re.findall(r'\bproblem\(\s*"([a-z-]+)"', api))
-        | {"no-such-region", absence.CODE, NO_REGION}
+        | {"no-such-region", absence.CODE, NO_REGION, NO_COST, NOT_COMPILED}
     )
 
 

@@ -2,40 +2,18 @@
 
 As a program: ``python tests/support/uncompiled.py SCRIPT.py ARGUMENTS``. As a plugin of pytest:
 ``PYTHONPATH=tests/support pytest -p uncompiled tests/simulator``. Processes started from there are not
-affected.
+affected, as they would be by the environment variable ``CYCLELENS_PLAIN``.
 """
 
 from __future__ import annotations
 
 import runpy
 import sys
-from collections.abc import Sequence
-from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec
-from importlib.util import spec_from_file_location
 from pathlib import Path
-from types import ModuleType
 
-PACKAGE = "cyclelens.analyzer.simulator"
+from cyclelens.analyzer.simulator.form import take_sources
 
-
-class SourcesFirst(MetaPathFinder):
-    """Finds the simulator's modules by their source files only."""
-
-    def find_spec(
-        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        parent, _, name = fullname.rpartition(".")
-        if parent != PACKAGE and not parent.startswith(f"{PACKAGE}."):
-            return None
-        files = (Path(folder) / f"{name}.py" for folder in path or ())
-        file = next((file for file in files if file.exists()), None)
-        return None if file is None else spec_from_file_location(fullname, file)
-
-
-if any(module.startswith(f"{PACKAGE}.") for module in sys.modules):
-    raise RuntimeError("the simulator is already imported")
-sys.meta_path.insert(0, SourcesFirst())
+take_sources()
 
 if __name__ == "__main__":
     sys.argv = sys.argv[1:]

@@ -230,12 +230,13 @@ class Workbench:
     def panel(self, title: str) -> str:
         """The text inside of the panel with this title, which is in front; empty while it is not there."""
         self.page.wait_for_selector(f'.tab.active[aria-label^="{title}"]')
+        frame = self.frame()
+        return frame.locator("body").inner_text() if frame is not None else ""
+
+    def frame(self) -> Any:
+        """The page inside of the panel that was opened last, None while there is none."""
         frames = [frame for frame in self.page.locator("iframe.webview.ready").all() if frame.is_visible()]
-        return (
-            frames[-1].content_frame.frame_locator("#active-frame").locator("body").inner_text()
-            if frames
-            else ""
-        )
+        return frames[-1].content_frame.frame_locator("#active-frame") if frames else None
 
     def screenshot(self, name: str) -> None:
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)

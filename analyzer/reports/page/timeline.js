@@ -3,7 +3,9 @@
 "use strict";
 
 (() => {
-  const vscode = typeof acquireVsCodeApi === "function" ? acquireVsCodeApi() : undefined;
+  /** Who shows this page, if anybody does: VS Code, or the page of `cyclelens serve` around it. */
+  const around = window.parent === window ? undefined : { postMessage: (said) => window.parent.postMessage(said, "*") };
+  const shower = typeof acquireVsCodeApi === "function" ? acquireVsCodeApi() : around;
 
   /** Fields of a row. */
   const ROUND = 0, INSTRUCTION = 1, KIND = 2, PORT = 3, ALLOWED = 4, SOURCE = 5, FIRST_EVENT = 6;
@@ -351,6 +353,16 @@
       }
       this.describe();
       this.draw();
+    }
+
+    /** Select the instruction of a line of the text, in the iteration that is shown; the view stays where it is. */
+    showLine(line) {
+      const fits = (number) => this.data.instructions[this.rows[number]?.[INSTRUCTION]]?.line === line;
+      if (fits(this.selected)) return;
+      const first = this.firstOfRound[Number(this.round.value)] ?? 0;
+      for (let number = first; number < this.rows.length && this.rows[number][ROUND] === this.rows[first][ROUND]; number++) {
+        if (fits(number)) return this.select(number, false);
+      }
     }
 
     /** To the uop that the selected one waited for longest. */
@@ -783,11 +795,11 @@
 
   // -- the page --------------------------------------------------------------------------------------------
 
-  const revealLine = (line) => vscode.postMessage({ command: "reveal", line });
+  const revealLine = (line) => shower.postMessage({ command: "reveal", line });
 
   /** The editor shows the line of an instruction; where there is none, the table of the report does. */
   function revealInstruction(host, instruction, line) {
-    if (vscode && line !== null) {
+    if (shower && line !== null) {
       revealLine(line);
       return;
     }
@@ -799,7 +811,7 @@
     }
   }
 
-  if (vscode) {
+  if (shower) {
     document.body.classList.add("linked");
     document.addEventListener("click", (event) => {
       const row = event.target.closest("tr[data-line]");

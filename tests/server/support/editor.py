@@ -51,6 +51,7 @@ def make_client() -> LanguageClient:
     for method in (
         types.WORKSPACE_INLAY_HINT_REFRESH,
         types.WORKSPACE_CODE_LENS_REFRESH,
+        types.WORKSPACE_DIAGNOSTIC_REFRESH,
         types.CLIENT_REGISTER_CAPABILITY,
     ):
         features[method] = remember(method)
@@ -77,6 +78,15 @@ def small_capabilities() -> types.ClientCapabilities:
     )
 
 
+def with_code_actions() -> types.ClientCapabilities:
+    """The same, for a client that takes rewrites."""
+    able = small_capabilities()
+    kinds = types.ClientCodeActionKindOptions([types.CodeActionKind.QuickFix])
+    literals = types.ClientCodeActionLiteralOptions(kinds)
+    able.text_document.code_action = types.CodeActionClientCapabilities(code_action_literal_support=literals)
+    return able
+
+
 class Editor:
     """One open document in one client."""
 
@@ -85,14 +95,31 @@ class Editor:
         self.uri = URI
         self.version = 0
         self.text = ""
+        self.pulls = False
+        """The client asks for diagnostics by itself."""
 
     async def start(
-        self, client_capabilities: types.ClientCapabilities | None = None, options: Any = None
+        self,
+        client_capabilities: types.ClientCapabilities | None = None,
+        options: Any = None,
+        process: int | None = None,
+        folder: Path | None = None,
     ) -> types.InitializeResult:
+        able = client_capabilities or small_capabilities()
+        known = able.workspace and able.workspace.diagnostics
+        wants = able.text_document and able.text_document.diagnostic
+        self.pulls = bool(wants and known and known.refresh_support)
         parameters = types.InitializeParams(
-            capabilities=client_capabilities or small_capabilities(), initialization_options=options
+            capabilities=able,
+            initialization_options=options,
+            process_id=process,
+            workspace_folders=[types.WorkspaceFolder(folder.as_uri(), folder.name)] if folder else None,
         )
         return await self.client.initialize_session(parameters)  # type: ignore[no-any-return]
+
+    def changed_settings(self) -> None:
+        """Tell that the server should ask for the settings again."""
+        self.client.workspace_did_change_configuration(types.DidChangeConfigurationParams(settings=None))
 
     async def open(self, text: str) -> None:
         """Open the document and wait for its analysis."""
@@ -141,7 +168,11 @@ class Editor:
         self.client.text_document_did_change(types.DidChangeTextDocumentParams(document, [change]))
 
     async def analysed(self) -> types.PublishDiagnosticsParams:
-        """Wait until diagnostics of the present version arrive."""
+        """Wait until diagnostics of the present version arrive; a client that pulls asks for them."""
+        if self.pulls:
+            request = types.DocumentDiagnosticParams(types.TextDocumentIdentifier(self.uri))
+            report = await self.client.text_document_diagnostic_async(request)
+            return types.PublishDiagnosticsParams(self.uri, report.items, self.version)
 
         def up_to_date() -> bool:
             published = self.client.published.get(self.uri)
@@ -167,18 +198,45 @@ class Editor:
         request = types.InlayHintParams(types.TextDocumentIdentifier(self.uri), whole)
         return list(await self.client.text_document_inlay_hint_async(request) or [])
 
+    async def until_label(self, line: int, start: str) -> None:
+        """Wait until the hint on a line starts with this."""
+        while not (await self.labels()).get(line, "").startswith(start):
+            await self.pause()
+
+    async def pause(self) -> None:
+        """Let a moment pass."""
+        await asyncio.sleep(0.02)
+
     async def labels(self) -> dict[int, str]:
-        """Line -> all labels on it."""
-        found: dict[int, str] = {}
-        for hint in await self.hints():
-            line = hint.position.line
-            found[line] = f"{found[line]} {hint.label}" if line in found else str(hint.label)
-        return found
+        """Line -> what its hint says, without the spaces that put it into its column."""
+        return {hint.position.line: str(hint.label).strip() for hint in await self.hints()}
 
     async def hover(self, line: int, character: int = 0) -> str:
         request = types.HoverParams(types.TextDocumentIdentifier(self.uri), types.Position(line, character))
         answer = await self.client.text_document_hover_async(request)
         return "" if answer is None else str(answer.contents.value)
+
+    async def lenses(self) -> list[types.CodeLens]:
+        request = types.CodeLensParams(types.TextDocumentIdentifier(self.uri))
+        return list(await self.client.text_document_code_lens_async(request) or [])
+
+    async def actions(self, line: int) -> list[types.CodeAction]:
+        """What is offered for a line, without diagnostics."""
+        where = types.Range(types.Position(line, 0), types.Position(line, 0))
+        document = types.TextDocumentIdentifier(self.uri)
+        request = types.CodeActionParams(document, where, types.CodeActionContext([]))
+        return list(await self.client.text_document_code_action_async(request) or [])
+
+    def apply(self, action: types.CodeAction) -> None:
+        """Make the edits of an action, for texts in ASCII; does not wait."""
+        lines = self.text.split("\n")
+        edits = action.edit.changes[self.uri]
+        for edit in sorted(edits, key=lambda edit: (edit.range.start.line, edit.range.start.character))[::-1]:
+            start, end = edit.range.start, edit.range.end
+            tail = lines[end.line][end.character :] if end.line < len(lines) else ""
+            head = lines[start.line][: start.character] + edit.new_text + tail
+            lines[start.line : end.line + 1] = head.split("\n")
+        self.replace_all("\n".join(lines))
 
     async def codes(self) -> list[tuple[int, str]]:
         """Line and code of every diagnostic of the present version."""

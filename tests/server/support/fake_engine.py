@@ -26,6 +26,12 @@ class FakeEngine:
             yield from self.compare(job, cancel)
             return
         result = self.analyse(job, cancel)
+        if "cards later" in job.text:
+            bare = tuple(replace(region, cards={}) for region in result.regions)
+            yield replace(result, regions=bare, detailed=False)
+            while "no cards" in job.text and not cancel():
+                time.sleep(0.01)
+            time.sleep(0.1)
         yield result
         if "slow timeline" in job.text:
             while not cancel():

@@ -1,0 +1,1 @@
+"""Compilers' commands: what they say, and the object files that they make."""

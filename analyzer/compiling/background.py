@@ -1,0 +1,169 @@
+"""Compiles what an editor holds: the lowest priority, ended as soon as nobody waits, kept by its content."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import tempfile
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from cyclelens.analyzer.compiling.commands import CommandError, Step, steps
+from cyclelens.analyzer.compiling.projects import Command, language
+
+PATIENCE = 300.0
+"""Seconds that a compiler may take: a crate's dependencies are compiled with it."""
+_POLL_SECONDS = 0.02
+_KEPT = 8
+_SCRIPT = """\
+exec 3<&0 </dev/null
+(cat <&3 >/dev/null; kill -9 0) &
+watch=$!
+nice -n 19 "$@"
+status=$?
+kill $watch
+exit $status
+"""
+"""Runs a command in a group of its own that ends with its input: when it is closed, or when we die."""
+_ERROR = re.compile(r"^.*\berror\b.*", re.MULTILINE)
+_ESCAPES = re.compile(r"\x1b\[[\d;]*[A-Za-z]")
+
+Cancel = Callable[[], bool]
+_Stamps = tuple[tuple[str, int, int], ...]
+
+
+class CannotCompileError(Exception):
+    """There is no object file; the message is for the user."""
+
+
+class GivenUp(Exception):
+    """Nobody waits any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    data: bytes
+    read: _Stamps
+    """The files that were read for it, as they were."""
+
+
+class Objects:
+    """Object files of texts; the latest are kept until a file that was read for them changes."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[Command, str], _Kept] = OrderedDict()
+
+    def object_of(self, command: Command, text: str, cancel: Cancel) -> bytes:
+        """What the compiler makes of a text in the place of the command's file. Raises CannotCompileError and
+        GivenUp."""
+        known = self._kept.pop((command, text), None)
+        if known is None or _stamps(name for name, *_ in known.read) != known.read:
+            known = _compile(command, text, cancel)
+        self._kept[command, text] = known
+        while len(self._kept) > _KEPT:
+            self._kept.popitem(last=False)
+        return known.data
+
+
+def _compile(command: Command, text: str, cancel: Cancel) -> _Kept:
+    with tempfile.TemporaryDirectory(prefix="cyclelens-") as folder:
+        words = _with_text(command, text, folder)
+        try:
+            (step, *_) = steps(words, folder)
+        except CommandError as error:
+            raise CannotCompileError(str(error)) from None
+        read = f"{folder}/read"
+        _run(_telling_what_is_read(step, command, read), command, folder, cancel)
+        try:
+            data = Path(step.target).read_bytes()
+        except OSError:
+            raise CannotCompileError(f"{words[0]} made no object file") from None
+        return _Kept(data, _stamps(_read(read, command.folder, folder)))
+
+
+def _with_text(command: Command, text: str, folder: str) -> tuple[str, ...]:
+    """The command for this text: of the file itself, if it is saved, else of one that stands in for it."""
+    if _is_saved(command.path, text):
+        return command.words
+    if not command.word:
+        raise CannotCompileError("Cargo compiles what is saved")
+    stand_in = Path(folder) / f"text{Path(command.path).suffix}"
+    name = command.path.replace("\\", "\\\\").replace('"', '\\"')
+    stand_in.write_text(f'#line 1 "{name}"\n{text}', encoding="utf-8", errors="replace")
+    at = command.words.index(command.word)
+    # What it includes is looked for beside the file, as for the file itself.
+    beside = ("-iquote", os.path.dirname(command.path))
+    return (*command.words[:at], *beside, str(stand_in), *command.words[at + 1 :])
+
+
+def _is_saved(path: str, text: str) -> bool:
+    try:
+        return Path(path).read_text(encoding="utf-8", errors="replace") == text
+    except OSError:
+        return False
+
+
+def _telling_what_is_read(step: Step, command: Command, read: str) -> tuple[str, ...]:
+    if language(command.path) == "Rust":
+        return (*step.words, f"--emit=dep-info={read}")
+    return (*step.words, "-MD", "-MF", read)
+
+
+def _run(words: tuple[str, ...], command: Command, folder: str, cancel: Cancel) -> None:
+    messages = Path(folder) / "messages"
+    script = ("/bin/sh", "-c", _SCRIPT, "sh") if os.name == "posix" else ()
+    try:
+        with messages.open("wb") as said:
+            process = subprocess.Popen(
+                (*script, *words),
+                cwd=command.folder,
+                stdin=subprocess.PIPE,
+                stdout=said,
+                stderr=said,
+                process_group=0 if script else None,
+            )
+    except OSError as error:
+        raise CannotCompileError(f"{words[0]} cannot be run: {error.strerror or error}") from None
+    end = time.monotonic() + PATIENCE
+    try:
+        while process.poll() is None:
+            if cancel():
+                raise GivenUp
+            if time.monotonic() > end:
+                raise CannotCompileError(f"{words[0]} took more than {PATIENCE:.0f} s")
+            time.sleep(_POLL_SECONDS)
+    finally:
+        if process.stdin is not None:
+            process.stdin.close()
+        if not script:
+            process.kill()
+        process.wait()
+    if process.returncode:
+        text = _ESCAPES.sub("", messages.read_text(encoding="utf-8", errors="replace"))
+        first = _ERROR.search(text) or re.search(r".+", text)
+        raise CannotCompileError(first[0].strip() if first else f"{words[0]} ended with {process.returncode}")
+
+
+def _read(file: str, folder: str, own: str) -> set[str]:
+    """The files in a rule of make: ``x.o: x.c y.h``; what lies in a folder of ours is not counted."""
+    try:
+        rules = Path(file).read_text(encoding="utf-8", errors="replace").replace("\\\n", " ")
+    except OSError:
+        return set()
+    names = (name for rule in rules.splitlines() for name in rule.partition(": ")[2].split())
+    return {path for name in names if not (path := os.path.join(folder, name)).startswith(own)}
+
+
+def _stamps(files: Iterable[str]) -> _Stamps:
+    found = []
+    for file in sorted(files):
+        try:
+            status = os.stat(file)
+            found.append((file, status.st_mtime_ns, status.st_size))
+        except OSError:
+            found.append((file, 0, 0))
+    return tuple(found)

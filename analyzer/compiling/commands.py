@@ -1,0 +1,121 @@
+"""The words of a compiler's command, changed so that it makes object files with line information at places of
+our choice and does everything else as told."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+
+LAUNCHERS = frozenset({"ccache", "sccache", "distcc"})
+_C = re.compile(r"(?:.*-)?(?:gcc|g\+\+|cc|c\+\+|clang|clang\+\+|icx|icpx)(?:-[\d.]+)?")
+_SOURCE = re.compile(r".+\.(?:c|i|cc|ii|cpp|cxx|cp|c\+\+|C|CPP|m|mm|s|S|sx)")
+_LINKED = re.compile(r".+\.(?:o|a|so(?:\.[\d.]+)?|lo|la)")
+_WITH_VALUE = re.compile(
+    r"-(?:[IDUBTuzAx]|include|imacros|isystem|iquote|idirafter|isysroot|iprefix|iwithprefix|target|Xclang|mllvm"
+    r"|Xpreprocessor|Xassembler|aux-info|dumpbase|dumpdir)"
+)
+"""Options of C compilers whose value may be the next word."""
+_DEPENDENCIES = frozenset({"-MF", "-MT", "-MQ", "-MJ", "-Xlinker", "-L", "-l", "-o"})
+"""Those that are left out, with their value."""
+_LEFT_OUT = re.compile(
+    r"-[cSE]|-M(?:D|MD|P|G|M)?|-o.+|-M[FTQJ].+|-[lL].+|-Wl,.*|-f(?:no-)?lto(?:[=-].*)?|-save-temps.*"
+    r"|-fsyntax-only"
+)
+_LINES = re.compile(r"-g(?:[123]|gdb\d?|dwarf.*|line-tables-only)?")
+_RUST_LINES = re.compile(r"(?:debuginfo|(?:-C|--codegen=)debuginfo)=.*|-g")
+
+
+class CommandError(ValueError):
+    """The command is none that can be used; the message is for the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A command to run, and the object file that it is to make."""
+
+    words: tuple[str, ...]
+    target: str
+    source: str
+    """The file that is compiled; empty if the command does not say."""
+
+
+def steps(words: Sequence[str], folder: str) -> list[Step]:
+    """The commands that make the object files of a compiler's command, in a folder of our own. Raises
+    CommandError."""
+    at = next((at for at, word in enumerate(words) if _name(word) not in LAUNCHERS), len(words))
+    if at == len(words):
+        raise CommandError("there is no compiler's command: cyclelens cc -- gcc -O3 -c x.c")
+    before, rest = tuple(words[: at + 1]), words[at + 1 :]
+    name = _name(words[at])
+    if name == "cargo":
+        return [_of_cargo(before, rest, folder)]
+    if name == "rustc":
+        return [_of_rustc(before, rest, folder)]
+    if _C.fullmatch(name):
+        return list(_of_c(before, rest, folder))
+    raise CommandError(f"'{name}' is no compiler that is known: gcc, g++, clang, clang++, rustc, cargo rustc")
+
+
+def _name(word: str) -> str:
+    return PurePath(word).name.removesuffix(".exe")
+
+
+def _of_c(before: tuple[str, ...], rest: Sequence[str], folder: str) -> Iterator[Step]:
+    kept: list[str] = []
+    sources: list[str] = []
+    words = iter(rest)
+    for word in words:
+        if word in _DEPENDENCIES:
+            next(words, None)
+        elif _WITH_VALUE.fullmatch(word):
+            kept += [word, next(words, "")]
+        elif word == "-" or (not word.startswith("-") and _SOURCE.fullmatch(word)):
+            sources.append(word)
+        elif not _LEFT_OUT.fullmatch(word) and (word.startswith("-") or not _LINKED.fullmatch(word)):
+            kept.append(word)
+    if not sources:
+        raise CommandError("the command compiles no file: it names no source")
+    # Neither compiler lets line information change the code.
+    lines = () if any(map(_LINES.fullmatch, kept)) else ("-g",)
+    for number, source in enumerate(sources, 1):
+        target = f"{folder}/{number}.o"
+        own = "" if source == "-" else source
+        yield Step((*before, *kept, *lines, "-c", source, "-o", target), target, own)
+
+
+def _of_rustc(before: tuple[str, ...], rest: Sequence[str], folder: str) -> Step:
+    kept: list[str] = []
+    words = iter(rest)
+    for word in words:
+        if word in ("-o", "--out-dir", "--emit"):
+            next(words, None)
+        elif not word.startswith(("--out-dir=", "--emit=")):
+            kept.append(word)
+    source = next((word for word in kept if word.endswith(".rs")), "")
+    if not source:
+        raise CommandError("the command compiles no file: it names no .rs")
+    target = f"{folder}/1.o"
+    return Step((*before, *kept, *_rust_options(kept, target)), target, source)
+
+
+def _of_cargo(before: tuple[str, ...], rest: Sequence[str], folder: str) -> Step:
+    if "rustc" not in rest:
+        raise CommandError(
+            "of cargo's commands, cargo rustc can be used: it compiles one crate as cargo build does"
+        )
+    target = f"{folder}/1.o"
+    given = list(rest)
+    own = given[given.index("--") + 1 :] if "--" in given else []
+    if "--" not in given:
+        given.append("--")
+    return Step((*before, *given, *_rust_options(own, target)), target, "")
+
+
+def _rust_options(given: Sequence[str], target: str) -> Iterator[str]:
+    """One object file: of several only the last would be known."""
+    yield f"--emit=obj={target}"
+    yield "-Ccodegen-units=1"
+    if not any(map(_RUST_LINES.fullmatch, given)):
+        yield "-Cdebuginfo=2"

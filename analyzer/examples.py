@@ -1,0 +1,66 @@
+"""Examples of every subcommand, which its help shows."""
+
+from __future__ import annotations
+
+EXAMPLES: dict[str, tuple[str, ...]] = {
+    "analyze": (
+        "cyclelens analyze kernel.s",
+        "cyclelens analyze kernel.s --region dot --arch SKL,ZEN5",
+        "cyclelens analyze dot.o --function dot",
+        "cyclelens analyze kernel.s --trace --format html > page.html",
+    ),
+    "cc": (
+        "cyclelens cc -- gcc -O3 -c dot.c",
+        "cyclelens cc --function dot --watch -- clang -O2 -c dot.c",
+    ),
+    "rewrite": ("cyclelens rewrite kernel.s --region dot", "cyclelens rewrite kernel.s --diff 1"),
+    "check": (
+        "cyclelens check kernel.s --max-cycles dot=4.0",
+        "cyclelens check kernel.s --baseline base.json --tolerance 2%",
+    ),
+    "compare": (
+        "cyclelens compare kernel.s --region dot",
+        "cyclelens compare kernel.s --region dot --alignments",
+        "cyclelens compare kernel.s --git HEAD~1",
+    ),
+    "whatif": (
+        "cyclelens whatif kernel.s --region dot",
+        "cyclelens whatif kernel.s --region dot --split ymm0=4",
+    ),
+    "characterize": (
+        "cyclelens characterize --forms 'VPADD.*' --output mine.xml",
+        "cyclelens characterize --compare SKL mine.xml",
+    ),
+    "sweep": (
+        "cyclelens sweep kernel.s --resource rs,rob --scale 0.5..2.0",
+        "cyclelens sweep kernel.s --load-latency 4..40 --plot latency.svg",
+    ),
+    "predict": (
+        "cyclelens predict --arch SKL --mode loop < blocks.txt > figures.csv",
+        "cyclelens predict --arch SKL --mode unroll --input blocks.parquet --output figures.parquet",
+    ),
+    "measure": (
+        "cyclelens measure kernel.s --region dot",
+        "cyclelens measure --blocks --mode unroll < blocks.txt",
+    ),
+    "serve": ("cyclelens serve --open",),
+    "data": ("cyclelens data import instructions.xml", "cyclelens data import --merge mine.xml"),
+    "data import": ("cyclelens data import instructions.xml --output tables.sqlite",),
+    "arch": ("cyclelens arch list", "cyclelens arch show SKL"),
+    "arch list": ("cyclelens arch list",),
+    "arch show": ("cyclelens arch show SKL --format json",),
+    "completion": (
+        "cyclelens completion bash > ~/.local/share/bash-completion/completions/cyclelens",
+        'cyclelens completion zsh > "${fpath[1]}/_cyclelens"',
+        "cyclelens completion fish > ~/.config/fish/completions/cyclelens.fish",
+    ),
+    "evaluate": ("cyclelens evaluate --against measured.csv --arch SKL --mode loop",),
+    "lsp": ("cyclelens lsp",),
+}
+"""By what stands behind the program's name."""
+
+
+def help_text(prog: str) -> str:
+    """The examples of a parser, as a part of its help; empty for one that has none."""
+    lines = EXAMPLES.get(prog.removeprefix("cyclelens "), ())
+    return "".join(["\nexamples:\n", *(f"  {line}\n" for line in lines)]) if lines else ""

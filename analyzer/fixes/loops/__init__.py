@@ -1,0 +1,1 @@
+"""Rewrites of whole loops, one kind a file; ``registry.py`` above lists them."""

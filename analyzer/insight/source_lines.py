@@ -1,0 +1,74 @@
+"""Figures of a loop by the lines of the sources that its instructions come from."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from cyclelens.analyzer.insight import as_written
+from cyclelens.analyzer.model.frozen import dataclass
+from cyclelens.analyzer.model.result import Prediction, RegionAnalysis
+from cyclelens.analyzer.model.source import UNKNOWN_LINE, SourceLine
+
+Place = tuple[str, int]
+"""A file, as the compiler names it, and a line in it from zero on."""
+
+
+@dataclass(frozen=True, slots=True)
+class LineFigures:
+    """What a line of a source became in a loop; averages per iteration."""
+
+    place: Place
+    indices: tuple[int, ...]
+    """Of its instructions."""
+    instructions: tuple[str, ...]
+    issued: float
+    """Uops."""
+    lost: float
+    """Cycles of empty issue slots that are put down to its instructions."""
+    chain: int
+    """Cycles that its instructions add to critical chains."""
+    labels: tuple[str, ...] = ()
+    """Hazards of its instructions, in a few characters each."""
+
+
+def home(lines: Iterable[SourceLine]) -> Place:
+    """The line that stands for a loop: the first one in the file that most of its instructions come from."""
+    known = [line for line in lines if line.line != UNKNOWN_LINE]
+    if not known:
+        return ("", UNKNOWN_LINE)
+    (file, _), *_ = Counter(line.file for line in known).most_common(1)
+    return (file, min(line.line for line in known if line.file == file))
+
+
+def by_line(region: RegionAnalysis, prediction: Prediction) -> list[LineFigures]:
+    """The lines by file and number; instructions without one come last."""
+    texts = as_written.texts(region, prediction)
+    chain = Counter[int]()
+    for instruction, cycles in prediction.chain:
+        chain[instruction] += cycles
+    found: dict[Place, list[int]] = {}
+    for index, statement in enumerate(region.instruction_lines):
+        line = region.region.lines[statement]
+        found.setdefault((line.file, line.line), []).append(index)
+    account, usage = prediction.account, prediction.simulation.usage
+    result = [
+        LineFigures(
+            place,
+            tuple(instructions),
+            tuple(texts[each] for each in instructions),
+            sum(usage[each].issued for each in instructions),
+            sum(account.lost_cycles(each) for each in instructions) if account is not None else 0.0,
+            sum(chain[each] for each in instructions),
+            tuple(
+                dict.fromkeys(
+                    finding.label or finding.code
+                    for finding in region.findings
+                    if finding.instruction in instructions
+                    and finding.microarchitecture in ("", prediction.microarchitecture)
+                )
+            ),
+        )
+        for place, instructions in found.items()
+    ]
+    return sorted(result, key=lambda line: (line.place[1] == UNKNOWN_LINE, *line.place))

@@ -1,0 +1,136 @@
+"""A project's own settings: the file ``cyclelens.toml``, which command line, CI and every editor read alike.
+
+    microarchitectures = ["ZEN4", "SKL"]
+    includePaths = ["include"]
+
+    [[files]]
+    match = "x86/*.asm"
+    preIncludes = ["config.asm"]
+
+Names and values are those of ``cyclelens.analyzer.settings``. A file comes with somebody's sources, so it can
+open nothing to the assemblers that lies outside of its own folder, and cannot let programs run.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.settings import ANALYSIS, checked
+from cyclelens.analyzer.suggestions import among
+
+NAME = "cyclelens.toml"
+MAXIMUM_BYTES = 1 << 20
+"""Of a project's file."""
+
+Values = Mapping[str, Any]
+"""Settings by their names, those alone that are set."""
+
+_SETTINGS = {setting.name: setting for setting in ANALYSIS}
+_PATHS = frozenset({"includePaths", "preIncludes"})
+_FILES, _MATCH = "files", "match"
+
+
+class ProjectError(Exception):
+    """The file cannot be used; the message names it and says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """What a project's file says."""
+
+    folder: str
+    general: Values
+    special: tuple[tuple[tuple[str, ...], Values], ...] = ()
+    """Patterns of files and what is set for these alone, in the order of the text."""
+
+    def settings_for(self, path: str) -> Values:
+        """What is set for a file: what holds for all, then what matches it, later ones winning. Lists take
+        the place of lists. Paths are absolute."""
+        values = dict(self.general)
+        name = Path(os.path.relpath(path, self.folder)).as_posix()
+        for patterns, special in self.special:
+            if any(fnmatchcase(name, pattern) for pattern in patterns):
+                values.update(special)
+        return values
+
+
+def find(folder: str | os.PathLike[str], tops: Collection[str]) -> Path | None:
+    """The project's file for what lies in a folder: the nearest one in the folder and those around it, up to
+    the outermost of ``tops`` that holds the folder; None if there is none. Where no top holds it, only the
+    folder itself is looked at."""
+    start = Path(folder)
+    around = [start, *start.parents]
+    last = max((number for number, each in enumerate(around) if str(each) in tops), default=0)
+    return next((file for each in around[: last + 1] if (file := each / NAME).is_file()), None)
+
+
+def repository(folder: str | os.PathLike[str]) -> str | None:
+    """The top of the repository that a folder belongs to."""
+    start = Path(folder)
+    return next((str(each) for each in (start, *start.parents) if (each / ".git").exists()), None)
+
+
+def read(file: Path) -> Project:
+    """The project of a file. Raises ProjectError."""
+    try:
+        if not _is_within(file, file.parent):
+            raise ProjectError(f"{file} is a link that leads out of its folder")
+        with file.open("rb") as stream:
+            data = stream.read(MAXIMUM_BYTES + 1)
+        if len(data) > MAXIMUM_BYTES:
+            raise ProjectError(f"{file} has more than {MAXIMUM_BYTES >> 20} MB")
+        content = tomllib.loads(data.decode("utf-8"))
+    except OSError as error:
+        raise ProjectError(f"{file} cannot be read: {error.strerror or error}") from None
+    except ValueError as error:
+        raise ProjectError(f"{file} is no TOML: {error}") from None
+    except RecursionError:
+        raise ProjectError(f"{file} is nested too deeply") from None
+    special = content.pop(_FILES, [])
+    if not isinstance(special, list) or not all(isinstance(each, dict) for each in special):
+        raise ProjectError(f"{file}: {_FILES} is no list of tables: write [[{_FILES}]] above each")
+    return Project(
+        str(file.parent),
+        _values(content, file, (*_SETTINGS, _FILES)),
+        tuple((_patterns(each, file), _values(each, file, (*_SETTINGS, _MATCH))) for each in special),
+    )
+
+
+def _patterns(table: dict[str, Any], file: Path) -> tuple[str, ...]:
+    """Taken out of the table."""
+    found = table.pop(_MATCH, None)
+    patterns = [found] if isinstance(found, str) else found
+    if not isinstance(patterns, list) or not patterns or not all(isinstance(each, str) for each in patterns):
+        raise ProjectError(f'{file}: a table of {_FILES} lacks {_MATCH} = "PATTERN", or a list of patterns')
+    return tuple(patterns)
+
+
+def _values(table: Mapping[str, Any], file: Path, known: Iterable[str]) -> Values:
+    values = {}
+    for name, value in table.items():
+        if name not in _SETTINGS:
+            raise ProjectError(f"{file}: there is no setting '{name}' here{among(name, known)}")
+        try:
+            found: Any = checked(_SETTINGS[name], value, registry.names())
+        except ValueError as wrong:
+            raise ProjectError(f"{file}: {name}: {str(wrong).rstrip('.')}") from None
+        values[name] = tuple(_inside(path, name, file) for path in found) if name in _PATHS else found
+    return values
+
+
+def _inside(path: str, name: str, file: Path) -> str:
+    found = os.path.normpath(file.parent / path)
+    if not _is_within(Path(found), file.parent):
+        raise ProjectError(f"{file}: {name}: {path} lies outside of the project's folder")
+    return found
+
+
+def _is_within(path: Path, folder: Path) -> bool:
+    return path.resolve().is_relative_to(folder.resolve())

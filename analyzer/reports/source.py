@@ -1,0 +1,112 @@
+"""Loops of compiled code with figures at the lines of their sources: text and JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from cyclelens.analyzer.insight import wording
+from cyclelens.analyzer.insight.confidence import doubt
+from cyclelens.analyzer.insight.source_lines import LineFigures, by_line, home
+from cyclelens.analyzer.model.result import Analysis, Prediction, RegionAnalysis
+from cyclelens.analyzer.model.source import UNKNOWN_LINE
+
+SCHEMA = 1
+Sources = Mapping[str, Sequence[str]]
+"""The lines of the files that could be read, by the compiler's names."""
+
+
+def text(analysis: Analysis, sources: Sources, *, instructions: bool = False) -> Iterator[str]:
+    """Every loop with its figure, then its lines; with ``instructions`` what became of each."""
+    for region in analysis.regions:
+        file, number = home(region.region.lines)
+        yield f"== {_place(file, number)}: {region.region.name} =="
+        yield ""
+        if region.note:
+            yield f"   {region.note}"
+        for missing in region.missing:
+            yield f"   No figure: {missing.reason}"
+        for prediction in region.predictions:
+            yield _headline(prediction)
+            yield ""
+            yield from _table(by_line(region, prediction), sources, instructions)
+            yield ""
+    for problem in analysis.problems:
+        yield f"{problem.severity}: {problem.message} [{problem.code}]"
+
+
+def _headline(prediction: Prediction) -> str:
+    return (
+        f"   {prediction.cycles_per_iteration:.2f} cycles/iter{wording.elsewhere(prediction)} on "
+        f"{prediction.microarchitecture}{doubt(prediction)} · {wording.bound_of(prediction)}"
+    )
+
+
+def _table(lines: Sequence[LineFigures], sources: Sources, instructions: bool) -> Iterator[str]:
+    yield "     line  uops   lost  chain   source"
+    file = None
+    for line in lines:
+        name, number = line.place
+        if number != UNKNOWN_LINE and name != file:
+            file = name
+            yield f"   {name}"
+        known = sources.get(name, ())
+        source = known[number].strip() if 0 <= number < len(known) else ""
+        yield (
+            f"   {number + 1 if number != UNKNOWN_LINE else '?':>6} {wording.figure(line.issued):>5}"
+            f" {wording.figure(line.lost):>6} {f'+{line.chain}' if line.chain else '':>6}   {source}"
+            f"{''.join(f'  [{label}]' for label in line.labels)}"
+        ).rstrip()
+        if instructions:
+            yield from (f"{'':31} {each}" for each in line.instructions)
+
+
+def _place(file: str, line: int) -> str:
+    return "(no line known)" if line == UNKNOWN_LINE else f"{file}:{line + 1}"
+
+
+def render_json(analysis: Analysis) -> str:
+    """The same for programs; lines are one-based."""
+    document = {
+        "schema": SCHEMA,
+        "loops": [_loop(region, each) for region in analysis.regions for each in region.predictions],
+        "without_figure": [
+            {"name": region.region.name, "reason": each.reason}
+            for region in analysis.regions
+            for each in region.missing
+        ],
+        "problems": [
+            {"code": each.code, "severity": str(each.severity), "message": each.message}
+            for each in analysis.problems
+        ],
+    }
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def _loop(region: RegionAnalysis, prediction: Prediction) -> dict[str, Any]:
+    file, line = home(region.region.lines)
+    return {
+        "name": region.region.name,
+        "file": file,
+        "line": _number(line),
+        "microarchitecture": prediction.microarchitecture,
+        "cycles_per_iteration": prediction.cycles_per_iteration,
+        "bottlenecks": list(prediction.bottlenecks),
+        "lines": [
+            {
+                "file": each.place[0],
+                "line": _number(each.place[1]),
+                "uops": round(each.issued, 4),
+                "lost_cycles": round(each.lost, 4),
+                "chain_cycles": each.chain,
+                "hazards": list(each.labels),
+                "instructions": list(each.instructions),
+            }
+            for each in by_line(region, prediction)
+        ],
+    }
+
+
+def _number(line: int) -> int | None:
+    return None if line == UNKNOWN_LINE else line + 1

@@ -1,0 +1,251 @@
+"""What the page asks, answered in plain JSON values. One analyzer works for all windows, one question at a
+time; a question that a later one of the same window has overtaken is given up."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from threading import Lock
+from typing import Any, TypeVar
+
+from cyclelens.analyzer.api import Analyzer, Cancel, Cancelled
+from cyclelens.analyzer.comparisons.registry import table
+from cyclelens.analyzer.comparisons.request import Request
+from cyclelens.analyzer.comparisons.table import Table
+from cyclelens.analyzer.facts.store import open_store
+from cyclelens.analyzer.fixes.proposal import Fix, apply
+from cyclelens.analyzer.fixes.registry import fixes
+from cyclelens.analyzer.hints.registry import hints
+from cyclelens.analyzer.insight import wording
+from cyclelens.analyzer.insight.findings import at_statement
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.microarchitectures.values import confidence
+from cyclelens.analyzer.model.options import ModelOptions
+from cyclelens.analyzer.model.result import AnalysisOptions, RegionAnalysis
+from cyclelens.analyzer.model.source import Problem
+from cyclelens.analyzer.settings import ANALYSIS, checked
+
+LONGEST_TEXT = 1 << 20
+"""Characters: a hundred times a long kernel."""
+PATIENCE = 60.0
+"""Seconds that a question may take."""
+_KEPT_PAGES = 32
+_CHOICES = ("microarchitectures", "syntax", "mode", "alignment", "regions", "model")
+"""The settings of an analysis that the page has; the others name files and programs of this machine."""
+_COMPARISONS = ("timeline", "microarchitectures", "alignments")
+_SHOWN = ("region", "chain", "ports", "fusion", "rename", "stalls")
+
+Answer = dict[str, Any]
+_Found = TypeVar("_Found")
+
+
+class BadQuestion(ValueError):
+    """The question cannot be understood; the message says why."""
+
+
+class Overtaken(Exception):
+    """Nobody waits for the answer any more, or it took too long."""
+
+
+class Answers:
+    """Answers questions from any thread. Raises ``TablesUnavailable`` if there are no tables."""
+
+    def __init__(self, *, external_programs: bool) -> None:
+        self._external_programs = external_programs
+        # The tables are for the thread that has opened them.
+        self._worker = ThreadPoolExecutor(max_workers=1)
+        self._store = self._worker.submit(open_store).result()
+        self._analyzer = Analyzer(self._store)
+        self._numbering = Lock()
+        self._latest = Counter[tuple[str, str]]()
+        """How many questions of a kind a window has asked."""
+        self._pages: OrderedDict[str, str] = OrderedDict()
+        self._made = 0
+
+    @property
+    def questions(self) -> Mapping[str, Callable[[Answer], Answer]]:
+        """By name."""
+        return {"analysis": self.analysis, "comparison": self.comparison, "rewrites": self.rewrites}
+
+    @property
+    def asked(self) -> int:
+        """How many questions have come so far."""
+        return self._latest.total()
+
+    def page(self, name: str) -> str | None:
+        """A report that was made for an answer, if it is kept still."""
+        return self._pages.get(name)
+
+    def analysis(self, asked: Answer) -> Answer:
+        """Figures, hints and problems of a text."""
+        text, options = self._text(asked), self._options(asked)
+        found = self._work(asked, "analysis", lambda cancel: self._analyzer.analyze(text, options, cancel))
+        return {
+            "regions": [_region(region) for region in found.regions],
+            "hints": [
+                {"line": hint.line, "column": hint.column, "label": hint.label, "tooltip": hint.tooltip}
+                for hint in hints(found, _SHOWN)
+            ],
+            "problems": [
+                *map(_problem, found.problems),
+                *(_problem(at_statement(region, one)) for region in found.regions for one in region.findings),
+            ],
+        }
+
+    def comparison(self, asked: Answer) -> Answer:
+        """A region beside other processors or places, or in time; ``page``: the name of the report."""
+        text, options, kind = self._text(asked), self._options(asked), asked.get("kind")
+        region = asked.get("region")
+        if kind not in _COMPARISONS or not isinstance(region, str):
+            raise BadQuestion(f"'kind' is one of {', '.join(_COMPARISONS)}, and 'region' a name")
+        if kind == "microarchitectures":
+            # All of them, whatever was chosen.
+            options = replace(options, forced=options.forced - {"arch"})
+
+        def compare(cancel: Cancel) -> Table:
+            # An analyzer of its own: many figures would push those of the text out of the cache.
+            alone = Analyzer(self._store, cached_predictions=1)
+            return table(kind, Request(alone, text, options, region, html=True, cancel=cancel))
+
+        found = self._work(asked, "comparison", compare)
+        html = found.extra.get("html")
+        return {
+            "title": found.title,
+            "columns": list(found.columns),
+            "rows": [list(row) for row in found.rows],
+            "text": found.text,
+            "page": self._keep(html) if isinstance(html, str) else None,
+        }
+
+    def rewrites(self, asked: Answer) -> Answer:
+        """Changes of the text that make a region faster, with the text after each."""
+        text, options = self._text(asked), self._options(asked)
+
+        def better(cancel: Cancel) -> list[Fix]:
+            found = self._analyzer.analyze(text, options, cancel)
+            return list(fixes(Analyzer(self._store), text, options, found, cancel))
+
+        rewrites = [
+            {
+                "title": fix.proposal.title,
+                "region": fix.region,
+                "line": fix.proposal.line,
+                "microarchitecture": fix.microarchitecture,
+                "before": fix.before,
+                "after": fix.after,
+                "where": fix.where,
+                "text": apply(text, fix.proposal.edits),
+            }
+            for fix in self._work(asked, "rewrites", better)
+        ]
+        return {"rewrites": rewrites}
+
+    def _text(self, asked: Answer) -> str:
+        text = asked.get("text")
+        if not isinstance(text, str) or len(text) > LONGEST_TEXT:
+            raise BadQuestion(f"'text' is a string of at most {LONGEST_TEXT:,} characters")
+        return text
+
+    def _options(self, asked: Answer) -> AnalysisOptions:
+        given = asked.get("options", {})
+        if not isinstance(given, dict) or not given.keys() <= {*_CHOICES}:
+            raise BadQuestion(f"'options' is an object with {', '.join(_CHOICES)}")
+        values: dict[str, Any] = {}
+        for setting in ANALYSIS:
+            value = given.get(setting.name)
+            try:
+                values[setting.name] = (
+                    setting.default if value is None else checked(setting, value, registry.names())
+                )
+            except ValueError as wrong:
+                raise BadQuestion(f"{setting.name}: {wrong}") from None
+        # What is chosen on the page wins over the markers, as an option of a command does.
+        forced = {
+            option
+            for name, option in (("microarchitectures", "arch"), ("mode", "mode"), ("alignment", "alignment"))
+            if given.get(name) is not None
+        }
+        return AnalysisOptions(
+            microarchitectures=values["microarchitectures"],
+            mode=values["mode"],
+            alignment=values["alignment"],
+            syntax=values["syntax"],
+            regions=values["regions"],
+            model=ModelOptions(model=values["model"]),
+            allow_external_programs=self._external_programs,
+            forced=frozenset(forced | ({"align"} if "alignment" in forced else set())),
+        )
+
+    def _work(self, asked: Answer, kind: str, job: Callable[[Cancel], _Found]) -> _Found:
+        """Do it when its turn comes. Raises ``Overtaken``."""
+        window = asked.get("window", "")
+        if not isinstance(window, str) or len(window) > 64:
+            raise BadQuestion("'window' is a short string")
+        with self._numbering:
+            self._latest[window, kind] += 1
+            number = self._latest[window, kind]
+
+        def turn() -> _Found:
+            end = time.monotonic() + PATIENCE
+
+            def cancel() -> bool:
+                return self._latest[window, kind] != number or time.monotonic() > end
+
+            if cancel():
+                raise Overtaken
+            try:
+                return job(cancel)
+            except Cancelled:
+                raise Overtaken from None
+
+        return self._worker.submit(turn).result()
+
+    def _keep(self, page: str) -> str:
+        with self._numbering:
+            self._made += 1
+            name = str(self._made)
+            self._pages[name] = page
+            while len(self._pages) > _KEPT_PAGES:
+                self._pages.popitem(last=False)
+        return name
+
+
+def cores() -> list[Answer]:
+    """The microarchitectures, as the page lists them."""
+    found = []
+    for name in registry.names():
+        core = registry.get(name)
+        title = core.title + (" (approximate)" if confidence(name) else "")
+        found.append({"name": name, "title": title, "products": core.products})
+    return found
+
+
+def _region(region: RegionAnalysis) -> Answer:
+    return {
+        "name": region.region.name,
+        "first_line": region.region.first_line,
+        "last_line": region.region.last_line,
+        "figures": [
+            {
+                "microarchitecture": prediction.microarchitecture,
+                "cycles_per_iteration": prediction.cycles_per_iteration,
+                "headline": wording.headline(prediction),
+            }
+            for prediction in region.predictions
+        ],
+        "note": region.note or "; ".join(missing.reason for missing in region.missing),
+    }
+
+
+def _problem(problem: Problem) -> Answer:
+    return {
+        "line": problem.line,
+        "column": problem.column,
+        "end_column": problem.end_column,
+        "code": problem.code,
+        "message": problem.message,
+        "severity": str(problem.severity),
+    }

@@ -1,0 +1,372 @@
+// The page of `cyclelens serve`: an editor, what was chosen, and the answers of the server beside the text.
+import {
+  classHighlighter, Decoration, defaultKeymap, EditorState, EditorView, highlightActiveLine,
+  highlightActiveLineGutter, highlightSelectionMatches, history, historyKeymap, indentWithTab, keymap, lineNumbers,
+  lintGutter, lintKeymap, placeholder, search, searchKeymap, setDiagnostics, StateEffect, StateField,
+  syntaxHighlighting, WidgetType,
+} from "./codemirror.js";
+import { EXAMPLES } from "./examples.js";
+import { assembly } from "./highlighting.js";
+
+const TYPING = 150; // milliseconds without a key until the text is analysed
+const CHOICES = ["microarchitectures", "syntax", "mode", "alignment", "model"];
+const BEGIN = "# cyclelens-begin kernel";
+const END = "# cyclelens-end";
+const SEVERITIES = { error: "error", warning: "warning", information: "info" };
+
+const windowName = crypto.randomUUID();
+const element = (id) => document.getElementById(id);
+let regions = [];
+let shownRegion = "";
+let view = "timeline";
+let asked = 0;
+
+// -- the editor ----------------------------------------------------------------------------------------------
+
+class HintWidget extends WidgetType {
+  constructor(hint) {
+    super();
+    this.hint = hint;
+  }
+  eq(other) {
+    return other.hint.label === this.hint.label && other.hint.tooltip === this.hint.tooltip;
+  }
+  toDOM() {
+    const span = document.createElement("span");
+    span.className = this.hint.label.includes("cycles/iter") ? "cm-hint figure" : "cm-hint";
+    span.textContent = this.hint.label;
+    span.title = this.hint.tooltip;
+    return span;
+  }
+  /** A click on a hint is one on its line. */
+  ignoreEvent() {
+    return false;
+  }
+}
+
+const setHints = StateEffect.define();
+const hintField = StateField.define({
+  create: () => Decoration.none,
+  update(hints, transaction) {
+    for (const effect of transaction.effects) if (effect.is(setHints)) return effect.value;
+    return hints.map(transaction.changes);
+  },
+  provide: (field) => EditorView.decorations.from(field),
+});
+
+const editor = new EditorView({
+  parent: element("editor"),
+  state: EditorState.create({
+    extensions: [
+      lineNumbers(), highlightActiveLine(), highlightActiveLineGutter(), history(), search(),
+      highlightSelectionMatches(), lintGutter(), assembly, syntaxHighlighting(classHighlighter), hintField,
+      keymap.of([...defaultKeymap, ...historyKeymap, ...searchKeymap, ...lintKeymap, indentWithTab]),
+      placeholder("Paste a loop, in AT&T or Intel syntax."),
+      EditorView.contentAttributes.of({ "aria-label": "Assembly text" }),
+      EditorView.updateListener.of((update) => update.docChanged && soon()),
+    ],
+  }),
+});
+
+const text = () => editor.state.doc.toString();
+
+/** Replaces the whole text, as one step that can be undone. */
+function setText(content) {
+  editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: content } });
+}
+
+/** A place that the server names. Its columns count characters, the editor's count UTF-16 units. */
+function position(line, column) {
+  const doc = editor.state.doc;
+  const found = doc.line(Math.min(Math.max(line, 0) + 1, doc.lines));
+  const units = [...found.text].slice(0, column).join("").length;
+  return found.from + units;
+}
+
+function goTo(line) {
+  const at = position(line, 0);
+  editor.dispatch({ selection: { anchor: at }, effects: EditorView.scrollIntoView(at, { y: "center" }) });
+  editor.focus();
+}
+
+// -- questions -----------------------------------------------------------------------------------------------
+
+function options() {
+  const chosen = {};
+  for (const name of CHOICES) {
+    const value = element(name).value;
+    if (value === "" || value === "auto") continue;
+    chosen[name] = name === "alignment" ? Number(value) : name === "microarchitectures" ? [value] : value;
+  }
+  return chosen;
+}
+
+/** The answer; undefined if a later question of the kind has been asked meanwhile. */
+async function ask(kind, more = {}) {
+  const response = await fetch(kind, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ window: windowName, text: text(), options: options(), ...more }),
+  });
+  if (response.status === 409) return undefined;
+  const answer = await response.json();
+  if (!response.ok) throw new Error(answer.error);
+  return answer;
+}
+
+let waiting;
+function soon() {
+  clearTimeout(waiting);
+  editor.dom.classList.add("stale");
+  element("figure").classList.add("waiting");
+  waiting = setTimeout(analyse, TYPING);
+}
+
+async function analyse() {
+  clearTimeout(waiting);
+  const number = ++asked;
+  remember();
+  let answer;
+  try {
+    answer = await ask("analysis");
+  } catch (error) {
+    if (number === asked) say(`No answer: ${error.message}. Is cyclelens serve still running?`);
+    return;
+  }
+  if (number !== asked || answer === undefined) return;
+  regions = answer.regions;
+  if (!regions.some((region) => region.name === shownRegion)) shownRegion = regions[0]?.name ?? "";
+  showInText(answer);
+  showProblems(answer.problems);
+  showFigure();
+  await showView();
+}
+
+// -- answers -------------------------------------------------------------------------------------------------
+
+function showInText({ hints, problems }) {
+  const widgets = hints.map((hint) =>
+    Decoration.widget({ widget: new HintWidget(hint), side: 1 }).range(position(hint.line, hint.column)));
+  const diagnostics = problems.filter((problem) => problem.line >= 0).map((problem) => ({
+    from: position(problem.line, problem.column),
+    to: position(problem.line, Math.max(problem.end_column, problem.column + 1)),
+    severity: SEVERITIES[problem.severity],
+    message: `${problem.message} [${problem.code}]`,
+  }));
+  editor.dispatch({ effects: setHints.of(Decoration.set(widgets, true)) });
+  editor.dispatch(setDiagnostics(editor.state, diagnostics));
+  editor.dom.classList.remove("stale");
+}
+
+function made(name, content = "", properties = {}) {
+  const node = Object.assign(document.createElement(name), properties);
+  node.append(content);
+  return node;
+}
+
+function showProblems(problems) {
+  element("problems").replaceChildren(...problems.map((problem) => {
+    const place = problem.line < 0 ? "" : `line ${problem.line + 1}: `;
+    const item = made("li", `${place}${problem.message}`, { className: problem.severity });
+    item.addEventListener("click", () => goTo(problem.line));
+    return item;
+  }));
+}
+
+function say(sentence) {
+  element("figure").className = "none";
+  element("figure").replaceChildren(sentence);
+}
+
+function showFigure() {
+  const region = regions.find((one) => one.name === shownRegion);
+  const figure = element("figure");
+  if (region === undefined) {
+    if (text().trim() === "") return say("Paste a loop, or choose an example.");
+    say("No loop was found, and no region is marked. ");
+    const button = made("button", "Take all of the text for one");
+    button.addEventListener("click", markAll);
+    figure.append(button);
+  } else if (region.figures.length === 0) {
+    say(`No figure: ${region.note}`);
+  } else {
+    figure.className = "";
+    figure.replaceChildren(...region.figures.map((one) => made("div", one.headline)));
+  }
+  const buttons = regions.length < 2 ? [] : regions.map((one) => {
+    const first = one.figures[0]?.cycles_per_iteration;
+    const button = made("button", first === undefined ? one.name : `${one.name}: ${first.toFixed(2)}`);
+    button.setAttribute("aria-pressed", one.name === shownRegion);
+    button.addEventListener("click", () => {
+      shownRegion = one.name;
+      showFigure();
+      goTo(one.first_line);
+      showView();
+    });
+    return button;
+  });
+  element("regions").replaceChildren(...buttons);
+}
+
+function markAll() {
+  setText(`${BEGIN}\n${text().replace(/\n*$/, "\n")}${END}\n`);
+}
+
+// -- views ---------------------------------------------------------------------------------------------------
+
+async function showView() {
+  for (const tab of element("tabs").children) tab.setAttribute("aria-pressed", tab.dataset.view === view);
+  const place = element("view");
+  const region = regions.find((one) => one.name === shownRegion);
+  if (region === undefined) return place.replaceChildren();
+  const [number, kind] = [asked, view];
+  place.classList.add("waiting");
+  try {
+    const answer = await (kind === "rewrites" ? ask(kind) : ask("comparison", { kind, region: region.name }));
+    if (answer === undefined || number !== asked || kind !== view) return;
+    if (kind === "rewrites") showRewrites(place, answer.rewrites);
+    else if (kind === "microarchitectures") showCPUs(place, answer);
+    else if (answer.page === null) place.replaceChildren(made("pre", answer.text));
+    else showReport(place, answer);
+  } catch (error) {
+    place.replaceChildren(made("p", `No answer: ${error.message}`));
+  }
+  place.classList.remove("waiting");
+}
+
+function showReport(place, answer) {
+  const frame = made("iframe", "", { title: answer.title });
+  frame.setAttribute("sandbox", "allow-scripts");
+  frame.src = `reports/${answer.page}`;
+  place.replaceChildren(frame);
+}
+
+/** A row for every CPU; a click chooses it. */
+function showCPUs(place, { columns, rows }) {
+  const most = Math.max(...rows.map((row) => row[1] ?? 0));
+  const head = made("tr");
+  head.append(...columns.map((column) => made("th", column)), made("th"));
+  const body = rows.map((row) => {
+    const line = made("tr", "", { className: "choice", title: `Show ${row[0]}` });
+    line.dataset.cpu = row[0];
+    if (row[0] === element("microarchitectures").value) line.classList.add("chosen");
+    line.append(...row.map((value, column) => {
+      const digits = columns[column].startsWith("cycles/") && column > 1 ? 3 : 2;
+      const shown = typeof value === "number" ? value.toFixed(digits) : value ?? "-";
+      return made("td", shown, { className: typeof value === "number" ? "number" : "" });
+    }));
+    const bar = made("div");
+    bar.style.width = `${(100 * (row[1] ?? 0)) / (most || 1)}%`;
+    line.append(made("td", bar, { className: "bar" }));
+    line.addEventListener("click", () => choose("microarchitectures", row[0]));
+    return line;
+  });
+  const table = made("table");
+  table.append(head, ...body);
+  place.replaceChildren(table);
+}
+
+function showRewrites(place, rewrites) {
+  place.replaceChildren(...rewrites.map((rewrite) => {
+    const gain = `${rewrite.before.toFixed(2)} → ${rewrite.after.toFixed(2)}${rewrite.where}`;
+    const apply = made("button", "Apply");
+    apply.addEventListener("click", () => setText(rewrite.text));
+    const box = made("div", apply, { className: "rewrite" });
+    box.append(made("b", gain), ` ${rewrite.microarchitecture}, ${rewrite.region}: ${rewrite.title}`);
+    return box;
+  }));
+  if (rewrites.length === 0) place.replaceChildren(made("p", "No rewrite that is known makes this faster."));
+}
+
+// The report says which of its rows was clicked.
+window.addEventListener("message", (event) => {
+  const frame = element("view").querySelector("iframe");
+  if (frame && event.source === frame.contentWindow && Number.isInteger(event.data?.line)) goTo(event.data.line - 1);
+});
+
+// -- choices and links ---------------------------------------------------------------------------------------
+
+function choose(name, value) {
+  element(name).value = value;
+  analyse();
+}
+
+/** The text and the choices as the part of a link behind #: it is never sent to a server. */
+async function packed() {
+  const content = new Blob([JSON.stringify({ text: text(), options: options() })]);
+  const stream = content.stream().pipeThrough(new CompressionStream("deflate-raw"));
+  const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
+  let letters = "";
+  for (const byte of bytes) letters += String.fromCharCode(byte);
+  return `1.${btoa(letters).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")}`;
+}
+
+async function unpacked(hash) {
+  const [version, letters] = hash.replace(/^#/, "").split(".");
+  if (version !== "1") throw new Error("it is of another version");
+  const bytes = Uint8Array.from(atob(letters.replaceAll("-", "+").replaceAll("_", "/")), (one) => one.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  return JSON.parse(await new Response(stream).text());
+}
+
+let remembered = "";
+
+/** The address always holds what is shown: it survives a reload, and can be copied. */
+async function remember() {
+  const number = asked;
+  const hash = `#${await packed()}`;
+  if (number !== asked) return;
+  remembered = hash;
+  window.history.replaceState(null, "", hash);
+}
+
+async function open(hash) {
+  if (hash.length < 2) return setText(Object.values(EXAMPLES)[0]);
+  try {
+    const kept = await unpacked(hash);
+    for (const name of CHOICES) {
+      const value = kept.options?.[name];
+      element(name).value = value === undefined ? element(name).options[0].value : String(value);
+      if (element(name).selectedIndex < 0) element(name).selectedIndex = 0;
+    }
+    setText(String(kept.text));
+    analyse();
+  } catch (error) {
+    say(`The link cannot be read: ${error.message}`);
+  }
+}
+
+element("share").addEventListener("click", async () => {
+  await remember();
+  const button = element("share");
+  try {
+    await navigator.clipboard.writeText(location.href);
+    button.textContent = "Copied";
+  } catch {
+    button.textContent = "It is in the address bar";
+  }
+  setTimeout(() => (button.textContent = "Copy link"), 2000);
+});
+window.addEventListener("hashchange", () => location.hash !== remembered && open(location.hash));
+
+for (const name of CHOICES) element(name).addEventListener("change", analyse);
+for (const tab of element("tabs").children) {
+  tab.addEventListener("click", () => {
+    view = tab.dataset.view;
+    showView();
+  });
+}
+element("examples").append(...Object.keys(EXAMPLES).map((name) => made("option", name)));
+element("examples").addEventListener("change", (event) => {
+  if (EXAMPLES[event.target.value]) setText(EXAMPLES[event.target.value]);
+  event.target.selectedIndex = 0;
+});
+element("alignment").append(
+  made("option", "where the text puts it", { value: "" }),
+  ...Array.from({ length: 64 }, (_, offset) => made("option", `${offset}`, { value: `${offset}` })));
+
+const cores = await (await fetch("cores")).json();
+element("microarchitectures").append(
+  made("option", "as marked, else SKL", { value: "" }),
+  ...cores.map((core) => made("option", `${core.name} · ${core.title}`, { value: core.name, title: core.products })));
+await open(location.hash);

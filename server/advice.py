@@ -1,0 +1,31 @@
+"""The label of a region's first line with what would make it faster.
+
+# cyclelens-begin dot        8.00 cycles/iter · two accumulators: 4.00, four: 2.00
+"""
+
+from __future__ import annotations
+
+from cyclelens.analyzer.fixes.search import Advice
+from cyclelens.analyzer.hints.layout import LINE_BUDGET
+
+_UNIT = " cycles/iter"
+_SEPARATOR = " · "
+
+
+def label_with_advice(label: str, advice: Advice) -> str:
+    """The advice in the place of all that stands behind the figure; without the unit if there is no room for
+    both. Unchanged if there is no room at all."""
+    figure = label.partition(_SEPARATOR)[0]
+    short = figure.partition(_UNIT)[0]
+    for head in (figure.partition(" (")[0], short):
+        for words in advice.sentences():
+            text = f"{head}{_SEPARATOR}{words}"
+            if len(text) <= LINE_BUDGET:
+                return text
+    return label
+
+
+def told(advice: Advice) -> str:
+    """All of it, one rewrite a line."""
+    lines = [f"{fix.after:.2f}: {fix.proposal.title}" for fix in advice.fixes]
+    return "\n".join(["Rewrites that make it faster (code actions; results are not checked):", *lines])

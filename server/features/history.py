@@ -1,0 +1,94 @@
+"""workspace/executeCommand ``cyclelens.history``: the figures of a region since HEAD and since the document
+was opened, each with the text that had it.
+
+8.00 -> 4.00 -> 2.00
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from cyclelens.analyzer.comparisons.table import grid
+from cyclelens.analyzer.escaping import printable
+from cyclelens.analyzer.insight.work import Pace, faster
+from cyclelens.server.features.commands import known_document, region_name
+from cyclelens.server.history import Version, text_of
+from cyclelens.server.language_server import CyclelensServer
+from cyclelens.server.session import ShownRegion, Snapshot
+from cyclelens.server.tasks import TaskCancelled, TaskFailed
+from pygls.uris import to_fs_path
+
+HISTORY = "cyclelens.history"
+
+_COLUMNS = ("version", "cycles/iter", "the present one is")
+_STRIP = 4
+"""Figures in a lens: the first and the last ones."""
+
+
+class _Entry(NamedTuple):
+    label: str
+    pace: Pace
+    text: str
+
+
+def register(server: CyclelensServer) -> None:
+    """Register the command."""
+
+    @server.command(HISTORY)
+    async def history(uri: str, where: str | int) -> dict[str, Any] | None:
+        snapshot = known_document(server, uri)
+        name = region_name(snapshot, where)
+        region = next(region for region in snapshot.regions if region.result.name == name)
+        entries = _entries(server.history.of(snapshot, region))
+        try:
+            table = await server.tasks.run(snapshot, name, "committed", path=to_fs_path(uri) or "")
+        except TaskCancelled:
+            return None
+        except TaskFailed:
+            table = None
+        if table is not None and table.rows:
+            cycles = table.rows[0][1]
+            assert isinstance(cycles, float)
+            entries.insert(0, _Entry("HEAD", Pace(cycles), str(table.extra["source"])))
+        return _answer(snapshot, region, entries)
+
+
+def strip(versions: Sequence[Version]) -> str:
+    """``8.00 -> 4.00 -> 2.00``; empty for a single figure."""
+    figures = [f"{version.pace.cycles:.2f}" for version in versions]
+    if len(figures) < 2:
+        return ""
+    shown = figures if len(figures) <= _STRIP else [figures[0], "...", *figures[1 - _STRIP :]]
+    return " -> ".join(shown)
+
+
+def _entries(versions: Sequence[Version]) -> list[_Entry]:
+    names = ["opened", *(f"edit {number}" for number in range(1, len(versions)))]
+    if len(versions) > 1:
+        names[-1] = "now"
+    return [_Entry(name, version.pace, version.text) for name, version in zip(names, versions, strict=True)]
+
+
+def _answer(snapshot: Snapshot, region: ShownRegion, entries: Sequence[_Entry]) -> dict[str, Any]:
+    now = entries[-1].pace if entries else None
+    rows = [
+        (
+            entry.label,
+            entry.pace.cycles,
+            (faster(entry.pace, now) or "same") if entry is not entries[-1] else "",
+        )
+        for entry in entries
+        if now is not None
+    ]
+    title = f"History of {region.result.name}"
+    return {
+        "title": printable(title),
+        "text": printable(grid(_COLUMNS, rows) or "There is no figure yet."),
+        "columns": list(_COLUMNS),
+        "rows": [list(row) for row in rows],
+        "versions": [entry.text for entry in entries],
+        "present": text_of(snapshot, region),
+        "firstLine": region.result.first_line,
+        "lastLine": region.result.last_line,
+    }

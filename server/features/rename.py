@@ -1,0 +1,166 @@
+"""textDocument/prepareRename and rename: labels, symbols and macros in the whole file, registers within a
+region.
+
+A register keeps its widths: renaming ``rax`` to ``r8`` makes ``r8d`` of ``eax``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from cyclelens.analyzer.fixes.site import resized
+from cyclelens.analyzer.uops.registers import HIGH8, canonical, is_general_purpose, width
+from cyclelens.server import labels
+from cyclelens.server.language_server import CyclelensServer
+from cyclelens.server.session import Snapshot
+from cyclelens.server.tokens import Kind, line_tokens
+from lsprotocol import types
+from pygls.exceptions import JsonRpcInvalidParams
+
+_NAME = re.compile(r"[A-Za-z_.$][\w.$]*")
+_VECTOR = re.compile(r"[XYZ]MM(\d|[12]\d|3[01])")
+_IMPLICIT = {
+    "RAX": r"i?mul|i?div|c[wdq][dqo]e?|clt[dq]|cqto|cw[dt]l|(lods|stos|scas)\w*|cpuid|rdtscp?|xgetbv",
+    "RDX": r"i?mul|i?div|c[dq][oq]|cltd|cqto|cpuid|rdtscp?|xgetbv",
+    "RCX": r"rep\w*|loop\w*|j[er]?cxz|cpuid|rdtscp|xgetbv",
+    "RBX": r"cpuid|xlat\w*",
+    "RSI": r"rep\w*|movs[bwdq]?|lods\w*|cmps[bwdq]?",
+    "RDI": r"rep\w*|movs[bwdq]?|(stos|scas)\w*|cmps[bwdq]?",
+}
+"""Instructions that use a register without naming it, if they have less than two operands."""
+_ALWAYS_IMPLICIT = {"RAX": r"cmpxchg\w*", "RDX": r"mulx[lq]?|cmpxchg\d+b", "RBX": r"cmpxchg\d+b"}
+_BY_CL = re.compile(r"sh[lr]d?[bwlq]?|sa[lr][bwlq]?|r[co][lr][bwlq]?")
+
+
+class _Place(NamedTuple):
+    line: int
+    column: int
+    end_column: int
+    text: str
+
+
+def register(server: CyclelensServer) -> None:
+    """Register the requests."""
+
+    @server.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)
+    def prepare(params: types.PrepareRenameParams) -> types.Range | None:
+        snapshot = server.session.get(params.text_document.uri)
+        if snapshot is None:
+            return None
+        line, column = server.converter.offset(snapshot.lines, params.position)
+        found = _register_at(snapshot, line, column) or _name_at(snapshot, line, column)
+        return found and server.converter.range(snapshot.lines, found.line, found.column, found.end_column)
+
+    @server.feature(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))
+    def rename(params: types.RenameParams) -> types.WorkspaceEdit | None:
+        snapshot = server.session.get(params.text_document.uri)
+        if snapshot is None:
+            return None
+        line, column = server.converter.offset(snapshot.lines, params.position)
+        new = params.new_name.strip()
+        place = _register_at(snapshot, line, column)
+        if place is not None:
+            changes = list(_register_edits(snapshot, place, new.lstrip("%").upper()))
+        else:
+            changes = list(_name_edits(snapshot, line, column, new))
+        edits = [
+            types.TextEdit(
+                server.converter.range(snapshot.lines, each.line, each.column, each.end_column), each.text
+            )
+            for each in changes
+        ]
+        return types.WorkspaceEdit(changes={snapshot.uri: edits}) if edits else None
+
+
+def _words(snapshot: Snapshot, line: int) -> Iterator[tuple[_Place, Kind]]:
+    """The words of a line, without the percent sign of registers."""
+    text = snapshot.lines[line]
+    found, _ = line_tokens(text, False, False)
+    for token in found:
+        end = token.column + token.length
+        start = token.column + (text[token.column] == "%")
+        yield _Place(line, start, end, text[start:end]), token.kind
+
+
+def _register_at(snapshot: Snapshot, line: int, column: int) -> _Place | None:
+    """A register that can be another one, within a region."""
+    if snapshot.region_at(line) is None:
+        return None
+    for place, kind in _words(snapshot, line):
+        if kind is Kind.REGISTER and place.column - 1 <= column <= place.end_column:
+            name = canonical(place.text.upper())
+            return place if is_general_purpose(name) or _VECTOR.fullmatch(place.text.upper()) else None
+    return None
+
+
+def _name_at(snapshot: Snapshot, line: int, column: int) -> _Place | None:
+    name = labels.name_at(snapshot.lines, line, column)
+    target = labels.definition_of(snapshot.lines, name) if name else None
+    if name is None or target is None:
+        return None
+    return _Place(name.line, name.column, name.end_column, name.text)
+
+
+def _name_edits(snapshot: Snapshot, line: int, column: int, new: str) -> Iterator[_Place]:
+    name = labels.name_at(snapshot.lines, line, column)
+    target = labels.definition_of(snapshot.lines, name) if name else None
+    if target is None:
+        raise JsonRpcInvalidParams("There is nothing here that can be renamed.")
+    if not _NAME.fullmatch(new):
+        raise JsonRpcInvalidParams(f"'{new}' cannot be the name of a label.")
+    if new in labels.index(snapshot.lines):
+        raise JsonRpcInvalidParams(f"'{new}' is defined already.")
+    for each in (target, *labels.references_to(snapshot.lines, target)):
+        yield _Place(each.line, each.column, each.end_column, new)
+
+
+def _register_edits(snapshot: Snapshot, place: _Place, new: str) -> Iterator[_Place]:
+    """All uses of a register in the innermost region around a place."""
+    region = snapshot.region_at(place.line)
+    assert region is not None
+    old, target = canonical(place.text.upper()), canonical(new)
+    if is_general_purpose(old) != is_general_purpose(target) or not (
+        is_general_purpose(target) or _VECTOR.fullmatch(new)
+    ):
+        raise JsonRpcInvalidParams(f"'{new.lower()}' cannot take the place of {place.text}.")
+    if "RSP" in (old, target):
+        raise JsonRpcInvalidParams("The stack pointer cannot be another register.")
+    for line in range(region.result.first_line, region.result.last_line + 1):
+        words = list(_words(snapshot, line))
+        for word, kind in words:
+            if kind is Kind.INSTRUCTION:
+                for name in (old, target):
+                    if _uses_implicitly(name, word.text.lower(), snapshot.lines[line][word.end_column :]):
+                        raise JsonRpcInvalidParams(
+                            f"Line {line + 1} has {word.text}, which uses {name.lower()} whatever is written."
+                        )
+            if kind is not Kind.REGISTER:
+                continue
+            name = word.text.upper()
+            if canonical(name) == target != old:
+                raise JsonRpcInvalidParams(f"{new.lower()} is used in line {line + 1} of the region already.")
+            if canonical(name) == old:
+                if name in HIGH8:
+                    raise JsonRpcInvalidParams(
+                        f"Line {line + 1} has {word.text}, which no other register has."
+                    )
+                yield word._replace(text=_in_width(name, target, word.text))
+
+
+def _uses_implicitly(register: str, mnemonic: str, operands: str) -> bool:
+    """Whether an instruction takes a register whatever is written."""
+    if register == "RCX" and _BY_CL.fullmatch(mnemonic):
+        return re.search(r"\bcl\b", operands.lower()) is not None
+    pattern = _ALWAYS_IMPLICIT.get(register)
+    if pattern and re.fullmatch(pattern, mnemonic):
+        return True
+    pattern = _IMPLICIT.get(register)
+    return bool(pattern and "," not in operands and re.fullmatch(pattern, mnemonic))
+
+
+def _in_width(name: str, target: str, written: str) -> str:
+    """The register in the width of another name of it, in capitals if that is."""
+    found = resized(target, width(name)) if is_general_purpose(target) else f"{name[0]}MM{target[3:]}"
+    return found if written.isupper() else found.lower()

@@ -1,0 +1,71 @@
+"""textDocument/signatureHelp: the operands that an instruction takes, in the order of the file's syntax, and
+what each form costs.
+
+vfmadd231ps (%rdi), |     vfmadd231ps M256, YMM, YMM    2 uops p01 p23 · latency 4 to 12 · 0.50 cycles · SKL
+"""
+
+from __future__ import annotations
+
+from cyclelens.server.costs import variants
+from cyclelens.server.language_server import CyclelensServer
+from cyclelens.server.tokens import Kind, line_tokens
+from lsprotocol import types
+
+_MOST = 12
+"""Forms that are shown."""
+
+
+def register(server: CyclelensServer) -> None:
+    """Register the request."""
+
+    @server.feature(
+        types.TEXT_DOCUMENT_SIGNATURE_HELP, types.SignatureHelpOptions(trigger_characters=[" ", ","])
+    )
+    async def help(params: types.SignatureHelpParams) -> types.SignatureHelp | None:
+        snapshot = server.session.get(params.text_document.uri)
+        if snapshot is None:
+            return None
+        line, column = server.converter.offset(snapshot.lines, params.position)
+        mnemonic, operand = _typed(snapshot.lines[line][:column])
+        if not mnemonic:
+            return None
+        name = server.settings_of(snapshot)["microarchitectures"][0]
+        signatures = [
+            _signature(mnemonic, cost.operands, f"{cost.short} · {name}", snapshot.dialect == "att")
+            for cost in variants(await server.costs.of(name), mnemonic)
+            if cost.operands and len(cost.operands.split(", ")) > operand
+        ]
+        if not signatures:
+            return None
+        return types.SignatureHelp(signatures[:_MOST], active_signature=0, active_parameter=operand)
+
+
+def _typed(before: str) -> tuple[str, int]:
+    """The instruction in front of the cursor and the number of the operand that it is at; empty for any other
+    place."""
+    found, _ = line_tokens(before, False, False)
+    instructions = [token for token in found if token.kind is Kind.INSTRUCTION]
+    if not instructions or any(token.kind is Kind.COMMENT for token in found):
+        return "", 0
+    last = instructions[-1]
+    end = last.column + last.length
+    if end == len(before):
+        return "", 0
+    depth = count = 0
+    for letter in before[end:]:
+        depth += (letter in "([") - (letter in ")]")
+        count += letter == "," and not depth
+    return before[last.column : end], count
+
+
+def _signature(mnemonic: str, operands: str, cost: str, att: bool) -> types.SignatureInformation:
+    parts = operands.split(", ")
+    parts = parts[::-1] if att else parts
+    # Parameters are given by their places: several are called alike.
+    label, places = f"{mnemonic} ", []
+    for number, part in enumerate(parts):
+        label += ", " if number else ""
+        places.append((len(label), len(label) + len(part)))
+        label += part
+    parameters = [types.ParameterInformation(place) for place in places]
+    return types.SignatureInformation(label, documentation=cost, parameters=parameters)

@@ -1,0 +1,96 @@
+"""The figures that each region has had since its document was opened, with the text that had them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from cyclelens.analyzer.insight.work import Pace
+from cyclelens.server.baselines import pace_from, pace_to
+from cyclelens.server.session import ShownRegion, Snapshot
+
+MOST = 30
+"""Figures that are kept of a region: the first and the last ones."""
+
+Key = tuple[str, str]
+"""Region and microarchitecture."""
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A region as it was when it had a figure."""
+
+    pace: Pace
+    text: str
+    revision: int | None = None
+    """Of the document; None: of one that was known before the server was started again."""
+
+
+class History:
+    """By document and region. A figure that is the same to two decimals is no other one."""
+
+    def __init__(self) -> None:
+        self._documents: dict[str, dict[Key, tuple[Version, ...]]] = {}
+
+    def of(self, snapshot: Snapshot, region: ShownRegion) -> Sequence[Version]:
+        """The versions of a region, the oldest first; the last one is the present."""
+        return self._documents.get(snapshot.uri, {}).get(_key(region), ())
+
+    def answered(self, snapshot: Snapshot) -> None:
+        """An analysis of the present text arrived."""
+        known = self._documents.setdefault(snapshot.uri, {})
+        for region in snapshot.regions:
+            if region.stale or region.result.cycles is None:
+                continue
+            key = _key(region)
+            version = Version(
+                Pace(region.result.cycles, region.result.work), text_of(snapshot, region), snapshot.revision
+            )
+            versions = known.get(key, ())
+            last = versions[-1] if versions else None
+            if last is not None and last.revision == snapshot.revision:
+                # A later answer for the same text says it better.
+                versions = versions[:-1]
+                last = versions[-1] if versions else None
+            if last is not None and _same(last.pace, version.pace):
+                known[key] = (*versions[:-1], replace(last, revision=snapshot.revision))
+            else:
+                known[key] = (*versions[:1], *versions[1:][2 - MOST :], version)
+
+    def forget(self, uri: str) -> None:
+        """A document was closed; unknown ones are ignored."""
+        self._documents.pop(uri, None)
+
+    def state(self, uri: str) -> list[dict[str, Any]]:
+        """What is known of a document, as plain JSON values."""
+        return [
+            {
+                "region": region,
+                "microarchitecture": microarchitecture,
+                "versions": [{"pace": pace_to(each.pace), "text": each.text} for each in versions],
+            }
+            for (region, microarchitecture), versions in self._documents.get(uri, {}).items()
+        ]
+
+    def restore(self, uri: str, state: Sequence[Mapping[str, Any]]) -> None:
+        """Know again what ``state`` said."""
+        self._documents[uri] = {
+            (each["region"], each["microarchitecture"]): tuple(
+                Version(pace_from(version["pace"]), version["text"]) for version in each["versions"]
+            )
+            for each in state
+        }
+
+
+def text_of(snapshot: Snapshot, region: ShownRegion) -> str:
+    """The lines of a region."""
+    return "\n".join(snapshot.lines[region.result.first_line : region.result.last_line + 1])
+
+
+def _key(region: ShownRegion) -> Key:
+    return region.result.name, region.result.microarchitecture
+
+
+def _same(one: Pace, other: Pace) -> bool:
+    return f"{one.cycles:.2f}" == f"{other.cycles:.2f}" and one.work == other.work

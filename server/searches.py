@@ -1,0 +1,114 @@
+"""What is found out in the background, once everything is shown: rewrites that make regions faster, and what
+each finding costs.
+
+It has a worker process of its own, with less right to the processor than anything else: no hint waits for it.
+The next edit ends the search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from cyclelens.analyzer.fixes.proposal import Fix
+from cyclelens.analyzer.fixes.search import Advice
+from cyclelens.analyzer.model.result import AnalysisOptions
+from cyclelens.analyzer.model.source import Problem
+from cyclelens.server.jobs import Jobs, Trouble
+from cyclelens.server.results import SEARCH, Found, Job, Outcome, Searched
+from cyclelens.server.session import ShownRegion, Snapshot
+
+DELAY = 0.4
+"""Seconds without an edit after which the search begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    revision: int
+    regions: Mapping[str, Searched] = field(default_factory=dict)
+    present: frozenset[str] = frozenset()
+    """Those of which this is about the text of this revision, not an earlier one."""
+
+
+class Searches:
+    """One search for each document, and what it has found."""
+
+    def __init__(
+        self,
+        factory: str,
+        options: Callable[[Snapshot], AnalysisOptions],
+        found: Callable[[str, bool], None],
+        log: Callable[[str], None],
+    ) -> None:
+        """``found`` is called with a document of which more is known, and whether the advice changed.
+        ``log``: where errors of ours go."""
+        self.jobs = Jobs(self._answered, self._in_trouble, factory=factory, background=True)
+        self._options = options
+        self._found = found
+        self._log = log
+        self._known: dict[str, _Known] = {}
+
+    def begin(self, snapshot: Snapshot) -> None:
+        """Search in a text that was analysed; one that is searched already is left alone."""
+        known = self._known.get(snapshot.uri)
+        # Rewrites are of assembly texts.
+        if snapshot.language or (known is not None and known.revision == snapshot.revision):
+            return
+        self._known[snapshot.uri] = _Known(snapshot.revision, known.regions if known else {})
+        options = self._options(snapshot)
+
+        def job(identifier: int) -> Job:
+            return Job(identifier, snapshot.uri, snapshot.revision, snapshot.text, options, task=SEARCH)
+
+        self.jobs.submit(snapshot.uri, job, DELAY)
+
+    def stop(self, uri: str) -> None:
+        """The text has changed; what is known of its regions stays until it is known anew."""
+        self.jobs.forget(uri)
+
+    def again(self, uri: str) -> None:
+        """What was found was for other settings."""
+        self.jobs.forget(uri)
+        self._known.pop(uri, None)
+
+    def advice(self, snapshot: Snapshot, region: ShownRegion) -> Advice | None:
+        """What helps a region, as long as its figure is the same; None if nothing is known to."""
+        searched = self._of(snapshot, region)
+        return searched.advice if searched is not None and searched.advice.fixes else None
+
+    def fixes(self, snapshot: Snapshot, region: ShownRegion) -> tuple[Fix, ...]:
+        """Rewrites of this very text."""
+        known, advice = self._known.get(snapshot.uri), self.advice(snapshot, region)
+        if not known or not advice or known.revision != snapshot.revision:
+            return ()
+        return advice.fixes if region.result.name in known.present else ()
+
+    def cost(self, snapshot: Snapshot, region: ShownRegion, finding: Problem) -> float | None:
+        """What a finding costs in cycles per iteration; None as long as that is not known."""
+        searched = self._of(snapshot, region)
+        key = finding.code, finding.line - region.result.first_line
+        return None if searched is None else searched.costs.get(key)
+
+    def _of(self, snapshot: Snapshot, region: ShownRegion) -> Searched | None:
+        known = self._known.get(snapshot.uri)
+        searched = known and known.regions.get(region.result.name)
+        if not searched or region.stale or searched.cycles != region.result.cycles:
+            return None
+        return searched
+
+    def _answered(self, job: Job, outcome: Outcome) -> None:
+        known = self._known.get(job.uri)
+        if outcome.error:
+            self._log(f"The search for rewrites failed:\n{outcome.error}")
+        elif isinstance(outcome.result, Found) and known is not None and known.revision == job.revision:
+            # Regions that are not searched yet keep what was known of them.
+            new = outcome.result.regions
+            present = known.present | new.keys()
+            self._known[job.uri] = _Known(job.revision, {**known.regions, **new}, present)
+            before = {name: each.advice for name, each in known.regions.items()}
+            advised = any(str(each.advice) != str(before.get(name, "")) for name, each in new.items())
+            if advised or any(each.costs for each in new.values()):
+                self._found(job.uri, advised)
+
+    def _in_trouble(self, job: Job | None, trouble: Trouble) -> None:
+        self._log(f"The search for rewrites was given up: {trouble}.")

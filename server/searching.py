@@ -1,0 +1,83 @@
+"""The task of the worker that searches for rewrites and prices, one region after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from cyclelens.analyzer.api import Analyzer
+from cyclelens.analyzer.facts.store import FactsStore
+from cyclelens.analyzer.fixes.search import Advice, search
+from cyclelens.analyzer.fixes.site import words_around
+from cyclelens.analyzer.model.result import Analysis, RegionAnalysis
+from cyclelens.server.results import Found, Job, Searched
+
+MOST_REGIONS = 40
+"""Of a file with more, the first ones are searched."""
+_AROUND = 3
+"""Lines above and below a region that a rewrite may touch."""
+Key = tuple[str, str]
+
+
+class Searcher:
+    """Remembers what it has found of the regions of the last texts."""
+
+    def __init__(self, store: FactsStore) -> None:
+        self._analyzer = Analyzer(store)
+        self._known: dict[Key, tuple[tuple[object, ...], int, Searched]] = {}
+        """By document and region: what the result depends on, the region's first line, and the result."""
+
+    def run(self, job: Job, cancel: Callable[[], bool]) -> Iterator[Found | None]:
+        """What is found, better from one to the next; None says that the search goes on."""
+        options = replace(job.options, prices=True, quick=False)
+        analysis = self._analyzer.analyze(job.text, options, cancel)
+        yield None
+        regions = [region for region in analysis.regions if region.predictions][:MOST_REGIONS]
+        names = {(job.uri, region.region.name) for region in regions}
+        self._known = {key: known for key, known in self._known.items() if key[0] != job.uri or key in names}
+        for region in regions:
+            yield from self._search(job, analysis, region, cancel)
+
+    def _search(
+        self, job: Job, analysis: Analysis, region: RegionAnalysis, cancel: Callable[[], bool]
+    ) -> Iterator[Found | None]:
+        place, prediction = region.region, region.predictions[0]
+        key = job.uri, place.name
+        state = _state(tuple(job.text.split("\n")), region)
+        known = self._known.get(key)
+        if known is not None and known[0] == state:
+            lines = place.first_line - known[1]
+            self._known[key] = state, place.first_line, known[2].moved(lines)
+            yield Found({place.name: self._known[key][2]})
+            return
+        cycles = prediction.cycles_per_iteration
+        found = Searched(cycles, Advice(place.name, cycles), _costs(region))
+        yield Found({place.name: found})
+        for advice in search(self._analyzer, job.text, job.options, analysis.dialect, region, cancel):
+            if advice is None:
+                yield None
+                continue
+            found = replace(found, advice=advice)
+            yield Found({place.name: found})
+        self._known[key] = state, place.first_line, found
+
+
+def _state(lines: tuple[str, ...], region: RegionAnalysis) -> tuple[object, ...]:
+    """All that the rewrites of a region depend on: its figure, its text with what stands right above and
+    below it, and the words of the function around it."""
+    place = region.region
+    first, last = place.first_line, place.last_line
+    text = lines[max(first - _AROUND, 0) : last + 1 + _AROUND]
+    return region.predictions, text, words_around(lines, first, last)
+
+
+def _costs(region: RegionAnalysis) -> dict[tuple[str, int], float]:
+    """Of several findings of one kind on a line, the largest."""
+    costs: dict[tuple[str, int], float] = {}
+    for finding in region.findings:
+        statement = region.region.lines[region.instruction_lines[finding.instruction]]
+        own = finding.microarchitecture in ("", region.predictions[0].microarchitecture)
+        if finding.cost is not None and own:
+            key = finding.code, statement.line - region.region.first_line
+            costs[key] = max(finding.cost, costs.get(key, 0.0))
+    return costs

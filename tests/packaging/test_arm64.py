@@ -1,0 +1,81 @@
+"""On arm64 there is no Keystone and no wheel of ours: other assemblers encode, and the figures are the same.
+
+The processor is emulated (dev/arm64): Python and all packages are those of arm64. The assembler is one of
+this machine, as it would be one for x86-64 there.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "examples" / "dot_product.s"
+BLOCKS = "6605341249ffcf\n480fafc3\n4801c04801d8\nf30f58c1\nc5f458c2\n"
+MAIN = "import sys; from cyclelens.analyzer.cli import main; sys.exit(main(sys.argv[1:]))"
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The packages as their names say, with nothing that is compiled."""
+    run = subprocess.run(
+        [ROOT / "dev/arm64", "-c", "import platform; print(platform.machine())"],
+        capture_output=True,
+        text=True,
+    )
+    if run.returncode == 125:
+        pytest.skip(run.stderr.strip())
+    assert run.stdout == "aarch64\n", run.stderr
+    folder = tmp_path_factory.mktemp("sources")
+    for name in ("analyzer", "data"):
+        compiled = shutil.ignore_patterns("__pycache__", "*.so", "*.pyd", "cyclelens-harness")
+        shutil.copytree(ROOT / name, folder / "cyclelens" / name, ignore=compiled)
+    return folder
+
+
+def emulated(
+    sources: Path, *arguments: str | Path, programs: Path | None = None, text: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """Runs Python there. With ``programs`` that folder alone is searched for assemblers."""
+    environment = {**os.environ, "PYTHONPATH": str(sources)}
+    if programs:
+        environment["CYCLELENS_PATH_OF_TEST"] = str(programs)
+    set_path = (
+        "import os; os.environ['PATH'] = os.environ.get('CYCLELENS_PATH_OF_TEST', os.environ['PATH']); "
+    )
+    return subprocess.run(
+        [ROOT / "dev/arm64", "-P", "-c", set_path + MAIN, *arguments],
+        env=environment,
+        capture_output=True,
+        text=True,
+        input=text,
+    )
+
+
+def here(*arguments: str | Path, text: str = "") -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", MAIN, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, input=text)
+
+
+def test_machine_code_has_the_same_figures(sources: Path) -> None:
+    arguments = ("predict", "--arch", "SKL", "--mode", "unroll")
+    found = emulated(sources, *arguments, text=BLOCKS)
+    assert found.returncode == 0, found.stderr
+    assert found.stdout.count("\n") == 6
+    assert found.stdout == here(*arguments, text=BLOCKS).stdout
+
+
+@pytest.mark.parametrize(("program", "name"), [("as", "x86_64-linux-gnu-as"), ("clang", "clang")])
+def test_text_is_encoded_by_another_assembler(sources: Path, tmp_path: Path, program: str, name: str) -> None:
+    """Debian calls GNU as for x86-64 so on other machines; `as` would be the wrong one there."""
+    path = shutil.which(program)
+    if path is None:
+        pytest.skip(f"there is no {program}")
+    (tmp_path / name).symlink_to(path)
+    found = emulated(sources, "analyze", EXAMPLE, programs=tmp_path)
+    assert found.returncode == 0, found.stdout + found.stderr
+    assert "4.00 cycles/iter on SKL" in found.stdout
+    assert found.stdout == here("analyze", EXAMPLE).stdout

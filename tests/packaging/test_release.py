@@ -1,0 +1,73 @@
+"""What a release rests on: its tag, its workflows, its locked versions."""
+
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+import release_version
+
+ROOT = Path(__file__).parents[2]
+WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A tree of version 1.2.3, ready for its release."""
+    (tmp_path / "editors/vscode").mkdir(parents=True)
+    (tmp_path / "pyproject.toml").write_text('[project]\nversion = "1.2.3"\n')
+    (tmp_path / "editors/vscode/package.json").write_text(json.dumps({"version": "1.2.3"}))
+    (tmp_path / "CHANGELOG.md").write_text("# Changelog\n\n## 1.2.3\n")
+    return tmp_path
+
+
+def test_the_tag_of_the_version_is_released(tree: Path) -> None:
+    assert release_version.objections("v1.2.3", tree) == []
+
+
+@pytest.mark.parametrize("tag", ["v1.2.4", "1.2.3", "v1.2.3-rc1"])
+def test_another_tag_is_not(tree: Path, tag: str) -> None:
+    (objection,) = release_version.objections(tag, tree)
+    assert tag in objection
+    assert "1.2.3" in objection
+
+
+def test_extension_and_changelog_belong_to_the_release(tree: Path) -> None:
+    (tree / "editors/vscode/package.json").write_text(json.dumps({"version": "1.2.2"}))
+    (tree / "CHANGELOG.md").write_text("# Changelog\n\n## Unreleased\n")
+    objections = " ".join(release_version.objections("v1.2.3", tree))
+    assert "package.json" in objections
+    assert "CHANGELOG.md" in objections
+
+
+def test_the_extension_has_the_version_of_the_server() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert json.loads((ROOT / "editors/vscode/package.json").read_text())["version"] == project["version"]
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.name)
+def test_actions_are_pinned_by_hash(workflow: Path) -> None:
+    """A tag can be moved to other code by whoever owns the action."""
+    used = re.findall(r"uses: (\S+)", workflow.read_text())
+    assert used
+    assert [one for one in used if not re.search(r"@[0-9a-f]{40}$|^\./", one)] == []
+
+
+def test_every_direct_package_of_development_is_locked() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    asked = [
+        *project["dependencies"],
+        *(each for name in ("test", "dev", "plots", "llvm") for each in extras[name]),
+    ]
+    names = {re.split(r"[\[<>=;~! ]", each, maxsplit=1)[0].lower() for each in asked}
+    locked = set(re.findall(r"^([\w.-]+)==", (ROOT / "dev/locks/development.txt").read_text(), re.MULTILINE))
+    assert names - locked == set()
+
+
+def test_the_tools_of_a_release_are_locked_by_hash() -> None:
+    lines = (ROOT / "dev/locks/release.txt").read_text()
+    pins = re.findall(r"^[\w.-]+==.*$", lines, re.MULTILINE)
+    assert pins
+    assert [pin for pin in pins if not pin.endswith("\\")] == []

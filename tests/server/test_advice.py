@@ -1,0 +1,140 @@
+"""What the search in the background brings to the editor: advice, rewrites, and prices of findings."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+from editor import TIMEOUT, Editor, make_client, with_code_actions
+from kernels import KERNELS
+from lsprotocol import types
+from pytest_lsp import ClientServerConfig
+
+SERVER = [sys.executable, "-m", "cyclelens.analyzer.cli", "lsp"]
+TEXT = KERNELS["dot product of two chained FMAs"].text
+MARKER = TEXT.split("\n").index("# cyclelens-begin loop")
+INDEXED = """\
+# cyclelens-begin dot
+.L1:
+    vmovups (%rdi,%rax), %ymm1
+    vfmadd231ps (%rsi,%rax), %ymm1, %ymm0
+    add $32, %rax
+    cmp %rdx, %rax
+    jne .L1
+# cyclelens-end
+# cyclelens-begin lcp mode=unroll
+    add $0x1234, %ax
+    dec %r14
+# cyclelens-end
+"""
+
+
+@pytest_asyncio.fixture
+async def editor() -> AsyncIterator[Editor]:
+    client = await ClientServerConfig(server_command=SERVER, client_factory=make_client).start()
+    yield Editor(client)
+    await client.shutdown_session()
+    await client.stop()
+
+
+async def label(editor: Editor, line: int, part: str) -> str:
+    """The label of a line, once it has a part."""
+    async with asyncio.timeout(TIMEOUT):
+        while part not in (found := (await editor.labels()).get(line, "")):
+            await asyncio.sleep(0.05)
+    return found
+
+
+async def rewrite(editor: Editor, line: int, words: str) -> types.CodeAction:
+    async with asyncio.timeout(TIMEOUT):
+        while True:
+            for action in await editor.actions(line):
+                if words in action.title:
+                    return action
+            await asyncio.sleep(0.05)
+
+
+@pytest.mark.asyncio
+async def test_one_accumulator_becomes_four_by_code_actions_alone(editor: Editor) -> None:
+    await editor.start(with_code_actions())
+    await editor.open(TEXT)
+    assert (await editor.labels())[MARKER].startswith("8.00 cycles/iter · SKL")
+    found = await label(editor, MARKER, "four: 2.00")
+    assert found == "8.00 cycles/iter · two accumulators: 4.00, four: 2.00"
+    action = await rewrite(editor, MARKER + 3, "in two registers")
+    assert "8.00 -> 4.00, 50 % faster" in action.title
+    editor.apply(action)
+    await editor.analysed()
+    first = editor.text.split("\n").index("# cyclelens-begin loop")
+    assert (await editor.labels())[first].startswith("8.00 -> 4.00, 50 % faster")
+    action = await rewrite(editor, first + 3, "4.00 -> 2.00, 50 % faster")
+    editor.apply(action)
+    await editor.analysed()
+    first = editor.text.split("\n").index("# cyclelens-begin loop")
+    # Twice the work in the same time.
+    shown = (await editor.labels())[first]
+    assert shown.startswith("8.00 -> 4.00, 75 % faster per byte"), shown
+
+
+@pytest.mark.asyncio
+async def test_an_edit_of_the_region_ends_its_advice_and_another_one_moves_it(editor: Editor) -> None:
+    await editor.start(with_code_actions())
+    await editor.open(TEXT)
+    await label(editor, MARKER, "four: 2.00")
+    editor.type(0, 0, "# a comment\n")
+    await editor.analysed()
+    assert "four: 2.00" in (await editor.labels())[MARKER + 1], "the region is what it was"
+    action = await rewrite(editor, MARKER + 1, "in two registers")
+    lines = [edit.range.start.line for edit in action.edit.changes[editor.uri]]
+    assert min(lines) == MARKER + 1 - 1, "in front of the alignment, one line further down"
+    editor.replace_line(MARKER + 5, "    vfmadd231ps (%rsi), %ymm1, %ymm5")
+    await editor.analysed()
+    assert "accumulators" not in (await editor.labels())[MARKER + 1]
+
+
+@pytest.mark.asyncio
+async def test_findings_have_prices_and_worthless_ones_are_one_line(editor: Editor) -> None:
+    await editor.start()
+    await editor.open(INDEXED)
+    assert (3, "unlamination") in [(line, code) for line, code in await editor.codes()]
+
+    def priced() -> bool:
+        found = {item.code: item.message for item in editor.client.published[editor.uri].diagnostics}
+        return "no-cost" in found and "It costs" in found["lcp-stall"]
+
+    await editor.until(priced)
+    found = {item.code: item for item in editor.client.published[editor.uri].diagnostics}
+    assert found.keys() == {"no-cost", "lcp-stall"}
+    folded = found["no-cost"]
+    assert folded.message == "1 finding costs 0.00 cycles per iteration here: unlamination (line 4)."
+    assert folded.range.start.line == 0 and folded.severity == types.DiagnosticSeverity.Hint
+    assert "It costs 2.43 cycles per iteration here." in found["lcp-stall"].message
+
+
+@pytest.mark.asyncio
+async def test_a_setting_ends_the_search(editor: Editor) -> None:
+    editor.client.set_configuration({"advice": False}, section="cyclelens")
+    await editor.start(with_code_actions())
+    await editor.open(TEXT)
+    await editor.complete()
+    await asyncio.sleep(1.5)
+    assert (await editor.labels())[MARKER].startswith("8.00 cycles/iter · SKL")
+    assert not [each for each in await editor.actions(MARKER) if "registers" in each.title]
+
+
+@pytest.mark.asyncio
+async def test_a_client_that_shows_previews_gets_rewrites_to_confirm(editor: Editor) -> None:
+    able = with_code_actions()
+    able.workspace.workspace_edit = types.WorkspaceEditClientCapabilities(
+        document_changes=True, change_annotation_support=types.ChangeAnnotationsSupportOptions()
+    )
+    await editor.start(able)
+    await editor.open(TEXT)
+    action = await rewrite(editor, MARKER, "in four registers")
+    (annotation,) = action.edit.change_annotations.values()
+    assert annotation.needs_confirmation
+    assert annotation.label == "loop: 8.00 -> 2.00, 75 % faster"
+    assert "not checked" in annotation.description

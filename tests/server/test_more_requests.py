@@ -1,0 +1,149 @@
+"""Requests beside those of every keystroke: rename, signature help, pulled diagnostics, tooltips of hints."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+from editor import Editor, make_client, small_capabilities
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+from pytest_lsp import ClientServerConfig
+
+SERVER = [sys.executable, "-m", "cyclelens.analyzer.cli", "lsp"]
+TEXT = """\
+# cyclelens-begin sum
+.Lsum:
+    mov (%rdi), %eax   # rax
+    add $0x1234, %ax
+    add %rax, %rbx
+    dec %rcx
+    jnz .Lsum
+# cyclelens-end
+    mov %rax, %rdx
+    jmp .Lsum
+"""
+
+
+@pytest_asyncio.fixture
+async def editor() -> AsyncIterator[Editor]:
+    client = await ClientServerConfig(server_command=SERVER, client_factory=make_client).start()
+    yield Editor(client)
+    await client.shutdown_session()
+    await client.stop()
+
+
+async def renamed(editor: Editor, line: int, character: int, new: str) -> str:
+    """The text after a rename."""
+    document = types.TextDocumentIdentifier(editor.uri)
+    place = types.Position(line, character)
+    prepared = await editor.client.text_document_prepare_rename_async(
+        types.PrepareRenameParams(document, place)
+    )
+    assert prepared is not None
+    edit = await editor.client.text_document_rename_async(
+        types.RenameParams(text_document=document, position=place, new_name=new)
+    )
+    editor.apply(types.CodeAction("rename", edit=edit))
+    return editor.text
+
+
+@pytest.mark.asyncio
+async def test_labels_are_renamed_in_the_file_and_registers_in_their_region(editor: Editor) -> None:
+    await editor.start()
+    await editor.open(TEXT)
+    assert await renamed(editor, 6, 10, ".Lloop") == TEXT.replace(".Lsum", ".Lloop")
+    await editor.analysed()
+    text = await renamed(editor, 4, 10, "r9")
+    assert text.split("\n")[2:5] == [
+        "    mov (%rdi), %r9d   # rax",
+        "    add $0x1234, %r9w",
+        "    add %r9, %rbx",
+    ]
+    assert "mov %rax, %rdx" in text, "outside of the region"
+    await editor.analysed()
+    for new, reason in (
+        ("rdi", "rdi is used in line 3"),
+        ("ymm1", "cannot take the place"),
+        ("rsp", "stack pointer"),
+    ):
+        with pytest.raises(JsonRpcException, match=reason):
+            await renamed(editor, 4, 10, new)
+    with pytest.raises(JsonRpcException, match="cannot be the name"):
+        await renamed(editor, 6, 10, "1 2")
+
+
+@pytest.mark.asyncio
+async def test_a_register_that_an_instruction_uses_by_itself_stays(editor: Editor) -> None:
+    await editor.start()
+    await editor.open("# cyclelens-begin x\n mov %rsi, %rax\n mul %rdi\n shl %cl, %rdi\n# cyclelens-end\n")
+    with pytest.raises(JsonRpcException, match="mul, which uses rax"):
+        await renamed(editor, 1, 12, "r8")
+    with pytest.raises(JsonRpcException, match="uses rdx"):
+        await renamed(editor, 1, 6, "rdx")
+    with pytest.raises(JsonRpcException, match="uses rcx"):
+        await renamed(editor, 3, 6, "r8")
+    assert "mov %r9, %rax" in await renamed(editor, 1, 6, "r9")
+
+
+@pytest.mark.asyncio
+async def test_signature_help_has_the_operands_in_the_order_of_the_file(editor: Editor) -> None:
+    await editor.start()
+    await editor.open("# cyclelens-begin x\n vfmadd231ps (%rdi,%rax), \n# cyclelens-end\n")
+    document = types.TextDocumentIdentifier(editor.uri)
+
+    async def help(character: int) -> types.SignatureHelp | None:
+        request = types.SignatureHelpParams(document, types.Position(1, character))
+        return await editor.client.text_document_signature_help_async(request)
+
+    found = await help(26)
+    assert found.active_parameter == 1
+    labels = [each.label for each in found.signatures]
+    assert "vfmadd231ps M256, YMM, YMM" in labels
+    memory = found.signatures[labels.index("vfmadd231ps M256, YMM, YMM")]
+    assert "SKL" in memory.documentation and "latency" in memory.documentation
+    assert [memory.label[slice(*each.label)] for each in memory.parameters] == ["M256", "YMM", "YMM"]
+    assert await help(5) is None, "the instruction itself is completed"
+
+
+def pulling() -> types.ClientCapabilities:
+    able = small_capabilities()
+    able.text_document.diagnostic = types.DiagnosticClientCapabilities()
+    able.workspace.diagnostics = types.DiagnosticWorkspaceClientCapabilities(refresh_support=True)
+    return able
+
+
+@pytest.mark.asyncio
+async def test_diagnostics_are_pulled_by_clients_that_do(editor: Editor) -> None:
+    editor.client.set_configuration({"advice": False}, section="cyclelens")
+    await editor.start(pulling())
+    editor.send_open(TEXT.replace("add %rax", "addd %rax"))
+    document = types.TextDocumentIdentifier(editor.uri)
+    first = await editor.client.text_document_diagnostic_async(types.DocumentDiagnosticParams(document))
+    assert [each.code for each in first.items] == ["unsupported-instruction"]
+    request = types.DocumentDiagnosticParams(document, previous_result_id=first.result_id)
+    again = await editor.client.text_document_diagnostic_async(request)
+    assert again.kind == "unchanged"
+    editor.replace_line(4, "    add %rax, %rbx")
+    mended = await editor.client.text_document_diagnostic_async(request)
+    assert "unsupported-instruction" not in [each.code for each in mended.items]
+    assert editor.uri not in editor.client.published, "nothing is shown twice"
+
+
+@pytest.mark.asyncio
+async def test_tooltips_of_hints_come_when_they_are_asked_for(editor: Editor) -> None:
+    able = small_capabilities()
+    able.text_document.inlay_hint = types.InlayHintClientCapabilities(
+        resolve_support=types.ClientInlayHintResolveOptions(["tooltip"])
+    )
+    await editor.start(able)
+    await editor.open(TEXT)
+    hint = (await editor.hints())[0]
+    assert hint.tooltip is None
+    resolved = await editor.client.inlay_hint_resolve_async(hint)
+    assert "cycles per iteration" in resolved.tooltip
+    editor.type(0, 0, "# new\n")
+    await editor.analysed()
+    assert (await editor.client.inlay_hint_resolve_async(hint)).tooltip is None, "of another text"

@@ -1,0 +1,250 @@
+"""C, C++ and Rust files in an editor: figures at their lines, from the compiler that the project names."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import sys
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from cyclelens.analyzer.compiling.background import CannotCompileError, GivenUp, Objects
+from cyclelens.analyzer.compiling.projects import NoCommandError, command_for
+from editor import Editor, make_client
+from pytest_lsp import ClientServerConfig
+
+SERVER = [sys.executable, "-m", "cyclelens.analyzer.cli", "lsp"]
+DOT = """\
+#include <immintrin.h>
+#include "step.h"
+float dot(const float *a, const float *b, long n) {
+    __m128 s = _mm_setzero_ps();
+    for (long i = 0; i < n; i += STEP) {
+        __m128 x = _mm_loadu_ps(a + i);
+        s = _mm_add_ps(s, _mm_mul_ps(x, _mm_loadu_ps(b + i)));
+    }
+    return _mm_cvtss_f32(s);
+}
+"""
+LOOP, SUM = 4, 6
+"""Lines of the loop and of what it waits for."""
+RUST = """\
+#[no_mangle]
+pub fn chain(values: &[u64]) -> u64 {
+    let mut total = 1;
+    for value in values {
+        total = (total * value) ^ 5;
+    }
+    total
+}
+"""
+
+
+def needs(program: str) -> pytest.MarkDecorator:
+    return pytest.mark.skipif(shutil.which(program) is None, reason=f"{program} is not installed")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A folder with a C file and what compiles it."""
+    (tmp_path / "src").mkdir(exist_ok=True)
+    (tmp_path / "src" / "dot.c").write_text(DOT)
+    (tmp_path / "src" / "step.h").write_text("#define STEP 4\n")
+    (tmp_path / "build").mkdir()
+    entry = {"directory": str(tmp_path), "file": "src/dot.c", "command": "gcc -O2 -c src/dot.c -o x/dot.o"}
+    (tmp_path / "build" / "compile_commands.json").write_text(json.dumps([entry]))
+    return tmp_path
+
+
+@pytest.fixture
+def crate(tmp_path: Path) -> Path:
+    (tmp_path / "src").mkdir(exist_ok=True)
+    (tmp_path / "Cargo.toml").write_text('[package]\nname = "chain"\nversion = "0.1.0"\nedition = "2021"\n')
+    (tmp_path / "src" / "lib.rs").write_text(RUST)
+    return tmp_path
+
+
+@pytest_asyncio.fixture
+async def editor() -> AsyncIterator[Editor]:
+    client = await ClientServerConfig(server_command=SERVER, client_factory=make_client).start()
+    yield Editor(client)
+    await client.shutdown_session()
+    await client.stop()
+
+
+async def labels_with(editor: Editor, line: int, words: str) -> str:
+    """What stands on a line, as soon as it has these words."""
+    async with asyncio.timeout(60):
+        while words not in (found := (await editor.labels()).get(line, "")):
+            await asyncio.sleep(0.05)
+    return found
+
+
+async def start(editor: Editor, file: Path, **settings: Any) -> None:
+    """Open a file in its folder, which need not be a workspace of more."""
+    editor.client.set_configuration({"allowExternalPrograms": True, **settings}, section="cyclelens")
+    editor.uri = file.as_uri()
+    await editor.start(folder=file.parent.parent)
+    editor.send_open(file.read_text())
+
+
+@needs("gcc")
+@pytest.mark.asyncio
+async def test_figures_stand_at_the_lines_and_follow_what_is_typed(editor: Editor, project: Path) -> None:
+    await start(editor, project / "src" / "dot.c")
+    await labels_with(editor, LOOP, "4.00 cycles/iter · SKL · latency-bound")
+    assert await labels_with(editor, SUM, "chain +4")
+    text = editor.text.split("\n")[SUM]
+    editor.replace_line(SUM, text.replace("_mm_add_ps(s, ", "_mm_add_ps(_mm_add_ps(s, s), "))
+    await labels_with(editor, LOOP, "4.00 -> 8.00, 100 % slower")
+    assert (project / "src" / "dot.c").read_text() == DOT
+
+
+@needs("gcc")
+@pytest.mark.asyncio
+async def test_a_hover_says_what_became_of_the_line(editor: Editor, project: Path) -> None:
+    await start(editor, project / "src" / "dot.c", timeoutMs=60_000)
+    await labels_with(editor, LOOP, "cycles/iter")
+    await editor.complete()
+    card = await editor.hover(SUM, 15)
+    assert "mulps" in card
+    assert "addps" in card
+    assert "chain +4" in card
+    titles = [lens.command.title for lens in await editor.lenses() if lens.command]
+    assert "Timeline" in titles
+    name = (await editor.lenses())[1].command.arguments[1]  # type: ignore[union-attr,index]
+    table = await editor.run("cyclelens.compare", name)
+    assert {row[0]: row[1] for row in table["rows"]}["HSW"] == 3.0
+
+
+@needs("gcc")
+@pytest.mark.asyncio
+async def test_what_does_not_compile_keeps_the_last_figures(editor: Editor, project: Path) -> None:
+    await start(editor, project / "src" / "dot.c")
+    await labels_with(editor, LOOP, "cycles/iter")
+    editor.type(SUM, 8, "nonsense ")
+    assert "4.00 cycles/iter" in await labels_with(editor, LOOP, "(stale)")
+    await editor.analysed()
+    (shown,) = editor.client.published[editor.uri].diagnostics
+    assert shown.code == "not-compiled"
+    assert "nonsense" in shown.message
+    editor.type(SUM, 8, "", delete=len("nonsense "))
+    async with asyncio.timeout(60):
+        while "(stale)" in (await editor.labels()).get(LOOP, "(stale)"):
+            await asyncio.sleep(0.05)
+
+
+@needs("gcc")
+@pytest.mark.asyncio
+@pytest.mark.parametrize("settings", [{"allowExternalPrograms": False}, {"sources": False}])
+async def test_no_compiler_runs_without_leave(editor: Editor, project: Path, settings: Any) -> None:
+    (project / "gcc").write_text(f"#!/bin/sh\ntouch {project}/ran\nexec gcc $@\n")
+    (project / "gcc").chmod(0o755)
+    database = project / "build" / "compile_commands.json"
+    database.write_text(database.read_text().replace('"gcc ', f'"{project}/gcc '))
+    await start(editor, project / "src" / "dot.c", **settings)
+    await asyncio.sleep(2)
+    assert await editor.labels() == {}
+    assert not (project / "ran").exists()
+    # The same file, with leave.
+    editor.client.set_configuration({"sources": True, "allowExternalPrograms": True}, section="cyclelens")
+    editor.changed_settings()
+    await labels_with(editor, LOOP, "4.00 cycles/iter")
+    assert (project / "ran").exists()
+
+
+@needs("gcc")
+@pytest.mark.asyncio
+async def test_a_file_that_nobody_compiles_has_no_figures_and_no_complaint(
+    editor: Editor, project: Path
+) -> None:
+    other = project / "src" / "other.c"
+    other.write_text(DOT)
+    await start(editor, other)
+    await editor.analysed()
+    assert await editor.labels() == {}
+    assert editor.client.published[editor.uri].diagnostics == ()
+
+
+@needs("cargo")
+@pytest.mark.asyncio
+async def test_a_crate_is_compiled_as_it_is_saved(editor: Editor, crate: Path) -> None:
+    file = crate / "src" / "lib.rs"
+    await start(editor, file)
+    await labels_with(editor, 3, "4.00 cycles/iter · SKL · latency-bound")
+    text = editor.text.split("\n")[4]
+    editor.replace_line(4, text.replace("total * value", "total * value * value"))
+    assert "4.00 cycles/iter" in await labels_with(editor, 3, "(stale)")
+    file.write_text(editor.text)
+    editor.save()
+    await labels_with(editor, 3, "7.00 cycles/iter")
+
+
+@needs("gcc")
+def test_objects_are_kept_until_something_that_was_read_changes(project: Path) -> None:
+    file = str(project / "src" / "dot.c")
+    (project / "count").write_text("")
+    (project / "gcc").write_text(f'#!/bin/sh\necho >>{project}/count\nexec gcc "$@"\n')
+    (project / "gcc").chmod(0o755)
+    database = project / "build" / "compile_commands.json"
+    database.write_text(database.read_text().replace('"gcc ', f'"{project}/gcc '))
+    command = command_for(file, [str(project)])
+    objects = Objects()
+
+    def runs(text: str) -> int:
+        assert objects.object_of(command, text, lambda: False).startswith(b"\x7fELF")
+        return len((project / "count").read_text())
+
+    assert [runs(DOT), runs(DOT)] == [1, 1]
+    assert [runs(DOT + "\n"), runs(DOT)] == [2, 2]
+    (project / "src" / "step.h").write_text("#define STEP 8\n")
+    assert [runs(DOT), runs(DOT)] == [3, 3]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="it is about processes of Unix")
+def test_a_compiler_that_nobody_waits_for_is_ended_with_all_that_it_started(project: Path) -> None:
+    (project / "gcc").write_text(f"#!/bin/sh\nsleep 1234 &\necho $! >{project}/pid\nwait\n")
+    (project / "gcc").chmod(0o755)
+    database = project / "build" / "compile_commands.json"
+    database.write_text(database.read_text().replace('"gcc ', f'"{project}/gcc '))
+    command = command_for(str(project / "src" / "dot.c"), [str(project)])
+    started = project / "pid"
+    with pytest.raises(GivenUp):
+        Objects().object_of(command, DOT, lambda: started.exists() and started.read_text().endswith("\n"))
+    sleeper = Path("/proc") / started.read_text().strip() / "cmdline"
+    limit = time.monotonic() + 10
+    while sleeper.exists() and b"1234" in sleeper.read_bytes():
+        assert time.monotonic() < limit
+        time.sleep(0.05)
+
+
+def test_who_says_how_a_file_is_compiled(project: Path, crate: Path) -> None:
+    folders = [str(project)]
+    assert command_for(str(project / "src" / "dot.c"), folders).word == "src/dot.c"
+    library = command_for(str(crate / "src" / "lib.rs"), folders)
+    assert library.words[-1] == "--lib"
+    (crate / "src" / "bin").mkdir()
+    tool = command_for(str(crate / "src" / "bin" / "tool.rs"), folders)
+    assert tool.words[-2:] == ("--bin", "tool")
+    with pytest.raises(NoCommandError, match="does not list"):
+        command_for(str(project / "src" / "none.c"), folders)
+    # Nothing outside of the workspace says anything.
+    with pytest.raises(NoCommandError, match=r"no compile_commands\.json"):
+        command_for(str(project / "src" / "dot.c"), [str(project / "src")])
+    (project / "build" / "compile_commands.json").write_text("[{")
+    with pytest.raises(NoCommandError, match="cannot be read"):
+        command_for(str(project / "src" / "dot.c"), folders)
+
+
+def test_a_compiler_that_is_none_is_named(project: Path) -> None:
+    database = project / "build" / "compile_commands.json"
+    database.write_text(database.read_text().replace("gcc ", "no-such-thing "))
+    command = command_for(str(project / "src" / "dot.c"), [str(project)])
+    with pytest.raises(CannotCompileError, match="'no-such-thing' is no compiler"):
+        Objects().object_of(command, DOT, lambda: False)

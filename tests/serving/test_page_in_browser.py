@@ -1,0 +1,167 @@
+"""The page of ``cyclelens serve`` in a real browser, used by mouse and keyboard."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import real_editors
+import workbench
+from workbench import SCREENSHOTS, wait
+
+PROGRAM = Path(sys.executable).with_name("cyclelens")
+CHAIN = """.loop:
+    imul rax, rax
+    add  rbx, rax
+    dec  r15
+    jnz  .loop
+"""
+"""What somebody has in the clipboard: Intel syntax, no markers."""
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    with workbench.browser(real_editors.installed("vscode")) as program:
+        yield program
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    with subprocess.Popen([PROGRAM, "serve", "--port", "0"], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        found = re.search(r"http://127\.0\.0\.1:\d+/", process.stdout.readline())
+        assert found
+        yield found[0]
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=30) == 0
+
+
+@pytest.fixture
+def window(chromium: Any, address: str, request: pytest.FixtureRequest) -> Iterator[Any]:
+    """A window with the page that fails the test if a script fails or anything is asked of anybody else."""
+    context = chromium.new_context(
+        viewport={"width": 1400, "height": 820}, permissions=["clipboard-read", "clipboard-write"]
+    )
+    opened = context.new_page()
+    troubles: list[str] = []
+    opened.on("pageerror", lambda error: troubles.append(str(error)))
+    opened.on(
+        "console",
+        # A question that was overtaken is answered with 409, which browsers list.
+        lambda said: troubles.append(said.text) if said.type == "error" and "409" not in said.text else None,
+    )
+    opened.on(
+        "request",
+        lambda asked: None if asked.url.startswith((address, "data:")) else troubles.append(asked.url),
+    )
+    opened.goto(address)
+    yield opened
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    opened.screenshot(path=SCREENSHOTS / f"page-{request.node.name.removeprefix('test_')}.png")
+    context.close()
+    assert troubles == []
+
+
+def figure(window: Any, words: str) -> None:
+    wait(words, lambda: words in window.inner_text("#figure:not(.waiting)", timeout=60_000))
+
+
+def write(window: Any, text: str) -> None:
+    """Select all and paste."""
+    window.click(".cm-content")
+    window.keyboard.press("Control+a")
+    window.evaluate("text => navigator.clipboard.writeText(text)", text)
+    window.keyboard.press("Control+v")
+
+
+def hints(window: Any) -> list[str]:
+    found: list[str] = window.eval_on_selector_all(".cm-hint", "all => all.map(one => one.textContent)")
+    return found
+
+
+def test_a_kernel_is_pasted_and_its_figure_read(window: Any) -> None:
+    figure(window, "4.00 cycles/iter · SKL · latency-bound")
+    write(window, CHAIN)
+    figure(window, "3.00 cycles/iter")
+    assert "chain +3" in " ".join(hints(window))
+    report = window.frame_locator("#view iframe")
+    report.locator(".headline", has_text="3.00 cycles/iter").wait_for()
+    report.locator(".timeline canvas").first.wait_for()
+    report.locator("tr[data-row]", has_text="imul").click()
+    wait("the line", lambda: "imul" in window.inner_text(".cm-activeLine"))
+
+
+def test_figures_follow_the_typing(window: Any) -> None:
+    figure(window, "4.00 cycles/iter")
+    window.click(".cm-line:has-text('vfmadd231ps')")
+    window.keyboard.press("End")
+    window.keyboard.type("\n    vaddps %ymm0, %ymm0, %ymm0")
+    figure(window, "8.00 cycles/iter")
+    window.keyboard.type("\n    vaddpz %ymm0")
+    wait("the problem", lambda: "vaddpz" in window.inner_text("#problems"))
+    assert window.locator(".cm-lintRange-error").count() == 1
+
+
+def test_another_cpu_is_chosen_from_the_table(window: Any) -> None:
+    figure(window, "4.00 cycles/iter · SKL")
+    window.click("text=All CPUs")
+    window.locator("tr[data-cpu=ZEN5]").wait_for()
+    assert window.locator("tr[data-cpu]").count() > 20
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    window.screenshot(path=SCREENSHOTS / "page-cpus.png")
+    window.click("tr[data-cpu=HSW]")
+    figure(window, "5.00 cycles/iter · HSW")
+    assert window.input_value("#microarchitectures") == "HSW"
+    window.select_option("#microarchitectures", "ZEN5")
+    figure(window, "ZEN5")
+
+
+def test_a_link_holds_the_text_and_the_choices(window: Any) -> None:
+    write(window, CHAIN)
+    figure(window, "3.00 cycles/iter")
+    window.select_option("#microarchitectures", "ICL")
+    figure(window, "ICL")
+    window.click("#share")
+    window.wait_for_selector("text=Copied")
+    link = window.evaluate("() => navigator.clipboard.readText()")
+    other = window.context.new_page()
+    other.goto(link)
+    figure(other, "3.00 cycles/iter · ICL")
+    assert "imul rax, rax" in other.inner_text(".cm-content")
+    assert other.input_value("#microarchitectures") == "ICL"
+    other.goto(link.partition("#")[0] + "#1.broken")
+    other.reload()
+    wait("the reason", lambda: "link cannot be read" in other.inner_text("#figure"))
+
+
+def test_a_rewrite_is_applied(window: Any) -> None:
+    window.select_option("#examples", "16-bit constant: the predecoder")
+    figure(window, "3.44 cycles/iter")
+    window.click("text=Rewrites")
+    window.locator(".rewrite").first.wait_for()
+    window.locator(".rewrite button").first.click()
+    figure(window, "1.01 cycles/iter")
+
+
+def test_straight_code_is_taken_for_a_region_by_a_button(window: Any) -> None:
+    write(window, "imul %rcx, %rax\nadd %rax, %rdx\n")
+    wait("the button", lambda: window.locator("#figure button").count() == 1)
+    window.click("#figure button")
+    figure(window, "3.00 cycles/iter")
+
+
+def test_what_the_text_says_is_never_markup(window: Any) -> None:
+    write(
+        window,
+        "# cyclelens-begin <img/src=x/onerror=alert(1)>\nnop # <script>alert(1)</script>\n# cyclelens-end\n",
+    )
+    figure(window, "cycles/iter")
+    window.click("text=All CPUs")
+    window.locator("tr[data-cpu=SKL]").wait_for()
+    assert window.locator("body script, img[src]").count() == 0
