@@ -63,6 +63,8 @@ def compare(folder: Path, options: argparse.Namespace) -> None:
     assembly, one_assembly = folder / "blocks.s", folder / "one.s"
     blocks = write_for_peer(blocks, assembly, cpu)
     print(f"{description}, {len(blocks)} of them known to llvm-mca\n")
+    if not blocks:
+        raise SystemExit(f"this llvm-mca knows none of them on {cpu}: --mcpu={cpu} may need a newer LLVM")
     code, one_code = folder / "blocks.hex", folder / "one.hex"
     code.write_text("\n".join(blocks) + "\n")
     one_code.write_text(blocks[0] + "\n")

@@ -30,7 +30,7 @@ find_python() {
 # inputs: all that an install depends on. The stages are compiled, so their sources belong to it: an editable
 # install goes on using what was compiled from an older text.
 inputs() {
-    (cd "$root" && cat pyproject.toml setup.py $(find analyzer/simulator -name "*.py" -o -name "*.pxd" | LC_ALL=C sort) $(find analyzer/measuring/native -name "*.[ch]" | LC_ALL=C sort))
+    (cd "$root" && cat pyproject.toml setup.py dev/locks/development.txt $(find analyzer/simulator -name "*.py" -o -name "*.pxd" | LC_ALL=C sort) $(find analyzer/measuring/native -name "*.[ch]" | LC_ALL=C sort))
 }
 
 # prepare: an editable install with all extras, made again only when its inputs changed.
@@ -51,7 +51,7 @@ prepare() {
         "$root/.venv/bin/python" "$root/dev/declarations.py" >&2
         wanted="$root $(inputs | sha256sum)"
         "$root/.venv/bin/python" -m pip install --quiet --disable-pip-version-check \
-            --editable "$root[test,dev,plots,llvm]" >&2
+            --constraint "$root/dev/locks/development.txt" --editable "$root[test,dev,plots,llvm]" >&2
         # As pip does for what it copies: commands start in half the time where Python may not write bytecode.
         "$root/.venv/bin/python" -m compileall -q "$root/analyzer" "$root/server" "$root/data" || true
         echo "$wanted" >"$stamp"

@@ -15,6 +15,8 @@ ELSEWHERE = {
     "README.md": "index.md",
     "ARCHITECTURE.md": "ARCHITECTURE.md",
     "CHANGELOG.md": "CHANGELOG.md",
+    "CONTRIBUTING.md": "CONTRIBUTING.md",
+    "CODE_OF_CONDUCT.md": "CODE_OF_CONDUCT.md",
     "THIRD-PARTY.md": "THIRD-PARTY.md",
     "data/SOURCES.md": "SOURCES.md",
     "benchmarks/README.md": "benchmarks.md",

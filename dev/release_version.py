@@ -1,0 +1,38 @@
+"""Whether a tag may become a release: it is the version that pyproject.toml and the extension name, and the
+changelog has a chapter on it.
+
+    python3 dev/release_version.py v0.1.0
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+
+
+def objections(tag: str, root: Path = ROOT) -> list[str]:
+    """Why this tag is no release of the tree at ``root``; empty if it is one."""
+    version = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]["version"]
+    extension = json.loads((root / "editors/vscode/package.json").read_text("utf-8"))["version"]
+    found = []
+    if tag != f"v{version}":
+        found.append(f"the tag is {tag}, the version in pyproject.toml {version}")
+    if extension != version:
+        found.append(
+            f"the version in editors/vscode/package.json is {extension}, in pyproject.toml {version}"
+        )
+    if f"\n## {version}" not in (root / "CHANGELOG.md").read_text("utf-8"):
+        found.append(f"CHANGELOG.md has no chapter ## {version}")
+    return found
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    problems = objections(sys.argv[1])
+    if problems:
+        sys.exit("\n".join(problems))
