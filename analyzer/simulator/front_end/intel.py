@@ -61,6 +61,7 @@ class MiteDsbLsd(FrontEnd):
         self._dsb.start()
         self._lsd.start()
         self._stack_engine.start()
+        self._decoder.end = self._last_before_dsb()
         self._after_microcode = NONE
         """Instruction whose microcode interrupts the DSB."""
         self.lsd_unroll = self._lsd.unroll
@@ -141,16 +142,17 @@ class MiteDsbLsd(FrontEnd):
 
     def _after_decoder(self) -> None:
         """MITE to DSB behind the last instruction of a round (S2)."""
-        program = self._program
-        i = self._decoder.last_decoded
-        if (
-            i == program.key_instruction
-            and self._layout.cached[0]
-            and (program.i_branch[i] or program.i_first[i])
-        ):
+        if self._decoder.last_decoded == self._decoder.end != NONE:
             self.source = DSB
             if not self._microcode.busy():
                 self._shortage.note(DSB_SWITCH)
+
+    def _last_before_dsb(self) -> int:
+        """The last instruction of a round, if what follows it is cached; NONE otherwise (S2)."""
+        program = self._program
+        last = program.key_instruction
+        switches = self._layout.cached[0] and (program.i_branch[last] or program.i_first[last])
+        return last if switches else NONE
 
     def _after_dsb(self, instruction: int) -> None:
         """DSB to MITE where the following code is not cached (S3)."""
