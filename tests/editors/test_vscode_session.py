@@ -339,14 +339,19 @@ def test_c_with_intrinsics_has_figures_at_its_lines(code: Workbench) -> None:
 
 @pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is not installed")
 def test_rust_has_figures_at_its_lines_when_it_is_saved(code: Workbench) -> None:
+
+    def figure_at(line: int) -> str:
+        found = re.search(r"[\d.]+ cycles/iter · SKL · latency-bound", code.line(line))
+        return found[0] if found else ""
+
     code.open("lib.rs")
-    # rustc unrolls as it likes: the ratio of the figures is known.
-    wait("the figure", lambda: ".00 cycles/iter · SKL · latency-bound" in code.line(4))
+    # rustc unrolls and reassociates as it likes: known is that the figure changes.
+    before = wait("the figure", lambda: figure_at(4))
     code.go(5)
     code.press("End")
     code.type("\ntotal *= value;")
     code.press("Control+s")
-    wait("the change", lambda: "75 % slower" in code.line(4))
+    wait("the change", lambda: figure_at(4) not in ("", before))
     code.screenshot("vscode-rust")
 
 
@@ -354,17 +359,17 @@ def test_the_figure_in_the_status_bar_is_clicked_to_choose_another_cpu(code: Wor
     code.open("dot_product.s")
     wait("the figure", lambda: "SKL" in code.status())
     code.click('.statusbar-item[id^="cyclelens"]', "SKL")
-    code.choose("Choose another CPU")
+    code.choose("Choose another CPU", last=False)
     code.choose("HSW")
     wait("the figure of the other CPU", lambda: code.status() == "5.00 cycles/iter · HSW")
     code.click('.statusbar-item[id^="cyclelens"]', "HSW")
-    code.choose("Choose another CPU")
+    code.choose("Choose another CPU", last=False)
     code.choose("SNB")
     wait("the CPU that has no such instruction", lambda: code.status() == "no figure · SNB")
     wait("the hint", lambda: "SNB has no FMA" in code.line(13))
     # The window stays open for the tests behind.
     code.click('.statusbar-item[id^="cyclelens"]', "SNB")
-    code.choose("Choose another CPU")
+    code.choose("Choose another CPU", last=False)
     code.choose("SKL")
     wait("the figure again", lambda: code.status().endswith("SKL"))
 

@@ -173,6 +173,9 @@ class Workbench:
 
     def choose(self, text: str, last: bool = True) -> None:
         """Choose from the list that is open; ``last``: nothing else is asked after it."""
+        # A list that follows another one takes its field over; that of commands begins with ">".
+        field = self.page.locator(".quick-input-widget input").first
+        wait("the list", lambda: field.input_value() in ("", ">"))
         self._enter(text, f'.quick-input-list .monaco-list-row.focused[aria-label^="{text}"]', last)
 
     def _enter(self, text: str, row: str = ".quick-input-widget input", last: bool = True) -> None:

@@ -25,6 +25,7 @@ cdef class Decoder:
     cdef bint _branch_ends
     cdef bint _fusible_on_last
     cdef int _stall
+    cdef public int end
     cdef public int last_decoded
     cdef void tick(self, int cycle) noexcept
     cdef bint _has_next(self, int cycle) noexcept

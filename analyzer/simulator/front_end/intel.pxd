@@ -49,5 +49,6 @@ cdef class MiteDsbLsd(FrontEnd):
     cdef int outline(self) noexcept
     cdef void _from_code(self, int cycle) noexcept
     cdef void _after_decoder(self) noexcept
+    cdef int _last_before_dsb(self) noexcept
     cdef void _after_dsb(self, int instruction) noexcept
     cdef void _note_uncached(self) noexcept
