@@ -31,8 +31,8 @@ class Decoder:
         self._fusible_on_last = microarchitecture.fusible_on_last_decoder
         self._stall = microarchitecture.mite_to_ms_stall
         self.end = NONE
-        """Instruction behind which another source delivers, NONE if there is none: nothing is decoded behind it in
-        the same cycle."""
+        """Instruction behind which another source delivers; NONE if there is none. It ends the
+        decoding of its cycle."""
         self.last_decoded = NONE
         """Instruction decoded last in the latest cycle, NONE if there was none."""
 
@@ -72,7 +72,8 @@ class Decoder:
             if program.i_complex[i]:
                 slots = min(slots, program.i_simple_decoders[i])
             decoded += 1
-            if i == self.end or slots <= 0 or (self._branch_ends and (program.i_branch[i] or program.i_first[i])):
+            ends = self._branch_ends and (program.i_branch[i] or program.i_first[i])
+            if ends or i == self.end or slots <= 0:
                 break
         if self._has_next(cycle):
             self._shortage.note(DECODER)
