@@ -46,12 +46,13 @@ _WITHOUT: Mapping[str, Callable[[InstructionTemplate], InstructionTemplate]] = {
 
 
 def priced(experiment: Experiment, findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """The findings of a prediction, with prices where it is known how to do without them, and those alone."""
+    """The findings of a prediction, with prices where it is known how to do without them. A finding that says its
+    price keeps it."""
     base: float | None = None
     result = []
     for number, finding in enumerate(findings):
         change = _WITHOUT.get(finding.code)
-        if change is None or number >= _MOST:
+        if change is None or finding.cost is not None or number >= _MOST:
             result.append(finding)
             continue
         try:

@@ -352,6 +352,8 @@ def test_an_object_may_lie_where_the_alignment_of_its_section_lets_it(
     assert "2.50 cycles/iter (3.00 at 2 of 4 positions) on SKL" in shown
     assert "2.50 at 16, 48; 3.00 at 0, 32 bytes into a 64-byte line" in shown
     assert "JCC erratum at 2 of 4 positions (0, 32 bytes into a line)" in shown
+    # One price, that of the positions that it hits.
+    assert "costs up to 0.50 cycles per iteration" in shown and "costs 0.00" not in shown
 
 
 def test_a_file_that_gnu_as_assembles_has_the_positions_of_its_object(

@@ -139,6 +139,7 @@ def test_the_erratum_is_reported_where_it_may_strike_and_costs_something() -> No
     assert (finding.code, finding.severity) == ("jcc-erratum", "warning")
     assert "at 1 of 4 positions (0 bytes into a line)" in finding.message
     assert "1.00 cycles per iteration" in finding.message
+    assert finding.cost == 1.00
     assert finding.label == "JCC erratum at 1 of 4"
     harmless = replace(loop, positions=(Position(0, 2.0, hit), *loop.positions[1:]))
     assert find(harmless) == ()

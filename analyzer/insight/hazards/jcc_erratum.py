@@ -54,6 +54,7 @@ def find(prediction: Prediction) -> Iterator[Finding]:
             ),
             label=label if likely else "",
             microarchitecture=prediction.microarchitecture,
+            cost=cost,
         )
 
 
