@@ -102,7 +102,7 @@ def _complain(message: object) -> None:
 def _dispatch(arguments: list[str]) -> int:
     if arguments and not arguments[0].startswith("-"):
         name, rest = arguments[0], arguments[1:]
-        if name in SIMULATING and sys.stderr.isatty():
+        if name in SIMULATING:
             _note_if_uncompiled()
         if name in COMMANDS:
             return COMMANDS[name][0](rest)
