@@ -14,9 +14,11 @@ from typing import NamedTuple
 
 from cyclelens.analyzer.insight.dependencies import dependencies
 from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.analyzer.model.result import Input, Prediction, Scheduling, Trace, TraceRow
+from cyclelens.analyzer.model.result import Buffer, Input, Prediction, Scheduling, Trace, TraceRow
 
 _LEAST_ROUNDS = 3
+_SLOTS_TAKEN = ("", "issue group")
+"""Refusals of a cycle whose issue slots others took, or all of them that could be used."""
 
 
 class Wait(NamedTuple):
@@ -40,17 +42,13 @@ class Edge(NamedTuple):
     consumer: int
 
 
-@dataclass(frozen=True, slots=True)
-class Occupancy:
-    """How full a buffer is at the start of every cycle."""
+class Occupancy(NamedTuple):
+    """How full a buffer is: instructions in the IQ, front-end uops in the IDQ, unfused uops in a scheduler,
+    fused uops in the ROB."""
 
-    name: str
-    """``IQ`` (instructions), ``IDQ`` (front-end uops), ``RS`` (unfused uops; of several schedulers each, as
-    ``RS integer``), ``ROB`` (fused uops)."""
-    size: int
-    stalls_above: int
-    """With more in it, nothing more is taken in."""
+    buffer: Buffer
     counts: tuple[int, ...]
+    """At the start of every cycle."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +147,7 @@ class _History:
         self.scheduling = trace.scheduling or (Scheduling(),) * len(trace.rows)
         self.refusals = trace.refusals
         self.unfinished = trace.unfinished
+        self.buffers = trace.buffers
         self.never = trace.cycles
         """Stands for the cycle of events that never came."""
         self.ports: dict[str, dict[int, int]] = {port: {} for port in self.model.units.names}
@@ -215,35 +214,33 @@ class _History:
                 stay(queue, row.predecoded, row.removed_from_iq)
             if row.kind == "sync" or (row.kind == "uop" and row.fused_uop == 0 and row.uop == 0):
                 stay(idq, row.added_to_idq, row.issued)
-        model = self.model
         span = range(cycles)
-        if any(queue):
-            size = model.instruction_queue_size
-            yield Occupancy("IQ", size, size - model.predecode_width, tuple(accumulate(queue[:cycles])))
-        if any(idq):
-            counts = tuple(accumulate(idq[:cycles]))
-            yield Occupancy("IDQ", model.idq_size, model.idq_size - model.dsb_width, counts)
-        if self.scheduler_of:
-            yield from self._schedulers(span)
-        else:
-            size = model.reservation_station_size
-            yield Occupancy("RS", size, size - model.issue_width, tuple(map(self.in_rs, span)))
-        size = model.reorder_buffer_size
-        yield Occupancy("ROB", size, size - model.issue_width, tuple(map(self.in_rob, span)))
+        for buffer in self.buffers:
+            match buffer.name:
+                case "IQ":
+                    if any(queue):
+                        yield Occupancy(buffer, tuple(accumulate(queue[:cycles])))
+                case "IDQ":
+                    if any(idq):
+                        yield Occupancy(buffer, tuple(accumulate(idq[:cycles])))
+                case "RS":
+                    yield Occupancy(buffer, tuple(map(self.in_rs, span)))
+                case "ROB":
+                    yield Occupancy(buffer, tuple(map(self.in_rob, span)))
+                case name:
+                    if counts := self._in_one_of_several(name, span):
+                        yield Occupancy(buffer, counts)
 
-    def _schedulers(self, span: range) -> Iterator[Occupancy]:
-        """Each of several schedulers; those that the code never uses are left out."""
-        for scheduler, size in zip(self.model.schedulers, self.model.scheduler_sizes, strict=True):
-            own = [
-                number
-                for number in self.in_scheduler
-                if self.scheduler_of.get(self.rows[number].port) == scheduler.buffer
-            ]
-            entered = [self.rows[number].issued or 0 for number in own]
-            left = sorted(self._time(self.rows[number].dispatched) for number in own)
-            counts = tuple(bisect_left(entered, cycle) - bisect_left(left, cycle) for cycle in span)
-            if own:
-                yield Occupancy(scheduler.buffer, size, size - 1, counts)
+    def _in_one_of_several(self, scheduler: str, span: range) -> tuple[int, ...]:
+        """Uops in one of several schedulers by cycle; nothing for one that the code never uses."""
+        own = [
+            number
+            for number in self.in_scheduler
+            if self.scheduler_of.get(self.rows[number].port) == scheduler
+        ]
+        entered = [self.rows[number].issued or 0 for number in own]
+        left = sorted(self._time(self.rows[number].dispatched) for number in own)
+        return tuple(bisect_left(entered, cycle) - bisect_left(left, cycle) for cycle in span) if own else ()
 
     # -- waiting ---------------------------------------------------------------------------------------------
 
@@ -288,10 +285,9 @@ class _History:
         refusal = self.refusals[cycle]
         if refusal.full:
             return "full", refusal.uop, refusal.what
-        before = bisect_left(self.issued, cycle + 1) - 1
-        if before >= 0 and self.issued[before] == cycle:
-            return "slots", self.groups[before], ""
-        return "renamer", None, ""
+        if refusal.what not in _SLOTS_TAKEN:
+            return "renamer", None, ""
+        return "slots", self.groups[bisect_left(self.issued, cycle + 1) - 1], ""
 
     def _before_ready(self, number: int, issued: int, ready: int) -> Iterator[Wait]:
         recorded = self.scheduling[number]

@@ -81,6 +81,16 @@ class Refusal(NamedTuple):
     """The row of the uop that caused it; None where that was the front end."""
 
 
+class Buffer(NamedTuple):
+    """A queue or buffer of the core, as the stage in front of it sees it."""
+
+    name: str
+    """``IQ``, ``IDQ``, ``RS`` (of several schedulers each, as ``RS integer``), ``ROB``."""
+    size: int
+    stalls_above: int
+    """With more in it, that stage takes nothing more in."""
+
+
 @dataclass(frozen=True, slots=True)
 class Trace:
     """Rows in program order, round by round."""
@@ -98,6 +108,8 @@ class Trace:
     """By cycle why issue slots stayed empty."""
     unfinished: tuple[int | None, ...] = ()
     """By cycle the row of the uop that kept others from retiring; None if only the width did, or nothing."""
+    buffers: tuple[Buffer, ...] = ()
+    """Those that the core has, in the order in which uops pass through them."""
 
 
 class FailedForward(NamedTuple):

@@ -91,7 +91,12 @@ def _data(region: RegionAnalysis, prediction: Prediction) -> dict[str, Any]:
         "busy": [[shares.get(port, 0.0), pressure.get(port, 0.0)] for port in ports],
         "lanes": [sorted(drawn.ports[port].items()) for port in ports],
         "occupancy": [
-            {"name": words.part(one.name), "size": one.size, "full": one.stalls_above, "counts": one.counts}
+            {
+                "name": words.part(one.buffer.name),
+                "size": one.buffer.size,
+                "full": one.buffer.stalls_above,
+                "counts": one.counts,
+            }
             for one in drawn.occupancy
         ],
     }

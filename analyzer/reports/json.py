@@ -314,5 +314,7 @@ def _trace(prediction: Prediction, trace: Trace) -> dict[str, Any]:
         "inputs": [[[known(one.producer), one.value, one.ready] for one in read] for read in drawn.inputs],
         "waits": [[[*wait._replace(uop=known(wait.uop))] for wait in waits] for waits in drawn.waits],
         "chain": [list(edge) for edge in sorted(drawn.chain)],
-        "occupancy": {one.name: {"size": one.size, "counts": list(one.counts)} for one in drawn.occupancy},
+        "occupancy": {
+            one.buffer.name: {"size": one.buffer.size, "counts": list(one.counts)} for one in drawn.occupancy
+        },
     }

@@ -252,17 +252,21 @@ def _feet(
     yield heading, [(0, len(heading), "heading")]
     for one in shown.occupancy:
         counts = one.counts[cycles.start : cycles.stop]
-        levels = [min(one.size, count) for count in counts]
-        bar = "".join(_LEVELS[-(-level * (len(_LEVELS) - 1) // one.size)] for level in levels)
-        most = f"{max(counts, default=0)} of {one.size}"
+        size = one.buffer.size
+        levels = [min(size, count) for count in counts]
+        bar = "".join(_LEVELS[-(-level * (len(_LEVELS) - 1) // size)] for level in levels)
+        most = f"{max(counts, default=0)} of {size}"
         full = []
         position = _PICTURE
-        for stalls, group in groupby(counts, key=lambda count: count > one.stalls_above):
+        for stalls, group in groupby(counts, key=lambda count: count > one.buffer.stalls_above):
             length = len(list(group))
             if stalls:
                 full.append((position, position + length, "full"))
             position += length
-        yield f"{'':>5}  {words.part(one.name):<{_LABEL_WIDTH}}  {most:>{_PORTS_WIDTH}}  {bar}".rstrip(), full
+        yield (
+            f"{'':>5}  {words.part(one.buffer.name):<{_LABEL_WIDTH}}  {most:>{_PORTS_WIDTH}}  {bar}".rstrip(),
+            full,
+        )
 
 
 def _events(row: TraceRow) -> Iterator[tuple[int, int]]:

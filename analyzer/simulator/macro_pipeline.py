@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import ModelOptions
+from cyclelens.analyzer.model.result import Buffer
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.simulator.back_end.age_scheduler import AgeScheduler, StoreCommit
 from cyclelens.analyzer.simulator.back_end.emulator import Emulator
@@ -83,6 +84,10 @@ class MacroPipeline(Clock):
         self.scheduler.tick(cycle)
         self.renamer.tick(cycle)
         self.front_end.tick(cycle)
+
+    def buffers(self) -> tuple[Buffer, ...]:
+        """What uops pass through, in order."""
+        return (*self.front_end.buffers(), *self.renamer.buffers())
 
     def between_instructions(self) -> bool:
         """Whether the state of the moment can be recorded: the pages that lines were read through are not."""

@@ -58,6 +58,7 @@ def simulate(
         lsd_unroll=pipeline.front_end.lsd_unroll,
         trace=trace,
         trace_rounds=trace_rounds,
+        buffers=pipeline.buffers() if trace else (),
         details=details,
     )
     if account:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import ModelOptions
+from cyclelens.analyzer.model.result import Buffer
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.simulator import policies
 from cyclelens.analyzer.simulator.back_end.binding import Binding
@@ -124,6 +125,10 @@ class UopPipeline(Clock):
         self.binding.tick()
         self.scheduler.tick(cycle)
         self.front_end.tick(cycle)
+
+    def buffers(self) -> tuple[Buffer, ...]:
+        """What uops pass through, in order."""
+        return (*self.front_end.buffers(), *self.entries.buffers(), self.reorder_buffer.buffer())
 
     def between_instructions(self) -> bool:
         """Whether the state of the moment can be recorded."""

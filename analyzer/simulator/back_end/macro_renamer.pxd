@@ -57,6 +57,7 @@ cdef class MacroRenamer:
     cdef PairQueue _entries
     cdef int _width
     cdef int _rob_size
+    cdef tuple _names
     cdef int _schedulers
     cdef int[::1] _turns
     cdef int[::1] _sizes

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from cyclelens.analyzer.model.macro_ops import MacroOpRules
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.result import Buffer
 from cyclelens.analyzer.model.units import Role
 from cyclelens.analyzer.model.uops import Trait
 from cyclelens.analyzer.simulator.back_end.emulator import Emulator
@@ -81,6 +82,7 @@ class MacroRenamer:
         self._rob_size = microarchitecture.reorder_buffer_size
         units = microarchitecture.units
         sizes = microarchitecture.scheduler_sizes
+        self._names: tuple[str, ...] = tuple([each.buffer for each in microarchitecture.schedulers])
         self._schedulers = len(sizes)
         self._turns = ints(_KINDS)
         """Of schedulers in which equally few uops of a kind wait, this one is taken, or the next one."""
@@ -431,6 +433,13 @@ class MacroRenamer:
         self.write_key[self.writes] = key
         self.write_value[self.writes] = value
         self.writes += 1
+
+    def buffers(self) -> tuple[Buffer, ...]:
+        """All schedulers and the reorder buffer, as dispatch fills them."""
+        schedulers = [
+            Buffer(name, size, size - _ROOM) for name, size in zip(self._names, self._sizes, strict=True)
+        ]
+        return (*schedulers, Buffer("ROB", self._rob_size, self._rob_size - 1))
 
     def record(self, state: Record) -> None:
         """Its part of the pipeline's state."""

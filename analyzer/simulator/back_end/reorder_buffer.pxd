@@ -24,7 +24,7 @@ cdef class ReorderBuffer:
     cdef PairQueue _issued
     cdef CommitRule _commit
     cdef int _size
-    cdef int _issue_width
+    cdef int _limit
     cdef int _retire_width
     cdef int _issued_long_ago
     cdef public PairQueue entries
@@ -39,7 +39,7 @@ cdef class ReorderBuffer:
             self.grow(2 * (self.last_round + 16))
     cdef int grow(self, int rounds) except -1
     cdef inline bint full(self) noexcept:
-        return self.entries.count + self._issue_width > self._size
+        return self.entries.count > self._limit
     cdef int next_retirement(self, int cycle) noexcept
     cdef void tick(self, int cycle) noexcept
     cdef int repeat(self, int first_round, int period_rounds, int period_cycles, int min_rounds, int min_cycles) except? -1

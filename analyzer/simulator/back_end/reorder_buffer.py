@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.result import Buffer
 from cyclelens.analyzer.simulator.back_end.commit_rule import CommitRule
 from cyclelens.analyzer.simulator.tables.arrays import Record, grown, ints
 from cyclelens.analyzer.simulator.tables.columns import Columns
@@ -31,7 +32,7 @@ class ReorderBuffer:
         self._issued = queues.issued
         self._commit = commit
         self._size = microarchitecture.reorder_buffer_size
-        self._issue_width = microarchitecture.issue_width
+        self._limit = self._size - microarchitecture.issue_width
         self._retire_width = microarchitecture.retire_width
         self._issued_long_ago = microarchitecture.issue_to_dispatch_delay + 2
         """Cycles since the issue after which what a uop still waits for alone decides when it is ready."""
@@ -69,7 +70,11 @@ class ReorderBuffer:
 
     def full(self) -> bool:
         """No room for a whole issue group."""
-        return self.entries.count + self._issue_width > self._size
+        return self.entries.count > self._limit
+
+    def buffer(self) -> Buffer:
+        """It takes whole issue groups."""
+        return Buffer("ROB", self._size, self._limit)
 
     def next_retirement(self, cycle: int) -> int:
         """The next cycle in which a fused uop retires, NONE if that is not known yet."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cyclelens.analyzer.model.result import Buffer
 from cyclelens.analyzer.simulator.tables.arrays import Record
 
 
@@ -29,6 +30,10 @@ class FrontEnd:
     def outline(self) -> int:
         """A number that differs wherever the state is likely to."""
         return 0
+
+    def buffers(self) -> tuple[Buffer, ...]:
+        """Those that end with the IDQ, in order."""
+        return ()
 
     def placement(self) -> bytes:
         """What a run depends on of where the code lies: blocks of the same instructions with the same answer

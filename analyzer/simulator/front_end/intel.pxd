@@ -39,6 +39,7 @@ cdef class MiteDsbLsd(FrontEnd):
     cdef Lsd _lsd
     cdef StackEngine _stack_engine
     cdef int _lsd_rest
+    cdef int _idq_size
     cdef int _idq_limit
     cdef int _after_microcode
     cdef public int source

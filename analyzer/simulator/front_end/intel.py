@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.result import Buffer
 from cyclelens.analyzer.simulator.front_end.code_fetch import CodeFetch
 from cyclelens.analyzer.simulator.front_end.decoder import Decoder
 from cyclelens.analyzer.simulator.front_end.dsb import Dsb
@@ -50,6 +51,7 @@ class MiteDsbLsd(FrontEnd):
         self._lsd = Lsd(columns, microarchitecture, layout, queues)
         self._stack_engine = StackEngine(columns, microarchitecture, queues)
         self._lsd_rest = 0 if microarchitecture.lsd_has_borders else microarchitecture.issue_width
+        self._idq_size = microarchitecture.idq_size
         self._idq_limit = microarchitecture.idq_size - microarchitecture.dsb_width
 
     def start(self) -> None:
@@ -108,6 +110,10 @@ class MiteDsbLsd(FrontEnd):
     def outline(self) -> int:
         """A number that differs wherever the state is likely to."""
         return (self._queues.instructions.count << 16) ^ self._stack_engine.offset
+
+    def buffers(self) -> tuple[Buffer, ...]:
+        """Instruction queue and IDQ."""
+        return (self._predecoder.buffer(), Buffer("IDQ", self._idq_size, self._idq_limit))
 
     def placement(self) -> bytes:
         """Addresses within lines, and what is cached."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.result import Buffer
 from cyclelens.analyzer.simulator.front_end.front_end import FrontEnd
 from cyclelens.analyzer.simulator.tables.arrays import Record
 from cyclelens.analyzer.simulator.tables.columns import Columns
@@ -76,6 +77,10 @@ class OpCache(FrontEnd):
             state.add(self.wait)
         else:
             state.add(self.fetched - self._columns.address_of(self.instance))
+
+    def buffers(self) -> tuple[Buffer, ...]:
+        """The op queue."""
+        return (Buffer("IDQ", self._idq_size, self._idq_size - 1),)
 
     def placement(self) -> bytes:
         """Every place may cut a loop into other windows; straight-line code meets them all."""

@@ -19,6 +19,7 @@ cdef class Predecoder:
     cdef int _width
     cdef int _block_bytes
     cdef int _queue_size
+    cdef int _queue_limit
     cdef int _delay
     cdef int _penalty
     cdef int[::1] _group

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.result import Buffer
 from cyclelens.analyzer.simulator.tables.arrays import Record, ints
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import NONE
@@ -21,6 +22,7 @@ class Predecoder:
         self._width = microarchitecture.predecode_width
         self._block_bytes = microarchitecture.predecode_block_bytes
         self._queue_size = microarchitecture.instruction_queue_size
+        self._queue_limit = self._queue_size - self._width
         self._delay = microarchitecture.predecode_to_decode_delay
         self._penalty = microarchitecture.length_changing_prefix_penalty
         self._group = ints(self._width)
@@ -42,7 +44,7 @@ class Predecoder:
             self.stall == 0
             and self.group_count == 0
             and (self._blocks.count > 0 or self.partial != NONE)
-            and self._instructions.count + self._width <= self._queue_size
+            and self._instructions.count <= self._queue_limit
             and not self._collect()
         ):
             return
@@ -55,6 +57,10 @@ class Predecoder:
         else:
             self.stall -= 1
             self._shortage.stall(cycle, self._prefixed)
+
+    def buffer(self) -> Buffer:
+        """The instruction queue."""
+        return Buffer("IQ", self._queue_size, self._queue_limit)
 
     def record(self, state: Record) -> None:
         """Its part of the pipeline's state, with the instruction queue that it fills."""

@@ -18,6 +18,7 @@ cdef class SimpleFrontEnd(FrontEnd):
     cdef PairQueue _idq
     cdef StackEngine _stack_engine
     cdef int _width
+    cdef int _idq_size
     cdef int _instance
     cdef int start(self) except -1
     cdef bint rests(self) noexcept

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.result import Buffer
 from cyclelens.analyzer.simulator.front_end.front_end import FrontEnd
 from cyclelens.analyzer.simulator.front_end.stack_engine import StackEngine
 from cyclelens.analyzer.simulator.tables.columns import Columns
@@ -22,6 +23,7 @@ class SimpleFrontEnd(FrontEnd):
         self._idq = queues.idq
         self._stack_engine = StackEngine(columns, microarchitecture, queues)
         self._width = microarchitecture.issue_width
+        self._idq_size = microarchitecture.idq_size
 
     def start(self) -> None:
         """At the beginning of the code."""
@@ -32,6 +34,10 @@ class SimpleFrontEnd(FrontEnd):
     def rests(self) -> bool:
         """The IDQ holds an issue group."""
         return self._idq.count >= self._width
+
+    def buffers(self) -> tuple[Buffer, ...]:
+        """The IDQ."""
+        return (Buffer("IDQ", self._idq_size, self._width - 1),)
 
     def tick(self, cycle: int) -> None:
         """Deliver groups until there are enough uops for a cycle's issue."""

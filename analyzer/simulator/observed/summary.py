@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.model.result import Input, Refusal, Scheduling, Simulation, Trace, TraceRow
+from cyclelens.analyzer.model.result import Buffer, Input, Refusal, Scheduling, Simulation, Trace, TraceRow
 from cyclelens.analyzer.model.units import Units
 from cyclelens.analyzer.simulator.observed.tally import Tally
 from cyclelens.analyzer.simulator.tables.columns import Columns
@@ -39,6 +39,7 @@ def summarize(
     lsd_unroll: int,
     trace: bool,
     trace_rounds: int | None,
+    buffers: tuple[Buffer, ...],
     details: bool,
 ) -> Simulation:
     """The figures of a finished run. ``window`` are the first and last relevant round."""
@@ -60,12 +61,17 @@ def summarize(
         failed_forwards=tally.failed_forwards() if tally else (),
         busiest_port=tally.busiest_port() if tally else 0.0,
         lsd_unroll=lsd_unroll,
-        trace=_trace(columns, microarchitecture, last, cycles, trace_rounds) if trace else None,
+        trace=_trace(columns, microarchitecture, last, cycles, trace_rounds, buffers) if trace else None,
     )
 
 
 def _trace(
-    columns: Columns, core: Microarchitecture, last_round: int, cycles: int, first_rounds: int | None
+    columns: Columns,
+    core: Microarchitecture,
+    last_round: int,
+    cycles: int,
+    first_rounds: int | None,
+    buffers: tuple[Buffer, ...],
 ) -> Trace:
     """Everything about the rounds up to the last relevant one; of the first rounds alone only the events."""
     units = core.units
@@ -83,6 +89,7 @@ def _trace(
         later=tuple(rows[end:]),
         refusals=tuple(_refusals(columns, core, by_uop, cycles)),
         unfinished=tuple(by_uop.get(columns.unfinished[cycle]) for cycle in range(cycles)),
+        buffers=buffers,
     )
 
 

@@ -11,13 +11,14 @@ cdef int NONE
 cdef class Entries:
     cdef Columns _columns
     cdef Program _program
-    cdef int _size
     cdef int _width
     cdef int _schedulers
     cdef public bint several
     cdef bint _whole_groups
     cdef public bint by_uop
+    cdef tuple _names
     cdef int[::1] _sizes
+    cdef int _limit
     cdef int[::1] _held
     cdef int[::1] _wanted
     cdef int[::1] _before
@@ -34,7 +35,7 @@ cdef class Entries:
     cdef inline bint full(self) noexcept:
         if self.several:
             return self._whole_groups and self._lacks()
-        return self.occupancy + self._width > self._size
+        return self.occupancy > self._limit
     cdef inline void start_group(self) noexcept:
         for scheduler in range(self._schedulers):
             self._wanted[scheduler] = 0

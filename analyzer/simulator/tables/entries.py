@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.result import Buffer
 from cyclelens.analyzer.simulator.tables.arrays import ints
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import NONE
@@ -15,7 +16,6 @@ class Entries:
     def __init__(self, columns: Columns, microarchitecture: Microarchitecture) -> None:
         self._columns = columns
         self._program = columns.program
-        self._size = microarchitecture.reservation_station_size
         self._width = microarchitecture.issue_width
         sizes = microarchitecture.scheduler_sizes
         self._schedulers = len(sizes)
@@ -23,7 +23,12 @@ class Entries:
         self._whole_groups = self.several and microarchitecture.schedulers_take_whole_groups
         self.by_uop = self.several and not self._whole_groups
         """Whether uops are asked for one by one (``take``)."""
+        self._names: tuple[str, ...] = tuple([each.buffer for each in microarchitecture.schedulers]) or (
+            "RS",
+        )
         self._sizes = ints(self._schedulers)
+        self._limit: int = sizes[0] - self._width
+        """More in a single scheduler leave no room for a whole issue group."""
         self._held = ints(self._schedulers)
         self._wanted = ints(self._schedulers)
         """Places that uops of this cycle's group take, as far as it is chosen."""
@@ -49,7 +54,14 @@ class Entries:
         """A scheduler that has to take whole issue groups might not take one."""
         if self.several:
             return self._whole_groups and self._lacks()
-        return self.occupancy + self._width > self._size
+        return self.occupancy > self._limit
+
+    def buffers(self) -> tuple[Buffer, ...]:
+        """All schedulers."""
+        group = 1 if self.by_uop else self._width
+        return tuple(
+            [Buffer(name, size, size - group) for name, size in zip(self._names, self._sizes, strict=True)]
+        )
 
     def start_group(self) -> None:
         """Nothing of this cycle's issue group is chosen yet."""
