@@ -46,8 +46,8 @@ _WITHOUT: Mapping[str, Callable[[InstructionTemplate], InstructionTemplate]] = {
 
 
 def priced(experiment: Experiment, findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """The findings of a prediction, with prices where it is known how to do without them. A finding that says its
-    price keeps it."""
+    """The findings of a prediction, with prices where it is known how to do without them. A finding that says
+    its price keeps it."""
     base: float | None = None
     result = []
     for number, finding in enumerate(findings):
