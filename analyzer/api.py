@@ -674,7 +674,7 @@ class Analyzer:
             known = replace(first.prediction, assumptions=assumed)
             return replace(known, simulation=simulation, account=simulation.account)
         accessed = accesses(block.instructions)
-        prediction = explain(block, run.model, simulation)
+        prediction = explain(block, run.model, simulation, run.options.model)
         prediction = replace(prediction, work=inferred(block.instructions, accessed))
         assumed = () if way is None else (way,)
         return replace(prediction, assumptions=assumed + assumptions(prediction, accessed, forks))

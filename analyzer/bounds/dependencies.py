@@ -20,9 +20,18 @@ from cyclelens.analyzer.bounds.cycle_ratio import (
     critical_edges,
     maximum_cycle_ratio,
 )
+from cyclelens.analyzer.bounds.forwarding import (
+    Forwarding,
+    Stored,
+    cycles_from_load,
+    cycles_to_store,
+    steps_late,
+    stored,
+)
 from cyclelens.analyzer.bounds.symbolic import Aliasing, SymbolicValues, step_of
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.model.uops import Block, InstructionTemplate, MemoryAccess
+from cyclelens.analyzer.model.units import UopKind
+from cyclelens.analyzer.model.uops import Block, InstructionTemplate, MemoryAccess, Value, ValueKind
 from cyclelens.analyzer.uops.registers import canonical
 
 _ITERATIONS = 3
@@ -33,6 +42,10 @@ _POINTER_LOADS = frozenset(
 )
 """Loads whose result, used as an address, makes the next load a cycle faster."""
 _FAST_DISPLACEMENTS = range(2048)
+_RARE = 32
+"""Smaller constants stay owed to a register, whatever is added to it (V9)."""
+_OWED = 2
+"""Cycles that a shift by a register takes longer that is owed a constant."""
 
 
 MOST_CHAINS = 16
@@ -143,6 +156,12 @@ class _Writer(NamedTuple):
     """The instruction that made the value: another one if this is an eliminated move."""
     narrow: bool
     """The value came through an eliminated 32-bit move."""
+    owed: bool = False
+    """The renamer owes a constant to it for certain."""
+    data: Stored | None = None
+    """Of a store whose data have to be waited for."""
+    late: int = 0
+    """Steps by which they are forwarded later than a loaded word."""
 
 
 class _Step(NamedTuple):
@@ -206,10 +225,15 @@ class _Graph:
         self.edges: list[Edge] = []
         self._block = block
         self._fast_pointers = microarchitecture.fast_pointer_chasing
-        self._values = SymbolicValues(aliasing)
+        self._values = SymbolicValues(aliasing, exact=microarchitecture.tracks_values)
+        self._forwarding = Forwarding(block, microarchitecture)
         self._writers: dict[Hashable, _Writer] = {}
         self._rsp_moved = False
         """The stack engine changed RSP last."""
+        self._owes = [False] * len(block.instructions)
+        """Instructions that take longer because a constant is owed to what they read (V9)."""
+        self._renamed = [False] * len(block.instructions)
+        """Instructions whose load takes over what was stored (W6), so that its address does not matter."""
         self._inputs = [
             self._nodes_of(number, template) for number, template in enumerate(block.instructions)
         ]
@@ -218,6 +242,7 @@ class _Graph:
             for number, step in enumerate(steps):
                 if iteration == _ITERATIONS - 1:
                     self._connect(number, step.template, iteration)
+                self._note(number, step.template)
                 self._write(number, step, iteration)
 
     def _nodes_of(self, instruction: int, template: InstructionTemplate) -> list[Input]:
@@ -266,25 +291,75 @@ class _Graph:
         for reader in self._inputs[number]:
             key: Hashable = reader.register
             if reader.register is None:
-                key = self._values.address(template.memory_operands[reader.position])
+                key = self._values.address(template.memory_operands[reader.position], template)
             writer = self._writers.get(key)
             if writer is None:
                 continue
             delay = 0 if writer.iteration == iteration else 1
             made = self._block.instructions[writer.instruction]
-            by_renamer = _by_renamer(made)
+            owed = _OWED if self._owes[writer.instruction] else 0
             for source in self._inputs[writer.instruction]:
-                latency = 0
-                if not by_renamer and (reader.kind != "mem" or source.kind == "mem"):
-                    pair = (source.kind, source.position, writer.kind, writer.position)
-                    latency = made.latencies.get(pair, 1)
-                    if latency <= 0:
-                        continue  # the value does not depend on it
-                    if writer.fast_load and source.kind == "addr":
-                        latency -= 1
+                latency = self._latency(made, source, writer, template, reader)
+                if latency is None:
+                    continue  # the value does not depend on it
+                if latency > 0:
+                    latency += owed
                 if source.moves_rsp and source.instruction == number and synchronised:
                     latency += 1  # the synchronisation uop
                 self.edges.append(Edge(source.number, reader.number, latency, delay))
+
+    def _latency(
+        self,
+        made: InstructionTemplate,
+        source: Input,
+        writer: _Writer,
+        template: InstructionTemplate,
+        reader: Input,
+    ) -> int | None:
+        """Cycles from an input of an instruction to what an input of another one reads, None if that does
+        not depend on it."""
+        if _by_renamer(made):
+            return 0
+        if writer.data is not None and reader.kind == "mem":
+            return self._through_memory(made, source, writer, writer.data, template, reader)
+        if reader.kind == "mem" and source.kind != "mem":
+            return 0
+        if source.kind == "mem" and self._waits_for_data(made):
+            return cycles_from_load(made, _output(made, writer))
+        if source.kind == "addr" and self._renamed[source.instruction]:
+            return None
+        latency = made.latencies.get((source.kind, source.position, writer.kind, writer.position), 1)
+        if latency <= 0:
+            return None
+        return latency - 1 if writer.fast_load and source.kind == "addr" else latency
+
+    def _through_memory(
+        self,
+        made: InstructionTemplate,
+        source: Input,
+        writer: _Writer,
+        data: Stored,
+        template: InstructionTemplate,
+        reader: Input,
+    ) -> int | None:
+        """The same from a store to a load that waits for its data."""
+        renamed = self._forwarding.is_renamed(data, template, reader.position)
+        if source.kind == "addr":
+            return None if renamed else self._forwarding.from_address()
+        own = cycles_to_store(made, _value(source), writer.position)
+        return own if own is None or renamed else own + self._forwarding.from_data(writer.late)
+
+    def _note(self, number: int, template: InstructionTemplate) -> None:
+        """What the renamer finds of an instruction's inputs."""
+        writers = (self._writers.get(name) for name in template.offset_registers)
+        self._owes[number] = any(writer is not None and writer.owed for writer in writers)
+        for position, access in enumerate(template.memory_operands):
+            if access.read:
+                writer = self._writers.get(self._values.address(access, template))
+                data = None if writer is None else writer.data
+                self._renamed[number] = data is not None and self._forwarding.is_renamed(
+                    data, template, position
+                )
 
     def _write(self, number: int, step: _Step, iteration: int) -> None:
         """Makes an instruction the last writer of what it writes."""
@@ -298,16 +373,47 @@ class _Graph:
             narrow = template.register_outputs[0].width == 32 or (source is not None and source.narrow)
         # Addresses are those before the instruction moves a register.
         for position, access in step.stores:
-            self._writers[self._values.address(access)] = _Writer(
-                number, iteration, "mem", position, fast_load, origin, narrow
+            data, late = self._data(template, position)
+            self._writers[self._values.address(access, template)] = _Writer(
+                number, iteration, "mem", position, fast_load, origin, narrow, False, data, late
             )
+        owed = self._is_owed(template)
         for key, kind, position in step.outputs:
-            self._writers[key] = _Writer(number, iteration, kind, position, fast_load, origin, narrow)
+            self._writers[key] = _Writer(number, iteration, kind, position, fast_load, origin, narrow, owed)
         self._values.advance(template, step.value_step)
         if step.settles_rsp:
             self._rsp_moved = False
         if template.rsp_change:
             self._rsp_moved = True
+
+    def _waits_for_data(self, template: InstructionTemplate) -> bool:
+        """Whether its way through memory is made of its uops: not that of a locked instruction, which the
+        tables give as a whole."""
+        return self._forwarding.active and template.tp is None
+
+    def _data(self, template: InstructionTemplate, position: int) -> tuple[Stored | None, int]:
+        """What an instruction stores, and by how many steps it is forwarded later than a loaded word."""
+        if not self._waits_for_data(template):
+            return None, 0
+        data = stored(template, position)
+        latency = data.computed
+        owed = False
+        if latency is None and data.value is not None:
+            writer = self._writers.get(data.value[1])
+            if writer is not None:
+                owed = writer.owed
+                if writer.origin is not None:
+                    latency = _computed(self._block.instructions[writer.origin], data.value)
+        return data, steps_late(data, latency, owed)
+
+    def _is_owed(self, template: InstructionTemplate) -> bool:
+        """Whether the renamer owes a constant to the result for certain."""
+        if template.added is not None and -_RARE < template.added < _RARE:
+            return True
+        if not template.eliminable_move:
+            return False
+        source = self._writers.get(template.register_inputs[0].canonical)
+        return source is not None and source.owed
 
     def _is_fast(self, load: MemoryAccess) -> bool:
         """A load whose address was itself just loaded: one cycle less (pointer chasing)."""
@@ -326,3 +432,26 @@ class _Graph:
             and index.origin is not None
             and self._block.instructions[index.origin].uop_count == 0
         )
+
+
+def _value(source: Input) -> Value | None:
+    """An input as the uops name it, None for memory."""
+    if source.register is None:
+        return None
+    return (ValueKind.FLAGS if source.kind == "flag" else ValueKind.REGISTER, source.register)
+
+
+def _output(template: InstructionTemplate, writer: _Writer) -> Value:
+    if writer.kind == "flag":
+        return ValueKind.FLAGS, template.flag_outputs[writer.position]
+    return ValueKind.REGISTER, template.register_outputs[writer.position].canonical
+
+
+def _computed(template: InstructionTemplate, value: Value) -> int | None:
+    """Latency of the operation of an instruction that makes a result, None if it is loaded."""
+    for uop in template.uops:
+        if uop.kind is UopKind.COMPUTE:
+            for made, latency in uop.outputs:
+                if made == value:
+                    return latency
+    return None

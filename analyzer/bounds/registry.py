@@ -8,6 +8,7 @@ from cyclelens.analyzer.bounds.decoder import decoder_bound
 from cyclelens.analyzer.bounds.dependencies import CriticalChains, dependency_bound
 from cyclelens.analyzer.bounds.dsb import dsb_bound
 from cyclelens.analyzer.bounds.issue import issue_bound
+from cyclelens.analyzer.bounds.lines import load_bound, store_bound
 from cyclelens.analyzer.bounds.lsd import lsd_bound
 from cyclelens.analyzer.bounds.ports import port_bound
 from cyclelens.analyzer.bounds.predecoder import predecoder_bound
@@ -29,13 +30,16 @@ def compute_bounds(
     microarchitecture: Microarchitecture,
     simulation: Simulation | None,
     critical: CriticalChains | None = None,
+    *,
+    apart: bool = True,
 ) -> Mapping[str, float]:
-    """Cycles per iteration by name of the bound: ``Predecoder Decoder DSB LSD Issue Ports Dependencies``;
-    those that are zero or do not apply are left out.
+    """Cycles per iteration by name of the bound: ``Predecoder Decoder DSB LSD Issue Ports Loads Stores
+    Dependencies``; those that are zero or do not apply are left out.
 
     With a simulation only the front-end parts count that the block really came through, and moves count on
     the ports as often as they were not eliminated. Without one every part counts that the block could use.
-    ``critical``: the block's critical chains, if they are known already.
+    ``critical``: the block's critical chains, if they are known already. ``apart``: different registers point
+    to different memory.
     """
     if not block.instructions:
         return {}
@@ -48,6 +52,8 @@ def compute_bounds(
     bounds = {name: _FRONT_END[name](block, microarchitecture) for name in parts}
     bounds["Issue"] = issue_bound(block, microarchitecture)
     bounds["Ports"] = port_bound(block, microarchitecture, elimination)
+    bounds["Loads"] = load_bound(block, microarchitecture)
+    bounds["Stores"] = store_bound(block, microarchitecture, apart=apart)
     bounds["Dependencies"] = (
         dependency_bound(block, microarchitecture)
         if critical is None
@@ -86,6 +92,8 @@ def predict_analytically(block: Block, microarchitecture: Microarchitecture) -> 
     bounds = [
         issue_bound(block, microarchitecture),
         port_bound(block, microarchitecture),
+        load_bound(block, microarchitecture),
+        store_bound(block, microarchitecture, apart=False),
         dependency_bound(block, microarchitecture, Aliasing.STACK),
     ]
     front_end = _assumed_front_end(block, microarchitecture)

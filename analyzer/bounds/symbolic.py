@@ -28,8 +28,11 @@ class Aliasing(StrEnum):
 class SymbolicValues:
     """The values of all registers at one point of the program."""
 
-    def __init__(self, aliasing: Aliasing) -> None:
+    def __init__(self, aliasing: Aliasing, *, exact: bool = False) -> None:
+        """``exact``: addresses are compared by their sums, and pushes and pops move the stack pointer
+        (docs/pipeline.md, 4.6)."""
         self._aliasing = aliasing
+        self._exact = exact
         self._values: dict[str, _Value] = {}
         self._origins = 0
 
@@ -37,15 +40,35 @@ class SymbolicValues:
         own = self._aliasing is Aliasing.DIFFERENT or register in ("RSP", "RBP")
         return self._values.get(register, (register if own else "", 0))
 
-    def address(self, access: MemoryAccess) -> AddressKey:
+    def address(self, access: MemoryAccess, template: InstructionTemplate) -> AddressKey:
         """Equal keys are the same memory."""
+        if self._exact:
+            return self.place(access, template)
         base = None if access.base is None else self._value(canonical(access.base))
         index = None if access.index is None else self._value(canonical(access.index))
         return base, index, access.scale, access.displacement
 
+    def place(self, access: MemoryAccess, template: InstructionTemplate) -> tuple[AddressKey, int]:
+        """What an address is relative to, and how many bytes it is from there."""
+        offset = access.displacement or 0
+        if access.implicit_stack:
+            offset += min(0, template.rsp_change)
+        base: Hashable = None
+        if access.base is not None:
+            base, distance = self._value(canonical(access.base))
+            offset += distance
+        if access.index is None:
+            return (base,), offset
+        scale = access.scale or 1
+        index, distance = self._value(canonical(access.index))
+        return (base, index, scale), offset + distance * scale
+
     def advance(self, template: InstructionTemplate, step: int | None) -> None:
         """Applies an instruction with its ``step_of``: moves keep the value, steps by a constant change the
         offset, everything else gives a new origin."""
+        if self._exact and template.rsp_change:
+            origin, offset = self._value("RSP")
+            self._values["RSP"] = (origin, offset + template.rsp_change)
         new: _Value | None = None
         if step is not None and template.register_inputs:
             origin, offset = self._value(template.register_inputs[0].canonical)

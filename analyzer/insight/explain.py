@@ -9,14 +9,21 @@ from cyclelens.analyzer.bounds.dependencies import critical_chains
 from cyclelens.analyzer.bounds.registry import compute_bounds
 from cyclelens.analyzer.insight.bottlenecks import bottlenecks
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.result import Prediction, Simulation
 from cyclelens.analyzer.model.uops import Block
 
 
-def explain(block: Block, microarchitecture: Microarchitecture, simulation: Simulation) -> Prediction:
+def explain(
+    block: Block,
+    microarchitecture: Microarchitecture,
+    simulation: Simulation,
+    options: ModelOptions = PUBLISHED,
+) -> Prediction:
     """The simulation's figure with bounds, bottlenecks and front-end shares. Simulates nothing itself."""
+    apart = options.assume == "diff"
     critical = critical_chains(block, microarchitecture)
-    bounds = dict(compute_bounds(block, microarchitecture, simulation, critical))
+    bounds = dict(compute_bounds(block, microarchitecture, simulation, critical, apart=apart))
     return replace(
         bare(block, simulation),
         bottlenecks=bottlenecks(bounds, simulation),

@@ -104,6 +104,8 @@ _EXPLANATIONS = {
     "Ports": "The execution ports that these uops need are busy all the time.",
     "Scheduling": "One port is busy all the time because the uops are spread unevenly over the ports.",
     "Divider": "The divider is busy all the time.",
+    "Loads": "Loads read the same four bytes of a cache line: only two of them leave in a cycle.",
+    "Stores": "Stores leave for one cache line in a cycle.",
     "Dependencies": "A chain of dependent instructions runs from one iteration into the next.",
 }
 
@@ -114,6 +116,8 @@ _BOUND_BY = {
     "LSD": "LSD",
     "Issue": "issue",
     "Ports": "port",
+    "Loads": "load",
+    "Stores": "store",
     "Scheduling": "scheduling",
     "Divider": "divider",
     "Dependencies": "latency",

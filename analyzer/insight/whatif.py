@@ -234,7 +234,7 @@ class Experiment:
             simulation = simulate(block, model, min_rounds=rounds, options=self.options, cancel=self._cancel)
         except SimulationStuck:
             raise ChangeError(f"with {change or 'this'} nothing would get through the pipeline") from None
-        prediction = explain(block, model, simulation)
+        prediction = explain(block, model, simulation, self.options)
         return Outcome(change, prediction.cycles_per_iteration / iterations, prediction.bottlenecks)
 
     @property

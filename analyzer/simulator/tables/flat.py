@@ -14,7 +14,6 @@ from cyclelens.analyzer.model.units import UopKind
 from cyclelens.analyzer.model.uops import (
     Entry,
     InstructionTemplate,
-    MemoryAccess,
     UopTemplate,
     Value,
     ValueKind,
@@ -23,6 +22,7 @@ from cyclelens.analyzer.recent import Recent
 from cyclelens.analyzer.simulator.tables.column_classes import INSTRUCTIONS, UOPS
 from cyclelens.analyzer.simulator.tables.constants import GPR_CLASS, NO_CLASS, SIMD_CLASS
 from cyclelens.analyzer.simulator.tables.values import value_rule
+from cyclelens.analyzer.uops.memory_renaming import access_bytes, takes_over
 from cyclelens.analyzer.uops.operands import added_constant
 from cyclelens.analyzer.uops.rebinding import Sibling
 from cyclelens.analyzer.uops.registers import canonical, is_general_purpose, is_simd
@@ -54,8 +54,6 @@ _POINTER_LOADS = frozenset(
     }
 )
 _MAX_POINTER_CHASING_DISPLACEMENT = 2047
-_EXTENDING = ("movsx", "movsxd")
-_LOCK = 0xF0
 _HIGH8 = ("AH", "BH", "CH", "DH")
 
 
@@ -161,7 +159,7 @@ class FlatInstruction:
             "added": template.added or 0,
             "offset_key0": owed[0],
             "offset_key1": owed[1],
-            "takes_over": _takes_over(template, instruction),
+            "takes_over": takes_over(template),
             "joins": template.joins_next,
             "serializing": template.serializing,
             "load_fence": template.load_serializing,
@@ -257,7 +255,7 @@ def _uop_row(
         base, index = KEYS.register(access.base), KEYS.register(access.index)
         scale = NO_KEY if access.scale is None else access.scale
         displacement = _in_32_bits(access.displacement or 0)
-        size = _access_bytes(template, access)
+        size = access_bytes(template, access)
         if access.implicit_stack and access.written:
             stack_offset = min(0, template.rsp_change)
         chasing = uop.kind is UopKind.LOAD and _may_chase(base, displacement)
@@ -369,33 +367,6 @@ def _symbol_rule(template: InstructionTemplate, instruction: Instruction) -> tup
     if "DEC" in name:
         return True, -1
     return False, 0
-
-
-def _takes_over(template: InstructionTemplate, instruction: Instruction) -> bool:
-    """Whether its load can take over what was stored (W6): it loads a general-purpose register as a move
-    does, or what is done with the word reads nothing else but the register that it writes."""
-    if instruction.mnemonic in _EXTENDING or template.serializing or _LOCK in instruction.code[:1]:
-        return False
-    if any(operand.index for operand in instruction.operands):
-        return False
-    loads = [uop for uop in template.uops if uop.kind is UopKind.LOAD and uop.memory_operand >= 0]
-    if len(loads) != 1:
-        return False
-    loaded = {value for value, _ in loads[0].outputs}
-    users = [uop for uop in template.uops if uop.kind is UopKind.COMPUTE and loaded & {*uop.inputs}]
-    values = [*loads[0].outputs, *(result for uop in users for result in uop.outputs)]
-    written = {value for value, _ in values}
-    return not any(is_simd(name) for (kind, name) in written if kind is ValueKind.REGISTER) and all(
-        each in loaded or (each[0] is ValueKind.REGISTER and each in written)
-        for uop in users
-        for each in uop.inputs
-    )
-
-
-def _access_bytes(template: InstructionTemplate, access: MemoryAccess) -> int:
-    """Bytes that a memory operand reads or writes, 0 if the tables do not say."""
-    operands = template.facts.operands if template.facts is not None else ()
-    return next((operand.width // 8 for operand in operands if operand.name == access.name), 0)
 
 
 def _needs_extra_slot(template: InstructionTemplate, instruction: Instruction) -> bool:

@@ -1,0 +1,113 @@
+"""Values that go through memory on cores whose stores wait for their data: how long from a value to what is
+stored, from there to a load, and on to its result (docs/pipeline.md, O6d and W6)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.units import UopKind
+from cyclelens.analyzer.model.uops import Block, InstructionTemplate, Value, ValueKind
+from cyclelens.analyzer.uops.memory_renaming import access_bytes, takes_over
+from cyclelens.analyzer.uops.registers import is_simd
+
+_DATA = 5
+"""Cycles from the data of a store to the result of a load that they are forwarded to."""
+_ADDRESS = 9
+"""The same from its address."""
+_SLOW = 3
+"""Latency of an operation from which on what it has computed is forwarded as fast as a loaded word."""
+_WORD = 2
+"""Bytes of the only width of registers that is not renamed."""
+
+
+class Stored(NamedTuple):
+    """What a store puts into memory."""
+
+    access_bytes: int
+    value: Value | None
+    """Its data as the uop that stores them reads them."""
+    computed: int | None
+    """Latency of the operation of the same instruction that makes them, None if none does."""
+
+
+def stored(template: InstructionTemplate, position: int) -> Stored:
+    """The data of one memory operand of an instruction that stores."""
+    made: dict[Value, int] = {}
+    for uop in template.uops:
+        if uop.kind is UopKind.COMPUTE:
+            made.update(uop.outputs)
+        elif uop.kind is UopKind.STORE_DATA and uop.memory_operand == position:
+            value = uop.inputs[0] if uop.inputs else None
+            computed = made.get(value) if value is not None else None
+            return Stored(_bytes(template, position), value, computed)
+    return Stored(_bytes(template, position), None, None)
+
+
+def steps_late(data: Stored, latency: int | None, owed: bool) -> int:
+    """By how many steps what was stored can be forwarded later than a loaded word, at least. ``latency``: of
+    the operation that made it, None if it was loaded or is old; ``owed``: whether the renamer owes it a
+    constant."""
+    vector = data.value is not None and data.value[0] is ValueKind.REGISTER and is_simd(data.value[1])
+    if owed or (vector and latency is None):
+        return 2
+    return 1 if latency is not None and latency < _SLOW else 0
+
+
+class Forwarding:
+    """The way from a store to a load of one block."""
+
+    def __init__(self, block: Block, microarchitecture: Microarchitecture) -> None:
+        self.active = microarchitecture.stores_wait_for_data
+        self._late = microarchitecture.late_forwarding_cycles
+        self._learns = block.loop and microarchitecture.policies.memory_renaming == "learnt_pairs"
+
+    def is_renamed(self, data: Stored, reader: InstructionTemplate, position: int) -> bool:
+        """Whether the load takes over what was stored. Loops are taken to come from the uop cache."""
+        if not self._learns or reader.joins_next or not takes_over(reader):
+            return False
+        if data.value is not None and data.value[0] is ValueKind.REGISTER and is_simd(data.value[1]):
+            return False
+        loaded = _bytes(reader, position)
+        return loaded <= data.access_bytes and _WORD not in (loaded, data.access_bytes)
+
+    def from_data(self, late: int) -> int:
+        """Cycles from the data of a store to the result of a load that is not renamed."""
+        return _DATA + late * self._late
+
+    def from_address(self) -> int:
+        """Cycles from an address of a store to the result of such a load."""
+        return _ADDRESS
+
+
+def cycles_to_store(template: InstructionTemplate, start: Value | None, position: int) -> int | None:
+    """From an input of an instruction to the data that it stores; ``start`` None: from what it loads. None
+    if they do not depend on it."""
+    return _arrivals(template, start).get((UopKind.STORE_DATA, position))
+
+
+def cycles_from_load(template: InstructionTemplate, target: Value) -> int | None:
+    """From what an instruction loads to a result; None if that does not depend on it."""
+    return _arrivals(template, None).get(target)
+
+
+def _arrivals(template: InstructionTemplate, start: Value | None) -> dict[Value | tuple[UopKind, int], int]:
+    """When values, and the data of stores by memory operand, are there at the earliest."""
+    found: dict[Value | tuple[UopKind, int], int] = {} if start is None else {start: 0}
+    for uop in template.uops:
+        if uop.kind is UopKind.LOAD:
+            if start is None:
+                found.update((value, 0) for value, _ in uop.outputs)
+            continue
+        times = [found[value] for value in uop.inputs if value in found]
+        if not times:
+            continue
+        if uop.kind is UopKind.STORE_DATA:
+            found[UopKind.STORE_DATA, uop.memory_operand] = max(times)
+        elif uop.kind is UopKind.COMPUTE:
+            found.update((value, max(times) + latency) for value, latency in uop.outputs)
+    return found
+
+
+def _bytes(template: InstructionTemplate, position: int) -> int:
+    return access_bytes(template, template.memory_operands[position])

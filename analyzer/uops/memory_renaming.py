@@ -1,0 +1,38 @@
+"""Which loads the renamer can spare: those that can take over what a store in flight has stored (W6)."""
+
+from __future__ import annotations
+
+from cyclelens.analyzer.model.units import UopKind
+from cyclelens.analyzer.model.uops import InstructionTemplate, MemoryAccess, ValueKind
+from cyclelens.analyzer.uops.registers import is_simd
+
+_EXTENDING = ("movsx", "movsxd")
+_LOCK = 0xF0
+
+
+def takes_over(template: InstructionTemplate) -> bool:
+    """Whether its load can take over what was stored (W6): it loads a general-purpose register as a move
+    does, or what is done with the word reads nothing else but the register that it writes."""
+    instruction = template.instruction
+    if instruction.mnemonic in _EXTENDING or template.serializing or _LOCK in instruction.code[:1]:
+        return False
+    if any(operand.index for operand in instruction.operands):
+        return False
+    loads = [uop for uop in template.uops if uop.kind is UopKind.LOAD and uop.memory_operand >= 0]
+    if len(loads) != 1:
+        return False
+    loaded = {value for value, _ in loads[0].outputs}
+    users = [uop for uop in template.uops if uop.kind is UopKind.COMPUTE and loaded & {*uop.inputs}]
+    values = [*loads[0].outputs, *(result for uop in users for result in uop.outputs)]
+    written = {value for value, _ in values}
+    return not any(is_simd(name) for (kind, name) in written if kind is ValueKind.REGISTER) and all(
+        each in loaded or (each[0] is ValueKind.REGISTER and each in written)
+        for uop in users
+        for each in uop.inputs
+    )
+
+
+def access_bytes(template: InstructionTemplate, access: MemoryAccess) -> int:
+    """Bytes that a memory operand reads or writes, 0 if the tables do not say."""
+    operands = template.facts.operands if template.facts is not None else ()
+    return next((operand.width // 8 for operand in operands if operand.name == access.name), 0)
