@@ -22,7 +22,9 @@ _LOCK = 0xF0
 def propose(site: Site) -> Iterator[Proposal]:
     """The flags are the same; the word goes through a register that the region does not use."""
     instruction = site.template.instruction
-    if not registry.get(site.prediction.microarchitecture).policies.memory_renaming:
+    core = registry.get(site.prediction.microarchitecture)
+    # Where macro-ops are renamed, it does not matter what else the operation reads.
+    if not core.policies.memory_renaming or core.macro_ops is not None:
         return
     if instruction.mnemonic not in _COMMUTATIVE or instruction.code[0] == _LOCK:
         return

@@ -150,7 +150,7 @@ _ZEN_3 = derived(
         "macro_ops.vector_load_latency macro_ops.loads_per_cycle macro_ops.vector_loads_per_cycle "
         "macro_ops.mixed_loads_per_cycle macro_ops.stores_per_cycle macro_ops.memory_ops_per_cycle "
         "macro_ops.store_queue macro_ops.failed_forwarding macro_ops.forwarding macro_ops.fast_fp_adds "
-        "macro_ops.renames_memory",
+        "policies.front_end policies.memory_renaming",
         _MEASURED_BY_OTHERS: "macro_ops.vector_dispatch_width macro_ops.taken_branch_eighths "
         "macro_ops.mask_operations_per_cycle",
         _LLVM: "units",
@@ -232,7 +232,7 @@ MODELS = (
             "macro_ops.stores_committed_per_cycle macro_ops.store_chunk_bytes macro_ops.forwarding "
             "macro_ops.vector_forwarding macro_ops.vector_to_integer_forwarding "
             "macro_ops.integer_to_vector_forwarding macro_ops.to_integer_excess macro_ops.to_vector_excess "
-            "macro_ops.failed_forwarding macro_ops.renames_memory "
+            "macro_ops.failed_forwarding policies.memory_renaming "
             "macro_ops.vector_bits",
         },
         facts_name="ZEN4",

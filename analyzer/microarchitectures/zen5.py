@@ -104,6 +104,8 @@ RULES = MacroOpRules(
     stack_adjustment_is_two_ops=True,
     fuses_moves=True,
     fuses_nops=False,
+    # The outer ones first: fewer operations need just those.
+    pipes=("FP3", "FP0", "FP2", "FP1"),
     vector_pickable=64,
     vector_bits=512,
     units_by_mnemonic=True,
@@ -120,6 +122,7 @@ RULES = MacroOpRules(
         branch_alu_waiting=6,
         to_branch_alu=4,
         to_multiplier=5,
+        to_any_alu=5,
         between_classes=4,
         address_from_alu=5,
         address_from_load=3,
@@ -143,7 +146,6 @@ RULES = MacroOpRules(
     forwarding_from_address=4,
     failed_forwarding=9,
     failed_vector_forwarding=6,
-    renames_memory=True,
     false_renaming_bytes=1024,
     learnt_loads=34,
     unlearnt_loads=50,
@@ -164,6 +166,11 @@ _SHARED = Source(
     "shared units",
     "Measured is which instructions share units; which numbers those units have is not",
 )
+_FITS = Source(
+    Certainty.INFERRED,
+    "pipes counted",
+    "The order that fits how many operations each pipe was counted to take",
+)
 _SOONEST = Source(
     Certainty.ASSUMED, "next cycle", "The cycle behind the one of dispatch; throughput does not show more"
 )
@@ -182,10 +189,12 @@ MODELS = (
                 "reorder_buffer_size retire_width reservation_station_size",
                 _SHARED: "units.ALU2 units.ALU3 units.ALU4 units.ALU5",
                 _SOONEST: "issue_to_dispatch_delay",
+                _FITS: "macro_ops.pipes",
                 _WITHOUT: "instruction_queue_size predecode_width predecode_block_bytes "
                 "predecode_to_decode_delay length_changing_prefix_penalty mite_to_ms_stall dsb_to_ms_stall "
                 "ms_width branch_ends_decode_group lsd_has_borders add_offset_limit "
-                "policies.addition policies.memory_renaming "
+                "policies.binding policies.elimination policies.addition policies.picker "
+                "policies.dispatch_rule policies.store_commit "
                 "fuses_moves taken_branch_units shift_result_without_flags stores_wait_for_data "
                 "tracks_values late_forwarding_cycles chained_addition_cycles "
                 "pop_rsp_needs_complex_decoder pop_rsp_ends_decode_group fusible_on_last_decoder jcc_erratum "
@@ -194,7 +203,7 @@ MODELS = (
                 "crowded_prefixes_uncacheable dsb_loses_width_across_blocks dsb_serves_rounds_together "
                 "stack_offset_limit lsd_enabled lsd_unroll movzx_high8_alias_eliminated "
                 "move_elimination_pipeline_length move_elimination_gpr_slots move_elimination_simd_slots "
-                "all_gpr_aliases_overwritten policies dividers closed_by_512_bit "
+                "all_gpr_aliases_overwritten dividers closed_by_512_bit "
                 "load_latency vector_load_latency fast_pointer_chasing failed_forwarding_cycles "
                 "store_buffer_size",
             },
@@ -237,7 +246,9 @@ MODELS = (
         issue_to_dispatch_delay=1,
         reservation_station_size=88 + 56 + 168,
         schedulers=(Scheduler("integer", 88), Scheduler("address", 56), Scheduler("vector", 168)),
-        policies=Policies(binding="fewest_waiting"),
+        policies=Policies(
+            front_end="op_cache", binding="", elimination="", memory_renaming="same_registers", picker=""
+        ),
         units=UNITS,
         dividers=(),
         load_latency=4,

@@ -27,7 +27,10 @@ class WastedSlots:
     to_branch_alu: int
     to_multiplier: int
     """Eighths of the weight for operations that only some ALUs execute."""
+    to_any_alu: int
+    """The same from such an operation to one that any ALU executes."""
     between_classes: int
+    """The same between operations that only some execute, and not the same ones."""
     address_from_alu: int
     address_from_load: int
     address_cycles: int
@@ -77,6 +80,8 @@ class MacroOpRules:
     fuses_nops: bool
     """A NOP shares the macro-op of what stands before it."""
     # schedulers
+    pipes: tuple[str, ...]
+    """The vector units in the order in which a uop takes one that is free; it takes one of them first."""
     vector_pickable: int
     """The oldest of the waiting vector uops that can be picked; the others queue before the schedulers."""
     vector_bits: int
@@ -114,7 +119,6 @@ class MacroOpRules:
     failed_forwarding: int
     """From a store's commit to the pick of the load that could not forward from it."""
     failed_vector_forwarding: int
-    renames_memory: bool
     false_renaming_bytes: int
     """A load from the registers of a store and a displacement that differs by a multiple of this is taken for
     one that reads what is stored, and is done again; 0: not known."""

@@ -15,7 +15,8 @@ from cyclelens.analyzer.model.units import NO_UNITS, Divider, Scheduler, Units, 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policies:
     """The rules that a core follows where cores differ in kind, each by the name under which
-    ``simulator/policies.py`` lists its class."""
+    ``simulator/policies.py`` lists its class. Of a core that counts macro-ops these are front end and memory
+    renaming."""
 
     front_end: str = "mite_dsb_lsd"
     binding: str

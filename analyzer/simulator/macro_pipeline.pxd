@@ -1,12 +1,13 @@
 # Made by dev/declarations.py; do not edit.
 cimport cython
 
-from cyclelens.analyzer.simulator.back_end.age_scheduler cimport AgeScheduler, StoreCommit
+from cyclelens.analyzer.simulator.back_end.age_scheduler cimport AgeScheduler
 from cyclelens.analyzer.simulator.back_end.emulator cimport Emulator
 from cyclelens.analyzer.simulator.back_end.macro_renamer cimport MacroRenamer
 from cyclelens.analyzer.simulator.back_end.one_page cimport LinesOfOnePage
+from cyclelens.analyzer.simulator.back_end.store_queue cimport StoreQueue
 from cyclelens.analyzer.simulator.clock cimport Clock
-from cyclelens.analyzer.simulator.front_end.op_cache cimport OpCache
+from cyclelens.analyzer.simulator.front_end.front_end cimport FrontEnd
 from cyclelens.analyzer.simulator.replay cimport Replay
 from cyclelens.analyzer.simulator.tables.arrays cimport Record
 from cyclelens.analyzer.simulator.tables.in_flight cimport InFlight
@@ -22,11 +23,11 @@ cdef class MacroPipeline(Clock):
     cdef public InFlight flight
     cdef public Operations operations
     cdef public Emulator emulator
-    cdef public OpCache front_end
+    cdef public FrontEnd front_end
     cdef public LinesOfOnePage one_page
     cdef public MacroRenamer renamer
     cdef public AgeScheduler scheduler
-    cdef public StoreCommit commit
+    cdef public StoreQueue commit
     cdef public Replay replay
     cdef int tick(self) except -1
     cdef bint between_instructions(self) noexcept

@@ -6,13 +6,16 @@ from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.model.result import Buffer
 from cyclelens.analyzer.model.uops import Block
-from cyclelens.analyzer.simulator.back_end.age_scheduler import AgeScheduler, StoreCommit
+from cyclelens.analyzer.simulator import policies
+from cyclelens.analyzer.simulator.back_end.age_scheduler import AgeScheduler
 from cyclelens.analyzer.simulator.back_end.emulator import Emulator
 from cyclelens.analyzer.simulator.back_end.macro_renamer import MacroRenamer
 from cyclelens.analyzer.simulator.back_end.one_page import LinesOfOnePage
 from cyclelens.analyzer.simulator.back_end.reorder_buffer import ReorderBuffer
+from cyclelens.analyzer.simulator.back_end.store_queue import StoreQueue
+from cyclelens.analyzer.simulator.back_end.wasted_slots import WastedSlots
 from cyclelens.analyzer.simulator.clock import Clock
-from cyclelens.analyzer.simulator.front_end.op_cache import OpCache
+from cyclelens.analyzer.simulator.front_end.front_end import FrontEnd
 from cyclelens.analyzer.simulator.replay import Replay
 from cyclelens.analyzer.simulator.tables.arrays import Long, Record
 from cyclelens.analyzer.simulator.tables.columns import Columns
@@ -33,7 +36,9 @@ class MacroPipeline(Clock):
         self.flight = InFlight()
         self.operations = Operations(columns.program, microarchitecture)
         self.emulator = Emulator(columns, self.operations, options.assume, options.harness)
-        self.front_end = OpCache(columns, microarchitecture, self.queues, self.operations, self.flight)
+        self.front_end: FrontEnd = policies.macro_front_end(
+            columns, microarchitecture, queues, self.operations, self.flight
+        )
         assert microarchitecture.macro_ops is not None
         self.one_page = LinesOfOnePage(
             columns,
@@ -49,10 +54,12 @@ class MacroPipeline(Clock):
             self.emulator,
             self.flight,
             self.one_page,
+            policies.load_renaming(columns, microarchitecture, self.operations, self.flight),
+            WastedSlots(columns, microarchitecture, self.operations, self.flight),
             self.reorder_buffer.entries,
         )
         self.scheduler = AgeScheduler(columns, microarchitecture, self.operations, self.flight)
-        self.commit = StoreCommit(columns, microarchitecture, self.flight)
+        self.commit = StoreQueue(columns, microarchitecture, self.flight)
         self.replay = Replay(columns, microarchitecture, self.operations, options)
 
     def begin(self, block: Block, watched: bool) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import ModelOptions
@@ -21,8 +21,16 @@ from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.entries import Entries
 from cyclelens.analyzer.simulator.tables.queues import Queues
 
+if TYPE_CHECKING:
+    from cyclelens.analyzer.simulator.back_end.load_renaming import LoadRenaming
+    from cyclelens.analyzer.simulator.tables.in_flight import InFlight
+    from cyclelens.analyzer.simulator.tables.operations import Operations
+
 FRONT_ENDS = {
     "mite_dsb_lsd": ("front_end.intel", "MiteDsbLsd"),
+}
+MACRO_FRONT_ENDS = {
+    "op_cache": ("front_end.op_cache", "OpCache"),
 }
 BINDINGS = {
     "six_ports": ("back_end.six_ports", "SixPorts"),
@@ -39,6 +47,9 @@ ADDITIONS = {
 }
 MEMORY_RENAMINGS = {
     "learnt_pairs": ("back_end.learnt_pairs", "LearntPairs"),
+}
+LOAD_RENAMINGS = {
+    "same_registers": ("back_end.same_registers", "SameRegisters"),
 }
 PICKERS = {
     "bound_unit": ("back_end.bound_unit", "BoundUnit"),
@@ -78,6 +89,19 @@ def front_end(
     else:
         named = _named(microarchitecture.policies.front_end, FRONT_ENDS, microarchitecture)
     made: FrontEnd = named(columns, microarchitecture, queues)
+    return made
+
+
+def macro_front_end(
+    columns: Columns,
+    microarchitecture: Microarchitecture,
+    queues: Queues,
+    operations: Operations,
+    in_flight: InFlight,
+) -> FrontEnd:
+    """The front end of a core that counts macro-ops."""
+    named = _named(microarchitecture.policies.front_end, MACRO_FRONT_ENDS, microarchitecture)
+    made: FrontEnd = named(columns, microarchitecture, queues, operations, in_flight)
     return made
 
 
@@ -133,6 +157,20 @@ def memory_renaming(columns: Columns, microarchitecture: Microarchitecture) -> M
         return MemoryRenaming(columns)
     named = _named(microarchitecture.policies.memory_renaming, MEMORY_RENAMINGS, microarchitecture)
     made: MemoryRenaming = named(columns)
+    return made
+
+
+def load_renaming(
+    columns: Columns, microarchitecture: Microarchitecture, operations: Operations, in_flight: InFlight
+) -> LoadRenaming:
+    """The same of a core that counts macro-ops."""
+    if not microarchitecture.policies.memory_renaming:
+        # Here, because cores that count uops start faster without it.
+        from cyclelens.analyzer.simulator.back_end.load_renaming import LoadRenaming
+
+        return LoadRenaming(columns, operations, in_flight)
+    named = _named(microarchitecture.policies.memory_renaming, LOAD_RENAMINGS, microarchitecture)
+    made: LoadRenaming = named(columns, microarchitecture, operations, in_flight)
     return made
 
 

@@ -82,6 +82,8 @@ _NEW, *_NEW_ROWS = (line.split() for line in NEWER.strip().splitlines())
 _NAMES = _OLD + _NEW
 _ROWS = [[*old, *new[1:]] for old, new in zip(_ROWS, _NEW_ROWS, strict=True)]
 _COVES = "ADL SPR MTL GNR LNL ARL"
+_MACRO = "ZEN3 ZEN4 ZEN5"
+_OF_UOPS = " ".join(name for name in _NAMES if name not in _MACRO.split())
 POLICIES = {
     "dispatch_rule": {
         "SNB IVB": "wide_memory",
@@ -100,19 +102,21 @@ POLICIES = {
         "HSW BDW SKL SKX KBL CFL CLX": "eight_ports",
         "ICL TGL RKL": "ten_ports",
         "ADL SPR MTL GNR": "twelve_ports",
-        "ZEN+ ZEN2 ZEN3 ZEN4 ZEN5 LNL ARL": "fewest_waiting",
+        "ZEN+ ZEN2 LNL ARL": "fewest_waiting",
+        _MACRO: "",
     },
     "addition": {
         "SNB IVB HSW BDW SKL SKX KBL CFL CLX ICL TGL RKL ZEN+ ZEN2 ZEN3 ZEN4 ZEN5": "",
         _COVES: "owed_constants",
     },
     "memory_renaming": {
-        "SNB IVB HSW BDW SKL SKX KBL CFL CLX ICL TGL RKL ZEN+ ZEN2 ZEN3 ZEN4 ZEN5": "",
+        "SNB IVB HSW BDW SKL SKX KBL CFL CLX ICL TGL RKL ZEN+ ZEN2": "",
         _COVES: "learnt_pairs",
+        _MACRO: "same_registers",
     },
-    "elimination": {" ".join(_NAMES): "shared_slots"},
-    "picker": {" ".join(_NAMES): "bound_unit"},
-    "front_end": {" ".join(_NAMES): "mite_dsb_lsd"},
+    "elimination": {_OF_UOPS: "shared_slots", _MACRO: ""},
+    "picker": {_OF_UOPS: "bound_unit", _MACRO: ""},
+    "front_end": {_OF_UOPS: "mite_dsb_lsd", _MACRO: "op_cache"},
 }
 INTEL = tuple(name for name in _NAMES if not name.startswith("ZEN"))
 OLD_INTEL = tuple(name for name in INTEL if name in _OLD)

@@ -13,6 +13,7 @@ from cyclelens.analyzer.simulator.back_end.binding import Binding
 from cyclelens.analyzer.simulator.back_end.commit_rule import CommitRule
 from cyclelens.analyzer.simulator.back_end.dispatch_rule import DispatchRule
 from cyclelens.analyzer.simulator.back_end.elimination import Elimination
+from cyclelens.analyzer.simulator.back_end.load_renaming import LoadRenaming
 from cyclelens.analyzer.simulator.back_end.memory_renaming import MemoryRenaming
 from cyclelens.analyzer.simulator.back_end.picker import Picker
 from cyclelens.analyzer.simulator.front_end.front_end import FrontEnd
@@ -20,10 +21,12 @@ from cyclelens.analyzer.simulator.pipeline import simulate
 
 INTERFACES = (
     (policies.FRONT_ENDS, FrontEnd),
+    (policies.MACRO_FRONT_ENDS, FrontEnd),
     (policies.BINDINGS, Binding),
     (policies.ELIMINATIONS, Elimination),
     (policies.ADDITIONS, Addition),
     (policies.MEMORY_RENAMINGS, MemoryRenaming),
+    (policies.LOAD_RENAMINGS, LoadRenaming),
     (policies.PICKERS, Picker),
     (policies.DISPATCH_RULES, DispatchRule),
     (policies.STORE_COMMITS, CommitRule),
@@ -79,6 +82,33 @@ def test_a_policy_that_is_not_there_is_refused_by_name() -> None:
         wrong = replace(core, policies=replace(core.policies, **{kind: "none_such"}))
         with pytest.raises(ValueError, match="GNR names the policy 'none_such'; there are "):
             simulate(block, wrong)
+
+
+@pytest.mark.parametrize("name", ["ZEN3", "ZEN4", "ZEN5"])
+def test_a_core_of_macro_ops_names_front_end_and_memory_renaming(name: str) -> None:
+    core = registry.get(name)
+    # add qword ptr [rsi], 1: through memory.
+    block = block_of("4883060149ffcf75f7", name, loop=True)
+    bare = replace(core, policies=replace(core.policies, memory_renaming=""))
+    assert simulate(block, core).cycles_per_iteration <= 1.5
+    assert simulate(block, bare).cycles_per_iteration >= 5
+    for kind in ("front_end", "memory_renaming"):
+        wrong = replace(core, policies=replace(core.policies, **{kind: "none_such"}))
+        with pytest.raises(ValueError, match=f"{name} names the policy 'none_such'; there are "):
+            simulate(block, wrong)
+
+
+def test_a_core_names_the_order_of_its_vector_units() -> None:
+    core = registry.get("ZEN5")
+    assert core.macro_ops is not None
+    # pxor xmm0, xmm1: any of the four can take it, and it waits for the one before.
+    block = block_of("660fefc1", "ZEN5")
+    for first in core.macro_ops.pipes:
+        others = tuple(pipe for pipe in core.macro_ops.pipes if pipe != first)
+        ordered = replace(core, macro_ops=replace(core.macro_ops, pipes=(first, *others)))
+        trace = simulate(block, ordered, trace=True).trace
+        assert trace is not None
+        assert {row.port for row in trace.rows if row.port} == {first}
 
 
 HELD_BACK = {

@@ -44,7 +44,7 @@ cdef class AgeScheduler:
     cdef int _special
     cdef int _address_mask
     cdef int _vector_mask
-    cdef int _first_pipe
+    cdef int[::1] _pipes
     cdef int _integer_count
     cdef int _loads
     cdef int _vector_loads
@@ -88,18 +88,3 @@ cdef class AgeScheduler:
     @cython.locals(taken=cython.bint)
     cdef void _finish(self, int uop, int static, int unit, int cycle) noexcept
     cdef void _known(self, int value, int ready, int cycle) noexcept
-
-
-@cython.final
-cdef class StoreCommit:
-    cdef Columns _columns
-    cdef InFlight _flight
-    cdef int _width
-    cdef int _chunk
-    cdef int _busy
-    cdef inline void start(self) noexcept:
-        self._busy = 0
-    cdef inline int record(self, Record state) except -1:
-        state.add(self._busy)
-    @cython.locals(chunk=cython.longlong)
-    cdef void tick(self, int cycle) noexcept

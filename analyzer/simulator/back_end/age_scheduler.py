@@ -6,7 +6,7 @@ from __future__ import annotations
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.units import Role
 from cyclelens.analyzer.model.uops import Trait
-from cyclelens.analyzer.simulator.tables.arrays import Long, Record, ints
+from cyclelens.analyzer.simulator.tables.arrays import Record, ints
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import (
     ELIMINATED,
@@ -67,7 +67,10 @@ class AgeScheduler:
         self._vector_mask: int = 0
         for role in (Role.VECTOR, Role.TRANSFER, Role.FROM_INTEGER):
             self._vector_mask |= units.having(role).mask
-        self._first_pipe: int = min(units.numbers(units.having(Role.VECTOR)))
+        self._pipes = ints(len(rules.pipes))
+        """By number, in the order in which they are taken."""
+        for place, name in enumerate(rules.pipes):
+            self._pipes[place] = units.names.index(name)
         self._integer_count: int = self._integer_units.bit_count()
         self._loads = rules.loads_per_cycle
         self._vector_loads = rules.vector_loads_per_cycle
@@ -422,10 +425,9 @@ class AgeScheduler:
         self._counts[_VECTOR] = kept
 
     def _choose_pipe(self, mask: int) -> int:
-        """The outer pipes first: fewer operations need just those."""
-        for place in (3, 0, 2, 1):
-            if mask >> (self._first_pipe + place) & 1:
-                return self._first_pipe + place
+        for place in range(len(self._pipes)):
+            if mask >> self._pipes[place] & 1:
+                return self._pipes[place]
         return self._lowest(mask)
 
     def _lowest(self, mask: int) -> int:
@@ -482,53 +484,3 @@ class AgeScheduler:
                 # The picks of this cycle are being made.
                 self._become_ready(waiting, cycle, cycle + 1)
             position = columns.input_next[position]
-
-
-class StoreCommit:
-    """Stores leave for the cache in order, after retirement. Several leave together only for one chunk of
-    memory, where a core has chunks; one that crosses the end of its chunk or line leaves alone."""
-
-    def __init__(self, columns: Columns, microarchitecture: Microarchitecture, in_flight: InFlight) -> None:
-        rules = microarchitecture.macro_ops
-        assert rules is not None
-        self._columns = columns
-        self._flight = in_flight
-        self._width = rules.stores_committed_per_cycle
-        self._chunk = rules.store_chunk_bytes
-
-    def start(self) -> None:
-        """Nothing is leaving."""
-        self._busy = 0
-        """Cycles that a store still takes."""
-
-    def record(self, state: Record) -> None:
-        """Its part of the pipeline's state."""
-        state.add(self._busy)
-
-    def tick(self, cycle: int) -> None:
-        """One cycle."""
-        columns = self._columns
-        flight = self._flight
-        left = self._width
-        chunk: Long = NONE
-        if self._busy:
-            self._busy -= 1
-            return
-        while left > 0 and flight.oldest_store < columns.stores:
-            store = flight.oldest_store
-            data = columns.store_uop[store]
-            if data == NONE or columns.retired[data] == UNKNOWN:
-                return
-            if self._chunk:
-                if left < self._width and columns.store_base[store] // self._chunk != chunk:
-                    return
-                chunk = columns.store_base[store] // self._chunk
-            if flight.s_crosses[store & flight.store_mask]:
-                if left < self._width:
-                    return
-                left = 0
-                self._busy = self._chunk > 0
-            else:
-                left -= 1
-            columns.store_left[store] = cycle
-            flight.oldest_store += 1

@@ -2,7 +2,9 @@
 cimport cython
 
 from cyclelens.analyzer.simulator.back_end.emulator cimport Emulator
+from cyclelens.analyzer.simulator.back_end.load_renaming cimport LoadRenaming
 from cyclelens.analyzer.simulator.back_end.one_page cimport LinesOfOnePage
+from cyclelens.analyzer.simulator.back_end.wasted_slots cimport WastedSlots
 from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue, Record
 from cyclelens.analyzer.simulator.tables.columns cimport Columns
 from cyclelens.analyzer.simulator.tables.in_flight cimport InFlight
@@ -10,7 +12,6 @@ from cyclelens.analyzer.simulator.tables.operations cimport Operations
 from cyclelens.analyzer.simulator.tables.program cimport Program
 from cyclelens.analyzer.simulator.tables.queues cimport Shortage
 
-cdef int COMPUTE
 cdef int ELIMINATED
 cdef int EMPTY
 cdef int HELD_BY_FENCE
@@ -27,14 +28,11 @@ cdef int STORE_BUFFER_FULL
 cdef int STORE_DATA
 cdef int UNKNOWN
 cdef int _ADDRESSES
-cdef int _HASH
 cdef int _INTEGERS
 cdef int _KINDS
 cdef int _LINE
 cdef int _LONG_AGO
-cdef int _NARROWEST_RENAMED
 cdef int _OTHERS
-cdef int _OWN_RESULT
 cdef int _PAGE
 cdef int _READ_MODIFY_WRITE
 cdef int _ROOM
@@ -51,6 +49,8 @@ cdef class MacroRenamer:
     cdef Emulator _emulator
     cdef InFlight _flight
     cdef LinesOfOnePage _one_page
+    cdef LoadRenaming _load_renaming
+    cdef WastedSlots _wasted
     cdef PairQueue _idq
     cdef PairQueue _issued
     cdef Shortage _shortage
@@ -65,16 +65,12 @@ cdef class MacroRenamer:
     cdef int _vector_units
     cdef int _address_units
     cdef int _alus
-    cdef int _branch_alus
     cdef public int[::1] value
     cdef public int[::1] internal
     cdef public int[::1] write_key
     cdef public int[::1] write_value
     cdef int _vector_width
     cdef int _store_size
-    cdef bint _renames_memory
-    cdef int _learnt
-    cdef int _unlearnt
     cdef int _forwarding
     cdef int _vector_forwarding
     cdef int _to_integer
@@ -82,25 +78,11 @@ cdef class MacroRenamer:
     cdef int _from_address
     cdef int _crossing
     cdef int _chunk
-    cdef bint _wastes
-    cdef int _fresh
-    cdef int _fresh_decoded
-    cdef int _after_load
-    cdef int _in_chain
-    cdef int _near
-    cdef int _branch_fresh
-    cdef int _branch_waiting
-    cdef int _to_branch
-    cdef int _to_multiplier
-    cdef int _between
-    cdef int _address_alu
-    cdef int _address_load
     cdef public int writes
     cdef public int left
     cdef int _next_fused
     cdef int _next_uop
     cdef public int dispatched
-    cdef public int unkeyed
     cdef void _set(self, object rules) noexcept
     cdef int start(self) except -1
     cdef void tick(self, int cycle) noexcept
@@ -124,12 +106,5 @@ cdef class MacroRenamer:
     cdef void _open_store(self, int uop, int static) noexcept
     @cython.locals(ahead=cython.longlong, offset=cython.longlong)
     cdef int _find_store(self, int uop, int static, long long address) noexcept
-    cdef int _read_from(self, int uop, int static, int store, bint begins, int size) noexcept
-    cdef bint _same_registers(self, int static, int slot) noexcept
-    cdef bint _knows(self, int uop) noexcept
+    cdef int _read_from(self, int uop, int static, int store, bint begins) noexcept
     cdef int _forwarding_latency(self, int store, int static) noexcept
-    cdef void _weigh(self, int uop, int static, int kind, int cycle) noexcept
-    cdef void _weigh_load(self, int uop, int slot, int cycle) noexcept
-    cdef void _weigh_operation(self, int uop, int slot, int mask, int cycle) noexcept
-    cdef int _weight(self, int producer, int producer_mask, int mask) noexcept
-    cdef int _alu_of(self, int value) noexcept

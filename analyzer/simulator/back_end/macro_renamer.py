@@ -1,5 +1,5 @@
 """Dispatch of a core that counts macro-ops: renames whole instructions, in order, as far as width and room
-go, and finds the stores that loads read from (M4, M7, M14, M18, M19)."""
+go, and finds the stores that loads read from (M4, M7, M19)."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from cyclelens.analyzer.model.result import Buffer
 from cyclelens.analyzer.model.units import Role
 from cyclelens.analyzer.model.uops import Trait
 from cyclelens.analyzer.simulator.back_end.emulator import Emulator
+from cyclelens.analyzer.simulator.back_end.load_renaming import LoadRenaming
 from cyclelens.analyzer.simulator.back_end.one_page import LinesOfOnePage
+from cyclelens.analyzer.simulator.back_end.wasted_slots import WastedSlots
 from cyclelens.analyzer.simulator.tables.arrays import Long, PairQueue, Record, ints
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import (
-    COMPUTE,
     ELIMINATED,
     EMPTY,
     HELD_BY_FENCE,
@@ -34,18 +35,12 @@ from cyclelens.analyzer.simulator.tables.in_flight import InFlight
 from cyclelens.analyzer.simulator.tables.operations import Operations
 from cyclelens.analyzer.simulator.tables.queues import Queues
 
-_VECTOR, _OWN_RESULT, _READ_MODIFY_WRITE = (
-    int(Trait.VECTOR),
-    int(Trait.OWN_RESULT),
-    int(Trait.READ_MODIFY_WRITE),
-)
+_VECTOR, _READ_MODIFY_WRITE = int(Trait.VECTOR), int(Trait.READ_MODIFY_WRITE)
 """The schedulers."""
 _LINE = 64
 _PAGE = 4096
-_NARROWEST_RENAMED = 4
 _ROOM, _ROOM_STORES = 4, 2
 """What an instruction may need of a scheduler and of the store queue; less room than that stops dispatch."""
-_HASH = 40503
 _UNBOUNDED = 1 << 20
 _LONG_AGO = 1 << 20
 _ADDRESSES, _INTEGERS, _OTHERS, _KINDS = 0, 1, 2, 3
@@ -64,6 +59,8 @@ class MacroRenamer:
         emulator: Emulator,
         in_flight: InFlight,
         one_page: LinesOfOnePage,
+        load_renaming: LoadRenaming,
+        wasted: WastedSlots,
         entries: PairQueue,
     ) -> None:
         rules = microarchitecture.macro_ops
@@ -74,6 +71,8 @@ class MacroRenamer:
         self._emulator = emulator
         self._flight = in_flight
         self._one_page = one_page
+        self._load_renaming = load_renaming
+        self._wasted = wasted
         self._idq = queues.idq
         self._issued = queues.issued
         self._shortage = queues.shortage
@@ -98,7 +97,6 @@ class MacroRenamer:
             self._vector_units |= units.having(role).mask
         self._address_units: int = units.having(Role.LOAD).mask | units.having(Role.STORE_ADDRESS).mask
         self._alus = units.having(Role.ALU).mask
-        self._branch_alus = units.having(Role.BRANCH).mask
         self._set(rules)
         self.value = ints(0)
         """Current value by rename key, NONE if never used."""
@@ -109,9 +107,6 @@ class MacroRenamer:
     def _set(self, rules: MacroOpRules) -> None:
         self._vector_width = rules.vector_dispatch_width
         self._store_size = rules.store_queue
-        self._renames_memory = rules.renames_memory
-        self._learnt = rules.learnt_loads
-        self._unlearnt = rules.unlearnt_loads
         self._forwarding = rules.forwarding
         self._vector_forwarding = rules.vector_forwarding
         self._to_integer = rules.vector_to_integer_forwarding
@@ -119,15 +114,6 @@ class MacroRenamer:
         self._from_address = rules.forwarding_from_address
         self._crossing = rules.line_crossing_cycles
         self._chunk = rules.store_chunk_bytes or _LINE
-        wasted = rules.wasted
-        self._wastes = wasted is not None
-        if wasted is not None:
-            self._fresh, self._fresh_decoded = wasted.fresh, wasted.fresh_decoded
-            self._after_load, self._in_chain, self._near = wasted.after_load, wasted.in_chain, wasted.near_ops
-            self._branch_fresh, self._branch_waiting = wasted.branch_alu_fresh, wasted.branch_alu_waiting
-            self._to_branch, self._to_multiplier = wasted.to_branch_alu, wasted.to_multiplier
-            self._between = wasted.between_classes
-            self._address_alu, self._address_load = wasted.address_from_alu, wasted.address_from_load
 
     def start(self) -> None:
         """No register was ever written."""
@@ -150,8 +136,7 @@ class MacroRenamer:
         """Macro-ops so far."""
         for kind in range(_KINDS):
             self._turns[kind] = 0
-        self.unkeyed = 0
-        """Loads of the program that read what a store through other registers has written."""
+        self._load_renaming.start()
 
     def tick(self, cycle: int) -> None:
         """One cycle."""
@@ -383,7 +368,7 @@ class MacroRenamer:
         columns.pending[uop] = pending
         if pending == 0:
             flight.fresh.push(uop, 0)
-        self._weigh(uop, static, kind, cycle)
+        self._wasted.weigh(uop, cycle, self.dispatched)
         latency = self._crossing if crosses else 0
         columns.first_result[uop] = columns.values
         for operand in range(program.u_out0[static], program.u_out0[static] + program.u_out_count[static]):
@@ -449,7 +434,7 @@ class MacroRenamer:
         state.add(self._next_uop - state.uop if self.left else 0)
         for kind in range(_KINDS):
             state.add(self._turns[kind] % self._schedulers)
-        state.add(self.unkeyed)
+        self._load_renaming.record(state)
         for key in range(self._program.keys):
             self._record_value(state, self.value[key])
         state.add(columns.stores - flight.oldest_store)
@@ -531,58 +516,27 @@ class MacroRenamer:
                 if ahead < 0 or ahead + size > stored:
                     columns.blocked[uop] = 1
                     return NONE
-                return self._read_from(uop, static, store, ahead == 0 and not other_page, size)
+                return self._read_from(uop, static, store, ahead == 0 and not other_page)
             store -= 1
         return NONE
 
-    def _read_from(self, uop: int, static: int, store: int, begins: bool, size: int) -> int:
+    def _read_from(self, uop: int, static: int, store: int, begins: bool) -> int:
         """A load that a store covers."""
-        flight = self._flight
-        slot = store & flight.store_mask
-        traits = self._operations.t_traits[static]
-        if (
-            self._renames_memory
-            and begins
-            and not flight.s_vector[slot]
-            and not traits & _VECTOR
-            and (size >= _NARROWEST_RENAMED or traits & _READ_MODIFY_WRITE)
-            and (self._same_registers(static, slot) or self._knows(uop))
-        ):
-            self._columns.store[uop] = NONE
-            self._columns.renamed[uop] = 1
-            return flight.s_source[slot]
-        flight.u_after_address[uop & flight.uop_mask] = self._from_address
-        return NONE - 1
-
-    def _same_registers(self, static: int, slot: int) -> bool:
-        """The store's address was made from the same values, or both from the stack pointer."""
         program = self._program
         flight = self._flight
         base = program.u_base[static]
         index = program.u_index[static]
-        same_index = flight.s_index_value[slot] == (NONE if index < 0 else self._current(index))
-        if base == program.rsp and flight.s_base_key[slot] == program.rsp:
-            return same_index
-        return same_index and flight.s_base_value[slot] == (NONE if base < 0 else self._current(base))
-
-    def _knows(self, uop: int) -> bool:
-        """A load that a predictor has learnt to rename although the registers differ: in loops that have few
-        of them."""
-        if not self._program.loop:
-            return False
-        i = self._columns.position[uop]
-        seen = self._operations.m_load_seen
-        if not seen[i]:
-            seen[i] = 1
-            self.unkeyed += 1
-            return self._flight.small_loop
-        if self._flight.small_loop or self.unkeyed <= self._learnt:
-            return True
-        if self.unkeyed >= self._unlearnt:
-            return False
-        # Which of them it holds is not known; always the same ones here.
-        share = (self._unlearnt - self.unkeyed) * 1024 // (self._unlearnt - self._learnt)
-        return (i * _HASH >> 4) % 1024 < share
+        if begins and self._load_renaming.takes_over(
+            uop,
+            store,
+            NONE if base < 0 else self._current(base),
+            NONE if index < 0 else self._current(index),
+        ):
+            self._columns.store[uop] = NONE
+            self._columns.renamed[uop] = 1
+            return flight.s_source[store & flight.store_mask]
+        flight.u_after_address[uop & flight.uop_mask] = self._from_address
+        return NONE - 1
 
     def _forwarding_latency(self, store: int, static: int) -> int:
         """From the store's data to the load's result."""
@@ -592,94 +546,3 @@ class MacroRenamer:
         if traits & _VECTOR:
             return self._to_vector
         return self._forwarding - (1 if traits & _READ_MODIFY_WRITE else 0)
-
-    # -- wasted slots --------------------------------------------------------------------------------------
-
-    def _weigh(self, uop: int, static: int, kind: int, cycle: int) -> None:
-        """How much issuing the uop will waste if an ALU's result is what it waits for (M14, M15)."""
-        flight = self._flight
-        slot = uop & flight.uop_mask
-        flight.u_fresh[slot] = 1
-        flight.u_place[slot] = self.dispatched
-        if not self._wastes:
-            return
-        mask = self._program.u_port_mask[static]
-        own = self._operations.t_traits[static] & _OWN_RESULT
-        if kind == LOAD:
-            self._weigh_load(uop, slot, cycle)
-        elif kind != STORE_ADDRESS and mask & self._alus and not own:
-            self._weigh_operation(uop, slot, mask, cycle)
-
-    def _weigh_load(self, uop: int, slot: int, cycle: int) -> None:
-        columns = self._columns
-        first = columns.first_input[uop]
-        # What it forwards from is no part of the address.
-        for position in range(first, first + self._program.u_in_count[columns.static[uop]]):
-            value = columns.input_value[position]
-            ready = columns.value_ready[value]
-            if ready == UNKNOWN or ready > cycle + 1:
-                weight = self._address_alu if self._alu_of(value) else self._address_load
-                if weight > self._flight.u_waste[slot]:
-                    self._flight.u_waste[slot] = weight
-                    self._flight.u_waste_value[slot] = value
-
-    def _weigh_operation(self, uop: int, slot: int, mask: int, cycle: int) -> None:
-        columns = self._columns
-        flight = self._flight
-        first = columns.first_input[uop]
-        fresh = 1
-        for position in range(first, first + flight.u_inputs[slot]):
-            value = columns.input_value[position]
-            ready = columns.value_ready[value]
-            waits = ready == UNKNOWN or ready > cycle + 1
-            if waits and fresh == 1:
-                fresh = 2
-            producer_mask = self._alu_of(value)
-            if producer_mask == 0:
-                continue
-            producer = columns.value_uop[value]
-            picked = columns.dispatched[producer]
-            if picked != UNKNOWN and picked < cycle - 1:
-                continue
-            if waits:
-                fresh = 0
-            weight = self._weight(producer, producer_mask, mask)
-            if weight > flight.u_waste[slot]:
-                flight.u_waste[slot] = weight
-                flight.u_waste_value[slot] = value
-        flight.u_fresh[slot] = fresh
-
-    def _weight(self, producer: int, producer_mask: int, mask: int) -> int:
-        flight = self._flight
-        slot = producer & flight.uop_mask
-        fresh = flight.u_fresh[slot]
-        distance = max(1, self.dispatched - flight.u_place[slot])
-        if fresh == 2:
-            weight = self._after_load
-        elif fresh:
-            weight = self._fresh_decoded if flight.decoded else self._fresh
-            if distance > self._near:
-                weight = weight * self._near // distance
-        else:
-            weight = self._in_chain
-        if producer_mask == mask:
-            return weight
-        if mask == self._alus:
-            if producer_mask == self._branch_alus:
-                return self._branch_fresh if fresh else self._branch_waiting
-            return weight * 5 // 8
-        if producer_mask == self._alus:
-            share = self._to_branch if mask == self._branch_alus else self._to_multiplier
-            return weight * share // 8
-        return weight * self._between // 8
-
-    def _alu_of(self, value: int) -> int:
-        """The units of the ALU operation of one cycle that makes a value, 0 if no such makes it."""
-        columns = self._columns
-        producer = columns.value_uop[value]
-        if producer == NONE or columns.value_latency[value] != 1:
-            return 0
-        static = columns.static[producer]
-        if self._program.u_kind[static] != COMPUTE:
-            return 0
-        return self._program.u_port_mask[static] & self._alus

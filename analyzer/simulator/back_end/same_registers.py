@@ -1,0 +1,86 @@
+"""Memory renaming of macro-ops: a load takes over what a store at an address made of the same values has
+stored (M18)."""
+
+from __future__ import annotations
+
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.uops import Trait
+from cyclelens.analyzer.simulator.back_end.load_renaming import LoadRenaming
+from cyclelens.analyzer.simulator.tables.arrays import Record
+from cyclelens.analyzer.simulator.tables.columns import Columns
+from cyclelens.analyzer.simulator.tables.in_flight import InFlight
+from cyclelens.analyzer.simulator.tables.operations import Operations
+
+_VECTOR, _READ_MODIFY_WRITE = int(Trait.VECTOR), int(Trait.READ_MODIFY_WRITE)
+_NARROWEST = 4
+"""Bytes."""
+_HASH = 40503
+
+
+class SameRegisters(LoadRenaming):
+    """Vectors come by forwarding, and so do narrow loads. In loops a predictor learns loads whose registers
+    are others."""
+
+    def __init__(
+        self,
+        columns: Columns,
+        microarchitecture: Microarchitecture,
+        operations: Operations,
+        in_flight: InFlight,
+    ) -> None:
+        super().__init__(columns, operations, in_flight)
+        rules = microarchitecture.macro_ops
+        assert rules is not None
+        self._learnt = rules.learnt_loads
+        self._unlearnt = rules.unlearnt_loads
+
+    def start(self) -> None:
+        """Nothing was loaded."""
+        self._unkeyed = 0
+        """Loads of the program that read what a store through other registers has written."""
+
+    def record(self, state: Record) -> None:
+        """Its part of the pipeline's state."""
+        state.add(self._unkeyed)
+
+    def takes_over(self, uop: int, store: int, base: int, index: int) -> bool:
+        """Whether a load takes over what a store stores. ``base``, ``index``: the values that its address is
+        made from, NONE where it has none."""
+        flight = self._flight
+        slot = store & flight.store_mask
+        static = self._columns.static[uop]
+        traits = self._operations.t_traits[static]
+        if flight.s_vector[slot] or traits & _VECTOR:
+            return False
+        if self._program.u_bytes[static] < _NARROWEST and not traits & _READ_MODIFY_WRITE:
+            return False
+        return self._same(static, slot, base, index) or self._knows(uop)
+
+    def _same(self, static: int, slot: int, base: int, index: int) -> bool:
+        """The store's address was made from the same values, or both from the stack pointer."""
+        program = self._program
+        flight = self._flight
+        if flight.s_index_value[slot] != index:
+            return False
+        if program.u_base[static] == program.rsp and flight.s_base_key[slot] == program.rsp:
+            return True
+        return flight.s_base_value[slot] == base
+
+    def _knows(self, uop: int) -> bool:
+        """A load that a predictor has learnt to rename although the registers differ: in loops that have few
+        of them."""
+        if not self._program.loop:
+            return False
+        i = self._columns.position[uop]
+        seen = self._operations.m_load_seen
+        if not seen[i]:
+            seen[i] = 1
+            self._unkeyed += 1
+            return self._flight.small_loop
+        if self._flight.small_loop or self._unkeyed <= self._learnt:
+            return True
+        if self._unkeyed >= self._unlearnt:
+            return False
+        # Which of them it holds is not known; always the same ones here.
+        share = (self._unlearnt - self._unkeyed) * 1024 // (self._unlearnt - self._learnt)
+        return (i * _HASH >> 4) % 1024 < share
