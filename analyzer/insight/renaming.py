@@ -32,7 +32,8 @@ def renamings(prediction: Prediction) -> Iterator[tuple[int, str, str]]:
                 f"The renamer hands on the register that was stored here: the load takes a {words.unit}, but "
                 "no time. This is learnt in loops; it is less certain than the other figures.",
             )
-        if template.joins_next:
+        # What comes from the decoders takes its slot.
+        if template.joins_next and not simulation.usage[index].sources.get("MITE"):
             yield (
                 index,
                 "no slot",

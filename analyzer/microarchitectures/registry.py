@@ -45,11 +45,15 @@ _NOT_SIMULATED = {
     "MTL-E": "Crestmont",
     "SRF": "Sierra Forest",
     "LNL-E": "Skymont",
+    "CWF": "Darkmont",
 }
 """What users may ask for, and nobody has described here yet. A model of the name takes its place."""
 
 
-_EFFICIENCY_CORES = frozenset({"ADL-E", "MTL-E", "SRF", "LNL-E"})
+_EFFICIENCY_CORES = frozenset({"ADL-E", "MTL-E", "SRF", "LNL-E", "CWF"})
+_EFFICIENT = "-E"
+"""Behind the name of a product that has both kinds of core."""
+_ANY_EFFICIENCY_CORE = "E-CORE"
 _SAME_CORE = {"RPL": "ADL", "EMR": "SPR"}
 """Products whose core is that of others."""
 
@@ -167,6 +171,10 @@ def _hint(name: str) -> str:
         if name.strip().lower() in (missing.lower(), title.lower(), title.replace(" ", "").lower()):
             kind = " is an efficiency core, and those are" if missing in _EFFICIENCY_CORES else " is"
             return f": {title}{kind} not simulated; known are {', '.join(_FILES)}"
+    wanted = name.strip().upper()
+    product = wanted.removesuffix(_EFFICIENT)
+    if wanted == _ANY_EFFICIENCY_CORE or (product != wanted and _SAME_CORE.get(product, product) in _FILES):
+        return f": efficiency cores are not simulated; known are {', '.join(_FILES)}"
     titles = {each.title: each for each in map(get, _FILES)}
     found = nearest(name.replace(" ", ""), [*_FILES, *titles])
     if not found:

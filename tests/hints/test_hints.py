@@ -197,3 +197,9 @@ def test_what_the_renamer_does_is_shown_where_it_does_it():
     assert labels(text, "GNR") == ["load renamed", "added at rename", "no slot"]
     assert labels(text, "SPR") == ["load renamed", "added at rename"]
     assert labels(text, "RKL") == []
+
+
+def test_a_move_from_the_decoders_takes_its_slot():
+    text = "# cyclelens-begin\n mov %rdx, %rcx\n sub %rsi, %rcx\n# cyclelens-end\n"
+    found = Analyzer().analyze(text, AnalysisOptions(microarchitectures=("GNR",), alignment=0))
+    assert list(hints(found, ["rename"])) == []
