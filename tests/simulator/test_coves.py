@@ -3,9 +3,13 @@ have no comment were measured on a Redwood Cove server core, to within a hundred
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
+from blocks import block_of
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.options import ModelOptions
+from cyclelens.analyzer.simulator.pipeline import simulate
 from simulated import cycles, rows_of, simulated
 
 SAME = ModelOptions(assume="same")
@@ -14,6 +18,7 @@ GNR = registry.get("GNR")
 DEC_JNZ = "49ffcf75"
 """dec r15; jnz, without its distance."""
 NOP = "90"
+NOP_3, NOP_4, NOP_10 = "0f1f00", "0f1f4000", "662e0f1f840000000000"
 
 
 def unrolled(code: str, name: str = "GNR") -> float:
@@ -30,6 +35,34 @@ def looped(code: str, name: str = "GNR") -> float:
 def test_six_decoders_and_six_issue_slots(name: str) -> None:
     assert unrolled(12 * NOP, name) == 2.00
     assert looped(11 * NOP, name) == 2.00
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        (16 * NOP_10, 5.0),  # 32 bytes
+        (5 * NOP_4 + 4 * NOP_3, 2.0),  # eight instructions: nine end in 32 bytes
+        (8 * NOP_4, 8 / 6),  # six decoders
+    ],
+)
+def test_a_cycle_predecodes_32_bytes_and_eight_instructions(code: str, expected: float) -> None:
+    """Known of the figures are the widths alone, by which the measured blocks fit best (docs/accuracy.md)."""
+    assert unrolled(code) == pytest.approx(expected, abs=0.01)
+
+
+def test_the_dsb_has_lines_of_eight_uops_and_delivers_eight() -> None:
+    """Sixteen uops in 64 bytes are two lines, not three: 13 uops take no longer than six issue slots need."""
+    block = block_of(12 * NOP_4 + "49ffcf75cb", "GNR", loop=True)
+    narrow = replace(GNR, dsb_width=6, dsb_slots_per_line=6)
+    assert simulate(block, GNR).cycles_per_iteration == pytest.approx(13 / 6, abs=0.01)
+    assert simulate(block, narrow).cycles_per_iteration == pytest.approx(2.5, abs=0.02)
+
+
+@pytest.mark.parametrize("name", ["ADL", "MTL"])
+def test_n8_the_lsd_has_no_border_between_batches(name: str) -> None:
+    """Eight uops; with Ice Lake's border they would take 2 cycles, the next batch beginning in a new one."""
+    assert "LSD" in simulated(7 * NOP + DEC_JNZ + "f4", name, loop=True).first_sources
+    assert looped(7 * NOP, name) == pytest.approx(8 / 6, abs=0.01)
 
 
 def test_a_prefix_that_changes_the_length_costs_three_cycles_in_the_decoders_alone() -> None:
@@ -127,6 +160,22 @@ def test_u12_not_on_other_cores() -> None:
 def test_e6_no_sync_uop_before_an_addition_to_rsp_by_the_renamer() -> None:
     """add rsp, 16; xor eax, eax; pop rbx: 0.505"""
     assert unrolled("4883c410 31c0 5b") == pytest.approx(0.5, abs=0.02)
+
+
+def test_e2_pops_read_one_word_after_the_other() -> None:
+    """pop rax; pop rbx; pop rcx: 1.00, so that the stack pointer has moved between them (4.6, Z6)"""
+    assert unrolled("58 5b 59") == 1.00
+
+
+def test_o6d_a_plain_store_waits_for_its_data() -> None:
+    """mov [rsi], rax; mov rax, [rsi]: 5.00 in straight-line code"""
+    assert unrolled("488906 488b06") == 5.00
+
+
+@pytest.mark.parametrize(("displacement", "expected"), [("08", 3.0), ("10", 1.0)])
+def test_4_6_addresses_are_compared_by_their_sums(displacement: str, expected: float) -> None:
+    """lea rdi, [rsi+8]; mov [rdi], rax; mov rax, [rsi+8] or [rsi+16]; imul rax, rax"""
+    assert looped(f"488d7e08 488907 488b46{displacement} 480fafc0") == expected
 
 
 @pytest.mark.parametrize(
