@@ -19,6 +19,7 @@ _NASM_LINE = re.compile(
     r" *(\d+) (?:([0-9A-F]{8}) ((?:[0-9A-F]+|[\[({][0-9A-F]+[\])}]|<(?:rep|bin) [0-9A-F]+h>|\?+|-)+))?"
 )
 _NASM_LEVEL = re.compile(r"\s*<(\d+)> ?")
+_NASM_TIMES = re.compile(r"\s*(?:[\w.$%?@]+:?\s+)?times\b", re.IGNORECASE)
 _NASM_PIECE = re.compile(r"([0-9A-F]+)|[\[({]([0-9A-F]+)[\])}]|<(rep|bin) ([0-9A-F]+)h>|(\?+)|-")
 _NASM_NOTHING = re.compile(
     rb"(?:^[ \d]{6} {30}<\d++>[ \t]*+(?!\[?[ \t]*se[cg]|[\w.$?@%~#]++[ \t]*:|\")[^\n]*+\n)++",
@@ -201,7 +202,7 @@ def read_nasm(content: bytes, file: ObjectFile | None = None) -> Listing:
     for number, label in labels:
         listed = listing.statements[number]
         listing.labels.setdefault((listed.section, listed.address), label)
-    _cut_at_next(listing)
+    _fit_repeated(listing, file)
     return listing
 
 
@@ -229,14 +230,19 @@ def _settle(listing: Listing, stretches: Sequence[_Stretch], file: ObjectFile) -
             listed.section = found
 
 
-def _cut_at_next(listing: Listing) -> None:
-    """Of `EB0D90<rep Dh>` only the last byte is repeated, and nothing but the next address tells that."""
-    next_address: dict[str, int] = {}
+def _fit_repeated(listing: Listing, file: ObjectFile | None) -> None:
+    """Of `EB0D90<rep Dh>` only the last byte is repeated, and of `7483<rep 3h>` a later copy of the jump may take
+    more bytes than the first: nothing but the next address tells that."""
+    following: dict[str, int] = {}
     for listed in reversed(listing.statements):
-        room = next_address.get(listed.section, listed.address) - listed.address
+        code = file.section(listed.section)[0] if file is not None else b""
+        room = following.get(listed.section, len(code) or listed.address) - listed.address
         if 0 < room < len(listed.code):
             listed.code = listed.code[:room]
-        next_address[listed.section] = listed.address
+        elif room > len(listed.code) and _NASM_TIMES.match(listed.text):
+            made = code[listed.address : listed.address + room]
+            listed.code = made if len(made) == room else listed.code
+        following[listed.section] = listed.address
 
 
 def _nasm_bytes(data: str, code: bytes = b"") -> bytes:

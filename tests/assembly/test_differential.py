@@ -326,6 +326,7 @@ MORE_NASM = {
     "repeated statements": (
         "times 2 vmovdqa ymm9, [r8 + rdi*8]\ntimes 3 jne begin_r0\ntimes 12 vaddps ymm0, [rax + 0x12345678]"
     ),
+    "repeated jumps that grow": "top: times 123 nop\ntimes 3 je top\nnop\ntimes 2 jmp top",
     "addresses of 32 bits": "mov ax, [eax]\npaddd xmm0, [eax]\nlock add word [fs:eax + 4], 5",
     "numbers": (
         "mov eax, 0q17\nmov eax, 17o\nmov eax, 0x1_000\nmov eax, 'ab'\nmov eax, $ - $$\nmov eax, 1 << 65"
