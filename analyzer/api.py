@@ -40,6 +40,7 @@ from cyclelens.analyzer.model.source import (
     UNKNOWN_LINE,
     AssembledFile,
     Branching,
+    Counts,
     Placement,
     Problem,
     Region,
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     from cyclelens.analyzer.assembly.elf import ObjectFile
     from cyclelens.analyzer.assembly.elf_format import Function
     from cyclelens.analyzer.insight.whatif import Experiment
+    from cyclelens.analyzer.profiles.profile import Profile
 
 __all__ = ["Analyzer", "Cancelled", "PredictResult", "predict_many"]
 
@@ -246,7 +248,7 @@ class Analyzer:
 
         _check(options)
         next_batch()
-        found = named_regions(ObjectFile(data), function, options.regions)
+        found = named_regions(ObjectFile(data), function, options.regions, _profile(options))
         return next(self._analyses(None, found, options, cancel, lambda: False))
 
     def analyze_functions(
@@ -264,7 +266,7 @@ class Analyzer:
 
         _check(options)
         next_batch()
-        found = regions_of(file, functions, options.regions)
+        found = regions_of(file, functions, options.regions, profile=_profile(options))
         chosen = {region.name for region in found.regions if wanted(region)}
         # Of a region that branches within itself all blocks are needed, whichever was wanted.
         branchings = tuple(each for each in found.branchings if chosen.intersection(each.blocks))
@@ -294,7 +296,7 @@ class Analyzer:
         due: Callable[[], bool],
     ) -> Iterator[Analysis]:
         # Here, because batches of machine code need no causes and start faster without them.
-        from cyclelens.analyzer.insight import ways
+        from cyclelens.analyzer.insight import ways, weights
 
         problems = list(assembled.problems)
         regions: list[RegionAnalysis] = []
@@ -313,12 +315,13 @@ class Analyzer:
             message = f"there is no region '{name}' with a branch within it{known}"
             problems.append(Problem(UNKNOWN_LINE, 0, 0, "no-such-region", message))
         figures: dict[str, Mapping[str, float]] = {}
+        counts = assembled.counts or {}
         found: dict[str, BranchingAnalysis] = {}
         parts = {name for branching in assembled.branchings for name in branching.blocks}
         for each in chosen:
             through = None
             if isinstance(each, Branching):
-                through = self._through(each, blocks, figures, options, text, problems, cancel)
+                through = self._through(each, blocks, figures, options, text, problems, cancel, counts)
                 found[each.name] = through
                 each = ways.along(each, through.way, blocks)
             region = each
@@ -339,10 +342,10 @@ class Analyzer:
         for branching in assembled.branchings:
             if not branching.ways and options.region in (None, branching.name):
                 found[branching.name] = self._through(
-                    branching, blocks, figures, options, text, problems, cancel
+                    branching, blocks, figures, options, text, problems, cancel, counts
                 )
         problems.sort(key=lambda problem: (problem.line, problem.column))
-        yield Analysis(
+        whole = Analysis(
             regions=tuple(regions),
             problems=tuple(problems),
             branchings=tuple(found.values()),
@@ -350,6 +353,7 @@ class Analyzer:
             account=options.account,
             unmarked=assembled.unmarked,
         )
+        yield weights.weighed(whole, counts) if counts else whole
 
     def _through(
         self,
@@ -360,10 +364,11 @@ class Analyzer:
         text: str | None,
         problems: list[Problem],
         cancel: Cancel | None,
+        counts: Mapping[str, Counts],
     ) -> BranchingAnalysis:
         """What the ways through a region take, or its blocks if the ways are not known. ``known``: figures of
-        blocks, by name."""
-        from cyclelens.analyzer.insight import ways
+        blocks, by name; ``counts``: what a profile says of them."""
+        from cyclelens.analyzer.insight import ways, weights
 
         quiet = replace(options, trace=False, trace_rounds=None, causes=False)
 
@@ -372,19 +377,25 @@ class Analyzer:
                 return known[region.name]
             return _cycles(self._region(region, _plan(region, quiet, text)[0], quiet, [], cancel))
 
-        given = next(
+        said = next(
             (shares for name, shares in reversed(options.taken) if name in ("", branching.name)),
             branching.options.get("taken", ""),
         )
-        shares: ways.Shares = (None,) * len(branching.forks)
-        try:
-            shares = ways.parse_shares(given, branching) if given else shares
-            if given and None in shares:
-                raise ways.SharesError(ways.missing(branching, shares, given))
-        except ways.SharesError as error:
-            given = ""
-            problems.append(_at_line(branching.first_line, text, "bad-option-value", str(error)))
         figures = {name: cycles(blocks[name]) for name in dict.fromkeys(branching.blocks) if name in blocks}
+        shares: ways.Shares = (None,) * len(branching.forks)
+        given = ""
+        try:
+            if said:
+                shares = ways.parse_shares(said, branching)
+                if None in shares:
+                    raise ways.SharesError(ways.missing(branching, shares, said))
+                given = f"with taken={said}"
+            elif counts:
+                first = {name: next(iter(each.values()), 0.0) for name, each in figures.items()}
+                shares = weights.shares(branching, counts, first)
+                given = weights.GIVEN if any(share is not None for share in shares) else ""
+        except ways.SharesError as error:
+            problems.append(_at_line(branching.first_line, text, "bad-option-value", str(error)))
         return ways.analyse(
             branching,
             shares,
@@ -777,6 +788,15 @@ def _chosen(assembled: AssembledFile, wanted: str | None) -> list[Region | Branc
         elif wanted in (None, owner.name):
             chosen[owner.name] = owner
     return list(chosen.values())
+
+
+def _profile(options: AnalysisOptions) -> tuple[Profile, str] | None:
+    """The recorded profile, and what the file was called when it ran. Raises ProfileError."""
+    if not options.profile:
+        return None
+    from cyclelens.analyzer.profiles.reading import profile_of
+
+    return profile_of(options.profile), options.origin.path
 
 
 def _check(options: AnalysisOptions) -> None:

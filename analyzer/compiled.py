@@ -17,6 +17,8 @@ from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.insight.source_lines import home
 from cyclelens.analyzer.model.result import Analysis, AnalysisOptions
 from cyclelens.analyzer.model.source import UNKNOWN_LINE, Problem, Region, Severity, SourceLine
+from cyclelens.analyzer.profiles.profile import ProfileError
+from cyclelens.analyzer.profiles.reading import profile_of
 
 NOT_COMPILED = "not-compiled"
 """Code of the problem that there is no object file."""
@@ -55,6 +57,13 @@ class CompiledAnalyzer(Analyzer):
             message = f"No figures: {error}"
             yield Analysis((), (Problem(0, 0, 0, NOT_COMPILED, message, Severity.INFORMATION),))
             return
+        unread: tuple[Problem, ...] = ()
+        try:
+            if first.profile:
+                profile_of(first.profile)
+        except ProfileError as error:
+            unread = (Problem(0, 0, 0, "no-profile", str(error), Severity.WARNING),)
+            variants = [replace(options, profile="") for options in variants]
         path, lines = os.path.realpath(first.origin.path), text.split("\n")
 
         def is_own(line: SourceLine) -> bool:
@@ -69,7 +78,9 @@ class CompiledAnalyzer(Analyzer):
         for options in variants:
             chosen = replace(options, syntax="intel", regions="auto")
             found = self.analyze_functions(file, outermost(file.functions), chosen, wanted, cancel, placed)
-            problems = tuple(each for each in found.problems if each.severity != Severity.INFORMATION)
+            # Machine code has no line; what is left is about the file as a whole.
+            left = [each for each in found.problems if each.severity != Severity.INFORMATION]
+            problems = (*unread, *(replace(each, line=max(each.line, 0)) for each in left))
             regions = tuple(sorted(found.regions, key=lambda each: each.region.first_line))
             yield replace(found, regions=regions, problems=problems)
 

@@ -226,7 +226,9 @@ def _problems(analysis: Analysis) -> tuple[Problem, ...]:
 def _moved(known: RegionAnalysis, region: RegionAnalysis) -> int | None:
     """By how many lines a region has moved, if nothing else has changed: neither text nor, which the analyzer
     remembers, any prediction."""
-    if known.note != region.note or len(known.predictions) != len(region.predictions):
+    if known.note != region.note or known.weight != region.weight:
+        return None
+    if len(known.predictions) != len(region.predictions):
         return None
     if any(old is not new for old, new in zip(known.predictions, region.predictions, strict=True)):
         return None

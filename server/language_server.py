@@ -20,7 +20,7 @@ from cyclelens.server.history import History
 from cyclelens.server.jobs import Jobs, Trouble
 from cyclelens.server.measurements import Measurements
 from cyclelens.server.memory import Memory
-from cyclelens.server.origins import origin_of, place_of
+from cyclelens.server.origins import first_of, origin_of, place_of
 from cyclelens.server.progress import Progress
 from cyclelens.server.projects import Projects
 from cyclelens.server.protocol import Protocol
@@ -102,7 +102,9 @@ class CyclelensServer(LanguageServer):
     def options(self, snapshot: Snapshot) -> AnalysisOptions:
         """What the settings ask for, with the place of this document."""
         settings = self.settings_of(snapshot)
-        return replace(settings.options, origin=origin_of(snapshot.uri, self._folders, *settings.places))
+        origin = origin_of(snapshot.uri, self._folders, *settings.places)
+        profile = settings["profile"] and first_of(settings["profile"], origin.folders)
+        return replace(settings.options, origin=origin, profile=profile if snapshot.language else "")
 
     def settings_of(self, snapshot: Snapshot) -> Settings:
         """The settings of a document: the editor's, and those of its project."""

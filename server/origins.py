@@ -25,7 +25,7 @@ def origin_of(
         os.path.normpath(os.path.join(folder, name)) for name in include_paths for folder in folders or [""]
     ]
     paths = tuple(filter(os.path.isabs, dict.fromkeys(found)))
-    before = tuple(_first(name, (*folders, *paths)) for name in pre_includes)
+    before = tuple(first_of(name, (*folders, *paths)) for name in pre_includes)
     return Origin(path, tuple(folders), paths, tuple(defines), before)
 
 
@@ -36,7 +36,7 @@ def place_of(uri: str, folder_uris: Iterable[str | None]) -> tuple[str, list[str
     return path, folders or ([os.path.dirname(path)] if path else [])
 
 
-def _first(name: str, folders: Iterable[str]) -> str:
+def first_of(name: str, folders: Iterable[str]) -> str:
     """The first file of this name that is there; if there is none, where it should be."""
     places = [os.path.normpath(os.path.join(folder, name)) for folder in folders] or [name]
     return next(filter(os.path.isfile, places), places[0])

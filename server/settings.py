@@ -39,6 +39,13 @@ SETTINGS: tuple[Setting, ...] = (
         "Show figures in C, C++ and Rust files: they are compiled in the background as compile_commands.json "
         "or Cargo say. Needs allowExternalPrograms.",
     ),
+    Setting(
+        "profile",
+        "text",
+        "",
+        "A file of perf script -F brstacksym or perf annotate --stdio, relative to the workspace: C, C++ and "
+        "Rust files show how often branches jump in it, and which loop matters.",
+    ),
     Setting("hints.enabled", "boolean", True, "Show hints inside the text."),
     Setting("hints.region", "boolean", True, "Show cycles per iteration on the line that opens a region."),
     Setting("hints.heat", "boolean", True, "Show a bar for the cycles that are lost because of a line."),
@@ -139,7 +146,7 @@ class Settings:
     @property
     def analysis(self) -> tuple[object, ...]:
         """All that a result depends on: where it differs, documents are analysed anew."""
-        return self.options, self.hint_kinds, self.places, self["sources"]
+        return self.options, self.hint_kinds, self.places, self["sources"], self["profile"]
 
     @property
     def places(self) -> tuple[tuple[str, ...], ...]:

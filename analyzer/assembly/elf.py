@@ -204,6 +204,18 @@ class ObjectFile:
                 return self._loaded[number][address - start : address - start + size]
         return b""
 
+    def is_code(self, address: int) -> bool:
+        """Does a section with code hold this address?"""
+        return self._section_of(address) is not None
+
+    def address_of_offset(self, offset: int) -> int | None:
+        """The address of a byte of the file, if it is code."""
+        for section in self._sections.values():
+            start = self._headers[section.index].offset
+            if start <= offset < start + len(section.code):
+                return section.address + offset - start
+        return None
+
     def base(self, name: str) -> int | None:
         """The address of the section with code of this name, if there is one and no other."""
         found = [section for section in self._sections.values() if section.name == name]

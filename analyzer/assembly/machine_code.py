@@ -24,10 +24,12 @@ from cyclelens.analyzer.assembly.machine_data import without_data
 from cyclelens.analyzer.assembly.machine_flow import MachineCode, Surroundings, code_of, is_padding, near
 from cyclelens.analyzer.assembly.problems import make_problem
 from cyclelens.analyzer.assembly.regions import MAXIMUM_REGIONS, Span
+from cyclelens.analyzer.assembly.sampled import Sampled
 from cyclelens.analyzer.model.source import (
     UNKNOWN_LINE,
     AssembledFile,
     Branching,
+    Counts,
     JumpPlace,
     Placement,
     Problem,
@@ -35,6 +37,7 @@ from cyclelens.analyzer.model.source import (
     Severity,
     SourceLine,
 )
+from cyclelens.analyzer.profiles.profile import Profile
 
 MAXIMUM_FUNCTION = 1 << 20
 """Bytes of a function that is looked at."""
@@ -176,8 +179,17 @@ class _Listing:
         return self.machine.at.get(target)
 
 
+_Profile = tuple[Profile, str] | None
+"""A recorded profile, and what the file was called when it ran."""
+
+
 def regions_of(
-    file: ObjectFile, functions: Iterable[Function], regions: str = "auto", *, whole: bool = False
+    file: ObjectFile,
+    functions: Iterable[Function],
+    regions: str = "auto",
+    *,
+    whole: bool = False,
+    profile: _Profile = None,
 ) -> AssembledFile:
     """The regions of functions. ``regions``: ``loops`` and ``both`` (with IACA's markers) as for texts;
     ``auto`` and ``markers`` take the loops of a function that has no markers. ``whole``: a function without
@@ -204,9 +216,20 @@ def regions_of(
             f"Only the first {MAXIMUM_REGIONS:,} of {len(named):,} regions are analysed: name a function."
         )
         problems.append(make_problem("too-many-regions", message, UNKNOWN_LINE, 0, 0, Severity.WARNING))
+    sampled = None if profile is None else Sampled(profile[0], file, profile[1])
+    counts: dict[str, Counts] | None = None if sampled is None else {}
+    if sampled is not None and sampled.is_empty:
+        message = (
+            "The profile is of other code: none of its places is in this file. Of libraries, programs at "
+            "random addresses and objects it needs symbols: perf script -F brstacksym, or perf annotate."
+        )
+        problems.append(make_problem("no-profile", message, UNKNOWN_LINE, 0, 0, Severity.WARNING))
     for name, code, loop in named[:MAXIMUM_REGIONS]:
         own = _regions(listing, name, code)
         found += own
+        if sampled is not None and counts is not None:
+            for region, run in zip(own, code.runs, strict=True):
+                counts[region.name] = sampled.counts([listing.machine.addresses[at] for at in run])
         if loop is not None:
             span = Span(name, 0, 0, own[0].first_line, own[-1].last_line, 0, 0)
             made.append(MadeLoop(span, loop, code.numbers, own))
@@ -222,17 +245,19 @@ def regions_of(
     for _, branching, message in branchings(made):
         ways += [] if branching is None else [branching]
         problems += [_information("inner-branch", message)] if message else []
-    return AssembledFile(tuple(found), tuple(problems), "intel", tuple(ways))
+    return AssembledFile(tuple(found), tuple(problems), "intel", tuple(ways), counts=counts)
 
 
-def named_regions(file: ObjectFile, name: str | None, regions: str) -> AssembledFile:
+def named_regions(
+    file: ObjectFile, name: str | None, regions: str, profile: _Profile = None
+) -> AssembledFile:
     """The regions of one function, or of all functions with loops if none is named. Raises
     ``ObjectFileError`` if there is nothing of that kind."""
     if name is not None:
-        found = regions_of(file, [file.find(name)], regions, whole=True)
+        found = regions_of(file, [file.find(name)], regions, whole=True, profile=profile)
         message = f"'{name}' has no code"
     else:
-        found = regions_of(file, _all_functions(file), regions)
+        found = regions_of(file, _all_functions(file), regions, profile=profile)
         message = "no function has a loop: choose one with --function NAME, and its basic blocks are analysed"
     if not found.regions:
         raise ObjectFileError(message)

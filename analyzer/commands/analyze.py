@@ -11,6 +11,7 @@ from cyclelens.analyzer.commands.common import (
     OK,
     PROBLEMS,
     add_analysis_arguments,
+    add_profile_argument,
     analyze_file,
     is_clean,
     list_functions,
@@ -30,6 +31,7 @@ def main(arguments: list[str]) -> int:
         "Analyse the marked regions of an assembly file, or the loops of a function in an ELF file.",
     )
     add_analysis_arguments(parser)
+    add_profile_argument(parser)
     parser.add_argument(
         "--list-functions",
         action="store_true",

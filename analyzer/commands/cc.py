@@ -15,6 +15,7 @@ from cyclelens.analyzer.commands.common import (
     OK,
     PROBLEMS,
     InputError,
+    add_profile_argument,
     add_target_arguments,
     analysis_options,
     is_clean,
@@ -86,6 +87,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--format", choices=("text", "json", "markdown", "html", "sarif"), default="text")
     add_target_arguments(parser)
+    add_profile_argument(parser)
     # What is said about texts: a compiled file has neither markers in comments nor a syntax.
     parser.set_defaults(
         region=None,
@@ -146,6 +148,7 @@ def _analysis(analyzer: Analyzer, compiled: Compiled, options: argparse.Namespac
     from cyclelens.analyzer.assembly.elf import ObjectFile
     from cyclelens.analyzer.assembly.elf_format import ObjectFileError
     from cyclelens.analyzer.assembly.machine_code import outermost
+    from cyclelens.analyzer.profiles.profile import ProfileError
 
     options.file = compiled.source or "-"
     chosen = replace(analysis_options(options), syntax="intel", regions="markers")
@@ -160,6 +163,8 @@ def _analysis(analyzer: Analyzer, compiled: Compiled, options: argparse.Namespac
         return analyzer.analyze_functions(file, functions, chosen, _chosen(options))
     except ObjectFileError as error:
         raise InputError(f"{compiled.source or 'the object file'}: {error}") from None
+    except ProfileError as error:
+        raise InputError(error) from None
 
 
 def _is_called(symbol: str, name: str) -> bool:

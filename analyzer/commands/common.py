@@ -182,6 +182,16 @@ def add_target_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_profile_argument(parser: argparse.ArgumentParser) -> None:
+    """The argument that names a recorded profile, of commands that show what it makes of the figures."""
+    parser.add_argument(
+        "--profile",
+        metavar="FILE",
+        help="what perf script -F brstacksym or perf annotate --stdio wrote about a run of the machine code: "
+        "how often its branches jump, and which loop matters",
+    )
+
+
 def analyze_file(options: argparse.Namespace, *, trace: bool = False, account: bool = False) -> Analysis:
     """The analysis that ``add_analysis_arguments`` describe. Raises InputError if it cannot be done."""
     from cyclelens.analyzer.api import Analyzer
@@ -203,14 +213,22 @@ def analyze_bytes(
     if not data.startswith(ELF_MAGIC):
         if function is not None:
             raise InputError(f"{file}: --function is for ELF files, and this is none")
+        if chosen.profile:
+            raise InputError(
+                f"{file}: a profile is of machine code: give the program or the object file. How often the "
+                "branches of a text jump is said with --taken"
+            )
         return explained(analyzer.analyze(to_text(data), chosen), chosen)
 
     from cyclelens.analyzer.assembly.elf_format import ObjectFileError
+    from cyclelens.analyzer.profiles.profile import ProfileError
 
     try:
         return analyzer.analyze_object(data, chosen, function)
     except ObjectFileError as error:
         raise InputError(f"{file}: {error}") from None
+    except ProfileError as error:
+        raise InputError(error) from None
 
 
 _NOTHING_READ = frozenset({"binary-file", "file-too-large", "no-such-region", "not-preprocessed"})
@@ -296,6 +314,7 @@ def analysis_options(
         model=ModelOptions(model=chosen("model", options.model), resources=resources_option(options)),
         regions=chosen("regions", options.regions),
         taken=tuple(options.taken),
+        profile=getattr(options, "profile", None) or "",
         allow_external_programs=not options.no_external_programs,
         assembler=chosen("assembler", options.assembler),
         origin=origin,

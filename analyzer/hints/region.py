@@ -31,7 +31,11 @@ def hints(region: RegionAnalysis) -> Iterator[Hint]:
 def _label(region: RegionAnalysis) -> str:
     prediction = region.predictions[0]
     elsewhere = wording.elsewhere(prediction, "")
-    figure = f"{_cycles(prediction)} cycles/iter{elsewhere} · {prediction.microarchitecture}"
+    average = wording.on_average(prediction)
+    cycles = _cycles(prediction) if average is None else f"{average:.2f}"
+    # The ways have figures of their own, wherever the region lies.
+    where = elsewhere if average is None else " on average"
+    figure = f"{cycles} cycles/iter{where} · {prediction.microarchitecture}"
     head = f"{figure} · "
     words = wording.bound_of(prediction, LINE_BUDGET - len(head))
     if elsewhere and len(head) + len(words) > LINE_BUDGET:
@@ -43,6 +47,9 @@ def _label(region: RegionAnalysis) -> str:
     )
     with_stalls = f"{words} ({', '.join(stalls)})"
     label = head + (with_stalls if stalls and len(head) + len(with_stalls) <= LINE_BUDGET else words)
+    if region.weight is not None:
+        share = f"{label} · {region.weight.share:.0%} of the profile"
+        return share if len(share) <= LINE_BUDGET else f"{head}{region.weight.share:.0%} of the profile"
     paced = f"{label} · {work.rate(region, prediction.cycles_per_iteration)}"
     return label if paced.endswith(" · ") or len(paced) > LINE_BUDGET else paced
 
@@ -59,6 +66,8 @@ def _tooltip(region: RegionAnalysis) -> Iterator[str]:
             f"{wording.elsewhere(prediction)}, "
             f"{wording.mode(prediction.mode)}, {wording.bound_of(prediction)}"
         )
+    if region.weight is not None:
+        yield f"In the profile: {wording.weight(region.weight)}."
     if region.missing:
         yield f"No figure: {absence.sentence(region.missing)}"
     prediction = region.predictions[0]

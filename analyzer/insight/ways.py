@@ -257,6 +257,6 @@ def assumption(
         message += f"; the others: {least} to {most} cycles/iter" if others else ""
     mean = analysis.averages.get(microarchitecture)
     if mean is not None:
-        message += f"; on average {mean:.2f} with taken={analysis.given}"
+        message += f"; on average {mean:.2f} {analysis.given}"
         values["average"] = round(mean, 4)
     return Assumption("inner-branch", f"{message}.", forks, values)

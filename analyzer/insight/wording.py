@@ -11,7 +11,7 @@ from cyclelens.analyzer.insight.assumptions import one_position
 from cyclelens.analyzer.insight.bottlenecks import UNKNOWN
 from cyclelens.analyzer.insight.vocabulary import Vocabulary
 from cyclelens.analyzer.model.account import Account
-from cyclelens.analyzer.model.result import Prediction
+from cyclelens.analyzer.model.result import Prediction, Weight
 from cyclelens.analyzer.model.source import UNKNOWN_LINE, Problem, Region, SourceLine
 
 _MOST_CAUSES = 3
@@ -46,6 +46,19 @@ def headline(prediction: Prediction) -> str:
     """``4.00 cycles/iter · SKL · latency-bound``."""
     figure = f"{prediction.cycles_per_iteration:.2f} cycles/iter{elsewhere(prediction)}"
     return f"{figure} · {prediction.microarchitecture} · {bound_of(prediction)}"
+
+
+def weight(found: Weight) -> str:
+    """``84 % of the cycles, 620 iterations``."""
+    counts = {"iterations": found.iterations, "samples": found.samples}
+    seen = [f"{count:,.0f} {name}" for name, count in counts.items() if count]
+    return ", ".join([f"{found.share:.0%} of the cycles", *seen]) if seen else "not there"
+
+
+def on_average(prediction: Prediction) -> float | None:
+    """Cycles per iteration as often as each way through the region is gone; None if nobody says how often."""
+    values = [each.values.get("average") for each in prediction.assumptions if each.code == "inner-branch"]
+    return next((float(value) for value in values if value is not None), None)
 
 
 def limits(prediction: Prediction) -> str:

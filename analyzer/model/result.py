@@ -292,12 +292,24 @@ class BlockFigure(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class Weight:
+    """How much a region matters in a recorded profile."""
+
+    iterations: float
+    """Of the loop, or times that it was executed, as far as branches tell."""
+    samples: float
+    """That hit one of its instructions."""
+    share: float
+    """Of the cycles that all regions together took there."""
+
+
+@dataclass(frozen=True, slots=True)
 class BranchingAnalysis:
     """What each way through a region takes, or each of its blocks."""
 
     branching: Branching
     given: str
-    """What was said of how often its branches jump: ``0.9``."""
+    """Who says how often its branches jump: ``with taken=0.9``; empty if nobody does."""
     shares: tuple[float | None, ...]
     """The same for every fork, if it is known."""
     ways: tuple[Way, ...]
@@ -308,6 +320,8 @@ class BranchingAnalysis:
     averages: Mapping[str, float]
     """Cycles per iteration as often as each way is gone, or each block executed, by microarchitecture; empty
     without shares."""
+    weight: Weight | None = None
+    """In a recorded profile, if there is one."""
 
     @property
     def way(self) -> tuple[int, ...]:
@@ -348,6 +362,8 @@ class RegionAnalysis:
     """Latencies in cycles that the text asks for, by index of instruction."""
     missing: tuple[Missing, ...] = ()
     """The requested microarchitectures that cannot run it; ``predictions`` has none for them."""
+    weight: Weight | None = None
+    """Of a region that has a place in a recorded profile; None without one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -423,6 +439,8 @@ class AnalysisOptions:
     """Assemblers and the C compiler of the machine may be run; false for texts nobody trusts."""
     assembler: str = "auto"
     """``auto``: as little as possible is asked of other programs; ``gas``, ``nasm``: everything."""
+    profile: str = ""
+    """The file of a recorded profile, of object files and compiled sources; empty without one."""
     origin: Origin = NOWHERE
     """The text's file and what may be read for it."""
     extra: Mapping[str, str] = field(default_factory=dict)

@@ -185,6 +185,22 @@ class Branching:
 
 
 @dataclass(frozen=True, slots=True)
+class Counts:
+    """What a recorded profile says of a region without branches within it."""
+
+    executed: float
+    """Times."""
+    jumped: float
+    """Times that its last instruction jumped."""
+    passed: float
+    """Times that it did not."""
+    samples: float
+    """That hit one of its instructions."""
+    instructions: int | None
+    """Its instructions, if the samples were taken by these; None: by cycles."""
+
+
+@dataclass(frozen=True, slots=True)
 class AssembledFile:
     """The front end's whole answer for one text."""
 
@@ -196,3 +212,5 @@ class AssembledFile:
     """Of the regions that come as their basic blocks, as far as it is known where their jumps go."""
     unmarked: bool = False
     """The regions are loops that nobody asked for: the text has no markers."""
+    counts: Mapping[str, Counts] | None = None
+    """By region; None without a profile."""

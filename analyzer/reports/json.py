@@ -27,6 +27,7 @@ from cyclelens.analyzer.model.result import (
     RegionAnalysis,
     Trace,
     TraceRow,
+    Weight,
 )
 from cyclelens.analyzer.model.source import UNKNOWN_LINE, Problem, SourceLine
 from cyclelens.analyzer.reports.rows import Row, rows
@@ -92,7 +93,16 @@ def _branching(analysis: BranchingAnalysis) -> dict[str, Any]:
             for block in analysis.blocks
         ],
         "average": _figures(analysis.averages),
+        "weight": _weight(analysis.weight),
     }
+
+
+def _weight(weight: Weight | None) -> dict[str, float] | None:
+    """``share``: of the cycles that all regions took in the profile."""
+    if weight is None:
+        return None
+    values = {"iterations": weight.iterations, "samples": weight.samples, "share": weight.share}
+    return {name: round(value, _DECIMALS) for name, value in values.items()}
 
 
 def _region(analysis: RegionAnalysis) -> dict[str, Any]:
@@ -104,6 +114,7 @@ def _region(analysis: RegionAnalysis) -> dict[str, Any]:
         "options": dict(region.options),
         "incomplete": region.incomplete,
         "note": analysis.note,
+        "weight": _weight(analysis.weight),
         "work": None if work is None else asdict(work),
         "predictions": [_prediction(analysis, prediction) for prediction in analysis.predictions],
         "missing": [_missing(analysis, missing) for missing in analysis.missing],

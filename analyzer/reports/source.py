@@ -11,6 +11,7 @@ from cyclelens.analyzer.insight.confidence import doubt
 from cyclelens.analyzer.insight.source_lines import LineFigures, by_line, home
 from cyclelens.analyzer.model.result import Analysis, Prediction, RegionAnalysis
 from cyclelens.analyzer.model.source import UNKNOWN_LINE
+from cyclelens.analyzer.reports import ways, weights
 
 SCHEMA = 1
 Sources = Mapping[str, Sequence[str]]
@@ -19,6 +20,11 @@ Sources = Mapping[str, Sequence[str]]
 
 def text(analysis: Analysis, sources: Sources, *, instructions: bool = False) -> Iterator[str]:
     """Every loop with its figure, then its lines; with ``instructions`` what became of each."""
+    weighed = list(weights.lines(analysis))
+    yield from weighed
+    if weighed:
+        yield ""
+    through = {each.branching.name: each for each in analysis.branchings}
     for region in analysis.regions:
         file, number = home(region.region.lines)
         yield f"== {_place(file, number)}: {region.region.name} =="
@@ -32,14 +38,19 @@ def text(analysis: Analysis, sources: Sources, *, instructions: bool = False) ->
             yield ""
             yield from _table(by_line(region, prediction), sources, instructions)
             yield ""
+        if (ways_of := through.get(region.region.name)) is not None and len(ways_of.ways) > 1:
+            yield from (f"   {line}" for line in ways.lines(ways_of))
+            yield ""
     for problem in analysis.problems:
         yield f"{problem.severity}: {problem.message} [{problem.code}]"
 
 
 def _headline(prediction: Prediction) -> str:
+    mean = wording.on_average(prediction)
     return (
         f"   {prediction.cycles_per_iteration:.2f} cycles/iter{wording.elsewhere(prediction)} on "
         f"{prediction.microarchitecture}{doubt(prediction)} · {wording.bound_of(prediction)}"
+        f"{'' if mean is None else f' · {mean:.2f} on average over all ways'}"
     )
 
 

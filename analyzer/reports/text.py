@@ -15,7 +15,7 @@ from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.account import Account
 from cyclelens.analyzer.model.result import Analysis, Assumption, Prediction, RegionAnalysis
 from cyclelens.analyzer.model.source import Region, Severity
-from cyclelens.analyzer.reports import chains, table, timeline, ways
+from cyclelens.analyzer.reports import chains, table, timeline, ways, weights
 from cyclelens.analyzer.reports.lines import EMPTY, Line, Style, paragraph
 from cyclelens.analyzer.reports.rows import grouped
 
@@ -32,6 +32,9 @@ def lines(analysis: Analysis, file: str, width: int | None = None) -> Iterator[L
     """The same line by line. ``width``: characters of the terminal; None: prose is wrapped as usual, and
     tables are as wide as they are."""
     parts = list(_regions(analysis, file, width))
+    weighed = list(weights.lines(analysis))
+    if weighed:
+        parts.insert(0, [Line(line) for line in weighed])
     if any(region.predictions for region in analysis.regions):
         parts.append(list(_legends(analysis, width)))
     if not analysis.regions and not analysis.problems:

@@ -17,7 +17,7 @@ def lines(analysis: BranchingAnalysis) -> Iterator[str]:
         return
     rows = [(_way(analysis, way), way.cycles, _share(way.share)) for way in analysis.ways]
     if analysis.averages:
-        rows.append((f"on average with taken={analysis.given}", analysis.averages, ""))
+        rows.append((f"on average {analysis.given}", analysis.averages, ""))
     rows += [(_block(block), block.cycles, _executions(block)) for block in analysis.blocks]
     title = "Ways, and blocks:" if analysis.ways else "Blocks:"
     width = max(len(title), *(len(text) for text, _, _ in rows))

@@ -17,6 +17,7 @@ import pytest_asyncio
 from cyclelens.analyzer.compiling.background import CannotCompileError, GivenUp, Objects
 from cyclelens.analyzer.compiling.projects import NoCommandError, command_for
 from editor import Editor, make_client
+from programs import SOURCE, follow, steps
 from pytest_lsp import ClientServerConfig
 
 SERVER = [sys.executable, "-m", "cyclelens.analyzer.cli", "lsp"]
@@ -104,6 +105,32 @@ async def test_figures_stand_at_the_lines_and_follow_what_is_typed(editor: Edito
     editor.replace_line(SUM, text.replace("_mm_add_ps(s, ", "_mm_add_ps(_mm_add_ps(s, s), "))
     await labels_with(editor, LOOP, "4.00 -> 8.00, 100 % slower")
     assert (project / "src" / "dot.c").read_text() == DOT
+
+
+@needs("gcc")
+@needs("objdump")
+@pytest.mark.asyncio
+async def test_a_profile_weighs_the_ways_of_a_loop(editor: Editor, project: Path) -> None:
+    run = follow(project, steps(project), "-static", "-no-pie")
+    (project / "perf.txt").write_text(run.script(symbols=True))
+    source = project / "src" / "dot.c"
+    source.write_text(SOURCE)
+    commands = project / "build" / "compile_commands.json"
+    commands.write_text(commands.read_text().replace("gcc -O2", "gcc -O2 -fno-if-conversion"))
+    await start(editor, source, profile="perf.txt")
+    line = next(number for number, text in enumerate(SOURCE.split("\n")) if "for (" in text)
+    label = await labels_with(editor, line, "on average · SKL")
+    assert "% of the profile" in label
+
+
+@needs("gcc")
+@pytest.mark.asyncio
+async def test_a_profile_that_is_not_there_is_said_at_the_first_line(editor: Editor, project: Path) -> None:
+    await start(editor, project / "src" / "dot.c", profile="absent.txt")
+    await labels_with(editor, LOOP, "4.00 cycles/iter · SKL · latency-bound")
+    await editor.analysed()
+    (shown,) = (each for each in editor.client.published[editor.uri].diagnostics if each.code == "no-profile")
+    assert "cannot be read" in shown.message
 
 
 @needs("gcc")

@@ -1,0 +1,142 @@
+"""A recorded profile and what it makes of the figures: how often branches jump, and which loop matters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from cyclelens.analyzer.insight.ways import Shares, choices
+from cyclelens.analyzer.model.result import Analysis, Weight
+from cyclelens.analyzer.model.source import END, Branching, Counts
+
+GIVEN = "by the profile"
+_ROUNDS = 1000
+"""Until the shares do not move any more; each takes some microseconds."""
+CountsOf = Mapping[str, Counts]
+_Edge = tuple[int, int]
+
+
+def shares(branching: Branching, counts: CountsOf, cycles: Mapping[str, float]) -> Shares:
+    """How often each fork jumps; None where the profile does not say, everywhere if it does not have the
+    region. ``cycles``: of each block, by name."""
+    known = [counts.get(name) for name in branching.blocks]
+    if not any(each is not None and (each.executed or each.samples) for each in known):
+        return (None,) * len(branching.forks)
+    if not any(each is not None and each.executed for each in known):
+        if branching.ways:
+            return _from_ways(branching, [_samples(counts, name, cycles) for name in branching.blocks])
+        return _from_flow(branching, [_executed(counts, name, cycles) for name in branching.blocks])
+    found: list[float | None] = []
+    for fork in branching.forks:
+        each = known[fork]
+        total = 0.0 if each is None else each.jumped + each.passed
+        # What control never came to does not matter.
+        found.append(None if each is None else each.jumped / total if total else 0.0)
+    return tuple(found)
+
+
+def _from_ways(branching: Branching, blocks: Sequence[tuple[float, float]]) -> Shares:
+    """From how often each way was gone: so often that the samples are likeliest. ``blocks``: samples in each,
+    and how many there would be if it were executed once. Samples fall some instructions too late, so that no
+    block alone tells how often it was executed."""
+    often = [1.0] * len(branching.ways)
+    for _ in range(_ROUNDS):
+        executed = [0.0] * len(blocks)
+        for way, times in zip(branching.ways, often, strict=True):
+            for block in way:
+                executed[block] += times
+        for number, way in enumerate(branching.ways):
+            units = sum(blocks[block][1] for block in way)
+            found = sum(blocks[block][0] / executed[block] for block in way if executed[block])
+            often[number] *= found / units if units else 0.0
+    jumps = [choices(branching, way) for way in branching.ways]
+    found_shares: list[float | None] = []
+    for fork in range(len(branching.forks)):
+        taken, passed = (
+            sum(times for times, each in zip(often, jumps, strict=True) if each[fork] is jumped)
+            for jumped in (True, False)
+        )
+        found_shares.append(taken / (taken + passed) if taken + passed else 0.0)
+    return tuple(found_shares)
+
+
+def _from_flow(branching: Branching, executed: Sequence[float | None]) -> Shares:
+    """What goes into a block comes out again: the edges one after the other, each from those that are known.
+    The end of a time around is the way to the first block."""
+
+    def at(target: int) -> int:
+        return branching.entry if target == END else target
+
+    leaving: list[list[_Edge]] = [[] for _ in branching.blocks]
+    coming: list[list[_Edge]] = [[] for _ in branching.blocks]
+    for block, targets in enumerate(zip(branching.passed, branching.taken, strict=True)):
+        for target in dict.fromkeys(at(each) for each in targets if each is not None):
+            leaving[block].append((block, target))
+            coming[target].append((block, target))
+    flow: dict[_Edge, float] = {}
+    changed = True
+    while changed:
+        changed = False
+        for block, times in enumerate(executed):
+            for edges in (coming[block], leaving[block]):
+                unknown = [edge for edge in edges if edge not in flow]
+                if times is not None and len(unknown) == 1:
+                    rest = times - sum(flow[edge] for edge in edges if edge in flow)
+                    flow[unknown[0]] = max(rest, 0.0)
+                    changed = True
+    found: list[float | None] = []
+    for fork in branching.forks:
+        passed, taken = branching.passed[fork], branching.taken[fork]
+        assert passed is not None and taken is not None, "a fork has two ways to go"
+        on, off = flow.get((fork, at(passed))), flow.get((fork, at(taken)))
+        if on is None or off is None:
+            found.append(None)
+        else:
+            found.append(off / (on + off) if on + off else 0.0)
+    return tuple(found)
+
+
+def _samples(counts: CountsOf, name: str, cycles: Mapping[str, float]) -> tuple[float, float]:
+    found = counts.get(name)
+    return (0.0, 0.0) if found is None else (found.samples, found.instructions or cycles.get(name, 0.0))
+
+
+def _executed(counts: CountsOf, name: str, cycles: Mapping[str, float]) -> float | None:
+    """Times; of a region with samples so many as take that long."""
+    found = counts.get(name)
+    if found is None:
+        return None
+    unit = found.instructions or cycles.get(name)
+    return found.executed or (found.samples / unit if unit else None if found.samples else 0.0)
+
+
+def weighed(analysis: Analysis, counts: CountsOf) -> Analysis:
+    """The analysis with what each region and each loop that branches within itself took of all cycles."""
+    branchings = {each.branching.name: each for each in analysis.branchings}
+    parts = {name for each in analysis.branchings for name in each.branching.blocks}
+    took: dict[str, tuple[float, Weight]] = {}
+    for region in analysis.regions:
+        name = region.region.name
+        if name not in branchings and name not in parts and region.predictions:
+            took[name] = _took([(name, region.predictions[0].cycles_per_iteration)], name, counts)
+    for name, each in branchings.items():
+        figures = [(block.name, next(iter(block.cycles.values()), 0.0)) for block in each.blocks]
+        took[name] = _took(figures, each.branching.blocks[each.branching.entry], counts)
+    total = sum(cycles for cycles, _ in took.values())
+    weights = {
+        name: replace(weight, share=cycles / total if total else 0.0)
+        for name, (cycles, weight) in took.items()
+    }
+    return replace(
+        analysis,
+        regions=tuple(replace(each, weight=weights.get(each.region.name)) for each in analysis.regions),
+        branchings=tuple(replace(each, weight=weights[each.branching.name]) for each in analysis.branchings),
+    )
+
+
+def _took(figures: Iterable[tuple[str, float]], first: str, counts: CountsOf) -> tuple[float, Weight]:
+    """The cycles that a region took, from the figures of its blocks, and what was seen of it."""
+    cycles = dict(figures)
+    seen = [counts[name] for name in cycles if name in counts]
+    weight = Weight(counts[first].executed if first in counts else 0, sum(each.samples for each in seen), 0.0)
+    return sum((_executed(counts, name, cycles) or 0.0) * cycles[name] for name in cycles), weight

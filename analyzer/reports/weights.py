@@ -1,0 +1,40 @@
+"""Which regions matter in a recorded profile, as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cyclelens.analyzer.model.result import Analysis, Weight
+
+_MOST = 20
+"""Regions that are listed."""
+_LEAST = 0.0005
+
+
+def lines(analysis: Analysis) -> Iterator[str]:
+    """The regions by what they took of all cycles; nothing without a profile."""
+    found: dict[str, tuple[Weight, float | None]] = {}
+    for region in analysis.regions:
+        if region.weight is not None:
+            found[region.region.name] = region.weight, region.predictions[0].cycles_per_iteration
+    for each in analysis.branchings:
+        if each.weight is not None:
+            # As often as each way is gone: the figure that counts.
+            found[each.branching.name] = each.weight, next(iter(each.averages.values()), None)
+    if not found:
+        return
+    ordered = sorted(found.items(), key=lambda item: -item[1][0].share)
+    seen = [(name, item) for name, item in ordered if item[0].iterations or item[0].samples][:_MOST]
+    if not seen:
+        yield "The profile has none of these loops."
+        return
+    unit = "iterations" if any(weight.iterations for _, (weight, _) in seen) else "samples"
+    yield "What the profile says of these loops: their share of the cycles of all"
+    yield f" share {unit:>12}  cycles/iter  loop"
+    for name, (weight, cycles) in seen:
+        share = f"{weight.share:.1%}" if weight.share >= _LEAST else "<0.1%"
+        figure = "?" if cycles is None else f"{cycles:.2f}"
+        yield f"{share:>6} {weight.iterations or weight.samples:12,.0f} {figure:>12}  {name}"
+    left = len(ordered) - len(seen)
+    if left:
+        yield f"and {left} more"

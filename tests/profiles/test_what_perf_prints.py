@@ -1,0 +1,113 @@
+"""What `perf` prints, line by line, in the forms of several versions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from cyclelens.analyzer.profiles.profile import Mapped, Place, Profile
+from cyclelens.analyzer.profiles.reading import profile_of
+
+
+def read(tmp_path: Path, *lines: str) -> Profile:
+    path = tmp_path / "profile.txt"
+    path.write_text("\n".join(lines) + "\n")
+    return profile_of(str(path))
+
+
+RUN = (Place("", 0, 0x401140), Place("", 0, 0x40115A))
+NAMED = (Place("dot", 0, None), Place("dot", 0x1A, None))
+
+
+@pytest.mark.parametrize(
+    ("line", "run"),
+    [
+        ("0x40115a/0x401140/P/-/-/3  0x401150/0x401140/P/-/-/12 ", RUN),
+        ("0x40115a/0x401140/M/-/-/0 0x401150/0x401140/-/-/-/0", RUN),
+        (
+            "p 17 9.5: 1003 branches:u: 40115a 0x40115a/0x401140/P/-/-/3/COND/- 0x1/0x401140/P/X/A/9/COND/-",
+            RUN,
+        ),
+        (
+            "0x40115a(/bin/prog)/0x401140(/bin/prog)/P/-/-/3 0x401150(/bin/prog)/0x401140(/bin/prog)/P/-/-/3",
+            RUN,
+        ),
+        ("dot+0x1a/dot+0x0/P/-/-/3 dot+0x10/dot+0x0/P/-/-/3", NAMED),
+        ("9.5: dot+0x1a (/bin/prog) dot+0x1a/dot/PN/-/-/3/COND/- dot+0x10/dot/P/-/-/3/COND/-", NAMED),
+    ],
+)
+def test_a_straight_run_goes_from_where_one_branch_went_to_the_next_one(
+    line: str, run: tuple[Place, Place], tmp_path: Path
+) -> None:
+    assert read(tmp_path, line).runs == {run: 1}
+
+
+def test_a_place_that_is_not_known_joins_no_runs(tmp_path: Path) -> None:
+    found = read(
+        tmp_path, "f+0x8/f+0x0/P/-/-/1 [unknown]/[unknown]/P/-/-/1 f+0x4/f+0x0/P/-/-/1 f+0x2/f+0x1/P/-/-/1"
+    )
+    assert found.runs[Place("f", 1, None), Place("f", 4, None)] == 1
+    assert (Place("f", 0, None), Place("f", 8, None)) not in found.runs
+
+
+def test_the_places_of_files_in_memory_are_read(tmp_path: Path) -> None:
+    found = read(
+        tmp_path,
+        "  p 17  2951.475973: PERF_RECORD_MMAP2 17/17: [0x5567d34ab000(0x1000) @ 0x1000 fe:00 2146553 30]: "
+        "r-xp /tmp/a b/prog",
+        "  p 17  2951.476012: PERF_RECORD_MMAP 17/17: [0x7f3f0e64a000(0x2000) @ 0]: x [vdso]",
+        "0x8/0x1/P/-/-/1 0x2/0x1/P/-/-/1",
+    )
+    assert found.mapped == (
+        Mapped(0x5567D34AB000, 0x1000, 0x1000, "/tmp/a b/prog"),
+        Mapped(0x7F3F0E64A000, 0x2000, 0, "[vdso]"),
+    )
+
+
+ANNOTATED = """\
+ Percent |\tSource code & Disassembly of prog for {event} (200 samples, percent: local period)
+-----------------------------------------------------------------------------------------------
+         :
+         : 3    Disassembly of section .text:
+         :
+         : 5    0000000000401130 <dot>:
+         : 6    dot():
+         : 7    case 3: a: b:
+    0.00 :   401130:   xor    %eax,%eax
+   25.50 :   401134:   addss  (%rdi),%xmm0
+         : 9    ret:
+   74.50 :   401138:   jne    401134 <dot+0x4>
+ Percent |\tSource code & Disassembly of prog for {event} (10 samples, percent: local period)
+-----------------------------------------------------------------------------------------------
+         : 5    0000000000401200 <sum>:
+  100.00 :   401200:   jmp    401200 <sum>
+"""
+
+
+@pytest.mark.parametrize(
+    ("event", "by_instructions"), [("cycles:upp", False), ("instructions:u", True), ("cpu-clock", False)]
+)
+def test_percentages_become_samples(event: str, by_instructions: bool, tmp_path: Path) -> None:
+    found = read(tmp_path, ANNOTATED.format(event=event))
+    assert found.samples == {
+        Place("dot", 4, 0x401134): 51,
+        Place("dot", 8, 0x401138): 149,
+        Place("sum", 0, 0x401200): 10,
+    }
+    assert found.by_instructions is by_instructions
+
+
+def test_older_forms_and_several_events_are_read(tmp_path: Path) -> None:
+    found = read(
+        tmp_path,
+        " Percent         |      Source code & Disassembly of prog for cycles (100 samples)",
+        "                 :      0000000000401130 <dot>:",
+        "   12.00    1.00 :        401130:       ret",
+        "   88.00   99.00 :        401134:       nop",
+    )
+    assert found.samples == {Place("dot", 0, 0x401130): 12, Place("dot", 4, 0x401134): 88}
+
+
+def test_samples_themselves_are_taken_as_they_are(tmp_path: Path) -> None:
+    text = ANNOTATED.format(event="cycles").replace(" Percent |", " Samples |").replace("25.50", "   25")
+    assert read(tmp_path, text).samples[Place("dot", 4, 0x401134)] == 25
