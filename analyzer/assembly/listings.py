@@ -231,8 +231,8 @@ def _settle(listing: Listing, stretches: Sequence[_Stretch], file: ObjectFile) -
 
 
 def _fit_repeated(listing: Listing, file: ObjectFile | None) -> None:
-    """Of `EB0D90<rep Dh>` only the last byte is repeated, and of `7483<rep 3h>` a later copy of the jump may take
-    more bytes than the first: nothing but the next address tells that."""
+    """Of `EB0D90<rep Dh>` only the last byte is repeated, and of `7483<rep 3h>` a later copy of the jump may
+    take more bytes than the first: nothing but the next address tells that."""
     following: dict[str, int] = {}
     for listed in reversed(listing.statements):
         code = file.section(listed.section)[0] if file is not None else b""
