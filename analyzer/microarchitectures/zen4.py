@@ -148,7 +148,7 @@ _ZEN_3 = derived(
         "macro_ops.line_pairs macro_ops.window_eighths macro_ops.vector_pickable macro_ops.vector_bits "
         "macro_ops.load_latency "
         "macro_ops.vector_load_latency macro_ops.loads_per_cycle macro_ops.vector_loads_per_cycle "
-        "macro_ops.mixed_loads_per_cycle macro_ops.stores_per_cycle macro_ops.memory_ops_per_cycle "
+        "macro_ops.mixed_memory_ops_per_cycle macro_ops.stores_per_cycle macro_ops.memory_ops_per_cycle "
         "macro_ops.store_queue macro_ops.failed_forwarding macro_ops.forwarding macro_ops.fast_fp_adds "
         "policies.front_end policies.memory_renaming",
         _MEASURED_BY_OTHERS: "macro_ops.vector_dispatch_width macro_ops.taken_branch_eighths "
@@ -228,7 +228,7 @@ MODELS = (
             _MEASURED: "decoders issue_width macro_ops.decode_bytes macro_ops.long_instruction_bytes "
             "macro_ops.stack_adjustment_is_two_ops macro_ops.fuses_moves macro_ops.fuses_nops "
             "macro_ops.load_latency macro_ops.loads_per_cycle macro_ops.vector_loads_per_cycle "
-            "macro_ops.mixed_loads_per_cycle macro_ops.stores_per_cycle macro_ops.memory_ops_per_cycle "
+            "macro_ops.mixed_memory_ops_per_cycle macro_ops.stores_per_cycle macro_ops.memory_ops_per_cycle "
             "macro_ops.stores_committed_per_cycle macro_ops.store_chunk_bytes macro_ops.forwarding "
             "macro_ops.vector_forwarding macro_ops.vector_to_integer_forwarding "
             "macro_ops.integer_to_vector_forwarding macro_ops.to_integer_excess macro_ops.to_vector_excess "

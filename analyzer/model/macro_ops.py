@@ -101,14 +101,16 @@ class MacroOpRules:
     line_crossing_cycles: int
     loads_per_cycle: int
     vector_loads_per_cycle: int
-    mixed_loads_per_cycle: int
-    """If vector and integer loads meet in a cycle."""
     stores_per_cycle: int
     memory_ops_per_cycle: int
+    mixed_memory_ops_per_cycle: int
+    """If vector loads meet any other access in a cycle."""
     stores_committed_per_cycle: int
     store_chunk_bytes: int
     """Only stores into one aligned chunk of so many bytes leave together, and one into two chunks takes two
     cycles; 0: any stores do, but for one that crosses a line."""
+    page_crossing_store_cycles: int
+    """A store into two pages leaves alone and takes so long."""
     store_queue: int
     forwarding: int
     vector_forwarding: int

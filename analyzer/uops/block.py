@@ -209,7 +209,7 @@ def _macro_op_entries(
             and fuses_with_branch(first.shape.sibling, second.shape.sibling)
         ):
             branches.add(position)
-    walks_stack = any(each is not None and each.shape.sibling.rsp_change for each in known)
+    walked = _walked(known)
     entries: list[Entry] = []
     moves = shares = False
     for position, knowledge in enumerate(known):
@@ -237,7 +237,7 @@ def _macro_op_entries(
             branch=position + 1 in branches,
             moves=moves,
             shares=shares,
-            walks_stack=walks_stack,
+            walks_stack=walked[position],
         )
         key = (knowledge.instruction.code, context)
         entry = cache.entries[key]
@@ -245,6 +245,23 @@ def _macro_op_entries(
             entry = cache.entries[key] = _macro_op_entry(knowledge, context, cache)
         entries.append(entry)
     return entries
+
+
+def _walked(known: Sequence[_Known | None]) -> list[bool]:
+    """Of every instruction whether the last one before it that changes RSP pushes or pops; rounds follow each
+    other."""
+    walks = False
+    for _ in range(2):
+        walked = []
+        for knowledge in known:
+            walked.append(walks)
+            if knowledge is None:
+                continue
+            if knowledge.shape.sibling.rsp_change:
+                walks = True
+            elif any(o.register == "RSP" and o.facts.written for o in knowledge.operands):
+                walks = False
+    return walked
 
 
 class _MacroContext(NamedTuple):
@@ -259,7 +276,7 @@ class _MacroContext(NamedTuple):
     shares: bool
     """It is a NOP in the macro-op of what stands before it."""
     walks_stack: bool
-    """The block pushes or pops."""
+    """The code has pushed or popped since it last wrote RSP."""
 
 
 def _macro_op_entry(knowledge: _Known, context: _MacroContext, cache: _Cache) -> InstructionTemplate:

@@ -118,7 +118,11 @@ def fuses_after_move(move: Prepared, operation: Prepared, next_is_branch: bool) 
 
 def fuses_with_branch(first: Prepared, second: Prepared) -> bool:
     """An ALU operation and the conditional branch behind it are one macro-op, wherever they lie (M5)."""
-    return first.instruction.mnemonic in _FUSES_WITH_BRANCH and second.facts.category == "COND_BR"
+    if first.instruction.mnemonic not in _FUSES_WITH_BRANCH or second.facts.category != "COND_BR":
+        return False
+    # Not with an immediate and an address relative to the instruction's own.
+    relative = any(operand.base == "RIP" for operand in first.instruction.operands)
+    return first.instruction.immediate is None or not relative
 
 
 def is_nop(prepared: Prepared) -> bool:
@@ -179,7 +183,8 @@ class _Expander:
         self.memory = prepared.memory_operands
         self.reads = [k for k, access in enumerate(self.memory) if access.read]
         self.writes = [k for k, access in enumerate(self.memory) if access.written]
-        if self.mnemonic.startswith("prefetch"):
+        self.prefetches = self.mnemonic.startswith("prefetch")
+        if self.prefetches:
             self.reads, self.writes = ([0] if self.memory else []), []
         names = set(self.registers)
         names |= {r.name for r in (*prepared.register_inputs, *prepared.register_outputs)}
@@ -436,6 +441,9 @@ class _Expander:
             access
         )
         uop = _Uop(UopKind.LOAD, self.loads, self._address(access), memory=k)
+        if self.prefetches:
+            # It reads no value: no store keeps it waiting.
+            uop.memory = -1
         if internal:
             loaded[k] = self._fresh()
             uop.outputs = [(loaded[k], latency)]
@@ -499,9 +507,16 @@ class _Expander:
                     if (v[0] is ValueKind.REGISTER and is_general_purpose(v[1])) or v[0] is ValueKind.FLAGS
                 ]
                 uop.inputs = integer
+            if units is self.from_integer:
+                uops += self._transfer(inputs)
             uops.append(uop)
         self._occupy(uops)
         return uops, stored
+
+    def _transfer(self, inputs: list[tuple[Value, int]]) -> list[_Uop]:
+        """What a transfer from an integer register takes of the ALUs: two slots, of which one waits (M11)."""
+        general = [(v, 0) for v, _ in inputs if v[0] is ValueKind.REGISTER and is_general_purpose(v[1])]
+        return [_Uop(UopKind.COMPUTE, self.alus, general), _Uop(UopKind.COMPUTE, self.alus)]
 
     def _latencies(
         self, loaded: dict[int, Value], outputs: list[tuple[str, int, Value]]

@@ -53,6 +53,29 @@ def test_loops(rule: str, code: str, measured: float) -> None:
 
 
 @pytest.mark.parametrize(
+    ("rule", "code", "measured"),
+    [
+        (
+            "M16: three accesses in a cycle with a vector load",
+            "c5f96f8d10ffffffc5fa7e8520ffffff488b8528ffffffc5f97f4db049837f2800c5f9d645c0ffc975d8",
+            2.0,
+        ),
+        (
+            "M11: a transfer to a vector takes two slots of the ALUs",
+            "8b7c24f841b84008f4ffc4c1796ef083ef02c4e27d58f6d1ef83c70148c1e7054801c7ffc975d9",
+            2.17,
+        ),
+        ("M8: RSP was written and nothing pushed", "c5f8774881c4000800005b415a415c415d498d62f8ffc975e7", 6.0),
+        ("M8: something was popped", "4883c4105bffc975f7", 2.0),
+        ("a prefetch waits for no store", "c5f97f060f180e4889feffc975f1", 1.0),
+        ("a store into two pages", "488986fc0f0000488b9efe0f0000ffc975ee", 23.0),
+    ],
+)
+def test_loops_of_real_code(rule: str, code: str, measured: float) -> None:
+    assert loop(code) == pytest.approx(measured, rel=0.07), rule
+
+
+@pytest.mark.parametrize(
     ("rule", "code", "own_pages", "one_page"),
     [
         ("a line read through two pages in turn", "488b06488b9e00100000", 0.62, 1.0),

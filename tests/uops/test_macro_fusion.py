@@ -178,3 +178,17 @@ def test_chips_without_the_mitigation(name: str) -> None:
 def test_length_changing_prefix(code: str, lcp: bool) -> None:
     """Section 2.2: prefix 66 changes the length only where there is a 16-bit immediate."""
     assert templates_of(code, "SKL")[0].length_changing_prefix is lcp
+
+
+@pytest.mark.parametrize(
+    ("first", "fuses"),
+    [
+        ("833e05", True),
+        ("833d0000000005", False),
+        ("391d00000000", True),
+        ("f7d8", False),
+    ],
+)
+def test_what_fuses_with_a_branch_on_zen_5(first: str, fuses: bool) -> None:
+    """M5: not NEG, and not a comparison with an immediate at an address relative to the instruction."""
+    assert templates_of(first + "75f0", "ZEN5")[0].fused_with_next is fuses

@@ -48,7 +48,7 @@ cdef class AgeScheduler:
     cdef int _integer_count
     cdef int _loads
     cdef int _vector_loads
-    cdef int _mixed_loads
+    cdef int _mixed
     cdef int _stores
     cdef int _address_units
     cdef int _failed
@@ -80,6 +80,7 @@ cdef class AgeScheduler:
     cdef void _insert(self, int uop) noexcept
     cdef void _pick_integer(self, int cycle) noexcept
     cdef int _choose(self, int mask) noexcept
+    @cython.locals(loads_vector=cython.bint)
     cdef void _pick_addresses(self, int cycle) noexcept
     cdef bint _wastes_address(self, int uop, int cycle) noexcept
     cdef void _pick_vectors(self, int cycle) noexcept

@@ -74,7 +74,7 @@ class AgeScheduler:
         self._integer_count: int = self._integer_units.bit_count()
         self._loads = rules.loads_per_cycle
         self._vector_loads = rules.vector_loads_per_cycle
-        self._mixed_loads = rules.mixed_loads_per_cycle
+        self._mixed = rules.mixed_memory_ops_per_cycle
         self._stores = rules.stores_per_cycle
         self._address_units = rules.memory_ops_per_cycle
         self._failed = rules.failed_forwarding
@@ -323,7 +323,7 @@ class AgeScheduler:
     def _pick_addresses(self, cycle: int) -> None:
         columns = self._columns
         flight = self._flight
-        used = loads = vectors = integers = stores = 0
+        used = loads = vectors = integers = stores = others = 0
         free = self._address_mask
         while self._address_debt >= _EIGHTHS and used < self._address_units:
             self._address_debt -= _EIGHTHS
@@ -339,26 +339,24 @@ class AgeScheduler:
             cost = flight.u_slots[slot]
             taken = False
             mask = flight.u_units[slot] & free
-            if used >= self._address_units or mask == 0:
+            loads_vector: bool = traits & _VECTOR_TRAIT != 0 and self._program.u_kind[static] == LOAD
+            most = self._address_units
+            if others if loads_vector else vectors:
+                most = self._mixed
+            if used >= most or mask == 0:
                 taken = False
             elif self._program.u_kind[static] == LOAD:
                 wanted = cost
                 if traits & _WIDE:
                     wanted = 3 if (loads > 0 and vectors == 0) or integers > 0 else 2
-                most = self._loads
-                if traits & _VECTOR_TRAIT:
-                    if integers > 0:
-                        most = self._mixed_loads
-                elif vectors > 0:
-                    most = self._mixed_loads
-                fits = loads + wanted <= most and used + wanted <= self._address_units
-                if traits & _VECTOR_TRAIT and vectors + cost > self._vector_loads:
+                fits = loads + wanted <= self._loads and used + wanted <= most
+                if loads_vector and vectors + cost > self._vector_loads:
                     fits = False
                 if fits:
                     taken = True
                     loads += wanted
                     used += wanted
-                    if traits & _VECTOR_TRAIT:
+                    if loads_vector:
                         vectors += cost
                     else:
                         integers += 1
@@ -374,6 +372,7 @@ class AgeScheduler:
             if taken:
                 unit = self._lowest(mask)
                 free &= ~(1 << unit)
+                others += not loads_vector
                 self._finish(uop, static, unit, cycle)
             else:
                 self._ready[base + kept] = uop

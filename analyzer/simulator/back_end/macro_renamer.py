@@ -489,7 +489,10 @@ class MacroRenamer:
         flight.s_base_value[slot] = NONE if base < 0 else self._current(base)
         flight.s_index_value[slot] = NONE if index < 0 else self._current(index)
         flight.s_vector[slot] = self._operations.t_traits[static] & _VECTOR
-        flight.s_crosses[slot] = address % self._chunk + program.u_bytes[static] > self._chunk
+        size = program.u_bytes[static]
+        flight.s_crosses[slot] = address % self._chunk + size > self._chunk
+        if address % _PAGE + size > _PAGE:
+            flight.s_crosses[slot] = 2
         # The value has no latency: it is there when the address is picked.
         flight.s_picked[slot] = columns.new_value(uop, 0)
 

@@ -15,6 +15,7 @@ cdef class StoreQueue:
     cdef InFlight _flight
     cdef int _width
     cdef int _chunk
+    cdef int _page_crossing
     cdef int _busy
     cdef inline void start(self) noexcept:
         self._busy = 0

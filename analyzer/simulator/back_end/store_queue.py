@@ -20,6 +20,7 @@ class StoreQueue:
         self._flight = in_flight
         self._width = rules.stores_committed_per_cycle
         self._chunk = rules.store_chunk_bytes
+        self._page_crossing = rules.page_crossing_store_cycles
 
     def start(self) -> None:
         """Nothing is leaving."""
@@ -48,11 +49,14 @@ class StoreQueue:
                 if left < self._width and columns.store_base[store] // self._chunk != chunk:
                     return
                 chunk = columns.store_base[store] // self._chunk
-            if flight.s_crosses[store & flight.store_mask]:
+            crosses = flight.s_crosses[store & flight.store_mask]
+            if crosses:
                 if left < self._width:
                     return
                 left = 0
                 self._busy = self._chunk > 0
+                if crosses > 1:
+                    self._busy = self._page_crossing - 1
             else:
                 left -= 1
             columns.store_left[store] = cycle
