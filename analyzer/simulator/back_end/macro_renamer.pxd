@@ -4,6 +4,7 @@ cimport cython
 from cyclelens.analyzer.simulator.back_end.emulator cimport Emulator
 from cyclelens.analyzer.simulator.back_end.load_renaming cimport LoadRenaming
 from cyclelens.analyzer.simulator.back_end.one_page cimport LinesOfOnePage
+from cyclelens.analyzer.simulator.back_end.scheduler_choice cimport SchedulerChoice
 from cyclelens.analyzer.simulator.back_end.wasted_slots cimport WastedSlots
 from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue, Record
 from cyclelens.analyzer.simulator.tables.columns cimport Columns
@@ -20,24 +21,16 @@ cdef int LOAD
 cdef int NONE
 cdef int RETIRING
 cdef int ROB_FULL
-cdef int RS_FULL
-cdef int SCHEDULERS
 cdef int SERIALIZATION
 cdef int STORE_ADDRESS
 cdef int STORE_BUFFER_FULL
 cdef int STORE_DATA
 cdef int UNKNOWN
-cdef int _ADDRESSES
-cdef int _INTEGERS
-cdef int _KINDS
 cdef int _LINE
 cdef int _LONG_AGO
-cdef int _OTHERS
 cdef int _PAGE
 cdef int _READ_MODIFY_WRITE
-cdef int _ROOM
 cdef int _ROOM_STORES
-cdef int _UNBOUNDED
 cdef int _VECTOR
 
 
@@ -57,14 +50,7 @@ cdef class MacroRenamer:
     cdef PairQueue _entries
     cdef int _width
     cdef int _rob_size
-    cdef tuple _names
-    cdef int _schedulers
-    cdef int[::1] _turns
-    cdef int[::1] _sizes
-    cdef int[::1] _feeds
-    cdef int _vector_units
-    cdef int _address_units
-    cdef int _alus
+    cdef SchedulerChoice _schedulers
     cdef public int[::1] value
     cdef public int[::1] internal
     cdef public int[::1] write_key
@@ -88,12 +74,7 @@ cdef class MacroRenamer:
     cdef void tick(self, int cycle) noexcept
     cdef void _time(self, int uop, int fused, int count, int slots, int cycle) noexcept
     cdef bint _has_room(self, int first, int i, int count, int cycle) noexcept
-    cdef void _wait_for_scheduler(self, int cycle, int mask) noexcept
-    cdef int _oldest_waiting(self, int mask) noexcept
     cdef void _wait_for_retirement(self, int cycle, int buffer) noexcept
-    cdef int _scheduler_for(self, int mask, int room) noexcept
-    cdef int _kind(self, int mask) noexcept
-    cdef void _enter_scheduler(self, int uop, int mask) noexcept
     cdef void _rename(self, int first, int i, int cycle) noexcept
     @cython.locals(address=cython.longlong)
     cdef void _rename_uop(self, int uop, int static, int cycle) noexcept

@@ -6,11 +6,11 @@ from __future__ import annotations
 from cyclelens.analyzer.model.macro_ops import MacroOpRules
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.result import Buffer
-from cyclelens.analyzer.model.units import Role
 from cyclelens.analyzer.model.uops import Trait
 from cyclelens.analyzer.simulator.back_end.emulator import Emulator
 from cyclelens.analyzer.simulator.back_end.load_renaming import LoadRenaming
 from cyclelens.analyzer.simulator.back_end.one_page import LinesOfOnePage
+from cyclelens.analyzer.simulator.back_end.scheduler_choice import SchedulerChoice
 from cyclelens.analyzer.simulator.back_end.wasted_slots import WastedSlots
 from cyclelens.analyzer.simulator.tables.arrays import Long, PairQueue, Record, ints
 from cyclelens.analyzer.simulator.tables.columns import Columns
@@ -23,8 +23,6 @@ from cyclelens.analyzer.simulator.tables.constants import (
     NONE,
     RETIRING,
     ROB_FULL,
-    RS_FULL,
-    SCHEDULERS,
     SERIALIZATION,
     STORE_ADDRESS,
     STORE_BUFFER_FULL,
@@ -36,15 +34,11 @@ from cyclelens.analyzer.simulator.tables.operations import Operations
 from cyclelens.analyzer.simulator.tables.queues import Queues
 
 _VECTOR, _READ_MODIFY_WRITE = int(Trait.VECTOR), int(Trait.READ_MODIFY_WRITE)
-"""The schedulers."""
 _LINE = 64
 _PAGE = 4096
-_ROOM, _ROOM_STORES = 4, 2
-"""What an instruction may need of a scheduler and of the store queue; less room than that stops dispatch."""
-_UNBOUNDED = 1 << 20
+_ROOM_STORES = 2
+"""What an instruction may need of the store queue; less room than that stops dispatch."""
 _LONG_AGO = 1 << 20
-_ADDRESSES, _INTEGERS, _OTHERS, _KINDS = 0, 1, 2, 3
-"""Kinds of uops, by the units that they need."""
 
 
 class MacroRenamer:
@@ -79,24 +73,7 @@ class MacroRenamer:
         self._entries = entries
         self._width = microarchitecture.issue_width
         self._rob_size = microarchitecture.reorder_buffer_size
-        units = microarchitecture.units
-        sizes = microarchitecture.scheduler_sizes
-        self._names: tuple[str, ...] = tuple([each.buffer for each in microarchitecture.schedulers])
-        self._schedulers = len(sizes)
-        self._turns = ints(_KINDS)
-        """Of schedulers in which equally few uops of a kind wait, this one is taken, or the next one."""
-        self._sizes = ints(len(sizes))
-        self._feeds = ints(len(sizes))
-        """The units of each scheduler, as a mask."""
-        for number, size in enumerate(sizes):
-            self._sizes[number] = size
-        for number, scheduler in enumerate(microarchitecture.scheduler_of_units):
-            self._feeds[scheduler] |= 1 << number
-        self._vector_units: int = 0
-        for role in (Role.VECTOR, Role.TRANSFER, Role.FROM_INTEGER):
-            self._vector_units |= units.having(role).mask
-        self._address_units: int = units.having(Role.LOAD).mask | units.having(Role.STORE_ADDRESS).mask
-        self._alus = units.having(Role.ALU).mask
+        self._schedulers = SchedulerChoice(columns, microarchitecture, queues, in_flight)
         self._set(rules)
         self.value = ints(0)
         """Current value by rename key, NONE if never used."""
@@ -134,8 +111,7 @@ class MacroRenamer:
         self._next_uop = 0
         self.dispatched = 0
         """Macro-ops so far."""
-        for kind in range(_KINDS):
-            self._turns[kind] = 0
+        self._schedulers.start()
         self._load_renaming.start()
 
     def tick(self, cycle: int) -> None:
@@ -213,39 +189,14 @@ class MacroRenamer:
             return False
         for uop in range(first, first + self._program.i_uop_count[i]):
             mask = self._program.u_port_mask[columns.static[uop]]
-            if mask and self._scheduler_for(mask, _ROOM) == NONE:
+            if mask and not self._schedulers.have_room(mask):
                 if columns.watched:
-                    self._wait_for_scheduler(cycle, mask)
+                    self._schedulers.refuse(cycle, mask)
                 return False
         if columns.stores - self._flight.oldest_store + _ROOM_STORES > self._store_size:
             self._wait_for_retirement(cycle, STORE_BUFFER_FULL)
             return False
         return True
-
-    def _wait_for_scheduler(self, cycle: int, mask: int) -> None:
-        """Slots stay empty because the schedulers of these units are full: to blame is the one in which the
-        oldest uop waits."""
-        uop = self._oldest_waiting(mask)
-        which = self._flight.u_scheduler[uop & self._flight.uop_mask]
-        self._columns.refuse(cycle, RS_FULL + SCHEDULERS * (1 + which), uop)
-
-    def _oldest_waiting(self, mask: int) -> int:
-        """The oldest uop in the schedulers that feed these units."""
-        columns = self._columns
-        entries = self._entries
-        flight = self._flight
-        for place in range(entries.count):
-            position = (entries.head + place) & entries.mask
-            first = entries.firsts[position]
-            for uop in range(first, first + entries.seconds[position]):
-                if (
-                    columns.dispatched[uop] == UNKNOWN
-                    and columns.needs_unit(uop)
-                    and self._feeds[flight.u_scheduler[uop & flight.uop_mask]] & mask
-                ):
-                    return uop
-        # All of them were dispatched in this cycle.
-        return self._issued.firsts[self._issued.head]
 
     def _wait_for_retirement(self, cycle: int, buffer: int) -> None:
         """Slots stay empty because a buffer is full that gives room back at retirement."""
@@ -260,43 +211,6 @@ class MacroRenamer:
             columns.refuse(cycle, buffer, uop)
         else:
             columns.refuse(cycle, buffer + RETIRING, uop)
-
-    def _scheduler_for(self, mask: int, room: int) -> int:
-        """Of the schedulers with so much room that feed one of these units, the one in which the fewest uops
-        wait for such units: addresses or all others; NONE if there is none."""
-        best = fewest = NONE
-        flight = self._flight
-        addresses = mask & self._address_units
-        turn = self._turns[self._kind(mask)]
-        for step in range(self._schedulers):
-            scheduler = (turn + step) % self._schedulers
-            if self._feeds[scheduler] & mask and flight.waiting[scheduler] + room <= self._sizes[scheduler]:
-                waiting = flight.addresses[scheduler]
-                if not addresses:
-                    waiting = flight.waiting[scheduler] - waiting
-                if best == NONE or waiting < fewest:
-                    best, fewest = scheduler, waiting
-        return best
-
-    def _kind(self, mask: int) -> int:
-        if mask & self._address_units:
-            return _ADDRESSES
-        return _INTEGERS if mask & self._alus else _OTHERS
-
-    def _enter_scheduler(self, uop: int, mask: int) -> None:
-        flight = self._flight
-        scheduler = self._scheduler_for(mask, 0)
-        if scheduler == NONE:
-            # A microcoded instruction may need more than there is room for.
-            scheduler = self._scheduler_for(mask, -_UNBOUNDED)
-        self._turns[self._kind(mask)] = scheduler + 1
-        flight.waiting[scheduler] += 1
-        if mask & self._address_units:
-            flight.addresses[scheduler] += 1
-        flight.u_scheduler[uop & flight.uop_mask] = scheduler
-        flight.u_units[uop & flight.uop_mask] = mask & self._feeds[scheduler]
-        if mask & self._vector_units:
-            flight.vectors.push(uop, 0)
 
     def _rename(self, first: int, i: int, cycle: int) -> None:
         """A whole instruction."""
@@ -394,7 +308,7 @@ class MacroRenamer:
             else:
                 source = columns.old_value(0)
             flight.s_source[columns.store[uop] & flight.store_mask] = source
-        self._enter_scheduler(uop, program.u_port_mask[static])
+        self._schedulers.enter(uop, program.u_port_mask[static])
 
     def _add_input(self, uop: int, value: int) -> int:
         """1 if it is not known yet when the value will be there."""
@@ -421,10 +335,7 @@ class MacroRenamer:
 
     def buffers(self) -> tuple[Buffer, ...]:
         """All schedulers and the reorder buffer, as dispatch fills them."""
-        schedulers = [
-            Buffer(name, size, size - _ROOM) for name, size in zip(self._names, self._sizes, strict=True)
-        ]
-        return (*schedulers, Buffer("ROB", self._rob_size, self._rob_size - 1))
+        return (*self._schedulers.buffers(), Buffer("ROB", self._rob_size, self._rob_size - 1))
 
     def record(self, state: Record) -> None:
         """Its part of the pipeline's state."""
@@ -432,8 +343,7 @@ class MacroRenamer:
         flight = self._flight
         state.add(self.left)
         state.add(self._next_uop - state.uop if self.left else 0)
-        for kind in range(_KINDS):
-            state.add(self._turns[kind] % self._schedulers)
+        self._schedulers.record(state)
         self._load_renaming.record(state)
         for key in range(self._program.keys):
             self._record_value(state, self.value[key])
