@@ -104,8 +104,9 @@ class ObjectFile:
             entries = [symbol for symbol in symbols if symbol.is_entry]
             # Assembly files whose author declared nothing: every label may be a function.
             entries = entries or [symbol for symbol in symbols if symbol.kind == NOTYPE]
-            starts = sorted({symbol.value for symbol in entries})
-            found += [_function(symbol, section, starts) for symbol in entries]
+            ends = {symbol.value + symbol.size for symbol in entries if symbol.size}
+            borders = sorted(ends | {symbol.value for symbol in entries})
+            found += [_function(symbol, section, borders) for symbol in entries]
         unique = {(function.address, function.name): function for function in found if function.size}
         return tuple(unique[key] for key in sorted(unique))
 
@@ -475,12 +476,13 @@ def _number(text: str) -> int | None:
         return None
 
 
-def _function(symbol: Symbol, section: Section, starts: list[int]) -> Function:
-    """A symbol's stretch of code: without a size, up to the next function or the section's end."""
+def _function(symbol: Symbol, section: Section, borders: list[int]) -> Function:
+    """A symbol's stretch of code: without a size, up to where another function begins or ends, or to the
+    section's end."""
     size = symbol.size
     if not size:
-        after = bisect_right(starts, symbol.value)
-        size = (starts[after] if after < len(starts) else section.end) - symbol.value
+        after = bisect_right(borders, symbol.value)
+        size = (borders[after] if after < len(borders) else section.end) - symbol.value
     inside = section.address <= symbol.value < section.end
     size = min(size, section.end - symbol.value) if inside else 0
     return Function(symbol.name, symbol.value, size, section.origin, section.alignment)

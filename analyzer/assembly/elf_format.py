@@ -95,8 +95,9 @@ class Symbol:
 
     @property
     def is_entry(self) -> bool:
-        """Does it say so itself that it is a function, or may other files jump there?"""
-        return self.kind in (FUNCTION, _INDIRECT) or (self.kind == NOTYPE and self.binding != _LOCAL)
+        """Does it say so itself that it is a function, may other files jump there, or has it a size?"""
+        is_plain = self.kind == NOTYPE and (self.binding != _LOCAL or self.size > 0)
+        return self.kind in (FUNCTION, _INDIRECT) or is_plain
 
 
 def check_header(data: bytes) -> None:
