@@ -11,11 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import pairwise
+from itertools import cycle, islice, pairwise
 
 from cyclelens.analyzer.assembly.encoder import Memory, Operand, encodings
 from cyclelens.analyzer.characterizing.instances import ADDRESS, UNCHANGED
 from cyclelens.analyzer.characterizing.machines import Machine
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.units import Role
 
 _CHAIN, _VECTOR_CHAIN = "RAX", "XMM0"
 _LINKS = 60
@@ -38,11 +40,14 @@ _CHAINS = (
     + _encoded("movq", _CHAIN, _VECTOR_CHAIN),
 )
 """Where each unit has a scheduler of its own (Zen), the first fills one of these before all else is full."""
-_NOP, _ZERO, _MOVE = map(bytes.fromhex, ("6690", "4531e4", "4489f3"))
-"""A NOP, a zero idiom (``xor r12d, r12d``) and a move that is eliminated."""
-_SHARED = 1.2
-"""Times as many NOPs per cycle as there are slots, from which on two share one (Zen 4). There zero idioms
-fill the reorder buffer, and two of these share an entry."""
+_ZEROS = (bytes.fromhex("4531e4"), bytes.fromhex("31db"))
+"""Zero idioms (``xor r12d, r12d`` and ``xor ebx, ebx``), which need no unit. In turn: NOPs share an entry of
+the reorder buffer with what stands before them on Zen 4, and so do two zero idioms of one register."""
+_IGNORED = bytes.fromhex("3e3e")
+"""Prefixes that mean nothing to an instruction without memory."""
+_QUICK = (_ZEROS[0], bytes.fromhex("4489f3"), _IGNORED + _ZEROS[0], _IGNORED + bytes.fromhex("4489f3"))
+"""Zero idioms and eliminated moves, which need no unit, of three and of five bytes: a uop cache may have more
+lines than one for a window of short instructions."""
 _INSTRUCTIONS = 192
 """Enough that the cycle or two which a loop takes beside them do not round the width down."""
 
@@ -54,30 +59,30 @@ class Filler:
     field: str
     """Of the core's parameters."""
     title: str
-    code: bytes
-    """One instruction."""
+    codes: tuple[bytes, ...]
+    """Instructions, one after the other."""
     others: int
     """Entries that the last link, the loop's counter and the first link take beside the fillers, without the
     one instruction that does not fit."""
     within: tuple[str, ...] = ("reorder_buffer_size",)
     """Buffers of which the fillers take entries too."""
-    sharing: int = 1
-    """Fillers that share an entry."""
+    beside_chain: bool = False
+    """The chain waits there too, unless its units have a scheduler of their own."""
 
 
 _ALL = (
-    Filler("reorder_buffer_size", "reorder buffer", _NOP, 3, ()),
-    Filler("reservation_station_size", "scheduler", _encoded("test", _CHAIN, _CHAIN), 1),
-    Filler("integer_registers", "integer registers", _encoded("movsxd", "RBX", "R14D"), 2),
-    Filler("vector_registers", "vector registers", _encoded("vpaddd", "XMM1", "XMM14", "XMM13"), -1),
+    Filler("reorder_buffer_size", "reorder buffer", _ZEROS, 3, ()),
+    Filler("reservation_station_size", "scheduler", (_encoded("test", _CHAIN, _CHAIN),), 1, beside_chain=True),
+    Filler("integer_registers", "integer registers", (_encoded("movsxd", "RBX", "R14D"),), 2),
+    Filler("vector_registers", "vector registers", (_encoded("vpaddd", "XMM1", "XMM14", "XMM13"),), -1),
     Filler(
         "load_buffer_size",
         "load buffer",
-        _encoded("mov", "EBX", Memory(ADDRESS)),
+        (_encoded("mov", "EBX", Memory(ADDRESS)),),
         -1,
         ("reorder_buffer_size", "integer_registers"),
     ),
-    Filler("store_buffer_size", "store buffer", _encoded("mov", Memory(ADDRESS), UNCHANGED), -1),
+    Filler("store_buffer_size", "store buffer", (_encoded("mov", Memory(ADDRESS), UNCHANGED),), -1),
 )
 
 
@@ -93,15 +98,11 @@ class Size:
 
 def sizes(machine: Machine) -> Iterator[Size]:
     """The issue width, then one size after the other. The machine must limit its resources."""
-    width = max(filter(None, map(partial(_rate, machine), (_ZERO, _MOVE))), default=None)
+    width = max(filter(None, map(partial(_rate, machine), _QUICK)), default=None)
     problem = "" if width else "nothing can be run"
     yield Size("issue_width", "issue width", None if width is None else round(width), problem)
-    nops = _rate(machine, _NOP)
-    shared = bool(width and nops and nops > _SHARED * width)
     found: dict[str, Size] = {}
     for filler in _ALL:
-        if shared and filler.code == _NOP:
-            filler = replace(filler, code=_ZERO, sharing=2)
         size = _size(machine, filler)
         for other in (found[field] for field in filler.within):
             if size.found and other.found and size.found > _FULL_BEFORE * other.found:
@@ -110,16 +111,28 @@ def sizes(machine: Machine) -> Iterator[Size]:
         yield size
 
 
+def known_size(model: Microarchitecture, field: str) -> int | None:
+    """What a core's file says of a size, to compare with; None if nothing, or if the model does not limit it."""
+    if field == "reservation_station_size" and model.schedulers:
+        alus = {unit.scheduler for unit in model.units.all if Role.ALU in unit.roles}
+        return sum(scheduler.entries for scheduler in model.schedulers if scheduler.name in alus)
+    if model.macro_ops is not None and field == "store_buffer_size":
+        return model.macro_ops.store_queue
+    if model.macro_ops is not None and field == "load_buffer_size":
+        return None
+    known: int = getattr(model, field)
+    return known or None
+
+
 def _size(machine: Machine, filler: Filler) -> Size:
-    # Two that share an entry: each hides half as much, and some of it is hidden by the two chains behind.
-    steep = _STEEP if filler.sharing == 1 else _STEEP / 3
-    knees = [_knee(machine, _CHAINS[0], filler.code, steep)]
-    if isinstance(knees[0], str):
-        knees.append(_knee(machine, _CHAINS[1], filler.code, steep))
-    knee = knees[-1]
-    if isinstance(knee, str):
-        return Size(filler.field, filler.title, None, knee)
-    return Size(filler.field, filler.title, knee // filler.sharing + filler.others)
+    knees = [_knee(machine, _CHAINS[0], filler.codes)]
+    if isinstance(knees[0], str) or filler.beside_chain:
+        knees.append(_knee(machine, _CHAINS[1], filler.codes))
+    # What a chain takes itself is missing: the larger figure is nearer.
+    most = max((each for each in knees if not isinstance(each, str)), default=None)
+    if most is None:
+        return Size(filler.field, filler.title, None, str(knees[-1]))
+    return Size(filler.field, filler.title, most + filler.others)
 
 
 def _rate(machine: Machine, code: bytes) -> float | None:
@@ -128,12 +141,11 @@ def _rate(machine: Machine, code: bytes) -> float | None:
     return None if isinstance(run, str) else _INSTRUCTIONS / run.cycles
 
 
-def _knee(machine: Machine, begin: bytes, filler: bytes, steep: float) -> int | str:
-    """The fewest fillers with which two chains (``begin``) do not overlap, or why that is not known.
-    ``steep``: cycles of an instruction while the buffer holds the next chain."""
+def _knee(machine: Machine, begin: bytes, fillers: tuple[bytes, ...]) -> int | str:
+    """The fewest fillers with which two chains (``begin``) do not overlap, or why that is not known."""
 
     def cycles(number: int) -> float | str:
-        run = machine.run(begin + filler * number)
+        run = machine.run(begin + b"".join(islice(cycle(fillers), number)))
         return run if isinstance(run, str) else run.cycles
 
     coarse: list[float] = []
@@ -147,7 +159,7 @@ def _knee(machine: Machine, begin: bytes, filler: bytes, steep: float) -> int | 
     lasting = (
         position
         for position, rise in enumerate(rises)
-        if rise > steep * _STEP and min(coarse[position + 1 :]) > coarse[position] + steep * _STEP
+        if rise > _STEEP * _STEP and min(coarse[position + 1 :]) > coarse[position] + _STEEP * _STEP
     )
     last = max(lasting, default=None)
     if last is None or last + 5 >= len(coarse):

@@ -126,11 +126,12 @@ def _core(name: str, model: Microarchitecture, store: FactsStore) -> int:
 
 def _known(model: Microarchitecture, field: str) -> str:
     """What the core's file says of a size."""
-    if field == "reservation_station_size" and model.schedulers:
-        return " + ".join(str(scheduler.entries) for scheduler in model.schedulers)
-    if field == "store_buffer_size" and model.macro_ops is not None:
-        return str(model.macro_ops.store_queue)
-    return str(getattr(model, field) or "not known")
+    from cyclelens.analyzer.characterizing.sizes import known_size
+
+    known = known_size(model, field)
+    if known is not None:
+        return str(known)
+    return "no limit" if model.macro_ops is not None and getattr(model, field) else "not known"
 
 
 def _compare(options: argparse.Namespace) -> int:

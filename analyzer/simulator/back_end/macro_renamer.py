@@ -187,9 +187,12 @@ class MacroRenamer:
         if waiting + count > self._rob_size and waiting > 0:
             self._wait_for_retirement(cycle, ROB_FULL)
             return False
+        room = 0
         for uop in range(first, first + self._program.i_uop_count[i]):
             mask = self._program.u_port_mask[columns.static[uop]]
-            if mask and not self._schedulers.have_room(mask):
+            room += mask != 0
+            # As if all went to one scheduler, but no more than a group of them: microcode may be longer.
+            if mask and not self._schedulers.have_room(mask, min(room, self._width)):
                 if columns.watched:
                     self._schedulers.refuse(cycle, mask)
                 return False

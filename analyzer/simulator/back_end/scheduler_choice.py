@@ -11,8 +11,6 @@ from cyclelens.analyzer.simulator.tables.constants import NONE, RS_FULL, SCHEDUL
 from cyclelens.analyzer.simulator.tables.in_flight import InFlight
 from cyclelens.analyzer.simulator.tables.queues import Queues
 
-_ROOM = 4
-"""What an instruction may need of a scheduler; less room than that stops dispatch."""
 _UNBOUNDED = 1 << 20
 _ADDRESSES, _INTEGERS, _OTHERS, _KINDS = 0, 1, 2, 3
 """Kinds of uops, by the units that they need."""
@@ -60,12 +58,12 @@ class SchedulerChoice:
     def buffers(self) -> tuple[Buffer, ...]:
         """All schedulers."""
         return tuple(
-            [Buffer(name, size, size - _ROOM) for name, size in zip(self._names, self._sizes, strict=True)]
+            [Buffer(name, size, size - 1) for name, size in zip(self._names, self._sizes, strict=True)]
         )
 
-    def have_room(self, mask: int) -> bool:
-        """Whether one that feeds some of these units has room for an instruction."""
-        return self._choose(mask, _ROOM) != NONE
+    def have_room(self, mask: int, uops: int) -> bool:
+        """Whether one that feeds some of these units has room for so many uops."""
+        return self._choose(mask, uops) != NONE
 
     def enter(self, uop: int, mask: int) -> None:
         """A renamed uop that needs one of these units goes to a scheduler."""
