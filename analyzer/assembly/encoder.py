@@ -65,6 +65,18 @@ _MEMORY = frozenset(
     value for name, value in vars(OpCodeOperandKind).items() if "MEM" in name and isinstance(value, int)
 )
 
+_STRINGS = {
+    OpCodeOperandKind.ES_RDI: OpKind.MEMORY_ESRDI,
+    OpCodeOperandKind.SEG_RSI: OpKind.MEMORY_SEG_RSI,
+}
+"""What string instructions access without naming it."""
+_ACCUMULATORS = {
+    OpCodeOperandKind.AL: Register.AL,
+    OpCodeOperandKind.AX: Register.AX,
+    OpCodeOperandKind.EAX: Register.EAX,
+    OpCodeOperandKind.RAX: Register.RAX,
+}
+
 
 def encodings(mnemonic: str, operands: Sequence[Operand], decoration: Decoration = PLAIN) -> Iterator[bytes]:
     """Every encoding of a mnemonic (lower case) with these operands in 64-bit mode."""
@@ -96,6 +108,8 @@ def _registers() -> dict[str, int]:
 
 def _encode(code: int, operands: Sequence[Operand], decoration: Decoration) -> bytes | None:
     about = OpCodeInfo(code)  # type: ignore[arg-type]
+    if not operands and any(about.op_kind(position) in _STRINGS for position in range(about.op_count)):
+        return _encode_string(code, about)
     if about.op_count != len(operands) or not _decorated(about, decoration):
         return None
     instruction = Instruction()
@@ -130,6 +144,26 @@ def _encode(code: int, operands: Sequence[Operand], decoration: Decoration) -> b
     elif decoration.suppress_exceptions:
         instruction.suppress_all_exceptions = True
     instruction.has_lock_prefix = decoration.lock
+    return _bytes(instruction)
+
+
+def _encode_string(code: int, about: OpCodeInfo) -> bytes | None:
+    """A string instruction, none of whose operands can be chosen."""
+    instruction = Instruction()
+    instruction.code = code  # type: ignore[assignment]
+    for position in range(about.op_count):
+        kind = about.op_kind(position)
+        if kind in _STRINGS:
+            instruction.set_op_kind(position, _STRINGS[kind])
+        elif kind in _ACCUMULATORS:
+            instruction.set_op_kind(position, OpKind.REGISTER)
+            instruction.set_op_register(position, _ACCUMULATORS[kind])
+        else:
+            return None
+    return _bytes(instruction)
+
+
+def _bytes(instruction: Instruction) -> bytes | None:
     encoder = Encoder(64)
     try:
         encoder.encode(instruction, 0)

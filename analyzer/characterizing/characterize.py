@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from cyclelens.analyzer.characterizing.divisions import Divisions, divides
+from cyclelens.analyzer.characterizing.front_end import NOTHING, FrontEnd, FrontEnds
 from cyclelens.analyzer.characterizing.idioms import Idiom, idiom, with_one_register
 from cyclelens.analyzer.characterizing.instances import Variant, variant
 from cyclelens.analyzer.characterizing.latency import Latencies, Measured, Pair
 from cyclelens.analyzer.characterizing.machines import Machine, Run
 from cyclelens.analyzer.characterizing.ports import STORE, Blockers, UnitNames, pool, seen, usage
-from cyclelens.analyzer.characterizing.throughput import Slots, throughput
+from cyclelens.analyzer.characterizing.throughput import throughput
 from cyclelens.analyzer.facts.matching import Matcher
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.model.facts import InstructionFacts
@@ -34,8 +35,7 @@ class Row:
     most_cycles: float | None = None
     """Of throughput of a division with values of many digits."""
     uops: float | None = None
-    slots: int | None = None
-    """Of the front end, where uops are not counted."""
+    front_end: FrontEnd = NOTHING
     latencies: Mapping[Pair, Measured] = field(default_factory=dict)
     ports: Mapping[UnitNames, int] | None = None
     ports_problem: str = ""
@@ -53,7 +53,7 @@ class Characterizer:
     def __init__(self, machine: Machine, store: FactsStore, model: Microarchitecture) -> None:
         self._machine, self._store = machine, store
         self._matcher = Matcher(model.facts_name)
-        self._latencies, self._slots = Latencies(machine), Slots(machine)
+        self._latencies, self._front_ends = Latencies(machine), FrontEnds(machine)
         self._divisions = Divisions(machine, self._latencies.links)
         self._blockers: Blockers | None = None
         self._model = model
@@ -68,21 +68,21 @@ class Characterizer:
         run = throughput(self._machine, found)
         if isinstance(run, str):
             return Row(facts, problem=run)
-        latencies = {
-            pair: _bounded(latency, run.cycles) for pair, latency in self._latencies.of(found).items()
-        }
+        # No chain leads through memory that is not named.
+        every = {} if found.pointers else self._latencies.of(found)
+        latencies = {pair: _bounded(latency, run.cycles) for pair, latency in every.items()}
         same = with_one_register(self._machine, found)
         row = Row(
             facts,
             cycles=run.cycles,
             uops=run.uops,
             latencies=latencies,
+            front_end=self._front_ends.of(found),
             same_register=same,
             idiom=idiom(latencies, run, same),
         )
         if run.uops is None:
-            slots = self._slots.of(found)
-            return replace(row, slots=slots, ports_problem="uops are not counted on this machine")
+            return replace(row, ports_problem="uops are not counted on this machine")
         ports = usage(self._machine, found, self._known_blockers(), run.uops)
         return replace(row, ports_problem=ports) if isinstance(ports, str) else replace(row, ports=ports)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from cyclelens.analyzer.characterizing.characterize import Row
+from cyclelens.analyzer.characterizing.front_end import FrontEnd
 from cyclelens.analyzer.characterizing.idioms import Idiom
 from cyclelens.analyzer.characterizing.latency import Measured, Pair
 from cyclelens.analyzer.characterizing.ports import UnitNames
@@ -58,6 +59,7 @@ class Comparison:
         self._simulated = simulated
         self.latencies, self.uops, self.ports, self.throughput = Score(), Score(), Score(), Score()
         self.same_register = Score()
+        self.slots, self.decoders, self.jumps = Score(), Score(), Score()
         self.differences: list[Difference] = []
 
     def add(self, row: Row) -> None:
@@ -83,8 +85,7 @@ class Comparison:
         table = table_ports(facts, self._model)
         if table is not None and row.uops is not None:
             yield from self._uops(facts, row.uops, sum(table.values()))
-        if row.slots is not None and facts.base.retire_slots is not None:
-            yield from scored(self.uops, facts, "slots", row.slots, facts.base.retire_slots)
+        yield from self._front_end(facts, row.front_end)
         if table is not None and row.ports is not None:
             yield from scored(self.ports, facts, "ports", text(row.ports), text(table))
         executed = _executed_with_one_register(row)
@@ -106,6 +107,25 @@ class Comparison:
         if own is None:
             return not numbers.isdisjoint(pair[:2])
         return found.cycles == own or (found.upper_bound and found.cycles is not None and found.cycles > own)
+
+    def _front_end(self, facts: InstructionFacts, found: FrontEnd) -> Iterator[Difference]:
+        base = facts.base
+        if found.slots is None:
+            return
+        if base.retire_slots is not None:
+            yield from scored(self.slots, facts, "slots", found.slots, base.retire_slots)
+        indexed = facts.indexed.retire_slots
+        if found.indexed_slots is not None and indexed is not None:
+            yield from scored(self.slots, facts, "slots, indexed", found.indexed_slots, indexed)
+        if found.complex_decoder is not None and base.complex_decoder is not None:
+            known = base.available_simple_decoders if base.complex_decoder else None
+            one = f"one, {found.simple_decoders} beside" if found.complex_decoder else "any"
+            other = f"one, {known} beside" if base.complex_decoder else "any"
+            yield from scored(self.decoders, facts, "decoders", one, other)
+        if any(each.kind == "flags" and each.flags_written for each in facts.operands):
+            fusible = {name.partition(" ")[0] for name in facts.macro_fusible_with}
+            jumps = (" ".join(sorted(each)) or "none" for each in (found.fuses_with, fusible))
+            yield from scored(self.jumps, facts, "jumps that fuse", *jumps)
 
     def _uops(self, facts: InstructionFacts, found: float, known: int) -> Iterator[Difference]:
         if known == 0 and found < _REMOVED:

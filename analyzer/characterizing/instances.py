@@ -27,7 +27,11 @@ LINE, _WORD = 64, 8
 _KEPT = frozenset(["RSP", ADDRESS, INDEX, SPARE, UNCHANGED, "R15"])
 _CONDITIONS = {"z": "e", "nz": "ne", "nb": "ae", "nbe": "a", "nl": "ge", "nle": "g"}
 """Of the tables, as the encoder spells them."""
-_BRANCHES = ("CALL", "RET", "UNCOND_BR", "COND_BR", "SYSCALL", "INTERRUPT")
+_POINTERS = ("RSP", "RBP", "RSI", "RDI")
+"""Memory that is not named begins where these point to."""
+_BRANCHES = ("UNCOND_BR", "COND_BR")
+_LEAVING = ("CALL", "RET", "SYSCALL", "SYSRET", "INTERRUPT")
+"""Categories of the tables."""
 GENERAL = {
     name: full
     for full, low in (
@@ -62,7 +66,19 @@ class Variant:
     @property
     def memory(self) -> OperandFacts | None:
         """The memory operand, or the address of LEA."""
-        return next((each for each in self.facts.operands if each.kind in ("mem", "agen")), None)
+        operands = self.facts.operands
+        return next((each for each in operands if each.kind in ("mem", "agen") and not _unnamed(each)), None)
+
+    @property
+    def pointers(self) -> tuple[str, ...]:
+        """Registers that point to memory which is not named: stack and strings."""
+        found = {each.base for each in self.facts.operands if _unnamed(each)}
+        return tuple(name for name in _POINTERS if name in found)
+
+    def restoring(self) -> bytes:
+        """Instructions that lead the pointers back to where they began; a block that is repeated ends with
+        them. No moves, which are removed some of the time."""
+        return b"".join(next(encodings("lea", (name, Memory(UNCHANGED)))) for name in self.pointers)
 
     @property
     def apart(self) -> int:
@@ -86,7 +102,7 @@ class Variant:
     def fixed(self) -> frozenset[str]:
         """Families that an instance uses whatever is chosen."""
         names = [each.registers[0] for each in self.facts.operands if len(each.registers) == 1]
-        return frozenset(family(name) for name in names)
+        return frozenset(family(name) for name in (*names, *self.pointers))
 
     def encode(
         self, chosen: Mapping[int, str], displacement: int = 0, *, indexed: bool = False
@@ -167,21 +183,31 @@ class Variant:
 
 def variant(facts: InstructionFacts, matcher: Matcher, store: FactsStore) -> Variant | str:
     """The variant, or why no instance of it is made."""
-    kinds = {each.kind for each in facts.operands}
-    if "relbr" in kinds or facts.category in _BRANCHES:
-        return "branches and system calls are not made"
-    if any(each.kind == "mem" and (each.suppressed or each.base) for each in facts.operands):
-        return "memory that is not named (stack, string instructions) is not characterised"
+    if facts.category in _LEAVING:
+        return "calls, returns and system calls leave the code that is measured"
+    if facts.category in _BRANCHES or any(each.kind == "relbr" for each in facts.operands):
+        return "branches: what one takes depends on whether it is taken, and on where it leads"
+    if facts.attributes.get("rep"):
+        return "how often it repeats itself depends on a register's value"
+    if "VSIB" in facts.name:
+        return "gathers and scatters: no benchmark makes a vector of indices"
     found = Variant(facts, matcher, store)
+    if any(_unnamed(each) and each.base not in _POINTERS for each in facts.operands):
+        return "the memory that it uses without a name is not known"
     if any(not each.registers for each in found.registers):
         return "the registers of an operand are not known"
-    if found.fixed() & {ADDRESS, INDEX, SPARE, UNCHANGED}:
+    written = {family(each.registers[0]) for each in found.registers if len(each.registers) == 1}
+    if written & {ADDRESS, INDEX, SPARE, UNCHANGED}:
         return "it uses the registers that the benchmarks need"
     chosen = found.choose()
     code = None if chosen is None else found.encode(chosen)
     if code is None:
         return "no encoding was found"
     return refusal(decode(code)) or found
+
+
+def _unnamed(operand: OperandFacts) -> bool:
+    return operand.kind == "mem" and (operand.suppressed or operand.base is not None)
 
 
 def _mnemonic(iform: str) -> str:

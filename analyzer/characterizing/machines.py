@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import Protocol
 
 from cyclelens.analyzer.assembly.counted_loop import counted_loop
@@ -14,7 +15,7 @@ from cyclelens.analyzer.assembly.decoder import decode
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.measuring.blocks import measure_block
 from cyclelens.analyzer.measuring.harness import Harness
-from cyclelens.analyzer.measuring.requests import BUSY, PATTERN, Inputs
+from cyclelens.analyzer.measuring.requests import BUSY, PATTERN, SAME, Inputs
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.simulator.pipeline import simulate
@@ -22,8 +23,12 @@ from cyclelens.analyzer.uops.block import build_block
 
 _TRIES = 5
 """Where the machine is busy: a variant that is given up would be missing in the tables."""
+_STRAIGHT_RUNS = 3
 _INSTRUCTIONS = 100
 """Of a loop's body: the counter and the jump do not matter beside them."""
+
+
+_STRAIGHT = "straight "
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +40,8 @@ class Run:
     """That were executed; None where they are not counted."""
     units: Mapping[str, float] | None = None
     """Uops by execution unit; None where they are not counted."""
+    slots: float | None = None
+    """Of the renamer: what leaves it as one; None where they are not counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +63,10 @@ class Machine(Protocol):
         """Repeat the code, or say why that cannot be done."""
         ...
 
+    def straight(self, code: bytes) -> Run | str:
+        """Run copies of the code end to end, out of the decoders."""
+        ...
+
 
 class SimulatedMachine:
     """A core as it is simulated. It counts everything."""
@@ -73,6 +84,14 @@ class SimulatedMachine:
         if code not in self._known:
             self._known[code] = self._simulated(code)
         return self._known[code]
+
+    def straight(self, code: bytes) -> Run | str:
+        """Its cycles alone."""
+        try:
+            block = build_block(decode(code), self._model, self._store, loop=False)
+            return Run(simulate(block, self._model, options=self._options).cycles_per_iteration)
+        except Exception as error:  # as in a loop
+            return f"the simulation failed: {error}"
 
     def _simulated(self, code: bytes) -> Run | str:
         instructions = decode(code)
@@ -96,6 +115,7 @@ class SimulatedMachine:
             cycles / rounds / copies,
             sum(each.executed for each in own) / copies,
             {name: uops / copies for name, uops in units.items()},
+            sum(each.issued for each in own) / copies,
         )
 
 
@@ -107,9 +127,17 @@ class MeasuredMachine:
 
     def run(self, code: bytes, start: Start = ALL_THE_SAME) -> Run | str:
         words = {PATTERN + distance: word for distance, word in start.words}
-        inputs = Inputs(registers=dict(start.registers), words=words)
+        return self._measured(code, "copies", Inputs(registers=dict(start.registers), words=words))
+
+    def straight(self, code: bytes) -> Run | str:
+        """The median of several runs: straight-line code is short, and disturbed more easily."""
+        runs = [self._measured(code, "unroll", SAME) for _ in range(_STRAIGHT_RUNS)]
+        known = [run.cycles for run in runs if not isinstance(run, str)]
+        return Run(median(known)) if known else runs[0]
+
+    def _measured(self, code: bytes, mode: str, inputs: Inputs) -> Run | str:
         for _ in range(_TRIES):
-            found = measure_block(self._harness, code.hex(), "copies", 1, inputs)
+            found = measure_block(self._harness, code.hex(), mode, 1, inputs)
             if found.problem != BUSY:
                 break
         return found.problem if found.cycles is None else Run(found.cycles)
@@ -118,8 +146,8 @@ class MeasuredMachine:
 class RememberedMachine:
     """A machine whose answers are kept in a file, so that a run that was ended goes on where it was.
 
-    One JSON array per line: code in hexadecimal; cycles, uops and units, or the problem; registers and words
-    at the start.
+    One JSON array per line: code in hexadecimal, behind ``straight`` if it was no loop; cycles, uops, units
+    and slots, or the problem; registers and words at the start.
     """
 
     def __init__(self, machine: Machine, file: Path) -> None:
@@ -129,12 +157,22 @@ class RememberedMachine:
 
     def run(self, code: bytes, start: Start = ALL_THE_SAME) -> Run | str:
         """What the machine says, or said."""
-        key = _key(code.hex(), start.registers, start.words)
+        values = start.registers, start.words
+        return self._remembered(code.hex(), values, lambda: self._machine.run(code, start))
+
+    def straight(self, code: bytes) -> Run | str:
+        """What the machine says of straight-line code, or said."""
+        return self._remembered(_STRAIGHT + code.hex(), ((), ()), lambda: self._machine.straight(code))
+
+    def _remembered(
+        self, code: str, values: tuple[object, object], ask: Callable[[], Run | str]
+    ) -> Run | str:
+        key = _key(code, *values)
         known = self._known.get(key)
         if known is None:
-            known = self._known[key] = self._machine.run(code, start)
-            answer = known if isinstance(known, str) else [known.cycles, known.uops, known.units]
-            self._stream.write(json.dumps([code.hex(), answer, start.registers, start.words]) + "\n")
+            known = self._known[key] = ask()
+            answer = known if isinstance(known, str) else [known.cycles, known.uops, known.units, known.slots]
+            self._stream.write(json.dumps([code, answer, *values]) + "\n")
             self._stream.flush()
         return known
 

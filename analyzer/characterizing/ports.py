@@ -104,6 +104,7 @@ def usage(
     if chosen is None or code is None:
         return "no instance could be made"
     taken = frozenset(family(name) for name in chosen.values()) | variant.fixed()
+    after = variant.restoring()
     found: dict[UnitNames, int] = {}
     for units, blocker in blockers.ascending():
         if sum(found.values()) >= round(uops):
@@ -112,7 +113,7 @@ def usage(
         block = _block(blocker.variant, count, taken)
         if block is None:
             continue
-        alone, both = machine.run(block), machine.run(block + code)
+        alone, both = machine.run(block + after), machine.run(block + code + after)
         if isinstance(alone, str) or isinstance(both, str):
             continue
         if both.units is not None and alone.units is not None:

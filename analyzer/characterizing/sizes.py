@@ -72,7 +72,9 @@ class Filler:
 
 _ALL = (
     Filler("reorder_buffer_size", "reorder buffer", _ZEROS, 3, ()),
-    Filler("reservation_station_size", "scheduler", (_encoded("test", _CHAIN, _CHAIN),), 1, beside_chain=True),
+    Filler(
+        "reservation_station_size", "scheduler", (_encoded("test", _CHAIN, _CHAIN),), 1, beside_chain=True
+    ),
     Filler("integer_registers", "integer registers", (_encoded("movsxd", "RBX", "R14D"),), 2),
     Filler("vector_registers", "vector registers", (_encoded("vpaddd", "XMM1", "XMM14", "XMM13"),), -1),
     Filler(
@@ -112,7 +114,7 @@ def sizes(machine: Machine) -> Iterator[Size]:
 
 
 def known_size(model: Microarchitecture, field: str) -> int | None:
-    """What a core's file says of a size, to compare with; None if nothing, or if the model does not limit it."""
+    """What a core's file says of a size, to compare with; None if nothing, or if the model has no limit."""
     if field == "reservation_station_size" and model.schedulers:
         alus = {unit.scheduler for unit in model.units.all if Role.ALU in unit.roles}
         return sum(scheduler.entries for scheduler in model.schedulers if scheduler.name in alus)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from xml.sax.saxutils import escape, quoteattr
 
 from cyclelens.analyzer.characterizing.characterize import Row
+from cyclelens.analyzer.characterizing.front_end import FrontEnd
 from cyclelens.analyzer.characterizing.idioms import Idiom
 from cyclelens.analyzer.characterizing.latency import SAME_REGISTER, Measured, Pair
 from cyclelens.analyzer.characterizing.links import BASE, CONTENTS, INDEXED, REGISTER
@@ -103,8 +104,7 @@ def _measurement(row: Row) -> Iterator[str]:
     if row.uops is not None:
         # As far as the renamer has room for it, which is another rule than the instruction's.
         attributes["uops"] = "0" if eliminated else f"{row.uops:.0f}"
-    if row.slots is not None:
-        attributes["uops_retire_slots"] = str(row.slots)
+    attributes |= _of_front_end(row.front_end)
     if row.ports and not eliminated:
         attributes["ports"] = text(row.ports)
     attributes |= _with_one_register(row)
@@ -124,6 +124,22 @@ def _measurement(row: Row) -> Iterator[str]:
     for (source, target), pair in by_operands.items():
         yield f"        <latency{_written({'start_op': str(source), 'target_op': str(target)} | pair)}/>"
     yield "      </measurement>"
+
+
+def _of_front_end(found: FrontEnd) -> dict[str, str]:
+    attributes = {}
+    if found.slots is not None:
+        attributes["uops_retire_slots"] = str(found.slots)
+    if found.indexed_slots not in (None, found.slots):
+        attributes["uops_retire_slots_indexed"] = str(found.indexed_slots)
+    if found.complex_decoder is not None:
+        attributes |= {"uops_MITE": str(found.slots), "complex_decoder": str(int(found.complex_decoder))}
+    if found.simple_decoders is not None:
+        attributes["available_simple_decoders"] = str(found.simple_decoders)
+    if found.fuses_with:
+        jumps = (f"{name} ({width})" for name in sorted(found.fuses_with) for width in ("Rel32", "Rel8"))
+        attributes["macro_fusible"] = ";".join(jumps)
+    return attributes
 
 
 def _special(latencies: Mapping[Pair, Measured]) -> dict[Pair, Measured]:

@@ -212,12 +212,31 @@ def _report(rows: list[Row], machine: str) -> Iterator[str]:
         for found in row.latencies.values()
         if found.cycles is None
     )
+    uncertain.update(
+        "whether one decoder takes it or any"
+        for row in rows
+        if row.front_end.slots is not None and row.front_end.complex_decoder is None
+    )
     uncertain.update(_NUMBER.sub("N", row.ports_problem) for row in rows if row.ports_problem)
     for what, problems in (("not", missing), ("uncertain", uncertain)):
         for problem, count in problems.most_common():
             yield f"   {count:5} {what}: {problem}"
     for idiom, count in Counter(row.idiom for row in rows if row.idiom is not None).most_common():
         yield f"   {count:5} {idiom}s"
+    fronts = [row.front_end for row in rows]
+    for what, number in (
+        ("micro-fused", sum(_fused(row) for row in rows)),
+        ("for one of the decoders only", sum(bool(each.complex_decoder) for each in fronts)),
+        ("macro-fused with a jump", sum(bool(each.fuses_with) for each in fronts)),
+    ):
+        if number:
+            yield f"   {number:5} {what}"
+
+
+def _fused(row: Row) -> bool:
+    """Whether it has fewer slots than uops."""
+    slots = row.front_end.slots
+    return slots is not None and row.uops is not None and slots < round(row.uops)
 
 
 def _number(text: str) -> int:
@@ -317,6 +336,9 @@ def _compared(comparison: Comparison, model: Microarchitecture) -> Iterator[str]
     yield line("throughput", comparison.throughput)
     yield line("uops", comparison.uops)
     yield line("ports", comparison.ports)
+    yield line("slots", comparison.slots)
+    yield line("decoders", comparison.decoders)
+    yield line("fusing jumps", comparison.jumps)
     yield line("one register", comparison.same_register)
     for each in comparison.differences:
         yield f"   {each.name}: {each.what} {each.found}, in the tables {each.table}"

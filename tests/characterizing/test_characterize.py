@@ -1,6 +1,7 @@
 """The algorithms against the simulator of a core, whose tables are the truth."""
 
 import random
+from dataclasses import replace
 
 import pytest
 from cyclelens.analyzer.assembly.decoder import decode
@@ -68,7 +69,11 @@ class Noisy:
         run = self._machine.run(code, start)
         if isinstance(run, str):
             return run
-        return Run(run.cycles * (1 + self._random.uniform(-NOISE, NOISE)), run.uops, run.units)
+        return replace(run, cycles=run.cycles * (1 + self._random.uniform(-NOISE, NOISE)))
+
+    def straight(self, code):
+        run = self._machine.straight(code)
+        return run if isinstance(run, str) else Run(run.cycles * (1 + self._random.uniform(-NOISE, NOISE)))
 
 
 class Uncounted:
@@ -80,6 +85,9 @@ class Uncounted:
     def run(self, code, start=ALL_THE_SAME):
         run = self._machine.run(code, start)
         return run if isinstance(run, str) else Run(run.cycles)
+
+    def straight(self, code):
+        return self._machine.straight(code)
 
 
 @pytest.mark.parametrize("name", ["HSW", "SKL", "ICL"])
@@ -104,7 +112,7 @@ def test_slots_are_found_where_uops_are_not_counted(store):
     model = registry.get("SKL")
     characterizer = Characterizer(Uncounted(SimulatedMachine(model, store)), store, model)
     names = {"ADD (R64, M64)": 1, "XADD (R64, R64)": 3, "ADD (M64, R64)": 2, "MUL (R64)": 2}
-    found = {name: characterizer.row(named(store, "SKL", name)).slots for name in names}
+    found = {name: characterizer.row(named(store, "SKL", name)).front_end.slots for name in names}
     assert found == names
 
 
@@ -118,6 +126,9 @@ class Faulting:
         if any(each.mnemonic == self._mnemonic for each in decode(code)):
             return "the code raises an exception"
         return self._machine.run(code, start)
+
+    def straight(self, code):
+        return self._machine.straight(code)
 
 
 def test_a_variant_that_faults_is_a_row_that_says_so(store):
@@ -286,6 +297,108 @@ def test_an_ended_run_goes_on_where_it_was(tmp_path):
     second.run(b"\x93\x93")
     second.close()
     assert asked[3:] == [b"\x93\x93"]
+
+
+def test_what_a_loop_took_is_not_taken_for_straight_line_code(tmp_path):
+    file = tmp_path / "table.xml.runs"
+    for _ in range(2):
+        machine = RememberedMachine(Fixed(), file)
+        assert machine.run(b"\x90") == Run(1.0, 1.0, {"0": 1.0}, 1.0)
+        assert machine.straight(b"\x90") == Run(2.0)
+        machine.close()
+    assert len(file.read_text().splitlines()) == 2
+
+
+class Fixed:
+    """A machine that says the same of all code."""
+
+    def run(self, code, start=ALL_THE_SAME):
+        return Run(1.0, 1.0, {"0": 1.0}, 1.0)
+
+    def straight(self, code):
+        return Run(2.0)
+
+
+ALL_BUT_SIGNS = {"JB", "JNB", "JBE", "JNBE", "JL", "JNL", "JLE", "JNLE", "JZ", "JNZ"}
+
+
+@pytest.mark.parametrize(
+    ("core", "name", "slots", "indexed", "complex_decoder", "beside", "jumps"),
+    [
+        ("SKL", "ADD (R64, M64)", 1, 1, False, None, ALL_BUT_SIGNS),
+        ("SKL", "ADD (M64, R64)", 2, 3, True, 3, set()),
+        ("SKL", "XADD (R64, R64)", 3, None, True, 2, set()),
+        ("HSW", "VPADDB (XMM, XMM, M128)", 1, 2, False, None, set()),
+        ("ICL", "INC (R64)", 1, None, False, None, ALL_BUT_SIGNS - {"JB", "JNB", "JBE", "JNBE"}),
+        ("ZEN4", "ADD (R64, M64)", 1, 1, False, None, None),
+    ],
+)
+def test_what_the_front_end_takes_is_found(store, core, name, slots, indexed, complex_decoder, beside, jumps):
+    """Of the published tables: fused uops, decoders and the jumps that fuse."""
+    model = registry.get(core)
+    row = Characterizer(SimulatedMachine(model, store), store, model).row(
+        named(store, model.facts_name, name)
+    )
+    found = row.front_end
+    assert (found.slots, found.indexed_slots) == (slots, indexed)
+    assert (found.complex_decoder, found.simple_decoders) == (complex_decoder, beside)
+    if jumps is not None:
+        assert found.fuses_with == jumps
+    written = "".join(xml([row], core))
+    assert f'uops_retire_slots="{slots}"' in written
+    assert f'complex_decoder="{int(complex_decoder)}"' in written
+    assert ("JZ (Rel32);JZ (Rel8)" in written) == bool(found.fuses_with)
+
+
+@pytest.mark.parametrize(
+    ("name", "uops", "cycles"),
+    [("PUSH (R64)", 2, 1.0), ("POP (R64)", 1, 0.5), ("STOSQ", 3, 1.0), ("MOVSQ", 5, 4.0)],
+)
+def test_stack_and_string_instructions_lead_their_pointers_back(store, name, uops, cycles):
+    """Each block ends where it began, or a run would leave its memory."""
+    model = registry.get("SKL")
+    machine = Watching(SimulatedMachine(model, store))
+    row = Characterizer(machine, store, model).row(named(store, "SKL", name))
+    assert row.uops == pytest.approx(uops, abs=0.1)
+    assert row.cycles == pytest.approx(cycles, rel=0.3)
+    assert row.latencies == {}
+    pointers = {"PUSH (R64)": {"rsp"}, "POP (R64)": {"rsp"}, "STOSQ": {"rdi"}, "MOVSQ": {"rsi", "rdi"}}[name]
+    mnemonic = name.partition(" ")[0].lower()
+    asked = [[each.text for each in decode(code)] for code in machine.asked]
+    own = [texts for texts in asked if any(text.split()[0] == mnemonic for text in texts)]
+    assert own
+    for texts in own:
+        assert {f"lea {pointer}, [r14]" for pointer in pointers} <= set(texts)
+
+
+class Watching:
+    """A machine that remembers what it was asked."""
+
+    def __init__(self, machine):
+        self._machine, self.asked = machine, []
+
+    def run(self, code, start=ALL_THE_SAME):
+        self.asked.append(code)
+        return self._machine.run(code, start)
+
+    def straight(self, code):
+        self.asked.append(code)
+        return self._machine.straight(code)
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("VPGATHERDD (XMM, VSIB_XMM, XMM)", "gathers and scatters: no benchmark makes a vector of indices"),
+        ("STOSB_REPE", "how often it repeats itself depends on a register's value"),
+        ("JZ (Rel8)", "branches: what one takes depends on whether it is taken, and on where it leads"),
+        ("RET_NEAR", "calls, returns and system calls leave the code that is measured"),
+    ],
+)
+def test_what_is_not_made_is_a_row_that_says_why(store, name, problem):
+    model = registry.get("SKL")
+    row = Characterizer(SimulatedMachine(model, store), store, model).row(named(store, "SKL", name))
+    assert row.problem == problem
 
 
 def test_the_variants_of_blocks_come_by_frequency(tmp_path, capsys):

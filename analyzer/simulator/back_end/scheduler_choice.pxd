@@ -13,7 +13,6 @@ cdef int _ADDRESSES
 cdef int _INTEGERS
 cdef int _KINDS
 cdef int _OTHERS
-cdef int _ROOM
 cdef int _UNBOUNDED
 
 
@@ -37,8 +36,8 @@ cdef class SchedulerChoice:
     cdef inline int record(self, Record state) except -1:
         for kind in range(3):
             state.add(self._turns[kind] % self._count)
-    cdef inline bint have_room(self, int mask) noexcept:
-        return self._choose(mask, 4) != -1
+    cdef inline bint have_room(self, int mask, int uops) noexcept:
+        return self._choose(mask, uops) != -1
     cdef void enter(self, int uop, int mask) noexcept
     cdef inline void refuse(self, int cycle, int mask) noexcept:
         uop = self._oldest_waiting(mask)
