@@ -46,7 +46,7 @@ from cyclelens.analyzer.model.source import (
     Region,
     Severity,
 )
-from cyclelens.analyzer.model.uops import Block
+from cyclelens.analyzer.model.uops import Block, InstructionTemplate
 from cyclelens.analyzer.recent import Recent, next_batch, next_text
 from cyclelens.analyzer.simulator.failures import Cancelled
 from cyclelens.analyzer.simulator.pipeline import simulate
@@ -275,6 +275,18 @@ class Analyzer:
         found = replace(found, regions=regions, branchings=branchings)
         return next(self._analyses(None, found, options, cancel, lambda: False))
 
+    def templates(self, codes: Iterable[bytes], microarchitecture: str) -> list[InstructionTemplate]:
+        """Instructions by themselves on a core, those that it has, each form once. Raises
+        ``TablesUnavailable``."""
+        model = registry.get(microarchitecture)
+        found: dict[str, InstructionTemplate] = {}
+        for code in codes:
+            instructions = decode(code)
+            if len(instructions) == 1 and not extensions.missing(instructions, [model.name]):
+                template = build_block(instructions, model, self._store, loop=False).instructions[0]
+                found.setdefault(template.name, template)
+        return list(found.values())
+
     def experiment(
         self,
         region: RegionAnalysis,
@@ -352,6 +364,7 @@ class Analyzer:
             dialect=assembled.dialect,
             account=options.account,
             unmarked=assembled.unmarked,
+            made=assembled.made,
         )
         yield weights.weighed(whole, counts) if counts else whole
 

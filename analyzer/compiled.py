@@ -4,7 +4,8 @@ the lines that its instructions come from."""
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from cyclelens.analyzer.api import Analyzer, Cancel, Cancelled
@@ -15,8 +16,9 @@ from cyclelens.analyzer.compiling.background import CannotCompileError, GivenUp,
 from cyclelens.analyzer.compiling.projects import NoCommandError, command_for
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.insight.source_lines import home
-from cyclelens.analyzer.model.result import Analysis, AnalysisOptions
-from cyclelens.analyzer.model.source import UNKNOWN_LINE, Problem, Region, Severity, SourceLine
+from cyclelens.analyzer.insight.work import work_of
+from cyclelens.analyzer.model.result import Analysis, AnalysisOptions, RegionAnalysis
+from cyclelens.analyzer.model.source import UNKNOWN_LINE, Made, Problem, Region, Severity, SourceLine
 from cyclelens.analyzer.profiles.profile import ProfileError
 from cyclelens.analyzer.profiles.reading import profile_of
 
@@ -66,7 +68,7 @@ class CompiledAnalyzer(Analyzer):
             variants = [replace(options, profile="") for options in variants]
         path, lines = os.path.realpath(first.origin.path), text.split("\n")
 
-        def is_own(line: SourceLine) -> bool:
+        def is_own(line: SourceLine | Made) -> bool:
             return os.path.realpath(os.path.join(command.folder, line.file)) == path
 
         def wanted(region: Region) -> bool:
@@ -81,8 +83,34 @@ class CompiledAnalyzer(Analyzer):
             # Machine code has no line; what is left is about the file as a whole.
             left = [each for each in found.problems if each.severity != Severity.INFORMATION]
             problems = (*unread, *(replace(each, line=max(each.line, 0)) for each in left))
-            regions = tuple(sorted(found.regions, key=lambda each: each.region.first_line))
-            yield replace(found, regions=regions, problems=problems)
+            regions = tuple(sorted(found.regions, key=_order))
+            calls = _calls((each for each in found.made if is_own(each)), lines)
+            yield replace(found, regions=regions, problems=problems, made=(), calls=calls)
+
+
+def _calls(made: Iterable[Made], lines: Sequence[str]) -> dict[str, tuple[bytes, ...]]:
+    """The instructions that intrinsics became, by their names. gcc and rustc say of each which function it is
+    from; clang hides its own ones, and points at the place of the call."""
+    found: dict[str, dict[bytes, None]] = {}
+    for each in made:
+        called = (
+            None if each.inlined or each.line >= len(lines) else _CALL.match(lines[each.line], each.column)
+        )
+        name = called[0] if called else each.inlined
+        if name:
+            found.setdefault(name, {})[each.code] = None
+    return {name: tuple(codes) for name, codes in found.items()}
+
+
+_CALL = re.compile(r"_mm\w+")
+
+
+def _order(region: RegionAnalysis) -> tuple[int, int, float]:
+    """By their lines. Of several loops that a compiler made of one, that first which does most: the unrolled
+    one before the one for the rest."""
+    work, first = work_of(region), region.region.first_line
+    cycles = region.predictions[0].cycles_per_iteration if region.predictions else 0.0
+    return first, -work.amount if work else 0, -cycles
 
 
 def _placed(region: Region, is_own: Callable[[SourceLine], bool], lines: Sequence[str]) -> Region:

@@ -26,7 +26,7 @@ from cyclelens.analyzer.insight.work import work_of
 from cyclelens.analyzer.model.result import Analysis, Hint, RegionAnalysis, TraceRow
 from cyclelens.analyzer.model.source import Problem, Severity
 from cyclelens.analyzer.reports import json, timeline
-from cyclelens.analyzer.reports.card import instruction_card, line_cards, region_card
+from cyclelens.analyzer.reports.card import inlined_card, instruction_card, line_cards, region_card
 from cyclelens.server.measurements import TASK
 from cyclelens.server.measuring import measure
 from cyclelens.server.results import (
@@ -159,10 +159,12 @@ class AnalyzerEngine:
             put("full", region, partial(_detailed, before if done else None, region, analysis, job))
             for region, before, done in zip(analysis.regions, brief, whole, strict=True)
         ]
-        yield FileResult(tuple(full), _problems(analysis), analysis.dialect)
+        whole_answer = FileResult(tuple(full), _problems(analysis), analysis.dialect)
         if source:
+            yield replace(whole_answer, calls=self._calls(analysis, job.options.microarchitectures[0]))
             self._shown = shown
             return  # rewrites are of assembly texts
+        yield whole_answer
         fixed = []
         for region, before in zip(analysis.regions, full, strict=True):
             fixed.append(
@@ -177,6 +179,13 @@ class AnalyzerEngine:
         }
         if any(region.fixes for region in fixed):
             yield FileResult(tuple(fixed), _problems(analysis), analysis.dialect)
+
+    def _calls(self, analysis: Analysis, microarchitecture: str) -> dict[str, str]:
+        """What the intrinsics of a source became."""
+        return {
+            name: inlined_card(name, self._compiled.templates(codes, microarchitecture), microarchitecture)
+            for name, codes in analysis.calls.items()
+        }
 
     def _alone(self, source: bool) -> Analyzer:
         """An analyzer of its own on the same tables: many figures must not push out those of the text."""

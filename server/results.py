@@ -84,6 +84,8 @@ class FileResult:
     """False: cards of instructions, timelines and plain data are still missing."""
     pending: bool = False
     """Regions are still missing."""
+    calls: Mapping[str, str] = field(default_factory=dict)
+    """Markdown about what intrinsics became, by their names; with the second answer."""
     failed: str = ""
     """Why nothing is known of the text; what is known of an earlier one stays."""
 

@@ -6,8 +6,8 @@ the moment an edit touches it until an analysis of the new text is complete agai
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from itertools import pairwise
 
@@ -130,6 +130,8 @@ class Snapshot:
     dialect: str = ""
     analysed: int = -1
     """Revision that the last analysis saw; -1 before the first one."""
+    calls: Mapping[str, str] = field(default_factory=dict)
+    """Of a source what intrinsics became, by their names."""
     detailed: int = -1
     """Revision that the last analysis with cards, timelines and plain data saw."""
 
@@ -225,6 +227,7 @@ class Snapshot:
             dialect=result.dialect,
             analysed=self.revision,
             detailed=self.revision if result.detailed else self.detailed,
+            calls=result.calls if result.detailed else self.calls,
         )
 
     def unanswered(self) -> Snapshot:
@@ -245,6 +248,15 @@ class Snapshot:
         """Whether some line belongs to more than one region."""
         spans = sorted((region.result.first_line, region.result.last_line) for region in self.regions)
         return any(first[1] >= second[0] for first, second in pairwise(spans))
+
+    def leading(self) -> Iterator[tuple[ShownRegion, tuple[ShownRegion, ...]]]:
+        """Each region with those that are shown along with it: of a source the other loops that the compiler
+        made of the same one. The first of them does most."""
+        groups: dict[object, list[ShownRegion]] = {}
+        for region in self.regions:
+            key = region.result.first_line if self.language else region.result.name
+            groups.setdefault(key, []).append(region)
+        return ((first, tuple(others)) for first, *others in groups.values())
 
     def region_at(self, line: int) -> ShownRegion | None:
         """The innermost region around a line."""

@@ -53,6 +53,9 @@ class LinePlace:
     file: str
     line: int
     column: int
+    inlined: str = ""
+    """The function of the system's or the compiler's, ``_mm_add_ps``, that the line asks for by name and that
+    the instruction comes from."""
 
 
 class Header(NamedTuple):

@@ -75,6 +75,7 @@ def inlined_calls(
                     name_of(attributes["DW_AT_call_file"].value),
                     attributes["DW_AT_call_line"].value - 1,
                     max(column.value - 1, 0) if column is not None else 0,
+                    _name(child),
                 )
                 yield from ((low, high, place) for low, high in meets)
             # Namespaces have no addresses, and neither has a type; other functions' code is elsewhere.
@@ -84,6 +85,21 @@ def inlined_calls(
     yield from walk(unit.get_top_DIE())
 
 
+def _name(die: DIE) -> str:
+    """Of what is inlined, by way of its declaration."""
+    for _ in range(_MOST_ORIGINS):
+        if "DW_AT_name" in die.attributes:
+            return str(die.attributes["DW_AT_name"].value.decode("utf-8", "replace"))
+        link = next((each for each in _ORIGINS if each in die.attributes), None)
+        if link is None:
+            break
+        die = die.get_DIE_from_attribute(link)
+    return ""
+
+
+_ORIGINS = ("DW_AT_abstract_origin", "DW_AT_specification")
+_MOST_ORIGINS = 4
+"""From an inlined call to a name; a damaged file may go around."""
 _WITHOUT_ADDRESSES = frozenset({"DW_TAG_namespace", "DW_TAG_lexical_block", "DW_TAG_module"})
 
 

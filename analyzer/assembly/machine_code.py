@@ -31,6 +31,7 @@ from cyclelens.analyzer.model.source import (
     Branching,
     Counts,
     JumpPlace,
+    Made,
     Placement,
     Problem,
     Region,
@@ -108,6 +109,13 @@ class _Listing:
             code = code[:at] + (address_read % (1 << 31)).to_bytes(4, "little") + code[at + 4 :]
         source = (number, column, column, text, code, "object file")
         return SourceLine(*source, address=address - origin, file=file)
+
+    def made(self) -> Iterator[Made]:
+        """The instructions of wanted functions whose line is known."""
+        for address, line in self.lines.items():
+            instruction = self.machine.instructions[self.machine.at[address]] if line is not None else None
+            if line is not None and instruction is not None:
+                yield Made(instruction.code, line.file, line.line, line.column, line.inlined)
 
     def placement(self, run: Sequence[int]) -> Placement:
         """Where a run of instructions begins."""
@@ -245,7 +253,14 @@ def regions_of(
     for _, branching, message in branchings(made):
         ways += [] if branching is None else [branching]
         problems += [_information("inner-branch", message)] if message else []
-    return AssembledFile(tuple(found), tuple(problems), "intel", tuple(ways), counts=counts)
+    return AssembledFile(
+        tuple(found),
+        tuple(problems),
+        "intel",
+        tuple(ways),
+        counts=counts,
+        made=tuple(listing.made()),
+    )
 
 
 def named_regions(

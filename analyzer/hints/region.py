@@ -35,6 +35,9 @@ def _label(region: RegionAnalysis) -> str:
     cycles = _cycles(prediction) if average is None else f"{average:.2f}"
     # The ways have figures of their own, wherever the region lies.
     where = elsewhere if average is None else " on average"
+    if region.weight is not None:
+        share = f"{region.weight.share:.0%} of the profile"
+        return f"{cycles} cycles/iter · {share} · {prediction.microarchitecture}"
     figure = f"{cycles} cycles/iter{where} · {prediction.microarchitecture}"
     head = f"{figure} · "
     words = wording.bound_of(prediction, LINE_BUDGET - len(head))
@@ -47,9 +50,6 @@ def _label(region: RegionAnalysis) -> str:
     )
     with_stalls = f"{words} ({', '.join(stalls)})"
     label = head + (with_stalls if stalls and len(head) + len(with_stalls) <= LINE_BUDGET else words)
-    if region.weight is not None:
-        share = f"{label} · {region.weight.share:.0%} of the profile"
-        return share if len(share) <= LINE_BUDGET else f"{head}{region.weight.share:.0%} of the profile"
     paced = f"{label} · {work.rate(region, prediction.cycles_per_iteration)}"
     return label if paced.endswith(" · ") or len(paced) > LINE_BUDGET else paced
 

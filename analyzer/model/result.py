@@ -8,7 +8,7 @@ from typing import NamedTuple
 from cyclelens.analyzer.model.account import Account
 from cyclelens.analyzer.model.frozen import dataclass, field
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
-from cyclelens.analyzer.model.source import NOWHERE, Branching, Origin, Problem, Region, Severity
+from cyclelens.analyzer.model.source import NOWHERE, Branching, Made, Origin, Problem, Region, Severity
 from cyclelens.analyzer.model.uops import InstructionTemplate
 
 
@@ -381,6 +381,10 @@ class Analysis:
     """More regions follow: this is what there is so far."""
     unmarked: bool = False
     """The regions are loops that nobody asked for: the text has no markers."""
+    made: tuple[Made, ...] = ()
+    """Of object files all instructions whose line is known."""
+    calls: Mapping[str, tuple[bytes, ...]] = field(default_factory=dict)
+    """Of compiled sources the instructions that intrinsics became, by their names."""
 
 
 @dataclass(frozen=True, slots=True)

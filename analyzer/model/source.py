@@ -184,6 +184,17 @@ class Branching:
         )
 
 
+class Made(NamedTuple):
+    """An instruction of an object file, and what of its source it was made from."""
+
+    code: bytes
+    file: str
+    line: int
+    column: int
+    inlined: str
+    """The function of the compiler's headers that the line calls and it comes from; or nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Counts:
     """What a recorded profile says of a region without branches within it."""
@@ -214,3 +225,5 @@ class AssembledFile:
     """The regions are loops that nobody asked for: the text has no markers."""
     counts: Mapping[str, Counts] | None = None
     """By region; None without a profile."""
+    made: tuple[Made, ...] = ()
+    """Of object files all instructions whose line is known."""

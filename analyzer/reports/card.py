@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 from functools import lru_cache
 
 from cyclelens.analyzer.escaping import code, printable, prose
-from cyclelens.analyzer.insight import absence, as_written, vocabulary, wording, work
+from cyclelens.analyzer.insight import absence, as_written, costs, vocabulary, wording, work
 from cyclelens.analyzer.insight.confidence import doubt
 from cyclelens.analyzer.insight.source_lines import by_line
 from cyclelens.analyzer.microarchitectures import registry
@@ -58,6 +58,31 @@ def line_cards(region: RegionAnalysis) -> dict[int, str]:
         table = [f"| instruction | {words.unit}s | latency |", "|---|---|---|", *rows]
         cards[figures.place[1]] = "\n".join([heading, "", *table])
     return cards
+
+
+def inlined_card(name: str, templates: Collection[InstructionTemplate], microarchitecture: str) -> str:
+    """Markdown for an intrinsic, or another function of the compiler's headers: what each instruction that it
+    became in this file costs by itself."""
+    words = vocabulary.of(microarchitecture)
+    rows = []
+    for template in templates:
+        cost = costs.by_itself(template, microarchitecture)
+        told = (
+            "? | ? | ? |"
+            if cost is None
+            else (f"{cost.ports_text} | {cost.latency_text} | {cost.throughput:.2f} |")
+        )
+        rows.append(f"| {code(template.instruction.text)} | {told}")
+    return "\n".join(
+        [
+            f"**{code(name)}** on {microarchitecture}: cycles to the result, and from one to the next "
+            "independent one",
+            "",
+            f"| became | {words.unit}s | latency | alone |",
+            "|---|---|---|---|",
+            *rows,
+        ]
+    )
 
 
 def _cost(prediction: Prediction, index: int) -> str:

@@ -1,13 +1,14 @@
 """textDocument/codeLens: above each region
 ``Timeline | Compare CPUs | Alignment | Measure``, behind the figure if the settings want it there:
-``4.00 cycles/iter · SKL · latency-bound``. Loops that nobody marked have at most the figure."""
+``4.00 cycles/iter · SKL · latency-bound``. Loops that nobody marked have at most the figure. In a source the
+other loops that the compiler made of one stand behind: ``chain.loop-2: 7.00``."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from cyclelens.server.advice import label_with_advice
-from cyclelens.server.features.commands import LENSES
+from cyclelens.server.features.commands import LENSES, TIMELINE
 from cyclelens.server.features.history import HISTORY, strip
 from cyclelens.server.features.inlay_hints import STALE_SUFFIX, change_shown
 from cyclelens.server.features.measure import MEASURE, is_offered
@@ -30,11 +31,12 @@ def register(server: CyclelensServer) -> None:
             types.CodeLens(
                 range=server.converter.range(snapshot.lines, region.result.first_line, 0, 0), command=command
             )
-            for region in snapshot.regions
+            for region, others in snapshot.leading()
             if region.result.headline
             for command in (
                 *figure(snapshot, region),
                 *_commands(snapshot.uri, region, offered),
+                *_also(snapshot.uri, others),
                 *history(snapshot, region),
             )
         ]
@@ -63,3 +65,11 @@ def register(server: CyclelensServer) -> None:
 def _commands(uri: str, region: ShownRegion, offered: Sequence[tuple[str, str]]) -> Iterator[types.Command]:
     for title, command in () if region.result.unmarked else offered:
         yield types.Command(title=title, command=command, arguments=[uri, region.result.name])
+
+
+def _also(uri: str, others: Sequence[ShownRegion]) -> Iterator[types.Command]:
+    """The other loops that the compiler made of this one."""
+    for region in others:
+        if region.result.cycles is not None:
+            title = f"{region.result.name}: {region.result.cycles:.2f}"
+            yield types.Command(title=title, command=TIMELINE, arguments=[uri, region.result.name])

@@ -3,6 +3,8 @@ region's first line the summary."""
 
 from __future__ import annotations
 
+import re
+
 from cyclelens.analyzer.escaping import prose, without_markdown
 from cyclelens.server.costs import documentation, variants
 from cyclelens.server.features.inlay_hints import STALE_SENTENCE
@@ -25,6 +27,8 @@ def register(server: CyclelensServer) -> None:
         if snapshot is None:
             return None
         text = hover_text(snapshot, params.position.line)
+        if call := call_text(snapshot, *server.converter.offset(snapshot.lines, params.position)):
+            text = f"{call}\n\n{text}".rstrip()
         if not text and not snapshot.language:
             text = await cost_text(snapshot, params.position)
         if not text:
@@ -48,6 +52,24 @@ def instruction_at(line: str, column: int) -> str:
         if token.kind is Kind.INSTRUCTION and token.column <= column <= token.column + token.length:
             return line[token.column : token.column + token.length]
     return ""
+
+
+def call_text(snapshot: Snapshot, line: int, column: int) -> str:
+    """Markdown about the intrinsic that a position touches, in a source; else empty."""
+    for word in _WORD.finditer(snapshot.lines[line]) if snapshot.calls else ():
+        if word.start() <= column <= word.end():
+            if known := snapshot.calls.get(word[0]):
+                return known
+            if _INTRINSIC.fullmatch(word[0]):
+                return (
+                    f"**`{word[0]}`** has no instruction of its own here: the compiler made it part of "
+                    "others, or left it out."
+                )
+    return ""
+
+
+_WORD = re.compile(r"\w+")
+_INTRINSIC = re.compile(r"_mm(?:256|512|_)\w+")
 
 
 def hover_text(snapshot: Snapshot, line: int) -> str:

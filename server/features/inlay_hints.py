@@ -26,6 +26,9 @@ from lsprotocol import types
 from pygls.capabilities import get_capability
 
 STALE_SUFFIX = " (stale)"
+SOURCE_BUDGET = 42
+"""Characters of a hint in a source: VS Code cuts what is longer."""
+_SEPARATOR = " · "
 
 STALE_SENTENCE = "This is the last complete result; the text has changed since."
 
@@ -52,9 +55,9 @@ def register(server: CyclelensServer) -> None:
         later = "tooltip" in (get_capability(server.client_capabilities, path, None) or ())
         return [
             without_tooltip(snapshot, hint) if later else hint
-            for region in snapshot.regions
+            for region, others in snapshot.leading()
             if region.result.first_line <= last and first <= region.result.last_line
-            for hint in of_region(snapshot, region, first, last, nested)
+            for hint in of_region(snapshot, region, others, first, last, nested)
         ]
 
     def without_tooltip(snapshot: Snapshot, hint: types.InlayHint) -> types.InlayHint:
@@ -69,14 +72,19 @@ def register(server: CyclelensServer) -> None:
         if snapshot is None or snapshot.revision != known[1]:
             return hint  # of a text that is not there any more
         nested = snapshot.has_nested_regions
-        for region in snapshot.regions:
-            for found in of_region(snapshot, region, known[2], known[2], nested):
+        for region, others in snapshot.leading():
+            for found in of_region(snapshot, region, others, known[2], known[2], nested):
                 if found.position == hint.position:
                     hint.tooltip = found.tooltip
         return hint
 
     def of_region(
-        snapshot: Snapshot, region: ShownRegion, first: int, last: int, nested: bool
+        snapshot: Snapshot,
+        region: ShownRegion,
+        others: Sequence[ShownRegion],
+        first: int,
+        last: int,
+        nested: bool,
     ) -> Iterator[types.InlayHint]:
         """One hint for each line of a region that has something to say and is asked for."""
         result, settings = region.result, server.settings
@@ -88,7 +96,7 @@ def register(server: CyclelensServer) -> None:
         for hint in result.hints:
             # Within nested regions a line says what the innermost has to say: two would not fit.
             if hint.kind == region_hint.KIND or not nested or snapshot.region_at(hint.line) is region:
-                lines[hint.line].append(part(snapshot, region, hint))
+                lines[hint.line].append(part(snapshot, region, hint, others))
         heated = any(each.heat for parts in lines.values() for each in parts)
         tab_size = settings["hints.tabSize"] or columns.TAB_SIZE
         shown = {line: snapshot.lines[line] for line in lines}
@@ -104,13 +112,16 @@ def register(server: CyclelensServer) -> None:
                     padding_left=True,
                 )
 
-    def part(snapshot: Snapshot, region: ShownRegion, hint: Hint) -> _Part:
+    def part(snapshot: Snapshot, region: ShownRegion, hint: Hint, others: Sequence[ShownRegion]) -> _Part:
         label, tooltip = hint.label, hint.tooltip
         if hint.kind == region_hint.KIND:
             label = change_shown(server, snapshot, region, label)
             if server.settings["advice"] and (advice := server.searches.advice(snapshot, region)):
                 label = label if region.result.unmarked else label_with_advice(label, advice)
                 tooltip = f"{tooltip}\n\n{told(advice)}"
+            if snapshot.language:
+                label = short_label(label, others, len(STALE_SUFFIX) if region.stale else 0)
+                tooltip = "\n\n".join([tooltip, *map(_also, others)])
         if region.stale and hint.line == region.result.first_line:
             # Once for each region is enough to see; every tooltip says it.
             label = stale_label(label)
@@ -130,6 +141,25 @@ def change_shown(server: CyclelensServer, snapshot: Snapshot, region: ShownRegio
     if before is None or result.cycles is None or region.stale or not server.settings["hints.change"]:
         return label
     return label_with_change(label, before, Pace(result.cycles, result.work))
+
+
+def short_label(label: str, others: Sequence[ShownRegion], taken: int = 0) -> str:
+    """What fits into a source, where editors cut hints: the figure, those of the other loops that the
+    compiler made of this one, and as much of the rest as there is room for."""
+    figure, *rest = label.split(_SEPARATOR)
+    also = [f"{each.result.cycles:.2f}" for each in others if each.result.cycles is not None]
+    shown = f"{figure} (also {', '.join(also)})" if also else figure
+    for more in rest:
+        if len(shown) + len(_SEPARATOR) + len(more) + taken > SOURCE_BUDGET:
+            break
+        shown += _SEPARATOR + more
+    return shown
+
+
+def _also(region: ShownRegion) -> str:
+    result = region.result
+    hint = next((each for each in result.hints if each.kind == region_hint.KIND), None)
+    return f"The compiler made {result.name} of this loop, too: {hint.tooltip if hint else result.headline}"
 
 
 def stale_label(label: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import shutil
 import sys
 import time
@@ -119,8 +120,8 @@ async def test_a_profile_weighs_the_ways_of_a_loop(editor: Editor, project: Path
     commands.write_text(commands.read_text().replace("gcc -O2", "gcc -O2 -fno-if-conversion"))
     await start(editor, source, profile="perf.txt")
     line = next(number for number, text in enumerate(SOURCE.split("\n")) if "for (" in text)
-    label = await labels_with(editor, line, "on average · SKL")
-    assert "% of the profile" in label
+    label = await labels_with(editor, line, "of the profile")
+    assert re.fullmatch(r"\d\.\d\d cycles/iter · \d\d% of the profile", label)
 
 
 @needs("gcc")
@@ -148,6 +149,60 @@ async def test_a_hover_says_what_became_of_the_line(editor: Editor, project: Pat
     name = (await editor.lenses())[1].command.arguments[1]  # type: ignore[union-attr,index]
     table = await editor.run("cyclelens.compare", name)
     assert {row[0]: row[1] for row in table["rows"]}["HSW"] == 3.0
+
+
+UNROLLED = """\
+long sum(const long *a, long n) {
+    long s = 1;
+    #pragma GCC unroll 4
+    for (long i = 0; i < n; i++)
+        s = (s + a[i]) ^ 5;
+    return s;
+}
+"""
+
+
+@needs("clang")
+@pytest.mark.asyncio
+async def test_loops_that_were_made_of_one_share_its_line(editor: Editor, project: Path) -> None:
+    """An unrolled loop has another one for the rest."""
+    commands = project / "build" / "compile_commands.json"
+    commands.write_text(commands.read_text().replace("gcc", "clang"))
+    source = project / "src" / "dot.c"
+    source.write_text(UNROLLED.replace("GCC unroll", "unroll"))
+    await start(editor, source, timeoutMs=60_000)
+    label = await labels_with(editor, 3, "(also 2.00)")
+    assert label.startswith("8.00 cycles/iter (also 2.00) · SKL")
+    assert len(label) <= 42
+    titles = [lens.command.title for lens in await editor.lenses() if lens.command]
+    assert titles.count("Timeline") == 1
+    assert titles[-1].endswith(": 2.00")
+    # Bars and chains are those of one loop, not of both.
+    assert (await editor.labels())[4].count("chain") == 1
+
+
+@pytest.mark.parametrize("compiler", [pytest.param(name, marks=needs(name)) for name in ("gcc", "clang")])
+@pytest.mark.asyncio
+async def test_a_hover_on_an_intrinsic_says_what_it_costs(
+    compiler: str, editor: Editor, project: Path
+) -> None:
+    commands = project / "build" / "compile_commands.json"
+    commands.write_text(commands.read_text().replace("gcc", compiler))
+    source = project / "src" / "dot.c"
+    source.write_text(DOT.replace("_cvtss_f32(s)", "_cvtss_f32(_mm_sqrt_ps(s))"))
+    await start(editor, project / "src" / "dot.c", timeoutMs=60_000)
+    await labels_with(editor, LOOP, "cycles/iter")
+    await editor.complete()
+    line = editor.text.split("\n")[SUM]
+    multiplied, added = [
+        await editor.hover(SUM, line.index(name) + 5) for name in ("_mm_mul_ps", "_mm_add_ps")
+    ]
+    assert multiplied.startswith("**`_mm_mul_ps`** on SKL")
+    assert "mulps" in multiplied.split("per iteration of")[0]
+    (row,) = (row for row in added.split("per iteration of")[0].split("\n") if row.startswith("| `add"))
+    assert row.endswith("| p01 | 4 | 0.50 |")
+    # Outside of the loop, too.
+    assert "sqrt" in await editor.hover(SUM + 2, editor.text.split("\n")[SUM + 2].index("_mm_sqrt_ps") + 2)
 
 
 @needs("gcc")
