@@ -343,7 +343,7 @@ class _Graph:
         reader: Input,
     ) -> int | None:
         """The same from a store to a load that waits for its data."""
-        renamed = self._forwarding.is_renamed(data, template, reader.position)
+        renamed = self._forwarding.is_renamed(data, writer.late, template, reader.position)
         if source.kind == "addr":
             return None if renamed else self._forwarding.from_address()
         own = cycles_to_store(made, _value(source), writer.position)
@@ -356,9 +356,10 @@ class _Graph:
         for position, access in enumerate(template.memory_operands):
             if access.read:
                 writer = self._writers.get(self._values.address(access, template))
-                data = None if writer is None else writer.data
-                self._renamed[number] = data is not None and self._forwarding.is_renamed(
-                    data, template, position
+                self._renamed[number] = (
+                    writer is not None
+                    and writer.data is not None
+                    and self._forwarding.is_renamed(writer.data, writer.late, template, position)
                 )
 
     def _write(self, number: int, step: _Step, iteration: int) -> None:

@@ -17,6 +17,10 @@ _ADDRESS = 9
 """The same from its address."""
 _SLOW = 3
 """Latency of an operation from which on what it has computed is forwarded as fast as a loaded word."""
+_OWED = 2
+"""Steps by which a register that is owed a constant is forwarded later."""
+_WHOLE = 8
+"""Bytes of a register."""
 _WORD = 2
 """Bytes of the only width of registers that is not renamed."""
 
@@ -50,7 +54,7 @@ def steps_late(data: Stored, latency: int | None, owed: bool) -> int:
     constant."""
     vector = data.value is not None and data.value[0] is ValueKind.REGISTER and is_simd(data.value[1])
     if owed or (vector and latency is None):
-        return 2
+        return _OWED
     return 1 if latency is not None and latency < _SLOW else 0
 
 
@@ -62,13 +66,16 @@ class Forwarding:
         self._late = microarchitecture.late_forwarding_cycles
         self._learns = block.loop and microarchitecture.policies.memory_renaming == "learnt_pairs"
 
-    def is_renamed(self, data: Stored, reader: InstructionTemplate, position: int) -> bool:
-        """Whether the load takes over what was stored. Loops are taken to come from the uop cache."""
+    def is_renamed(self, data: Stored, late: int, reader: InstructionTemplate, position: int) -> bool:
+        """Whether the load takes over what was stored, ``late`` as ``steps_late`` says. Loops are taken to
+        come from the uop cache."""
         if not self._learns or reader.joins_next or not takes_over(reader):
             return False
         if data.value is not None and data.value[0] is ValueKind.REGISTER and is_simd(data.value[1]):
             return False
         loaded = _bytes(reader, position)
+        if loaded < _WHOLE and late == _OWED:
+            return False
         return loaded <= data.access_bytes and _WORD not in (loaded, data.access_bytes)
 
     def from_data(self, late: int) -> int:

@@ -13,6 +13,7 @@ from cyclelens.analyzer.model.uops import InstructionTemplate, MemoryAccess
 from cyclelens.analyzer.uops.registers import canonical
 
 AddressKey = tuple[Hashable, ...]
+_PAGE = 4096
 _Value = tuple[Hashable, int]
 
 
@@ -57,6 +58,8 @@ class SymbolicValues:
         if access.base is not None:
             base, distance = self._value(canonical(access.base))
             offset += distance
+            if access.base == "RIP":  # of a symbol, whose place is not known
+                base = access.base, offset // _PAGE
         if access.index is None:
             return (base,), offset
         scale = access.scale or 1

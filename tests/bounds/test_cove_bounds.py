@@ -36,6 +36,8 @@ STORES = "488906 48895e40 48898680000000"
         ("488b06 488b5e08 488b4e10 4883c608", "GNR", "Loads", 1.5 / 8),  # by 8: each word once in 8 rounds
         ("488b06 488b1f 488b09", "GNR", "Loads", 0.5),  # through three pointers
         ("58 5b 59", "GNR", "Loads", 1.5 / 8),  # pop rax; pop rbx; pop rcx: the stack moves by 24
+        ("488b0500000000 488b1d00100000 488b0d00200000", "GNR", "Loads", 0.5),  # of three symbols
+        ("488b0500000000 488b1d00000000 488b0d00000000", "GNR", "Loads", 1.5),
         (LOADS, "ARL", "Loads", None),
         (LOADS, "ICL", "Loads", None),
         (STORES, "GNR", "Stores", 3.0),
@@ -46,6 +48,7 @@ STORES = "488906 48895e40 48898680000000"
         ("62f17c481106", "GNR", "Stores", 1.0),  # 64 bytes
         ("488906 48891f", "GNR", "Stores", 2.0),  # through two pointers
         ("488906 488b06 480fafc0", "GNR", "Dependencies", 3.0),  # renamed, and imul
+        ("8b442468 4883e801 89442468", "GNR", "Dependencies", 7.0),  # 32 bits of rax, which is owed -1
         ("480106", "GNR", "Dependencies", 7.0),  # add [rsi], rax: forwarded a cycle late
         ("488b04de 480fafc1 488904de", "GNR", "Dependencies", 8.0),  # with an index
         ("50 5b 4801d8 480fafc0", "GNR", "Dependencies", 4.0),  # push rax; pop rbx; add rax, rbx; imul

@@ -224,6 +224,13 @@ class TestW6:
         assert cycles("4d8b75004d8d7eff4d85ff4d897d00" + "48ffca75ec", "GNR", loop=True) == 1.00
         assert unrolled("4d8b75004d8d7eff4d85ff4d897d00") == 7.00
 
+    def test_a_part_of_a_register_that_is_owed_a_constant_is_not_taken_over(self) -> None:
+        """mov eax, [rsp+104]; sub rax, 1; mov [rsp+104], eax: 7.40, as in straight-line code; the sum of 32
+        bits is no register with a constant. An addition of 32 bits is executed, and its result taken over."""
+        assert looped("8b442468 4883e801 89442468") == 7.00
+        assert looped("488b442468 4883e801 4889442468") == 1.00
+        assert looped("8b442468 83e801 89442468") == 1.00
+
     @pytest.mark.parametrize(
         ("code", "expected"),
         [
@@ -341,6 +348,13 @@ def test_z6_what_is_not_known_does_not_collide() -> None:
     code = "488b06488b1f488b5500"
     assert cycles(code, "GNR", loop=False) == 1.00
     assert unrolled(code) == pytest.approx(1.50, abs=0.01)
+
+
+def test_z6_places_of_symbols_are_not_known() -> None:
+    """Three loads relative to the instruction pointer, as text with three symbols is assembled, and with
+    one; of the figures only the second is measured (3 loads of one word)."""
+    assert cycles("488b0500000000 488b1d00100000 488b0d00200000".replace(" ", ""), "GNR", loop=False) == 1.00
+    assert cycles(3 * "488b0500000000", "GNR", loop=False) == pytest.approx(1.50, abs=0.01)
 
 
 ADDITIONS = "4801e84801eb4801e94801ea4801ee"

@@ -10,6 +10,7 @@ cdef int _APART
 cdef int _LATER
 cdef int _SLOW
 cdef int _SOON
+cdef int _WHOLE
 cdef int _WORD
 
 

@@ -14,6 +14,8 @@ _SLOW = 3
 """Latency of an operation from which on that costs nothing: the load is still waiting then."""
 _APART = NONE - 1
 """Of a store whose data are no value that a load could take over."""
+_WHOLE = 8
+"""Bytes of a register."""
 _WORD = 2
 """Bytes of the only width of registers that is not renamed."""
 
@@ -52,6 +54,8 @@ class LearntPairs(MemoryRenaming):
             or not program.i_takes_over[i]
             or columns.shares_slot(uop)
             or loaded > stored
+            # What is cut off after a constant was added is no register with a constant that is owed.
+            or (loaded < _WHOLE and columns.store_late[store] == _LATER)
             or loaded == _WORD
             or stored == _WORD
         ):

@@ -11,6 +11,7 @@ cdef int NONE
 cdef int SUM
 cdef int UNKNOWN
 cdef int _EQUAL
+cdef long long _FARTHEST
 cdef int _FILL
 cdef int _FIRST_FREE
 cdef long long _HALF
@@ -50,6 +51,7 @@ cdef class Memory:
     cdef bint _is_number(self, long long symbol) noexcept
     cdef int open_store(self, int static_uop) noexcept
     cdef int newest_store(self, int static_uop, int cycle) noexcept
+    @cython.locals(distance=cython.longlong)
     cdef int words(self, int static_uop) noexcept
     cdef int _newest_overlapping(self, int size) noexcept
     cdef bint _finished(self, int store, int cycle) noexcept

@@ -14,6 +14,8 @@ _HALF = _ORIGIN // 2
 _FIRST_FREE = 4
 _NO_SYMBOL = -(1 << 62)
 _PAGE = 4096
+_FARTHEST = 1 << 31
+"""Bytes from the instruction pointer."""
 _FILL = 0x12345600
 """The constant in every register and memory word of the BHive profiler."""
 _EQUAL = 0x2324000
@@ -149,10 +151,14 @@ class Memory:
 
     def words(self, static_uop: int) -> int:
         """Which of the ``LINE_WORDS`` words of four bytes in a line an access touches, a bit for each; above
-        them, as far as is known, a number of what the address is relative to, 0 if it is a number itself."""
+        them, as far as is known, a number of what the address is relative to, 0 if it is a number itself.
+        Relative to the instruction pointer that is a page: where a symbol lies in its line is not known."""
         self._look_at(static_uop)
         address = self._base + self._index * self._scale
         origin = 0 if self._is_number(address) else (address + _HALF) // _ORIGIN % _ORIGINS
+        if self._program.u_base[static_uop] == self._program.rip:
+            distance: Long = self._program.u_displacement[static_uop]
+            origin = (origin + (distance + _FARTHEST) // _PAGE) % _ORIGINS
         first = address // _WORD_BYTES % LINE_WORDS
         last = (address + max(self._program.u_bytes[static_uop], 1) - 1) // _WORD_BYTES % LINE_WORDS
         touched = (2 << last) - (1 << first)

@@ -29,6 +29,7 @@ cdef class Program(BlockColumns):
     cdef public int first_instruction
     cdef public int key_instruction
     cdef public int rsp
+    cdef public int rip
     cdef public int rbp
     cdef public int[::1] key_class
     cdef public long long[::1] key_bit

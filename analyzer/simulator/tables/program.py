@@ -90,6 +90,7 @@ class Program(BlockColumns):
 
     def _reserve_keys(self) -> None:
         self.rsp: int = KEYS.register("RSP")
+        self.rip: int = KEYS.register("RIP")
         self.rbp: int = KEYS.register("RBP")
         keys = len(KEYS.classes)
         if keys != self.keys:
