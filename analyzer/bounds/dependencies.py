@@ -242,7 +242,8 @@ class _Graph:
             for number, step in enumerate(steps):
                 if iteration == _ITERATIONS - 1:
                     self._connect(number, step.template, iteration)
-                self._note(number, step.template)
+                if self._forwarding.active:
+                    self._note(number, step.template)
                 self._write(number, step, iteration)
 
     def _nodes_of(self, instruction: int, template: InstructionTemplate) -> list[Input]:
