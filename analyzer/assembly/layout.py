@@ -125,6 +125,13 @@ class Section:
         at = bisect_right(self._known, (fragment, UNBOUNDED)) - 1
         return self._known[at][1] if at >= 0 else 0
 
+    def has_unknown(self, first: int, last: int) -> bool:
+        """Is the distance of two fragments not known?"""
+        return any(
+            self.elements[number].kind is Kind.UNKNOWN or number in self.doubtful
+            for number in range(first, last)
+        )
+
     def is_like(self, other: Section) -> bool:
         """Would it become the same as another one?"""
         return (

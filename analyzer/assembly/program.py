@@ -161,6 +161,8 @@ class Program:
     _labels: dict[str, list[tuple[int, int, Label]]] = field(default_factory=dict)
     """As they were read, with the first statement and the offset of their part."""
     _assignments: dict[str, list[Assignment]] = field(default_factory=dict)
+    _sources: set[str] = field(default_factory=set)
+    """What symbols are set to that need addresses names these."""
     _flags: dict[str, str] = field(default_factory=dict)
     _scopes: list[int] = field(default_factory=list)
     """The statements of labels that others belong to."""
@@ -177,6 +179,8 @@ class Program:
         for name, index, assigned in part.assignments:
             self._assignments.setdefault(name, []).append(Assignment(assigned, first + index))
             self.has_register_names |= register_of(assigned.value) is not None
+            if assigned.value is None:
+                self._sources.update(symbols(assigned.text))
         self.declared.update(part.declared)
         self.weak.update(part.weak)
         for name, flags in part.flags.items():
@@ -233,6 +237,10 @@ class Program:
     def is_set_again(self, name: str) -> bool:
         """Is there more than one assignment to a symbol?"""
         return len(self._assignments.get(name, ())) > 1
+
+    def is_source(self, name: str) -> bool:
+        """Is another symbol set to something with this one that is not known at once?"""
+        return name in self._sources
 
     def find_label(self, name: str, index: int) -> Label | None:
         """The label a statement means; for ``1b`` and ``1f`` the nearest one of that number."""

@@ -155,12 +155,12 @@ class RegionCode:
 
     def final(self, text: str, index: int, dot: int = 0) -> Value:
         """What an expression is in the end. Raises ExpressionError."""
-        return self.layouts.final(text, index, dot)
+        return self.layouts.certain(text, index, dot)
 
     def stand_in(self, text: str, value: Value, base: int, index: int, immediate: bool) -> int:
         """What is put in the place of an expression without a constant value. Raises ExpressionError."""
         program = self.encoder.program
-        found = self.layouts.final(text, index)
+        found = self.layouts.certain(text, index)
         filled_in = None
         if found.is_constant:
             filled_in = found.constant

@@ -46,6 +46,8 @@ class Layouts:
     _depth: int = 0
     _asked: set[str] = field(default_factory=set)
     """Sections of labels whose places were asked for."""
+    _places: dict[str, list[int]] = field(default_factory=dict)
+    """By section the fragments of what the latest expression names."""
 
     # Sizes of statements
 
@@ -407,15 +409,26 @@ class Layouts:
         finally:
             self._depth -= 1
 
+    def certain(self, text: str, index: int, dot: int = 0) -> Value:
+        """The same, but a distance over what is not understood is refused. Raises ExpressionError."""
+        self._places = {}
+        found = self.final(text, index, dot)
+        for section, places in self._places.items() if found.is_constant else ():
+            if self.laid(section).section.has_unknown(min(places), max(places)):
+                raise ExpressionError(f"'{text.strip()[:40]}' depends on a statement that is not understood.")
+        return found
+
     def _final(self, index: int, dot: int, name: str) -> Value | None:
         if name in (".", "$"):
-            return Value(self.offset(index) + dot, SECTION_SIGN + self.program.statements[index].section)
+            return self._place(index, self.program.statements[index].section, dot)
         found = self.program.assignment(name, index) or self.program.first_assignment(name)
         if found is not None:
             value = found.assigned.value
             if value is None:
-                if found.place > index and self.program.is_set_again(name):
-                    # The second if the first could not be told yet where another symbol was set to this one.
+                # The second if the first could not be told yet where another symbol was set to this one; a
+                # distance it takes without jumps and alignments then.
+                is_again = found.place > index and self.program.is_set_again(name)
+                if is_again or (self.program.is_source(name) and self._has_places(found)):
                     raise ExpressionError(f"Which value of '{name}' GNU as takes here cannot be told.")
                 self.program.check_known(found)
                 return self.final(found.assigned.text, index if found.assigned.is_repeated else found.place)
@@ -429,7 +442,18 @@ class Layouts:
                 raise ExpressionError(f"There is no label '{name}'.")
             return None
         self._asked.add(label.section)
-        return Value(self.offset(label.index), SECTION_SIGN + label.section)
+        return self._place(label.index, label.section)
+
+    def _place(self, index: int, section: str, beyond: int = 0) -> Value:
+        self._places.setdefault(section, []).append(self._spot(index)[0])
+        return Value(self.offset(index) + beyond, SECTION_SIGN + section)
+
+    def _has_places(self, found: Assignment) -> bool:
+        """Does what a symbol is set to name a place?"""
+        return any(
+            name in (".", "$") or self.program.find_label(name, found.place) is not None
+            for name in symbols(found.assigned.text)
+        )
 
 
 def _refuse_zero() -> None:

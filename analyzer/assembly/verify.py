@@ -51,9 +51,7 @@ _DECODED_NAMES = {"ret far": "retf"}
 _IMPLIED_XMM0 = frozenset(["blendvpd", "blendvps", "pblendvb", "sha256rnds2"])
 """Instructions whose last operand is always xmm0, which the decoder leaves out."""
 _EXTENDING = re.compile(r"mov([sz])([bwl])([wlq]?)")
-_PREDICATE = re.compile(
-    r"(v?cmp(?=[a-z_]+[ps][sdh]\Z)|v?pcom)([a-z]+?(?:_[a-z]+?)?)((?:p|s)[sdh]|u?[bwdq])"
-)
+_PREDICATE = re.compile(r"(v?cmp(?=[a-z_]+[ps][sdh]\Z)|v?pcom)([a-z]+?(?:_[a-z]+?)?)((?:p|s)[sdh]|u?[bwdq])")
 _INTEGER_PREDICATE = re.compile(r"vpcmp(?:eq|lt|le|neq|nlt|nle)(u?[bwdq])")
 _CARRYLESS = re.compile(r"(v?pclmul)[lh]q[lh]qdq")
 _STRING_SUFFIX = {"b": "b", "w": "w", "l": "d", "q": "q"}

@@ -273,6 +273,22 @@ def test_a_distance_that_is_set_again_further_down_is_refused(region: Callable[.
     assert region(".long a\na = 4\n.equ b, a\na = 128").regions[0].code.hex() == "04000000"
 
 
+def test_a_distance_that_another_symbol_is_set_to_is_refused(region: Callable[..., AssembledFile]) -> None:
+    # GNU as takes both as they are without the jump: -1.
+    text = "top: jns elsewhere\nnop\na = top - .\n.2byte a"
+    assert region(text).regions[0].code.hex().endswith("90f9ff")
+    assert "cannot be told" in region(f"{text}\n.set b, a").problems[-1].message
+    assert region("top: nop\na = top - .\n.set b, a\n.2byte a").regions[0].code.hex() == "90ffff"
+
+
+@pytest.mark.parametrize("use", ["mov $end - top, %eax", "setg end-top(%rcx)", ".long end - top"])
+def test_a_distance_over_what_is_not_understood_is_refused(use: str) -> None:
+    text = "\n".join(["top: not_an_instruction", "end: nop", *marked([use]), ""])
+    found = assemble(text, syntax="att", allow_external_programs=False)
+    assert found.regions[0].incomplete
+    assert "depends on a statement that is not understood" in found.problems[0].message
+
+
 def test_a_symbol_of_a_symbol_behind_a_register_is_refused(region: Callable[..., AssembledFile]) -> None:
     # GNU as looks through both behind a register in Intel syntax, and nowhere else.
     text = ".set a, b\n.set b, 7\n"

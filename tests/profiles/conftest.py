@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from programs import Run, follow, steps
+from walked_programs import Run, follow, steps
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ import pytest
 from cyclelens.analyzer import cli
 from cyclelens.analyzer.api import Analyzer
 from cyclelens.analyzer.model.result import AnalysisOptions
-from programs import CHAINED, ODD, WALKED, Run
+from walked_programs import CHAINED, ODD, WALKED, Run
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = json.loads((ROOT / "docs/schema/report-2.schema.json").read_text())

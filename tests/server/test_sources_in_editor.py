@@ -18,8 +18,8 @@ import pytest_asyncio
 from cyclelens.analyzer.compiling.background import CannotCompileError, GivenUp, Objects
 from cyclelens.analyzer.compiling.projects import NoCommandError, command_for
 from editor import Editor, make_client
-from programs import SOURCE, follow, steps
 from pytest_lsp import ClientServerConfig
+from walked_programs import SOURCE, follow, steps
 
 SERVER = [sys.executable, "-m", "cyclelens.analyzer.cli", "lsp"]
 DOT = """\
