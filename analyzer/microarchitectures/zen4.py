@@ -158,10 +158,12 @@ _ZEN_3 = derived(
         _LINE_FIELDS: "macro_ops.line_fields",
         _AS_ZEN_4: "macro_ops.decode_bytes macro_ops.long_instruction_bytes "
         "macro_ops.stack_adjustment_is_two_ops macro_ops.fuses_moves macro_ops.store_chunk_bytes "
+        "macro_ops.sse_idioms_execute macro_ops.page_crossing_store_cycles "
         "macro_ops.stores_committed_per_cycle macro_ops.vector_forwarding "
         "macro_ops.vector_to_integer_forwarding macro_ops.integer_to_vector_forwarding "
         "macro_ops.to_integer_excess macro_ops.to_vector_excess",
-        _LEFT_OUT: "macro_ops.false_renaming_bytes macro_ops.small_loop_entries macro_ops.fuses_nops",
+        _LEFT_OUT: "macro_ops.upper_halves_merge macro_ops.false_renaming_bytes "
+        "macro_ops.small_loop_entries macro_ops.fuses_nops",
         _SECOND_ACCESS: "macro_ops.line_crossing_cycles",
     },
     inherited=same_as("Zen 5"),
@@ -194,11 +196,14 @@ _ZEN_3 = derived(
         fuses_moves=False,
         vector_bits=256,
         units_by_mnemonic=False,
+        upper_halves_merge=False,
+        sse_idioms_execute=True,
         fast_fp_adds=False,
         wasted=None,
         line_crossing_cycles=1,
         loads_per_cycle=3,
         store_chunk_bytes=32,
+        page_crossing_store_cycles=34,
         vector_forwarding=8,
         vector_to_integer_forwarding=5,
         integer_to_vector_forwarding=9,
@@ -225,7 +230,8 @@ MODELS = (
             _GUIDE: "dsb_width dsb_lines_per_block dsb_slots_per_line reorder_buffer_size load_buffer_size "
             "macro_ops.line_entries macro_ops.window_eighths",
             _MEASURED_BY_OTHERS: "idq_size",
-            _MEASURED: "decoders issue_width macro_ops.decode_bytes macro_ops.long_instruction_bytes "
+            _MEASURED: "decoders issue_width macro_ops.sse_idioms_execute "
+            "macro_ops.page_crossing_store_cycles macro_ops.decode_bytes macro_ops.long_instruction_bytes "
             "macro_ops.stack_adjustment_is_two_ops macro_ops.fuses_moves macro_ops.fuses_nops "
             "macro_ops.load_latency macro_ops.loads_per_cycle macro_ops.vector_loads_per_cycle "
             "macro_ops.mixed_memory_ops_per_cycle macro_ops.stores_per_cycle macro_ops.memory_ops_per_cycle "

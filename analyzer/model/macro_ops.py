@@ -92,6 +92,11 @@ class MacroOpRules:
     to_integer_excess: int
     """Cycles by which the tables' latencies from vector to integer registers, upper bounds, are too high."""
     to_vector_excess: int
+    upper_halves_merge: bool
+    """SSE operations without VEX wait for the upper half of their target where the code has written it: moves
+    and zero idioms take a pipe then, and additions are not forwarded early (M7)."""
+    sse_idioms_execute: bool
+    """Zero idioms of SSE without VEX wait for nothing, but take a pipe."""
     fast_fp_adds: bool
     """An FP addition reaches the next one a cycle earlier than anything else (M20)."""
     wasted: WastedSlots | None

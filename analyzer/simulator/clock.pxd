@@ -19,6 +19,7 @@ cdef class Clock(Repeating):
     cdef Period _period
     cdef public int cycle
     cdef public int visited
+    cdef public int least_cycles
     cdef public int period_cycles
     cdef public int period_rounds
     cdef public int period_begin

@@ -30,6 +30,8 @@ class Clock(Repeating):
         self.cycle = 0
         self.visited = 0
         """Cycles that were not skipped because nothing could happen in them."""
+        self.least_cycles = 0
+        """A run that has not come to its pace yet goes on to this cycle."""
         self.period_cycles = 0
         self.period_rounds = 0
         """How long and how many rounds it takes until the same state comes again; 0 if not known."""
@@ -110,7 +112,11 @@ class Clock(Repeating):
         while True:
             self.visited += 1
             self.tick()
-            if reorder_buffer.last_round >= min_rounds and self.cycle > min_cycles:
+            if (
+                reorder_buffer.last_round >= min_rounds
+                and self.cycle > min_cycles
+                and self.cycle > self.least_cycles
+            ):
                 break
             if reorder_buffer.key_rounds != key_rounds:
                 key_rounds = reorder_buffer.key_rounds

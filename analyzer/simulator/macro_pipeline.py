@@ -88,6 +88,7 @@ class MacroPipeline(Clock):
         self.reorder_buffer.reserve()
         self.reorder_buffer.tick(cycle)
         self.commit.tick(cycle)
+        self.least_cycles = self.commit.least_cycles
         self.scheduler.tick(cycle)
         self.renamer.tick(cycle)
         self.front_end.tick(cycle)
@@ -97,8 +98,9 @@ class MacroPipeline(Clock):
         return (*self.front_end.buffers(), *self.renamer.buffers())
 
     def between_instructions(self) -> bool:
-        """Whether the state of the moment can be recorded: the pages that lines were read through are not."""
-        return not self.one_page.active and self.replay.tries > 0
+        """Whether the state of the moment can be recorded: the pages that lines were read through are not. A
+        run that fills the store queue first does not look for a period."""
+        return not self.one_page.active and self.replay.tries > 0 and self.least_cycles == 0
 
     def outline(self) -> Long:
         """A number that differs wherever the state as a whole is likely to."""

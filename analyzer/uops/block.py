@@ -36,6 +36,7 @@ from cyclelens.analyzer.uops.fusion import fuse, fuse_branch, joins_operation, l
 from cyclelens.analyzer.uops.high8 import high8_effects
 from cyclelens.analyzer.uops.operands import BoundOperand, Prepared, as_register, bind, prepare
 from cyclelens.analyzer.uops.rebinding import Names, Sibling, rebind_prepared, shape_of
+from cyclelens.analyzer.uops.registers import canonical, is_simd
 
 _CODE_LINE = 64
 _JCC_BLOCK = 32
@@ -210,6 +211,7 @@ def _macro_op_entries(
         ):
             branches.add(position)
     walked = _walked(known)
+    merging = _merging(known)
     entries: list[Entry] = []
     moves = shares = False
     for position, knowledge in enumerate(known):
@@ -238,6 +240,7 @@ def _macro_op_entries(
             moves=moves,
             shares=shares,
             walks_stack=walked[position],
+            merges_upper=merging[position],
         )
         key = (knowledge.instruction.code, context)
         entry = cache.entries[key]
@@ -264,6 +267,25 @@ def _walked(known: Sequence[_Known | None]) -> list[bool]:
     return walked
 
 
+def _merging(known: Sequence[_Known | None]) -> list[bool]:
+    """Of every instruction whether it keeps the upper half of its target, one of SSE without VEX, and the
+    code has written that half; rounds follow each other."""
+    written: set[str] = set()
+    for _ in range(2):
+        merging = []
+        for knowledge in known:
+            target = knowledge.operands[0] if knowledge is not None and knowledge.operands else None
+            name = (target and target.register) or ""
+            mnemonic = knowledge.instruction.mnemonic if knowledge is not None else ""
+            merging.append(not mnemonic.startswith("v") and is_simd(name) and canonical(name) in written)
+            if mnemonic in ("vzeroupper", "vzeroall"):
+                written.clear()
+            elif target is not None and target.facts.written and mnemonic.startswith("v") and is_simd(name):
+                # Of 128 bits VEX clears what is above.
+                (written.discard if name.startswith("X") else written.add)(canonical(name))
+    return merging
+
+
 class _MacroContext(NamedTuple):
     """What the macro-ops of an instruction depend on beside the instruction."""
 
@@ -277,6 +299,8 @@ class _MacroContext(NamedTuple):
     """It is a NOP in the macro-op of what stands before it."""
     walks_stack: bool
     """The code has pushed or popped since it last wrote RSP."""
+    merges_upper: bool
+    """It keeps an upper half of a vector register that was written."""
 
 
 def _macro_op_entry(knowledge: _Known, context: _MacroContext, cache: _Cache) -> InstructionTemplate:
@@ -294,6 +318,7 @@ def _macro_op_entry(knowledge: _Known, context: _MacroContext, cache: _Cache) ->
             branch=context.branch,
             moves=context.moves,
             walks_stack=context.walks_stack,
+            merges_upper=context.merges_upper,
         )
     inputs = prepared.register_inputs
     if expansion.eliminable:

@@ -140,6 +140,7 @@ def expand_to_macro_ops(
     branch: bool = False,
     moves: bool = False,
     walks_stack: bool = False,
+    merges_upper: bool = False,
 ) -> Expansion:
     """The macro-ops of an instruction. ``branch``: it has absorbed the one behind it; ``moves``: it is the
     move of a pair, which costs nothing; ``walks_stack``: the code pushes or pops somewhere."""
@@ -147,7 +148,8 @@ def expand_to_macro_ops(
     assert rules is not None
     if moves:
         return Expansion(ops=MacroOps(entries=0, decode_slots=1, moves=True))
-    return _Expander(prepared, microarchitecture, rules, branch, walks_stack).expansion()
+    merges = merges_upper and rules.upper_halves_merge
+    return _Expander(prepared, microarchitecture, rules, branch, walks_stack, merges).expansion()
 
 
 class _Expander:
@@ -160,6 +162,7 @@ class _Expander:
         rules: MacroOpRules,
         branch: bool,
         walks_stack: bool,
+        merges: bool,
     ) -> None:
         self.prepared = prepared
         self.instruction = prepared.instruction
@@ -167,6 +170,7 @@ class _Expander:
         self.rules = rules
         self.branch = branch
         self.walks_stack = walks_stack
+        self.merges = merges
         units = microarchitecture.units
         self.alus = units.having(Role.ALU)
         self.branch_alus = units.having(Role.BRANCH)
@@ -177,6 +181,7 @@ class _Expander:
         self.from_integer = units.having(Role.FROM_INTEGER)
         self.stores = units.having(Role.STORE_ADDRESS)
         self.loads = units.having(Role.LOAD)
+        self.pipes = units.having(Role.VECTOR)
         self.divider = units.having(Role.FP_DIVIDE)
         self.registers = [o.register for o in self.instruction.operands if o.register]
         self.width = width(self.registers[0]) if self.registers else 0
@@ -201,6 +206,8 @@ class _Expander:
                 ops=self._ops(1, 0), sizes=(1,), uops=(UopTemplate(UopKind.EMPTY),), executes=False
             )
         if self._is_zero_idiom():
+            if self.vector and self.mnemonic[0] != "v" and (self.merges or self.rules.sse_idioms_execute):
+                return self._on_a_pipe()
             results = tuple((value, 0) for _, _, value in self._outputs())
             return Expansion(
                 ops=self._ops(1, 1 if self.vector else 0),
@@ -209,6 +216,8 @@ class _Expander:
                 executes=False,
             )
         if self._is_move():
+            if self.merges:
+                return self._on_a_pipe()
             return Expansion(
                 ops=self._ops(1, 1 if self.vector else 0),
                 sizes=(1,),
@@ -235,6 +244,17 @@ class _Expander:
         templates += [UopTemplate(UopKind.EMPTY)] * (count - len(templates))
         sizes = (1,) * (count - 1) + (len(templates) - count + 1,)
         return Expansion(uops=tuple(templates), sizes=sizes, ops=self._ops(count, vector_ops))
+
+    def _on_a_pipe(self) -> Expansion:
+        """What the renamer would carry out if no upper half had to be kept (M7)."""
+        kept = self._plain_outputs() if self.merges else ()
+        inputs = tuple(dict.fromkeys((*self._plain_inputs(), *(value for value, _ in kept)))) if kept else ()
+        results = tuple((value, 2 if kept else 1) for value, _ in self._plain_outputs())
+        return Expansion(
+            ops=self._ops(1, 1),
+            sizes=(1,),
+            uops=(UopTemplate(UopKind.COMPUTE, self.pipes, inputs, results),),
+        )
 
     def _ops(self, count: int, vector_ops: int) -> MacroOps:
         return MacroOps(
@@ -470,7 +490,7 @@ class _Expander:
         """The uops that compute: the last one has the inputs and results, the others only take units, but for
         a transfer from the integer registers and for inputs that a two-op instruction needs earlier."""
         inputs, latencies = self._latencies(loaded, outputs)
-        fast = self.rules.fast_fp_adds
+        fast = self.rules.fast_fp_adds and not self.merges
         if fast and _FP_ADD_FAMILY.fullmatch(self.mnemonic):
             latencies = [min(2, cycles) if cycles <= 3 else cycles for cycles in latencies]
         results = [(value, cycles) for (_, _, value), cycles in zip(outputs, latencies, strict=True)]

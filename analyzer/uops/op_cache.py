@@ -18,6 +18,8 @@ _STEP = 2
 """Cycles for every further pair of lines of a window."""
 _MOST_LINES = 6
 """Windows of more lines are read in another way."""
+_SETS = 64
+"""Of lines; which one is a matter of the window's address."""
 _FREE = 4
 """Entries behind the first pair that cost nothing in a window that follows one of a single line."""
 
@@ -40,6 +42,8 @@ class Layout(NamedTuple):
     small: bool
     """Few enough entries for the rules of small loops."""
     windows: tuple[Window, ...]
+    fullest_set: int
+    """Entries of the lines in the set of the op cache that has to hold most of them."""
 
     @property
     def eighths(self) -> int:
@@ -50,7 +54,7 @@ class Layout(NamedTuple):
 def layout(templates: Sequence[InstructionTemplate], alignment: int, rules: MacroOpRules) -> Layout:
     """The windows of a loop in the order of its code, which begins so many bytes into a window."""
     if not templates:
-        return Layout(False, ())
+        return Layout(False, (), 0)
     size = sum(template.instruction.length for template in templates)
     # The last instruction may reach into a window in which nothing begins.
     reached = (alignment + size - 1) // WINDOW - alignment // WINDOW + 1
@@ -69,7 +73,31 @@ def layout(templates: Sequence[InstructionTemplate], alignment: int, rules: Macr
         Window(first, last, entries, cost)
         for (first, last), entries, cost in zip(spans, filled, costs, strict=True)
     )
-    return Layout(small, tuple(windows))
+    return Layout(small, tuple(windows), _fullest_set(alignment, templates, spans, filled, rules))
+
+
+def _fullest_set(
+    address: int,
+    templates: Sequence[InstructionTemplate],
+    spans: Sequence[tuple[int, int]],
+    filled: Sequence[int],
+    rules: MacroOpRules,
+) -> int:
+    """Entries that one set would have to hold for all windows to be in the op cache."""
+    sets = [0] * _SETS
+    for (first, last), entries in zip(spans, filled, strict=True):
+        sets[address // WINDOW % _SETS] += _held(entries, rules)
+        address += sum(template.instruction.length for template in templates[first : last + 1])
+    return max(sets)
+
+
+def _held(entries: int, rules: MacroOpRules) -> int:
+    """Entries of the lines that a window takes. What lies behind the first pair of them goes into lines
+    that two windows share."""
+    line = rules.line_entries
+    if not rules.line_pairs or entries <= _PAIR * line:
+        return -(-entries // line) * line
+    return max(entries, _PAIR * line + line // 2)
 
 
 def _ops(template: InstructionTemplate) -> MacroOps:

@@ -68,11 +68,32 @@ def test_loops(rule: str, code: str, measured: float) -> None:
         ("M8: RSP was written and nothing pushed", "c5f8774881c4000800005b415a415c415d498d62f8ffc975e7", 6.0),
         ("M8: something was popped", "4883c4105bffc975f7", 2.0),
         ("a prefetch waits for no store", "c5f97f060f180e4889feffc975f1", 1.0),
-        ("a store into two pages", "488986fc0f0000488b9efe0f0000ffc975ee", 23.0),
+        ("M16: a store into two pages", "488dbe001000004881e700f0ffff488947fcffc975ec", 23.0),
+        ("M7: a zero idiom keeps an upper half", "c5fc56c7660fefc0ffc975f4", 4.0),
+        ("M7: so do a move and an addition", "c5fc56c70f28c10f58c20f28c8ffc975ef", 7.0),
+        ("M7: nothing is above", "0f28c10f58c20f28c8ffc975f3", 2.0),
     ],
 )
 def test_loops_of_real_code(rule: str, code: str, measured: float) -> None:
     assert loop(code) == pytest.approx(measured, rel=0.07), rule
+
+
+FULL = 12 * "b844332211" + "0f1f4000"
+"""A window of three lines: 13 entries and 12 fields."""
+TWELVE = 4 * "660f1f440000" + 8 * "0f1f440000"
+
+
+@pytest.mark.parametrize(
+    ("window", "windows", "measured"),
+    [(FULL, 352, 2.05), (FULL, 448, 4.0), (TWELVE, 448, 1.5), (TWELVE, 512, 4.0)],
+)
+def test_a_loop_that_the_op_cache_does_not_hold_is_decoded(
+    window: str, windows: int, measured: float
+) -> None:
+    """M2: 64 sets of 16 lines."""
+    size = windows * 64 + 8
+    code = windows * window + "ffc90f85" + (-size & 0xFFFFFFFF).to_bytes(4, "little").hex()
+    assert loop(code) / windows == pytest.approx(measured, rel=0.05)
 
 
 @pytest.mark.parametrize(
@@ -120,6 +141,9 @@ def test_zen_3_and_4_have_their_own_widths(rule: str, code: str, expected: dict[
         ("M24: stores to one half of a line leave together", 4 * "48890648895e18", 3.98),
         ("M24: stores to two halves do not", 4 * "4889461048895e20", 7.95),
         ("M24: nor does one into both halves", 4 * "4889461c", 7.96),
+        ("M24: a store into two pages", "488dbe001000004881e700f0ffff488947fc90", 34.0),
+        ("M7: zero idioms without VEX take a pipe", 8 * "660fefc0" + "4889d8", 2.01),
+        ("M7: others take none", 8 * "c5f9efc0" + "4889d8", 1.5),
         ("M8: the stack pointer is adjusted by two macro-ops", "4883c408" + 5 * "4889d8", 1.19),
         ("M8: two cycles where the code pops", "585b595a4883ec20", 2.0),
         ("two multiplications of 64 bits a cycle apart", "c4e2fbf6d9c462b3f6c1", 1.99),

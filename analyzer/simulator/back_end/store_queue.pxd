@@ -16,9 +16,12 @@ cdef class StoreQueue:
     cdef int _width
     cdef int _chunk
     cdef int _page_crossing
+    cdef int _size
     cdef int _busy
+    cdef public int least_cycles
     cdef inline void start(self) noexcept:
         self._busy = 0
+        self.least_cycles = 0
     cdef inline int record(self, Record state) except -1:
         state.add(self._busy)
     @cython.locals(chunk=cython.longlong)

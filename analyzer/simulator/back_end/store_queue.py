@@ -21,11 +21,14 @@ class StoreQueue:
         self._width = rules.stores_committed_per_cycle
         self._chunk = rules.store_chunk_bytes
         self._page_crossing = rules.page_crossing_store_cycles
+        self._size = rules.store_queue
 
     def start(self) -> None:
         """Nothing is leaving."""
         self._busy = 0
         """Cycles that a store still takes."""
+        self.least_cycles = 0
+        """Until the queue is full of stores that leave slowly, and as long again, if there are such."""
 
     def record(self, state: Record) -> None:
         """Its part of the pipeline's state."""
@@ -57,6 +60,7 @@ class StoreQueue:
                 self._busy = self._chunk > 0
                 if crosses > 1:
                     self._busy = self._page_crossing - 1
+                    self.least_cycles = 2 * self._size * self._page_crossing
             else:
                 left -= 1
             columns.store_left[store] = cycle

@@ -30,9 +30,11 @@ cdef class OpCache(FrontEnd):
     cdef int _buffer_bytes
     cdef int _long
     cdef public int instance
-    cdef public int fetched
     cdef public int wait
+    cdef public bint decodes
+    cdef public int fetched
     cdef int start(self) except -1
+    cdef void _fetch_from(self, int address) noexcept
     cdef int tick(self, int cycle) except -1
     cdef int outline(self) noexcept
     cdef int record(self, Record state) except -1

@@ -16,7 +16,7 @@ _EIGHTHS = 8
 
 
 class OpCache(FrontEnd):
-    """Loops come out of the op cache, straight-line code out of the decoders."""
+    """Loops come out of the op cache, straight-line code and loops too long for it out of the decoders."""
 
     def __init__(
         self,
@@ -46,16 +46,20 @@ class OpCache(FrontEnd):
         program = self._program
         self.instance = 0
         """The next to be delivered."""
-        self.fetched = program.alignment // self._decode_bytes * self._decode_bytes
-        """Bytes of straight-line code have come as far as this address."""
+        self._fetch_from(program.alignment)
         self.wait = 0
         """Eighths of cycles until the next window can be read."""
-        self._flight.decoded = not program.loop
+        self.decodes = self._operations.decoded
+        self._flight.decoded = self.decodes
         self._flight.small_loop = self._operations.small_loop
+
+    def _fetch_from(self, address: int) -> None:
+        self.fetched = address // self._decode_bytes * self._decode_bytes
+        """Bytes have come to the decoders as far as this address."""
 
     def tick(self, cycle: int) -> None:
         """One cycle."""
-        if self._program.loop:
+        if not self.decodes:
             self.wait -= _EIGHTHS
             if self.wait <= -_EIGHTHS:
                 # It had to wait for room; only a fraction of a cycle can be made up for.
@@ -68,12 +72,12 @@ class OpCache(FrontEnd):
 
     def outline(self) -> int:
         """A number that differs wherever the state is likely to."""
-        return self.wait if self._program.loop else self.fetched - self._columns.address_of(self.instance)
+        return self.wait if not self.decodes else self.fetched - self._columns.address_of(self.instance)
 
     def record(self, state: Record) -> None:
         """Its part of the pipeline's state."""
         state.add(self.instance - state.instance)
-        if self._program.loop:
+        if not self.decodes:
             state.add(self.wait)
         else:
             state.add(self.fetched - self._columns.address_of(self.instance))
@@ -113,6 +117,10 @@ class OpCache(FrontEnd):
                 used += 1
             self._deliver(MITE, cycle)
             address += length
+            if program.loop and i == program.instructions - 1:
+                # Decoding goes on where the branch leads to.
+                self._fetch_from(program.alignment)
+                return
 
     def _deliver(self, source: int, cycle: int) -> None:
         """The next instance enters the op queue."""

@@ -12,6 +12,7 @@ cdef class Operations:
     cdef object _microarchitecture
     cdef public int instruction_pointer
     cdef public bint small_loop
+    cdef public bint decoded
     cdef public int[::1] w_last
     cdef public int[::1] w_eighths
     cdef public int[::1] m_decode_slots

@@ -24,6 +24,8 @@ class Operations:
         self.instruction_pointer: int = KEYS.register("RIP")
         self._make(0, 0, 0)
         self.small_loop = False
+        self.decoded = False
+        """The code does not come from the op cache: it is no loop, or too long a one."""
 
     def _make(self, instructions: int, uops: int, inputs: int) -> None:
         self.w_last = ints(instructions)
@@ -99,6 +101,8 @@ class Operations:
         # Straight-line code comes from the decoders.
         placed = layout(block.instructions if block.loop else (), block.alignment, rules)
         self.small_loop = placed.small
+        held = self._microarchitecture.dsb_lines_per_block * rules.line_entries
+        self.decoded = not block.loop or placed.fullest_set > held
         for window in placed.windows:
             self.w_last[window.first] = window.last
             self.w_eighths[window.first] = window.eighths
