@@ -27,8 +27,8 @@ from cyclelens.analyzer.model.result import Analysis, Hint, RegionAnalysis, Trac
 from cyclelens.analyzer.model.source import Problem, Severity
 from cyclelens.analyzer.reports import json, timeline
 from cyclelens.analyzer.reports.card import inlined_card, instruction_card, line_cards, region_card
-from cyclelens.server.measurements import TASK
-from cyclelens.server.measuring import measure
+from cyclelens.server.measurements import CHECK, MEASURE
+from cyclelens.server.measuring import check, measure
 from cyclelens.server.results import (
     ANALYSIS,
     SEARCH,
@@ -102,8 +102,8 @@ class AnalyzerEngine:
             yield from self._searcher.run(job, cancel)
             return
         source = bool(language(job.options.origin.path))
-        if job.task == TASK:
-            yield measure(self._alone(source), job)
+        if job.task in (MEASURE, CHECK):
+            yield (measure if job.task == MEASURE else check)(self._alone(source), job)
             return
         if job.task != ANALYSIS:
             request = Request(

@@ -1,4 +1,4 @@
-"""The task of the worker that runs a region on this machine and sets it beside its prediction."""
+"""What the worker does that runs a region: it is set beside its prediction, or beside its rewrites."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from dataclasses import replace
 
 from cyclelens.analyzer.api import Analyzer
 from cyclelens.analyzer.comparisons.table import Table
+from cyclelens.analyzer.fixes.proposal import apply
+from cyclelens.analyzer.measuring import equality
 from cyclelens.analyzer.measuring.harness import CannotMeasure, Clock, Harness
 from cyclelens.analyzer.measuring.inputs import InputsError
 from cyclelens.analyzer.measuring.predicted import compare
@@ -33,6 +35,28 @@ def measure(analyzer: Analyzer, job: Job) -> Table:
             return _table(job.region, harness.clock, found, "" if model is None else model.name)
     except (CannotMeasure, InputsError) as error:
         return _nothing(f"Nothing can be measured here: {error}.")
+
+
+def check(analyzer: Analyzer, job: Job) -> Table:
+    """A row for each rewrite: its title, what came of it, and whether that is as it should be."""
+    options = replace(job.options, region=job.region, alternatives=False)
+    regions = analyzer.analyze(job.text, options).regions
+    if not regions or not regions[0].region.code:
+        return _nothing(f"There is no region '{job.region}' in the text that could be run.")
+    rows = []
+    try:
+        with Harness(clock="none", milliseconds=MILLISECONDS) as harness:
+            for fix in job.fixes:
+                proposal = fix.proposal
+                changed = apply(job.text, proposal.edits)
+                found = equality.compare(harness, job.text, changed, options, regions[0], proposal.times)
+                rows.append((proposal.title, str(found), int(found.sound)))
+    except CannotMeasure as error:
+        return _nothing(f"Nothing can be run here: {error}.")
+    lines = [f"{title}: {found}" for title, found, _ in rows]
+    sound = sum(row[2] for row in rows)
+    title = f"of {len(rows)} rewrites {sound} compute the same"
+    return Table(title, ("rewrite", "result", "same"), tuple(rows), "\n".join(lines))
 
 
 def _nothing(why: str) -> Table:

@@ -125,7 +125,7 @@ class Job:
     """The kinds of hints that are wanted."""
     task: str = ANALYSIS
     """Or the name of a comparison (``comparisons/registry.py``), which is answered with steps and a table, or
-    ``measurements.TASK``, which is answered with a table."""
+    one of ``measurements.py``, which is answered with a table."""
     region: str = ""
     """Name of the region to compare."""
     other: str = ""
@@ -134,6 +134,8 @@ class Job:
     """The file that the text belongs to, if it is compared with what is committed; empty if there is none."""
     html: bool = False
     """The client shows pages."""
+    fixes: tuple[Fix, ...] = ()
+    """Rewrites that are to be checked."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from cyclelens.analyzer.api import Analyzer
+from cyclelens.analyzer.assembly.surroundings import words_around
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.fixes.search import Advice, search
-from cyclelens.analyzer.fixes.site import words_around
 from cyclelens.analyzer.model.result import Analysis, RegionAnalysis
 from cyclelens.server.results import Found, Job, Searched
 

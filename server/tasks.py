@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Callable
 
 from cyclelens.analyzer.comparisons.table import Step, Table
+from cyclelens.analyzer.fixes.proposal import Fix
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.server.jobs import Jobs, Trouble
 from cyclelens.server.progress import Progress
@@ -51,6 +52,7 @@ class Tasks:
         other: str = "",
         path: str = "",
         html: bool = False,
+        fixes: tuple[Fix, ...] = (),
         doing: str = "comparing",
     ) -> Table:
         """Have one region of a document compared; the fields of ``Job`` say with what. ``doing`` is shown as
@@ -75,6 +77,7 @@ class Tasks:
                 other=other,
                 path=path,
                 html=html,
+                fixes=fixes,
             )
 
         def cancel() -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +23,11 @@ from cyclelens.analyzer.commands.common import (
 
 if TYPE_CHECKING:
     from cyclelens.analyzer.fixes.proposal import Fix
+    from cyclelens.analyzer.measuring.equality import Equality
+    from cyclelens.analyzer.measuring.harness import Harness
+    from cyclelens.analyzer.model.result import AnalysisOptions, RegionAnalysis
+
+_NOT_CHECKED = "not checked: --check runs both versions on random inputs"
 
 
 def main(arguments: list[str]) -> int:
@@ -36,6 +43,12 @@ def main(arguments: list[str]) -> int:
     )
     parser.add_argument("--apply", type=_number, metavar="N", help="make a rewrite in the file")
     parser.add_argument("--output", metavar="FILE", help="with --apply: write the new text there instead")
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="run the code as it is and rewritten in a sandbox, on the same random registers and memory, and "
+        "compare what they leave; with --apply, what differs is not made",
+    )
     options = parser.parse_args(arguments)
     if options.diff is not None and options.apply is not None:
         parser.error("give either --diff or --apply")
@@ -62,35 +75,67 @@ def _run(options: argparse.Namespace) -> int:
     if not regions:
         raise nothing(analysis, options.file)
     wanted = options.diff or options.apply
-    found: list[Fix] = []
-    for region in regions:
-        advice = advise(analyzer, text, chosen, analysis.dialect, region)
+    with ExitStack() as stack:
+        harness = stack.enter_context(_harness()) if options.check else None
+        found: list[tuple[Fix, RegionAnalysis]] = []
+        for region in regions:
+            advice = advise(analyzer, text, chosen, analysis.dialect, region)
+            if wanted is None:
+                print(f"== {title_of(region)} ==")
+                if not advice.fixes:
+                    print(f"   {advice.cycles:.2f} cycles/iter; nothing that was tried helps")
+                for number, fix in enumerate(advice.fixes, len(found) + 1):
+                    print(_described(number, fix))
+                    if harness is not None:
+                        print(f"       {_checked(harness, text, chosen, region, fix)}")
+            found += [(fix, region) for fix in advice.fixes]
         if wanted is None:
-            for line in _lines(title_of(region), advice.cycles, advice.fixes, len(found)):
-                print(line)
-        found += advice.fixes
-    if wanted is None:
-        return OK
-    if wanted > len(found):
-        raise InputError(f"{options.file}: there are {len(found)} rewrites, and no number {wanted}")
-    changed = apply(text, found[wanted - 1].proposal.edits)
+            return OK
+        if wanted > len(found):
+            raise InputError(f"{options.file}: there are {len(found)} rewrites, and no number {wanted}")
+        fix, region = found[wanted - 1]
+        equality = None if harness is None else _checked(harness, text, chosen, region, fix)
+    changed = apply(text, fix.proposal.edits)
+    said = _NOT_CHECKED if equality is None else str(equality)
     if options.apply is None:
-        for line in _diff(text, changed, options.file):
-            print(line)
+        print(*_diff(text, changed, options.file), sep="\n")
+        if equality is not None:
+            print(said)
         return OK
+    if equality is not None and equality.differs:
+        raise InputError(f"{options.file}: rewrite {wanted} was not made: {said}")
+    print(f"rewrite {wanted}: {said}", file=sys.stderr)
     return _write(changed, options.output or options.file)
 
 
-def _lines(title: str, cycles: float, fixes: tuple[Fix, ...], first: int) -> Iterator[str]:
+def _harness() -> Harness:
+    from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness
+
+    try:
+        return Harness(clock="none")
+    except CannotMeasure as error:
+        raise InputError(f"nothing can be run here: {error}") from None
+
+
+def _checked(
+    harness: Harness, text: str, options: AnalysisOptions, region: RegionAnalysis, fix: Fix
+) -> Equality:
+    from cyclelens.analyzer.fixes.proposal import apply
+    from cyclelens.analyzer.measuring.equality import compare
+    from cyclelens.analyzer.measuring.harness import CannotMeasure
+
+    try:
+        changed = apply(text, fix.proposal.edits)
+        return compare(harness, text, changed, options, region, fix.proposal.times)
+    except CannotMeasure as error:
+        raise InputError(str(error)) from None
+
+
+def _described(number: int, fix: Fix) -> str:
     from cyclelens.analyzer.hints.change import change
     from cyclelens.analyzer.insight.work import Pace
 
-    yield f"== {title} =="
-    if not fixes:
-        yield f"   {cycles:.2f} cycles/iter; nothing that was tried helps"
-    for number, fix in enumerate(fixes, first + 1):
-        yield f"   {number:2}  {change(Pace(fix.before), Pace(fix.after))}"
-        yield f"       {fix.proposal.title}"
+    return f"   {number:2}  {change(Pace(fix.before), Pace(fix.after))}\n       {fix.proposal.title}"
 
 
 def _diff(old: str, new: str, name: str) -> Iterator[str]:

@@ -10,6 +10,7 @@ from functools import lru_cache
 from cyclelens.analyzer.assembly.dialect import style
 from cyclelens.analyzer.assembly.register_use import used_registers
 from cyclelens.analyzer.assembly.stretches import Source
+from cyclelens.analyzer.assembly.surroundings import words_around
 from cyclelens.analyzer.fixes.proposal import Edit
 from cyclelens.analyzer.model.instruction import DecodedOperand, OperandKind
 from cyclelens.analyzer.model.result import Finding, Prediction, RegionAnalysis
@@ -19,7 +20,6 @@ from cyclelens.analyzer.model.uops import InstructionTemplate
 SCRATCH = ("R11", "R10", "R9", "R8", "RSI", "RDI", "RCX", "RDX", "RAX")
 """Registers that a function need not preserve (System V ABI), the least used first."""
 
-_BOUNDARY = re.compile(r"\s*\.(?:globl|global|type|size|cfi_startproc|cfi_endproc|section|text)\b")
 _LABEL = re.compile(r"\s*([\w.$@]+)\s*:")
 _LEGACY = ("AX", "BX", "CX", "DX", "SI", "DI", "BP", "SP")
 
@@ -34,16 +34,6 @@ def resized(register: str, bits: int) -> str:
         if register in (name, f"E{name}", f"R{name}", byte):
             return {8: byte, 16: name, 32: f"E{name}", 64: f"R{name}"}[bits]
     raise ValueError(f"{register} is no general-purpose register")
-
-
-@lru_cache(maxsize=16)
-def words_around(lines: tuple[str, ...], first: int, last: int) -> frozenset[str]:
-    """The words of the function around some lines, in lower case, without these lines and comments. What
-    tells the functions of a file apart are their directives; without any, the whole text counts."""
-    start = next((number for number in range(first - 1, -1, -1) if _BOUNDARY.match(lines[number])), 0)
-    end = next((number for number in range(last + 1, len(lines)) if _BOUNDARY.match(lines[number])), None)
-    code = (re.split("#|//", line)[0] for line in (*lines[start:first], *lines[last + 1 : end]))
-    return frozenset(re.findall(r"[a-z]\w*", " ".join(code).lower()))
 
 
 @lru_cache(maxsize=16)

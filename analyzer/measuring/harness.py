@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
-from cyclelens.analyzer.measuring.requests import Measurement, Request
+from cyclelens.analyzer.measuring.requests import Difference, Measurement, Pair, Request
 
 PROGRAM = Path(__file__).with_name("cyclelens-harness")
-CLOCKS = ("auto", "counters", "time-stamps")
+CLOCKS = ("auto", "counters", "time-stamps", "none")
+"""``none``: nothing is measured, codes are only compared."""
 PAGES = ("private", "shared")
+_CHOICES = {"time-stamps": "--time-stamps", "none": "--no-clock"}
 _END_SECONDS = 5
 
 
@@ -26,7 +28,7 @@ class Clock:
     """Where cycles come from, and that they are right."""
 
     source: str
-    """``counters`` or ``time-stamps``."""
+    """``counters``, ``time-stamps`` or ``none``."""
     imul: float
     """Cycles of one dependent IMUL, as this clock sees it."""
 
@@ -53,7 +55,7 @@ class Harness:
         counted = [word for event in events for word in ("--event", f"{event:x}")]
         problems = []
         for source in ("counters", "time-stamps") if clock == "auto" else (clock,):
-            choice = counted if source == "counters" else ["--time-stamps"]
+            choice = counted if source == "counters" else [_CHOICES[source]]
             self._process = _start([*limits, *choice])
             greeting = self._read()
             if greeting.startswith("source="):
@@ -66,16 +68,23 @@ class Harness:
 
     def measure(self, request: Request) -> Measurement:
         """One figure. Raises ``CannotMeasure`` if the harness itself has ended."""
+        return Measurement.read(self._answer(request.line()))
+
+    def compare(self, pair: Pair) -> Difference:
+        """What two codes leave behind. Raises as ``measure``."""
+        return Difference.read(self._answer(pair.line()))
+
+    def _answer(self, request: str) -> str:
         assert self._process.stdin is not None
         try:
-            self._process.stdin.write(request.line() + "\n")
+            self._process.stdin.write(request + "\n")
             self._process.stdin.flush()
         except BrokenPipeError:
             raise CannotMeasure("the measuring program ended") from None
         line = self._read()
         if not line:
             raise CannotMeasure("the measuring program ended")
-        return Measurement.read(line)
+        return line
 
     def _read(self) -> str:
         assert self._process.stdout is not None

@@ -84,7 +84,13 @@ def _own_end(instructions: Sequence[Instruction], inputs: Inputs) -> Counter | N
     if test.mnemonic == "cmp" and len(test.operands) == 2:
         return _counts_to(instructions, register, test, jump, inputs)
     step = constant_step(test, register)
-    if not step or jump.mnemonic not in _UNTIL_ZERO or _written(instructions[:-2], register):
+    # LEA leaves no flags: the jump then looks at something else.
+    if (
+        test.mnemonic == "lea"
+        or not step
+        or jump.mnemonic not in _UNTIL_ZERO
+        or _written(instructions[:-2], register)
+    ):
         return None
     return Counter(REGISTERS.index(register), 0, -step)
 

@@ -70,11 +70,14 @@ class Request:
             "vectors": self.vector_bits,
         }
         if self.inputs.registers:
-            pairs = ((REGISTERS.index(name), value) for name, value in self.inputs.registers.items())
-            fields["registers"] = _pairs(pairs)
+            fields["registers"] = _registers(self.inputs.registers)
         if self.inputs.words:
             fields["words"] = _pairs(self.inputs.words.items())
         return " ".join(f"{key}={value}" for key, value in (fields | {"code": self.code.hex()}).items())
+
+
+def _registers(values: Mapping[str, int]) -> str:
+    return _pairs((REGISTERS.index(name), value) for name, value in values.items())
 
 
 def _pairs(pairs: object) -> str:
@@ -127,6 +130,84 @@ class Measurement:
             pages=int(fields["pages"]),
             events=tuple(float(value) for key, value in fields.items() if key.startswith("event")),
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """Two codes that are run on the same random inputs."""
+
+    one: bytes
+    other: bytes
+    registers: Mapping[str, int]
+    """By 64-bit names; those in ``random`` hold random numbers, all others ``PATTERN``."""
+    random: Sequence[str]
+    data: str = "w"
+    """Of what memory and vector registers hold: ``w``, any numbers; ``s`` or ``d``, small whole numbers as
+    floats or doubles."""
+    vector_bits: int = 128
+    compared_bits: int = 128
+    """Of each vector register."""
+    inputs: int = 1
+    seed: int = 1
+
+    def line(self) -> str:
+        """As the harness reads it."""
+        fields = {
+            "mode": "check",
+            "instructions": 1,
+            "vectors": self.vector_bits,
+            "compared": self.compared_bits,
+            "inputs": self.inputs,
+            "seed": self.seed,
+            "data": self.data,
+            "random": f"{sum(1 << REGISTERS.index(name) for name in self.random):x}",
+            "registers": _registers(self.registers),
+            "code": self.one.hex(),
+            "other": self.other.hex(),
+        }
+        return " ".join(f"{key}={value}" for key, value in fields.items())
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What two codes left behind."""
+
+    problem: str = ""
+    """Why one of them came to no end; empty if both did."""
+    second: bool = False
+    """It was the second one, which the first one's inputs did not stop."""
+    compared: int = 0
+    """Inputs whose results could be compared."""
+    rounded: int = 0
+    """Inputs whose results differed, but were rounded."""
+    registers: frozenset[str] = frozenset()
+    """That differed with any input: ``RAX``, ``XMM0``, ``K1``, and ``flags``."""
+    memory: bool = False
+
+    @classmethod
+    def read(cls, line: str) -> Difference:
+        """From a line of the harness."""
+        fields = dict(part.partition("=")[::2] for part in line.split())
+        status = fields.get("status", "")
+        if status not in ("ok", *_PROBLEMS) or "compared" not in fields:
+            return cls("the harness failed")
+        names = {
+            *_named(fields["registers"], REGISTERS),
+            *_named(fields["vectors"], [f"XMM{n}" for n in range(32)]),
+            *_named(fields["opmasks"], [f"K{n}" for n in range(8)]),
+        }
+        return cls(
+            problem=_PROBLEMS.get(status, ""),
+            second=fields["second"] == "1",
+            compared=int(fields["compared"]),
+            rounded=int(fields["rounded"]),
+            registers=frozenset(names | ({"flags"} if fields["flags"] != "0" else set())),
+            memory=fields["memory"] != "0",
+        )
+
+
+def _named(bits: str, names: Sequence[str]) -> list[str]:
+    return [name for number, name in enumerate(names) if int(bits, 16) >> number & 1]
 
 
 def median_of(measurements: Sequence[Measurement]) -> Measurement:

@@ -14,9 +14,10 @@ from cyclelens.analyzer.hints.change import change
 from cyclelens.analyzer.insight.work import Pace
 from cyclelens.server.convert import Converter
 from cyclelens.server.features.diagnostics import SOURCE
+from cyclelens.server.features.measure import CHECK, is_offered, known_fixes
 from cyclelens.server.language_server import CyclelensServer
-from cyclelens.server.searches import Searches
-from cyclelens.server.session import Snapshot
+from cyclelens.server.measurements import CHECK as CHECKED
+from cyclelens.server.session import ShownRegion, Snapshot
 from lsprotocol import types
 from pygls.capabilities import get_capability
 
@@ -41,36 +42,28 @@ def register(server: CyclelensServer) -> None:
         path = "workspace.workspace_edit.change_annotation_support"
         previews = get_capability(server.client_capabilities, path, None) is not None
         return [
-            *_actions(snapshot, server.searches, server.converter, params, versioned, previews),
+            *_actions(server, snapshot, params, versioned, previews),
+            *_checking(server, snapshot, params),
             *_marking(snapshot, server.converter, params, versioned),
         ]
 
 
 def _actions(
+    server: CyclelensServer,
     snapshot: Snapshot,
-    searches: Searches,
-    converter: Converter,
     params: types.CodeActionParams,
     versioned: bool,
     previews: bool,
 ) -> Iterator[types.CodeAction]:
     first, last = params.range.start.line, params.range.end.line
     found = [
-        fix
-        for region in snapshot.regions
-        if not region.stale
-        for fix in region.result.fixes
-        if first <= fix.proposal.line <= last
-    ]
-    found += [
-        fix
-        for region in snapshot.regions
-        if not region.stale and region.result.first_line <= last and first <= region.result.last_line
-        for fix in searches.fixes(snapshot, region)
-        if fix.proposal.whole
+        (fix, checked(server, snapshot, region, fix))
+        for region in _regions(snapshot, first, last)
+        for fix in known_fixes(server, snapshot, region.result.name)
+        if fix.proposal.whole or first <= fix.proposal.line <= last
     ]
     wanted = params.context.only
-    for fix in sorted(found, key=lambda fix: fix.after - fix.before):
+    for fix, result in sorted(found, key=lambda each: each[0].after - each[0].before):
         settled = [
             diagnostic
             for diagnostic in params.context.diagnostics
@@ -80,18 +73,54 @@ def _actions(
         ]
         kind = KINDS[0] if settled else KINDS[1]
         # Kinds are hierarchical: who wants "refactor" wants "refactor.rewrite".
-        if wanted and not any(f"{kind.value}.".startswith(f"{_value(only)}.") for only in wanted):
+        if wanted and not any(_wants(only, kind) for only in wanted):
             continue
+        gain = f"{change(Pace(fix.before), Pace(fix.after))}{fix.where}"
         yield types.CodeAction(
-            title=f"{fix.proposal.title}: {change(Pace(fix.before), Pace(fix.after))}{fix.where}",
+            title=f"{fix.proposal.title}: {gain}{_short(result)}",
             kind=kind,
             diagnostics=settled or None,
             edit=(
-                _previewed(snapshot, converter, fix)
+                _previewed(snapshot, server.converter, fix, result)
                 if previews and versioned and fix.proposal.whole
-                else _workspace_edit(snapshot, converter, fix.proposal.edits, versioned)
+                else _workspace_edit(snapshot, server.converter, fix.proposal.edits, versioned)
             ),
         )
+
+
+def _regions(snapshot: Snapshot, first: int, last: int) -> list[ShownRegion]:
+    return [
+        region
+        for region in snapshot.regions
+        if not region.stale and region.result.first_line <= last and first <= region.result.last_line
+    ]
+
+
+def checked(server: CyclelensServer, snapshot: Snapshot, region: ShownRegion, fix: Fix) -> str:
+    """What came of running a rewrite beside the region; empty if nobody has asked for it."""
+    table = server.measurements.get(snapshot, region.result.name, CHECKED)
+    rows = table.rows if table is not None else ()
+    return next((str(row[1]) for row in rows if row[0] == fix.proposal.title), "")
+
+
+def _short(result: str) -> str:
+    return f" ({result.partition(':')[0]})" if result else ""
+
+
+def _checking(
+    server: CyclelensServer, snapshot: Snapshot, params: types.CodeActionParams
+) -> Iterator[types.CodeAction]:
+    """Whether rewrites compute the same, where code may be run."""
+    wanted = params.context.only
+    if not is_offered(server) or (wanted and not any(_wants(only, KINDS[1]) for only in wanted)):
+        return
+    for region in _regions(snapshot, params.range.start.line, params.range.end.line):
+        name = region.result.name
+        known = server.measurements.get(snapshot, name, CHECKED) is not None
+        if not known and known_fixes(server, snapshot, name):
+            title = f"Check the rewrites of {name} on random inputs (runs the code in a sandbox)"
+            command = types.Command(title, CHECK, arguments=[snapshot.uri, name])
+            yield types.CodeAction(title=title, kind=KINDS[1], command=command)
 
 
 def _marking(
@@ -100,7 +129,7 @@ def _marking(
     """Markers around the loop that is pointed at, if nobody has put them there."""
     first, last = params.range.start.line, params.range.end.line
     wanted = params.context.only
-    if wanted and not any(f"{KINDS[1].value}.".startswith(f"{_value(only)}.") for only in wanted):
+    if wanted and not any(_wants(only, KINDS[1]) for only in wanted):
         return
     for region in snapshot.regions:
         result = region.result
@@ -121,8 +150,9 @@ def _marking(
         )
 
 
-def _value(kind: types.CodeActionKind | str) -> str:
-    return str(getattr(kind, "value", kind))
+def _wants(only: types.CodeActionKind | str, kind: types.CodeActionKind) -> bool:
+    """Whether who asks for a kind alone wants this one."""
+    return f"{kind.value}.".startswith(f"{getattr(only, 'value', only)}.")
 
 
 def _workspace_edit(
@@ -135,7 +165,7 @@ def _workspace_edit(
     return types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(text_document=document, edits=edits)])
 
 
-def _previewed(snapshot: Snapshot, converter: Converter, fix: Fix) -> types.WorkspaceEdit:
+def _previewed(snapshot: Snapshot, converter: Converter, fix: Fix, result: str) -> types.WorkspaceEdit:
     """An edit that the client shows as a difference, and makes when the user has looked at it."""
     edits: list[types.TextEdit | types.AnnotatedTextEdit | types.SnippetTextEdit] = [
         types.AnnotatedTextEdit(_ANNOTATION, edit.range, edit.new_text)
@@ -143,7 +173,11 @@ def _previewed(snapshot: Snapshot, converter: Converter, fix: Fix) -> types.Work
     ]
     document = types.OptionalVersionedTextDocumentIdentifier(uri=snapshot.uri, version=snapshot.version)
     label = f"{fix.region}: {change(Pace(fix.before), Pace(fix.after))}"
-    said = f"{fix.proposal.title}. That results are equal is not checked."
+    said = (
+        f"{fix.proposal.title}. {result[:1].upper()}{result[1:]}."
+        if result
+        else f"{fix.proposal.title}. Not checked."
+    )
     return types.WorkspaceEdit(
         document_changes=[types.TextDocumentEdit(text_document=document, edits=edits)],
         change_annotations={_ANNOTATION: types.ChangeAnnotation(label, True, said)},

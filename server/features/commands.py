@@ -75,11 +75,14 @@ def register(server: CyclelensServer) -> None:
     async def what_if(uri: str, where: str | int) -> dict[str, Any] | None:
         return await task(uri, where, "sensitivity")
 
-    async def task(uri: str, where: str | int, kind: str, **details: str) -> dict[str, Any] | None:
+    async def task(
+        uri: str, where: str | int, kind: str, *, other: str = "", path: str = ""
+    ) -> dict[str, Any] | None:
         snapshot = known(uri)
         try:
             name, html = region_name(snapshot, where), _shows(server.client_capabilities, "html")
-            return show(await server.tasks.run(snapshot, name, kind, html=html, **details))
+            table = await server.tasks.run(snapshot, name, kind, other=other, path=path, html=html)
+            return show(table)
         except TaskCancelled:
             return None
         except TaskFailed as error:

@@ -1,26 +1,32 @@
-"""workspace/executeCommand ``cyclelens.measure``: run one region on this machine, in a sandbox.
+"""workspace/executeCommand ``cyclelens.measure``: run one region on this machine, in a sandbox; and
+``cyclelens.checkRewrites``: run it beside its rewrites, on the same random inputs.
 
-It is the only command that runs the code of a document. It does so only when a user asks for it, in a
-workspace in which programs may run, and after asking once whether it may. The figure stands beside the
-prediction on the line that opens the region, until the text changes.
+They are the only commands that run the code of a document. They do so only when a user asks for it, in a
+workspace in which programs may run, and after asking once whether they may. The figure stands beside the
+prediction on the line that opens the region, until the text changes; what came of a rewrite stands in the
+code action that makes it.
 """
 
 from __future__ import annotations
 
+from cyclelens.analyzer.comparisons.table import Table
+from cyclelens.analyzer.fixes.proposal import Fix
 from cyclelens.analyzer.measuring.harness import PROGRAM
-from cyclelens.server.features.commands import region_name
+from cyclelens.server import measurements
+from cyclelens.server.features.commands import known_document, region_name
 from cyclelens.server.language_server import CyclelensServer
-from cyclelens.server.measurements import TASK
+from cyclelens.server.session import Snapshot
 from cyclelens.server.tasks import TaskCancelled, TaskFailed
 from lsprotocol import types
-from pygls.exceptions import JsonRpcInternalError, JsonRpcInvalidParams
+from pygls.exceptions import JsonRpcInternalError
 
 MEASURE = "cyclelens.measure"
+CHECK = "cyclelens.checkRewrites"
 
-YES = types.MessageActionItem("Measure")
-NO = types.MessageActionItem("Do Not Measure")
+YES = types.MessageActionItem("Run It")
+NO = types.MessageActionItem("Do Not Run It")
 QUESTION = (
-    "Measuring runs the code of the region on this machine, in a sandbox: it can compute, but it reaches no "
+    "This runs the code of the region on this machine, in a sandbox: it can compute, but it reaches no "
     "file, no network and no other program. Run it?"
 )
 NOT_TRUSTED = (
@@ -35,28 +41,43 @@ def is_offered(server: CyclelensServer) -> bool:
 
 
 def register(server: CyclelensServer) -> None:
-    """Register the command."""
+    """Register the commands."""
 
     @server.command(MEASURE)
     async def measure(uri: str, where: str | int) -> str | None:
-        snapshot = server.session.get(uri) if isinstance(uri, str) else None
-        if snapshot is None:
-            raise JsonRpcInvalidParams(f"the document is not open: {uri}")
+        snapshot = known_document(server, uri)
+        return await run(snapshot, region_name(snapshot, where), measurements.MEASURE, "measuring")
+
+    @server.command(CHECK)
+    async def check(uri: str, where: str | int) -> str | None:
+        snapshot = known_document(server, uri)
         name = region_name(snapshot, where)
+        fixes = known_fixes(server, snapshot, name)
+        if not fixes:
+            raise JsonRpcInternalError(f"No rewrite of {name} is known that would make it faster.")
+        said = await run(snapshot, name, measurements.CHECK, "checking the rewrites of", fixes)
+        table = server.measurements.get(snapshot, name, measurements.CHECK)
+        if said is not None and table is not None:
+            server.tell(types.MessageType.Info, f"{said}\n\n{table.text}")
+        return said
+
+    async def run(
+        snapshot: Snapshot, name: str, job: str, doing: str, fixes: tuple[Fix, ...] = ()
+    ) -> str | None:
         if not server.settings["allowExternalPrograms"]:
             raise JsonRpcInternalError(NOT_TRUSTED)
         if not await allowed():
             return None
         try:
-            table = await server.tasks.run(snapshot, name, TASK, doing="measuring")
+            table: Table = await server.tasks.run(snapshot, name, job, fixes=fixes, doing=doing)
         except TaskCancelled:
             return None
         except TaskFailed as error:
             raise JsonRpcInternalError(str(error)) from None
         if not table.rows:
             raise JsonRpcInternalError(table.text)
-        server.measurements.put(snapshot, name, table)
-        present = server.session.get(uri)
+        server.measurements.put(snapshot, name, table, job)
+        present = server.session.get(snapshot.uri)
         if present is not None and present.revision == snapshot.revision:
             server.notify(present)
         return f"{name}: {table.title}"
@@ -67,3 +88,16 @@ def register(server: CyclelensServer) -> None:
             answer = await server.window_show_message_request_async(question)
             server.measurements.allowed = answer is not None and answer.title == YES.title
         return server.measurements.allowed
+
+
+def known_fixes(server: CyclelensServer, snapshot: Snapshot, name: str) -> tuple[Fix, ...]:
+    """The rewrites of a region that are offered: of its statements, and of the whole of it."""
+    return tuple(
+        fix
+        for region in snapshot.regions
+        if region.result.name == name and not region.stale
+        for fix in (
+            *region.result.fixes,
+            *(fix for fix in server.searches.fixes(snapshot, region) if fix.proposal.whole),
+        )
+    )

@@ -277,7 +277,7 @@ def test_measuring_asks_first_and_puts_the_figure_on_the_line(code: Workbench) -
     wait("the question", lambda: any("runs the code of the region" in text for text in code.notifications()))
     code.screenshot("vscode-measure-question")
     assert "measured" not in code.line(number), "nothing runs before the answer"
-    code.click(".notification-toast .monaco-button", "Measure")
+    code.click(".notification-toast .monaco-button", "Run It")
 
     def measured() -> bool:
         if any("busy" in text for text in code.notifications()):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
 from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness
-from editor import Editor, make_client
+from editor import Editor, make_client, with_code_actions
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pytest_lsp import ClientServerConfig
@@ -61,7 +62,7 @@ async def measured(editor: Editor) -> str:
 async def test_the_figure_stands_on_the_line_until_the_text_changes(editor: Editor) -> None:
     await editor.start()
     await editor.open(TEXT)
-    editor.client.answer = "Measure"
+    editor.client.answer = "Run It"
     assert "measured 3." in await measured(editor)
     assert "measured 3." in (await editor.labels())[0]
     assert len(editor.client.questions) == 1
@@ -83,7 +84,7 @@ async def test_nothing_runs_without_leave(editor: Editor) -> None:
 @pytest.mark.asyncio
 async def test_nothing_runs_where_programs_must_not(editor: Editor) -> None:
     editor.client.set_configuration({"allowExternalPrograms": False}, section="cyclelens")
-    editor.client.answer = "Measure"
+    editor.client.answer = "Run It"
     await editor.start()
     await editor.open(TEXT)
     with pytest.raises(JsonRpcException, match="only in workspaces that are trusted"):
@@ -98,8 +99,74 @@ async def test_nothing_runs_where_programs_must_not(editor: Editor) -> None:
 async def test_what_must_not_run_is_refused_with_the_reason(editor: Editor) -> None:
     await editor.start()
     await editor.open(TEXT)
-    editor.client.answer = "Measure"
+    editor.client.answer = "Run It"
     with pytest.raises(
         JsonRpcException, match="forbidden was not measured: 'syscall': system calls are not run"
     ):
         await editor.run("cyclelens.measure", "forbidden")
+
+
+SUM = """\
+    .globl total
+total:
+# cyclelens-begin sum
+.L2:
+    vaddps (%rdi), %ymm0, %ymm0
+    add $32, %rdi
+    dec %rcx
+    jnz .L2
+# cyclelens-end
+    ret
+"""
+CHECKING = "Check the rewrites of sum on random inputs"
+
+
+async def offered(editor: Editor) -> None:
+    """Wait for the action that runs the rewrites; they are found in the background."""
+    for _ in range(300):
+        if any(action.title.startswith(CHECKING) for action in await editor.actions(4)):
+            return
+        await asyncio.sleep(0.1)
+    raise AssertionError("no rewrites were found")
+
+
+@pytest.mark.asyncio
+async def test_rewrites_are_checked_when_asked_for(editor: Editor) -> None:
+    await editor.start(with_code_actions())
+    await editor.open(SUM)
+    editor.client.answer = "Run It"
+    await offered(editor)
+    assert not any("checked" in action.title for action in await editor.actions(4))
+    answer = await editor.run("cyclelens.checkRewrites", "sum")
+    assert "compute the same" in str(answer)
+    assert len(editor.client.questions) == 1
+    titles = [action.title for action in await editor.actions(4)]
+    assert any(title.startswith("Gather ymm0 in two") and title.endswith("(checked)") for title in titles)
+    assert not any(title.startswith(CHECKING) for title in titles)
+    editor.type(4, 4, " ")
+    await offered(editor)  # what was found was about another text
+    assert not any("checked" in action.title for action in await editor.actions(4))
+
+
+@pytest.mark.asyncio
+async def test_nothing_is_checked_without_leave(editor: Editor) -> None:
+    await editor.start(with_code_actions())
+    await editor.open(SUM)
+    await offered(editor)
+    assert await editor.run("cyclelens.checkRewrites", "sum") is None
+    assert "sandbox" in editor.client.questions[0]
+    assert not any("checked" in action.title for action in await editor.actions(4))
+
+
+@pytest.mark.asyncio
+async def test_nothing_is_offered_where_programs_must_not_run(editor: Editor) -> None:
+    editor.client.set_configuration({"allowExternalPrograms": False}, section="cyclelens")
+    await editor.start(with_code_actions())
+    await editor.open(SUM)
+    for _ in range(300):
+        if any(action.title.startswith("Gather") for action in await editor.actions(4)):
+            break
+        await asyncio.sleep(0.1)
+    assert not any(action.title.startswith(CHECKING) for action in await editor.actions(4))
+    with pytest.raises(JsonRpcException, match="only in workspaces that are trusted"):
+        await editor.run("cyclelens.checkRewrites", "sum")

@@ -9,8 +9,9 @@ from functools import cached_property
 from typing import NamedTuple
 
 from cyclelens.analyzer.assembly.register_use import used_registers
+from cyclelens.analyzer.assembly.surroundings import words_around
 from cyclelens.analyzer.fixes.proposal import Edit
-from cyclelens.analyzer.fixes.site import SCRATCH, Site, resized, words_around
+from cyclelens.analyzer.fixes.site import SCRATCH, Site, resized
 from cyclelens.analyzer.model.uops import InstructionTemplate
 from cyclelens.analyzer.uops.registers import canonical, is_general_purpose
 

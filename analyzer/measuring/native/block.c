@@ -168,11 +168,10 @@ static void map(unsigned long address, unsigned long bytes) {
         _exit(3);
 }
 
-_Noreturn void block_measure(const struct request *request, const struct processor *processor, int memory) {
+/* The pages that code knows, with what every register holds unless a request says otherwise. */
+void block_prepare(const struct request *request) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     block = request;
-    if (clock_open())
-        _exit(3);
     map(CONTEXT_ADDRESS, 4096);
     map(CODE_ADDRESS, CODE_BYTES);
     madvise((void *)CODE_ADDRESS, CODE_BYTES, MADV_HUGEPAGE);
@@ -183,7 +182,12 @@ _Noreturn void block_measure(const struct request *request, const struct process
     const uint64_t pattern = DATA_PATTERN;
     for (int i = 0; i < 8; i++)
         memcpy(context->vector + 8 * i, &pattern, 8);
+}
 
+_Noreturn void block_measure(const struct request *request, const struct processor *processor, int memory) {
+    block_prepare(request);
+    if (clock_open())
+        _exit(3);
     long cache = sysconf(_SC_LEVEL1_DCACHE_SIZE);
     cached_pages = CACHED_SHARE * (cache > 0 ? cache : USUAL_CACHE) / 4096;
 

@@ -24,6 +24,11 @@ _Static_assert(offsetof(struct context, vector) == 176, "known to the templates"
 _Static_assert(offsetof(struct context, counter) == 240, "known to the emitter");
 _Static_assert(offsetof(struct context, begin) == 264, "known to the emitter");
 _Static_assert(offsetof(struct context, end) == 304, "known to the emitter");
+_Static_assert(offsetof(struct context, left) == 344, "known to the templates");
+_Static_assert(offsetof(struct context, left_flags) == 472, "known to the templates");
+_Static_assert(offsetof(struct context, left_mxcsr) == 480, "known to the templates");
+_Static_assert(offsetof(struct context, opmask) == 488, "known to the templates");
+_Static_assert(offsetof(struct context, vectors) == 552, "known to the templates");
 
 #define EACH8(f) f(0) f(1) f(2) f(3) f(4) f(5) f(6) f(7)
 #define EACH16(f) EACH8(f) f(8) f(9) f(10) f(11) f(12) f(13) f(14) f(15)
@@ -33,7 +38,14 @@ _Static_assert(offsetof(struct context, end) == 304, "known to the emitter");
 #define YMM(n) " vmovups 176(%r15), %ymm" #n "\n"
 #define ZMM(n) " vmovups 176(%r15), %zmm" #n "\n"
 #define MASK(n) " kmovq 168(%r15), %k" #n "\n"
-#define TEMPLATE(name, text) name ## _begin ":\n" text name ## _end ":\n"
+#define SET_XMM(n) " movups 552+64*" #n "(%r15), %xmm" #n "\n"
+#define SET_YMM(n) " vmovups 552+64*" #n "(%r15), %ymm" #n "\n"
+#define SET_ZMM(n) " vmovups 552+64*" #n "(%r15), %zmm" #n "\n"
+#define SET_MASK(n) " kmovq 488+8*" #n "(%r15), %k" #n "\n"
+#define GET_XMM(n) " movups %xmm" #n ", 552+64*" #n "(%r15)\n"
+#define GET_YMM(n) " vmovups %ymm" #n ", 552+64*" #n "(%r15)\n"
+#define GET_ZMM(n) " vmovups %zmm" #n ", 552+64*" #n "(%r15)\n"
+#define GET_MASK(n) " kmovq %k" #n ", 488+8*" #n "(%r15)\n"
 #define PART(name, text) "part_" #name ":\n" text "part_" #name "_end:\n"
 
 asm(".text\n"
@@ -62,6 +74,22 @@ asm(".text\n"
         " fninit\n ldmxcsr 140(%r15)\n")
     PART(old_segments,
         " mov 152(%r15), %rax\n wrfsbase %rax\n mov 160(%r15), %rax\n wrgsbase %rax\n")
+    PART(set_xmm, EACH16(SET_XMM))
+    PART(set_ymm, EACH16(SET_YMM))
+    PART(set_zmm, EACH32(SET_ZMM) EACH8(SET_MASK))
+    PART(get_xmm, EACH16(GET_XMM))
+    PART(get_ymm, EACH16(GET_YMM))
+    PART(get_zmm, EACH32(GET_ZMM) EACH8(GET_MASK))
+    /* RAX is free once it is stored; only then may the flags be read. */
+    PART(get_registers,
+        " movabs %rax, " VALUE(0x0FFFFF0158) "\n"
+        " lahf\n seto %al\n movabs %rax, " VALUE(0x0FFFFF01D8) "\n"
+        " mov %r15, %rax\n movabs %rax, " VALUE(0x0FFFFF01D0) "\n"
+        " movabs $" VALUE(0x0FFFFF0000) ", %r15\n"
+        " mov %rcx, 352(%r15)\n mov %rdx, 360(%r15)\n mov %rbx, 368(%r15)\n mov %rsp, 376(%r15)\n"
+        " mov %rbp, 384(%r15)\n mov %rsi, 392(%r15)\n mov %rdi, 400(%r15)\n mov %r8, 408(%r15)\n"
+        " mov %r9, 416(%r15)\n mov %r10, 424(%r15)\n mov %r11, 432(%r15)\n mov %r12, 440(%r15)\n"
+        " mov %r13, 448(%r15)\n mov %r14, 456(%r15)\n stmxcsr 480(%r15)\n")
     PART(clean, " vzeroupper\n")
     PART(leave, " pop %r15\n pop %r14\n pop %r13\n pop %r12\n pop %rbp\n pop %rbx\n ret\n"));
 
@@ -77,6 +105,13 @@ DECLARE(registers);
 DECLARE(fence);
 DECLARE(restore);
 DECLARE(old_segments);
+DECLARE(set_xmm);
+DECLARE(set_ymm);
+DECLARE(set_zmm);
+DECLARE(get_xmm);
+DECLARE(get_ymm);
+DECLARE(get_zmm);
+DECLARE(get_registers);
 DECLARE(clean);
 DECLARE(leave);
 
@@ -151,15 +186,19 @@ static timed enter(void) {
     return function;
 }
 
-static void leave(void) {
-    ADD(fence);
-    read_end();
+static void restore(void) {
     ADD(restore);
     if (cpu->fsgsbase)
         ADD(old_segments);
     if (cpu->avx)
         ADD(clean);
     ADD(leave);
+}
+
+static void leave(void) {
+    ADD(fence);
+    read_end();
+    restore();
 }
 
 void processor_find(struct processor *found) {
@@ -226,6 +265,37 @@ timed code_loop(int copies) {
         add("\x0f\x85", 2), number32((uint32_t)(top - (here + 4)));
     }
     leave();
+    return function;
+}
+
+/* Every vector register begins with numbers of its own; none is timed. */
+timed code_once(const uint8_t *code, int length) {
+    int wide = block->vector_bits >= 512 && cpu->avx512, middle_wide = block->vector_bits >= 256 && cpu->avx;
+    align(0);
+    timed function = (timed)here;
+    ADD(save);
+    if (cpu->avx)
+        ADD(clear);
+    if (wide)
+        ADD(set_zmm);
+    else if (middle_wide)
+        ADD(set_ymm);
+    else
+        ADD(set_xmm);
+    if (cpu->fsgsbase)
+        ADD(segments);
+    ADD(settle);
+    ADD(registers);
+    align(block->offset);
+    add(code, length);
+    ADD(get_registers);
+    if (wide)
+        ADD(get_zmm);
+    else if (middle_wide)
+        ADD(get_ymm);
+    else
+        ADD(get_xmm);
+    restore();
     return function;
 }
 

@@ -1,7 +1,7 @@
-/* Measures one basic block per child process; docs/measuring.md has the method.
+/* Measures one basic block per child process, or compares what two leave behind; docs/measuring.md has the method.
  *
- * main.c reads requests and judges numbers, block.c is a child's life, code.c writes the timed functions,
- * clock.c knows counters and the time-stamp counter, sandbox.c confines a child. */
+ * main.c reads requests and judges numbers, block.c is a child's life, check.c that of one which compares, code.c
+ * writes the functions that are run, clock.c knows counters and the time-stamp counter, sandbox.c confines a child. */
 #ifndef CYCLELENS_HARNESS_H
 #define CYCLELENS_HARNESS_H
 
@@ -29,10 +29,16 @@ struct context {
     uint32_t counter[5];      /* 240: hardware counter numbers for rdpmc */
     uint32_t unused;          /* 260 */
     uint64_t begin[5], end[5]; /* 264, 304 */
+    uint64_t left[16];        /* 344: registers behind the code that is compared */
+    uint64_t left_flags;      /* 472: of LAHF in the second byte, overflow in the first */
+    uint64_t left_mxcsr;      /* 480 */
+    uint64_t opmask[8];       /* 488: before and behind it */
+    uint8_t vectors[32][64];  /* 552 */
 };
 
-enum mode { UNROLL, LOOP };
-enum clock_source { COUNTERS, TIME_STAMPS };
+enum mode { UNROLL, LOOP, CHECK };
+enum clock_source { COUNTERS, TIME_STAMPS, NO_CLOCK };
+enum data { WORDS = 'w', SINGLES = 's', DOUBLES = 'd' };
 
 struct word {
     uint64_t address, value;
@@ -54,6 +60,14 @@ struct request {
     int word_count;
     uint8_t code[LARGEST_BLOCK];
     int length;
+    /* To be compared: */
+    uint8_t other[LARGEST_BLOCK];
+    int other_length;
+    int inputs;
+    uint64_t seed;  /* of memory, vector registers, and the others that are named here ... */
+    uint64_t random_registers;
+    enum data data; /* ... in all of which there are numbers of this kind */
+    int compared_bits; /* of vector registers */
 };
 
 struct options {
@@ -71,8 +85,12 @@ struct result {
     volatile uint64_t address;
     volatile int pages, late_pages, samples, attempts;
     double cycles[MOST_SAMPLES], events[MOST_EVENTS][MOST_SAMPLES];
+    /* Of codes that are compared, what differed in any input: */
+    volatile uint64_t registers, vectors, opmasks, flags, memory;
+    volatile int compared, rounded;
 };
 
+/* Of codes that are compared, the second is being MEASURED. */
 enum stage { STARTED, TRIED, MEASURING, DONE };
 enum reason {
     FINE,
@@ -111,6 +129,7 @@ void code_begin(const struct request *request, const struct processor *processor
 timed code_straight(int copies);
 timed code_second_half(int copies); /* of the straight code written last */
 timed code_loop(int copies);
+timed code_once(const uint8_t *code, int length); /* and what it leaves in registers */
 timed code_sled(void);
 int code_overflow(void);
 
@@ -120,9 +139,16 @@ void sandbox_handlers(void);
 void sandbox_close(int memory);
 void sandbox_reset(const struct request *request);
 void sandbox_measuring(int yes);
+uint64_t sandbox_number(uint64_t where);            /* that a comparison begins with, by address or register */
+int sandbox_pages(uint64_t sums[MOST_PAGES]);       /* a sum of what each page holds, in the order of their use */
+uint64_t sandbox_sum_at_start(int page);
 _Noreturn void sandbox_exit(int code);
 
 /* block.c */
+void block_prepare(const struct request *request);
 _Noreturn void block_measure(const struct request *request, const struct processor *processor, int memory);
+
+/* check.c */
+_Noreturn void check(const struct request *request, const struct processor *processor, int memory);
 
 #endif

@@ -108,7 +108,7 @@ static const char *parse(char *line, struct request *request) {
         struct word registers[16];
         int count;
         if (!strcmp(each, "mode"))
-            request->mode = !strcmp(value, "loop") ? LOOP : UNROLL;
+            request->mode = !strcmp(value, "loop") ? LOOP : !strcmp(value, "check") ? CHECK : UNROLL;
         else if (!strcmp(each, "cached"))
             request->cached = atoi(value);
         else if (!strcmp(each, "copies"))
@@ -127,6 +127,16 @@ static const char *parse(char *line, struct request *request) {
             request->instructions = atoi(value);
         else if (!strcmp(each, "vectors"))
             request->vector_bits = atoi(value);
+        else if (!strcmp(each, "inputs"))
+            request->inputs = atoi(value);
+        else if (!strcmp(each, "seed"))
+            request->seed = strtoull(value, NULL, 0);
+        else if (!strcmp(each, "random"))
+            request->random_registers = strtoull(value, NULL, 16);
+        else if (!strcmp(each, "data"))
+            request->data = *value;
+        else if (!strcmp(each, "compared"))
+            request->compared_bits = atoi(value);
         else if (!strcmp(each, "registers")) {
             if ((count = read_words(value, registers, 16)) < 0)
                 return "unreadable registers";
@@ -138,6 +148,9 @@ static const char *parse(char *line, struct request *request) {
         } else if (!strcmp(each, "code")) {
             if ((request->length = hexadecimal(value, request->code, LARGEST_BLOCK)) < 1)
                 return "unreadable code";
+        } else if (!strcmp(each, "other")) {
+            if ((request->other_length = hexadecimal(value, request->other, LARGEST_BLOCK)) < 1)
+                return "unreadable code";
         } else
             return "unknown key";
     }
@@ -145,7 +158,27 @@ static const char *parse(char *line, struct request *request) {
         return "no code";
     if ((long)request->copies * request->length > LARGEST_BLOCK)
         return "too long";
+    if (request->mode == CHECK && (request->other_length < 1 || request->inputs < 1))
+        return "nothing to compare";
     return NULL;
+}
+
+/* What two codes left behind. Which of them failed, if one did, says the stage. */
+static void report_check(const struct result *found, int status, int late) {
+    if (late || (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM))
+        printf("status=time-limit");
+    else if (WIFSIGNALED(status))
+        printf("status=killed");
+    else if (found->reason > FINE && found->reason <= NOT_MAPPED)
+        printf("status=%s", reasons[found->reason]);
+    else if (status || found->stage != DONE)
+        printf("status=failed");
+    else
+        printf("status=ok");
+    printf(" second=%d compared=%d rounded=%d registers=%lx vectors=%lx opmasks=%lx flags=%lx memory=%lx\n",
+           found->stage == MEASURING, found->compared, found->rounded, found->registers, found->vectors,
+           found->opmasks, found->flags, found->memory);
+    fflush(stdout);
 }
 
 /* The block runs, but time or attempts ended before there were samples. */
@@ -185,8 +218,11 @@ static int run(const struct request *request, const struct processor *processor,
     memset(result, 0, sizeof *result);
     int memory = sandbox_memory();
     pid_t child = memory < 0 ? -1 : fork();
-    if (child == 0)
+    if (child == 0) {
+        if (request->mode == CHECK)
+            check(request, processor, memory);
         block_measure(request, processor, memory);
+    }
     if (child < 0)
         return 0;
     int handle = syscall(SYS_pidfd_open, child, 0);
@@ -243,6 +279,10 @@ static void answer(const struct request *request, const struct processor *proces
             return;
         }
         memcpy(&found, result, sizeof found);
+        if (request->mode == CHECK) {
+            report_check(&found, status, late);
+            return;
+        }
         if (try == 1 || !is_busy(&found, status, late)) {
             report(&found, status, late);
             return;
@@ -254,6 +294,11 @@ static void answer(const struct request *request, const struct processor *proces
 }
 
 static int try_clock(void) {
+    if (options.source == NO_CLOCK) {
+        printf("source=none imul=0\n");
+        fflush(stdout);
+        return 0;
+    }
     const char *problem = clock_open();
     if (!problem)
         choose_processor();
@@ -272,7 +317,7 @@ static int try_clock(void) {
 }
 
 static int usage(void) {
-    fprintf(stderr, "usage: harness [--time-stamps] [--event HEX]... [--cycle-event HEX] [--shared-pages] [--samples N]"
+    fprintf(stderr, "usage: harness [--time-stamps | --no-clock] [--event HEX]... [--cycle-event HEX] [--shared-pages] [--samples N]"
                     " [--milliseconds N] [--cpu N] < requests\n");
     return 2;
 }
@@ -282,6 +327,10 @@ static int read_options(int count, char **words) {
         const char *value = i + 1 < count ? words[i + 1] : "";
         if (!strcmp(words[i], "--time-stamps")) {
             options.source = TIME_STAMPS;
+            continue;
+        }
+        if (!strcmp(words[i], "--no-clock")) {
+            options.source = NO_CLOCK;
             continue;
         }
         if (!strcmp(words[i], "--shared-pages")) {

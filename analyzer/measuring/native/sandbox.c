@@ -53,10 +53,29 @@ asm(".text\nsandbox_return:\n mov $15, %eax\n syscall\n.globl sandbox_returned\n
 extern void sandbox_return(void);
 extern const char sandbox_mapped[], sandbox_left[], sandbox_returned[];
 
+/* A number of the kind that is compared; the finaliser of MurmurHash3 makes it of seed and place. */
+uint64_t sandbox_number(uint64_t where) {
+    uint64_t word = where + block->seed * 0x9e3779b97f4a7c15;
+    word = (word ^ word >> 33) * 0xff51afd7ed558ccd;
+    word = (word ^ word >> 33) * 0xc4ceb9fe1a85ec53;
+    word ^= word >> 33;
+    if (block->data == WORDS)
+        return word;
+    /* Small whole numbers, of which sums and products are exact in any order. */
+    float singles[2] = {(float)(int)((word >> 16 & 15) - 8), (float)(int)((word >> 32 & 15) - 8)};
+    double number = (double)((long)(word & 255) - 128);
+    memcpy(&word, block->data == SINGLES ? (void *)singles : (void *)&number, 8);
+    return word;
+}
+
+static uint64_t word_at_start(uint64_t address) {
+    return block->mode == CHECK ? sandbox_number(address) : DATA_PATTERN;
+}
+
 static int fill(uint64_t page) {
     uint64_t *words = (uint64_t *)page;
     for (unsigned i = 0; i < PAGE / 8; i++)
-        words[i] = DATA_PATTERN;
+        words[i] = word_at_start(page + 8 * i);
     for (int i = 0; i < block->word_count; i++)
         if ((block->words[i].address & ~(PAGE - 1)) == page)
             memcpy((void *)block->words[i].address, &block->words[i].value, 8);
@@ -119,6 +138,28 @@ void sandbox_reset(const struct request *request) {
     int last = options.private_pages ? page_count : page_count < 1 ? page_count : 1;
     for (int i = last - 1; i >= 0; i--)
         fill(page_address[i]);
+}
+
+static uint64_t with_word(uint64_t sum, uint64_t word) {
+    sum = (sum ^ word) * 0xff51afd7ed558ccd;
+    return sum ^ sum >> 32;
+}
+
+int sandbox_pages(uint64_t sums[MOST_PAGES]) {
+    for (int page = 0; page < page_count; page++) {
+        const uint64_t *words = (const uint64_t *)page_address[page];
+        sums[page] = 0;
+        for (unsigned i = 0; i < PAGE / 8; i++)
+            sums[page] = with_word(sums[page], words[i]);
+    }
+    return page_count;
+}
+
+uint64_t sandbox_sum_at_start(int page) {
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < PAGE / 8; i++)
+        sum = with_word(sum, word_at_start(page_address[page] + 8 * i));
+    return sum;
 }
 
 struct kernel_action {

@@ -1,0 +1,377 @@
+"""Whether two versions of a loop leave the same behind: both are run on the same random registers and memory.
+
+Compared are memory and the registers that may be looked at behind the loop. Numbers of floating-point code
+are small and whole, so that sums are exact in any order; where something is rounded after all, other results
+say nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from random import Random
+
+from cyclelens.analyzer.assembly.decoder import decode
+from cyclelens.analyzer.assembly.dialect import style
+from cyclelens.analyzer.assembly.frontend import assemble
+from cyclelens.analyzer.assembly.register_use import effects, used_registers
+from cyclelens.analyzer.assembly.stretches import Source
+from cyclelens.analyzer.assembly.surroundings import words_around
+from cyclelens.analyzer.measuring.harness import Harness
+from cyclelens.analyzer.measuring.loops import measurable
+from cyclelens.analyzer.measuring.refusals import refusal
+from cyclelens.analyzer.measuring.region import vector_bits
+from cyclelens.analyzer.measuring.requests import PATTERN, REGISTERS, Difference, Inputs, Pair
+from cyclelens.analyzer.model.instruction import Instruction, OperandKind
+from cyclelens.analyzer.model.result import AnalysisOptions, RegionAnalysis
+
+INPUTS = 10_000
+_EACH = 50
+"""Inputs with the same pointers and number of iterations; a process for them."""
+_MOST_ROUNDS = 12
+"""Of the rewritten loop."""
+_OVERLAPPING = 4
+"""Of so many starts one has pointers that lie close together."""
+_NEAR = 128
+"""Bytes within which these lie."""
+_SYMBOLS, _SYMBOL_BYTES = 0x30000000, 0x10000
+"""Where the data lie that the text has names for, and how far apart."""
+_PAGES = 0x200000
+_STACK = "RSP"
+_KEPT = frozenset(["RBX", "RBP", "RSP", "R12", "R13", "R14", "R15"])
+_RETURNED = frozenset(["RAX", "RDX", "XMM0", "XMM1"])
+"""What the caller of a function may look at besides what the function keeps (System V ABI)."""
+_FLAGS = frozenset("CPAZSO")
+_MARKER = re.compile(r"\b(cyclelens|llvm-mca|osaca)-(begin|end)\b", re.IGNORECASE)
+_DATA = (
+    re.compile(r"([A-Za-z_.$@][\w.$@]*)((?:[+-]\w+)*)\(%rip\)"),
+    re.compile(
+        r"(?<=\[)(?:rip\s*\+|rel)\s*([A-Za-z_.$@][\w.$@]*)((?:\s*[+-]\s*\w+)*)\s*(?=\])", re.IGNORECASE
+    ),
+)
+"""Names of data in addresses that are relative to the instruction, and what is added to them."""
+_COMPUTING = re.compile(r"(?!v?mov|v?broadcast)\w*(?P<kind>[sp])(?P<data>[sd])(?:2\w+)?")
+_JUMP = re.compile(r"\s*(?:[\w.$@]+\s*:\s*)?(?:j\w+|call\w?|ret\w?|loop\w*|syscall|ud2|hlt)\b", re.IGNORECASE)
+_ALTERNATIVES = ((8, True), (64, True), (8, False), (64, False))
+"""What pointers are multiples of, and whether registers without an address are random: the first that the
+code bears."""
+_FOREIGN = re.compile(r"f(?!xsave|xrstor)|emms")
+
+
+@dataclass(frozen=True, slots=True)
+class Equality:
+    """What comparing came to."""
+
+    inputs: int = 0
+    """With which results were compared."""
+    problem: str = ""
+    """Why nothing was compared."""
+    differs: tuple[str, ...] = ()
+    """What is another one: ``memory``, registers by their names."""
+    left: tuple[str, ...] = ()
+    """Registers for values within an iteration in which something else stays. Nobody is known to look."""
+    overlapping: tuple[str, ...] = ()
+    """What is another one only where pointers lie close together."""
+    rounded: int = 0
+    """Inputs with which numbers are rounded and results differ: they say nothing."""
+
+    @property
+    def sound(self) -> bool:
+        """Results were compared and are the same, where data do not overlap."""
+        return not self.problem and not self.differs
+
+    def __str__(self) -> str:
+        if self.problem:
+            return f"not checked: {self.problem}"
+        inputs = f"{self.inputs:,} random inputs"
+        if self.differs:
+            return f"results differ on random inputs: {', '.join(self.differs)}"
+        text = f"checked: the same results on {inputs}"
+        if self.rounded:
+            text += f" (with {self.rounded:,} others they differ, but are rounded)"
+        if self.left:
+            text += f", apart from what stays in {', '.join(self.left)}"
+        if self.overlapping:
+            text += f"; other results where its data overlap: {', '.join(self.overlapping)}"
+        return text
+
+
+class _Refused(Exception):
+    """The message says why these codes are not compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Version:
+    code: bytes
+    instructions: Sequence[Instruction]
+
+
+def compare(
+    harness: Harness,
+    old: str,
+    new: str,
+    options: AnalysisOptions,
+    region: RegionAnalysis,
+    times: int,
+    inputs: int = INPUTS,
+) -> Equality:
+    """A text beside one with a region rewritten, of which one iteration does ``times`` of the old one. Raises
+    ``CannotMeasure``."""
+    try:
+        before, after = _stretches(old, new, region)
+        symbols: dict[str, int] = {}
+        one = _assembled(old, before, options, symbols)
+        other = _assembled(new, after, options, symbols)
+        return _compared(harness, one, other, _Use(old, before, options, one, region), times, inputs)
+    except _Refused as error:
+        return Equality(problem=str(error))
+
+
+def _stretches(old: str, new: str, region: RegionAnalysis) -> tuple[range, range]:
+    """The lines of the region and of all that differs, in both texts."""
+    one, other = old.split("\n"), new.split("\n")
+    place = region.region
+    most = min(len(one), len(other))
+    # What stands behind the region belongs to it only if it differs.
+    head = next((line for line in range(min(most, place.first_line)) if one[line] != other[line]), None)
+    head = min(most, place.first_line) if head is None else head
+    tail = next((line for line in range(most - head) if one[-1 - line] != other[-1 - line]), most - head)
+    last = max(len(one) - tail, place.last_line + 1)
+    return range(head, last), range(head, last + len(other) - len(one))
+
+
+def _assembled(text: str, stretch: range, options: AnalysisOptions, symbols: dict[str, int]) -> _Version:
+    """The code of some lines. Raises _Refused."""
+
+    def place(match: re.Match[str]) -> str:
+        start = _SYMBOLS + _SYMBOL_BYTES * symbols.setdefault(match[1], len(symbols))
+        try:
+            number = start + sum(int(part, 0) for part in re.findall(r"[+-]\w+", re.sub(r"\s", "", match[2])))
+        except ValueError:
+            raise _Refused(f"the address '{match[0]}' is not understood") from None
+        return f"{number:#x}"
+
+    lines = _MARKER.sub("marker", text).split("\n")
+    for number in stretch:
+        for pattern in _DATA:
+            lines[number] = pattern.sub(place, lines[number])
+    code = _code(lines, stretch, options)
+    instructions = decode(code)
+    reason = refusal(instructions)
+    if reason:
+        raise _Refused(reason)
+    start = 0
+    for each in instructions:
+        start += each.length
+        if any(operand.base in ("RIP", "EIP") for operand in each.operands):
+            raise _Refused(f"'{each.text}': the address of its data is not understood")
+        if _FOREIGN.match(each.mnemonic) or any((o.register or "").startswith("MM") for o in each.operands):
+            raise _Refused(f"'{each.text}': registers of x87 and MMX are not compared")
+        if each.branch_displacement is not None and not 0 <= start + each.branch_displacement <= len(code):
+            raise _Refused(f"'{each.text}' leaves the code")
+        if each.mnemonic == "ret":
+            raise _Refused("the code returns")
+    return _Version(code, instructions)
+
+
+def _code(lines: Sequence[str], stretch: range, options: AnalysisOptions) -> bytes:
+    sign = ";" if style(Source("\n".join(lines))) in ("nasm", "masm") else "#"
+    marked = [*lines[: stretch.start], f"{sign} cyclelens-begin check", *lines[stretch.start : stretch.stop]]
+    marked += [f"{sign} cyclelens-end", *lines[stretch.stop :]]
+    found = assemble(
+        "\n".join(marked),
+        syntax=options.syntax,
+        regions="markers",
+        allow_external_programs=options.allow_external_programs,
+        assembler=options.assembler,
+        origin=options.origin,
+    )
+    if not found.regions or any(each.incomplete for each in found.regions):
+        raise _Refused("the code around the loop cannot be assembled by itself")
+    return b"".join(each.code for each in found.regions)
+
+
+class _Use:
+    """Who looks at registers behind the code, as far as it is known."""
+
+    def __init__(
+        self, text: str, stretch: range, options: AnalysisOptions, code: _Version, region: RegionAnalysis
+    ):
+        self.bits = vector_bits(code.code)
+        self._lines = tuple(text.split("\n"))
+        self._stretch = stretch
+        self.read, self.dead = self._behind(options)
+        self.body = decode(region.region.code)
+        carried, known = set[str](), set[str]()
+        for each in self.body:
+            found = effects(each.code, self.bits)
+            carried |= found.read - known
+            known |= found.overwritten
+        self.touched = {name for each in code.instructions for name in self._names(each)}
+        self.carried = carried if region.region.ends_in_jump_to_start else self.touched
+
+    def _names(self, instruction: Instruction) -> frozenset[str]:
+        found = effects(instruction.code, self.bits)
+        return found.read | found.written
+
+    def _behind(self, options: AnalysisOptions) -> tuple[set[str], set[str]]:
+        """What the code behind reads, and what it overwrites first: up to the first jump."""
+        lines = _MARKER.sub("marker", "\n".join(self._lines)).split("\n")
+        start = self._stretch.stop
+        end = next((line for line in range(start, len(lines)) if _JUMP.match(lines[line])), None)
+        read, dead = set[str](), set[str]()
+        if end is None:
+            return read, dead
+        try:
+            code = _code(lines, range(start, end), options) if lines[start:end] != [] else b""
+        except _Refused:
+            return read, dead
+        for each in decode(code):
+            found = effects(each.code, self.bits)
+            read |= found.read - dead
+            dead |= found.overwritten - read
+        if re.match(r"\s*(?:[\w.$@]+\s*:\s*)?ret\w?\b", lines[end], re.IGNORECASE):
+            kept = _KEPT | _RETURNED | read
+            every = {*REGISTERS, *_FLAGS, *(f"XMM{n}" for n in range(32)), *(f"K{n}" for n in range(8))}
+            dead |= every - kept
+        return read, dead
+
+    def judged(self, registers: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Of registers that differ those that matter, and those that nobody is known to look at."""
+        differs, left = [], []
+        around = words_around(self._lines, self._stretch.start, self._stretch.stop - 1)
+        for name in sorted(registers):
+            if name == "flags":
+                if self.read & _FLAGS:
+                    differs.append(name)
+            elif name in self.dead:
+                continue
+            elif name in self.read or name in self.carried or name in _KEPT:
+                differs.append(self._shown(name))
+            elif name in self.touched:
+                left.append(self._shown(name))
+            elif _is_named(name, around):
+                differs.append(self._shown(name))
+        return tuple(differs), tuple(left)
+
+    def _shown(self, name: str) -> str:
+        return name.lower().replace("xmm", {128: "xmm", 256: "ymm", 512: "zmm"}[self.bits])
+
+
+def _is_named(name: str, words: Iterable[str]) -> bool:
+    """Whether one of the words is a register, in any width, by its canonical name."""
+    if name.startswith("XMM"):
+        return any(f"{letter}mm{name[3:]}" in words for letter in "xyz")
+    if name.startswith("K"):
+        return name.lower() in words
+    short = name[1:].lower() if not name[1:].isdecimal() else name.lower()
+    parts = [f"r{short}", f"e{short}", short, *(f"{name.lower()}{part}" for part in "dwb")]
+    parts += [f"{short[0]}l", f"{short[0]}h", f"{short}l"]
+    return any(part in words for part in parts)
+
+
+def _compared(
+    harness: Harness, one: _Version, other: _Version, use: _Use, times: int, inputs: int
+) -> Equality:
+    both = [*one.instructions, *other.instructions]
+    if any(each.repeat for each in both):
+        raise _Refused("it repeats an instruction as often as a register says")
+    random = Random(1)
+    pair = Pair(
+        one=one.code,
+        other=other.code,
+        registers={},
+        random=(),
+        data=_kind(use.body),
+        vector_bits=vector_bits(one.code + other.code),
+        compared_bits=use.bits,
+        inputs=_EACH,
+    )
+    alternatives = list(_ALTERNATIVES)
+    apart, together = Difference(), Difference()
+    for start in range(max(inputs // _EACH, 1)):
+        close = start % _OVERLAPPING == _OVERLAPPING - 1
+        rounds = times * random.randint(1, _MOST_ROUNDS)
+        while True:
+            prepared = _start(pair, both, use, alternatives[0], close, rounds, random)
+            found = harness.compare(replace(prepared, seed=1 + start * _EACH))
+            if not found.problem or found.second or len(alternatives) == 1 or start:
+                break
+            del alternatives[0]
+        if found.problem and found.second:
+            return Equality(differs=(f"only the rewritten code fails ({found.problem})",))
+        if found.problem:
+            raise _Refused(found.problem)
+        if close:
+            together = _added(together, found)
+        else:
+            apart = _added(apart, found)
+    if apart.compared < apart.rounded:
+        raise _Refused("its results are rounded, and depend on the order of operations")
+    differs, left = use.judged(apart.registers)
+    if apart.memory:
+        differs = ("memory", *differs)
+    overlapping, _ = use.judged(together.registers - apart.registers)
+    if together.memory and not apart.memory:
+        overlapping = ("memory", *overlapping)
+    return Equality(apart.compared + together.compared, "", differs, left, overlapping, apart.rounded)
+
+
+def _added(one: Difference, other: Difference) -> Difference:
+    return replace(
+        one,
+        compared=one.compared + other.compared,
+        rounded=one.rounded + other.rounded,
+        registers=one.registers | other.registers,
+        memory=one.memory or other.memory,
+    )
+
+
+def _kind(body: Sequence[Instruction]) -> str:
+    """Of the numbers that the code computes with: floats, doubles, or any."""
+    found = [match["data"] for each in body if (match := _COMPUTING.fullmatch(each.mnemonic))]
+    return max(found, key=found.count) if found else "w"
+
+
+def _start(
+    pair: Pair,
+    both: Sequence[Instruction],
+    use: _Use,
+    alternative: tuple[int, bool],
+    close: bool,
+    rounds: int,
+    random: Random,
+) -> Pair:
+    """Registers with which the first code ends after so many rounds. Raises _Refused."""
+    multiple, freely = alternative
+    addressing = set(_addressing(both))
+    registers = {}
+    for number, name in enumerate(REGISTERS):
+        page = PATTERN + number * _PAGES
+        registers[name] = page + multiple * random.randrange(_PAGES // 8 // multiple)
+        if close and name != _STACK:
+            registers[name] = PATTERN + multiple * random.randrange(_NEAR // multiple)
+    loop = b"".join(each.code for each in use.body)
+    known = set[str]()
+    if use.body and use.body[-1].branch_displacement is not None:
+        found = measurable(loop, Inputs(registers=registers))
+        if isinstance(found, str) or not found.closed:
+            raise _Refused("how often it is repeated depends on its data")
+        counter = REGISTERS[found.counter.register]
+        known = {counter, *used_registers(use.body[-2].code)}
+        registers[counter] = found.counter.base + found.counter.factor * rounds
+    free = [name for name in REGISTERS if name not in addressing | known | {_STACK}] if freely else []
+    return replace(pair, registers=registers, random=free)
+
+
+def _addressing(instructions: Iterable[Instruction]) -> Iterator[str]:
+    """The registers that stand in addresses."""
+    for each in instructions:
+        for operand in each.operands:
+            if operand.kind is OperandKind.MEMORY:
+                for name in (operand.base, operand.index):
+                    if name:
+                        yield name if name in REGISTERS else next(iter(used_registers(each.code)), name)
+        if each.mnemonic in ("push", "pop"):
+            yield _STACK
