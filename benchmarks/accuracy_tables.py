@@ -1,9 +1,9 @@
-"""Makes the tables of docs/accuracy.md again: ``python benchmarks/accuracy_tables.py FOLDER``.
+"""Makes the tables of docs/accuracy.md and zen5.md again: ``python benchmarks/accuracy_tables.py FOLDER``.
 
 FOLDER holds ``reference/throughput-dev.csv``, ``reference/kernels.csv``, ``reference/alignment.csv``,
 ``measured/bhive-dev.csv``, ``measured/redwood-cove-dev.csv``, ``measured/redwood-cove-cases.csv`` and the
 files ``measured/zen5-*.csv``. They are not part of the project. It takes some minutes; ``--limit`` takes
-fewer blocks of each file, ``--only`` makes some of the tables, and ``--output`` writes another file.
+fewer blocks of each file, ``--only`` makes some of the tables, and ``--output`` writes to another folder.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import ModelOptions
 
-DOCUMENT = Path(__file__).parents[1] / "docs" / "accuracy.md"
+DOCUMENTS = Path(__file__).parents[1] / "docs"
+TABLES_ELSEWHERE = {"zen5_errors": "zen5.md"}
+"""Where a table stands that is not in ``accuracy.md``."""
 
 MODELS = {
     "the published model (default)": ModelOptions(),
@@ -133,15 +135,16 @@ ZEN_5_RULES: dict[str, dict[str, object]] = {
     "units by the tables alone (M9)": {"units_by_mnemonic": False},
     "no wasted slots (M14, M15)": {"wasted": None},
     "three loads per cycle (M16)": {"loads_per_cycle": 3, "memory_ops_per_cycle": 3},
+    "four accesses per cycle beside a vector load (M16)": {"mixed_memory_ops_per_cycle": 4},
     "one store per cycle (M16)": {"stores_per_cycle": 1, "stores_committed_per_cycle": 1},
-    "no memory renaming (M18)": {"renames_memory": False},
     "no load learnt (M18)": {"learnt_loads": 0, "unlearnt_loads": 1},
     "failed forwarding as forwarding (M19)": {"failed_forwarding": 0, "failed_vector_forwarding": 0},
     "additions in three cycles always (M20)": {"fast_fp_adds": False},
     "one mask operation more per cycle (M20)": {"mask_operations_per_cycle": 3},
 }
-"""Changes of ``MacroOpRules``; two more rows change the core."""
+"""Changes of ``MacroOpRules``; some more rows change the core."""
 ZEN_5_CORES: dict[str, Microarchitecture] = {
+    "no memory renaming (M18)": replace(ZEN_5, policies=replace(ZEN_5.policies, memory_renaming="")),
     "dispatch of six": replace(ZEN_5, issue_width=6),
     "the model of Zen 4": ZEN_4,
 }
@@ -315,6 +318,25 @@ def predicted(builder: BlockBuilder, sample: Sample, core: Microarchitecture | N
     return builder.simulate(sample, core)[1].cycles_per_iteration / builder.copies(sample)
 
 
+def zen_5_errors(general: Sequence[Sample], vectors: Sequence[Sample]) -> str:
+    """Error on all figures, and what the rules of the measuring harness change."""
+    rows = []
+    for title, samples, options in (
+        ("general code", general, ZEN_5_OPTIONS),
+        ("the same, `--harness one-page` (M22)", general, replace(ZEN_5_OPTIONS, harness="one-page")),
+        ("vectorised and hand-written code", vectors, ZEN_5_OPTIONS),
+    ):
+        builder = BlockBuilder(options)
+        cells = []
+        for mode in ZEN_5_MODES:
+            pairs = [(predicted(builder, each), each.cycles) for each in samples if each.mode == mode]
+            shares = (percent(mean_error(pairs)), percent(share_within(pairs, 0.05)))
+            cells.append(f"{len(pairs)}: {shares[0]} / {shares[1]}")
+        rows.append((title, *cells))
+    names = ("straight-line code", "copies in a loop (op cache)", "loop")
+    return table(("figures: error %, within 5 %", *names), rows)
+
+
 def zen_5_widths(vectors: Sequence[Sample]) -> str:
     """Error on vector code by the widest vectors in it."""
     builder = BlockBuilder(ZEN_5_OPTIONS)
@@ -379,13 +401,21 @@ def fill(text: str, tables: dict[str, str]) -> str:
     return text
 
 
+def by_document(tables: dict[str, str]) -> dict[str, dict[str, str]]:
+    """The tables of each document."""
+    found: dict[str, dict[str, str]] = {}
+    for name, content in tables.items():
+        found.setdefault(TABLES_ELSEWHERE.get(name, "accuracy.md"), {})[name] = content
+    return found
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--jobs", type=int, default=default_jobs())
     parser.add_argument("--limit", type=int)
     parser.add_argument("--only", metavar="TABLE", nargs="+", help="make these alone: zen5_rules ...")
-    parser.add_argument("--output", type=Path, default=DOCUMENT)
+    parser.add_argument("--output", type=Path, default=DOCUMENTS)
     arguments = parser.parse_args()
     reference = arguments.folder / "reference"
     kernels = {name: code for name, (code, _) in read_kernels(reference / "kernels.csv").items()}
@@ -411,6 +441,7 @@ def main() -> None:
     few = step * ZEN_5_SHARE
     makers: dict[str, Callable[[], str]] = {
         "zen5_rules": lambda: zen_5_rules(general[::few], vectors[::few]),
+        "zen5_errors": lambda: zen_5_errors(general[::step], vectors[::step]),
         "zen5_widths": lambda: zen_5_widths(vectors[::step]),
         "zen5_sets": lambda: zen_5_sets(measured_there),
         "redwood_cove": lambda: redwood_cove(redwood[::step]),
@@ -421,7 +452,9 @@ def main() -> None:
         "ablations": lambda: ablations(bhive, Study(blocks.samples[::ABLATED_SHARE], arguments.jobs)),
     }
     tables = {name: make() for name, make in makers.items() if name in (arguments.only or makers)}
-    arguments.output.write_text(fill(DOCUMENT.read_text("utf-8"), tables), "utf-8")
+    for document, content in by_document(tables).items():
+        text = (DOCUMENTS / document).read_text("utf-8")
+        (arguments.output / document).write_text(fill(text, content), "utf-8")
 
 
 if __name__ == "__main__":

@@ -35,6 +35,12 @@ def test_a_table_replaces_what_stood_in_its_place(script):
         script.fill(DOCUMENT, {"other": ""})
 
 
+def test_every_document_has_a_place_for_its_tables(script):
+    for document, tables in script.by_document(dict.fromkeys(script.TABLES_ELSEWHERE, "| new |")).items():
+        text = (ROOT / "docs" / document).read_text(encoding="utf-8")
+        assert script.fill(text, tables).count("| new |") == len(tables)
+
+
 def test_tables_come_from_predictions(script):
     sample = script.Sample("4801d8", "SKL", "unroll", 1.0, reference=1.25)
     study = script.Study([sample], jobs=1)
