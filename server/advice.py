@@ -12,7 +12,7 @@ _UNIT = " cycles/iter"
 _SEPARATOR = " · "
 
 
-def label_with_advice(label: str, advice: Advice) -> str:
+def label_with_advice(label: str, advice: Advice, budget: int = LINE_BUDGET) -> str:
     """The advice in the place of all that stands behind the figure; without the unit if there is no room for
     both. Unchanged if there is no room at all."""
     figure = label.partition(_SEPARATOR)[0]
@@ -20,12 +20,18 @@ def label_with_advice(label: str, advice: Advice) -> str:
     for head in (figure.partition(" (")[0], short):
         for words in advice.sentences():
             text = f"{head}{_SEPARATOR}{words}"
-            if len(text) <= LINE_BUDGET:
+            if len(text) <= budget:
                 return text
     return label
 
 
-def told(advice: Advice) -> str:
-    """All of it, one rewrite a line."""
+def told(advice: Advice, compiled: bool = False) -> str:
+    """All of it, one rewrite a line. ``compiled``: of a source, it is about what that became."""
     lines = [f"{fix.after:.2f}: {fix.proposal.title}" for fix in advice.fixes]
-    return "\n".join(["Rewrites that make it faster (code actions; results are not checked):", *lines])
+    heading = (
+        "What would make its machine code faster, and the source perhaps, if written so (results are not "
+        "checked):"
+        if compiled
+        else "Rewrites that make it faster (code actions; results are not checked):"
+    )
+    return "\n".join([heading, *lines])

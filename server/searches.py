@@ -51,8 +51,7 @@ class Searches:
     def begin(self, snapshot: Snapshot) -> None:
         """Search in a text that was analysed; one that is searched already is left alone."""
         known = self._known.get(snapshot.uri)
-        # Rewrites are of assembly texts.
-        if snapshot.language or (known is not None and known.revision == snapshot.revision):
+        if known is not None and known.revision == snapshot.revision:
             return
         self._known[snapshot.uri] = _Known(snapshot.revision, known.regions if known else {})
         options = self._options(snapshot)
@@ -77,7 +76,9 @@ class Searches:
         return searched.advice if searched is not None and searched.advice.fixes else None
 
     def fixes(self, snapshot: Snapshot, region: ShownRegion) -> tuple[Fix, ...]:
-        """Rewrites of this very text."""
+        """Rewrites of this very text; none of a source, whose machine code the advice is about."""
+        if snapshot.language:
+            return ()
         known, advice = self._known.get(snapshot.uri), self.advice(snapshot, region)
         if not known or not advice or known.revision != snapshot.revision:
             return ()

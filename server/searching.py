@@ -7,7 +7,11 @@ from dataclasses import replace
 
 from cyclelens.analyzer.api import Analyzer
 from cyclelens.analyzer.assembly.surroundings import words_around
+from cyclelens.analyzer.compiled import CompiledAnalyzer
+from cyclelens.analyzer.compiling.background import Objects
+from cyclelens.analyzer.compiling.projects import language
 from cyclelens.analyzer.facts.store import FactsStore
+from cyclelens.analyzer.fixes.compiled_loops import as_text, rebuilt
 from cyclelens.analyzer.fixes.search import Advice, search
 from cyclelens.analyzer.model.result import Analysis, RegionAnalysis
 from cyclelens.server.results import Found, Job, Searched
@@ -24,19 +28,49 @@ class Searcher:
 
     def __init__(self, store: FactsStore) -> None:
         self._analyzer = Analyzer(store)
+        self._compiled = CompiledAnalyzer(store, Objects(), cached_predictions=MOST_REGIONS)
         self._known: dict[Key, tuple[tuple[object, ...], int, Searched]] = {}
         """By document and region: what the result depends on, the region's first line, and the result."""
 
     def run(self, job: Job, cancel: Callable[[], bool]) -> Iterator[Found | None]:
         """What is found, better from one to the next; None says that the search goes on."""
         options = replace(job.options, prices=True, quick=False)
-        analysis = self._analyzer.analyze(job.text, options, cancel)
+        source = bool(language(job.options.origin.path))
+        analyzer = self._compiled if source else self._analyzer
+        analysis = analyzer.analyze(job.text, options, cancel)
         yield None
         regions = [region for region in analysis.regions if region.predictions][:MOST_REGIONS]
         names = {(job.uri, region.region.name) for region in regions}
         self._known = {key: known for key, known in self._known.items() if key[0] != job.uri or key in names}
         for region in regions:
-            yield from self._search(job, analysis, region, cancel)
+            if source:
+                yield from self._search_compiled(job, region, cancel)
+            else:
+                yield from self._search(job, analysis, region, cancel)
+
+    def _search_compiled(
+        self, job: Job, region: RegionAnalysis, cancel: Callable[[], bool]
+    ) -> Iterator[Found | None]:
+        """What would help the loop's machine code. Nothing of it is an edit of the source."""
+        name, key = region.region.name, (job.uri, region.region.name)
+        cycles = region.predictions[0].cycles_per_iteration
+        state = region.predictions, as_text(region)
+        known = self._known.get(key)
+        if known is not None and known[0] == state:
+            yield Found({name: known[2]})
+            return
+        found = Searched(cycles, Advice(name, cycles), _costs(region))
+        yield Found({name: found})
+        loop = rebuilt(self._analyzer, region, job.options, cancel)
+        if loop is not None:
+            text, options, alone = loop
+            for advice in search(self._analyzer, text, options, "intel", alone, cancel):
+                if advice is None:
+                    yield None
+                    continue
+                found = replace(found, advice=replace(advice, region=name))
+                yield Found({name: found})
+        self._known[key] = state, 0, found
 
     def _search(
         self, job: Job, analysis: Analysis, region: RegionAnalysis, cancel: Callable[[], bool]

@@ -116,12 +116,14 @@ def register(server: CyclelensServer) -> None:
         label, tooltip = hint.label, hint.tooltip
         if hint.kind == region_hint.KIND:
             label = change_shown(server, snapshot, region, label)
-            if server.settings["advice"] and (advice := server.searches.advice(snapshot, region)):
-                label = label if region.result.unmarked else label_with_advice(label, advice)
-                tooltip = f"{tooltip}\n\n{told(advice)}"
+            stale = len(STALE_SUFFIX) if region.stale else 0
             if snapshot.language:
-                label = short_label(label, others, len(STALE_SUFFIX) if region.stale else 0)
+                label = short_label(label, others, stale)
                 tooltip = "\n\n".join([tooltip, *map(_also, others)])
+            if server.settings["advice"] and (advice := server.searches.advice(snapshot, region)):
+                budget = SOURCE_BUDGET - stale if snapshot.language else LINE_BUDGET
+                label = label if region.result.unmarked else label_with_advice(label, advice, budget)
+                tooltip = f"{tooltip}\n\n{told(advice, bool(snapshot.language))}"
         if region.stale and hint.line == region.result.first_line:
             # Once for each region is enough to see; every tooltip says it.
             label = stale_label(label)

@@ -314,7 +314,7 @@ def test_loops_of_an_own_file_have_figures_and_are_listed_and_marked(code: Workb
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")
 def test_c_with_intrinsics_has_figures_at_its_lines(code: Workbench) -> None:
     code.open("dot.c")
-    wait("the figure", lambda: "4.00 cycles/iter · SKL · latency-bound" in code.line(5))
+    wait("the figure", lambda: "4.00 cycles/iter" in code.line(5))
     assert "chain +4" in code.line(7)
     wait("lenses", lambda: code.lenses() and code.lenses()[0].startswith("Timeline"))
     wait("the status item", lambda: code.status() == "4.00 cycles/iter · SKL")
@@ -341,7 +341,7 @@ def test_c_with_intrinsics_has_figures_at_its_lines(code: Workbench) -> None:
 def test_rust_has_figures_at_its_lines_when_it_is_saved(code: Workbench) -> None:
 
     def figure_at(line: int) -> str:
-        found = re.search(r"[\d.]+ cycles/iter · SKL · latency-bound", code.line(line))
+        found = re.search(r"[\d.]+(?= cycles/iter)", code.line(line))
         return found[0] if found else ""
 
     code.open("lib.rs")

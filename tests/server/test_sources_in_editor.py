@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator
@@ -203,6 +204,38 @@ async def test_a_hover_on_an_intrinsic_says_what_it_costs(
     assert row.endswith("| p01 | 4 | 0.50 |")
     # Outside of the loop, too.
     assert "sqrt" in await editor.hover(SUM + 2, editor.text.split("\n")[SUM + 2].index("_mm_sqrt_ps") + 2)
+
+
+@needs("gcc")
+@pytest.mark.asyncio
+async def test_advice_is_about_the_machine_code_and_edits_nothing(editor: Editor, project: Path) -> None:
+    source = project / "src" / "dot.c"
+    source.write_text(DOT.replace("_mm_cvtss_f32(s)", "_mm_cvtss_f32(_mm_hadd_ps(s, s))"))
+    commands = project / "build" / "compile_commands.json"
+    commands.write_text(commands.read_text().replace("gcc -O2", "gcc -O2 -msse3"))
+    await start(editor, source)
+    label = await labels_with(editor, LOOP, " accumulators: ")
+    assert label.startswith("4.00 ")
+    assert len(label) <= 42
+    assert await editor.actions(LOOP) == []
+
+
+@needs("gcc")
+@needs("git")
+@pytest.mark.asyncio
+async def test_the_history_has_what_the_committed_source_took(editor: Editor, project: Path) -> None:
+    for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "dot"]):
+        subprocess.run(
+            ["git", "-c", "user.name=x", "-c", "user.email=x@localhost", *command], cwd=project, check=True
+        )
+    source = project / "src" / "dot.c"
+    await start(editor, source, timeoutMs=60_000)
+    await labels_with(editor, LOOP, "cycles/iter")
+    text = editor.text.split("\n")[SUM]
+    editor.replace_line(SUM, text.replace("_mm_add_ps(s, ", "_mm_add_ps(_mm_add_ps(s, s), "))
+    await labels_with(editor, LOOP, "8.00")
+    told = await editor.run("cyclelens.history", "dot.loop-1")
+    assert [row[:2] for row in told["rows"]] == [["HEAD", 4.0], ["opened", 4.0], ["now", 8.0]]
 
 
 @needs("gcc")
