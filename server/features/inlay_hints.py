@@ -26,7 +26,7 @@ from lsprotocol import types
 from pygls.capabilities import get_capability
 
 STALE_SUFFIX = " (stale)"
-SOURCE_BUDGET = 42
+SOURCE_BUDGET = 40
 """Characters of a hint in a source: VS Code cuts what is longer."""
 _SEPARATOR = " · "
 

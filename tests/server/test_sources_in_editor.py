@@ -174,7 +174,7 @@ async def test_loops_that_were_made_of_one_share_its_line(editor: Editor, projec
     await start(editor, source, timeoutMs=60_000)
     label = await labels_with(editor, 3, "(also 2.00)")
     assert label.startswith("8.00 cycles/iter (also 2.00) · SKL")
-    assert len(label) <= 42
+    assert len(label) <= 40
     titles = [lens.command.title for lens in await editor.lenses() if lens.command]
     assert titles.count("Timeline") == 1
     assert titles[-1].endswith(": 2.00")
@@ -216,7 +216,7 @@ async def test_advice_is_about_the_machine_code_and_edits_nothing(editor: Editor
     await start(editor, source)
     label = await labels_with(editor, LOOP, " accumulators: ")
     assert label.startswith("4.00 ")
-    assert len(label) <= 42
+    assert len(label) <= 40
     assert await editor.actions(LOOP) == []
 
 
