@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from editor import Editor, make_client
+from editor import TIMEOUT, Editor, make_client
+from kernels import KERNELS
 from lsprotocol import types
 from processes import Process, descendants, eventually, zombies
 from pygls.exceptions import JsonRpcInternalError
@@ -177,6 +178,51 @@ async def test_what_a_figure_is_compared_with_survives_the_death_of_a_worker(rea
     assert label.startswith("3.00 -> 1.00")
     await real.run("cyclelens.unpinBaseline")
     assert (await real.labels())[0] == label, "that of the last save is the same one"
+
+
+@pytest_asyncio.fixture
+async def advised() -> AsyncIterator[Watched]:
+    async for editor in _editor(REAL, advice=True):
+        yield editor
+
+
+async def searcher(editor: Watched) -> Process:
+    """The process that looks for rewrites: the one with less right to the processor."""
+
+    def found() -> list[Process]:
+        return [one for one in editor.workers() if one.niceness > 0]
+
+    assert await eventually(lambda: bool(found()))
+    return found()[0]
+
+
+@pytest.mark.asyncio
+async def test_the_death_of_the_search_loses_nothing(advised: Watched) -> None:
+    text = KERNELS["dot product of two chained FMAs"].text
+    line = text.split("\n").index("# cyclelens-begin loop")
+
+    async def label() -> str:
+        return (await advised.labels())[line]
+
+    async def advice() -> str:
+        async with asyncio.timeout(TIMEOUT):
+            while "four: 2.00" not in (shown := await label()):
+                await asyncio.sleep(0.05)
+        return shown
+
+    await advised.start()
+    await advised.open(text)
+    figure = await label()
+    assert figure.startswith("8.00 cycles/iter")
+    await advised.killed(await searcher(advised))  # while it searches
+    assert (await label()).startswith("8.00 cycles/iter"), "figures are another process's"
+    shown = await advice()
+    await advised.killed(await searcher(advised))  # while it waits
+    assert await label() == shown, "what was found stays"
+    advised.type(line + 2, 0, " ")
+    await advised.analysed()
+    assert "four: 2.00" in await advice(), "and is found again"
+    assert advised.told == []
 
 
 @pytest.mark.asyncio

@@ -34,6 +34,14 @@ class Process:
         """The child that holds Keystone."""
         return "keystone_backend" in self.command
 
+    @property
+    def niceness(self) -> int:
+        """0 for an equal right to the processor; less of it is more."""
+        try:
+            return os.getpriority(os.PRIO_PROCESS, self.pid) - os.getpriority(os.PRIO_PROCESS, 0)
+        except ProcessLookupError:
+            return 0
+
     def kill(self) -> None:
         """End it with no chance to say anything; it may be gone already."""
         with contextlib.suppress(ProcessLookupError):
