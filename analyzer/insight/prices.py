@@ -12,6 +12,7 @@ from cyclelens.analyzer.insight.hazards import (
     length_changing_prefix,
     microcode,
     register_merge,
+    serialization,
     unlamination,
 )
 from cyclelens.analyzer.insight.whatif import ChangeError, Experiment
@@ -39,6 +40,7 @@ _WITHOUT: Mapping[str, Callable[[InstructionTemplate], InstructionTemplate]] = {
     jcc_erratum.CODE: lambda template: replace(template, jcc_erratum=False),
     unlamination.CODE: _laminated,
     register_merge.CODE: lambda template: replace(template, merge_uops=()),
+    serialization.CODE: lambda template: replace(template, serializing=False),
     microcode.CODE: lambda template: replace(
         template, mite_uops=template.mite_uops + template.ms_uops, ms_uops=0
     ),

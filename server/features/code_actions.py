@@ -173,11 +173,8 @@ def _previewed(snapshot: Snapshot, converter: Converter, fix: Fix, result: str) 
     ]
     document = types.OptionalVersionedTextDocumentIdentifier(uri=snapshot.uri, version=snapshot.version)
     label = f"{fix.region}: {change(Pace(fix.before), Pace(fix.after))}"
-    said = (
-        f"{fix.proposal.title}. {result[:1].upper()}{result[1:]}."
-        if result
-        else f"{fix.proposal.title}. Not checked."
-    )
+    checked = f"{result[:1].upper()}{result[1:]}" if result else "That results are equal is not checked"
+    said = f"{fix.proposal.title}. {checked}."
     return types.WorkspaceEdit(
         document_changes=[types.TextDocumentEdit(text_document=document, edits=edits)],
         change_annotations={_ANNOTATION: types.ChangeAnnotation(label, True, said)},

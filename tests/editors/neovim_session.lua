@@ -156,6 +156,30 @@ local function run()
   seen.source = vim.api.nvim_get_current_line()
   seen.timeline = content("Timeline of immediate")
 
+  -- A window that follows the text.
+  local kernel = vim.api.nvim_get_current_buf()
+  vim.cmd("CyclelensFollow")
+  seen.stayed = vim.api.nvim_get_current_buf() == kernel
+  local function live()
+    local number = vim.fn.bufnr("cyclelens://live")
+    return number == -1 and "" or table.concat(vim.api.nvim_buf_get_lines(number, 0, -1, false), "\n")
+  end
+  wait("the window that follows", function()
+    return live():find("dec", 1, true)
+  end)
+  seen.followed = live()
+  vim.api.nvim_buf_set_lines(kernel, 3, 3, false, { "    imul %rbx, %rbx" })
+  vim.api.nvim_exec_autocmds("TextChanged", { buffer = kernel })
+  wait("the new text", function()
+    return live():find("imul", 1, true)
+  end)
+  vim.api.nvim_buf_set_lines(kernel, 3, 4, false, {})
+  vim.api.nvim_exec_autocmds("TextChanged", { buffer = kernel })
+  wait("the old text", function()
+    return not live():find("imul", 1, true)
+  end)
+  vim.api.nvim_win_close(window("live"), true)
+
   -- A lens, as if it was clicked.
   wait("lenses", function()
     return #vim.lsp.codelens.get(0) >= 3

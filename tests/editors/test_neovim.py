@@ -112,6 +112,11 @@ def test_the_commands_open_windows(seen: dict[str, Any]) -> None:
     assert "ROB" in seen["timeline"]
 
 
+def test_a_window_follows_the_text(seen: dict[str, Any]) -> None:
+    assert seen["stayed"], "the cursor stays in the text"
+    assert "cycles/iter" in seen["followed"]
+
+
 def test_the_timeline_tells_what_the_uop_at_the_cursor_waited_for(seen: dict[str, Any]) -> None:
     lines = seen["waits"].splitlines()
     iteration = re.fullmatch(r"iteration (\d+): dec %r14", lines[0])

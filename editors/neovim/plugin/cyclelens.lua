@@ -10,6 +10,7 @@ end
 
 local here = {
   Timeline = "timeline",
+  Instructions = "instructions",
   Compare = "compare",
   Alignment = "alignment",
   CompareHead = "compareHead",
@@ -19,6 +20,7 @@ local here = {
 }
 local descriptions = {
   Timeline = "The first iterations of the region, cycle by cycle",
+  Instructions = "What each instruction of the region costs, and why",
   Compare = "The region on every microarchitecture",
   Alignment = "The region at every offset within a 64-byte line",
   CompareHead = "The region against the committed version of the file",
@@ -45,6 +47,17 @@ end, {
     return vim.tbl_filter(function(name)
       return vim.startswith(name, start)
     end, cyclelens().regions())
+  end,
+})
+vim.api.nvim_create_user_command("CyclelensFollow", function(command)
+  cyclelens().follow(command.args)
+end, {
+  desc = "A window about the region at the cursor that follows the text",
+  nargs = "?",
+  complete = function(start)
+    return vim.tbl_filter(function(name)
+      return vim.startswith(name, start)
+    end, cyclelens().followed)
   end,
 })
 vim.api.nvim_create_user_command("CyclelensCancel", function()

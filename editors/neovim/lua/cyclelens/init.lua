@@ -7,6 +7,7 @@ local NAME = "cyclelens"
 --- nothing if it was cancelled.
 M.commands = {
   timeline = "cyclelens.timeline",
+  instructions = "cyclelens.instructions",
   compare = "cyclelens.compare",
   alignment = "cyclelens.alignment",
   compareRegions = "cyclelens.compareRegions",
@@ -38,9 +39,13 @@ end
 ---@param method string
 ---@param params table
 ---@param done fun(result: any)
-local function request(buffer, method, params, done)
+---@param quiet? boolean nobody has asked for it: say nothing if it fails
+local function request(buffer, method, params, done, quiet)
   local client = M.client(buffer)
   if not client then
+    if quiet then
+      return
+    end
     warn("no server is attached to this buffer; :checkhealth cyclelens says why")
     return
   end
@@ -48,7 +53,7 @@ local function request(buffer, method, params, done)
   local function handler(err, result)
     running[id or 0] = nil
     if err then
-      if err.code ~= REQUEST_CANCELLED then
+      if err.code ~= REQUEST_CANCELLED and not quiet then
         warn(err.message or tostring(err))
       end
     elseif result ~= nil and result ~= vim.NIL then
@@ -122,6 +127,19 @@ function M.run(buffer, command, region, ...)
       require("cyclelens.timeline").show(buffer, answer, M.show)
     end
   end)
+end
+
+--- The commands whose answers a window can follow the text with.
+M.followed = { "instructions", "timeline", "compare", "alignment", "whatif" }
+
+--- Show in one window what a command says of the region at the cursor, and keep it up to date.
+---@param name string of `followed`; empty: instructions
+function M.follow(name)
+  name = name ~= "" and name or "instructions"
+  if not vim.tbl_contains(M.followed, name) then
+    return warn(("'%s' cannot be followed: %s"):format(name, table.concat(M.followed, ", ")))
+  end
+  require("cyclelens.follow").start(M.commands[name], request, M.show)
 end
 
 --- Run a command on the region at the cursor.
