@@ -36,6 +36,7 @@ _VECTORS = ("XMM", "YMM", "ZMM")
 _NOT_GENERAL = (*_VECTORS, "MM", "K", "ST", "BND", "CR", "DR", "TMM", "MXCSR")
 _TOO_LONG = 2
 """Cycles."""
+_BIT_TEST = re.compile(r"BT[CRS]? \(R64, R64\)")
 _ALL_ONES = re.compile(r"VPCMPEQ[BWDQ] \(([XY]MM), \1, \1\)")
 
 
@@ -105,7 +106,7 @@ def _repaired(
     if category == "COND_BR" and figures.get("ports") == "1*p6":
         figures["ports"] = _BRANCHES
     latencies = measurement.latencies
-    if name.startswith(("SHLX", "SHRX", "SARX")):
+    if name.startswith(("SHLX", "SHRX", "SARX")) or _BIT_TEST.fullmatch(name):
         latencies = [
             {key: "1" if key == "cycles" else value for key, value in each.items()} for each in latencies
         ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from cyclelens.analyzer.facts.coves import GOLDEN_COVE, REDWOOD_COVE, Measurement, derived
 from cyclelens.analyzer.model.facts import OperandFacts
 
@@ -85,6 +86,12 @@ def test_the_way_to_a_vector_is_shorter_than_the_way_back() -> None:
 def test_shifts_by_a_register_take_a_cycle() -> None:
     assert latency("SHLX (R64, R64, R64)", {"ports": "1*p06", "uops": "1"}) == "1"
     assert latency("IMUL (R64, R64)", {"ports": "1*p1", "uops": "1"}) == "3"
+
+
+@pytest.mark.parametrize("name", ["BT (R64, R64)", "BTC (R64, R64)", "BTR (R64, R64)", "BTS (R64, R64)"])
+def test_bit_tests_take_a_cycle(name) -> None:
+    """bt; adc in a chain: two cycles on Emerald Rapids."""
+    assert latency(name, {"ports": "1*p1", "uops": "1"}) == "1"
 
 
 def test_ports_that_do_not_add_up_are_the_other_cores() -> None:
