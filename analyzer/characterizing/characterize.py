@@ -79,7 +79,7 @@ class Characterizer:
             latencies=latencies,
             front_end=self._front_ends.of(found),
             same_register=same,
-            idiom=idiom(latencies, run, same),
+            idiom=idiom(found, latencies, run, same),
         )
         if run.uops is None:
             return replace(row, ports_problem="uops are not counted on this machine")

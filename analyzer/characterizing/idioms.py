@@ -44,15 +44,16 @@ def with_one_register(machine: Machine, variant: Variant) -> Run | None:
     return Run(run.cycles / _COPIES, None if run.uops is None else run.uops / _COPIES, units)
 
 
-def idiom(latencies: Mapping[Pair, Measured], run: Run, same: Run | None) -> Idiom | None:
+def idiom(variant: Variant, latencies: Mapping[Pair, Measured], run: Run, same: Run | None) -> Idiom | None:
     """What latencies tell, beside instances with registers of their own (``run``) and with one (``same``).
 
     Where uops are not counted, instances that are faster with one register are not executed: their units
     would not let them.
     """
+    registers = {each.index for each in variant.registers}
     known = {pair: found.cycles for pair, found in latencies.items() if found.cycles is not None}
     if any(
-        cycles == 0 and part == REGISTER and source != target
+        cycles == 0 and part == REGISTER and source != target and {source, target} <= registers
         for (source, target, part), cycles in known.items()
     ):
         return Idiom.ELIMINATED

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from cyclelens.analyzer.characterizing.instances import Variant, breakers, family
+from cyclelens.analyzer.characterizing.instances import IMMEDIATE, UNCHANGED, Variant, breakers, family
 from cyclelens.analyzer.characterizing.links import BASE, CONTENTS, FLAGS, INDEXED, REGISTER, Links, Place
-from cyclelens.analyzer.characterizing.machines import Machine
+from cyclelens.analyzer.characterizing.machines import ALL_THE_SAME, Machine, Start
 from cyclelens.analyzer.model.facts import OperandFacts
 
 COPIES = 4
@@ -23,6 +23,8 @@ _EXACT = 0.25
 """Cycles by which a chain may be off and still show a whole number."""
 _REMOVED = 0.75
 """A chain of fewer cycles is one of moves that are removed, at least most of them."""
+
+_COUNT = "CL"
 
 Pair = tuple[int, int, str]
 """Operand numbers of source and destination, and what of the source: a register or flags (``""``),
@@ -88,7 +90,11 @@ class Latencies:
         self, variant: Variant, chosen: dict[int, str], source: Place, target: Place, own: Measured | None
     ) -> Measured:
         chains = self._chains(variant, chosen, source, target)
-        found = [(cycles, chain) for chain in chains if (cycles := self._cycles(chain)) is not None]
+        found = [
+            (cycles, chain)
+            for chain in chains
+            if (cycles := self._cycles(chain, _start(variant))) is not None
+        ]
         if not found:
             return Measured(None, "no instruction is known that closes the chain")
         cycles, chain = min(found, key=lambda each: each[0])
@@ -114,15 +120,16 @@ class Latencies:
         code = None if same is None else variant.encode(same)
         if code is None:
             return None
-        cycles = self._cycles(_Chain((code,) * COPIES, breakers(variant, frozenset(together), same)))
+        chain = _Chain((code,) * COPIES, breakers(variant, frozenset(together), same))
+        cycles = self._cycles(chain, _start(variant))
         if cycles is None or (abs(cycles - round(cycles)) > _EXACT and cycles > _REMOVED):
             return None
         return Measured(0 if cycles < _REMOVED else round(cycles))
 
-    def _cycles(self, chain: _Chain) -> float | None:
+    def _cycles(self, chain: _Chain, start: Start) -> float | None:
         # What breaks other dependences may cost more than they do.
         runs = [
-            self._machine.run(b"".join(link + extra for link in chain.links))
+            self._machine.run(b"".join(link + extra for link in chain.links), start)
             for extra in {b"", chain.breaking}
         ]
         known = [run.cycles for run in runs if not isinstance(run, str)]
@@ -187,6 +194,13 @@ class Latencies:
             for displacement in self._displacements(variant, source, target)
         ]
         return [] if None in codes else [code for code in codes if code is not None]
+
+
+def _start(variant: Variant) -> Start:
+    """A shift by zero leaves the flags alone, which is another case: where CL counts, it begins above."""
+    if any(each.registers == (_COUNT,) for each in variant.registers):
+        return Start(tuple((name, IMMEDIATE) for name in sorted({UNCHANGED, family(_COUNT)})))
+    return ALL_THE_SAME
 
 
 def _there_and_back(

@@ -171,6 +171,8 @@ class RememberedMachine:
         known = self._known.get(key)
         if known is None:
             known = self._known[key] = ask()
+            if known == BUSY:  # another run may find it quiet
+                return known
             answer = known if isinstance(known, str) else [known.cycles, known.uops, known.units, known.slots]
             self._stream.write(json.dumps([code, answer, *values]) + "\n")
             self._stream.flush()

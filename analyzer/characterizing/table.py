@@ -11,7 +11,9 @@ from cyclelens.analyzer.characterizing.idioms import Idiom
 from cyclelens.analyzer.characterizing.latency import SAME_REGISTER, Measured, Pair
 from cyclelens.analyzer.characterizing.links import BASE, CONTENTS, INDEXED, REGISTER
 from cyclelens.analyzer.characterizing.ports import UnitNames, seen
+from cyclelens.analyzer.facts.rules import CHARACTERIZED
 from cyclelens.analyzer.model.facts import OperandFacts
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 
 _ATTRIBUTES = {
     REGISTER: "cycles",
@@ -21,10 +23,9 @@ _ATTRIBUTES = {
     SAME_REGISTER: "cycles_same_reg",
 }
 _DIGITS = "0123456789ABCDEF"
-PROVENANCE = "measured by cyclelens characterize"
 
 
-def xml(rows: Iterable[Row], architecture: str) -> Iterator[str]:
+def xml(rows: Iterable[Row], model: Microarchitecture) -> Iterator[str]:
     """Lines of the file; a variant of which nothing is known has a comment that says why."""
     yield "<?xml version='1.0' encoding='utf-8'?>"
     yield "<root>"
@@ -45,8 +46,8 @@ def xml(rows: Iterable[Row], architecture: str) -> Iterator[str]:
         if row.problem:
             yield f"    <!-- {row.problem.replace('--', '- -')} -->"
         else:
-            yield f"    <architecture{_written({'name': architecture})}>"
-            yield from _measurement(row)
+            yield f"    <architecture{_written({'name': model.facts_name})}>"
+            yield from _measurement(row, model)
             yield "    </architecture>"
         yield "  </instruction>"
     yield "</root>"
@@ -56,6 +57,12 @@ def text(ports: Mapping[UnitNames, int]) -> str:
     """``1*p0156+2*p5`` or ``1*FP03``, as uops.info writes it."""
     parts = sorted((len(units), _named(units), count) for units, count in ports.items())
     return "+".join(f"{count}*{units}" for _, units, count in parts) or "0"
+
+
+def _in_tables(ports: Mapping[UnitNames, int], model: Microarchitecture) -> str:
+    """With the names that the tables of a core have for its units."""
+    parts = sorted((len(units), model.units.in_tables(units), count) for units, count in ports.items())
+    return "+".join(f"{count}*{units}" for _, units, count in parts)
 
 
 def _named(units: UnitNames) -> str:
@@ -94,20 +101,22 @@ def _operand(operand: OperandFacts) -> str:
     return f"<operand{_written(attributes)}>{escape(','.join(operand.registers))}</operand>"
 
 
-def _measurement(row: Row) -> Iterator[str]:
-    attributes = {"provenance": PROVENANCE}
+def _measurement(row: Row, model: Microarchitecture) -> Iterator[str]:
+    attributes = {"provenance": CHARACTERIZED}
     if row.cycles is not None:
         attributes["TP_loop"] = f"{row.cycles:.2f}"
     if row.most_cycles is not None and row.cycles is not None:
         attributes |= {"TP_loop_many_digits": f"{row.most_cycles:.2f}", "div_cycles": f"{row.cycles:.0f}"}
     eliminated = row.idiom is Idiom.ELIMINATED
-    if row.uops is not None:
+    # Of macro-ops' parts the tables say more than can be found: moves and stores are no uops of units.
+    counted = model.macro_ops is None
+    if row.uops is not None and counted:
         # As far as the renamer has room for it, which is another rule than the instruction's.
         attributes["uops"] = "0" if eliminated else f"{row.uops:.0f}"
     attributes |= _of_front_end(row.front_end)
-    if row.ports and not eliminated:
-        attributes["ports"] = text(row.ports)
-    attributes |= _with_one_register(row)
+    if row.ports and not eliminated and counted:
+        attributes["ports"] = _in_tables(row.ports, model)
+    attributes |= _with_one_register(row, model)
     yield f"      <measurement{_written(attributes)}>"
     by_operands: dict[tuple[int, int], dict[str, str]] = {}
     for (source, target, part), found in sorted(_special(row.latencies).items()):
@@ -154,7 +163,7 @@ def _special(latencies: Mapping[Pair, Measured]) -> dict[Pair, Measured]:
     return others | every | same
 
 
-def _with_one_register(row: Row) -> dict[str, str]:
+def _with_one_register(row: Row, model: Microarchitecture) -> dict[str, str]:
     """What is different if all registers are one. What is executed has its units beside it: without them it
     would have none."""
     same = row.same_register
@@ -169,8 +178,8 @@ def _with_one_register(row: Row) -> dict[str, str]:
         return {}
     count = round(same.uops)
     units = seen(same)
-    if count == 1 and units:
-        return {"uops_same_reg": "1", "ports_same_reg": text({units: 1})}
+    if count == 1 and units and model.macro_ops is None:
+        return {"uops_same_reg": "1", "ports_same_reg": _in_tables({units: 1}, model)}
     return {} if count else {"uops_same_reg": "0"}
 
 

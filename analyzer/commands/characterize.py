@@ -198,7 +198,7 @@ def _runs(output: Path) -> Path:
 def _write(output: Path, rows: list[Row], model: Microarchitecture) -> None:
     from cyclelens.analyzer.characterizing.table import xml
 
-    output.write_text("\n".join(xml(rows, model.facts_name)) + "\n", encoding="utf-8")
+    output.write_text("\n".join(xml(rows, model)) + "\n", encoding="utf-8")
     _runs(output).unlink()
 
 

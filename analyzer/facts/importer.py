@@ -165,7 +165,9 @@ class _Collector:
             if microarchitecture in measured:
                 continue  # the first measurement counts, as everywhere in the file
             figures = _attributes(measurement)
-            if zen.is_zen(microarchitecture):
+            if figures.get("provenance") == rules.CHARACTERIZED:
+                pass
+            elif zen.is_zen(microarchitecture):
                 figures = zen.completed(
                     figures,
                     microarchitecture=microarchitecture,

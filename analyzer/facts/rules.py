@@ -47,6 +47,8 @@ _TAKEN_BRANCHES_ON_TWO_PORTS = frozenset(
 """Either of the two units that execute branches takes a conditional one, taken or not; where a core has only
 one for those that are taken, its own file says so (D8)."""
 _FLAG_LETTERS = "CSPAZO"
+CHARACTERIZED = "measured by cyclelens characterize"
+"""The provenance of what this program has found: complete, as far as it goes."""
 _PORT_USE = re.compile(r"(\d+)\*p?([^\s+*]+)")
 _BRANCH_PORTS: tuple[PortUse, ...] = (("06", 1),)
 _TAKEN_BRANCH_PORTS: tuple[PortUse, ...] = (("6", 1),)

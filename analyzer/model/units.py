@@ -184,6 +184,11 @@ class Units:
             known = self._by_text[text] = self._read(text)
         return UnitUse(*known, uops)
 
+    def in_tables(self, names: Iterable[str]) -> str:
+        """The set of the units of these names as the instruction tables write it."""
+        letters = {name: letter for letter, name in self._letters.items()}
+        return self.prefix + "".join(sorted(letters[name] for name in names))
+
     def parse(self, text: str) -> UnitSet:
         """The set that a user writes: names with blanks or commas between them, or one label or text as in
         the reports (``p0156``, ``ALU01``). Raises ValueError."""

@@ -8,13 +8,16 @@ from cyclelens.analyzer.assembly.decoder import decode
 from cyclelens.analyzer.assembly.encoder import Decoration, Memory, encodings
 from cyclelens.analyzer.characterizing.characterize import Characterizer
 from cyclelens.analyzer.characterizing.comparison import Comparison, linear_program, table_ports
-from cyclelens.analyzer.characterizing.idioms import Idiom
-from cyclelens.analyzer.characterizing.instances import family
+from cyclelens.analyzer.characterizing.idioms import Idiom, idiom
+from cyclelens.analyzer.characterizing.instances import family, variant
+from cyclelens.analyzer.characterizing.latency import Latencies, Measured
 from cyclelens.analyzer.characterizing.machines import ALL_THE_SAME, RememberedMachine, Run, SimulatedMachine
 from cyclelens.analyzer.characterizing.table import xml
 from cyclelens.analyzer.characterizing.truth import SimulatedLatencies
 from cyclelens.analyzer.cli import main
+from cyclelens.analyzer.facts.matching import Matcher
 from cyclelens.analyzer.facts.store import open_store
+from cyclelens.analyzer.measuring.requests import BUSY
 from cyclelens.analyzer.microarchitectures import registry
 
 VARIANTS, MOST_UOPS = 60, 8
@@ -176,7 +179,7 @@ def test_the_throughput_of_what_waits_for_itself(store, name):
 
 @pytest.mark.parametrize("counted", [True, False])
 @pytest.mark.parametrize(
-    ("name", "idiom", "executed"),
+    ("name", "special", "executed"),
     [
         ("VPXOR (XMM, XMM, XMM)", Idiom.ZERO, 0),
         ("PCMPEQB (XMM, XMM)", Idiom.BREAKING, 1),
@@ -184,21 +187,21 @@ def test_the_throughput_of_what_waits_for_itself(store, name):
         ("PADDB (XMM, XMM)", None, 1),
     ],
 )
-def test_idioms_are_found(store, name, idiom, executed, counted):
+def test_idioms_are_found(store, name, special, executed, counted):
     """Where uops are not counted, by what units would not let independent instances do."""
     model = registry.get("SKL")
     machine = SimulatedMachine(model, store)
     row = Characterizer(machine if counted else Uncounted(machine), store, model).row(
         named(store, "SKL", name)
     )
-    assert row.idiom is idiom
-    written = "".join(xml([row], "SKL"))
-    assert ('uops_same_reg="0"' in written) == (idiom is Idiom.ZERO)
+    assert row.idiom is special
+    written = "".join(xml([row], registry.get("SKL")))
+    assert ('uops_same_reg="0"' in written) == (special is Idiom.ZERO)
     if counted:
         assert row.same_register.uops == pytest.approx(executed, abs=0.02)
         # A register that is moved to itself is not eliminated: it has a uop, and that has units.
         eliminated = 'uops_same_reg="1" ports_same_reg="1*p015"'
-        assert (eliminated in written) == (idiom is Idiom.ELIMINATED)
+        assert (eliminated in written) == (special is Idiom.ELIMINATED)
 
 
 def test_a_move_between_classes_has_an_upper_bound(store):
@@ -319,6 +322,29 @@ class Fixed:
         return Run(2.0)
 
 
+def test_what_a_busy_machine_could_not_say_is_asked_again(tmp_path):
+    asked = []
+
+    class Busy:
+        def run(self, code, start=ALL_THE_SAME):
+            asked.append(code)
+            return BUSY
+
+    for _ in range(2):
+        machine = RememberedMachine(Busy(), tmp_path / "table.xml.runs")
+        assert machine.run(b"\x90") == machine.run(b"\x90") == BUSY
+        machine.close()
+    assert asked == [b"\x90", b"\x90"]
+
+
+def test_an_instruction_that_reads_flags_in_no_time_is_no_move(store):
+    """Only between two registers: flags that a shift keeps were taken for one."""
+    found = variant(named(store, "SKL", "SHL (R64, CL)"), Matcher("SKL"), store)
+    flags, register, count = 3, 1, 2
+    assert idiom(found, {(flags, register, ""): Measured(0)}, Run(1.0), None) is None
+    assert idiom(found, {(count, register, ""): Measured(0)}, Run(1.0), None) is Idiom.ELIMINATED
+
+
 ALL_BUT_SIGNS = {"JB", "JNB", "JBE", "JNBE", "JL", "JNL", "JLE", "JNLE", "JZ", "JNZ"}
 
 
@@ -344,7 +370,7 @@ def test_what_the_front_end_takes_is_found(store, core, name, slots, indexed, co
     assert (found.complex_decoder, found.simple_decoders) == (complex_decoder, beside)
     if jumps is not None:
         assert found.fuses_with == jumps
-    written = "".join(xml([row], core))
+    written = "".join(xml([row], model))
     assert f'uops_retire_slots="{slots}"' in written
     assert f'complex_decoder="{int(complex_decoder)}"' in written
     assert ("JZ (Rel32);JZ (Rel8)" in written) == bool(found.fuses_with)
@@ -371,14 +397,26 @@ def test_stack_and_string_instructions_lead_their_pointers_back(store, name, uop
         assert {f"lea {pointer}, [r14]" for pointer in pointers} <= set(texts)
 
 
+def test_a_shift_by_cl_does_not_shift_by_zero(store):
+    """That would leave the flags alone: a Zen 4 takes 33 cycles to find out, where it expected a shift."""
+    machine = Watching(SimulatedMachine(registry.get("SKL"), store))
+    for name, counts in (("SHL (R64, CL)", True), ("SHL (R64, I8)", False)):
+        machine.starts.clear()
+        found = variant(named(store, "SKL", name), Matcher("SKL"), store)
+        assert Latencies(machine).of(found)
+        chains = [start for code, start in machine.starts if any(i.mnemonic == "shl" for i in decode(code))]
+        assert {dict(start.registers).get("RCX") for start in chains} == {3 if counts else None}
+
+
 class Watching:
     """A machine that remembers what it was asked."""
 
     def __init__(self, machine):
-        self._machine, self.asked = machine, []
+        self._machine, self.asked, self.starts = machine, [], []
 
     def run(self, code, start=ALL_THE_SAME):
         self.asked.append(code)
+        self.starts.append((code, start))
         return self._machine.run(code, start)
 
     def straight(self, code):

@@ -45,6 +45,16 @@ def test_what_is_stated_is_replaced_and_the_rest_stays(merged):
     assert after.operands == before.operands
 
 
+def test_what_was_found_on_an_amd_processor_is_not_completed_by_guesses(tmp_path):
+    """As published figures are, which tell macro-ops and the pipes of the floating-point unit alone."""
+    source, target = tmp_path / "mine.xml", tmp_path / "tables.sqlite"
+    source.write_text(XML.format(name="ZEN4").replace('uops="2" ports="2*p06" ', ""))
+    assert main(["data", "import", "--merge", "--output", str(target), str(source)]) == 0
+    before, after = imul(open_store(), "ZEN4"), imul(open_store(target), "ZEN4")
+    assert after.base == before.base
+    assert after.latencies[2, 1].cycles == 7
+
+
 def test_everything_else_stays_as_it_was(merged):
     original = open_store()
     assert merged.microarchitectures() == original.microarchitectures()
