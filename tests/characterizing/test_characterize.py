@@ -11,12 +11,19 @@ from cyclelens.analyzer.characterizing.comparison import Comparison, linear_prog
 from cyclelens.analyzer.characterizing.idioms import Idiom, idiom
 from cyclelens.analyzer.characterizing.instances import family, variant
 from cyclelens.analyzer.characterizing.latency import Latencies, Measured
-from cyclelens.analyzer.characterizing.machines import ALL_THE_SAME, RememberedMachine, Run, SimulatedMachine
+from cyclelens.analyzer.characterizing.machines import (
+    ALL_THE_SAME,
+    MeasuredMachine,
+    RememberedMachine,
+    Run,
+    SimulatedMachine,
+)
 from cyclelens.analyzer.characterizing.table import xml
 from cyclelens.analyzer.characterizing.truth import SimulatedLatencies
 from cyclelens.analyzer.cli import main
 from cyclelens.analyzer.facts.matching import Matcher
 from cyclelens.analyzer.facts.store import open_store
+from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness
 from cyclelens.analyzer.measuring.requests import BUSY
 from cyclelens.analyzer.microarchitectures import registry
 
@@ -142,6 +149,20 @@ def test_a_variant_that_faults_is_a_row_that_says_so(store):
     characterizer = Characterizer(Faulting(SimulatedMachine(model, store), "div"), store, model)
     rows = [characterizer.row(facts) for facts in wanted]
     assert [row.problem for row in rows] == ["", "the code raises an exception", ""]
+
+
+def test_code_that_hangs_or_faults_on_hardware_does_not_end_the_run():
+    """What comes next is measured as if nothing had been."""
+    try:
+        with Harness(pages="shared") as harness:
+            machine = MeasuredMachine(harness)
+            endless, undefined, add = (bytes.fromhex(code) for code in ("ebfe", "0f0b", "4801d8"))
+            assert machine.straight(endless) == "the code does not come to its end"
+            assert machine.run(undefined) == "the code raises an exception"
+            after = machine.run(add)
+            assert after == BUSY or isinstance(after, Run)
+    except CannotMeasure as error:
+        pytest.skip(f"nothing can be measured here: {error}")
 
 
 @pytest.mark.parametrize(
