@@ -48,6 +48,10 @@ export class Live implements vscode.Disposable, vscode.WebviewPanelSerializer {
       vscode.window.registerWebviewPanelSerializer(Live.type, this),
       vscode.window.onDidChangeTextEditorSelection(({ textEditor }) => void this.cursorMoved(textEditor)),
       vscode.window.onDidChangeActiveTextEditor((editor) => void (editor && this.cursorMoved(editor))),
+      // Sources are compiled when they are saved: the same version gets other figures.
+      vscode.workspace.onDidSaveTextDocument(({ uri }) => {
+        this.shownFor = uri.toString() === this.state?.uri ? "" : this.shownFor;
+      }),
     ];
   }
 
