@@ -13,6 +13,7 @@ from cyclelens.analyzer.compiling.projects import language
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.fixes.compiled_loops import as_text, rebuilt
 from cyclelens.analyzer.fixes.search import Advice, search
+from cyclelens.analyzer.insight.prices import sentence
 from cyclelens.analyzer.model.result import Analysis, RegionAnalysis
 from cyclelens.server.results import Found, Job, Searched
 
@@ -106,12 +107,13 @@ def _state(lines: tuple[str, ...], region: RegionAnalysis) -> tuple[object, ...]
 
 
 def _costs(region: RegionAnalysis) -> dict[tuple[str, int], float]:
-    """Of several findings of one kind on a line, the largest."""
+    """Of several findings of one kind on a line, the largest, but for messages that say a price of their own."""
     costs: dict[tuple[str, int], float] = {}
     for finding in region.findings:
         statement = region.region.lines[region.instruction_lines[finding.instruction]]
         own = finding.microarchitecture in ("", region.predictions[0].microarchitecture)
-        if finding.cost is not None and own:
+        is_said = bool(finding.cost) and not finding.message.endswith(sentence(finding.cost or 0.0))
+        if finding.cost is not None and own and not is_said:
             key = finding.code, statement.line - region.region.first_line
             costs[key] = max(finding.cost, costs.get(key, 0.0))
     return costs

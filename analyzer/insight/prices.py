@@ -66,6 +66,10 @@ def priced(experiment: Experiment, findings: Sequence[Finding]) -> tuple[Finding
             continue
         cost = max(base - outcome.cycles_per_iteration, 0.0)
         cost = 0.0 if cost < LEAST else cost
-        here = f"It costs {cost:.2f} cycles per iteration here."
-        result.append(replace(finding, cost=cost, message=f"{finding.message} {here}"))
+        result.append(replace(finding, cost=cost, message=f"{finding.message} {sentence(cost)}"))
     return tuple(result)
+
+
+def sentence(cost: float) -> str:
+    """What a message says of its finding's price."""
+    return f"It costs {cost:.2f} cycles per iteration here."

@@ -8,6 +8,7 @@ from dataclasses import replace
 from hashlib import sha256
 
 from cyclelens.analyzer.escaping import printable
+from cyclelens.analyzer.insight.prices import sentence
 from cyclelens.analyzer.model.source import Problem, Severity
 from cyclelens.server import documentation
 from cyclelens.server.convert import Converter
@@ -110,8 +111,7 @@ def diagnostics(
             if price is None:
                 problems.append(finding)
             elif price:
-                told = f"{finding.message} It costs {price:.2f} cycles per iteration here."
-                problems.append(replace(finding, message=told))
+                problems.append(replace(finding, message=f"{finding.message} {sentence(price)}"))
             else:
                 worthless.append(finding)
         if worthless:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -14,6 +15,7 @@ from lsprotocol import types
 from pytest_lsp import ClientServerConfig
 
 SERVER = [sys.executable, "-m", "cyclelens.analyzer.cli", "lsp"]
+ROOT = Path(__file__).parents[2]
 TEXT = KERNELS["dot product of two chained FMAs"].text
 MARKER = TEXT.split("\n").index("# cyclelens-begin loop")
 INDEXED = """\
@@ -112,6 +114,18 @@ async def test_findings_have_prices_and_worthless_ones_are_one_line(editor: Edit
     assert folded.message == "1 finding costs 0.00 cycles per iteration here: unlamination (line 4)."
     assert folded.range.start.line == 0 and folded.severity == types.DiagnosticSeverity.Hint
     assert "It costs 2.43 cycles per iteration here." in found["lcp-stall"].message
+
+
+@pytest.mark.asyncio
+async def test_a_finding_that_says_its_price_has_one(editor: Editor) -> None:
+    await editor.start()
+    await editor.open((ROOT / "examples" / "byte_scan.s").read_text())
+    await editor.until(lambda: "It costs 0.50" in str(editor.client.published[editor.uri].diagnostics))
+    messages = [item.message for item in editor.client.published[editor.uri].diagnostics]
+    (erratum,) = [
+        message for message in messages if "JCC erratum at 2 of 4" in message and "0, 32" in message
+    ]
+    assert "costs up to 0.50 cycles" in erratum and "It costs" not in erratum
 
 
 @pytest.mark.asyncio
