@@ -107,7 +107,7 @@ def _state(lines: tuple[str, ...], region: RegionAnalysis) -> tuple[object, ...]
 
 
 def _costs(region: RegionAnalysis) -> dict[tuple[str, int], float]:
-    """Of several findings of one kind on a line, the largest, but for messages that say a price of their own."""
+    """Of several findings of one kind on a line, the largest; none where the message says a price."""
     costs: dict[tuple[str, int], float] = {}
     for finding in region.findings:
         statement = region.region.lines[region.instruction_lines[finding.instruction]]
