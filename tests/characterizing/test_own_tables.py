@@ -24,11 +24,12 @@ def own(request, tmp_path_factory):
     """A core, and tables of one's own from its simulator."""
     folder = tmp_path_factory.mktemp("own")
     found, tables = folder / "found.xml", folder / "own.sqlite"
-    assert (
-        main(["characterize", "--machine", f"sim:{request.param}", "--forms", FORMS, "--output", str(found)])
-        == 0
-    )
-    assert main(["data", "--data", str(tables), "import", "--merge", str(found)]) == 0
+    machine = ["--machine", f"sim:{request.param}", "--forms", FORMS]
+    with pytest.MonkeyPatch.context() as environment:
+        # --data stays set in this process.
+        environment.setenv("CYCLELENS_DATA", "")
+        assert main(["characterize", *machine, "--output", str(found)]) == 0
+        assert main(["data", "--data", str(tables), "import", "--merge", str(found)]) == 0
     return request.param, tables
 
 
@@ -38,6 +39,7 @@ def test_tables_of_ones_own_predict_what_the_simulated_core_does(own, mode, monk
     core, tables = own
     predicted = []
     for words in ([], ["--data", str(tables)]):
+        monkeypatch.setenv("CYCLELENS_DATA", "")
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO("\n".join(BLOCKS.values()).encode())))
         capsys.readouterr()
         assert main(["predict", *words, "--arch", core, "--mode", mode]) == 0
