@@ -14,8 +14,8 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cyclelens.analyzer.assembly.counted_loop import loop_end, usual_copies
-from cyclelens.analyzer.assembly.decoder import decode
+from cyclelens.analyzer.decoding.counted_loop import loop_end, usual_copies
+from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.defects import described
 from cyclelens.analyzer.facts.store import FactsStore, TablesUnavailable, open_store
 from cyclelens.analyzer.microarchitectures import extensions, registry
@@ -58,8 +58,8 @@ from cyclelens.analyzer.workers import start_worker
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from cyclelens.analyzer.assembly.elf import ObjectFile
-    from cyclelens.analyzer.assembly.elf_format import Function
+    from cyclelens.analyzer.assembly.objects.elf import ObjectFile
+    from cyclelens.analyzer.assembly.objects.elf_format import Function
     from cyclelens.analyzer.insight.whatif import Experiment
     from cyclelens.analyzer.profiles.profile import Profile
 
@@ -243,8 +243,8 @@ class Analyzer:
         Raises what ``analyze`` raises, and ``ObjectFileError`` if the file or the function cannot be read.
         """
         # Here, because texts need no reader of object files.
-        from cyclelens.analyzer.assembly.elf import ObjectFile
-        from cyclelens.analyzer.assembly.machine_code import named_regions
+        from cyclelens.analyzer.assembly.objects.elf import ObjectFile
+        from cyclelens.analyzer.assembly.objects.machine_code import named_regions
 
         _check(options)
         next_batch()
@@ -262,7 +262,7 @@ class Analyzer:
     ) -> Analysis:
         """Everything about the loops of some functions of a file, those alone that are ``wanted``, each where
         it is ``placed``. Raises as ``analyze_object``."""
-        from cyclelens.analyzer.assembly.machine_code import regions_of
+        from cyclelens.analyzer.assembly.objects.machine_code import regions_of
 
         _check(options)
         next_batch()
@@ -831,8 +831,8 @@ def _at_line(
     line: int, text: str | None, code: str, message: str, severity: Severity = Severity.ERROR
 ) -> Problem:
     """A problem of a whole line."""
-    from cyclelens.analyzer.assembly.scanner import Lines
-    from cyclelens.analyzer.assembly.stretches import Source
+    from cyclelens.analyzer.assembly.text.scanner import Lines
+    from cyclelens.analyzer.assembly.text.stretches import Source
 
     width = 0
     if text is not None:

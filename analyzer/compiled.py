@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from cyclelens.analyzer.api import Analyzer, Cancel, Cancelled
-from cyclelens.analyzer.assembly.elf import ObjectFile
-from cyclelens.analyzer.assembly.elf_format import ObjectFileError
-from cyclelens.analyzer.assembly.machine_code import outermost
+from cyclelens.analyzer.assembly.objects.elf import ObjectFile
+from cyclelens.analyzer.assembly.objects.elf_format import ObjectFileError
+from cyclelens.analyzer.assembly.objects.machine_code import outermost
 from cyclelens.analyzer.compiling.background import CannotCompileError, GivenUp, Objects
 from cyclelens.analyzer.compiling.projects import NoCommandError, command_for
 from cyclelens.analyzer.facts.store import FactsStore

@@ -9,8 +9,8 @@ from __future__ import annotations
 import argparse
 import time
 
-from cyclelens.analyzer.assembly.counted_loop import counted_loop
-from cyclelens.analyzer.assembly.decoder import decode
+from cyclelens.analyzer.decoding.counted_loop import counted_loop
+from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.insight.findings import find

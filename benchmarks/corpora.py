@@ -19,10 +19,10 @@ from dataclasses import dataclass, field
 
 from code_bases import PACKAGES, Source, Unavailable, made
 from cyclelens.analyzer.api import Analyzer
-from cyclelens.analyzer.assembly.decoder import decode
-from cyclelens.analyzer.assembly.elf import ObjectFile
 from cyclelens.analyzer.assembly.frontend import assemble
-from cyclelens.analyzer.assembly.machine_code import outermost, regions_of
+from cyclelens.analyzer.assembly.objects.elf import ObjectFile
+from cyclelens.analyzer.assembly.objects.machine_code import outermost, regions_of
+from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.source import Region
 

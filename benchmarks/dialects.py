@@ -19,9 +19,9 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from cyclelens.analyzer.assembly.backends.gnu_backend import GNU_AS
+from cyclelens.analyzer.assembly.backends.program_client import ProgramClient
 from cyclelens.analyzer.assembly.frontend import assemble
-from cyclelens.analyzer.assembly.gnu_backend import GNU_AS
-from cyclelens.analyzer.assembly.program_client import ProgramClient
 from cyclelens.analyzer.model.source import AssembledFile
 
 PACKAGES = ("libdav1d6", "libx264-164", "libx265-199", "libssl3")

@@ -11,8 +11,8 @@ import argparse
 import time
 from collections.abc import Callable
 
-from cyclelens.analyzer.assembly.counted_loop import loop_end
-from cyclelens.analyzer.assembly.decoder import decode
+from cyclelens.analyzer.decoding.counted_loop import loop_end
+from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.uops import Block

@@ -14,9 +14,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from cyclelens.analyzer.assembly.counted_loop import counted_loop
-from cyclelens.analyzer.assembly.decoder import decode
 from cyclelens.analyzer.assembly.frontend import assemble
+from cyclelens.analyzer.decoding.counted_loop import counted_loop
+from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.simulator.form import compiled
 from iced_x86 import Decoder, Formatter, FormatterSyntax
 

@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from cyclelens.analyzer.assembly.counted_loop import counted_loop
+from cyclelens.analyzer.decoding.counted_loop import counted_loop
 from cyclelens.analyzer.evaluation.datasets import Selection, read_samples
 from cyclelens.analyzer.evaluation.metrics import mean_error, share_within
 from measuring import peer_command, peer_version, write_for_peer

@@ -18,8 +18,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from cyclelens.analyzer.assembly.counted_loop import loop_end
-from cyclelens.analyzer.assembly.decoder import decode
+from cyclelens.analyzer.decoding.counted_loop import loop_end
+from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.facts.matching import find_facts
 from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.microarchitectures import registry

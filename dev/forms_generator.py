@@ -19,8 +19,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, cast
 
-from cyclelens.analyzer.assembly.decoder import enum_names
-from cyclelens.analyzer.assembly.forms import FORMS_PATH
+from cyclelens.analyzer.decoding.decoder import enum_names
+from cyclelens.analyzer.decoding.forms import FORMS_PATH
 from iced_x86 import Code, EncodingKind, Mnemonic, OpCodeInfo, OpCodeOperandKind, OpCodeTableKind
 from iced_x86 import MemorySizeExt as MemorySizes
 from lxml import etree

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from cyclelens.analyzer.api import Analyzer
-from cyclelens.analyzer.assembly.surroundings import words_around
+from cyclelens.analyzer.assembly.text.surroundings import words_around
 from cyclelens.analyzer.compiled import CompiledAnalyzer
 from cyclelens.analyzer.compiling.background import Objects
 from cyclelens.analyzer.compiling.projects import language

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from typing import NamedTuple
 
-from cyclelens.analyzer.assembly.registers import REGISTERS
-from cyclelens.analyzer.assembly.scanner import MARKER_WORDS
+from cyclelens.analyzer.assembly.statements.registers import REGISTERS
+from cyclelens.analyzer.assembly.text.scanner import MARKER_WORDS
 from cyclelens.analyzer.recent import Recent
 
 

@@ -8,20 +8,10 @@ from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import TypeVar
 
-from cyclelens.analyzer.assembly import blocks, directives, listed
-from cyclelens.analyzer.assembly.assembler_client import AssemblerClient, shared_client
-from cyclelens.analyzer.assembly.blocks import FoundRuns, Made
-from cyclelens.analyzer.assembly.dialect import (
-    BY_NAME,
-    Dialect,
-    detect,
-    needs_nasm,
-    semicolon_starts_comment,
-    style,
-    without_masm,
-)
-from cyclelens.analyzer.assembly.encoding import Encoder, Refused
-from cyclelens.analyzer.assembly.expansion import (
+from cyclelens.analyzer.assembly.backends.assembler_client import AssemblerClient, shared_client
+from cyclelens.analyzer.assembly.encoding.questions import Question
+from cyclelens.analyzer.assembly.files import listed
+from cyclelens.analyzer.assembly.files.expansion import (
     INCLUDING,
     Expanded,
     Note,
@@ -32,17 +22,37 @@ from cyclelens.analyzer.assembly.expansion import (
     preprocess,
     wants_preprocessor,
 )
-from cyclelens.analyzer.assembly.iaca import find_iaca, may_have_iaca
-from cyclelens.analyzer.assembly.jumps import Jump
-from cyclelens.analyzer.assembly.layout import Piece
-from cyclelens.analyzer.assembly.loop_parts import scattered
-from cyclelens.analyzer.assembly.loops import FoundCode, MadeLoop, branchings, find_loops
-from cyclelens.analyzer.assembly.problems import make_problem
-from cyclelens.analyzer.assembly.program import CODE_SECTION, Kind, Program, Statement
-from cyclelens.analyzer.assembly.questions import Question
-from cyclelens.analyzer.assembly.reading import build
-from cyclelens.analyzer.assembly.region_code import Codes, RegionCode
-from cyclelens.analyzer.assembly.regions import (
+from cyclelens.analyzer.assembly.files.whole_file import (
+    ASSEMBLERS,
+    BACKENDS,
+    Assembled,
+    assemble_file,
+    has_nasm,
+)
+from cyclelens.analyzer.assembly.flow import blocks
+from cyclelens.analyzer.assembly.flow.blocks import FoundRuns, Made
+from cyclelens.analyzer.assembly.flow.loop_parts import scattered
+from cyclelens.analyzer.assembly.flow.loops import FoundCode, MadeLoop, branchings, find_loops
+from cyclelens.analyzer.assembly.programs.program import CODE_SECTION, Kind, Program, Statement
+from cyclelens.analyzer.assembly.programs.reading import build
+from cyclelens.analyzer.assembly.programs.scope import DistanceAt
+from cyclelens.analyzer.assembly.regions.iaca import find_iaca, may_have_iaca
+from cyclelens.analyzer.assembly.regions.region_code import Codes, RegionCode
+from cyclelens.analyzer.assembly.regions.sections import Layouts
+from cyclelens.analyzer.assembly.regions.statement_code import Encoder, Refused
+from cyclelens.analyzer.assembly.statements import directives
+from cyclelens.analyzer.assembly.statements.jumps import Jump
+from cyclelens.analyzer.assembly.statements.layout import Piece
+from cyclelens.analyzer.assembly.text.dialect import (
+    BY_NAME,
+    Dialect,
+    detect,
+    needs_nasm,
+    semicolon_starts_comment,
+    style,
+    without_masm,
+)
+from cyclelens.analyzer.assembly.text.markers import (
     MAXIMUM_REGIONS,
     Span,
     coverage,
@@ -50,11 +60,9 @@ from cyclelens.analyzer.assembly.regions import (
     find_regions,
     with_latencies,
 )
-from cyclelens.analyzer.assembly.scanner import MARKER_WORDS, Lines, Part, RawStatement, Scan, scan
-from cyclelens.analyzer.assembly.scope import DistanceAt
-from cyclelens.analyzer.assembly.sections import Layouts
-from cyclelens.analyzer.assembly.stretches import Source
-from cyclelens.analyzer.assembly.whole_file import ASSEMBLERS, BACKENDS, Assembled, assemble_file, has_nasm
+from cyclelens.analyzer.assembly.text.problems import make_problem
+from cyclelens.analyzer.assembly.text.scanner import MARKER_WORDS, Lines, Part, RawStatement, Scan, scan
+from cyclelens.analyzer.assembly.text.stretches import Source
 from cyclelens.analyzer.defects import described
 from cyclelens.analyzer.model.source import (
     LINE_BYTES,

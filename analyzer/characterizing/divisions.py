@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from cyclelens.analyzer.assembly.encoder import Memory, encodings
 from cyclelens.analyzer.characterizing.instances import ADDRESS, LINE, Variant, family
 from cyclelens.analyzer.characterizing.latency import COPIES, Measured, Pair, pairs
 from cyclelens.analyzer.characterizing.links import BASE, CONTENTS, FLAGS, INDEXED, REGISTER, Links, Place
 from cyclelens.analyzer.characterizing.machines import Machine, Run, Start
+from cyclelens.analyzer.decoding.encoder import Memory, encodings
 from cyclelens.analyzer.model.facts import OperandFacts
 
 _STEMS = ("DIV", "IDIV", "SQRT")

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from cyclelens.analyzer.assembly.decoder import decode
-from cyclelens.analyzer.assembly.encoder import Decoration, Memory, Operand, encodings
+from cyclelens.analyzer.decoding.decoder import decode
+from cyclelens.analyzer.decoding.encoder import Decoration, Memory, Operand, encodings
 from cyclelens.analyzer.facts.matching import Matcher
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.measuring.refusals import refusal

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from cyclelens.analyzer.assembly.encoder import Memory, encodings
 from cyclelens.analyzer.characterizing.instances import (
     ADDRESS,
     GENERAL,
@@ -24,6 +23,7 @@ from cyclelens.analyzer.characterizing.instances import (
     family,
 )
 from cyclelens.analyzer.characterizing.machines import Machine
+from cyclelens.analyzer.decoding.encoder import Memory, encodings
 from cyclelens.analyzer.model.facts import OperandFacts
 
 REGISTER, FLAGS, CONTENTS = "", "flags", "memory"

@@ -10,8 +10,8 @@ from pathlib import Path
 from statistics import median
 from typing import Protocol
 
-from cyclelens.analyzer.assembly.counted_loop import counted_loop
-from cyclelens.analyzer.assembly.decoder import decode
+from cyclelens.analyzer.decoding.counted_loop import counted_loop
+from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.measuring.blocks import measure_block
 from cyclelens.analyzer.measuring.harness import Harness

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import cycle, islice, pairwise
 
-from cyclelens.analyzer.assembly.encoder import Memory, Operand, encodings
 from cyclelens.analyzer.characterizing.instances import ADDRESS, UNCHANGED
 from cyclelens.analyzer.characterizing.machines import Machine
+from cyclelens.analyzer.decoding.encoder import Memory, Operand, encodings
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.units import Role
 

@@ -7,10 +7,10 @@ the tables, a benchmark finds what they say.
 
 from __future__ import annotations
 
-from cyclelens.analyzer.assembly.decoder import decode
 from cyclelens.analyzer.characterizing.instances import ADDRESS, INDEX, variant
 from cyclelens.analyzer.characterizing.latency import SAME_REGISTER, Pair
 from cyclelens.analyzer.characterizing.links import BASE, CONTENTS, INDEXED
+from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.facts.matching import Matcher
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.model.facts import InstructionFacts, OperandFacts

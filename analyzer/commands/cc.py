@@ -145,9 +145,9 @@ def _nothing(options: argparse.Namespace) -> str:
 
 
 def _analysis(analyzer: Analyzer, compiled: Compiled, options: argparse.Namespace) -> Analysis:
-    from cyclelens.analyzer.assembly.elf import ObjectFile
-    from cyclelens.analyzer.assembly.elf_format import ObjectFileError
-    from cyclelens.analyzer.assembly.machine_code import outermost
+    from cyclelens.analyzer.assembly.objects.elf import ObjectFile
+    from cyclelens.analyzer.assembly.objects.elf_format import ObjectFileError
+    from cyclelens.analyzer.assembly.objects.machine_code import outermost
     from cyclelens.analyzer.profiles.profile import ProfileError
 
     options.file = compiled.source or "-"

@@ -307,7 +307,7 @@ def _all(store: FactsStore, model: Microarchitecture) -> Iterator[InstructionFac
 
 def _of_blocks(file: Path, store: FactsStore, model: Microarchitecture) -> Iterator[InstructionFacts]:
     """The variants of blocks, the most frequent first."""
-    from cyclelens.analyzer.assembly.decoder import decode
+    from cyclelens.analyzer.decoding.decoder import decode
     from cyclelens.analyzer.facts.matching import Matcher
 
     try:

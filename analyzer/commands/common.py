@@ -220,7 +220,7 @@ def analyze_bytes(
             )
         return explained(analyzer.analyze(to_text(data), chosen), chosen)
 
-    from cyclelens.analyzer.assembly.elf_format import ObjectFileError
+    from cyclelens.analyzer.assembly.objects.elf_format import ObjectFileError
     from cyclelens.analyzer.profiles.profile import ProfileError
 
     try:
@@ -268,8 +268,8 @@ def list_functions(file: str) -> Iterator[str]:
     if not data.startswith(ELF_MAGIC):
         raise InputError(f"{file}: --list-functions is for ELF files, and this is none")
 
-    from cyclelens.analyzer.assembly.elf import ObjectFile
-    from cyclelens.analyzer.assembly.elf_format import ObjectFileError
+    from cyclelens.analyzer.assembly.objects.elf import ObjectFile
+    from cyclelens.analyzer.assembly.objects.elf_format import ObjectFileError
 
     try:
         found = ObjectFile(data)

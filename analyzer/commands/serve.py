@@ -29,7 +29,7 @@ def main(arguments: list[str]) -> int:
     )
     options = parser.parse_args(arguments)
 
-    from cyclelens.analyzer.assembly import confinement
+    from cyclelens.analyzer.assembly.backends import confinement
     from cyclelens.analyzer.facts.store import TablesUnavailable
     from cyclelens.analyzer.serving.answers import Answers
     from cyclelens.analyzer.serving.pages import PageServer

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from cyclelens.analyzer.assembly.counted_loop import counted_loop, usual_copies
-from cyclelens.analyzer.assembly.decoder import decode
 from cyclelens.analyzer.bounds.registry import predict_analytically
+from cyclelens.analyzer.decoding.counted_loop import counted_loop, usual_copies
+from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.evaluation.datasets import Sample
 from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.microarchitectures import registry

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict
 
-from cyclelens.analyzer.assembly.decoder import decode
+from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.evaluation.datasets import Sample
 from cyclelens.analyzer.evaluation.metrics import WITHIN, Summary, relative_error
 from cyclelens.analyzer.evaluation.predictions import Outcome

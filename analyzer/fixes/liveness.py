@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from enum import Enum
 
-from cyclelens.analyzer.assembly.register_use import used_registers
+from cyclelens.analyzer.decoding.register_use import used_registers
 from cyclelens.analyzer.fixes.site import Site
 from cyclelens.analyzer.model.uops import InstructionTemplate
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from cyclelens.analyzer.assembly.dialect import style
-from cyclelens.analyzer.assembly.register_use import used_registers
-from cyclelens.analyzer.assembly.stretches import Source
-from cyclelens.analyzer.assembly.surroundings import words_around
+from cyclelens.analyzer.assembly.text.dialect import style
+from cyclelens.analyzer.assembly.text.stretches import Source
+from cyclelens.analyzer.assembly.text.surroundings import words_around
+from cyclelens.analyzer.decoding.register_use import used_registers
 from cyclelens.analyzer.fixes.proposal import Edit
 from cyclelens.analyzer.model.instruction import DecodedOperand, OperandKind
 from cyclelens.analyzer.model.result import Finding, Prediction, RegionAnalysis

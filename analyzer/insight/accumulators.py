@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import gcd
 
-from cyclelens.analyzer.assembly.register_use import used_registers
+from cyclelens.analyzer.decoding.register_use import used_registers
 from cyclelens.analyzer.insight.dependencies import Dependency
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.uops import InstructionTemplate

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from cyclelens.analyzer.assembly.register_use import with_register
+from cyclelens.analyzer.decoding.register_use import with_register
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.uops.registers import canonical
 

@@ -13,9 +13,9 @@ from math import lcm
 from types import MappingProxyType
 from typing import Any
 
-from cyclelens.analyzer.assembly.counted_loop import back
-from cyclelens.analyzer.assembly.decoder import decode
-from cyclelens.analyzer.assembly.register_use import with_register
+from cyclelens.analyzer.decoding.counted_loop import back
+from cyclelens.analyzer.decoding.decoder import decode
+from cyclelens.analyzer.decoding.register_use import with_register
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.insight.accumulators import Accumulator, accumulators, free_registers
 from cyclelens.analyzer.insight.dependencies import dependencies

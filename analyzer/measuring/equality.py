@@ -12,12 +12,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
-from cyclelens.analyzer.assembly.decoder import decode
-from cyclelens.analyzer.assembly.dialect import style
 from cyclelens.analyzer.assembly.frontend import assemble
-from cyclelens.analyzer.assembly.register_use import effects, used_registers
-from cyclelens.analyzer.assembly.stretches import Source
-from cyclelens.analyzer.assembly.surroundings import words_around
+from cyclelens.analyzer.assembly.text.dialect import style
+from cyclelens.analyzer.assembly.text.stretches import Source
+from cyclelens.analyzer.assembly.text.surroundings import words_around
+from cyclelens.analyzer.decoding.decoder import decode
+from cyclelens.analyzer.decoding.register_use import effects, used_registers
 from cyclelens.analyzer.measuring.harness import Harness
 from cyclelens.analyzer.measuring.loops import measurable
 from cyclelens.analyzer.measuring.refusals import refusal

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from cyclelens.analyzer.assembly.dialect import style
-from cyclelens.analyzer.assembly.stretches import Source
+from cyclelens.analyzer.assembly.text.dialect import style
+from cyclelens.analyzer.assembly.text.stretches import Source
 from cyclelens.analyzer.fixes.proposal import Edit, Fix
 from cyclelens.analyzer.hints.change import change
 from cyclelens.analyzer.insight.work import Pace

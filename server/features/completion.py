@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from cyclelens.analyzer.assembly.directives import ALIGNMENTS, SILENT
+from cyclelens.analyzer.assembly.statements.directives import ALIGNMENTS, SILENT
 from cyclelens.analyzer.insight.costs import ATT_NAMES
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.server import labels

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from cyclelens.analyzer.assembly import encoding
 from cyclelens.analyzer.assembly.frontend import assemble
+from cyclelens.analyzer.assembly.regions import statement_code as encoding
 from cyclelens.analyzer.model.source import AssembledFile
 
 _LISTING = re.compile(r"\s*(\d+) (?:[0-9a-f]{4,}|\?{4,}) ([0-9A-F]+(?: [0-9A-F]+)*)(?=\s|$)")

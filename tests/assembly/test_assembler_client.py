@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from cyclelens.analyzer.assembly import child, keystone_backend
-from cyclelens.analyzer.assembly.assembler_client import AssemblerClient, Failure, Reply
+from cyclelens.analyzer.assembly.backends import child, keystone_backend
+from cyclelens.analyzer.assembly.backends.assembler_client import AssemblerClient, Failure, Reply
 from cyclelens.analyzer.assembly.frontend import assemble
 from cyclelens.analyzer.recent import next_text
 
@@ -168,7 +168,7 @@ def test_a_child_that_cannot_start_is_reported() -> None:
 def test_a_hang_is_a_problem_at_its_line_and_other_regions_are_encoded() -> None:
     # The stand-in hangs on one instruction and asks the real engine for the others.
     script = (
-        "import time\nfrom cyclelens.analyzer.assembly import keystone_backend as backend\n"
+        "import time\nfrom cyclelens.analyzer.assembly.backends import keystone_backend as backend\n"
         "real = backend.Engine.encode\n"
         "def encode(self, dialect, text):\n    if 'ebx' in text:\n        time.sleep(60)\n"
         "    return real(self, dialect, text)\n"
@@ -257,7 +257,7 @@ def test_a_killed_child_is_replaced(real: AssemblerClient) -> None:
 
 def test_prints_cannot_get_between_the_replies(capfd: pytest.CaptureFixture[str]) -> None:
     script = (
-        "from cyclelens.analyzer.assembly import keystone_backend as backend\nimport os\n"
+        "from cyclelens.analyzer.assembly.backends import keystone_backend as backend\nimport os\n"
         "real = backend.Engine.encode\n"
         "def encode(self, dialect, text):\n    print('noise', flush=True)\n    os.write(1, b'noise')\n"
         "    return real(self, dialect, text)\n"

@@ -7,10 +7,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from cyclelens.analyzer.assembly.elf import ObjectFile
+from cyclelens.analyzer.assembly.backends.gnu_backend import shared_gnu_client
 from cyclelens.analyzer.assembly.frontend import assemble
-from cyclelens.analyzer.assembly.gnu_backend import shared_gnu_client
-from cyclelens.analyzer.assembly.machine_code import outermost, regions_of
+from cyclelens.analyzer.assembly.objects.elf import ObjectFile
+from cyclelens.analyzer.assembly.objects.machine_code import outermost, regions_of
 
 KERNELS = r"""
 #include <math.h>

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from cyclelens.analyzer.assembly.includes import look
+from cyclelens.analyzer.assembly.files.includes import look
 from cyclelens.analyzer.model.source import Origin
 
 CASES = {

@@ -9,11 +9,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from cyclelens.analyzer.assembly.decoder import decode
-from cyclelens.analyzer.assembly.elf import ObjectFile
 from cyclelens.analyzer.assembly.frontend import assemble
-from cyclelens.analyzer.assembly.machine_code import outermost, regions_of
-from cyclelens.analyzer.assembly.regions import MAXIMUM_REGIONS
+from cyclelens.analyzer.assembly.objects.elf import ObjectFile
+from cyclelens.analyzer.assembly.objects.machine_code import outermost, regions_of
+from cyclelens.analyzer.assembly.text.markers import MAXIMUM_REGIONS
+from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.model.source import Region
 
 pytestmark = pytest.mark.skipif(shutil.which("as") is None, reason="GNU as is not installed")

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from corpora import by_loop, essence, object_loops, places_of
-from cyclelens.analyzer.assembly.elf import ObjectFile
 from cyclelens.analyzer.assembly.frontend import assemble
-from cyclelens.analyzer.assembly.machine_code import regions_of
+from cyclelens.analyzer.assembly.objects.elf import ObjectFile
+from cyclelens.analyzer.assembly.objects.machine_code import regions_of
 from cyclelens.analyzer.model.source import Region
 
 pytestmark = pytest.mark.skipif(shutil.which("as") is None, reason="GNU as is not on PATH")

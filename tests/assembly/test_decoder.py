@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from cyclelens.analyzer.assembly.decoder import decode
+from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.model.instruction import DecodedOperand, Instruction, OperandKind
 from hypothesis import example, given
 from hypothesis import strategies as st

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from cyclelens.analyzer.assembly.dialect import detect
 from cyclelens.analyzer.assembly.frontend import assemble
-from cyclelens.analyzer.assembly.stretches import Source
+from cyclelens.analyzer.assembly.text.dialect import detect
+from cyclelens.analyzer.assembly.text.stretches import Source
 from cyclelens.analyzer.model.source import AssembledFile
 
 DETECTED = [

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cyclelens.analyzer.assembly import confinement, external, includes
+from cyclelens.analyzer.assembly.backends import confinement, external
+from cyclelens.analyzer.assembly.files import includes
 from cyclelens.analyzer.assembly.frontend import assemble
 from cyclelens.analyzer.model.source import Origin
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import forms_generator
 import pytest
-from cyclelens.analyzer.assembly.forms import forms_of
+from cyclelens.analyzer.decoding.forms import forms_of
 
 R64 = "RAX,RCX,RDX,RBX,RSP,RBP,RSI,RDI,R8,R9,R10,R11,R12,R13,R14,R15"
 

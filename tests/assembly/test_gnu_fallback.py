@@ -8,17 +8,19 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from cyclelens.analyzer.assembly import encoding, external, frontend, llvm_backend
-from cyclelens.analyzer.assembly.assembler_client import AssemblerClient, Failure, Reply, Request
-from cyclelens.analyzer.assembly.clang_backend import CLANG, shared_clang_client
-from cyclelens.analyzer.assembly.dialect import ATT
-from cyclelens.analyzer.assembly.fallbacks import FALLBACKS, Fallback
-from cyclelens.analyzer.assembly.gnu_backend import GNU_AS, parse_listing, shared_gnu_client
-from cyclelens.analyzer.assembly.instructions import prepare
-from cyclelens.analyzer.assembly.program import Kind, Program, Statement
-from cyclelens.analyzer.assembly.program_client import ProgramClient
-from cyclelens.analyzer.assembly.questions import MismatchError, Question, finish_fallback
-from cyclelens.analyzer.assembly.scope import StatementScope
+from cyclelens.analyzer.assembly import frontend
+from cyclelens.analyzer.assembly.backends import external, llvm_backend
+from cyclelens.analyzer.assembly.backends.assembler_client import AssemblerClient, Failure, Reply, Request
+from cyclelens.analyzer.assembly.backends.clang_backend import CLANG, shared_clang_client
+from cyclelens.analyzer.assembly.backends.fallbacks import FALLBACKS, Fallback
+from cyclelens.analyzer.assembly.backends.gnu_backend import GNU_AS, parse_listing, shared_gnu_client
+from cyclelens.analyzer.assembly.backends.program_client import ProgramClient
+from cyclelens.analyzer.assembly.encoding.instructions import prepare
+from cyclelens.analyzer.assembly.encoding.questions import MismatchError, Question, finish_fallback
+from cyclelens.analyzer.assembly.programs.program import Kind, Program, Statement
+from cyclelens.analyzer.assembly.programs.scope import StatementScope
+from cyclelens.analyzer.assembly.regions import statement_code as encoding
+from cyclelens.analyzer.assembly.text.dialect import ATT
 from cyclelens.analyzer.model.source import AssembledFile
 
 NOWHERE = StatementScope(Program([Statement(Kind.INSTRUCTION, 0, "", ATT, ".text")]), 0)
@@ -251,7 +253,7 @@ def test_a_program_in_the_current_folder_is_never_run(
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the stand-ins are shell scripts")
 def test_a_program_that_hangs_or_lies_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cyclelens.analyzer.assembly.gnu_backend.TIMEOUT", 0.2)
+    monkeypatch.setattr("cyclelens.analyzer.assembly.backends.gnu_backend.TIMEOUT", 0.2)
     for number, script in enumerate(("exec sleep 60", "echo 1 0000 90", "exit 1")):
         program = tmp_path / f"as{number}"
         program.write_text(f"#!/bin/sh\n{script}\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from cyclelens.analyzer.assembly.graphs import Cycle, find_cycles, immediate_dominators, reached
+from cyclelens.analyzer.assembly.flow.graphs import Cycle, find_cycles, immediate_dominators, reached
 
 Graph = list[list[int]]
 

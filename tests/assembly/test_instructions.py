@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from cyclelens.analyzer.assembly.dialect import ATT
-from cyclelens.analyzer.assembly.instructions import prepare
-from cyclelens.analyzer.assembly.program import Kind, Program, Statement
-from cyclelens.analyzer.assembly.questions import MismatchError, Question, finish
-from cyclelens.analyzer.assembly.scope import StatementScope
-from cyclelens.analyzer.assembly.verify import mismatch, mnemonic_agrees
+from cyclelens.analyzer.assembly.encoding.instructions import prepare
+from cyclelens.analyzer.assembly.encoding.questions import MismatchError, Question, finish
+from cyclelens.analyzer.assembly.encoding.verify import mismatch, mnemonic_agrees
+from cyclelens.analyzer.assembly.programs.program import Kind, Program, Statement
+from cyclelens.analyzer.assembly.programs.scope import StatementScope
+from cyclelens.analyzer.assembly.text.dialect import ATT
 from cyclelens.analyzer.model.source import AssembledFile
 
 NOWHERE = StatementScope(Program([Statement(Kind.INSTRUCTION, 0, "", ATT, ".text")]), 0)

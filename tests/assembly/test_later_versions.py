@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterable, Mapping
 from weakref import WeakKeyDictionary
 
 import pytest
-from cyclelens.analyzer.assembly import encoding, reading, stretches
-from cyclelens.analyzer.assembly.assembler_client import AssemblerClient, Reply, Request
+from cyclelens.analyzer.assembly.backends.assembler_client import AssemblerClient, Reply, Request
 from cyclelens.analyzer.assembly.frontend import assemble
-from cyclelens.analyzer.assembly.stretches import Source
+from cyclelens.analyzer.assembly.programs import reading
+from cyclelens.analyzer.assembly.regions import statement_code as encoding
+from cyclelens.analyzer.assembly.text import stretches
+from cyclelens.analyzer.assembly.text.stretches import Source
 from cyclelens.analyzer.model.source import AssembledFile
 
 LINES = """

@@ -6,8 +6,8 @@ import random
 from collections.abc import Callable
 
 import pytest
-from cyclelens.analyzer.assembly.directives import Alignment, nop_fill
 from cyclelens.analyzer.assembly.frontend import assemble
+from cyclelens.analyzer.assembly.statements.directives import Alignment, nop_fill
 from cyclelens.analyzer.model.source import AssembledFile
 
 

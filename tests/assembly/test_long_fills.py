@@ -1,8 +1,8 @@
 """GNU as jumps over a gap that it would fill with many NOPs: these are not executed."""
 
 import pytest
-from cyclelens.analyzer.assembly.directives import executed, nop_fill
 from cyclelens.analyzer.assembly.frontend import assemble
+from cyclelens.analyzer.assembly.statements.directives import executed, nop_fill
 
 LOOP = """\
     .text

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from cyclelens.analyzer.assembly import reading
 from cyclelens.analyzer.assembly.frontend import assemble
+from cyclelens.analyzer.assembly.programs import reading
 from cyclelens.analyzer.model.source import AssembledFile
 
 TEXTS = {

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from cyclelens.analyzer.assembly import confinement
+from cyclelens.analyzer.assembly.backends import confinement
 from cyclelens.analyzer.assembly.frontend import assemble
 from cyclelens.analyzer.model.source import AssembledFile, Origin
 

@@ -8,8 +8,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from cyclelens.analyzer.assembly.elf import ObjectFile
 from cyclelens.analyzer.assembly.frontend import assemble
+from cyclelens.analyzer.assembly.objects.elf import ObjectFile
 from cyclelens.analyzer.model.source import Placement, Region
 
 REGION = "# cyclelens-begin\n1: dec %eax\n jnz 1b\n# cyclelens-end\n"

@@ -10,7 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from cyclelens.analyzer.assembly import confinement, expansion, external, includes
+from cyclelens.analyzer.assembly.backends import confinement, external
+from cyclelens.analyzer.assembly.files import expansion, includes
 from cyclelens.analyzer.assembly.frontend import assemble
 from cyclelens.analyzer.model.source import AssembledFile, Origin
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from cyclelens.analyzer.assembly import frontend
 from cyclelens.analyzer.assembly.frontend import assemble
-from cyclelens.analyzer.assembly.problems import CODES, make_problem
+from cyclelens.analyzer.assembly.text.problems import CODES, make_problem
 from cyclelens.analyzer.model.source import AssembledFile, Origin, Severity
 
 IN_A_REGION = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from cyclelens.analyzer.assembly.refusals import APX, is_apx, no_such
+from cyclelens.analyzer.assembly.statements.refusals import APX, is_apx, no_such
 from cyclelens.analyzer.model.source import AssembledFile
 
 Region = Callable[..., AssembledFile]
@@ -109,7 +109,7 @@ def test_bytes_of_apx(code: str, expected: bool) -> None:
 def test_amx_is_named_where_nobody_encodes_it(
     statement: str, region: Region, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cyclelens.analyzer.assembly.encoding.FALLBACKS", ())
+    monkeypatch.setattr("cyclelens.analyzer.assembly.regions.statement_code.FALLBACKS", ())
     (problem,) = region(statement).problems
     assert problem.code == "unsupported-instruction"
     assert f"'{statement.split()[0]}' needs AMX" in problem.message

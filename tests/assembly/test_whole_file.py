@@ -11,10 +11,11 @@ from types import SimpleNamespace
 
 import pytest
 from corpora import by_loop, essence, object_loops, places_of
-from cyclelens.analyzer.assembly import external, nasm_macros, whole_file
-from cyclelens.analyzer.assembly.elf import ObjectFile
+from cyclelens.analyzer.assembly.backends import external
+from cyclelens.analyzer.assembly.backends.gnu_backend import shared_gnu_client
+from cyclelens.analyzer.assembly.files import nasm_macros, whole_file
 from cyclelens.analyzer.assembly.frontend import assemble
-from cyclelens.analyzer.assembly.gnu_backend import shared_gnu_client
+from cyclelens.analyzer.assembly.objects.elf import ObjectFile
 from cyclelens.analyzer.model.source import AssembledFile, Origin
 
 needs_nasm = pytest.mark.skipif(shutil.which("nasm") is None, reason="NASM is not on PATH")

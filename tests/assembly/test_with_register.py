@@ -1,8 +1,8 @@
 """An instruction with another register."""
 
 import pytest
-from cyclelens.analyzer.assembly.decoder import decode
-from cyclelens.analyzer.assembly.register_use import with_register
+from cyclelens.analyzer.decoding.decoder import decode
+from cyclelens.analyzer.decoding.register_use import with_register
 
 
 @pytest.mark.parametrize(

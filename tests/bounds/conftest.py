@@ -1,7 +1,7 @@
 """Builds blocks from hexadecimal code."""
 
 import pytest
-from cyclelens.analyzer.assembly.decoder import decode
+from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.uops.block import build_block

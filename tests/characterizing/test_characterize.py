@@ -4,8 +4,6 @@ import random
 from dataclasses import replace
 
 import pytest
-from cyclelens.analyzer.assembly.decoder import decode
-from cyclelens.analyzer.assembly.encoder import Decoration, Memory, encodings
 from cyclelens.analyzer.characterizing.characterize import Characterizer
 from cyclelens.analyzer.characterizing.comparison import Comparison, linear_program, table_ports
 from cyclelens.analyzer.characterizing.idioms import Idiom, idiom
@@ -21,6 +19,8 @@ from cyclelens.analyzer.characterizing.machines import (
 from cyclelens.analyzer.characterizing.table import xml
 from cyclelens.analyzer.characterizing.truth import SimulatedLatencies
 from cyclelens.analyzer.cli import main
+from cyclelens.analyzer.decoding.decoder import decode
+from cyclelens.analyzer.decoding.encoder import Decoration, Memory, encodings
 from cyclelens.analyzer.facts.matching import Matcher
 from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness

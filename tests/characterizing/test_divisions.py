@@ -1,7 +1,6 @@
 """Divisions and square roots, with values of few and of many digits."""
 
 import pytest
-from cyclelens.analyzer.assembly.decoder import decode
 from cyclelens.analyzer.characterizing.characterize import Row
 from cyclelens.analyzer.characterizing.divisions import Divisions, divides
 from cyclelens.analyzer.characterizing.instances import variant
@@ -9,6 +8,7 @@ from cyclelens.analyzer.characterizing.latency import Measured
 from cyclelens.analyzer.characterizing.links import Links
 from cyclelens.analyzer.characterizing.machines import Run, SimulatedMachine
 from cyclelens.analyzer.characterizing.table import xml
+from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.facts.matching import Matcher
 from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.microarchitectures import registry

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from cyclelens.analyzer.assembly import encoding
+from cyclelens.analyzer.assembly.regions import statement_code as encoding
 from cyclelens.analyzer.cli import main
 
 TEXT = "f: xor %eax, %eax\n1: add %rax, %rbx\ndec %rcx\njnz 1b\n# cyclelens-begin k\nnop\n# cyclelens-end\n"

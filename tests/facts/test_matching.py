@@ -12,8 +12,8 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from cyclelens.analyzer.assembly.decoder import decode
-from cyclelens.analyzer.assembly.forms import FORMS_PATH
+from cyclelens.analyzer.decoding.decoder import decode
+from cyclelens.analyzer.decoding.forms import FORMS_PATH
 from cyclelens.analyzer.facts.encoding import decode_variants
 from cyclelens.analyzer.facts.matching import find_facts
 from cyclelens.analyzer.facts.store import FactsStore, default_tables, open_store

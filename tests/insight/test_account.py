@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 from blocks import block_of, store
-from cyclelens.analyzer.assembly.counted_loop import counted_loop
-from cyclelens.analyzer.assembly.decoder import decode
+from cyclelens.analyzer.decoding.counted_loop import counted_loop
+from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.insight import vocabulary
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.account import Area

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from blocks import block_of
-from cyclelens.analyzer.assembly.counted_loop import counted_loop
 from cyclelens.analyzer.bounds.dependencies import MOST_CHAINS, dependency_bound
+from cyclelens.analyzer.decoding.counted_loop import counted_loop
 from cyclelens.analyzer.insight.dependencies import dependencies, dependencies_of
 from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.microarchitectures import registry

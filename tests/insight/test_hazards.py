@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 from blocks import block_of
-from cyclelens.analyzer.assembly.counted_loop import counted_loop
+from cyclelens.analyzer.decoding.counted_loop import counted_loop
 from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.insight.findings import find
 from cyclelens.analyzer.microarchitectures import registry

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from blocks import block_of
-from cyclelens.analyzer.assembly.counted_loop import counted_loop
+from cyclelens.analyzer.decoding.counted_loop import counted_loop
 from cyclelens.analyzer.insight import vocabulary
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.simulator.form import compiled

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import iced_x86
 import pytest
-from cyclelens.analyzer.assembly.decoder import decode
+from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.measuring.harness import PROGRAM
 from cyclelens.analyzer.measuring.refusals import refusal, refused_kind
 from cyclelens.analyzer.measuring.requests import Request

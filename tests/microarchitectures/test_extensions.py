@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cyclelens.analyzer.assembly.decoder import decode, enum_names
-from cyclelens.analyzer.assembly.forms import FORMS_PATH, forms_of
+from cyclelens.analyzer.decoding.decoder import decode, enum_names
+from cyclelens.analyzer.decoding.forms import FORMS_PATH, forms_of
 from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.microarchitectures import extensions, instruction_sets, registry
 from cyclelens.analyzer.model.instruction import Instruction

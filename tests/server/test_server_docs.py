@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 
-from cyclelens.analyzer.assembly.problems import CODES
+from cyclelens.analyzer.assembly.text.problems import CODES
 from cyclelens.analyzer.commands.common import NO_REGION
 from cyclelens.analyzer.compiled import NOT_COMPILED
 from cyclelens.analyzer.insight import absence, hazards

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from blocks import block_of
-from cyclelens.analyzer.assembly.counted_loop import counted_loop
 from cyclelens.analyzer.bounds.registry import compute_bounds
+from cyclelens.analyzer.decoding.counted_loop import counted_loop
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.macro_ops import MacroOpRules
 from cyclelens.analyzer.simulator.pipeline import simulate

@@ -4,7 +4,7 @@ from that one's; they must be the rows that its own template gives."""
 from __future__ import annotations
 
 import pytest
-from cyclelens.analyzer.assembly.decoder import decode
+from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.simulator.tables.flat import FlatInstruction, flatten

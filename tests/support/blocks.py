@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 from functools import cache
 
-from cyclelens.analyzer.assembly.decoder import decode
+from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.facts.store import FactsStore, open_store
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.variants import variant

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from blocks import block_of, template_of
 from cyclelens.analyzer.api import loop_end
-from cyclelens.analyzer.assembly.decoder import decode
+from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.account import Account, Area

@@ -4,7 +4,7 @@ from difflib import unified_diff
 
 import pytest
 from core_tables import FILES, FOLDER, listed, text_of
-from cyclelens.analyzer.assembly.decoder import decode
+from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.simulator.form import compiled
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
-from cyclelens.analyzer.assembly.register_use import used_registers
-from cyclelens.analyzer.assembly.surroundings import words_around
+from cyclelens.analyzer.assembly.text.surroundings import words_around
+from cyclelens.analyzer.decoding.register_use import used_registers
 from cyclelens.analyzer.fixes.proposal import Edit
 from cyclelens.analyzer.fixes.site import SCRATCH, Site, resized
 from cyclelens.analyzer.model.uops import InstructionTemplate

@@ -1,0 +1,1 @@
+"""One instruction to bytes: which assembler is asked what, and whether its answer is right."""

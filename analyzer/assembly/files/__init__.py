@@ -1,0 +1,1 @@
+"""Texts that an external program reads first: includes, preprocessors, NASM, listings."""

@@ -1,0 +1,1 @@
+"""Where control goes: graphs, blocks, natural loops."""

@@ -1,0 +1,236 @@
+"""The control flow of a text: what its statements say of jumps, calls, labels and tables."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from functools import lru_cache, partial
+
+from cyclelens.analyzer.assembly.flow import control_flow
+from cyclelens.analyzer.assembly.flow.control_flow import Code, Kind, Transfer
+from cyclelens.analyzer.assembly.programs.program import Kind as StatementKind
+from cyclelens.analyzer.assembly.programs.program import Label, Program, Statement
+from cyclelens.analyzer.assembly.statements import directives, registers
+from cyclelens.analyzer.decoding.decoder import decode
+
+_BEGINNINGS = frozenset(
+    first + second
+    for letter, following in {
+        "j": "abcegjlmnoprsz",
+        "l": "ojr",
+        "c": "ads",
+        "d": "as",
+        "{": "deln",
+        **dict(zip("abefgnrisux", "dnsssoerydb", strict=True)),
+    }.items()
+    for first in (letter, letter.upper())
+    for second in following + following.upper()
+)
+"""Of the instructions that control may not simply go on from, and of their prefixes."""
+_INSTRUCTION = re.compile(
+    r"((?:(?:bnd|notrack|data16|addr32|re[px][\w.]*|[c-g]s)\s+|\{\w+\}\s*)*)([a-z]\w*)(?:,p[nt]\b)?\s*(.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_DIRECT = re.compile(r"(?:(?:short|near|strict)\s+)*([\w.$?@]+)", re.IGNORECASE)
+_SYMBOL = re.compile(r"(?<![\w.$%@])[A-Za-z_.?][\w.$?]*")
+_NEAR_SYMBOL = re.compile(r"[(\[].*\brip\b|\brel\b", re.IGNORECASE)
+_PADDING = re.compile(
+    r"(?:(?:data16|cs|ds|rep)\s+)*(?:nop[wlq]?|int3|xchgw?\s+%?ax\s*,\s*%?ax)(?![\w.])", re.IGNORECASE
+)
+_BYTES = re.compile(r"[\s,0-9a-fx]{1,80}", re.IGNORECASE)
+_REMEMBERED = 1 << 16
+_NOT_FOLLOWED = (".debug", ".gcc_except_table", ".eh_frame", ".note", ".stab")
+"""Sections that name places of the code, and no switch reads."""
+_FOLLOWED = frozenset(["byte", "type"])
+
+
+class ProgramFlow:
+    """Where control goes in a text. A place is a statement that becomes bytes, counted section by section in
+    the order of addresses; behind the last of each section there is one more, where nothing stands."""
+
+    def __init__(self, program: Program, size: Callable[[int], int | None]) -> None:
+        """``size``: the bytes of a statement, None if they are not known."""
+        self._program = program
+        self._size = size
+        self._find_sections()
+        self._functions: dict[int, str] = {}
+        """Names by place."""
+        self._labels: dict[int, tuple[Label, str]] = {}
+        """Labels and their names by place, of those that something goes to."""
+        self._transfers: list[Transfer] = []
+        self._with_code: set[str] = set()
+        """Sections."""
+        self._named: list[tuple[int, str]] = []
+        """Statements and the code that they take the address of."""
+        for name in program.declared:
+            if (label := program.find_label(name, 0)) is not None:
+                self._functions[self._place(label.index)] = name
+        self._read()
+        self._transfers.sort()
+
+    def code(self) -> Code:
+        """All of the text's code."""
+        switches: dict[int, list[int]] = {
+            transfer.place: [] for transfer in self._transfers if transfer.kind is Kind.SWITCH
+        }
+        taken = set()
+        for name, label in self._taken(with_tables=bool(switches)):
+            taken.add(self._place(label.index))
+            self._labels.setdefault(self._place(label.index), (label, name))
+        functions = sorted(self._functions)
+        entries = control_flow.give_to_switches(switches, taken, self._functions)
+        entries += control_flow.entries_of(self._functions)
+        section = partial(bisect_right, self._sections)
+        return Code(self._sections, self._transfers, functions, entries, switches, self._is_code, section)
+
+    def statement(self, place: int) -> int:
+        """The index of the statement at a place."""
+        return self._statements[place]
+
+    def label(self, place: int) -> tuple[Label, str]:
+        """The label at a place and its name; without one, what could be it and nothing."""
+        known = self._labels.get(place)
+        if known is not None:
+            return known
+        index = self.statement(place)
+        return Label(index, self._program.statements[index].section, *self._program.span(index)), ""
+
+    # Statements and places
+
+    def _find_sections(self) -> None:
+        """A section may come in several stretches of statements: its places count through."""
+        by_section: dict[str, dict[int, list[int]]] = {}
+        for index, statement in enumerate(self._program.statements):
+            by_section.setdefault(statement.section, {}).setdefault(statement.subsection, []).append(index)
+        self._statements: list[int] = []
+        """By place."""
+        self._places = [0] * len(self._program.statements)
+        """By statement its own place, or that of the next one which becomes bytes."""
+        self._sections = [0]
+        for section, subsections in by_section.items():
+            has_code = self._program.is_code(section)
+            last = 0
+            for _, indices in sorted(subsections.items()):
+                for last in indices:
+                    self._places[last] = len(self._statements)
+                    if self._becomes_bytes(last, has_code=has_code):
+                        self._statements.append(last)
+            self._statements.append(last)
+            self._sections.append(len(self._statements))
+        self._ends = frozenset(end - 1 for end in self._sections)
+
+    def _becomes_bytes(self, index: int, *, has_code: bool) -> bool:
+        statement = self._program.statements[index]
+        if statement.kind is not StatementKind.DIRECTIVE:
+            return statement.kind is StatementKind.INSTRUCTION
+        if statement.name not in directives.ALIGNMENTS and not directives.makes_data(statement.name):
+            return False
+        # An alignment may need no filling, and only the places of labels within code matter.
+        return not has_code or self._size(index) != 0
+
+    def _place(self, index: int) -> int:
+        return self._places[index]
+
+    def _is_code(self, first: int, end: int) -> bool:
+        for place in range(first, end):
+            if place in self._ends:
+                continue
+            statement = self._program.statements[self.statement(place)]
+            if statement.kind is StatementKind.INSTRUCTION:
+                if not _PADDING.match(statement.text):
+                    return True
+            elif statement.kind is StatementKind.DIRECTIVE and directives.makes_data(statement.name):
+                return False
+        return False
+
+    # What statements say
+
+    def _read(self) -> None:
+        instruction, directive = StatementKind.INSTRUCTION, StatementKind.DIRECTIVE
+        for index, statement in enumerate(self._program.statements):
+            if statement.kind is instruction:
+                beginning = statement.text[:2]
+                if beginning in _BEGINNINGS:
+                    found = _read_instruction(statement.text, statement.dialect.is_att)
+                    if found is not None:
+                        self._add(index, *found)
+                elif beginning in ("le", "LE", "Le") and _NEAR_SYMBOL.search(statement.text):
+                    self._named.append((index, statement.text))
+            elif statement.kind is directive and statement.name in _FOLLOWED:
+                self._follow(index, statement)
+
+    def _follow(self, index: int, statement: Statement) -> None:
+        if statement.name == "byte":
+            kind = _kind_of_bytes(statement.arguments)
+            if kind is not None:
+                self._transfers.append(Transfer(self._place(index), kind))
+        else:
+            name, _, what = statement.arguments.partition(",")
+            label = self._program.find_label(name.strip(), index) if "func" in what.lower() else None
+            if label is not None:
+                self._functions[self._place(label.index)] = name.strip()
+
+    def _add(self, index: int, kind: Kind, name: str) -> None:
+        self._with_code.add(self._program.statements[index].section)
+        place = self._place(index)
+        label = self._program.find_label(name, index) if name else None
+        target = -1 if label is None else self._place(label.index)
+        if label is not None and target not in self._ends:
+            self._labels.setdefault(target, (label, name))
+            self._transfers.append(Transfer(place, kind, target))
+        elif kind is not Kind.CALL and not name:
+            self._transfers.append(Transfer(place, kind))
+        elif control_flow.never_returns(name):
+            self._transfers.append(Transfer(place, Kind.STOP if kind is not Kind.BRANCH else kind))
+        elif kind is not Kind.CALL:
+            self._transfers.append(Transfer(place, Kind.LEAVE if kind is Kind.JUMP else kind))
+
+    def _taken(self, *, with_tables: bool) -> Iterator[tuple[str, Label]]:
+        """The labels whose addresses are taken, by tables too, with their names."""
+        named = list(self._named)
+        if with_tables:
+            for index, statement in enumerate(self._program.statements):
+                if (
+                    statement.kind is StatementKind.DIRECTIVE
+                    and directives.makes_data(statement.name)
+                    and not statement.section.startswith(_NOT_FOLLOWED)
+                ):
+                    named.append((index, statement.arguments))
+        for index, text in named:
+            for name in _SYMBOL.findall(text):
+                label = self._program.find_label(name, index)
+                if label is not None and label.section in self._with_code:
+                    yield name, label
+
+
+@lru_cache(_REMEMBERED)
+def _read_instruction(text: str, is_att: bool) -> tuple[Kind, str] | None:
+    """How control leaves an instruction, and the symbol that it goes to; None if it simply goes on."""
+    match = _INSTRUCTION.match(text)
+    kind = control_flow.kind_of(match[2].lower()) if match else None
+    if match is None or kind is None:
+        return None
+    target = match[3].strip()
+    direct = _DIRECT.fullmatch(target)
+    if direct and not (target.lower() in registers.REGISTERS and not is_att):
+        return kind, direct[1].partition("@")[0]
+    if kind in (Kind.CALL, Kind.JUMP):
+        # Through a table of the linker's, to a function of another file.
+        symbol = re.search(r"([A-Za-z_.][\w.$]*)@GOT\w*", target)
+        if symbol is None and kind is Kind.JUMP:
+            return (Kind.LEAVE if "rip" in target.lower() else Kind.SWITCH), ""
+        return kind, symbol[1] if symbol else ""
+    return kind, ""
+
+
+@lru_cache(_REMEMBERED)
+def _kind_of_bytes(arguments: str) -> Kind | None:
+    """Instructions that are written as bytes, such as ``.byte 0xf3, 0xc3``."""
+    if not _BYTES.fullmatch(arguments):
+        return None
+    try:
+        instructions = decode(bytes(int(value, 0) for value in arguments.split(",")))
+    except ValueError:
+        return None
+    return Kind.LEAVE if instructions and instructions[-1].mnemonic == "ret" else None

@@ -1,0 +1,1 @@
+"""What somebody has assembled: ELF files, their lines, functions and loops."""

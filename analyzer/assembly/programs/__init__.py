@@ -1,0 +1,1 @@
+"""The whole text as a program: macros, conditions, symbols, statements."""

@@ -1,0 +1,1 @@
+"""Regions to bytes, every byte mapped to its line."""

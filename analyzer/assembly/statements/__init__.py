@@ -1,0 +1,1 @@
+"""One statement: expressions, operands, directives, sizes."""

@@ -1,0 +1,1 @@
+"""What needs no assembler: lines, strings, comments, dialect, markers of regions."""

@@ -1,0 +1,195 @@
+"""Which of GNU as's two dialects a text is written in, and what a semicolon means in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from cyclelens.analyzer.assembly.text.stretches import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """``att`` or ``intel``, and whether registers may stand without ``%``."""
+
+    name: str
+    bare_registers: bool
+    is_gnu: bool = True
+    """Written for GNU as; NASM and MASM have other numbers."""
+    is_nasm: bool = False
+    """Written for NASM, which chooses otherwise where an instruction has several encodings."""
+    is_relative: bool = False
+    """Behind NASM's ``default rel``: addresses without a register are relative to the instruction pointer."""
+
+    @property
+    def is_att(self) -> bool:
+        """AT&T: sources first."""
+        return self.name == "att"
+
+    @property
+    def is_intel_gnu(self) -> bool:
+        """GNU as's Intel syntax."""
+        return self.is_gnu and not self.is_att
+
+
+ATT = Dialect("att", bare_registers=False)
+INTEL = Dialect("intel", bare_registers=True)
+_ATT_BARE = Dialect("att", bare_registers=True)
+_FOREIGN = Dialect("intel", bare_registers=True, is_gnu=False)
+NASM = Dialect("intel", bare_registers=True, is_gnu=False, is_nasm=True)
+BY_NAME = {"att": ATT, "intel": INTEL}
+
+_SYNTAX_DIRECTIVE = re.compile(r"^[ \t]*\.(intel|att)_syntax\b", re.MULTILINE)
+_BLOCK_COMMENT = re.compile(r"/\*(?:.*?(\*/)|.*)", re.DOTALL)
+_GNU_DIRECTIVE = re.compile(
+    r"^[ \t]*\.(?:intel_syntax|att_syntax|text|data|bss|section|globl|global|p2align|align|balign|type|size|"
+    r"file|cfi_\w+|set|equ|macro|rept|string|ascii|asciz|byte|long|quad|ident|loc)\b",
+    re.MULTILINE,
+)
+_REGISTER = (
+    r"(?:[re]?(?:ax|bx|cx|dx|si|di|bp|sp)|[abcd][lh]|(?:si|di|bp|sp)l|r(?:8|9|1[0-5])[dwb]?|[xyz]mm\d+|rip)"
+)
+_ATT_EVIDENCE = re.compile(rf"%{_REGISTER}\b|[ \t,]\$-?\w", re.IGNORECASE)
+_INTEL_EVIDENCE = re.compile(
+    rf"\b(?:[xyzoqdt]?(?:mm)?word|byte)[ \t]+(?:ptr\b|\[)|\[[^\]]*{_REGISTER}\b|"
+    rf"^[^%]*[ \t,]{_REGISTER}[ \t]*(?:,|$)",
+    re.IGNORECASE,
+)
+_CLEAR_EVIDENCE = 50
+"""So many lines more of one dialect than of the other leave no doubt."""
+_ALONE = (
+    r"(?:lock|rep\w*|[lm]?ret[fq]?|nop|leave|cl[cdi]|st[cdi]|cmc|cbw|cwde|cdqe|cwd|cdq|cqo|(?:movs|stos|lods|scas|cmps)[bwdq]|"
+    r"pause|[lms]fence|syscall|cpuid|rdtscp?|vzero\w+|ud2|int3|emms|[ls]ahf|pushfq?|popfq?)"
+)
+_INTEL_STATEMENT = re.compile(
+    rf"\s*(?:[\w.$]+:\s*)*(?:{_ALONE}?\s*$|\.\w|(?:j[a-z]+|call|loop\w*)\s+(?:short\s+)?[\w.$]+\s*$|"
+    rf"[a-z]\w*\s*(?:\[|-?\d|(?:{_REGISTER}|[xyzqd]?(?:mm)?word|byte)\b\s*(?:$|[,\[;]|ptr)))",
+    re.IGNORECASE,
+)
+
+
+def detect(source: Source) -> Dialect:
+    """The dialect of a file's first statements: by majority of evidence, where there is none by the first
+    syntax directive, and without one AT&T, GNU as's default. Directives switch while reading.
+    """
+    written_for = style(source)
+    if written_for != "gas":
+        return NASM if written_for == "nasm" else _FOREIGN
+    directive = None
+    if source.has(_SYNTAX_DIRECTIVE.search):
+        directive = _SYNTAX_DIRECTIVE.search(source.text)
+    balance = 0
+    for step in _evidence(source, directive.start() if directive else len(source.text)):
+        balance += step
+        if abs(balance) >= _CLEAR_EVIDENCE:
+            break
+    if balance == 0:
+        return BY_NAME[directive.group(1)] if directive else ATT
+    return ATT if balance > 0 else INTEL
+
+
+def _evidence(source: Source, end: int) -> Iterator[int]:
+    """1 for every line in front of an offset that can only be AT&T, -1 for one that can only be Intel."""
+    offset = 0
+    for stretch in source.stretches:
+        if offset + len(stretch.text) > end or stretch.has(_leaves_comment_open):
+            yield from _evidence_of(source.text[offset:end])
+            break
+        yield from stretch.ask(_evidence_of)
+        offset += len(stretch.text)
+
+
+def _leaves_comment_open(text: str) -> bool:
+    return "/*" in text and any(match[1] is None for match in _BLOCK_COMMENT.finditer(text))
+
+
+def _evidence_of(text: str) -> tuple[int, ...]:
+    if "/*" in text:
+        text = _BLOCK_COMMENT.sub(" ", text)
+    found = []
+    for line in text.split("\n"):
+        statement = re.split(r"#|//|;", line[:200], maxsplit=1)[0].rstrip()
+        if _ATT_EVIDENCE.search(statement):
+            found.append(1)
+        elif _INTEL_EVIDENCE.search(statement):
+            found.append(-1)
+    return tuple(found)
+
+
+def of_directive(name: str, arguments: str) -> Dialect | None:
+    """The dialect that ``.intel_syntax`` or ``.att_syntax`` switches to; None for any other directive."""
+    if name == "att_syntax":
+        return _ATT_BARE if arguments.strip().lower() == "noprefix" else ATT
+    return INTEL if name == "intel_syntax" else None
+
+
+def semicolon_starts_comment(source: Source, dialect: Dialect) -> bool:
+    """GNU as separates statements by ``;``, NASM and its relatives start a comment with it. It is taken as a
+    comment only in an Intel text without GNU directives where some tail cannot be a statement.
+    """
+    if dialect.is_att or ";" not in source.text:
+        return False
+    if style(source) != "gas":
+        return True
+    return not source.has(_GNU_DIRECTIVE.search) and source.has(_has_semicolon_comment)
+
+
+def _has_semicolon_comment(text: str) -> bool:
+    for line in text.split("\n"):
+        head, semicolon, tail = line[:400].partition(";")
+        if not semicolon or "#" in head or "//" in head:
+            continue
+        if not head.strip() or not _INTEL_STATEMENT.match(tail):
+            return True
+    return False
+
+
+_NASM_SURE = re.compile(
+    r"^[ \t]*%(?:[ix]?(?:macro|define|assign)|include|if\w*|rep|use)\b", re.MULTILINE | re.IGNORECASE
+)
+_NASM_LIKELY = re.compile(
+    r"^[ \t]*(?:\[?(?:bits|default[ \t]+(?:rel|abs))\b|(?:[\w.$?@]+:?[ \t]+)?(?:times[ \t]+\S|"
+    r"res[bwdqtoyz][ \t]+\S|istruc\b|struc[ \t])|global[ \t]+\w|extern[ \t]+\w|\[?section[ \t]+\.)",
+    re.MULTILINE | re.IGNORECASE,
+)
+_NASM_MACROS = re.compile(
+    r"^[ \t]*(?:%(?!%)[a-z{]|(?:[\w.$?@]+:?[ \t]+)?(?:times[ \t]+\S|(?:d|res)[bwdqtoyz][ \t]+\S|istruc\b|"
+    r"struc[ \t]|incbin\b))",
+    re.MULTILINE | re.IGNORECASE,
+)
+"""What the plain subset that is read without NASM does not have."""
+_MASM_ONLY = re.compile(
+    r"^[ \t]*(?:\.code\b|\.model\b|\.data\?|option[ \t]+\w+[ \t]*:|include(?:lib)?[ \t]+\w|"
+    r"[\w@?$]+[ \t]+(?:proc|endp|segment|ends|macro)\b|(?:public|extern|extrn|externdef)[ \t]+\w|"
+    r"end[ \t]*(?:\w+[ \t]*)?$)",
+    re.MULTILINE | re.IGNORECASE,
+)
+_MASM_SURE = re.compile(
+    r"^[ \t]*(?:[\w@?$]+[ \t]+(?:proc|endp|segment)\b|\.code\b|\.model\b|option[ \t]+casemap)",
+    re.MULTILINE | re.IGNORECASE,
+)
+_MASM_FUNCTION = re.compile(r"\s*([\w@?$]+)[ \t]+proc\b", re.IGNORECASE)
+
+
+def style(source: Source) -> str:
+    """Whose language the file is in: ``nasm``, ``masm``, or ``gas`` for everything else."""
+    if source.has(_MASM_SURE.search):
+        return "masm"
+    if source.has(_NASM_SURE.search) or (
+        source.has(_NASM_LIKELY.search) and not source.has(_GNU_DIRECTIVE.search)
+    ):
+        return "nasm"
+    return "gas"
+
+
+def needs_nasm(source: Source) -> bool:
+    """Is there anything of NASM's that only NASM can follow: macros, repetitions, data?"""
+    return source.has(_NASM_MACROS.search)
+
+
+def without_masm(text: str) -> str | None:
+    """A statement of a MASM file as GNU as would have it: PROC is a label, and None what makes no code."""
+    if match := _MASM_FUNCTION.match(text):
+        return f"{match[1]}:"
+    return None if _MASM_ONLY.match(text) else text

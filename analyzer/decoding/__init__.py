@@ -1,0 +1,1 @@
+"""Machine code to instructions and back: bytes, registers, operands, flags."""

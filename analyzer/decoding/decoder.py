@@ -1,0 +1,386 @@
+"""From bytes to instructions: what the encoding alone says.
+
+A thin layer over iced-x86 that answers the questions the pipeline model asks (position of the opcode,
+prefixes, encoded widths, encoding form) and that nothing else in the project needs to know is iced-x86.
+Everything that depends only on the decoder's code is worked out once per code; whole instructions are
+cached by their bytes, because decoding does not depend on the address (displacements are kept relative).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from typing import NamedTuple
+
+from cyclelens.analyzer.decoding.forms import forms_of
+from cyclelens.analyzer.model.frozen import dataclass
+from cyclelens.analyzer.model.instruction import DecodedOperand, Instruction, OperandKind
+from cyclelens.analyzer.recent import Recent
+from iced_x86 import (
+    CC_e,
+    CC_ne,
+    Code,
+    ConstantOffsets,
+    CpuidFeature,
+    Decoder,
+    DecoderOptions,
+    EncodingKind,
+    FormatMnemonicOptions,
+    Formatter,
+    FormatterSyntax,
+    MemorySizeOptions,
+    Mnemonic,
+    OpCodeInfo,
+    OpCodeOperandKind,
+    OpCodeTableKind,
+    OpKind,
+    Register,
+    RoundingControl,
+)
+from iced_x86 import Instruction as IcedInstruction
+
+OPTIONS = DecoderOptions.MPX
+"""The fact tables have the BND instructions, which iced-x86 otherwise reads as NOPs."""
+
+_LEGACY_PREFIXES = frozenset(b"\x26\x2e\x36\x3e\x64\x65\x66\x67\xf0\xf2\xf3")
+_REX_PREFIXES = frozenset(range(0x40, 0x50))
+
+_ESCAPE_BYTES = {OpCodeTableKind.T0F: 1, OpCodeTableKind.T0F38: 2, OpCodeTableKind.T0F3A: 2}
+"""0F, 0F 38, 0F 3A in front of the opcode of a legacy encoding."""
+
+_MODRM_ENDINGS = ("_REG", "_RM", "_MEM", "_MPX")
+"""Of operand kinds."""
+_STRING_KINDS = frozenset(
+    {
+        OpCodeOperandKind.SEG_RSI,
+        OpCodeOperandKind.ES_RDI,
+        OpCodeOperandKind.SEG_RDI,
+        OpCodeOperandKind.SEG_RBX_AL,
+    }
+)
+"""Implied addresses (MOVS, MASKMOV, XLAT), which the tables do not count as visible operands."""
+
+_IMMEDIATES = frozenset(
+    value for name, value in vars(OpKind).items() if name.startswith("IMMEDIATE") and isinstance(value, int)
+)
+_REGISTER, _MEMORY = OpKind.REGISTER, OpKind.MEMORY
+_BRANCHES = frozenset({OpKind.NEAR_BRANCH16, OpKind.NEAR_BRANCH32, OpKind.NEAR_BRANCH64})
+_REP, _REPNE = 3, 2
+"""Values of ``Instruction.repeat``."""
+_ADDRESS_ONLY = frozenset({Mnemonic.LEA, Mnemonic.BNDMK, Mnemonic.BNDCL, Mnemonic.BNDCN, Mnemonic.BNDCU})
+
+
+def enum_names(module: object) -> dict[int, str]:
+    """The names of one of iced-x86's enumerations, which are modules of plain integers."""
+    return {value: name for name, value in vars(module).items() if isinstance(value, int)}
+
+
+def _register_names() -> dict[int, str | None]:
+    names: dict[int, str | None] = {
+        value: f"{name[:-1]}B" if name[0] == "R" and name[1].isdigit() and name[-1] == "L" else name
+        for value, name in enum_names(Register).items()
+    }
+    names[Register.NONE] = None
+    return names
+
+
+REGISTERS = _register_names()
+"""By number, in Intel's spelling: R8B where iced-x86 says R8L."""
+
+_names = cache(enum_names)
+
+
+@cache
+def mnemonics() -> frozenset[str]:
+    """All instructions by Intel's name; of conditions one name each."""
+    return frozenset([name.lower() for name in enum_names(Mnemonic).values()])
+
+
+_SIGN_EXTENDED = frozenset(
+    {OpKind.IMMEDIATE8TO16, OpKind.IMMEDIATE8TO32, OpKind.IMMEDIATE8TO64, OpKind.IMMEDIATE32TO64}
+)
+_IMMEDIATE_OPERAND = DecodedOperand(OperandKind.IMMEDIATE)
+_BRANCH_OPERAND = DecodedOperand(OperandKind.BRANCH)
+
+
+@cache
+def _register_operand(register: int) -> DecodedOperand:
+    return DecodedOperand(OperandKind.REGISTER, register=REGISTERS[register])
+
+
+def _make_formatter() -> Formatter:
+    formatter = Formatter(FormatterSyntax.INTEL)
+    formatter.space_after_operand_separator = True
+    formatter.hex_prefix, formatter.hex_suffix, formatter.uppercase_hex = "0x", "", False
+    formatter.signed_immediate_operands = True
+    formatter.rip_relative_addresses = True
+    formatter.memory_size_options = MemorySizeOptions.ALWAYS
+    formatter.use_pseudo_ops = False
+    # The spelling of the fact tables where it is common in source code too.
+    formatter.cc_e, formatter.cc_ne = CC_e.Z, CC_ne.NZ
+    return formatter
+
+
+_FORMATTER = _make_formatter()
+
+
+@dataclass(frozen=True, slots=True)
+class _CodeFacts:
+    """What holds for every instruction with one decoder code."""
+
+    forms: Mapping[str, str]
+    encoding: int
+    escape_bytes: int
+    """Between prefixes and opcode, legacy encodings only."""
+    has_modrm: bool
+    has_memory: bool
+    """Some operand can be an encoded address."""
+    default_64: bool
+    """64-bit operand size without REX.W (PUSH)."""
+    force_64: bool
+    """64-bit operand size whatever the prefixes (CALL)."""
+    visible: tuple[int, ...]
+    """Numbers of the operands that the tables show."""
+
+
+@cache
+def _code_facts(code: int) -> _CodeFacts:
+    info = OpCodeInfo(code)  # type: ignore[arg-type]
+    kinds = info.op_kinds()
+    names = [_names(OpCodeOperandKind)[kind] for kind in kinds]
+    has_modrm = any(_is_in_modrm(name) for name in names)
+    is_3dnow = info.encoding == EncodingKind.D3NOW
+    return _CodeFacts(
+        forms=forms_of(_names(Code)[code]),
+        encoding=info.encoding,
+        escape_bytes=1 if is_3dnow else _ESCAPE_BYTES.get(info.table, 0),
+        has_modrm=info.is_group or info.op_code_len == 2 or has_modrm,
+        has_memory=any(name.startswith("MEM") or "_OR_MEM" in name for name in names),
+        default_64=info.default_op_size64,
+        force_64=info.force_op_size64 or info.intel_force_op_size64,
+        visible=tuple(number for number, kind in enumerate(kinds) if kind not in _STRING_KINDS),
+    )
+
+
+def _is_in_modrm(name: str) -> bool:
+    """Whether operands of this kind are encoded in the ModRM byte."""
+    is_address = name.startswith(("MEM", "SIBMEM")) and not name.startswith("MEM_OFFS")
+    return is_address or "_OR_MEM" in name or name.endswith(_MODRM_ENDINGS)
+
+
+_EXTENSIONS: dict[int, frozenset[str]] = {}
+"""By code. Only instructions can be asked."""
+
+
+def _extensions(instruction: IcedInstruction) -> frozenset[str]:
+    known = _EXTENSIONS.get(instruction.code)
+    if known is None:
+        names = [_names(CpuidFeature)[feature] for feature in instruction.cpuid_features()]
+        known = _EXTENSIONS[instruction.code] = frozenset(names)
+    return known
+
+
+def _signed(value: int, bits: int = 64) -> int:
+    value &= (1 << bits) - 1
+    return value - (1 << bits) if value >> (bits - 1) else value
+
+
+def _prefix_end(code: bytes) -> int:
+    """Number of legacy and REX prefix bytes."""
+    position = 0
+    while position < len(code) and (code[position] in _LEGACY_PREFIXES or code[position] in _REX_PREFIXES):
+        position += 1
+    return position
+
+
+def _opcode_offset(code: bytes, facts: _CodeFacts, prefix_end: int) -> int:
+    if facts.encoding == EncodingKind.VEX:
+        return prefix_end + (2 if code[prefix_end] == 0xC5 else 3)
+    if facts.encoding == EncodingKind.EVEX:
+        return prefix_end + 4
+    if facts.encoding == EncodingKind.XOP:
+        return prefix_end + 3
+    return prefix_end + facts.escape_bytes
+
+
+def _wide(code: bytes, facts: _CodeFacts, prefix_end: int) -> bool:
+    """REX.W or its VEX, EVEX or XOP counterpart."""
+    if facts.encoding == EncodingKind.VEX:
+        return code[prefix_end] == 0xC4 and bool(code[prefix_end + 2] & 0x80)
+    if facts.encoding in (EncodingKind.EVEX, EncodingKind.XOP):
+        return bool(code[prefix_end + 2] & 0x80)
+    # A REX that is not the last prefix has no effect.
+    last = code[prefix_end - 1] if prefix_end else 0
+    return last in _REX_PREFIXES and bool(last & 8)
+
+
+def _operand_size(facts: _CodeFacts, wide: bool, has_66: bool) -> int:
+    """1, 2, 3 for 16, 32, 64 bits."""
+    if wide or facts.force_64:
+        return 3
+    if has_66:
+        return 1
+    return 3 if facts.default_64 else 2
+
+
+def _memory_operand(instruction: IcedInstruction, code: bytes, constants: ConstantOffsets) -> DecodedOperand:
+    size = constants.displacement_size
+    displacement = 0
+    if size and instruction.is_ip_rel_memory_operand:
+        offset = constants.displacement_offset
+        displacement = int.from_bytes(code[offset : offset + size], "little", signed=True)
+    elif size:
+        displacement = _signed(instruction.memory_displacement)
+    return _address(
+        OperandKind.AGEN if instruction.mnemonic in _ADDRESS_ONLY else OperandKind.MEMORY,
+        instruction.memory_base,
+        instruction.memory_index,
+        instruction.memory_index_scale,
+        displacement,
+        8 * size,
+    )
+
+
+@lru_cache(maxsize=4096)
+def _address(
+    kind: OperandKind, base: int, index: int, scale: int, displacement: int, bits: int
+) -> DecodedOperand:
+    return DecodedOperand(kind, None, REGISTERS[base], REGISTERS[index], scale, displacement, bits)
+
+
+def _form(instruction: IcedInstruction, facts: _CodeFacts, repeat: int, has_memory: bool) -> str:
+    """Name of the encoding form: a prefix's own form if the tables have one, else the plain one."""
+    operand = "mem" if has_memory else "reg"
+    if instruction.has_lock_prefix:
+        prefix = " lock"
+    elif repeat:
+        prefix = " repne" if repeat == _REPNE else " rep"
+    else:
+        return facts.forms.get(operand, "")
+    return facts.forms.get(operand + prefix) or facts.forms.get(operand, "")
+
+
+def _invalid(code: bytes) -> Instruction:
+    return Instruction(code=code, text=f"(bad) 0x{code[0]:02x}", mnemonic="", iform="")
+
+
+_INSTRUCTIONS: Recent[bytes, Instruction] = Recent(16_384)
+
+
+def _instruction(code: bytes, instruction: IcedInstruction, decoder: Decoder) -> Instruction:
+    """The instruction that ``code`` consists of; the decoder has just read it."""
+    facts = _code_facts(instruction.code)
+    constants = decoder.get_constant_offsets(instruction)
+    prefix_end = _prefix_end(code)
+    opcode_offset = _opcode_offset(code, facts, prefix_end)
+    has_66 = 0x66 in code[:prefix_end]
+
+    operands: list[DecodedOperand] = []
+    immediate: int | None = None
+    immediate_bits = 0
+    branch: int | None = None
+    has_memory = False
+    for position in facts.visible:
+        kind = instruction.op_kind(position)
+        if kind == _REGISTER:
+            operands.append(_register_operand(instruction.op_register(position)))
+        elif kind == _MEMORY:
+            has_memory = True
+            operands.append(_memory_operand(instruction, code, constants))
+        elif kind in _BRANCHES:
+            branch = _signed(instruction.near_branch_target - instruction.next_ip)
+            operands.append(_BRANCH_OPERAND)
+        elif kind in _IMMEDIATES:
+            operands.append(_IMMEDIATE_OPERAND)
+            # Shifts by one show a "1" that is not in the bytes.
+            if immediate is None and constants.has_immediate:
+                start, size = constants.immediate_offset, constants.immediate_size
+                immediate = int.from_bytes(code[start : start + size], "little", signed=True)
+                immediate_bits = 8 * size
+
+    mnemonic = _FORMATTER.format_mnemonic(instruction, FormatMnemonicOptions.NO_PREFIXES)
+    if branch is None:
+        text = _FORMATTER.format(instruction)
+    else:
+        text = f"{_FORMATTER.format_mnemonic(instruction)} .{branch + len(code):+d}"
+    repeat = _REPNE if instruction.has_repne_prefix else _REP if instruction.has_rep_prefix else 0
+    mask: str | None = None
+    zeroing = broadcast = suppress_exceptions = False
+    if facts.encoding == EncodingKind.EVEX:
+        mask = REGISTERS[instruction.op_mask]
+        zeroing, broadcast = instruction.zeroing_masking, instruction.is_broadcast
+        rounds = instruction.rounding_control != RoundingControl.NONE
+        suppress_exceptions = rounds or instruction.suppress_all_exceptions
+    # By position, which takes a third of the time.
+    return Instruction(
+        code,
+        text,
+        mnemonic,
+        _form(instruction, facts, repeat, has_memory),
+        tuple(operands),
+        opcode_offset,
+        has_66,
+        immediate,
+        immediate_bits,
+        _operand_size(facts, _wide(code, facts, prefix_end), has_66),
+        mask,
+        zeroing,
+        broadcast,
+        suppress_exceptions,
+        repeat,
+        code[opcode_offset + 1] & 7 if facts.has_modrm else 0,
+        branch,
+        _extensions(instruction),
+    )
+
+
+class NumberField(NamedTuple):
+    """Where an immediate or a displacement lies, and how many bytes it has: 0 if there is none."""
+
+    start: int
+    size: int
+    is_signed: bool
+
+
+def number_field(code: bytes, *, immediate: bool) -> NumberField:
+    """The immediate of the last instruction, or its displacement."""
+    instruction = IcedInstruction()
+    decoder = Decoder(64, code, OPTIONS)
+    while True:
+        start = decoder.position
+        decoder.decode_out(instruction)
+        offsets = decoder.get_constant_offsets(instruction)
+        if decoder.position >= len(code):
+            break
+    if immediate:
+        kinds = {instruction.op_kind(number) for number in range(instruction.op_count)}
+        is_signed = not kinds.isdisjoint(_SIGN_EXTENDED)
+        return NumberField(start + offsets.immediate_offset, offsets.immediate_size, is_signed)
+    return NumberField(start + offsets.displacement_offset, offsets.displacement_size, True)
+
+
+def decode(code: bytes) -> tuple[Instruction, ...]:
+    """Decode 64-bit machine code from its first to its last byte.
+
+    Never raises: where the bytes are no instruction, or end within one, the result has an instruction
+    with empty mnemonic that covers one byte, and decoding goes on behind it.
+    """
+    result = []
+    decoder = Decoder(64, code, OPTIONS)
+    instruction = IcedInstruction()
+    position = 0
+    while position < len(code):
+        decoder.decode_out(instruction)
+        if instruction.code == Code.INVALID:
+            result.append(_invalid(code[position : position + 1]))
+            position += 1
+            decoder.position = position
+        else:
+            end = decoder.position
+            encoding = code[position:end]
+            known = _INSTRUCTIONS[encoding]
+            if known is None:
+                known = _INSTRUCTIONS[encoding] = _instruction(encoding, instruction, decoder)
+            result.append(known)
+            position = end
+    return tuple(result)
