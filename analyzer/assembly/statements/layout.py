@@ -13,6 +13,8 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
+from itertools import accumulate
+from operator import sub
 from typing import NamedTuple
 
 from cyclelens.analyzer.assembly.statements.directives import Alignment
@@ -165,43 +167,73 @@ class Section:
 
 def _spread_doubt(section: Section) -> bool:
     """Find what depends on sizes that are not known, and so is not known itself; False if that is all."""
-    elements, sizes, before = section.elements, section.sizes, section.doubtful
+    elements, before = section.elements, section.doubtful
     section._known = list(_moduli(elements, before))
     doubtful = set(before)
-    less, more = [0], [0]
-    """How much smaller and larger all elements up to one could be."""
-    for number, (element, size) in enumerate(zip(elements, sizes, strict=True)):
-        least = most = size
-        modulus = section.modulus(number)
+    least, most = list(section.sizes), list(section.sizes)
+    for number, element in enumerate(elements):
         if element.kind is Kind.FILL:
+            modulus = section.modulus(number)
             is_open = bool(modulus) and modulus % element.alignment.boundary != 0
         else:
             is_open = element.amount is not None and element.smallest != element.largest
         if is_open and element.kind is not Kind.UNKNOWN:
             doubtful.add(number)
-        if is_open or element.kind is Kind.UNKNOWN or number in before:
-            least, most = element.smallest, element.largest
-        less.append(less[-1] + size - least)
-        more.append(more[-1] + most - size)
-    for number, element in enumerate(elements):
-        place = section.targets[number]
-        if element.kind is not Kind.BRANCH or place is None or number in doubtful:
-            continue
-        fragment = place.fragment
-        if place.expressed is not None:
-            fragment = bisect_right(section.starts, section.offset(place)) - 1
-        is_forward, is_short = fragment > number, sizes[number] == element.smallest
-        first, last = (number + 1, fragment) if is_forward else (fragment, number)
-        slack = more[last] - more[first] if is_short else less[first] - less[last]
-        if slack:
-            distance = section.offset(place) - section.starts[number + 1]
-            if not is_short and not is_forward:
-                distance += element.largest - element.smallest
-            reach = distance + (slack if is_forward else -slack)
-            if (-128 <= reach <= 127) != is_short:
-                doubtful.add(number)
+        if is_open or element.kind is Kind.UNKNOWN:
+            least[number], most[number] = element.smallest, element.largest
+    doubtful.update(_open_branches(section, least, most))
     section.doubtful = frozenset(doubtful)
     return section.doubtful != before
+
+
+def _open_branches(section: Section, least: list[int], most: list[int]) -> Iterator[int]:
+    """The branches that may be short or long where everything else has ``least`` to ``most`` bytes. One that
+    grows can make another one grow: for certain only those do that must with everything at its smallest, and
+    all those may that do with everything at its largest. Raises UnsettledError."""
+    elements, starts = section.elements, section.starts
+    branches = []
+    for number, place in enumerate(section.targets):
+        if place is None or elements[number].kind is not Kind.BRANCH:
+            continue
+        fragment, target = place.fragment, section.offset(place)
+        if place.expressed is not None:
+            fragment = bisect_right(starts, target) - 1
+        smallest = least[number] = most[number] = elements[number].smallest
+        end = starts[number + 1]
+        if fragment > number:
+            branches.append((number, number + 1, fragment, target - end, 127))
+        else:
+            branches.append((number, fragment, number, end - section.sizes[number] + smallest - target, 128))
+    # A target may lie on the other side of the label that tells it: it is too far if that is too near.
+    longest = list(most)
+    for number, *_ in branches:
+        longest[number] = elements[number].largest
+    nearest = _moved(longest, section)
+    for sizes in (least, most):
+        for _ in range(MAXIMUM_PASSES):
+            moved = _moved(sizes, section)
+            growing = [
+                number
+                for number, first, last, bytes_between, reach in branches
+                if sizes[number] != elements[number].largest
+                and (
+                    bytes_between + moved[last] - moved[first] > reach
+                    or bytes_between + nearest[last] - nearest[first] < reach - 255
+                )
+            ]
+            if not growing:
+                break
+            for number in growing:
+                sizes[number] = elements[number].largest
+        else:
+            raise UnsettledError("The sizes of this section never come to rest.")
+        nearest = moved
+    yield from (number for number, *_ in branches if least[number] != most[number])
+
+
+def _moved(sizes: Sequence[int], section: Section) -> list[int]:
+    """How much further each element would lie if all had these sizes."""
+    return [0, *accumulate(map(sub, sizes, section.sizes))]
 
 
 def _moduli(elements: Sequence[Element], doubtful: frozenset[int]) -> Iterator[tuple[int, int]]:
