@@ -101,6 +101,24 @@ def test_exits_from_a_region_are_as_long_as_they_really_are() -> None:
     assert [(p.line, p.code) for p in many.problems] == [(2, "unknown-size")]
 
 
+@pytest.mark.parametrize(("distance", "code"), [(60, "7f11"), (180, ""), (250, "0f8fcb000000")])
+def test_a_distance_beyond_the_jump_from_a_label_before_it_may_depend_on_what_nobody_knows(
+    distance: int, code: str
+) -> None:
+    text = f"back: frobnicate\n# cyclelens-begin\nnop\n.zero 40\njg back+{distance}\n# cyclelens-end\n"
+    found = assemble(text)
+    assert found.regions[0].incomplete == (not code)
+    if code:
+        assert found.regions[0].lines[-1].code.hex() == code
+
+
+def test_a_jump_over_a_doubtful_jump_is_doubtful_where_that_decides() -> None:
+    loop = "# cyclelens-begin\njz far\n.zero 100\njz back\n# cyclelens-end\n.zero 12\nfrobnicate\nfar: nop\n"
+    for before, doubtful in ((20, [2]), (24, [2, 4]), (30, [2])):
+        found = assemble(f"back: .zero {before}\n" + loop)
+        assert [problem.line for problem in found.problems if problem.code == "unknown-size"] == doubtful
+
+
 @pytest.mark.parametrize("count", [0, 1, 9, 11, 12, 22, 63, 77])
 def test_fill_is_made_of_long_nops(count: int) -> None:
     fill = nop_fill(count)
