@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from cyclelens.analyzer.assembly import frontend
 from cyclelens.analyzer.assembly.frontend import assemble
+from cyclelens.analyzer.assembly.readings import own
 from cyclelens.analyzer.assembly.text.problems import CODES, make_problem
 from cyclelens.analyzer.model.source import AssembledFile, Origin, Severity
 
@@ -94,7 +95,7 @@ def test_files_that_are_too_large_are_refused(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_regions_that_are_too_large_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(frontend, "MAXIMUM_REGION", 3)
+    monkeypatch.setattr(own, "MAXIMUM_REGION", 3)
     text = "".join("# cyclelens-begin\n" + "nop\n" * count + "# cyclelens-end\n" for count in (4, 3, 2))
     result = assemble(text)
     assert [region.code for region in result.regions] == [b"", b"\x90" * 3, b"\x90" * 2]

@@ -1,0 +1,103 @@
+"""Whole files through the user's assembler, GNU as or NASM."""
+
+from __future__ import annotations
+
+from functools import cache, partial
+
+from cyclelens.analyzer.assembly.files import listed
+from cyclelens.analyzer.assembly.files.expansion import Note, plain
+from cyclelens.analyzer.assembly.files.whole_file import (
+    ASSEMBLERS,
+    BACKENDS,
+    Assembled,
+    assemble_file,
+    has_nasm,
+)
+from cyclelens.analyzer.assembly.flow.loops import MadeLoop
+from cyclelens.analyzer.assembly.readings.reading import MAXIMUM_REGION, NO_PROGRAMS, REFUSED_BEFORE, Reading
+from cyclelens.analyzer.assembly.text.dialect import needs_nasm, style
+from cyclelens.analyzer.assembly.text.markers import Span, coverage
+from cyclelens.analyzer.model.source import Placement, Region, Severity
+
+
+def or_by_nasm(reading: Reading, spans: list[Span], regions: list[Region], reported: int) -> list[Region]:
+    """Regions of a text that looked plain as NASM has them, if it understands more of it. ``reported``:
+    the problems before it was read here."""
+    refused = sum(region.incomplete for region in regions)
+    is_asked = reading.assembler == "auto" and reading.may_run and not needs_nasm(reading.source)
+    if not refused or not is_asked or style(reading.source) != "nasm" or not has_nasm():
+        return regions
+    own = reading.problems, reading.branchings, reading.spans
+    reading.problems, reading.branchings = reading.problems[:reported], []
+    found = by_another_program(reading, spans, "nasm")
+    if found is not None and sum(region.incomplete for region in found) < refused:
+        return found
+    reading.problems, reading.branchings, reading.spans = own
+    return regions
+
+
+def by_another_program(reading: Reading, spans: list[Span], wanted: str = "") -> list[Region] | None:
+    """Regions of what the user's assembler makes of the file, or the ``wanted`` one; None if none is
+    wanted, or it is not there."""
+    wanted = wanted or reading.assembler
+    if wanted == "auto" and style(reading.source) == "nasm" and needs_nasm(reading.source):
+        wanted = "nasm"
+    if wanted not in ASSEMBLERS:
+        return None
+    expanded = plain(reading.text) if wanted == "nasm" else reading.expanded()
+
+    def user_line(line: int) -> int:
+        return expanded.lines[min(line, len(expanded.lines) - 1)]
+
+    assembled = Assembled(BACKENDS[wanted], failure=NO_PROGRAMS)
+    if reading.may_run:
+        assembled = assemble_file(wanted, expanded.text, reading.origin, reading.stop)
+    reading.report_notes(assembled.notes)
+    if assembled.failure:
+        message = f"The file is read without {assembled.backend}. {assembled.failure}"
+        line = user_line(assembled.failure_line)
+        reading.report_notes([Note(line, "assembler-unavailable", message)])
+        reading.is_foreign = assembled.gave_up or (wanted == "nasm" and needs_nasm(reading.source))
+        return None
+    found = listed.sections(assembled.listing, user_line, assembled.backend)
+    refused = {user_line(line): message for line, message in assembled.refused.items()}
+    places = [
+        listed.FoundCode(
+            span, *(listed.within(found, span, reading.lines, reading.text) or (listed.EMPTY, []))
+        )
+        for span in spans
+    ]
+    if reading.wanted != "loops":
+        places += listed.iaca(found, reading.lines, reading.text)
+    if reading.takes_loops(places):
+        looped = listed.loops(assembled.listing, found, user_line, reading.lines, reading.text)
+        places += reading.without_marked([place[0] for place in places], looped)
+    places.sort(key=lambda place: place[0].start)
+    reading.spans = [place[0] for place in places]
+    covers = coverage(reading.spans)
+    for line, message in refused.items():
+        start, end = reading.lines.content(line, reading.text)
+        severity = Severity.ERROR if covers(start) else Severity.WARNING
+        reading.report("assembler-error", f"{assembled.backend} says: {message}", start, end, severity)
+    # A macro can be thousands of instructions on one line.
+    place_of = cache(lambda line: reading.lines.span(*reading.lines.content(line, reading.text)))
+    regions: list[Region] = []
+    made: list[MadeLoop] = []
+    for span, section, inside, runs, loop in places:
+        incomplete = any(span.first_line <= line <= span.last_line for line in refused)
+        if len(inside) > MAXIMUM_REGION:
+            message = f"Regions of more than {MAXIMUM_REGION:,} statements are not analysed."
+            reading.report_region("region-too-large", message, span, Severity.ERROR)
+            inside, incomplete = [], True
+        source_line = partial(section.source_line, place_of=place_of)
+        start = section.pieces[inside[0]].offset if inside else 0
+        placement = Placement.in_section(start, assembled.listing.alignments.get(section.name, 1))
+        if any(line < span.first_line for line in refused):
+            placement = Placement(0, 1, REFUSED_BEFORE)
+        own, branching = reading.cut(span, section.pieces, inside, source_line, incomplete, placement, runs)
+        regions += own
+        reading.branchings += [] if branching is None else [branching]
+        if loop is not None and runs is not None:
+            made.append(MadeLoop(span, loop, runs.numbers, own))
+    reading.describe_loops(made)
+    return regions

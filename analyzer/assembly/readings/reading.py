@@ -1,0 +1,167 @@
+"""A text that is being read: what is known of it, what was found, and how problems are reported."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from cyclelens.analyzer.assembly.backends.assembler_client import AssemblerClient
+from cyclelens.analyzer.assembly.files import listed
+from cyclelens.analyzer.assembly.files.expansion import (
+    INCLUDING,
+    Expanded,
+    Note,
+    inline_includes,
+    not_preprocessed,
+    plain,
+    preprocess,
+    wants_preprocessor,
+)
+from cyclelens.analyzer.assembly.flow import blocks
+from cyclelens.analyzer.assembly.flow.blocks import FoundRuns, Made
+from cyclelens.analyzer.assembly.flow.loop_parts import scattered
+from cyclelens.analyzer.assembly.flow.loops import FoundCode, MadeLoop, branchings
+from cyclelens.analyzer.assembly.statements.layout import Piece
+from cyclelens.analyzer.assembly.text.dialect import Dialect, style
+from cyclelens.analyzer.assembly.text.markers import MAXIMUM_REGIONS, Span, coverage
+from cyclelens.analyzer.assembly.text.problems import make_problem
+from cyclelens.analyzer.assembly.text.scanner import Lines
+from cyclelens.analyzer.assembly.text.stretches import Source
+from cyclelens.analyzer.model.source import (
+    NOWHERE,
+    Branching,
+    Origin,
+    Placement,
+    Problem,
+    Severity,
+    SourceLine,
+)
+
+MAXIMUM_REGION = 20_000
+"""Statements of one region."""
+NO_PROGRAMS = (
+    "Other programs may not be run here: the folder is not trusted, or a setting or an option forbids it."
+)
+REFUSED_BEFORE = "A statement before it in its section could not be encoded"
+
+_Place = TypeVar("_Place", FoundCode, listed.FoundCode)
+
+
+@dataclass(slots=True)
+class Reading:
+    """The state of one call of ``assemble``, whoever reads the text."""
+
+    source: Source
+    dialect: Dialect
+    is_told: bool
+    """Which dialect it is; otherwise the text tells."""
+    client: AssemblerClient
+    may_run: bool
+    """Other programs."""
+    stop: Callable[[], bool]
+    wanted: str = "auto"
+    """``auto``, ``markers``, ``loops`` or ``both``."""
+    assembler: str = "auto"
+    origin: Origin = NOWHERE
+    text: str = field(init=False)
+    lines: Lines = field(init=False)
+    problems: list[Problem] = field(default_factory=list)
+    branchings: list[Branching] = field(default_factory=list)
+    spans: list[Span] = field(default_factory=list)
+    """All regions, in the order of the text."""
+    has_markers: bool = False
+    """Somebody has marked something, or has begun to."""
+    unmarked: bool = False
+    """Loops were taken because nothing is marked."""
+    is_foreign: bool = False
+    """The text is for another program, which has not taken it."""
+
+    def __post_init__(self) -> None:
+        self.text = self.source.text
+        self.lines = Lines(self.source)
+
+    def expanded(self) -> Expanded:
+        """The text behind the C preprocessor, if it is for that, and with the files that it includes."""
+        expanded = plain(self.text)
+        if style(self.source) == "gas" and wants_preprocessor(self.source, self.origin):
+            if not self.may_run:
+                expanded = not_preprocessed(self.text, NO_PROGRAMS)
+            else:
+                expanded = preprocess(self.text, self.origin, self.stop)
+        if expanded.text != self.text or self.source.has(INCLUDING.search):
+            expanded = inline_includes(expanded, self.origin)
+        self.report_notes(expanded.notes)
+        return expanded
+
+    def takes_loops(self, marked: Sequence[object]) -> bool:
+        """``marked``: the regions that IACA's markers enclose, and the others."""
+        self.unmarked = self.wanted == "auto" and not marked and not self.has_markers
+        return self.unmarked or self.wanted in ("loops", "both")
+
+    def without_marked(self, spans: Iterable[Span], found: Iterable[_Place]) -> list[_Place]:
+        """The loops outside of marked regions, up to the limit, under names that these do not have."""
+        spans = list(spans)
+        marked, names = coverage(spans), {span.name for span in spans}
+        left = [place for place in found if not marked(place.span.start)]
+        if self.unmarked:
+            left = [place for place in left if place.loop is not None and not place.loop.inner]
+        keys = list(dict.fromkeys(place.loop.key for place in left if place.loop is not None))
+        if len(keys) > MAXIMUM_REGIONS:
+            beyond = set(keys[MAXIMUM_REGIONS:])
+            first = next(place.span for place in left if place.loop is not None and place.loop.key in beyond)
+            message = f"Only the first {MAXIMUM_REGIONS:,} of {len(keys):,} loops are analysed."
+            self.report_region("too-many-regions", message, first)
+            left = [place for place in left if place.loop is not None and place.loop.key not in beyond]
+        for place in left:
+            place.span.name = f"{place.span.name}-loop" if place.span.name in names else place.span.name
+        return left
+
+    def cut(
+        self,
+        span: Span,
+        pieces: Sequence[Piece],
+        inside: Sequence[int],
+        source_line: Callable[[int], SourceLine],
+        incomplete: bool,
+        placement: Placement,
+        found: FoundRuns | None,
+    ) -> Made:
+        """The region of a stretch of code, or its basic blocks, and what there is to say about that.
+        ``found``: how a loop is executed that nobody marked."""
+        if not any(pieces[at].code for at in inside) and not incomplete:
+            self.report_region("empty-region", "There is no code in this region.", span)
+        made = blocks.to_regions(span, pieces, inside, source_line, incomplete, placement, found)
+        regions, branching = made
+        if found is None and len(regions) > 1 and (branching is None or not branching.ways):
+            count = len(regions)
+            message = (
+                f"'{span.name}' branches within itself: its {count} basic blocks are analysed one by one."
+            )
+            self.report_region("inner-branch", message, span, Severity.INFORMATION)
+        if found is not None and not found.numbers and not blocks.is_in_one_piece(pieces, found.runs[0]):
+            self.report_region("scattered-loop", scattered(span.name), span, Severity.INFORMATION)
+        return made
+
+    def describe_loops(self, made: Iterable[MadeLoop]) -> None:
+        """Where the blocks of loops lead, and what there is to say of those without a figure of their own."""
+        for span, branching, message in branchings(list(made)):
+            self.branchings += [] if branching is None else [branching]
+            if message:
+                self.report_region("inner-branch", message, span, Severity.INFORMATION)
+
+    def report(
+        self, code: str, message: str, start: int, end: int, severity: Severity = Severity.ERROR
+    ) -> None:
+        self.problems.append(make_problem(code, message, *self.lines.span(start, end), severity))
+
+    def report_region(
+        self, code: str, message: str, span: Span, severity: Severity = Severity.WARNING
+    ) -> None:
+        self.problems.append(
+            make_problem(code, message, span.first_line, span.column, span.end_column, severity)
+        )
+
+    def report_notes(self, notes: Iterable[Note]) -> None:
+        for note in notes:
+            self.report(note.code, note.message, *self.lines.content(note.line, self.text), Severity.WARNING)
