@@ -48,6 +48,8 @@ _FUSES_WITH_BRANCH = frozenset(["cmp", "test", "add", "sub", "and", "or", "xor",
 _FP_ADDS = re.compile(r"v?(add|sub)[ps][sd]")
 _FP_COMPARES = re.compile(r"v?(min|max|cmp)[a-z]*[ps][sd]")
 _FP_ADD_FAMILY = re.compile(r"v?(add|sub|min|max|cmp)[a-z]*[ps][sd]")
+_KEEPS_REST = re.compile(r"(sqrt|rcp|rsqrt|round|cvts[sdi]2)s[sd]|mov[lh]p[sd]")
+"""Operations of SSE without VEX that write a part of their target."""
 _ENDS_GROUP = ("vzeroupper", "vzeroall", "ldmxcsr", "vldmxcsr")
 _SERIALIZES = ("lfence", "cpuid", "mfence", "rdtsc")
 _LOADS_ALONE = ("mov", "movzx", "movbe")
@@ -610,13 +612,20 @@ class _Expander:
         return cycles
 
     def _merge_narrow(self, inputs: list[tuple[Value, int]], outputs: list[tuple[str, int, Value]]) -> None:
-        """Results of 8 and 16 bits depend on the old register (M7), CMOV, BSF and BSR always do."""
+        """Results of 8 and 16 bits depend on the old register (M7), those of CMOV, BSF and BSR always do, and so
+        do scalars of SSE without VEX. The operation that comes last has it."""
         known = {value for value, _ in inputs}
-        keeps = self.mnemonic.startswith("cmov") or self.mnemonic in ("bsf", "bsr")
+        keeps = (
+            self.mnemonic.startswith("cmov")
+            or self.mnemonic in ("bsf", "bsr")
+            or bool(_KEEPS_REST.fullmatch(self.mnemonic))
+            or (self.mnemonic in ("movss", "movsd") and not self.memory)
+        )
+        last = max((late for _, late in inputs), default=0)
         for output in self.prepared.register_outputs:
             value: Value = (ValueKind.REGISTER, output.canonical)
             if (keeps or output.width in (8, 16)) and value not in known:
-                inputs.append((value, 0))
+                inputs.append((value, last if keeps else 0))
                 known.add(value)
 
     def _occupy(self, uops: list[_Uop]) -> None:
