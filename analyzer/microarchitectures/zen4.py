@@ -161,7 +161,7 @@ _ZEN_3 = derived(
         "macro_ops.sse_idioms_execute macro_ops.page_crossing_store_cycles "
         "macro_ops.stores_committed_per_cycle macro_ops.vector_forwarding "
         "macro_ops.vector_to_integer_forwarding macro_ops.integer_to_vector_forwarding "
-        "macro_ops.to_integer_excess macro_ops.to_vector_excess",
+        "macro_ops.wide_forwarding macro_ops.to_integer_excess macro_ops.to_vector_excess",
         _LEFT_OUT: "macro_ops.upper_halves_merge macro_ops.false_renaming_bytes "
         "macro_ops.small_loop_entries macro_ops.fuses_nops",
         _SECOND_ACCESS: "macro_ops.line_crossing_cycles",
@@ -204,8 +204,9 @@ _ZEN_3 = derived(
         loads_per_cycle=3,
         store_chunk_bytes=32,
         page_crossing_store_cycles=34,
-        vector_forwarding=8,
-        vector_to_integer_forwarding=5,
+        vector_forwarding=9,
+        wide_forwarding=(0, 1, 3),
+        vector_to_integer_forwarding=6,
         integer_to_vector_forwarding=9,
         to_integer_excess=3,
         to_vector_excess=1,
@@ -236,7 +237,7 @@ MODELS = (
             "macro_ops.load_latency macro_ops.loads_per_cycle macro_ops.vector_loads_per_cycle "
             "macro_ops.mixed_memory_ops_per_cycle macro_ops.stores_per_cycle macro_ops.memory_ops_per_cycle "
             "macro_ops.stores_committed_per_cycle macro_ops.store_chunk_bytes macro_ops.forwarding "
-            "macro_ops.vector_forwarding macro_ops.vector_to_integer_forwarding "
+            "macro_ops.vector_forwarding macro_ops.wide_forwarding macro_ops.vector_to_integer_forwarding "
             "macro_ops.integer_to_vector_forwarding macro_ops.to_integer_excess macro_ops.to_vector_excess "
             "macro_ops.failed_forwarding policies.memory_renaming "
             "macro_ops.vector_bits",

@@ -144,6 +144,7 @@ RULES = MacroOpRules(
     store_queue=104,
     forwarding=7,
     vector_forwarding=9,
+    wide_forwarding=(0, 0, 2),
     vector_to_integer_forwarding=6,
     integer_to_vector_forwarding=10,
     forwarding_from_address=4,

@@ -119,6 +119,8 @@ class MacroOpRules:
     store_queue: int
     forwarding: int
     vector_forwarding: int
+    wide_forwarding: tuple[int, int, int]
+    """Cycles by which stored vectors of up to 128, 256 and 512 bits come later than that."""
     vector_to_integer_forwarding: int
     integer_to_vector_forwarding: int
     forwarding_from_address: int

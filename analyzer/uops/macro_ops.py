@@ -678,9 +678,11 @@ class _Expander:
         )
         data.inputs = [] if value is None else [(value, 0)]
         if store_pipe is not None:
-            if self._cycles_on_a_pipe() > 1:
-                data.busy = self._cycles_on_a_pipe()
-            data.outputs = [(self._fresh(), 1)]
+            size = self._bytes(access)
+            # 512 bits keep it for two cycles, whatever the width of the pipes (M16).
+            data.busy = 2 if size >= _WIDE_BYTES else 0
+            places = len(self.rules.wide_forwarding)
+            data.outputs = [(self._fresh(), self.rules.wide_forwarding[min(size // 32, places - 1)])]
         if computes:
             data.traits |= Trait.OWN_RESULT
         return [address, data]
