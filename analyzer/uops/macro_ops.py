@@ -612,8 +612,8 @@ class _Expander:
         return cycles
 
     def _merge_narrow(self, inputs: list[tuple[Value, int]], outputs: list[tuple[str, int, Value]]) -> None:
-        """Results of 8 and 16 bits depend on the old register (M7), those of CMOV, BSF and BSR always do, and so
-        do scalars of SSE without VEX. The operation that comes last has it."""
+        """Results of 8 and 16 bits depend on the old register (M7), those of CMOV, BSF and BSR always do, and
+        so do scalars of SSE without VEX. The operation that comes last has it."""
         known = {value for value, _ in inputs}
         keeps = (
             self.mnemonic.startswith("cmov")
