@@ -97,8 +97,9 @@ class Searched:
     cycles: float
     """Its figure."""
     advice: Advice
-    costs: Mapping[tuple[str, int], float] = field(default_factory=dict)
-    """By code and line, counted from the region's first, what findings cost in cycles per iteration."""
+    costs: Mapping[tuple[str, int], tuple[float, str]] = field(default_factory=dict)
+    """By code and line, counted from the region's first, what findings cost in cycles per iteration, and the
+    sentence that says so."""
 
     def moved(self, lines: int) -> Searched:
         """The same for a text in which everything is this many lines further down."""

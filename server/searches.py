@@ -84,8 +84,9 @@ class Searches:
             return ()
         return advice.fixes if region.result.name in known.present else ()
 
-    def cost(self, snapshot: Snapshot, region: ShownRegion, finding: Problem) -> float | None:
-        """What a finding costs in cycles per iteration; None as long as that is not known."""
+    def cost(self, snapshot: Snapshot, region: ShownRegion, finding: Problem) -> tuple[float, str] | None:
+        """What a finding costs in cycles per iteration, with the sentence that says so; None as long as that
+        is not known."""
         searched = self._of(snapshot, region)
         key = finding.code, finding.line - region.result.first_line
         return None if searched is None else searched.costs.get(key)

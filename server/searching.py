@@ -13,7 +13,6 @@ from cyclelens.analyzer.compiling.projects import language
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.fixes.compiled_loops import as_text, rebuilt
 from cyclelens.analyzer.fixes.search import Advice, search
-from cyclelens.analyzer.insight.prices import sentence
 from cyclelens.analyzer.model.result import Analysis, RegionAnalysis
 from cyclelens.server.results import Found, Job, Searched
 
@@ -106,14 +105,13 @@ def _state(lines: tuple[str, ...], region: RegionAnalysis) -> tuple[object, ...]
     return region.predictions, text, words_around(lines, first, last)
 
 
-def _costs(region: RegionAnalysis) -> dict[tuple[str, int], float]:
-    """Of several findings of one kind on a line, the largest; none where the message says a price."""
-    costs: dict[tuple[str, int], float] = {}
+def _costs(region: RegionAnalysis) -> dict[tuple[str, int], tuple[float, str]]:
+    """Of several findings of one kind on a line, the largest; none where the message says a price at once."""
+    costs: dict[tuple[str, int], tuple[float, str]] = {}
     for finding in region.findings:
         statement = region.region.lines[region.instruction_lines[finding.instruction]]
         own = finding.microarchitecture in ("", region.predictions[0].microarchitecture)
-        is_said = bool(finding.cost) and not finding.message.endswith(sentence(finding.cost or 0.0))
-        if finding.cost is not None and own and not is_said:
+        if finding.cost is not None and own and finding.price:
             key = finding.code, statement.line - region.region.first_line
-            costs[key] = max(finding.cost, costs.get(key, 0.0))
+            costs[key] = max((finding.cost, finding.price), costs.get(key, (0.0, "")))
     return costs

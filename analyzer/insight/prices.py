@@ -5,18 +5,26 @@ A hazard can be there and cost nothing, because something else limits the figure
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from cyclelens.analyzer.insight.hazards import (
+    failed_forwarding,
     jcc_erratum,
     length_changing_prefix,
+    load_words,
+    long_instruction,
     microcode,
+    move_elimination,
+    op_cache_windows,
     register_merge,
     serialization,
+    stack_sync,
     unlamination,
 )
-from cyclelens.analyzer.insight.whatif import ChangeError, Experiment
+from cyclelens.analyzer.insight.whatif import ChangeError, Edit, Experiment, Outcome
 from cyclelens.analyzer.model.frozen import replace
+from cyclelens.analyzer.model.microarchitecture import UNLIMITED
 from cyclelens.analyzer.model.result import Finding
 from cyclelens.analyzer.model.uops import InstructionTemplate
 
@@ -24,6 +32,8 @@ LEAST = 0.005
 """Cycles per iteration; figures have two decimals."""
 _MOST = 40
 """Findings of a region that are priced: each is a simulation."""
+_LONGEST = 15
+"""Bytes of an instruction."""
 
 
 def _laminated(template: InstructionTemplate) -> InstructionTemplate:
@@ -35,6 +45,12 @@ def _laminated(template: InstructionTemplate) -> InstructionTemplate:
     return replace(template, fused_uops=tuple(sizes), idq_uops=(1,) * len(sizes), retire_slots=len(sizes))
 
 
+def _of_unknown_size(template: InstructionTemplate) -> InstructionTemplate:
+    """Loads that are told from stores by their first byte alone, and so can always forward."""
+    accesses = (replace(access, name="") if access.read else access for access in template.memory_operands)
+    return replace(template, memory_operands=tuple(accesses))
+
+
 _WITHOUT: Mapping[str, Callable[[InstructionTemplate], InstructionTemplate]] = {
     length_changing_prefix.CODE: lambda template: replace(template, length_changing_prefix=False),
     jcc_erratum.CODE: lambda template: replace(template, jcc_erratum=False),
@@ -44,32 +60,83 @@ _WITHOUT: Mapping[str, Callable[[InstructionTemplate], InstructionTemplate]] = {
     microcode.CODE: lambda template: replace(
         template, mite_uops=template.mite_uops + template.ms_uops, ms_uops=0
     ),
+    failed_forwarding.CODE: _of_unknown_size,
 }
+
+
+def _in_step(experiment: Experiment) -> Outcome:
+    """Nobody asks for the stack engine's offset."""
+    return experiment.replaced_everywhere(
+        lambda template: replace(template, reads_stack_offset=False),
+        replace(experiment.model, stack_offset_limit=None),
+    )
+
+
+def _all_short(experiment: Experiment) -> Outcome:
+    rules = experiment.model.macro_ops
+    assert rules is not None
+    return experiment.with_model(
+        replace(experiment.model, macro_ops=replace(rules, long_instruction_bytes=_LONGEST))
+    )
+
+
+_WITHOUT_ALL: Mapping[str, Callable[[Experiment], Outcome]] = {
+    stack_sync.CODE: _in_step,
+    long_instruction.CODE: _all_short,
+    load_words.CODE: lambda experiment: experiment.with_model(
+        replace(experiment.model, policies=replace(experiment.model.policies, dispatch_rule=""))
+    ),
+    move_elimination.CODE: lambda experiment: experiment.with_model(
+        replace(
+            experiment.model,
+            move_elimination_gpr_slots=UNLIMITED,
+            move_elimination_simd_slots=UNLIMITED,
+        )
+    ),
+    op_cache_windows.STRADDLING: lambda experiment: experiment.edited(Edit(alignment=0)),
+}
+"""Hazards that instructions have together, because one that goes would leave its place to the next."""
 
 
 def priced(experiment: Experiment, findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """The findings of a prediction, with prices where it is known how to do without them. A finding that says
-    its price keeps it."""
+    its price keeps it. Some have one price for all of a kind: each says it."""
     base: float | None = None
+    counts = Counter(finding.code for finding in findings)
+    together: dict[str, float] = {}
     result = []
     for number, finding in enumerate(findings):
-        change = _WITHOUT.get(finding.code)
-        if change is None or finding.cost is not None or number >= _MOST:
+        code = finding.code
+        alone = _WITHOUT.get(code)
+        known = alone or code in _WITHOUT_ALL
+        if not known or finding.cost is not None or number >= _MOST:
             result.append(finding)
             continue
         try:
             if base is None:
                 base = experiment.baseline().cycles_per_iteration
-            outcome = experiment.replaced(finding.instruction, change)
+            if alone is not None:
+                outcome = experiment.replaced(finding.instruction, alone)
+                cost = _difference(base, outcome)
+            elif code not in together:
+                cost = together[code] = _difference(base, _WITHOUT_ALL[code](experiment))
+            else:
+                cost = together[code]
         except ChangeError:
             result.append(finding)
             continue
-        cost = max(base - outcome.cycles_per_iteration, 0.0)
-        cost = 0.0 if cost < LEAST else cost
-        result.append(replace(finding, cost=cost, message=f"{finding.message} {sentence(cost)}"))
+        words = _sentence(code, cost, counts[code])
+        result.append(replace(finding, cost=cost, price=words, message=f"{finding.message} {words}"))
     return tuple(result)
 
 
-def sentence(cost: float) -> str:
-    """What a message says of its finding's price."""
+def _difference(base: float, outcome: Outcome) -> float:
+    cost = max(base - outcome.cycles_per_iteration, 0.0)
+    return 0.0 if cost < LEAST else cost
+
+
+def _sentence(code: str, cost: float, count: int) -> str:
+    """What a message says of its finding's price, where a region has ``count`` of its kind."""
+    if code in _WITHOUT_ALL and count > 1:
+        return f"The {count} findings of this kind together cost {cost:.2f} cycles per iteration here."
     return f"It costs {cost:.2f} cycles per iteration here."

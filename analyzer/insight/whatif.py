@@ -192,6 +192,13 @@ class Experiment:
             templates[instruction + 1] = change(templates[instruction + 1])
         return self._run(words, replace(self.block, entries=tuple(templates)))
 
+    def replaced_everywhere(
+        self, change: Callable[[InstructionTemplate], InstructionTemplate], model: Microarchitecture
+    ) -> Outcome:
+        """All instructions treated in another way, by another version of the microarchitecture."""
+        templates = tuple(change(template) for template in self.block.instructions)
+        return self._run("", replace(self.block, entries=templates), model=model)
+
     def with_load_latency(self, cycles: int, change: str = "") -> Outcome:
         """All loads take ``cycles``; fast pointer chasing still takes one less."""
         templates = tuple(_with_load_latency(template, cycles) for template in self.block.instructions)

@@ -264,6 +264,8 @@ class Finding:
     microarchitecture: str = ""
     cost: float | None = None
     """Cycles per iteration that the region takes because of it; None if that is not known."""
+    price: str = ""
+    """The sentence at the end of ``message`` about a cost that was found by another simulation."""
 
 
 class Way(NamedTuple):

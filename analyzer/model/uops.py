@@ -171,6 +171,8 @@ class InstructionTemplate:
     store_serializing: bool = False
     rsp_change: int = 0
     """Bytes by which the stack engine moves RSP."""
+    reads_stack_offset: bool = True
+    """RSP, where it is read directly, has to be brought up to date (E2); False to ask what that costs."""
     register_inputs: tuple[RegisterOperand, ...] = ()
     register_outputs: tuple[RegisterOperand, ...] = ()
     address_inputs: tuple[RegisterOperand, ...] = ()

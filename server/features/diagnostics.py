@@ -8,7 +8,6 @@ from dataclasses import replace
 from hashlib import sha256
 
 from cyclelens.analyzer.escaping import printable
-from cyclelens.analyzer.insight.prices import sentence
 from cyclelens.analyzer.model.source import Problem, Severity
 from cyclelens.server import documentation
 from cyclelens.server.convert import Converter
@@ -82,7 +81,7 @@ def shown_now(server: CyclelensServer, snapshot: Snapshot) -> list[types.Diagnos
     if not settings["diagnostics.enabled"]:
         return []
 
-    def cost(region: ShownRegion, finding: Problem) -> float | None:
+    def cost(region: ShownRegion, finding: Problem) -> tuple[float, str] | None:
         return server.searches.cost(snapshot, region, finding) if settings["advice"] else None
 
     return diagnostics(snapshot, server.converter, settings["diagnostics.documentationUrl"], cost)
@@ -96,12 +95,13 @@ def diagnostics(
     snapshot: Snapshot,
     converter: Converter,
     base_url: str = "",
-    cost: Callable[[ShownRegion, Problem], float | None] = _unknown,
+    cost: Callable[[ShownRegion, Problem], tuple[float, str] | None] = _unknown,
 ) -> list[types.Diagnostic]:
     """The diagnostics of a snapshot that was just analysed, in the order of their lines, each once.
 
     ``base_url``: where the pages about the codes are published; empty: those on this machine. ``cost``: what
-    a finding costs in cycles per iteration. Those of a region that cost nothing are one diagnostic.
+    a finding costs in cycles per iteration, and the sentence that says so. Those of a region that cost
+    nothing are one diagnostic.
     """
     problems = list(snapshot.problems)
     for region in snapshot.regions:
@@ -110,8 +110,8 @@ def diagnostics(
             price = cost(region, finding)
             if price is None:
                 problems.append(finding)
-            elif price:
-                problems.append(replace(finding, message=f"{finding.message} {sentence(price)}"))
+            elif price[0]:
+                problems.append(replace(finding, message=f"{finding.message} {price[1]}"))
             else:
                 worthless.append(finding)
         if worthless:

@@ -1,5 +1,6 @@
 """What findings cost where they are."""
 
+import pytest
 from cyclelens.analyzer.api import Analyzer
 from cyclelens.analyzer.insight.prices import priced
 from cyclelens.analyzer.model.result import AnalysisOptions
@@ -37,3 +38,62 @@ def test_it_costs_less_where_less_is_waited_for():
     cheap, _ = serializing(WAITING.replace("imul %rax, %rax", "mov %rax, %rdi"))
     dear, _ = serializing(WAITING.replace("imul %rax, %rax", "imul %rax, %rax\n    imul %rax, %rax"))
     assert cheap.cost < dear.cost
+
+
+def findings_of(code, body, core, mode="loop"):
+    """Findings of a kind with their prices, and the figure."""
+    text = f"# cyclelens-begin region mode={mode}\n{body}# cyclelens-end\n"
+    (region,) = Analyzer().analyze(text, AnalysisOptions(microarchitectures=(core,), prices=True)).regions
+    found = [each for each in region.findings if each.code == code]
+    return found, region.predictions[0].cycles_per_iteration
+
+
+LOOP = "1:\n{}    dec %r15\n    jnz 1b\n"
+IN_PIECES = "    movl %eax, (%rdi)\n    movl %eax, 4(%rdi)\n    mov (%rdi), %rax\n"
+LOADS = "    mov (%rdi), %eax\n    mov {0}(%rdi), %ebx\n    mov {1}(%rdi), %ecx\n    mov {2}(%rdi), %edx\n"
+
+
+def test_what_does_not_forward_costs_what_the_same_size_saves():
+    (found,), cycles = findings_of("failed-forwarding", LOOP.format(IN_PIECES), "ZEN5")
+    whole = IN_PIECES.replace("movl %eax, 4(%rdi)", "nopl (%rax)").replace("movl %eax", "mov %rax")
+    none, forwarded = findings_of("failed-forwarding", LOOP.format(whole), "ZEN5")
+    assert not none
+    assert found.cost == pytest.approx(cycles - forwarded, abs=1)
+    assert found.message.endswith(f"It costs {found.cost:.2f} cycles per iteration here.")
+
+
+def test_loads_of_one_word_cost_what_other_offsets_save():
+    found, cycles = findings_of("load-word", LOOP.format(LOADS.format(64, 128, 192)), "GNR")
+    none, apart = findings_of("load-word", LOOP.format(LOADS.format(68, 136, 204)), "GNR")
+    assert found and not none
+    assert [each.cost for each in found] == pytest.approx([cycles - apart] * len(found), abs=0.01)
+    sentence = f"The {len(found)} findings of this kind together cost {found[0].cost:.2f} cycles"
+    assert all(sentence in each.message for each in found)
+
+
+def test_uops_that_bring_the_stack_pointer_up_to_date_cost_where_slots_are_short():
+    """Two uops, where four are issued in a cycle and nothing else limits, and where something does."""
+    stack = "    push %rax\n    lea (%rsp), %rbx\n    pop %rcx\n    lea (%rsp), %rdx\n"
+    crowded, cycles = findings_of("stack-sync", stack + "    nop\n" * 40, "SKL", mode="unroll")
+    assert len(crowded) == 2
+    assert [each.cost for each in crowded] == pytest.approx([2 / 4] * 2, abs=0.05)
+    waiting = "    imul %rax, %rax\n" * 4
+    idle, _ = findings_of("stack-sync", stack + waiting, "SKL", mode="unroll")
+    assert [each.cost for each in idle] == [0, 0]
+
+
+def test_a_long_instruction_costs_what_a_shorter_one_saves():
+    """It ends a group of decoders that a shorter one fits into."""
+    body = "    movq $0x12345678, 0x12345678(%rdi,%rsi)\n" + "    nop\n" * 4
+    (found,), cycles = findings_of("long-instruction", body, "ZEN5", mode="unroll")
+    none, shorter = findings_of("long-instruction", body.replace("0x12345678(", "8("), "ZEN5", mode="unroll")
+    assert not none
+    assert found.cost == pytest.approx(cycles - shorter, abs=0.01)
+
+
+def test_moves_that_take_a_port_cost_what_their_chain_waits_for_them():
+    moves = "    mov %rax, %rbx\n    mov %rbx, %rcx\n    mov %rcx, %rdx\n    mov %rdx, %rsi\n"
+    found, cycles = findings_of("move-not-eliminated", LOOP.format(moves + "    lea 1(%rsi), %rax\n"), "SKL")
+    assert len(found) == 3
+    assert {each.cost for each in found} == {found[0].cost}
+    assert 1 < found[0].cost < cycles - 1, "the addition stays"

@@ -146,8 +146,11 @@ class FlatInstruction:
             "decoded_count": min(template.mite_uops, len(template.idq_uops)),
             "uop_count": len(template.uops),
             "rsp_change": template.rsp_change,
-            "rsp_explicit": any(r.canonical == "RSP" for r in inputs)
-            or any(r.canonical == "RSP" and not r.implicit_stack for r in template.address_inputs),
+            "rsp_explicit": template.reads_stack_offset
+            and (
+                any(r.canonical == "RSP" for r in inputs)
+                or any(r.canonical == "RSP" and not r.implicit_stack for r in template.address_inputs)
+            ),
             "rsp_written": any(r.canonical == "RSP" for r in outputs),
             "high8_written": any(r.name in _HIGH8 for r in outputs),
             "no_uops": template.uop_count == 0,
