@@ -13,6 +13,7 @@ from cyclelens.analyzer.fixes.proposal import Edit, Fix
 from cyclelens.analyzer.hints.change import change
 from cyclelens.analyzer.insight.work import Pace
 from cyclelens.server.convert import Converter
+from cyclelens.server.features.commands import shows
 from cyclelens.server.features.diagnostics import SOURCE
 from cyclelens.server.features.measure import CHECK, is_offered, known_fixes
 from cyclelens.server.language_server import CyclelensServer
@@ -22,6 +23,8 @@ from lsprotocol import types
 from pygls.capabilities import get_capability
 
 _ANNOTATION = "rewrite"
+PREVIEW = "cyclelens.previewRewrite"
+"""A command of clients that show the difference by themselves."""
 KINDS = (types.CodeActionKind.QuickFix, types.CodeActionKind.RefactorRewrite)
 """A quick fix settles a diagnostic; what nothing was said about is a rewrite."""
 
@@ -39,10 +42,8 @@ def register(server: CyclelensServer) -> None:
         versioned = get_capability(
             server.client_capabilities, "workspace.workspace_edit.document_changes", False
         )
-        path = "workspace.workspace_edit.change_annotation_support"
-        previews = get_capability(server.client_capabilities, path, None) is not None
         return [
-            *_actions(server, snapshot, params, versioned, previews),
+            *_actions(server, snapshot, params, versioned),
             *_checking(server, snapshot, params),
             *_marking(snapshot, server.converter, params, versioned),
         ]
@@ -53,8 +54,10 @@ def _actions(
     snapshot: Snapshot,
     params: types.CodeActionParams,
     versioned: bool,
-    previews: bool,
 ) -> Iterator[types.CodeAction]:
+    able = server.client_capabilities
+    path = "workspace.workspace_edit.change_annotation_support"
+    asks = versioned and get_capability(able, path, None) is not None
     first, last = params.range.start.line, params.range.end.line
     found = [
         (fix, checked(server, snapshot, region, fix))
@@ -76,16 +79,15 @@ def _actions(
         if wanted and not any(_wants(only, kind) for only in wanted):
             continue
         gain = f"{change(Pace(fix.before), Pace(fix.after))}{fix.where}"
-        yield types.CodeAction(
-            title=f"{fix.proposal.title}: {gain}{_short(result)}",
-            kind=kind,
-            diagnostics=settled or None,
-            edit=(
-                _previewed(snapshot, server.converter, fix, result)
-                if previews and versioned and fix.proposal.whole
-                else _workspace_edit(snapshot, server.converter, fix.proposal.edits, versioned)
-            ),
-        )
+        title = f"{fix.proposal.title}: {gain}{_short(result)}"
+        action = types.CodeAction(title=title, kind=kind, diagnostics=settled or None)
+        if fix.proposal.whole and shows(able, "previews"):
+            action.command = _preview(snapshot, server.converter, fix, result)
+        elif fix.proposal.whole and asks:
+            action.edit = _confirmed(snapshot, server.converter, fix, result)
+        else:
+            action.edit = _workspace_edit(snapshot, server.converter, fix.proposal.edits, versioned)
+        yield action
 
 
 def _regions(snapshot: Snapshot, first: int, last: int) -> list[ShownRegion]:
@@ -165,19 +167,30 @@ def _workspace_edit(
     return types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(text_document=document, edits=edits)])
 
 
-def _previewed(snapshot: Snapshot, converter: Converter, fix: Fix, result: str) -> types.WorkspaceEdit:
-    """An edit that the client shows as a difference, and makes when the user has looked at it."""
+def _preview(snapshot: Snapshot, converter: Converter, fix: Fix, result: str) -> types.Command:
+    """The client's command that shows the difference, and makes it when the user has looked at it."""
+    title, details = _described(fix, result)
+    edits = _text_edits(snapshot, converter, fix.proposal.edits)
+    return types.Command(title, PREVIEW, arguments=[snapshot.uri, snapshot.version, edits, title, details])
+
+
+def _described(fix: Fix, result: str) -> tuple[str, str]:
+    """What a whole rewrite brings, and what it is."""
+    checked = f"{result[:1].upper()}{result[1:]}" if result else "That results are equal is not checked"
+    return f"{fix.region}: {change(Pace(fix.before), Pace(fix.after))}", f"{fix.proposal.title}. {checked}."
+
+
+def _confirmed(snapshot: Snapshot, converter: Converter, fix: Fix, result: str) -> types.WorkspaceEdit:
+    """An edit that a client makes when the user has confirmed it."""
     edits: list[types.TextEdit | types.AnnotatedTextEdit | types.SnippetTextEdit] = [
         types.AnnotatedTextEdit(_ANNOTATION, edit.range, edit.new_text)
         for edit in _text_edits(snapshot, converter, fix.proposal.edits)
     ]
     document = types.OptionalVersionedTextDocumentIdentifier(uri=snapshot.uri, version=snapshot.version)
-    label = f"{fix.region}: {change(Pace(fix.before), Pace(fix.after))}"
-    checked = f"{result[:1].upper()}{result[1:]}" if result else "That results are equal is not checked"
-    said = f"{fix.proposal.title}. {checked}."
+    title, details = _described(fix, result)
     return types.WorkspaceEdit(
         document_changes=[types.TextDocumentEdit(text_document=document, edits=edits)],
-        change_annotations={_ANNOTATION: types.ChangeAnnotation(label, True, said)},
+        change_annotations={_ANNOTATION: types.ChangeAnnotation(title, True, details)},
     )
 
 

@@ -80,7 +80,7 @@ def register(server: CyclelensServer) -> None:
     ) -> dict[str, Any] | None:
         snapshot = known(uri)
         try:
-            name, html = region_name(snapshot, where), _shows(server.client_capabilities, "html")
+            name, html = region_name(snapshot, where), shows(server.client_capabilities, "html")
             table = await server.tasks.run(snapshot, name, kind, other=other, path=path, html=html)
             return show(table)
         except TaskCancelled:
@@ -115,7 +115,7 @@ def register(server: CyclelensServer) -> None:
         return known_document(server, uri)
 
     def show(table: Table) -> dict[str, Any]:
-        if not _shows(server.client_capabilities, "panels"):
+        if not shows(server.client_capabilities, "panels"):
             server.tell(types.MessageType.Info, f"{table.title}\n\n{table.text}")
         return {
             "title": printable(table.title),
@@ -134,7 +134,8 @@ def known_document(server: CyclelensServer, uri: str) -> Snapshot:
     return snapshot
 
 
-def _shows(capabilities: types.ClientCapabilities, what: str) -> bool:
+def shows(capabilities: types.ClientCapabilities, what: str) -> bool:
+    """Whether a client says of itself that it can show something of ours."""
     own = _member(capabilities.experimental, "cyclelens")
     return _member(own, what) is True
 

@@ -74,7 +74,7 @@ def test_loads_of_one_word_cost_what_other_offsets_save():
 def test_uops_that_bring_the_stack_pointer_up_to_date_cost_where_slots_are_short():
     """Two uops, where four are issued in a cycle and nothing else limits, and where something does."""
     stack = "    push %rax\n    lea (%rsp), %rbx\n    pop %rcx\n    lea (%rsp), %rdx\n"
-    crowded, cycles = findings_of("stack-sync", stack + "    nop\n" * 40, "SKL", mode="unroll")
+    crowded, _ = findings_of("stack-sync", stack + "    nop\n" * 40, "SKL", mode="unroll")
     assert len(crowded) == 2
     assert [each.cost for each in crowded] == pytest.approx([2 / 4] * 2, abs=0.05)
     waiting = "    imul %rax, %rax\n" * 4

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from ast import literal_eval
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -152,3 +153,19 @@ async def test_a_client_that_shows_previews_gets_rewrites_to_confirm(editor: Edi
     assert annotation.needs_confirmation
     assert annotation.label == "loop: 8.00 -> 2.00, 75 % faster"
     assert "not checked" in annotation.description
+
+
+@pytest.mark.asyncio
+async def test_a_client_that_shows_differences_gets_them_as_its_own_command(editor: Editor) -> None:
+    able = with_code_actions()
+    able.experimental = {"cyclelens": {"previews": True}}
+    await editor.start(able)
+    await editor.open(TEXT)
+    action = await rewrite(editor, MARKER, "in four registers")
+    # The test's client takes an action with a command for a command, and prints the real one into it.
+    assert not hasattr(action, "edit")
+    command = literal_eval(action.command)
+    assert command["command"] == "cyclelens.previewRewrite"
+    uri, version, edits, title, details = command["arguments"]
+    assert (uri, version, title) == (editor.uri, 0, "loop: 8.00 -> 2.00, 75 % faster")
+    assert "not checked" in details and all(edit["newText"] for edit in edits)

@@ -15,6 +15,7 @@ import { History, registerHistory, showHistory } from "./history";
 import { showLoops } from "./loops";
 import { Answer, Live, tabOf } from "./live";
 import { mark } from "./mark";
+import { registerPreview } from "./preview";
 import { NO_REGION, Region, regionAt, Status } from "./status";
 import * as configured from "./configuration";
 
@@ -48,7 +49,7 @@ export function activate(context: vscode.ExtensionContext): void {
       ?.sendRequest<Answer>("workspace/executeCommand", { command, arguments: args })
       .catch((error) => (log.warn(told(error)), null)) ?? null;
   const live = new Live(context, ask, regions);
-  context.subscriptions.push(log, status, live, registerHistory());
+  context.subscriptions.push(log, status, live, registerHistory(), registerPreview());
 
   /** Whatever keeps the server from running is told here and nowhere else. */
   let explanation = "";
@@ -114,7 +115,7 @@ export function activate(context: vscode.ExtensionContext): void {
     client = new LanguageClient("cyclelens", "Cyclelens", serverOptions, options);
     client.registerFeature({
       fillClientCapabilities: (capabilities) => {
-        capabilities.experimental = { ...(capabilities.experimental as object), cyclelens: { panels: true, html: true } };
+        capabilities.experimental = { ...(capabilities.experimental as object), cyclelens: { panels: true, html: true, previews: true } };
       },
       initialize: () => undefined,
       getState: () => ({ kind: "static" }),
