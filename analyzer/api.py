@@ -529,8 +529,9 @@ class Analyzer:
         if len(code) > MAX_BLOCK_BYTES:
             return without(f"The region has {len(code)} bytes of code; the limit is {MAX_BLOCK_BYTES}.")
         loop = plan.mode == "loop" or (plan.mode == "auto" and region.ends_in_jump_to_start)
-        instructions = decode(code)
+        instructions = region.instructions
         lines = _statement_of_each(instructions, region)
+        simulated = instructions
         latencies = {
             index: region.latencies[line] for index, line in enumerate(lines) if line in region.latencies
         }
@@ -539,10 +540,11 @@ class Analyzer:
             end = loop_end(instructions)
             if end is None:
                 return without("The region uses every register: none is left for the counter of a loop.")
-            added = decode(end)
+            added = _decoded_end(end)
             note = f"To make the region a loop, '{added[0].text}; {added[1].mnemonic}' was added to its end."
             lines += (lines[-1],) * len(added)
             code += end
+            simulated += added
         # Repeated end to end, code lies here and there in turn: where it begins makes no difference.
         placement = plan.placement if loop or options.anywhere else Placement(plan.placement.offset)
         missing = extensions.missing(instructions, [model.name for model in plan.models])
@@ -558,7 +560,17 @@ class Analyzer:
                 way = None if through is None else ways.assumption(through, model.name, forks)
                 answers.append(
                     self._answer(
-                        region.name, code, model, loop, placement, latencies, options, cancel, way, forks
+                        region.name,
+                        code,
+                        simulated,
+                        model,
+                        loop,
+                        placement,
+                        latencies,
+                        options,
+                        cancel,
+                        way,
+                        forks,
                     )
                 )
         except (Cancelled, TablesUnavailable):
@@ -602,6 +614,7 @@ class Analyzer:
         self,
         name: str,
         code: bytes,
+        instructions: tuple[Instruction, ...],
         model: Microarchitecture,
         loop: bool,
         placement: Placement,
@@ -636,7 +649,7 @@ class Analyzer:
         self._asked += 1
         if answer is None:
             core = variant(model, options.model)
-            run = _Run(decode(code), core, loop, latencies, options, self._store, cancel)
+            run = _Run(instructions, core, loop, latencies, options, self._store, cancel)
             # Mostly the same position is shown as before the last edit: it is run once for both.
             last, alike = latest or (0, False)
             shown = usual(places) if places else placement.offsets[last]

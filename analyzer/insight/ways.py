@@ -164,6 +164,7 @@ def along(branching: Branching, way: Sequence[int], blocks: Mapping[str, Region]
         last_line=branching.last_line,
         options=branching.options,
         lines=lines,
+        instructions=tuple(instruction for part in parts for instruction in part.instructions),
         latencies=latencies,
         ends_in_jump_to_start=branching.is_loop,
         incomplete=any(part.incomplete for part in parts),

@@ -202,7 +202,7 @@ class _Use:
         self._lines = tuple(text.split("\n"))
         self._stretch = stretch
         self.read, self.dead = self._behind(options)
-        self.body = decode(region.region.code)
+        self.body = region.region.instructions
         carried, known = set[str](), set[str]()
         for each in self.body:
             found = effects(each.code, self.bits)

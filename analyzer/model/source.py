@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from cyclelens.analyzer.model.frozen import dataclass, field, replace
+from cyclelens.analyzer.model.instruction import Instruction
 
 UNKNOWN_LINE = -1
 """Stands for a line where there is none: in object files without line information."""
@@ -128,6 +129,8 @@ class Region:
     """Latencies in cycles that the text asks for (``LLVM-MCA-LATENCY``), by index into ``lines``."""
     placement: Placement = Placement()
     """Of its first byte."""
+    instructions: tuple[Instruction, ...] = ()
+    """What ``code`` is decoded to, by who makes the region; nobody behind decodes it again."""
 
     @property
     def code(self) -> bytes:

@@ -112,7 +112,9 @@ def to_regions(
 
     def made(run: Sequence[int]) -> Region:
         lines = tuple(source_line(at) for at in run if pieces[at].code)
-        return replace(whole, lines=lines, ends_in_jump_to_start=ends_in_jump_to_start(pieces, run))
+        is_loop = ends_in_jump_to_start(pieces, run)
+        instructions = decode(b"".join(line.code for line in lines))
+        return replace(whole, lines=lines, ends_in_jump_to_start=is_loop, instructions=instructions)
 
     if incomplete or not found.numbers:
         run = inside if incomplete else found.runs[0]

@@ -410,4 +410,7 @@ def _region(listing: _Listing, name: str, run: Sequence[int]) -> Region:
     is_loop = bool(run) and listing.targets[run[-1]] == run[0]
     placement = listing.placement(run)
     placement = placement if is_in_one_piece(run) else placement.pinned()
-    return Region(name, min(known), max(known), {}, lines, is_loop, placement=placement)
+    # Stand-ins for distances make other instructions than those of the function.
+    instructions = decode(b"".join(line.code for line in lines))
+    first, last = min(known), max(known)
+    return Region(name, first, last, {}, lines, is_loop, placement=placement, instructions=instructions)
