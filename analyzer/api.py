@@ -20,6 +20,7 @@ from cyclelens.analyzer.defects import described
 from cyclelens.analyzer.facts.store import FactsStore, TablesUnavailable, open_store
 from cyclelens.analyzer.microarchitectures import extensions, registry
 from cyclelens.analyzer.microarchitectures.variants import variant
+from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.frozen import dataclass, replace
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
@@ -67,9 +68,6 @@ __all__ = ["Analyzer", "Cancelled", "PredictResult", "predict_many"]
 
 Cancel = Callable[[], bool]
 
-MODES = ("auto", "loop", "unroll")
-REGIONS = ("auto", "markers", "loops", "both")
-ASSEMBLERS = ("auto", "gas", "nasm")
 ALIGNMENTS = range(LINE_BYTES)
 """Offsets that differ."""
 
@@ -81,7 +79,8 @@ _QUICK_BYTES = 16 * 1024
 not wait for: some fifteen milliseconds. Later ones, after an edit, wait for no other position."""
 
 _CACHED_PREDICTIONS = 256
-_MARKER_OPTIONS = frozenset({"arch", "mode", "alignment", "align", "name", "per", "taken"})
+_OWN_KEYS = frozenset({"name", "per", "taken"})
+"""Of a marker: they are about one region, and no settings."""
 
 # ---------------------------------------------------------------------------------------------------------
 # The analyzer
@@ -100,7 +99,7 @@ class _Plan:
     """How a region is to be simulated."""
 
     models: tuple[Microarchitecture, ...]
-    mode: str
+    mode: Mode
     placement: Placement
 
 
@@ -528,7 +527,7 @@ class Analyzer:
             return without("The region holds no instruction.")
         if len(code) > MAX_BLOCK_BYTES:
             return without(f"The region has {len(code)} bytes of code; the limit is {MAX_BLOCK_BYTES}.")
-        loop = plan.mode == "loop" or (plan.mode == "auto" and region.ends_in_jump_to_start)
+        loop = plan.mode == Mode.LOOP or (plan.mode == Mode.AUTO and region.ends_in_jump_to_start)
         instructions = region.instructions
         lines = _statement_of_each(instructions, region)
         simulated = instructions
@@ -830,12 +829,6 @@ def _check(options: AnalysisOptions) -> None:
         registry.get(name)
     if not options.microarchitectures:
         raise ValueError("no microarchitecture is given")
-    if options.mode not in MODES:
-        raise ValueError(f"unknown mode '{options.mode}'; known are {', '.join(MODES)}")
-    if options.regions not in REGIONS:
-        raise ValueError(f"unknown regions '{options.regions}'; known are {', '.join(REGIONS)}")
-    if options.assembler not in ASSEMBLERS:
-        raise ValueError(f"unknown assembler '{options.assembler}'; known are {', '.join(ASSEMBLERS)}")
     if options.alignment is not None and options.alignment not in ALIGNMENTS:
         raise ValueError(f"alignment {options.alignment} is not within 0 and {ALIGNMENTS[-1]}")
 
@@ -856,6 +849,9 @@ def _at_line(
 
 def _plan(region: Region, options: AnalysisOptions, text: str | None) -> tuple[_Plan, list[Problem]]:
     """What the marker and the options ask for together; a bad marker option is a problem at the marker."""
+    # Here, because batches of machine code have no markers.
+    from cyclelens.analyzer.settings import MARKERS
+
     problems: list[Problem] = []
 
     def problem(code: str, message: str, severity: Severity = Severity.ERROR) -> None:
@@ -866,19 +862,20 @@ def _plan(region: Region, options: AnalysisOptions, text: str | None) -> tuple[_
     placement = region.placement if options.alignment is None else Placement(options.alignment)
     placement = Placement(0, 1) if options.anywhere else placement
     for key, value in region.options.items():
-        if key not in _MARKER_OPTIONS:
-            message = f"unknown option '{key}'{among(key, sorted(_MARKER_OPTIONS))}"
+        setting = MARKERS.get(key)
+        if setting is None and key not in _OWN_KEYS:
+            message = f"unknown option '{key}'{among(key, sorted(_OWN_KEYS.union(MARKERS)))}"
             problem("unknown-option", message, Severity.WARNING)
         elif key in options.forced:
             continue
-        elif key == "arch":
+        elif setting is not None and setting.name == "microarchitectures":
             names = [name for name in value.split(",") if name]
-        elif key == "mode":
-            if value.lower() in MODES:
-                mode = value.lower()
-            else:
-                problem("bad-option-value", f"unknown mode '{value}'; known are {', '.join(MODES)}")
-        elif key in ("alignment", "align"):
+        elif setting is not None and setting.name == "mode":
+            try:
+                mode = Mode(value.lower())
+            except ValueError:
+                problem("bad-option-value", f"unknown mode '{value}'; known are {', '.join(Mode)}")
+        elif setting is not None and setting.name == "alignment":
             if value.isdecimal() and int(value) in ALIGNMENTS:
                 placement = Placement(int(value))
             else:

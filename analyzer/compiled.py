@@ -17,6 +17,7 @@ from cyclelens.analyzer.compiling.projects import NoCommandError, command_for
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.insight.source_lines import home
 from cyclelens.analyzer.insight.work import work_of
+from cyclelens.analyzer.model.choices import Regions, Syntax
 from cyclelens.analyzer.model.result import Analysis, AnalysisOptions, RegionAnalysis
 from cyclelens.analyzer.model.source import UNKNOWN_LINE, Made, Problem, Region, Severity, SourceLine
 from cyclelens.analyzer.profiles.profile import ProfileError
@@ -78,7 +79,7 @@ class CompiledAnalyzer(Analyzer):
             return _placed(region, is_own, lines)
 
         for options in variants:
-            chosen = replace(options, syntax="intel", regions="auto")
+            chosen = replace(options, syntax=Syntax.INTEL, regions=Regions.AUTO)
             found = self.analyze_functions(file, outermost(file.functions), chosen, wanted, cancel, placed)
             # Machine code has no line; what is left is about the file as a whole.
             left = [each for each in found.problems if each.severity != Severity.INFORMATION]

@@ -1,17 +1,22 @@
 """What an analysis can be told to do: names, types, defaults and checks, for every way in which it is said.
 
-The editors' settings are these and their own (``cyclelens.server.settings``), a project's file has these
-(``cyclelens.analyzer.project``), and the command line has an option for each.
+One row produces the editors' setting (``cyclelens.server.settings`` adds the editors' own), the setting of a
+project's file (``cyclelens.analyzer.project``), the option of the command line, the key of a marker, and the
+line of the documentation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.registry import NATIVE, UnknownMicroarchitecture
+from cyclelens.analyzer.model.choices import Assembler, Mode, Regions, Syntax
+from cyclelens.analyzer.model.options import ModelOptions
+from cyclelens.analyzer.model.result import AnalysisOptions
+from cyclelens.analyzer.model.source import LINE_BYTES
 from cyclelens.analyzer.suggestions import among
 
 
@@ -30,6 +35,13 @@ class Setting:
     maximum: int = 0
     meanings: tuple[str, ...] = ()
     """What each choice means, in the order of ``choices``."""
+    option: str = ""
+    """Of the command line; empty for what editors alone can be told."""
+    metavar: str = ""
+    help: str = ""
+    """What the command line says of it, where that is not ``doc``."""
+    markers: tuple[str, ...] = ()
+    """The keys of a marker that say it for one region."""
 
 
 ANALYSIS: tuple[Setting, ...] = (
@@ -39,38 +51,53 @@ ANALYSIS: tuple[Setting, ...] = (
         ("SKL",),
         "Microarchitectures to analyse for; native is that of this machine. The first one is shown in the "
         "text, hovers show all of them.",
+        option="--arch",
+        metavar="SKL[,HSW...]",
+        help="microarchitectures, instead of those the markers name (default: SKL; see: cyclelens arch list)",
+        markers=("arch",),
     ),
     Setting(
         "syntax",
         "choice",
-        "auto",
+        Syntax.AUTO,
         "Assembly dialect; auto looks at the text and obeys .intel_syntax and .att_syntax.",
-        choices=("auto", "att", "intel"),
+        choices=tuple(Syntax),
         meanings=("As the text looks and its directives say", "AT&T: add %rax, %rbx", "Intel: add rbx, rax"),
+        option="--syntax",
     ),
     Setting(
         "mode",
         "choice",
-        "auto",
+        Mode.AUTO,
         "Whether a region is a loop or is repeated end to end; auto takes one that jumps back to its start "
         "for a loop.",
-        choices=("auto", "loop", "unroll"),
+        choices=tuple(Mode),
         meanings=("A loop if it jumps back to its start", "Always a loop", "Always repeated end to end"),
+        option="--mode",
+        help="auto: a region that ends in a jump to its start is a loop, any other is unrolled",
+        markers=("mode",),
     ),
     Setting(
         "alignment",
         "integer",
         None,
         "Where every region starts within a 64-byte cache line, in bytes; null: where its text puts it.",
-        maximum=63,
+        maximum=LINE_BYTES - 1,
+        option="--alignment",
+        metavar="N",
+        help="offset of the region's first byte within a 64-byte line (default: where the file puts it)",
+        markers=("alignment", "align"),
     ),
     Setting(
         "regions",
         "choice",
-        "auto",
+        Regions.AUTO,
         "What to analyse: auto takes marked regions, or the innermost loops of a file without markers; "
         "markers takes marked regions only, loops all loops, both the marked regions and the other loops.",
-        choices=("auto", "markers", "loops", "both"),
+        choices=tuple(Regions),
+        option="--regions",
+        help="what to analyse: marked regions, loops, both, or (auto, the default) the innermost loops of a "
+        "file without markers",
         meanings=(
             "Marked regions; the innermost loops of a file without markers",
             "Marked regions only",
@@ -84,6 +111,8 @@ ANALYSIS: tuple[Setting, ...] = (
         "reference",
         "The published model of the pipeline, or the one with better rules for memory and limited buffers.",
         choices=("reference", "hardware"),
+        option="--model",
+        help="reference: the published uiCA model (default); hardware: with failed store forwarding",
         meanings=(
             "The published model (uiCA)",
             "With rules for stores that are not forwarded, and limited buffers and register files",
@@ -92,9 +121,11 @@ ANALYSIS: tuple[Setting, ...] = (
     Setting(
         "assembler",
         "choice",
-        "auto",
+        Assembler.AUTO,
         "gas or nasm leave the whole file to GNU as or NASM; auto does so only for NASM files with macros.",
-        choices=("auto", "gas", "nasm"),
+        choices=tuple(Assembler),
+        option="--assembler",
+        help="gas, nasm: leave the whole file to GNU as or NASM; auto: only NASM files with macros (default)",
         meanings=(
             "Cyclelens itself; NASM for NASM files with macros",
             "GNU as assembles the whole file",
@@ -107,16 +138,53 @@ ANALYSIS: tuple[Setting, ...] = (
         (),
         "Folders to look for included files in besides the file's own and the workspace's; relative ones are "
         "those of the workspace. No other files are read.",
+        option="-I",
+        metavar="FOLDER",
+        help="look for included files there, too: others are read only beside the text and below the current "
+        "folder",
     ),
-    Setting("defines", "texts", (), "NAME or NAME=VALUE for the C preprocessor and NASM."),
+    Setting(
+        "defines",
+        "texts",
+        (),
+        "NAME or NAME=VALUE for the C preprocessor and NASM.",
+        option="-D",
+        metavar="NAME[=VALUE]",
+        help="define a name for the C preprocessor or NASM",
+    ),
     Setting(
         "preIncludes",
         "texts",
         (),
         "Files that the C preprocessor (-include) and NASM (-P) read before the text, a configuration for "
         "example; relative ones are looked for in the workspace's folders and in those of includePaths.",
+        option="-P",
+        metavar="FILE",
+        help="let the C preprocessor (-include) or NASM (-P) read FILE before the text; it is looked for in "
+        "the current folder, then in those of -I",
     ),
 )
+
+MARKERS = {key: setting for setting in ANALYSIS for key in setting.markers}
+"""The settings that a marker has, by its keys."""
+
+
+def forced(names: Collection[str]) -> frozenset[str]:
+    """The keys of markers that do not count where these settings were given by hand."""
+    return frozenset(key for key, setting in MARKERS.items() if setting.name in names)
+
+
+def to_options(values: Mapping[str, Any]) -> AnalysisOptions:
+    """All settings of ``ANALYSIS`` but those about files, as the analyzer takes them. ``values``: checked."""
+    return AnalysisOptions(
+        microarchitectures=tuple(values["microarchitectures"]),
+        mode=Mode(values["mode"]),
+        alignment=values["alignment"],
+        syntax=Syntax(values["syntax"]),
+        regions=Regions(values["regions"]),
+        model=ModelOptions(model=values["model"]),
+        assembler=Assembler(values["assembler"]),
+    )
 
 
 def checked(setting: Setting, value: object, microarchitectures: Sequence[str]) -> object:

@@ -11,10 +11,10 @@ from typing import Any
 
 from cyclelens.analyzer.hints import region
 from cyclelens.analyzer.hints import registry as hint_kinds
-from cyclelens.analyzer.model.options import ModelOptions
+from cyclelens.analyzer.model.frozen import replace
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.project import Values
-from cyclelens.analyzer.settings import ANALYSIS, Setting, checked
+from cyclelens.analyzer.settings import ANALYSIS, Setting, checked, to_options
 
 SECTION = "cyclelens"
 """Name under which editors keep the settings."""
@@ -132,16 +132,7 @@ class Settings:
     @property
     def options(self) -> AnalysisOptions:
         """The part that the analyzer wants to know."""
-        return AnalysisOptions(
-            microarchitectures=tuple(self["microarchitectures"]),
-            mode=self["mode"],
-            alignment=self["alignment"],
-            syntax=self["syntax"],
-            regions=self["regions"],
-            model=ModelOptions(model=self["model"]),
-            assembler=self["assembler"],
-            allow_external_programs=self["allowExternalPrograms"],
-        )
+        return replace(to_options(self.values), allow_external_programs=self["allowExternalPrograms"])
 
     @property
     def analysis(self) -> tuple[object, ...]:

@@ -23,6 +23,7 @@ from cyclelens.analyzer.assembly.text.problems import make_problem
 from cyclelens.analyzer.assembly.text.scanner import MARKER_WORDS, scan
 from cyclelens.analyzer.assembly.text.stretches import Source
 from cyclelens.analyzer.defects import described
+from cyclelens.analyzer.model.choices import Assembler, Regions, Syntax
 from cyclelens.analyzer.model.source import NOWHERE, AssembledFile, Origin, Problem, Region, Severity
 
 MAXIMUM_CHARACTERS = 5 * 1024 * 1024
@@ -37,17 +38,17 @@ _IACA = re.compile(r"\biaca", re.IGNORECASE)
 def assemble(
     text: str,
     *,
-    syntax: str = "auto",
-    regions: str = "auto",
+    syntax: Syntax = Syntax.AUTO,
+    regions: Regions = Regions.AUTO,
     cancel: Callable[[], bool] | None = None,
     client: AssemblerClient | None = None,
     allow_external_programs: bool = True,
-    assembler: str = "auto",
+    assembler: Assembler = Assembler.AUTO,
     origin: Origin = NOWHERE,
 ) -> AssembledFile:
-    """Find the regions of a text and encode them: the marked ones (``regions="markers"``), the loops
-    (``loops``), ``both``, without the loops in marked regions, or ``auto``: the marked ones, or if no marker
-    is there the innermost loops. A region that branches within itself comes as its basic blocks.
+    """Find the regions of a text and encode them: the marked ones (``Regions.MARKERS``), the
+    loops, both, without the loops in marked regions, or by themselves (``AUTO``) the marked ones, or if no
+    marker is there the innermost loops. A region that branches within itself comes as its basic blocks.
 
     Never raises: what is wrong is reported as problems, each at its line, and only for text inside of regions
     and for the markers themselves. A region that could not be encoded wholly is ``incomplete``; the others
@@ -69,7 +70,7 @@ def assemble(
             return AssembledFile((), (refusal,), dialect.name)
         if syntax not in BY_NAME:
             dialect = detect(source)
-        if regions == "markers" and not _may_have_regions(source):
+        if regions == Regions.MARKERS and not _may_have_regions(source):
             return AssembledFile((), (), dialect.name)
         asked = client or shared_client()
         may_run = allow_external_programs
@@ -107,7 +108,7 @@ def _read(reading: Reading) -> AssembledFile:
     found = scan(reading.source, semicolon_starts_comment(reading.source, reading.dialect), reading.stop)
     nothing = AssembledFile((), (), reading.dialect.name)
     spans: list[Span] = []
-    if reading.wanted != "loops":
+    if reading.wanted != Regions.LOOPS:
         spans, reading.problems = find_regions(found.markers, reading.lines, len(reading.text))
     reading.has_markers = bool(spans or reading.problems)
     regions = by_another_program(reading, spans)

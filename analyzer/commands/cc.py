@@ -22,6 +22,7 @@ from cyclelens.analyzer.commands.common import (
     new_parser,
     to_text,
 )
+from cyclelens.analyzer.model.choices import Regions, Syntax
 from cyclelens.analyzer.model.frozen import replace
 
 if TYPE_CHECKING:
@@ -95,9 +96,9 @@ def _parser() -> argparse.ArgumentParser:
         syntax=None,
         assembler=None,
         no_external_programs=False,
-        include_paths=[],
+        includePaths=[],
         defines=[],
-        pre_includes=[],
+        preIncludes=[],
     )
     return parser
 
@@ -151,7 +152,7 @@ def _analysis(analyzer: Analyzer, compiled: Compiled, options: argparse.Namespac
     from cyclelens.analyzer.profiles.profile import ProfileError
 
     options.file = compiled.source or "-"
-    chosen = replace(analysis_options(options), syntax="intel", regions="markers")
+    chosen = replace(analysis_options(options), syntax=Syntax.INTEL, regions=Regions.MARKERS)
     try:
         file = ObjectFile(compiled.data)
         functions = outermost(file.functions)

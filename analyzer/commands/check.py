@@ -112,7 +112,7 @@ def main(arguments: list[str]) -> int:
             verdict = _judged(file, region, prediction, limit, earlier.get(key), options.tolerance)
             print(verdict.line)
             verdicts.append(verdict)
-        if options.region is None and options.arch is None:
+        if options.region is None and options.microarchitectures is None:
             for name, microarchitecture in sorted(set(earlier) - seen):
                 print(f"{file}: {name} ({microarchitecture}) is in the baseline but not in the file")
                 clean = False

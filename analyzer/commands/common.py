@@ -99,77 +99,41 @@ def add_analysis_arguments(
     )
     add_target_arguments(parser)
     parser.add_argument("--region", metavar="NAME", help="analyse only the region of this name")
-    parser.add_argument("--syntax", choices=("auto", "att", "intel"))
-    parser.add_argument(
-        "--regions",
-        choices=("auto", "markers", "loops", "both"),
-        help="what to analyse: marked regions, loops, both, or (auto, the default) the innermost loops of a "
-        "file without markers",
-    )
+    add_settings(parser, "syntax", "regions")
     parser.add_argument(
         "--no-external-programs",
         action="store_true",
         help="never run an assembler or a C compiler of this machine",
     )
-    parser.add_argument(
-        "--assembler",
-        choices=("auto", "gas", "nasm"),
-        help="gas, nasm: leave the whole file to GNU as or NASM; auto: only NASM files with macros (default)",
-    )
-    parser.add_argument(
-        "-I",
-        dest="include_paths",
-        action="append",
-        default=[],
-        metavar="FOLDER",
-        help="look for included files there, too: others are read only beside the text and below the current "
-        "folder",
-    )
-    parser.add_argument(
-        "-D",
-        dest="defines",
-        action="append",
-        default=[],
-        metavar="NAME[=VALUE]",
-        help="define a name for the C preprocessor or NASM",
-    )
-    parser.add_argument(
-        "-P",
-        dest="pre_includes",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="let the C preprocessor (-include) or NASM (-P) read FILE before the text; it is looked for in "
-        "the current folder, then in those of -I",
-    )
+    add_settings(parser, "assembler", "includePaths", "defines", "preIncludes")
+
+
+def add_settings(parser: argparse.ArgumentParser, *names: str) -> None:
+    """The options of these settings of an analysis."""
+    from cyclelens.analyzer.settings import ANALYSIS
+
+    known = {setting.name: setting for setting in ANALYSIS}
+    for name in names:
+        setting = known[name]
+        told: dict[str, Any] = {"help": setting.help or setting.doc}
+        if setting.metavar:
+            told["metavar"] = setting.metavar
+        if setting.type == "choice":
+            told["choices"] = [str(choice) for choice in setting.choices]
+        elif setting.type == "names":
+            told["type"] = microarchitectures
+        elif setting.type == "integer":
+            told["type"] = alignment
+        else:
+            told |= {"action": "append", "default": []}
+        parser.add_argument(setting.option, dest=name, **told)
 
 
 def add_target_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments that say how the code runs."""
     from cyclelens.analyzer.evaluation.arguments import add_resources_argument
 
-    parser.add_argument(
-        "--arch",
-        type=microarchitectures,
-        metavar="SKL[,HSW...]",
-        help="microarchitectures, instead of those the markers name (default: SKL; see: cyclelens arch list)",
-    )
-    parser.add_argument(
-        "--mode",
-        choices=("auto", "loop", "unroll"),
-        help="auto: a region that ends in a jump to its start is a loop, any other is unrolled",
-    )
-    parser.add_argument(
-        "--alignment",
-        type=alignment,
-        metavar="N",
-        help="offset of the region's first byte within a 64-byte line (default: where the file puts it)",
-    )
-    parser.add_argument(
-        "--model",
-        choices=("reference", "hardware"),
-        help="reference: the published uiCA model (default); hardware: with failed store forwarding",
-    )
+    add_settings(parser, "microarchitectures", "mode", "alignment", "model")
     add_resources_argument(parser)
     parser.add_argument(
         "--taken",
@@ -285,17 +249,14 @@ def analysis_options(
     """Explicit arguments win over a marker's options, these over the project's file. Raises InputError."""
     from cyclelens.analyzer.evaluation.arguments import resources_option
     from cyclelens.analyzer.model.options import ModelOptions
-    from cyclelens.analyzer.model.result import AnalysisOptions
     from cyclelens.analyzer.model.source import Origin
+    from cyclelens.analyzer.settings import forced, to_options
 
     file = getattr(options, "file", "-")
     project = _project(file)
 
-    def chosen(name: str, given: object) -> Any:
-        return project[name] if given is None else given
-
-    folders = tuple(os.path.abspath(folder) for folder in options.include_paths)
-    before = tuple(_pre_include(name, folders) for name in options.pre_includes)
+    folders = tuple(os.path.abspath(folder) for folder in options.includePaths)
+    before = tuple(_pre_include(name, folders) for name in options.preIncludes)
     origin = Origin(
         include_paths=(*folders, *project["includePaths"]),
         defines=(*project["defines"], *options.defines),
@@ -303,24 +264,19 @@ def analysis_options(
     )
     if file != "-":
         origin = beside(origin, file)
-    given = {"arch": options.arch, "mode": options.mode, "alignment": options.alignment}
-    forced = {key for key, value in given.items() if value is not None}
-    return AnalysisOptions(
-        microarchitectures=chosen("microarchitectures", options.arch),
-        mode=chosen("mode", options.mode),
-        alignment=chosen("alignment", options.alignment),
-        syntax=chosen("syntax", options.syntax),
+    given = {name: value for name in project if (value := getattr(options, name)) is not None}
+    chosen = to_options({**project, **given})
+    return replace(
+        chosen,
         region=options.region,
-        model=ModelOptions(model=chosen("model", options.model), resources=resources_option(options)),
-        regions=chosen("regions", options.regions),
+        model=ModelOptions(model=chosen.model.model, resources=resources_option(options)),
         taken=tuple(options.taken),
         profile=getattr(options, "profile", None) or "",
         allow_external_programs=not options.no_external_programs,
-        assembler=chosen("assembler", options.assembler),
         origin=origin,
         trace=trace,
         account=account,
-        forced=frozenset(forced | ({"align"} if "alignment" in forced else set())),
+        forced=forced(given),
     )
 
 

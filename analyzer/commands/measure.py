@@ -175,11 +175,12 @@ def _model(options: argparse.Namespace) -> Microarchitecture | None:
     """What predicts: the model of ``--arch``, or of this machine. The analysis is made for it alone."""
     from cyclelens.analyzer.microarchitectures import registry
 
-    if options.arch is not None and len(options.arch) > 1:
+    names = options.microarchitectures
+    if names is not None and len(names) > 1:
         raise InputError("--arch: one model is set beside the measurement, not several")
-    model = registry.native() if options.arch is None else registry.get(options.arch[0])
+    model = registry.native() if names is None else registry.get(names[0])
     if model is not None:
-        options.arch = (model.name,)
+        options.microarchitectures = (model.name,)
     return model
 
 

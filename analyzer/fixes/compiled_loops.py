@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from cyclelens.analyzer.api import Analyzer, Cancel
+from cyclelens.analyzer.model.choices import Regions, Syntax
 from cyclelens.analyzer.model.result import AnalysisOptions, RegionAnalysis
 
 _LABEL = ".Lcyclelens_again"
@@ -39,7 +40,11 @@ def rebuilt(
     if not text:
         return None
     chosen = replace(
-        options, syntax="intel", regions="markers", profile="", alignment=region.region.placement.offset
+        options,
+        syntax=Syntax.INTEL,
+        regions=Regions.MARKERS,
+        profile="",
+        alignment=region.region.placement.offset,
     )
     found = analyzer.analyze(text, chosen, cancel).regions
     if len(found) != 1 or not found[0].predictions:

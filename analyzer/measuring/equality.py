@@ -23,6 +23,7 @@ from cyclelens.analyzer.measuring.loops import measurable
 from cyclelens.analyzer.measuring.refusals import refusal
 from cyclelens.analyzer.measuring.region import vector_bits
 from cyclelens.analyzer.measuring.requests import PATTERN, REGISTERS, Difference, Inputs, Pair
+from cyclelens.analyzer.model.choices import Regions
 from cyclelens.analyzer.model.instruction import Instruction, OperandKind
 from cyclelens.analyzer.model.result import AnalysisOptions, RegionAnalysis
 
@@ -182,7 +183,7 @@ def _code(lines: Sequence[str], stretch: range, options: AnalysisOptions) -> byt
     found = assemble(
         "\n".join(marked),
         syntax=options.syntax,
-        regions="markers",
+        regions=Regions.MARKERS,
         allow_external_programs=options.allow_external_programs,
         assembler=options.assembler,
         origin=options.origin,

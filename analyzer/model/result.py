@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from cyclelens.analyzer.model.account import Account
+from cyclelens.analyzer.model.choices import Assembler, Mode, Regions, Syntax
 from cyclelens.analyzer.model.frozen import dataclass, field
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.source import NOWHERE, Branching, Made, Origin, Problem, Region, Severity
@@ -407,14 +408,12 @@ class AnalysisOptions:
     """What to analyse and for what. Marker options of a region win over these."""
 
     microarchitectures: tuple[str, ...] = ("SKL",)
-    mode: str = "auto"
-    """``auto``: loop if the region ends in a jump to its start; ``loop``, ``unroll``."""
+    mode: Mode = Mode.AUTO
     alignment: int | None = None
     """Offset of every region within a 64-byte line; None: the places that the text itself gives."""
     anywhere: bool = False
     """Every region may lie anywhere within a 64-byte line, whatever its text says."""
-    syntax: str = "auto"
-    """``auto att intel``."""
+    syntax: Syntax = Syntax.AUTO
     region: str | None = None
     """Only the region of this name."""
     model: ModelOptions = PUBLISHED
@@ -439,12 +438,10 @@ class AnalysisOptions:
     """The findings are to say what they cost; each is another simulation."""
     alternatives: bool = True
     """The prediction is to say what it costs where accesses meet in memory that are taken to differ."""
-    regions: str = "auto"
-    """``markers``, ``loops``, ``both``, or ``auto``: what is marked, or if nothing is the innermost loops."""
+    regions: Regions = Regions.AUTO
     allow_external_programs: bool = True
     """Assemblers and the C compiler of the machine may be run; false for texts nobody trusts."""
-    assembler: str = "auto"
-    """``auto``: as little as possible is asked of other programs; ``gas``, ``nasm``: everything."""
+    assembler: Assembler = Assembler.AUTO
     profile: str = ""
     """The file of a recorded profile, of object files and compiled sources; empty without one."""
     origin: Origin = NOWHERE

@@ -28,7 +28,6 @@ Source = str | os.PathLike[str]
 """The text of an assembly file, or the path of an assembly or ELF file."""
 
 MODES = ("unroll", "loop")
-SYNTAXES = ("auto", "att", "intel")
 _BATCH = 512
 
 
@@ -294,20 +293,23 @@ def _analysis(
     external_programs: bool,
 ) -> Analysis:
     from cyclelens.analyzer.commands.common import InputError, analyze_bytes, beside, read_bytes
+    from cyclelens.analyzer.model.choices import Mode, Regions, Syntax
     from cyclelens.analyzer.model.result import AnalysisOptions
     from cyclelens.analyzer.model.source import NOWHERE
 
-    _one_of("syntax", syntax, SYNTAXES)
+    _one_of("syntax", syntax, tuple(Syntax))
+    _one_of("mode", mode or "auto", tuple(Mode))
+    _one_of("regions", regions, tuple(Regions))
     names = (arch,) if isinstance(arch, str) else arch
     forced = {"arch": arch, "mode": mode, "alignment": alignment, "align": alignment}
     options = AnalysisOptions(
         microarchitectures=("SKL",) if names is None else tuple(_core(name) for name in names),
-        mode=mode or "auto",
+        mode=Mode(mode or "auto"),
         alignment=alignment,
-        syntax=syntax,
+        syntax=Syntax(syntax),
         region=region,
         model=ModelOptions(model=model),
-        regions=regions,
+        regions=Regions(regions),
         allow_external_programs=external_programs,
         origin=NOWHERE if isinstance(source, str) else beside(NOWHERE, os.fspath(source)),
         forced=frozenset(name for name, value in forced.items() if value is not None),

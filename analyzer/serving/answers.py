@@ -23,10 +23,9 @@ from cyclelens.analyzer.insight import wording
 from cyclelens.analyzer.insight.findings import at_statement
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.values import confidence
-from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.model.result import AnalysisOptions, RegionAnalysis
 from cyclelens.analyzer.model.source import Problem
-from cyclelens.analyzer.settings import ANALYSIS, checked
+from cyclelens.analyzer.settings import ANALYSIS, checked, forced, to_options
 
 LONGEST_TEXT = 1 << 20
 """Characters: a hundred times a long kernel."""
@@ -163,20 +162,9 @@ class Answers:
             except ValueError as wrong:
                 raise BadQuestion(f"{setting.name}: {wrong}") from None
         # What is chosen on the page wins over the markers, as an option of a command does.
-        forced = {
-            option
-            for name, option in (("microarchitectures", "arch"), ("mode", "mode"), ("alignment", "alignment"))
-            if given.get(name) is not None
-        }
-        return AnalysisOptions(
-            microarchitectures=values["microarchitectures"],
-            mode=values["mode"],
-            alignment=values["alignment"],
-            syntax=values["syntax"],
-            regions=values["regions"],
-            model=ModelOptions(model=values["model"]),
-            allow_external_programs=self._external_programs,
-            forced=frozenset(forced | ({"align"} if "alignment" in forced else set())),
+        given = {name for name, value in given.items() if value is not None}
+        return replace(
+            to_options(values), allow_external_programs=self._external_programs, forced=forced(given)
         )
 
     def _work(self, asked: Answer, kind: str, job: Callable[[Cancel], _Found]) -> _Found:

@@ -13,6 +13,7 @@ from typing import Any
 from cyclelens.analyzer.assembly.statements.directives import ALIGNMENTS, SILENT
 from cyclelens.analyzer.insight.costs import ATT_NAMES
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.settings import MARKERS
 from cyclelens.server import labels
 from cyclelens.server.costs import documentation
 from cyclelens.server.language_server import CyclelensServer
@@ -32,13 +33,13 @@ _ATT_NAMES = frozenset(name.lower() for names in ATT_NAMES.values() for name in 
 
 _OPTIONS: dict[str, Callable[[], Sequence[str]]] = {
     "arch": lambda: (*registry.names(), registry.NATIVE),
-    "mode": lambda: ("loop", "unroll"),
+    "mode": lambda: MARKERS["mode"].choices[1:],
     "alignment": lambda: ("0", "16", "32", "48"),
     "per": lambda: ("8", "32B"),
 }
 """Options of a marker and what they may be."""
 _OPTION = re.compile(
-    r"cyclelens-begin\s+(?:\S+\s+)+(?:(?P<key>arch|mode|alignment|per)=(?:\w+,)*)?(?P<word>\w*)$",
+    rf"cyclelens-begin\s+(?:\S+\s+)+(?:(?P<key>{'|'.join(_OPTIONS)})=(?:\w+,)*)?(?P<word>\w*)$",
     re.IGNORECASE,
 )
 _COMMENT = re.compile(r"(?:#|//|;)\s*(?P<word>[\w-]*)$")

@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cyclelens.analyzer.api import Analyzer
 from cyclelens.analyzer.cli import main
+from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.project import ProjectError, find, read
-from cyclelens.analyzer.settings import ANALYSIS
+from cyclelens.analyzer.settings import ANALYSIS, MARKERS, forced
 
 LOOP = """.Lloop:
  imul %rax, %rax
@@ -180,13 +182,39 @@ def test_a_folder_below_no_top_is_looked_at_alone(tmp_path: Path) -> None:
     assert find(tmp_path, ()) == tmp_path / "cyclelens.toml"
 
 
-def test_the_documentation_lists_every_setting_with_its_option(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_documentation_lists_every_setting_with_its_option_and_its_key_in_markers(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     text = (Path(__file__).parents[2] / "docs" / "project-file.md").read_text()
-    rows = re.findall(r"^\| `(\w+)` \| `(-\S+)` \|", text, re.MULTILINE)
-    assert [name for name, _ in rows] == [setting.name for setting in ANALYSIS]
+    rows = re.findall(r"^\| `(\w+)` \| `(-\S+)` \| (?:`(\w+)=`)? *\| (.*) \|$", text, re.MULTILINE)
+    assert [row[:3] for row in rows] == [
+        (each.name, each.option, *(each.markers or ("",))[:1]) for each in ANALYSIS
+    ]
+    for setting, (*_, kind) in zip(ANALYSIS, rows, strict=True):
+        assert re.findall(r"`(\w+)`", kind) == [*setting.choices] or setting.type != "choice"
+        assert setting.type != "integer" or kind == f"{setting.minimum} to {setting.maximum}"
     assert main(["analyze", "--help"]) == 0
-    usage = capsys.readouterr().out
-    assert all(re.search(rf"{option}[ ,]", usage) for _, option in rows)
+    usage = " ".join(capsys.readouterr().out.split())
+    for setting in ANALYSIS:
+        assert re.search(rf"{setting.option}[ ,]", usage)
+        assert " ".join((setting.help or setting.doc).split())[:30] in usage
+
+
+def test_a_marker_takes_what_the_list_says_it_takes() -> None:
+    values = {"microarchitectures": "HSW", "mode": "loop", "alignment": "16"}
+    for key, setting in MARKERS.items():
+        text = f"# cyclelens-begin name {key}={values[setting.name]}\n add %rax, %rbx\n# cyclelens-end\n"
+        found = Analyzer().analyze(text, AnalysisOptions())
+        (prediction,) = found.regions[0].predictions
+        assert not found.problems
+        told = prediction.microarchitecture, prediction.mode, str(prediction.alignment)
+        assert values[setting.name] in told
+        # What was given by hand wins.
+        (other,) = (
+            Analyzer().analyze(text, AnalysisOptions(forced=forced({setting.name}))).regions[0].predictions
+        )
+        default = other.microarchitecture, other.mode, other.alignment
+        assert default == ("SKL", "unroll", 0)
 
 
 def test_the_example_of_the_documentation_is_one(tmp_path: Path) -> None:

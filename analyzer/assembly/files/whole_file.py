@@ -19,6 +19,7 @@ from cyclelens.analyzer.assembly.files.listings import Listing
 from cyclelens.analyzer.assembly.files.nasm_macros import INPUT, RESULT, Made
 from cyclelens.analyzer.assembly.objects.elf import ObjectFile
 from cyclelens.analyzer.assembly.objects.elf_format import ObjectFileError
+from cyclelens.analyzer.model.choices import Assembler
 from cyclelens.analyzer.model.source import Origin
 
 TIMEOUT = 60.0
@@ -96,7 +97,7 @@ Run = Callable[[str, Origin, Included, Callable[[], bool]], Assembled]
 _cache: dict[tuple[object, ...], Assembled] = {}
 
 
-def assemble_file(name: str, text: str, origin: Origin, cancel: Callable[[], bool]) -> Assembled:
+def assemble_file(name: Assembler, text: str, origin: Origin, cancel: Callable[[], bool]) -> Assembled:
     """Assemble a text with the assembler of this name. Never raises; remembers the latest answers."""
     language = "nasm" if name == "nasm" else "gas"
     found = includes.look(text, language, origin)
@@ -361,7 +362,7 @@ def _fill_in_addresses(listing: Listing, file: ObjectFile | None) -> None:
         behind[listed.section] = listed.address
 
 
-ASSEMBLERS: Mapping[str, Run] = {"gas": _gas, "nasm": _nasm}
+ASSEMBLERS: Mapping[Assembler, Run] = {Assembler.GAS: _gas, Assembler.NASM: _nasm}
 """By the name that users choose."""
-BACKENDS = {"gas": "gnu as", "nasm": "nasm"}
+BACKENDS = {Assembler.GAS: "gnu as", Assembler.NASM: "nasm"}
 """What a line's encoder is called."""

@@ -31,6 +31,7 @@ from cyclelens.analyzer.assembly.objects.sampled import Sampled
 from cyclelens.analyzer.assembly.text.markers import MAXIMUM_REGIONS, Span
 from cyclelens.analyzer.assembly.text.problems import make_problem
 from cyclelens.analyzer.decoding.decoder import decode
+from cyclelens.analyzer.model.choices import Regions
 from cyclelens.analyzer.model.source import (
     UNKNOWN_LINE,
     AssembledFile,
@@ -200,7 +201,7 @@ _Profile = tuple[Profile, str] | None
 def regions_of(
     file: ObjectFile,
     functions: Iterable[Function],
-    regions: str = "auto",
+    regions: Regions = Regions.AUTO,
     *,
     whole: bool = False,
     profile: _Profile = None,
@@ -270,7 +271,7 @@ def regions_of(
 
 
 def named_regions(
-    file: ObjectFile, name: str | None, regions: str, profile: _Profile = None
+    file: ObjectFile, name: str | None, regions: Regions, profile: _Profile = None
 ) -> AssembledFile:
     """The regions of one function, or of all functions with loops if none is named. Raises
     ``ObjectFileError`` if there is nothing of that kind."""
@@ -311,23 +312,23 @@ def _named(
     listing: _Listing,
     function: Function,
     loops: Sequence[Loop],
-    regions: str,
+    regions: Regions,
     *,
     whole: bool,
 ) -> Iterator[_Named]:
     """Which instructions are wanted; ``whole``: those of the function if nothing else is."""
     name, own = function.name, listing.within(function)
-    marked = [] if regions == "loops" else list(_marked(file.code(function), function, listing))
+    marked = [] if regions == Regions.LOOPS else list(_marked(file.code(function), function, listing))
     for number, run in enumerate(marked, 1):
         yield f"{name}.iaca-{number}", _cut(listing, run), None
-    if marked and regions in ("auto", "markers"):
+    if marked and regions in (Regions.AUTO, Regions.MARKERS):
         return
     inside = {at for run in marked for at in run}
     mine = [loop for loop in loops if loop.lowest in own and loop.lowest not in inside]
-    marks = [] if regions == "loops" else file.marks(function)
+    marks = [] if regions == Regions.LOOPS else file.marks(function)
     if marks:
         yield from _between(listing, own, mine, marks)
-        if regions in ("auto", "markers"):
+        if regions in (Regions.AUTO, Regions.MARKERS):
             return
     counts = Counter[str]()
     for loop in mine:

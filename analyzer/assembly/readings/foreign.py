@@ -17,6 +17,7 @@ from cyclelens.analyzer.assembly.flow.loops import MadeLoop
 from cyclelens.analyzer.assembly.readings.reading import MAXIMUM_REGION, NO_PROGRAMS, REFUSED_BEFORE, Reading
 from cyclelens.analyzer.assembly.text.dialect import needs_nasm, style
 from cyclelens.analyzer.assembly.text.markers import Span, coverage
+from cyclelens.analyzer.model.choices import Assembler, Regions
 from cyclelens.analyzer.model.source import Placement, Region, Severity
 
 
@@ -24,27 +25,29 @@ def or_by_nasm(reading: Reading, spans: list[Span], regions: list[Region], repor
     """Regions of a text that looked plain as NASM has them, if it understands more of it. ``reported``:
     the problems before it was read here."""
     refused = sum(region.incomplete for region in regions)
-    is_asked = reading.assembler == "auto" and reading.may_run and not needs_nasm(reading.source)
+    is_asked = reading.assembler == Assembler.AUTO and reading.may_run and not needs_nasm(reading.source)
     if not refused or not is_asked or style(reading.source) != "nasm" or not has_nasm():
         return regions
     own = reading.problems, reading.branchings, reading.spans
     reading.problems, reading.branchings = reading.problems[:reported], []
-    found = by_another_program(reading, spans, "nasm")
+    found = by_another_program(reading, spans, Assembler.NASM)
     if found is not None and sum(region.incomplete for region in found) < refused:
         return found
     reading.problems, reading.branchings, reading.spans = own
     return regions
 
 
-def by_another_program(reading: Reading, spans: list[Span], wanted: str = "") -> list[Region] | None:
+def by_another_program(
+    reading: Reading, spans: list[Span], wanted: Assembler | None = None
+) -> list[Region] | None:
     """Regions of what the user's assembler makes of the file, or the ``wanted`` one; None if none is
     wanted, or it is not there."""
     wanted = wanted or reading.assembler
-    if wanted == "auto" and style(reading.source) == "nasm" and needs_nasm(reading.source):
-        wanted = "nasm"
+    if wanted == Assembler.AUTO and style(reading.source) == "nasm" and needs_nasm(reading.source):
+        wanted = Assembler.NASM
     if wanted not in ASSEMBLERS:
         return None
-    expanded = plain(reading.text) if wanted == "nasm" else reading.expanded()
+    expanded = plain(reading.text) if wanted == Assembler.NASM else reading.expanded()
 
     def user_line(line: int) -> int:
         return expanded.lines[min(line, len(expanded.lines) - 1)]
@@ -57,7 +60,7 @@ def by_another_program(reading: Reading, spans: list[Span], wanted: str = "") ->
         message = f"The file is read without {assembled.backend}. {assembled.failure}"
         line = user_line(assembled.failure_line)
         reading.report_notes([Note(line, "assembler-unavailable", message)])
-        reading.is_foreign = assembled.gave_up or (wanted == "nasm" and needs_nasm(reading.source))
+        reading.is_foreign = assembled.gave_up or (wanted == Assembler.NASM and needs_nasm(reading.source))
         return None
     found = listed.sections(assembled.listing, user_line, assembled.backend)
     refused = {user_line(line): message for line, message in assembled.refused.items()}
@@ -67,7 +70,7 @@ def by_another_program(reading: Reading, spans: list[Span], wanted: str = "") ->
         )
         for span in spans
     ]
-    if reading.wanted != "loops":
+    if reading.wanted != Regions.LOOPS:
         places += listed.iaca(found, reading.lines, reading.text)
     if reading.takes_loops(places):
         looped = listed.loops(assembled.listing, found, user_line, reading.lines, reading.text)

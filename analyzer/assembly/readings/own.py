@@ -22,6 +22,7 @@ from cyclelens.analyzer.assembly.text.dialect import detect, semicolon_starts_co
 from cyclelens.analyzer.assembly.text.markers import Span, coverage
 from cyclelens.analyzer.assembly.text.scanner import Part, RawStatement, Scan, scan
 from cyclelens.analyzer.assembly.text.stretches import Source
+from cyclelens.analyzer.model.choices import Regions
 from cyclelens.analyzer.model.source import LINE_BYTES, Placement, Region, Severity, SourceLine
 
 _NASM_ALIGNMENT = 16
@@ -88,7 +89,7 @@ class OwnReading:
         self.encoder = self._encoder(self.program)
         self.layouts = Layouts(self.program, self.encoder)
         places = [FoundCode(span, *self.program.slice(span.start, span.end)) for span in spans]
-        if self.reading.wanted != "loops" and may_have_iaca(source):
+        if self.reading.wanted != Regions.LOOPS and may_have_iaca(source):
             found_iaca, problems = find_iaca(self.program, self.reading.lines)
             self.reading.problems += problems
             places += found_iaca

@@ -28,6 +28,7 @@ from cyclelens.analyzer.assembly.text.markers import MAXIMUM_REGIONS, Span, cove
 from cyclelens.analyzer.assembly.text.problems import make_problem
 from cyclelens.analyzer.assembly.text.scanner import Lines
 from cyclelens.analyzer.assembly.text.stretches import Source
+from cyclelens.analyzer.model.choices import Assembler, Regions
 from cyclelens.analyzer.model.source import (
     NOWHERE,
     Branching,
@@ -60,9 +61,8 @@ class Reading:
     may_run: bool
     """Other programs."""
     stop: Callable[[], bool]
-    wanted: str = "auto"
-    """``auto``, ``markers``, ``loops`` or ``both``."""
-    assembler: str = "auto"
+    wanted: Regions = Regions.AUTO
+    assembler: Assembler = Assembler.AUTO
     origin: Origin = NOWHERE
     text: str = field(init=False)
     lines: Lines = field(init=False)
@@ -96,8 +96,8 @@ class Reading:
 
     def takes_loops(self, marked: Sequence[object]) -> bool:
         """``marked``: the regions that IACA's markers enclose, and the others."""
-        self.unmarked = self.wanted == "auto" and not marked and not self.has_markers
-        return self.unmarked or self.wanted in ("loops", "both")
+        self.unmarked = self.wanted == Regions.AUTO and not marked and not self.has_markers
+        return self.unmarked or self.wanted in (Regions.LOOPS, Regions.BOTH)
 
     def without_marked(self, spans: Iterable[Span], found: Iterable[_Place]) -> list[_Place]:
         """The loops outside of marked regions, up to the limit, under names that these do not have."""
