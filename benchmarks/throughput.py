@@ -1,4 +1,4 @@
-"""Blocks a second, against llvm-mca: ``python benchmarks/throughput.py [--blocks N]``.
+"""Blocks per second, against llvm-mca: ``python benchmarks/throughput.py [--blocks N]``.
 
 Both programs get the same blocks in one process on one core, with their start-up, and take turns; output
 goes nowhere. Cyclelens predicts them as loops. llvm-mca reads them as assembly, one region a block, with its
@@ -40,7 +40,7 @@ PEER_NAMES = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Blocks a second, against llvm-mca.")
+    parser = argparse.ArgumentParser(description="Blocks per second, against llvm-mca.")
     parser.add_argument("--blocks", type=int, default=5000, metavar="N")
     parser.add_argument("--source", choices=("auto", "corpus", "reference", "examples"), default="auto")
     parser.add_argument("--turns", type=int, default=5, metavar="N")

@@ -40,7 +40,7 @@ _ITERATIONS = 3
 _POINTER_LOADS = frozenset(
     {"MOV (R64, M64)", "MOV (RAX, M64)", "MOV (R32, M32)", "MOV (EAX, M32)", "MOVSXD (R64, M32)", "POP (R64)"}
 )
-"""Loads whose result, used as an address, makes the next load a cycle faster."""
+"""Loads whose result, used as an address, makes the next load per cycle faster."""
 _FAST_DISPLACEMENTS = range(2048)
 _RARE = 32
 """Smaller constants stay owed to a register, whatever is added to it (V9)."""

@@ -16,7 +16,7 @@ uiCA model: a valid lower bound for the models that deliver four."""
 
 def dsb_bound(block: Block, microarchitecture: Microarchitecture) -> float:
     """On Intel a loop that starts and ends in the same 32 bytes never shares a cycle between two rounds. On
-    cores that count macro-ops the op cache is read by windows. Some go beyond a few taken branches a cycle
+    cores that count macro-ops the op cache is read by windows. Some go beyond a few taken branches per cycle
     only (X6); a loop has one at its end."""
     if microarchitecture.macro_ops is not None:
         return layout(block.instructions, block.alignment, microarchitecture.macro_ops).eighths / EIGHTHS

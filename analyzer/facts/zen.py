@@ -12,7 +12,7 @@ Units are written as the ports of the tables, whose digits say what a uop does (
     7 8       address generation for stores
     4 9       store data
     A B C D   floating-point pipes FP0 .. FP3
-    E         FP4 and FP5 of Zen 3, of which stores and moves to integer registers use one a cycle
+    E         FP4 and FP5 of Zen 3, of which stores and moves to integer registers use one per cycle
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How much an instruction takes of the ports that limit the figure, in uops an iteration.
+"""How much an instruction takes of the ports that limit the figure, in uops per iteration.
 
 vmovaps %ymm0, (%rdi)                p4 1.00        (p4 is busy all the time)
 vfmadd231ps (%rdi), %ymm1, %ymm0     p01 1.00
@@ -45,7 +45,7 @@ def hints(region: RegionAnalysis) -> Iterator[Hint]:
 
 
 def busy_ports(template: InstructionTemplate, usage: LineUsage, busy: frozenset[str], units: Units) -> str:
-    """The allowed ports that are busy all the time, and its uops an iteration on them: ``p01 1.00``."""
+    """The allowed ports that are busy all the time, and its uops per iteration on them: ``p01 1.00``."""
     used = {port: uops for port, uops in usage.ports.items() if port in busy and uops >= 0.005}
     if not used:
         return ""

@@ -10,7 +10,7 @@ _SATURATED = 0.95
 
 
 def port_pressure(prediction: Prediction) -> dict[str, float]:
-    """Uops an iteration by port, over all instructions, merge and synchronisation uops."""
+    """Uops per iteration by port, over all instructions, merge and synchronisation uops."""
     simulation = prediction.simulation
     totals: defaultdict[str, float] = defaultdict(float)
     for usage in (*simulation.usage, *simulation.merge_usage, *simulation.sync_usage):

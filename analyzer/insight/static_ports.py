@@ -20,7 +20,7 @@ Ports = frozenset[str]
 
 @dataclass(frozen=True, slots=True)
 class StaticPorts:
-    """Uops an iteration by port."""
+    """Uops per iteration by port."""
 
     even: Mapping[str, float]
     best: Mapping[str, float]

@@ -132,13 +132,13 @@ _ZEN_2 = Microarchitecture(
             _INTEGER_UNITS: "units all_gpr_aliases_overwritten",
         },
     ),
-    # Two windows of 16 bytes a cycle go to the decoders.
+    # Two windows of 16 bytes per cycle go to the decoders.
     instruction_queue_size=40,
     predecode_width=8,
     predecode_block_bytes=32,
     predecode_to_decode_delay=3,
     length_changing_prefix_penalty=0,
-    # The op cache: eight instructions an entry, up to eight macro-ops a cycle.
+    # The op cache: eight instructions an entry, up to eight macro-ops per cycle.
     dsb_width=8,
     dsb_block_bytes=64,
     dsb_lines_per_block=8,

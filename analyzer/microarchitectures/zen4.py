@@ -76,7 +76,7 @@ UNITS = Units(
         unit("FP1", "vector, FP multiply, FP divide, shuffle", "vector 1"),
         unit("FP2", "vector, FP add, shuffle", "vector 0"),
         unit("FP3", "vector, FP add", "vector 1"),
-        # FP4 and FP5: one a cycle.
+        # FP4 and FP5: one per cycle.
         unit("FP45", "transfer", "vector 0"),
     ),
     letters={

@@ -35,7 +35,7 @@ class Account:
     """Issue slots of the relevant rounds; all counts are whole slots over ``rounds`` iterations."""
 
     width: int
-    """Slots a cycle."""
+    """Slots per cycle."""
     rounds: int
     slots: int
     """All of them: ``sum(used) + sum(lost.values())``."""
@@ -71,7 +71,7 @@ class Account:
         return sum(self.used) / self.slots
 
     def lost_cycles(self, instruction: int) -> float:
-        """Cycles an iteration that were lost because of an instruction."""
+        """Cycles per iteration that were lost because of an instruction."""
         slots = sum(slots for (_, blamed), slots in self.lost.items() if blamed == instruction)
         return slots / self.width / self.rounds
 

@@ -98,7 +98,7 @@ class MacroOpRules:
     sse_idioms_execute: bool
     """Zero idioms of SSE without VEX wait for nothing, but take a pipe."""
     fast_fp_adds: bool
-    """An FP addition reaches the next one a cycle earlier than anything else (M20)."""
+    """An FP addition reaches the next one per cycle earlier than anything else (M20)."""
     wasted: WastedSlots | None
     # memory
     load_latency: int

@@ -54,7 +54,7 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """One execution unit (Intel: a port): takes one uop a cycle."""
+    """One execution unit (Intel: a port): takes one uop per cycle."""
 
     name: str
     roles: frozenset[Role]

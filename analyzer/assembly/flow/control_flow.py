@@ -1,7 +1,7 @@
 """Where control goes in the code of a file, and which parts of it are loops; for texts, listings and objects.
 
 Places are numbers that count up within a section, statements or instructions as it suits the reader of the
-file; only those that control does not simply go on from are listed. A loop is a natural loop: an edge back to
+file; only those that control does not go on from are listed. A loop is a natural loop: an edge back to
 a place that dominates where it comes from, and all that leads to that edge. What is not known may hide a loop
 and makes none: a place that may be come to in unknown ways is an entry. People who write kernels by hand like
 to enter a loop in its middle, though: a cycle of jumps within a function that has only one way around is a
@@ -37,7 +37,7 @@ class Kind(IntEnum):
     JUMP = 1
     """To its target."""
     CALL = 2
-    """To its target, and on if that comes back. A call of what the file does not hold simply goes on."""
+    """To its target, and on if that comes back. A call of what the file does not hold goes on."""
     LEAVE = 3
     """To the caller, or to code that is not in the file."""
     STOP = 4
@@ -66,7 +66,7 @@ _COLD = re.compile(r"\.cold(?:\.\d+)?$")
 
 
 def kind_of(mnemonic: str) -> Kind | None:
-    """How control leaves an instruction; None if it simply goes on. Jumps and calls that are not direct are
+    """How control leaves an instruction; None if it goes on. Jumps and calls that are not direct are
     for the caller to tell. ``mnemonic``: in lower case."""
     if mnemonic in JUMPS:
         return {"jmp": Kind.JUMP, "call": Kind.CALL}.get(mnemonic.removesuffix("q"), Kind.BRANCH)
@@ -81,7 +81,7 @@ def never_returns(function: str) -> bool:
 
 
 class Transfer(NamedTuple):
-    """A place that control does not simply go on from."""
+    """A place that control does not go on from."""
 
     place: int
     kind: Kind

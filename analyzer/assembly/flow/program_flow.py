@@ -27,7 +27,7 @@ _BEGINNINGS = frozenset(
     for first in (letter, letter.upper())
     for second in following + following.upper()
 )
-"""Of the instructions that control may not simply go on from, and of their prefixes."""
+"""Of the instructions that control may not go on from, and of their prefixes."""
 _INSTRUCTION = re.compile(
     r"((?:(?:bnd|notrack|data16|addr32|re[px][\w.]*|[c-g]s)\s+|\{\w+\}\s*)*)([a-z]\w*)(?:,p[nt]\b)?\s*(.*)",
     re.IGNORECASE | re.DOTALL,
@@ -206,7 +206,7 @@ class ProgramFlow:
 
 @lru_cache(_REMEMBERED)
 def _read_instruction(text: str, is_att: bool) -> tuple[Kind, str] | None:
-    """How control leaves an instruction, and the symbol that it goes to; None if it simply goes on."""
+    """How control leaves an instruction, and the symbol that it goes to; None if it goes on."""
     match = _INSTRUCTION.match(text)
     kind = control_flow.kind_of(match[2].lower()) if match else None
     if match is None or kind is None:

@@ -27,7 +27,9 @@ class Binding:
     ) -> None:
         """``widest``: issue slots for which the rule says something. Raises ValueError for a wider core."""
         if microarchitecture.issue_width > widest:
-            raise ValueError(f"{microarchitecture.name}: at most {widest} uops a cycle can be bound to ports")
+            raise ValueError(
+                f"{microarchitecture.name}: at most {widest} uops per cycle can be bound to ports"
+            )
         self._columns = columns
         self._program = columns.program
         self._issued = queues.issued

@@ -9,7 +9,7 @@ from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import CODE_LINE
 
 _MOST = 2
-"""Stores a cycle; one that fills a line counts twice."""
+"""Stores per cycle; one that fills a line counts twice."""
 
 
 class LineCommit(CommitRule):

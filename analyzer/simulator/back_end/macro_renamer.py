@@ -42,7 +42,7 @@ _LONG_AGO = 1 << 20
 
 
 class MacroRenamer:
-    """Up to ``issue_width`` macro-ops a cycle."""
+    """Up to ``issue_width`` macro-ops per cycle."""
 
     def __init__(
         self,

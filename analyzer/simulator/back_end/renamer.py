@@ -38,7 +38,7 @@ _SETTLED = 5
 
 
 class Renamer:
-    """Up to ``issue_width`` fused uops a cycle, in order."""
+    """Up to ``issue_width`` fused uops per cycle, in order."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""The way of finished stores into the cache (hardware model only): in order, one a cycle, after retirement.
+"""The way of finished stores into the cache (hardware model only): in order, one per cycle, after retirement.
 
 A load that meets a store that it cannot forward from waits for that. Intel's optimization manual describes
 when forwarding fails; that such loads wait for the cache is seen on real cores (docs/accuracy.md).

@@ -9,7 +9,7 @@ from cyclelens.analyzer.simulator.tables.queues import MicrocodeQueue, Queues
 
 
 class MicrocodeSequencer:
-    """Four IDQ uops a cycle, with empty cycles around a switch."""
+    """Four IDQ uops per cycle, with empty cycles around a switch."""
 
     def __init__(
         self, microarchitecture: Microarchitecture, queues: Queues, microcode: MicrocodeQueue
