@@ -156,7 +156,7 @@ _ZEN_3 = derived(
         _LLVM: "units",
         _SHARED_UNITS: "macro_ops.units_by_mnemonic",
         _LINE_FIELDS: "macro_ops.line_fields",
-        _AS_ZEN_4: "macro_ops.decode_bytes macro_ops.long_instruction_bytes "
+        _AS_ZEN_4: "macro_ops.jump_eighths macro_ops.decode_bytes macro_ops.long_instruction_bytes "
         "macro_ops.stack_adjustment_is_two_ops macro_ops.fuses_moves macro_ops.store_chunk_bytes "
         "macro_ops.sse_idioms_execute macro_ops.page_crossing_store_cycles "
         "macro_ops.stores_committed_per_cycle macro_ops.vector_forwarding "
@@ -192,6 +192,7 @@ _ZEN_3 = derived(
         line_pairs=False,
         window_eighths=_windows(8),
         taken_branch_eighths=0,
+        jump_eighths=8,
         small_loop_entries=0,
         fuses_moves=False,
         vector_bits=256,
@@ -231,7 +232,7 @@ MODELS = (
             _GUIDE: "dsb_width dsb_lines_per_block dsb_slots_per_line reorder_buffer_size load_buffer_size "
             "macro_ops.line_entries macro_ops.window_eighths",
             _MEASURED_BY_OTHERS: "idq_size",
-            _MEASURED: "decoders issue_width macro_ops.sse_idioms_execute "
+            _MEASURED: "decoders issue_width macro_ops.jump_eighths macro_ops.sse_idioms_execute "
             "macro_ops.page_crossing_store_cycles macro_ops.decode_bytes macro_ops.long_instruction_bytes "
             "macro_ops.stack_adjustment_is_two_ops macro_ops.fuses_moves macro_ops.fuses_nops "
             "macro_ops.load_latency macro_ops.loads_per_cycle macro_ops.vector_loads_per_cycle "

@@ -99,6 +99,7 @@ RULES = MacroOpRules(
     line_pairs=True,
     window_eighths=(),
     taken_branch_eighths=4,
+    jump_eighths=4,
     small_loop_entries=96,
     vector_dispatch_width=6,
     stack_adjustment_is_two_ops=True,

@@ -71,6 +71,8 @@ class MacroOpRules:
     pairs; beyond the table eight entries take a cycle."""
     taken_branch_eighths: int
     """Of a loop that is not small."""
+    jump_eighths: int
+    """Of a window that ends in a jump within a loop, if two lines hold it."""
     small_loop_entries: int
     """Up to here a loop is small: it may be read ahead, and its branch costs nothing."""
     # dispatch

@@ -24,6 +24,16 @@ _FREE = 4
 """Entries behind the first pair that cost nothing in a window that follows one of a single line."""
 
 
+class _Span(NamedTuple):
+    """Instructions that are read one behind the other."""
+
+    first: int
+    last: int
+    window: int
+    jumps: bool
+    """The last one jumps."""
+
+
 class Window(NamedTuple):
     """What a loop has in one window."""
 
@@ -59,10 +69,12 @@ def layout(templates: Sequence[InstructionTemplate], alignment: int, rules: Macr
     # The last instruction may reach into a window in which nothing begins.
     reached = (alignment + size - 1) // WINDOW - alignment // WINDOW + 1
     spans = list(_spans(alignment, templates))
-    filled = [_filled(templates[first : last + 1], rules) for first, last in spans]
+    filled = [_filled(templates[span.first : span.last + 1], rules) for span in spans]
     small = sum(_ops(template).entries for template in templates) <= rules.small_loop_entries
     ahead = small and filled[0] <= _PAIR * rules.line_entries
-    if small and reached == 2 and size <= WINDOW and _is_one_read(filled, rules.line_entries):
+    if any(template.is_jump for template in templates[:-1]):
+        costs = [_until_jump(entries, span.jumps, rules) for entries, span in zip(filled, spans, strict=True)]
+    elif small and reached == 2 and size <= WINDOW and _is_one_read(filled, rules.line_entries):
         costs = [EIGHTHS] + [0] * (len(filled) - 1)
     else:
         costs = _ahead(filled, rules) if ahead else _costs(filled, rules)
@@ -70,24 +82,17 @@ def layout(templates: Sequence[InstructionTemplate], alignment: int, rules: Macr
     if not small:
         costs[-1] += rules.taken_branch_eighths
     windows = (
-        Window(first, last, entries, cost)
-        for (first, last), entries, cost in zip(spans, filled, costs, strict=True)
+        Window(span.first, span.last, entries, cost)
+        for span, entries, cost in zip(spans, filled, costs, strict=True)
     )
-    return Layout(small, tuple(windows), _fullest_set(alignment, templates, spans, filled, rules))
+    return Layout(small, tuple(windows), _fullest_set(spans, filled, rules))
 
 
-def _fullest_set(
-    address: int,
-    templates: Sequence[InstructionTemplate],
-    spans: Sequence[tuple[int, int]],
-    filled: Sequence[int],
-    rules: MacroOpRules,
-) -> int:
+def _fullest_set(spans: Sequence[_Span], filled: Sequence[int], rules: MacroOpRules) -> int:
     """Entries that one set would have to hold for all windows to be in the op cache."""
     sets = [0] * _SETS
-    for (first, last), entries in zip(spans, filled, strict=True):
-        sets[address // WINDOW % _SETS] += _held(entries, rules)
-        address += sum(template.instruction.length for template in templates[first : last + 1])
+    for span, entries in zip(spans, filled, strict=True):
+        sets[span.window % _SETS] += _held(entries, rules)
     return max(sets)
 
 
@@ -104,15 +109,24 @@ def _ops(template: InstructionTemplate) -> MacroOps:
     return template.macro_ops or MacroOps()
 
 
-def _spans(address: int, templates: Sequence[InstructionTemplate]) -> Iterator[tuple[int, int]]:
-    """First and last instruction that begin in each window; a fused pair begins with its first half."""
-    first, window = 0, address // WINDOW
+def _spans(address: int, templates: Sequence[InstructionTemplate]) -> Iterator[_Span]:
+    """What begins in each window up to a jump; a fused pair begins with its first half."""
+    first, window, jumps = 0, address // WINDOW, False
     for i, template in enumerate(templates):
-        if address // WINDOW != window and not template.fused_with_previous:
-            yield first, i - 1
+        if (jumps or address // WINDOW != window) and not template.fused_with_previous:
+            yield _Span(first, i - 1, window, jumps)
             first, window = i, address // WINDOW
-        address += template.instruction.length
-    yield first, len(templates) - 1
+        jumps = template.is_jump
+        address += template.instruction.length + (template.instruction.branch_displacement or 0) * jumps
+    yield _Span(first, len(templates) - 1, window, True)
+
+
+def _until_jump(entries: int, jumps: bool, rules: MacroOpRules) -> int:
+    """What a window takes in code that jumps about: two that end in a jump may be read in a cycle, if a pair
+    of lines holds each."""
+    if jumps and entries <= _PAIR * rules.line_entries:
+        return rules.jump_eighths
+    return _costs([entries], rules)[0]
 
 
 def _filled(templates: Sequence[InstructionTemplate], rules: MacroOpRules) -> int:

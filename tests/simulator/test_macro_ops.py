@@ -46,6 +46,9 @@ def test_straight_line_code(rule: str, code: str, measured: float) -> None:
         ("M3: eight macro-ops in a cycle", 7 * "0f1f4000" + "ffc975e0", 1.0),
         ("M3: thirteen entries in a small loop", 12 * "0f1f4000" + "ffc975cc", 3.0),
         ("M2: at least a cycle", "ffc975fc", 1.0),
+        ("M2: two taken branches in a cycle", 32 * "eb3e" + "ffc975fc", 16.99),
+        ("M2: five macro-ops and a jump", 32 * (4 * "90" + "eb3a") + "ffc975fc", 20.45),
+        ("M2: thirteen entries until a jump", 16 * (12 * "90" + "eb32") + "ffc975fc", 48.5),
     ],
 )
 def test_loops(rule: str, code: str, measured: float) -> None:
@@ -154,6 +157,7 @@ def test_zen_3_and_4_have_their_own_widths(rule: str, code: str, expected: dict[
         ("M8: the stack pointer is adjusted by two macro-ops", "4883c408" + 5 * "4889d8", 1.19),
         ("M8: two cycles where the code pops", "585b595a4883ec20", 2.0),
         ("two multiplications of 64 bits a cycle apart", "c4e2fbf6d9c462b3f6c1", 1.99),
+        ("M2: a taken branch in a cycle", "eb3e", 1.0),
         ("M19: 128 bits from store to load", "c5f81106c5f81006", 9.01),
         ("M19: 256 bits", "c5fc1106c5fc1006", 10.05),
         ("M19: 512 bits", "62f17c48110662f17c481006", 12.10),
