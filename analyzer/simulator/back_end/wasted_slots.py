@@ -112,7 +112,8 @@ class WastedSlots:
             if distance > self._near:
                 weight = weight * self._near // distance
         else:
-            weight = self._in_chain
+            # Behind so many others a chain's operations are farther apart than their results.
+            weight = self._in_chain if distance < 2 * self._near else self._in_chain // 2
         if producer_mask == mask:
             return weight
         if mask == self._alus:
