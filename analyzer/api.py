@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.decoding.counted_loop import loop_end, usual_copies
 from cyclelens.analyzer.decoding.decoder import decode
-from cyclelens.analyzer.defects import described
+from cyclelens.analyzer.defects import described, traceback_of
 from cyclelens.analyzer.facts.store import FactsStore, TablesUnavailable, open_store
 from cyclelens.analyzer.microarchitectures import extensions, registry
 from cyclelens.analyzer.microarchitectures.variants import variant
@@ -578,7 +578,9 @@ class Analyzer:
             return without(str(error))
         except Exception as error:  # the other regions' results must survive, and the user must hear of it
             message = _internal_error(error)
-            problems.append(Problem(region.first_line, 0, 0, "internal-error", message))
+            problems.append(
+                Problem(region.first_line, 0, 0, "internal-error", message, traceback=traceback_of(error))
+            )
             return without(message)
         found = RegionAnalysis(
             region=region,

@@ -12,12 +12,14 @@ import contextlib
 import gc
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from io import BufferedReader
 from pathlib import Path
 from typing import Any, TextIO, cast
 
+from cyclelens.analyzer import log
 from cyclelens.analyzer.commands.common import (
     OK,
     PROBLEMS,
@@ -67,10 +69,21 @@ class _Printable:
 
 
 def _run(argv: Sequence[str] | None) -> int:
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    begin, processor = time.perf_counter(), time.process_time()
+    code = _ended(arguments, whole_process=argv is None)
+    if os.environ.get(log.LOG):
+        wall, used = time.perf_counter() - begin, time.process_time() - processor
+        log.write("command", arguments=" ".join(arguments), exit=code, ms=1e3 * wall, processor_ms=1e3 * used)
+    return code
+
+
+def _ended(arguments: list[str], *, whole_process: bool) -> int:
+    """The exit code of a command line, whatever became of it."""
     try:
-        code = _dispatch(list(sys.argv[1:] if argv is None else argv))
+        code = _dispatch(arguments)
         sys.stdout.flush()
-        if argv is None:
+        if whole_process:
             # The process ends, and with it all that is cached: no last look for cycles in it, which takes a
             # tenth of the time of thousands of blocks.
             gc.freeze()
@@ -87,10 +100,12 @@ def _run(argv: Sequence[str] | None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OK
     except Exception as error:
+        message = described(error)
         if os.environ.get("CYCLELENS_DEBUG"):
             raise
         _complain(
-            f"internal error: {described(error)}; CYCLELENS_DEBUG=1 in the environment shows the traceback"
+            f"internal error: {message}; CYCLELENS_DEBUG=1 in the environment shows the traceback, "
+            "and cyclelens bug-report packs what a report needs"
         )
         return INTERNAL
 
@@ -132,8 +147,8 @@ def _plugins() -> Iterator[tuple[str, Callable[[], Command]]]:
 
 
 def _top_parser() -> argparse.ArgumentParser:
-    listed = [f"  {name:<9} {summary}" for name, (_, summary) in COMMANDS.items()]
-    listed += [f"  {name:<9} (cyclelens {name} --help)" for name, _ in _plugins() if name not in COMMANDS]
+    listed = [f"  {name:<12} {summary}" for name, (_, summary) in COMMANDS.items()]
+    listed += [f"  {name:<12} (cyclelens {name} --help)" for name, _ in _plugins() if name not in COMMANDS]
     parser = Parser(
         prog="cyclelens",
         usage="cyclelens [--help] [--version] COMMAND ...",
@@ -378,6 +393,7 @@ COMMANDS: dict[str, tuple[Command, str]] = {
     "measure": (_command("measure"), "run regions or blocks on this machine and compare"),
     "serve": (_command("serve"), "a page on this machine: editor, cycles, timeline, CPUs, links"),
     "data": (_data, "make the instruction tables"),
+    "bug-report": (_command("bug_report"), "pack what a report of a defect or of a wrong figure needs"),
     "arch": (_command("arch"), "list the microarchitectures, or show one"),
     "completion": (_completion, "a script that lets a shell complete commands and options"),
 }

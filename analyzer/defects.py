@@ -5,16 +5,26 @@ from __future__ import annotations
 import os
 from pathlib import PurePath
 
+from cyclelens.analyzer import log
+
+
+def traceback_of(error: BaseException) -> str:
+    """The whole traceback of an error, as Python prints it."""
+    import traceback  # not before there is a defect: commands start faster
+
+    return "".join(traceback.format_exception(error))
+
 
 def described(error: Exception) -> str:
     """The kind of an unexpected error, what it says, and the line of the program where it arose.
 
-    With ``CYCLELENS_DEBUG`` in the environment its traceback is logged, too: on standard error, unless the
-    program that embeds this one has other plans.
+    Its traceback goes to the log (``--log FILE``). With ``CYCLELENS_DEBUG`` in the environment Python's own
+    logging gets it, too: on standard error, unless the program that embeds this one has other plans.
     """
-    import logging  # not before there is a defect: commands start faster
+    import logging
     import traceback
 
+    log.write_traceback(traceback_of(error))
     if os.environ.get("CYCLELENS_DEBUG"):
         logging.getLogger("cyclelens").error("internal error", exc_info=error)
     frames = traceback.extract_tb(error.__traceback__)

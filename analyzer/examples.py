@@ -46,6 +46,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "serve": ("cyclelens serve --open",),
     "data": ("cyclelens data import instructions.xml", "cyclelens data import --merge mine.xml"),
     "data import": ("cyclelens data import instructions.xml --output tables.sqlite",),
+    "bug-report": (
+        "cyclelens bug-report kernel.s -- analyze kernel.s --arch SKL",
+        "cyclelens bug-report --log lsp.log",
+    ),
     "arch": ("cyclelens arch list", "cyclelens arch show SKL"),
     "arch list": ("cyclelens arch list",),
     "arch show": ("cyclelens arch show SKL --format json",),

@@ -6,6 +6,7 @@ import argparse
 import os
 from typing import Any, NoReturn, Self
 
+from cyclelens.analyzer.log import LOG
 from cyclelens.analyzer.own_tables import OWN_TABLES
 from cyclelens.analyzer.suggestions import did_you_mean
 
@@ -14,11 +15,27 @@ _UNKNOWN = "unrecognized arguments: "
 """How argparse begins the message about an option that does not exist."""
 
 
-class _OwnTables(argparse.Action):
+class _Path(argparse.Action):
+    """A path that this process and those that it starts find in their environment."""
+
     def __call__(
         self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, _: object = None
     ) -> None:
-        os.environ[OWN_TABLES] = os.path.abspath(values)
+        os.environ[self.dest] = os.path.abspath(values)
+
+
+class _LogFile(_Path):
+    """One that is opened once, so that somebody who waits for its lines hears of a wrong path."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, _: object = None
+    ) -> None:
+        try:
+            with open(values, "a"):
+                pass
+        except OSError as error:
+            parser.error(f"{values}: {error.strerror}")
+        super().__call__(parser, namespace, values)
 
 
 class Parser(argparse.ArgumentParser):
@@ -27,13 +44,23 @@ class Parser(argparse.ArgumentParser):
 
     _columns = 80
 
-    def with_data(self) -> Self:
-        """With ``--data PATH``, for this process and those that it starts."""
+    def with_paths(self) -> Self:
+        """With ``--data PATH`` and ``--log FILE``, for this process and those that it starts."""
         self.add_argument(
             "--data",
-            action=_OwnTables,
+            action=_Path,
+            dest=OWN_TABLES,
+            default=argparse.SUPPRESS,
             metavar="PATH",
             help="the instruction tables, made by cyclelens data import (default: the shipped ones)",
+        )
+        self.add_argument(
+            "--log",
+            action=_LogFile,
+            dest=LOG,
+            default=argparse.SUPPRESS,
+            metavar="FILE",
+            help="add a line per job with its times to a file, and the traceback of every internal error",
         )
         return self
 

@@ -100,7 +100,7 @@ def main(argv: Sequence[str]) -> int:
     parser = Parser(
         prog="cyclelens lsp",
         description="Language server for assembly files; editors start it by themselves.",
-    ).with_data()
+    ).with_paths()
     transport = parser.add_mutually_exclusive_group()
     transport.add_argument("--stdio", action="store_true", help="use standard input and output (the default)")
     transport.add_argument("--tcp", type=int, metavar="PORT", help="listen on a port of 127.0.0.1, to debug")

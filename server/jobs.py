@@ -12,12 +12,14 @@ import ctypes
 import multiprocessing
 import queue
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from enum import StrEnum
 from multiprocessing.connection import Connection
 from typing import Any
 
+from cyclelens.analyzer import log
 from cyclelens.server import worker
 from cyclelens.server.exchange import Receiver
 from cyclelens.server.results import Job, Outcome
@@ -117,6 +119,46 @@ class _Process:
             self._loop.call_soon_threadsafe(lambda: self._on_message(self, message))
 
 
+class _Times:
+    """When things happened to the job that runs, for the log: in seconds of the monotonic clock."""
+
+    def __init__(self) -> None:
+        self._asked: dict[str, float] = {}
+        self._waited = self._sent = 0.0
+        self._first: float | None = None
+
+    def asked(self, uri: str) -> None:
+        """Somebody wants an answer about a document, and its text stands still."""
+        self._asked[uri] = time.monotonic()
+
+    def sent(self, uri: str) -> None:
+        """The worker has the job."""
+        self._sent = time.monotonic()
+        self._waited = self._sent - self._asked.pop(uri, self._sent)
+        self._first = None
+
+    def answered(self) -> None:
+        """A result is here, perhaps not the last one."""
+        if self._first is None:
+            self._first = time.monotonic() - self._sent
+
+    def ended(self, job: Job, how: str) -> None:
+        """Nothing more comes. A job that was cancelled has ended before."""
+        if job.uri:
+            first = "none" if self._first is None else 1e3 * self._first
+            log.write(
+                "job",
+                number=job.identifier,
+                task=job.task,
+                document=job.uri,
+                revision=job.revision,
+                waited_ms=1e3 * self._waited,
+                first_ms=first,
+                ms=1e3 * (time.monotonic() - self._sent),
+                end=how,
+            )
+
+
 class Jobs:
     """Texts on their way to an answer. At most one analysis runs; each document has at most one waiting."""
 
@@ -146,6 +188,7 @@ class Jobs:
         self._delays: dict[str, asyncio.TimerHandle] = {}
         self._waiting: dict[str, Job] = {}
         self._running: Job | None = None
+        self._times = _Times()
         self._repeated = 0
         """Identifier of the last job that was given to a second worker because the first one died."""
         self._failed_starts = 0
@@ -180,6 +223,7 @@ class Jobs:
             del self._delays[uri]
             self._identifier += 1
             self._waiting[uri] = make(self._identifier)
+            self._times.asked(uri)
             self._next()
 
         if not self._closed:
@@ -192,6 +236,7 @@ class Jobs:
         self._waiting.pop(uri, None)
         if self._running is not None and self._running.uri == uri and self._process is not None:
             self._process.cancel(self._running.identifier)
+            self._times.ended(self._running, "cancelled")
             self._running = replace(self._running, uri="")
             self._set_clock(min(self.timeout, CANCEL_TIMEOUT))
 
@@ -214,6 +259,7 @@ class Jobs:
         uri = min(self._waiting, key=lambda waiting: self._waiting[waiting].identifier)
         self._running = self._waiting.pop(uri)
         self._process.send(self._running)
+        self._times.sent(uri)
         self._set_clock(self.timeout)
 
     def _received(self, process: _Process, message: object) -> None:
@@ -228,7 +274,11 @@ class Jobs:
             self._set_clock(None)
         elif isinstance(message, Outcome):
             job = self._running
+            if message.result is not None:
+                self._times.answered()
             if message.last:
+                if job is not None:
+                    self._times.ended(job, "failed" if message.error else "done")
                 self._running = None
                 process.was_useful = True
                 self._set_clock(None)
@@ -243,6 +293,8 @@ class Jobs:
         """Another worker does the job once more. One that was of no use is replaced by the next job only, so
         that no failure can loop."""
         job = self._running
+        if job is not None:
+            self._times.ended(job, "worker died")
         self._end_process()
         if not process.ready:
             self._not_started()
@@ -270,6 +322,8 @@ class Jobs:
     def _timed_out(self) -> None:
         """End a worker that hangs; the next job starts another one."""
         job, process = self._running, self._process
+        if job is not None:
+            self._times.ended(job, "timed out")
         self._end_process()
         if process is not None and not process.ready:
             self._failed_starts = 1  # whoever hangs once hangs again, and for as long

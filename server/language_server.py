@@ -249,6 +249,10 @@ class CyclelensServer(LanguageServer):
                 self.searches.begin(snapshot)
             # What follows the first whole answer is mostly for those who ask; but the other positions of long
             # code can change the figures and the warnings on the screen.
+            if job.identifier != self._last_answered:
+                for problem in outcome.result.problems:
+                    if problem.traceback:
+                        self._log_error(f"{problem.message}\n{problem.traceback}")
             if job.identifier != self._last_answered or snapshot.shown != shown:
                 self._last_answered = job.identifier
                 self.notify(snapshot)

@@ -22,7 +22,7 @@ from cyclelens.analyzer.assembly.text.markers import (
 from cyclelens.analyzer.assembly.text.problems import make_problem
 from cyclelens.analyzer.assembly.text.scanner import MARKER_WORDS, scan
 from cyclelens.analyzer.assembly.text.stretches import Source
-from cyclelens.analyzer.defects import described
+from cyclelens.analyzer.defects import described, traceback_of
 from cyclelens.analyzer.model.choices import Assembler, Regions, Syntax
 from cyclelens.analyzer.model.source import NOWHERE, AssembledFile, Origin, Problem, Region, Severity
 
@@ -79,7 +79,8 @@ def assemble(
     except Exception as error:
         # The promise of this function: an editor must survive any text. Tests check that this never happens.
         message = f"The front end failed ({described(error)}). Please report this file."
-        return AssembledFile((), (make_problem("internal-error", message, 0, 0, 0),), dialect.name)
+        defect = Problem(0, 0, 0, "internal-error", message, traceback=traceback_of(error))
+        return AssembledFile((), (defect,), dialect.name)
 
 
 def _may_have_regions(source: Source) -> bool:

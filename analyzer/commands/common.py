@@ -43,7 +43,7 @@ class InputError(Exception):
 
 def new_parser(name: str, description: str) -> argparse.ArgumentParser:
     """The parser of a subcommand."""
-    return Parser(prog=f"cyclelens {name}", description=description, allow_abbrev=False).with_data()
+    return Parser(prog=f"cyclelens {name}", description=description, allow_abbrev=False).with_paths()
 
 
 def one_microarchitecture(name: str) -> str:

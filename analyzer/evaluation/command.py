@@ -56,7 +56,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="cyclelens evaluate",
         description="Compare predictions with measured or reference figures.",
-    ).with_data()
+    ).with_paths()
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--against", type=Path, metavar="FILE.csv", help="blocks with cycles per iteration")
     what.add_argument(

@@ -36,6 +36,8 @@ class Problem:
     """Stable, kebab-case, e.g. ``syntax-error``, ``region-not-closed``."""
     message: str
     severity: Severity = Severity.ERROR
+    traceback: str = ""
+    """Of an ``internal-error``: where in Cyclelens it arose, as Python prints it."""
 
 
 @dataclass(frozen=True, slots=True)

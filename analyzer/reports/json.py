@@ -308,7 +308,7 @@ def _problem(problem: Problem) -> dict[str, Any]:
         "column": problem.column + 1,
         "end_column": problem.end_column + 1,
         "message": problem.message,
-    }
+    } | ({"traceback": problem.traceback} if problem.traceback else {})
 
 
 def _trace(prediction: Prediction, trace: Trace) -> dict[str, Any]:

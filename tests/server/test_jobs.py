@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 import pytest_asyncio
+from cyclelens.analyzer import log
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.server.jobs import Jobs, Trouble
 from cyclelens.server.results import Job, Outcome
@@ -180,3 +183,23 @@ async def test_closing_ends_the_worker_in_the_middle_of_an_analysis(desk: Desk) 
     assert not alive(worker)
     desk.submit("region late\nend")
     assert desk.jobs.worker_pid is None, "nothing starts after the end"
+
+
+@pytest.mark.asyncio
+async def test_the_log_has_a_line_per_job_with_its_times(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(log.LOG, str(tmp_path / "x.log"))
+    desk.submit("wait until cancelled", revision=1)
+    await desk.started()
+    desk.submit("region new\nend", revision=2)
+    await desk.event()
+    async with asyncio.timeout(TIMEOUT):
+        while (lines := (tmp_path / "x.log").read_text().splitlines())[-1].count("end=done") == 0:
+            await asyncio.sleep(0.01)
+    times = r"waited_ms=[\d.]+ first_ms=(none|[\d.]+) ms=[\d.]+"
+    for line, revision, end in zip(lines, (1, 2), ("cancelled", "done"), strict=True):
+        pattern = (
+            rf"\S+ {os.getpid()} job number=\d+ task=\w+ document=a revision={revision} {times} end={end}"
+        )
+        assert re.fullmatch(pattern, line)

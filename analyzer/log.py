@@ -1,0 +1,49 @@
+"""The log: one line per job with its times, and the traceback of every defect."""
+
+from __future__ import annotations
+
+import os
+
+LOG = "CYCLELENS_LOG"
+"""Environment variable with the path of the file. ``--log FILE`` sets it, also for processes that are
+started."""
+
+
+def write(kind: str, **fields: object) -> None:
+    """Add a line to the file, if one is named: the time (UTC), the process, the kind of entry and fields as
+    ``name=value``. A file that cannot be written loses the line and nothing else."""
+    path = os.environ.get(LOG)
+    if not path:
+        return
+    from datetime import UTC, datetime  # not before there is a line: commands start faster
+
+    shown = (f"{value:.1f}" if isinstance(value, float) else value for value in fields.values())
+    entry = " ".join(f"{name}={_quoted(str(value))}" for name, value in zip(fields, shown, strict=True))
+    now = datetime.now(UTC).isoformat(timespec="milliseconds")
+    _append(path, f"{now} {os.getpid()} {kind} {entry}\n")
+
+
+def write_traceback(text: str) -> None:
+    """Add the traceback of a defect to the file, if one is named, with its lines indented."""
+    path = os.environ.get(LOG)
+    if path:
+        write("defect", traceback=text.count("\n"))
+        _append(path, "".join(f"    {line}\n" for line in text.splitlines()))
+
+
+def _quoted(value: str) -> str:
+    return value if value and value.isprintable() and not set(value) & set(" \"'") else repr(value)
+
+
+def _append(path: str, text: str) -> None:
+    # Several processes write: each entry with one call, at the end of the file.
+    try:
+        file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    except OSError:
+        return
+    try:
+        os.write(file, text.encode(errors="backslashreplace"))
+    except OSError:
+        pass
+    finally:
+        os.close(file)
