@@ -64,7 +64,7 @@ def test_readme_names_every_microarchitecture() -> None:
 
 
 def test_commands_in_the_readme_exist() -> None:
-    commands = set(re.findall(r"^cyclelens ([a-z]+)", (ROOT / "README.md").read_text(), re.M))
+    commands = set(re.findall(r"^cyclelens ([a-z-]+)", (ROOT / "README.md").read_text(), re.M))
     assert commands >= {"analyze", "predict", "lsp", "data"}
     cyclelens = Path(sys.executable).with_name("cyclelens")
     for command in sorted(commands):
