@@ -218,6 +218,7 @@ class Analyzer:
         # Room for this text and its next version, or every edit of a large one would simulate all of it.
         self._capacity = max(self._capacity, 2 * self._asked)
         self._asked = 0
+        variants, unread = readable(variants)
         first = variants[0]
         assembled = assemble(
             text,
@@ -227,9 +228,11 @@ class Analyzer:
             allow_external_programs=first.allow_external_programs,
             assembler=first.assembler,
             origin=first.origin,
+            profile=_profile(first, needs_symbols=True),
         )
         if cancel is not None and cancel():
             raise Cancelled  # what was assembled may be only a part
+        assembled = replace(assembled, problems=(*unread, *assembled.problems))
         for options in variants:
             yield from self._analyses(text, assembled, options, cancel, due)
 
@@ -247,7 +250,8 @@ class Analyzer:
 
         _check(options)
         next_batch()
-        found = named_regions(ObjectFile(data), function, options.regions, _profile(options))
+        file = ObjectFile(data)
+        found = named_regions(file, function, options.regions, _recorded(options, file))
         return next(self._analyses(None, found, options, cancel, lambda: False))
 
     def analyze_functions(
@@ -265,7 +269,7 @@ class Analyzer:
 
         _check(options)
         next_batch()
-        found = regions_of(file, functions, options.regions, profile=_profile(options))
+        found = regions_of(file, functions, options.regions, profile=_recorded(options, file))
         chosen = {region.name for region in found.regions if wanted(region)}
         # Of a region that branches within itself all blocks are needed, whichever was wanted.
         branchings = tuple(each for each in found.branchings if chosen.intersection(each.blocks))
@@ -817,13 +821,37 @@ def _chosen(assembled: AssembledFile, wanted: str | None) -> list[Region | Branc
     return list(chosen.values())
 
 
-def _profile(options: AnalysisOptions) -> tuple[Profile, str] | None:
-    """The recorded profile, and what the file was called when it ran. Raises ProfileError."""
+def readable(
+    variants: Sequence[AnalysisOptions],
+) -> tuple[Sequence[AnalysisOptions], tuple[Problem, ...]]:
+    """The variants without a profile that cannot be read, and a problem of the text's first line about it."""
+    if variants[0].profile:
+        from cyclelens.analyzer.profiles.profile import ProfileError
+        from cyclelens.analyzer.profiles.reading import profile_of
+
+        try:
+            profile_of(variants[0].profile)
+        except ProfileError as error:
+            problem = Problem(0, 0, 0, "no-profile", str(error), Severity.WARNING)
+            return [replace(options, profile="") for options in variants], (problem,)
+    return variants, ()
+
+
+def _profile(options: AnalysisOptions, *, needs_symbols: bool) -> Profile | None:
+    """The recorded profile. Raises ProfileError."""
     if not options.profile:
         return None
+    from cyclelens.analyzer.assembly.files.recorded import with_symbols
     from cyclelens.analyzer.profiles.reading import profile_of
 
-    return profile_of(options.profile), options.origin.path
+    profile = profile_of(options.profile)
+    return with_symbols(profile, options.origin) if needs_symbols else profile
+
+
+def _recorded(options: AnalysisOptions, file: ObjectFile) -> tuple[Profile, str] | None:
+    """The recorded profile, and what the file was called when it ran. Raises ProfileError."""
+    profile = _profile(options, needs_symbols=file.is_relocatable)
+    return None if profile is None else (profile, options.origin.path)
 
 
 def _check(options: AnalysisOptions) -> None:

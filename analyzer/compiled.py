@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from cyclelens.analyzer.api import Analyzer, Cancel, Cancelled
+from cyclelens.analyzer.api import Analyzer, Cancel, Cancelled, readable
 from cyclelens.analyzer.assembly.objects.elf import ObjectFile
 from cyclelens.analyzer.assembly.objects.elf_format import ObjectFileError
 from cyclelens.analyzer.assembly.objects.machine_code import outermost
@@ -20,8 +20,6 @@ from cyclelens.analyzer.insight.work import work_of
 from cyclelens.analyzer.model.choices import Regions, Syntax
 from cyclelens.analyzer.model.result import Analysis, AnalysisOptions, RegionAnalysis
 from cyclelens.analyzer.model.source import UNKNOWN_LINE, Made, Problem, Region, Severity, SourceLine
-from cyclelens.analyzer.profiles.profile import ProfileError
-from cyclelens.analyzer.profiles.reading import profile_of
 
 NOT_COMPILED = "not-compiled"
 """Code of the problem that there is no object file."""
@@ -60,13 +58,7 @@ class CompiledAnalyzer(Analyzer):
             message = f"No figures: {error}"
             yield Analysis((), (Problem(0, 0, 0, NOT_COMPILED, message, Severity.INFORMATION),))
             return
-        unread: tuple[Problem, ...] = ()
-        try:
-            if first.profile:
-                profile_of(first.profile)
-        except ProfileError as error:
-            unread = (Problem(0, 0, 0, "no-profile", str(error), Severity.WARNING),)
-            variants = [replace(options, profile="") for options in variants]
+        variants, unread = readable(variants)
         path, lines = os.path.realpath(first.origin.path), text.split("\n")
 
         def is_own(line: SourceLine | Made) -> bool:

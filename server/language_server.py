@@ -104,7 +104,7 @@ class CyclelensServer(LanguageServer):
         settings = self.settings_of(snapshot)
         origin = origin_of(snapshot.uri, self._folders, *settings.places)
         profile = settings["profile"] and first_of(settings["profile"], origin.folders)
-        return replace(settings.options, origin=origin, profile=profile if snapshot.language else "")
+        return replace(settings.options, origin=origin, profile=profile)
 
     def settings_of(self, snapshot: Snapshot) -> Settings:
         """The settings of a document: the editor's, and those of its project."""

@@ -43,8 +43,8 @@ SETTINGS: tuple[Setting, ...] = (
         "profile",
         "text",
         "",
-        "A file of perf script -F brstacksym or perf annotate --stdio, relative to the workspace: C, C++ and "
-        "Rust files show how often branches jump in it, and which loop matters.",
+        "A file of perf script -F brstacksym or perf annotate --stdio, relative to the workspace: loops show "
+        "how often their branches jump in it, and which of them matters.",
     ),
     Setting("hints.enabled", "boolean", True, "Show hints inside the text."),
     Setting("hints.region", "boolean", True, "Show cycles per iteration on the line that opens a region."),

@@ -11,6 +11,7 @@ from cyclelens.analyzer.assembly.readings.foreign import by_another_program, or_
 from cyclelens.analyzer.assembly.readings.own import OwnReading
 from cyclelens.analyzer.assembly.readings.reading import Reading
 from cyclelens.analyzer.assembly.regions.iaca import may_have_iaca
+from cyclelens.analyzer.assembly.regions.recorded import counts_of
 from cyclelens.analyzer.assembly.text.dialect import BY_NAME, detect, semicolon_starts_comment
 from cyclelens.analyzer.assembly.text.markers import (
     Span,
@@ -25,6 +26,7 @@ from cyclelens.analyzer.assembly.text.stretches import Source
 from cyclelens.analyzer.defects import described, traceback_of
 from cyclelens.analyzer.model.choices import Assembler, Regions, Syntax
 from cyclelens.analyzer.model.source import NOWHERE, AssembledFile, Origin, Problem, Region, Severity
+from cyclelens.analyzer.profiles.profile import Profile
 
 MAXIMUM_CHARACTERS = 5 * 1024 * 1024
 MAXIMUM_LINES = 300_000
@@ -45,6 +47,7 @@ def assemble(
     allow_external_programs: bool = True,
     assembler: Assembler = Assembler.AUTO,
     origin: Origin = NOWHERE,
+    profile: Profile | None = None,
 ) -> AssembledFile:
     """Find the regions of a text and encode them: the marked ones (``Regions.MARKERS``), the
     loops, both, without the loops in marked regions, or by themselves (``AUTO``) the marked ones, or if no
@@ -57,7 +60,7 @@ def assemble(
     replaces the process's own assembler child. ``allow_external_programs``: the C preprocessor, GNU as and
     NASM may be run, if they are on PATH. ``assembler``: ``gas`` or ``nasm`` leave the whole file to that
     program; ``auto`` does so only for NASM files with macros. ``origin``: the text's file, and what may be
-    read for it.
+    read for it. ``profile``: what is known of a run of the code.
     """
     stop = cancel or (lambda: False)
     dialect = BY_NAME.get(syntax) or BY_NAME["att"]
@@ -75,7 +78,8 @@ def assemble(
         asked = client or shared_client()
         may_run = allow_external_programs
         is_told = syntax in BY_NAME
-        return _read(Reading(source, dialect, is_told, asked, may_run, stop, regions, assembler, origin))
+        reading = Reading(source, dialect, is_told, asked, may_run, stop, regions, assembler, origin)
+        return _read(reading, profile)
     except Exception as error:
         # The promise of this function: an editor must survive any text. Tests check that this never happens.
         message = f"The front end failed ({described(error)}). Please report this file."
@@ -105,7 +109,7 @@ def _refuse_length(source: Source) -> Problem | None:
     return None
 
 
-def _read(reading: Reading) -> AssembledFile:
+def _read(reading: Reading, profile: Profile | None) -> AssembledFile:
     found = scan(reading.source, semicolon_starts_comment(reading.source, reading.dialect), reading.stop)
     nothing = AssembledFile((), (), reading.dialect.name)
     spans: list[Span] = []
@@ -124,6 +128,10 @@ def _read(reading: Reading) -> AssembledFile:
         return nothing
     latencies, problems = find_latencies(found.markers, reading.lines, coverage(reading.spans))
     regions = [with_latencies(region, latencies) for region in regions] if latencies else regions
+    counts = None
+    if profile is not None and regions:
+        counts, unmatched = counts_of(profile, regions, reading.branchings, reading.spot)
+        problems += unmatched
     problems = list(dict.fromkeys(reading.problems + problems))
     problems.sort(key=lambda problem: (problem.line, problem.column))
     return AssembledFile(
@@ -132,6 +140,7 @@ def _read(reading: Reading) -> AssembledFile:
         reading.dialect.name,
         tuple(reading.branchings),
         reading.unmarked and bool(regions),
+        counts,
     )
 
 

@@ -151,8 +151,8 @@ def add_profile_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--profile",
         metavar="FILE",
-        help="what perf script -F brstacksym or perf annotate --stdio wrote about a run of the machine code: "
-        "how often its branches jump, and which loop matters",
+        help="what perf script -F brstacksym or perf annotate --stdio wrote about a run: how often branches "
+        "jump, and which loop matters",
     )
 
 
@@ -174,25 +174,25 @@ def analyze_bytes(
 ) -> Analysis:
     """The analysis of a file's content: an assembly text, or an ELF file and a ``function`` of it, or all.
     Raises InputError, and what ``Analyzer.analyze`` raises."""
+    from cyclelens.analyzer.profiles.profile import ProfileError
+    from cyclelens.analyzer.profiles.reading import profile_of
+
+    try:
+        if chosen.profile:
+            profile_of(chosen.profile)
+    except ProfileError as error:
+        raise InputError(error) from None
     if not data.startswith(ELF_MAGIC):
         if function is not None:
             raise InputError(f"{file}: --function is for ELF files, and this is none")
-        if chosen.profile:
-            raise InputError(
-                f"{file}: a profile is of machine code: give the program or the object file. How often the "
-                "branches of a text jump is said with --taken"
-            )
         return explained(analyzer.analyze(to_text(data), chosen), chosen)
 
     from cyclelens.analyzer.assembly.objects.elf_format import ObjectFileError
-    from cyclelens.analyzer.profiles.profile import ProfileError
 
     try:
         return analyzer.analyze_object(data, chosen, function)
     except ObjectFileError as error:
         raise InputError(f"{file}: {error}") from None
-    except ProfileError as error:
-        raise InputError(error) from None
 
 
 _NOTHING_READ = frozenset({"binary-file", "file-too-large", "no-such-region", "not-preprocessed"})

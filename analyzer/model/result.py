@@ -443,7 +443,7 @@ class AnalysisOptions:
     """Assemblers and the C compiler of the machine may be run; false for texts nobody trusts."""
     assembler: Assembler = Assembler.AUTO
     profile: str = ""
-    """The file of a recorded profile, of object files and compiled sources; empty without one."""
+    """The file of a recorded profile; empty without one."""
     origin: Origin = NOWHERE
     """The text's file and what may be read for it."""
     extra: Mapping[str, str] = field(default_factory=dict)

@@ -133,6 +133,10 @@ class Region:
     """Of its first byte."""
     instructions: tuple[Instruction, ...] = ()
     """What ``code`` is decoded to, by who makes the region; nobody behind decodes it again."""
+    section: str = ""
+    """Of a text whose places are known: where the region lies."""
+    offsets: tuple[int, ...] = ()
+    """In that section, of each of ``lines``."""
 
     @property
     def code(self) -> bytes:

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from cyclelens.analyzer.profiles.profile import Mapped, Place
 
-_PLACE = r"[^\s/]+?(?:\([^)\s]*\))?"
+_PLACE = r"[^\s/()]+(?:\([^)\s]*\))?"
 _ENTRY = re.compile(rf"({_PLACE})/({_PLACE})/[MPN-]+/[X-]/[A-]/\d+(?:/\S*)?(?=\s|$)")
 _MAPPED = re.compile(
     r"PERF_RECORD_MMAP2? .*\[(0x[0-9a-f]+)\((0x[0-9a-f]+)\) @ (0x[0-9a-f]+|0)[^\]]*\]: .?.?x.? (.*)"

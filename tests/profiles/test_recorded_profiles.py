@@ -120,6 +120,20 @@ def annotated(lines: list[tuple[int, int]], run: Run) -> str:
     )
 
 
+@pytest.mark.parametrize(
+    "fields",
+    [
+        ["brstacksym", "--no-demangle"],
+        ["+brstacksym"],
+        ["brstack", "--show-mmap-events"],
+    ],
+)
+def test_what_perf_itself_prints_of_recorded_branches_is_read(
+    fields: list[str], anywhere: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    check_walk(analysed(capsys, anywhere, anywhere.printed(*fields), tmp_path, "walk"))
+
+
 def test_what_was_said_by_hand_wins(fixed: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "profile.txt").write_text(fixed.script(symbols=True))
     shown = report(
@@ -155,13 +169,6 @@ def test_what_is_no_profile_is_refused(
     assert "perf script -F brstacksym" in capsys.readouterr().err
     assert cli.main([*arguments[:-1], str(tmp_path / "absent")]) == 1
     assert "cannot be read" in capsys.readouterr().err
-
-
-def test_a_text_has_no_profile(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "profile.txt").write_text("")
-    example = ROOT / "examples" / "dot_product.s"
-    assert cli.main(["analyze", str(example), "--profile", str(tmp_path / "profile.txt")]) == 1
-    assert "--taken" in capsys.readouterr().err
 
 
 def test_samples_that_perf_took_itself_are_read(

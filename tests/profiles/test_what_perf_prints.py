@@ -33,6 +33,11 @@ NAMED = (Place("dot", 0, None), Place("dot", 0x1A, None))
             RUN,
         ),
         ("dot+0x1a/dot+0x0/P/-/-/3 dot+0x10/dot+0x0/P/-/-/3", NAMED),
+        # As perf 6.1 writes it with a position before it (-F +brstacksym), and without a kind of branch.
+        (
+            "9.5: dot+0x1a (/bin/prog)dot+0x1a(/bin/prog)/dot+0x0(/bin/prog)/P/-/-/3/ dot+0x10/dot/P/-/-/3/",
+            NAMED,
+        ),
         ("9.5: dot+0x1a (/bin/prog) dot+0x1a/dot/PN/-/-/3/COND/- dot+0x10/dot/P/-/-/3/COND/-", NAMED),
     ],
 )

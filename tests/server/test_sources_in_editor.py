@@ -20,7 +20,7 @@ from cyclelens.analyzer.compiling.background import CannotCompileError, GivenUp,
 from cyclelens.analyzer.compiling.projects import NoCommandError, command_for
 from editor import Editor, make_client
 from pytest_lsp import ClientServerConfig
-from walked_programs import SOURCE, follow, steps
+from walked_programs import GNU, SOURCE, follow, follow_kernel, steps
 
 SERVER = [sys.executable, "-m", "cyclelens.analyzer.cli", "lsp"]
 DOT = """\
@@ -123,6 +123,22 @@ async def test_a_profile_weighs_the_ways_of_a_loop(editor: Editor, project: Path
     line = next(number for number, text in enumerate(SOURCE.split("\n")) if "for (" in text)
     label = await labels_with(editor, line, "of the profile")
     assert re.fullmatch(r"\d\.\d\d cycles/iter · \d\d% of the profile", label)
+
+
+@needs("gcc")
+@pytest.mark.asyncio
+async def test_a_profile_weighs_an_assembly_file_too(editor: Editor, project: Path) -> None:
+    kernel = project / "src" / "kernel.s"
+    kernel.write_text(GNU)
+    (project / "perf.txt").write_text(follow_kernel(project, steps(project), kernel).script(symbols=True))
+    await start(editor, kernel, profile="perf.txt")
+    line = GNU.split("\n").index("    # cyclelens-begin walking")
+    label = await labels_with(editor, line, "of the profile")
+    assert re.search(r"\d\.\d\d cycles/iter .*· \d\d% of the profile", label)
+    editor.replace_line(line - 1, "    leaq (%rdi,%rsi,8), %rdx; nop")
+    await editor.analysed()
+    shown = [each for each in editor.client.published[editor.uri].diagnostics if each.code == "no-profile"]
+    assert any("other code than 'walking'" in each.message for each in shown)
 
 
 @needs("gcc")

@@ -94,10 +94,12 @@ def to_regions(
     incomplete: bool,
     placement: Placement,
     found: FoundRuns | None = None,
+    section: str = "",
 ) -> Made:
     """A stretch of code as a region, or as its basic blocks if it branches within itself, and how control
     goes through what somebody marked. Incomplete code is not cut. ``source_line`` of a piece that has code;
-    ``placement`` of the first; ``found``: how a loop is executed that nobody marked.
+    ``placement`` of the first; ``found``: how a loop is executed that nobody marked; ``section``: the one
+    that the pieces lie in, if it is known where.
     """
     if found is None:
         runs = cut({at: target_of(pieces[at]) for at in inside}, inside)
@@ -108,13 +110,17 @@ def to_regions(
     else:
         is_marked = False
     whole = Region(span.name, span.first_line, span.last_line, span.options, incomplete=incomplete)
-    whole = replace(whole, placement=placement)
+    whole = replace(whole, placement=placement, section=section)
 
     def made(run: Sequence[int]) -> Region:
-        lines = tuple(source_line(at) for at in run if pieces[at].code)
-        is_loop = ends_in_jump_to_start(pieces, run)
-        instructions = decode(b"".join(line.code for line in lines))
-        return replace(whole, lines=lines, ends_in_jump_to_start=is_loop, instructions=instructions)
+        filled = [at for at in run if pieces[at].code]
+        return replace(
+            whole,
+            lines=tuple(map(source_line, filled)),
+            ends_in_jump_to_start=ends_in_jump_to_start(pieces, run),
+            offsets=tuple(pieces[at].offset for at in filled) if section else (),
+            instructions=decode(b"".join(pieces[at].code for at in filled)),
+        )
 
     if incomplete or not found.numbers:
         run = inside if incomplete else found.runs[0]

@@ -120,6 +120,15 @@ class ObjectFile:
         )
 
     @cached_property
+    def named(self) -> dict[str, int]:
+        """The addresses in code of symbols, those alone that no other place is called."""
+        found: dict[str, set[int]] = {}
+        for symbol in self._symbols:
+            if symbol.name and symbol.kind != OBJECT and symbol.section in self._sections:
+                found.setdefault(symbol.name, set()).add(symbol.value)
+        return {name: at.pop() for name, at in found.items() if len(at) == 1}
+
+    @cached_property
     def entries(self) -> dict[int, str]:
         """Names by address of what is a function by its own symbol, not for want of a better one."""
         return {

@@ -27,7 +27,7 @@ from cyclelens.analyzer.assembly.objects.machine_flow import (
     is_padding,
     near,
 )
-from cyclelens.analyzer.assembly.objects.sampled import Sampled
+from cyclelens.analyzer.assembly.objects.sampled import OTHER_CODE, Placed, in_file
 from cyclelens.analyzer.assembly.text.markers import MAXIMUM_REGIONS, Span
 from cyclelens.analyzer.assembly.text.problems import make_problem
 from cyclelens.analyzer.decoding.decoder import decode
@@ -123,6 +123,13 @@ class _Listing:
             instruction = self.machine.instructions[self.machine.at[address]] if line is not None else None
             if line is not None and instruction is not None:
                 yield Made(instruction.code, line.file, line.line, line.column, line.inlined)
+
+    def placed(self, run: Sequence[int]) -> Iterator[Placed]:
+        """The instructions of a run with their addresses."""
+        for at in run:
+            instruction = self.machine.instructions[at]
+            assert instruction is not None, "no region has data"
+            yield self.machine.addresses[at], instruction
 
     def placement(self, run: Sequence[int]) -> Placement:
         """Where a run of instructions begins."""
@@ -231,7 +238,7 @@ def regions_of(
             f"Only the first {MAXIMUM_REGIONS:,} of {len(named):,} regions are analysed: name a function."
         )
         problems.append(make_problem("too-many-regions", message, UNKNOWN_LINE, 0, 0, Severity.WARNING))
-    sampled = None if profile is None else Sampled(profile[0], file, profile[1])
+    sampled = None if profile is None else in_file(profile[0], file, profile[1])
     counts: dict[str, Counts] | None = None if sampled is None else {}
     if sampled is not None and sampled.is_empty:
         message = (
@@ -243,8 +250,12 @@ def regions_of(
         own = _regions(listing, name, code)
         found += own
         if sampled is not None and counts is not None:
-            for region, run in zip(own, code.runs, strict=True):
-                counts[region.name] = sampled.counts([listing.machine.addresses[at] for at in run])
+            placed = [list(listing.placed(run)) for run in code.runs]
+            if sampled.is_of(each for run in placed for each in run):
+                counts.update(zip((region.name for region in own), map(sampled.counts, placed), strict=True))
+            else:
+                message = OTHER_CODE.format(name)
+                problems.append(make_problem("no-profile", message, UNKNOWN_LINE, 0, 0, Severity.WARNING))
         if loop is not None:
             span = Span(name, 0, 0, own[0].first_line, own[-1].last_line, 0, 0)
             made.append(MadeLoop(span, loop, code.numbers, own))

@@ -15,6 +15,7 @@ from cyclelens.analyzer.assembly.files.whole_file import (
 )
 from cyclelens.analyzer.assembly.flow.loops import MadeLoop
 from cyclelens.analyzer.assembly.readings.reading import MAXIMUM_REGION, NO_PROGRAMS, REFUSED_BEFORE, Reading
+from cyclelens.analyzer.assembly.regions.recorded import spots_of_listing
 from cyclelens.analyzer.assembly.text.dialect import needs_nasm, style
 from cyclelens.analyzer.assembly.text.markers import Span, coverage
 from cyclelens.analyzer.model.choices import Assembler, Regions
@@ -28,12 +29,12 @@ def or_by_nasm(reading: Reading, spans: list[Span], regions: list[Region], repor
     is_asked = reading.assembler == Assembler.AUTO and reading.may_run and not needs_nasm(reading.source)
     if not refused or not is_asked or style(reading.source) != "nasm" or not has_nasm():
         return regions
-    own = reading.problems, reading.branchings, reading.spans
+    own = reading.problems, reading.branchings, reading.spans, reading.spot
     reading.problems, reading.branchings = reading.problems[:reported], []
     found = by_another_program(reading, spans, Assembler.NASM)
     if found is not None and sum(region.incomplete for region in found) < refused:
         return found
-    reading.problems, reading.branchings, reading.spans = own
+    reading.problems, reading.branchings, reading.spans, reading.spot = own
     return regions
 
 
@@ -63,6 +64,7 @@ def by_another_program(
         reading.is_foreign = assembled.gave_up or (wanted == Assembler.NASM and needs_nasm(reading.source))
         return None
     found = listed.sections(assembled.listing, user_line, assembled.backend)
+    reading.spot = spots_of_listing(assembled.listing.object)
     refused = {user_line(line): message for line, message in assembled.refused.items()}
     places = [
         listed.FoundCode(
@@ -97,7 +99,10 @@ def by_another_program(
         placement = Placement.in_section(start, assembled.listing.alignments.get(section.name, 1))
         if any(line < span.first_line for line in refused):
             placement = Placement(0, 1, REFUSED_BEFORE)
-        own, branching = reading.cut(span, section.pieces, inside, source_line, incomplete, placement, runs)
+        where = "" if placement.gap else section.name
+        own, branching = reading.cut(
+            span, section.pieces, inside, source_line, incomplete, placement, runs, where
+        )
         regions += own
         reading.branchings += [] if branching is None else [branching]
         if loop is not None and runs is not None:

@@ -15,6 +15,7 @@ from cyclelens.analyzer.assembly.programs.scope import DistanceAt
 from cyclelens.analyzer.assembly.readings.reading import MAXIMUM_REGION, REFUSED_BEFORE, Reading
 from cyclelens.analyzer.assembly.readings.remarks import remark
 from cyclelens.analyzer.assembly.regions.iaca import find_iaca, may_have_iaca
+from cyclelens.analyzer.assembly.regions.recorded import spots_of_text
 from cyclelens.analyzer.assembly.regions.region_code import Codes, RegionCode
 from cyclelens.analyzer.assembly.regions.sections import Layouts
 from cyclelens.analyzer.assembly.regions.statement_code import Encoder
@@ -88,6 +89,7 @@ class OwnReading:
             self.program.follow_nasm()
         self.encoder = self._encoder(self.program)
         self.layouts = Layouts(self.program, self.encoder)
+        self.reading.spot = spots_of_text(self.layouts)
         places = [FoundCode(span, *self.program.slice(span.start, span.end)) for span in spans]
         if self.reading.wanted != Regions.LOOPS and may_have_iaca(source):
             found_iaca, problems = find_iaca(self.program, self.reading.lines)
@@ -206,7 +208,10 @@ class OwnReading:
             found = FoundRuns(code.runs(window.found.parts, joined=not numbers), numbers)
         placement = self._placement(window, indices[0]) if indices else Placement()
         everything = range(len(pieces))
-        made = self.reading.cut(window.span, pieces, everything, source_line, incomplete, placement, found)
+        where = "" if not indices or self.layouts.modulus(indices[0]) else window.section
+        made = self.reading.cut(
+            window.span, pieces, everything, source_line, incomplete, placement, found, where
+        )
         if len(self.reading.problems) == reported and not incomplete:
             key, outside = window.circumstances
             self.encoder.memory.regions[key] = outside, made

@@ -22,6 +22,7 @@ from cyclelens.analyzer.assembly.flow import blocks
 from cyclelens.analyzer.assembly.flow.blocks import FoundRuns, Made
 from cyclelens.analyzer.assembly.flow.loop_parts import scattered
 from cyclelens.analyzer.assembly.flow.loops import FoundCode, MadeLoop, branchings
+from cyclelens.analyzer.assembly.regions.recorded import Spot
 from cyclelens.analyzer.assembly.statements.layout import Piece
 from cyclelens.analyzer.assembly.text.dialect import Dialect, style
 from cyclelens.analyzer.assembly.text.markers import MAXIMUM_REGIONS, Span, coverage
@@ -76,6 +77,8 @@ class Reading:
     """Loops were taken because nothing is marked."""
     is_foreign: bool = False
     """The text is for another program, which has not taken it."""
+    spot: Callable[[str], Spot | None] = lambda name: None
+    """Where a symbol of the text lies."""
 
     def __post_init__(self) -> None:
         self.text = self.source.text
@@ -126,12 +129,13 @@ class Reading:
         incomplete: bool,
         placement: Placement,
         found: FoundRuns | None,
+        section: str,
     ) -> Made:
         """The region of a stretch of code, or its basic blocks, and what there is to say about that.
-        ``found``: how a loop is executed that nobody marked."""
+        ``found``: how a loop is executed that nobody marked; ``section``: where it lies, if that is known."""
         if not any(pieces[at].code for at in inside) and not incomplete:
             self.report_region("empty-region", "There is no code in this region.", span)
-        made = blocks.to_regions(span, pieces, inside, source_line, incomplete, placement, found)
+        made = blocks.to_regions(span, pieces, inside, source_line, incomplete, placement, found, section)
         regions, branching = made
         if found is None and len(regions) > 1 and (branching is None or not branching.ways):
             count = len(regions)
