@@ -488,8 +488,8 @@ def linux() -> Iterator[Source]:
         root / "arch/x86/include/uapi",
         root / "include/uapi",
     )
-    defines = ("__KERNEL__", "__ASSEMBLY__", "CONFIG_X86_64", "CONFIG_64BIT", "CONFIG_AS_AVX512")
-    defines += ("CONFIG_AS_SHA1_NI", "CONFIG_AS_SHA256_NI", "CONFIG_AS_GFNI")
+    defines = ["__KERNEL__", "__ASSEMBLY__", "CONFIG_X86_64", "CONFIG_64BIT", "CONFIG_AS_AVX512"]
+    defines += ["CONFIG_AS_SHA1_NI", "CONFIG_AS_SHA256_NI", "CONFIG_AS_GFNI"]
     headers = "#include <linux/kconfig.h>\n"
     for path in paths:
         target = work / f"k-{path.name}"

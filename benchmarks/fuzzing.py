@@ -43,7 +43,7 @@ if GUIDED:
 # Only what is imported here tells Atheris which code a text reaches.
 with atheris.instrument_imports(include=["cyclelens.analyzer.assembly"]) if GUIDED else nullcontext():
     from cyclelens.analyzer.assembly.frontend import assemble
-    from cyclelens.analyzer.model.source import AssembledFile
+    from cyclelens.analyzer.model.source import NOWHERE, AssembledFile
     from differential import COMMANDS, Comparison, compare, reduced
     from mutations import PLAIN, mutate, mutate_file, violations
     from programs import LANGUAGES, Program, random_program
@@ -126,7 +126,7 @@ def files(count: int, packages: Sequence[str], programs: float, source: random.R
     import corpora
 
     log = Log()
-    texts = [(path.name, path.read_text().splitlines(), corpora.Origin()) for path in EXAMPLES]
+    texts = [(path.name, path.read_text().splitlines(), NOWHERE) for path in EXAMPLES]
     for package in packages:
         for one in corpora.PACKAGES[package]():
             found = one.text.splitlines()

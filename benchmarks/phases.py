@@ -57,9 +57,9 @@ class Run:
         different = {item.code: item for items in listed for item in items}.values()
         matching, _ = timed(lambda: [find_facts(item, model.facts_name, store) for item in different])
         expanding, built = timed(lambda: [build_block(items, model, store, loop=True) for items in listed])
-        laying_out, _ = timed(lambda: [self.lay_out(block) for block in built])
+        laying_out, _ = timed(lambda: self.lay_out(built))
         # A simulation lays out its block itself, by now from cached rows.
-        laying_out_again, _ = timed(lambda: [self.lay_out(block) for block in built])
+        laying_out_again, _ = timed(lambda: self.lay_out(built))
         simulating, results = timed(lambda: [simulate(block, model, details=False) for block in built])
         self.cycles = sum(result.simulated_cycles for result in results)
         figures = [result.cycles_per_iteration for result in results]
@@ -74,9 +74,10 @@ class Run:
             "report": reporting,
         }
 
-    def lay_out(self, block: Block) -> None:
+    def lay_out(self, blocks: Iterable[Block]) -> None:
         """Everything of a simulation except the clock."""
-        release(started(block, self.model))
+        for block in blocks:
+            release(started(block, self.model))
 
     def report(self, figures: Iterable[float]) -> None:
         """What the command line writes."""

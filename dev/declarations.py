@@ -81,7 +81,9 @@ def called_by_name(modules: list[Module]) -> set[str]:
     """Methods that are called where the compiler does not know the class."""
     names: set[str] = set()
     for home in modules:
-        functions = [(item, method) for item in home.classes for method in item.methods.values()]
+        functions: list[tuple[Class | Module, ast.FunctionDef]] = [
+            (item, method) for item in home.classes for method in item.methods.values()
+        ]
         functions += [(home, function) for function in home.functions.values()]
         for owner, function in functions:
             scope = Scope(owner, function, as_c=True)
@@ -96,9 +98,10 @@ def called_by_name(modules: list[Module]) -> set[str]:
 def find_raising(modules: list[Module]) -> None:
     """Go on until nothing more is found to raise."""
     classes = [item for item in CLASSES.values() if item.home.compiled]
+    owners: list[Class | Module] = [*classes, *modules]
     scopes = [
         (owner, function.name, Scope(owner, function), function)
-        for owner in [*classes, *modules]
+        for owner in owners
         for function in (owner.methods if isinstance(owner, Class) else owner.functions).values()
     ]
     changed = True

@@ -193,8 +193,8 @@ class Module:
             case ast.Name(id=name) if name in found:
                 return found[name]
             case ast.UnaryOp(op=ast.USub(), operand=operand):
-                number = self._number(operand, found)
-                return number if number is None or number is False else -number
+                negated = self._number(operand, found)
+                return negated if negated is None or negated is False else -negated
             case ast.BinOp(left=left, op=operation, right=right) if type(operation) in OPERATIONS:
                 numbers = (self._number(left, found), self._number(right, found))
                 if False in numbers or None in numbers:

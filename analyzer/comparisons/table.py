@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 _BARS = "▁▂▃▄▅▆▇█"
 _BAR_LENGTH = 20
@@ -27,7 +28,7 @@ class Table:
     columns: tuple[str, ...] = ()
     rows: tuple[tuple[str | float | int | None, ...], ...] = ()
     text: str = ""
-    extra: Mapping[str, object] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict)
     """What programs can do more with, as plain JSON values: ``docs/server.md`` names it."""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import pytest
@@ -111,7 +112,12 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
     """How many statements were read since the last call."""
     read = []
     plain = reading.parse
-    monkeypatch.setattr(reading, "parse", lambda *given: read.append(given) or plain(*given))
+
+    def parse(*given: Any) -> Any:
+        read.append(given)
+        return plain(*given)
+
+    monkeypatch.setattr(reading, "parse", parse)
 
     def count() -> int:
         done = len(read)

@@ -8,6 +8,7 @@ import shutil
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cyclelens.analyzer.assembly.backends import confinement, external
@@ -227,7 +228,12 @@ def test_headers_known_to_be_missing_cost_no_run_of_their_own(
     text = '#include "one.h"\n#include "two.h"\n<\nnop\n>\n'
     runs = []
     plain = external.run
-    monkeypatch.setattr(external, "run", lambda *given, **named: runs.append(given) or plain(*given, **named))
+
+    def watched(*given: Any, **named: Any) -> Any:
+        runs.append(given)
+        return plain(*given, **named)
+
+    monkeypatch.setattr(external, "run", watched)
 
     def missing(text: str) -> list[int]:
         runs.clear()

@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from corpora import by_loop, essence, object_loops, places_of
@@ -350,9 +351,12 @@ def test_the_configuration_of_a_project_wins(
     else:
         runs = []
         plain = external.run
-        monkeypatch.setattr(
-            external, "run", lambda *given, **named: runs.append(given) or plain(*given, **named)
-        )
+
+        def run(*given: Any, **named: Any) -> Any:
+            runs.append(given)
+            return plain(*given, **named)
+
+        monkeypatch.setattr(external, "run", run)
     result = assemble(text, origin=Origin(str(tmp_path / "k.asm"), (str(tmp_path),)))
     assert result.problems == ()
     assert [code for _, code in lines(result)] == [*expected, "b907000000"]

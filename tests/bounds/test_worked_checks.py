@@ -185,12 +185,14 @@ def check_bounds(block, model, expected):
 
 @pytest.mark.parametrize(("name", "code", "microarchitecture", "expected"), UNROLLED_BOUNDS)
 def test_bounds_of_unrolled_blocks(build, name, code, microarchitecture, expected):
-    check_bounds(*build(code, microarchitecture), expected)
+    block, model = build(code, microarchitecture)
+    check_bounds(block, model, expected)
 
 
 @pytest.mark.parametrize(("name", "code", "microarchitecture", "expected"), LOOP_BOUNDS)
 def test_bounds_of_loops(build, name, code, microarchitecture, expected):
-    check_bounds(*build(code, microarchitecture, loop=True), expected)
+    block, model = build(code, microarchitecture, loop=True)
+    check_bounds(block, model, expected)
 
 
 @pytest.mark.parametrize(("microarchitecture", "alignment", "expected"), ISSUE_BY_ALIGNMENT)
@@ -207,12 +209,14 @@ def check_prediction(block, model, cycles, names):
 
 @pytest.mark.parametrize(("code", "microarchitecture", "cycles", "names"), cases(LOOPS))
 def test_bottlenecks_of_loops(build, code, microarchitecture, cycles, names):
-    check_prediction(*build(code, microarchitecture, loop=True), cycles, names)
+    block, model = build(code, microarchitecture, loop=True)
+    check_prediction(block, model, cycles, names)
 
 
 @pytest.mark.parametrize(("code", "microarchitecture", "cycles", "names"), cases(UNROLLED))
 def test_bottlenecks_of_unrolled_blocks(build, code, microarchitecture, cycles, names):
-    check_prediction(*build(code, microarchitecture), cycles, names)
+    block, model = build(code, microarchitecture)
+    check_prediction(block, model, cycles, names)
 
 
 def test_the_critical_chain_names_its_instructions(build):

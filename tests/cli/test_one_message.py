@@ -77,7 +77,12 @@ def test_wrong_usage_takes_two_lines_and_the_first_one_matters(
     assert lines[1].endswith("--help says more")
 
 
-COMMANDS = [("analyze", "a.s"), ("check", "a.s"), ("whatif", "a.s"), ("compare", "a.s")]
+COMMANDS: list[tuple[str, ...]] = [
+    ("analyze", "a.s"),
+    ("check", "a.s"),
+    ("whatif", "a.s"),
+    ("compare", "a.s"),
+]
 COMMANDS += [("sweep", "a.s", "--resource", "rs", "--scale", "1.0..2.0")]
 
 

@@ -48,9 +48,9 @@ def test_a_warm_up_that_is_too_long_is_left_out():
         assert row == whole.rows[first + number]
         for one, other in zip(short.inputs[number], whole.inputs[first + number], strict=True):
             assert (one.value, one.ready) == (other.value, other.ready) and same(one.producer, other.producer)
-        for one, other in zip(short.waits[number], whole.waits[first + number], strict=True):
-            assert one[:3] == other[:3]
-            assert (one.uop is None and other.uop is None) or same(one.uop, other.uop)
+        for wait, later in zip(short.waits[number], whole.waits[first + number], strict=True):
+            assert wait[:3] == later[:3]
+            assert (wait.uop is None and later.uop is None) or same(wait.uop, later.uop)
     assert short.chain == {
         (one - first, other - first)
         for one, other in whole.chain

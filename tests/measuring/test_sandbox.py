@@ -105,7 +105,7 @@ CONTROL = Request(code=bytes.fromhex("4801d8"), instructions=1, loop=True)
 def right(harness):
     """Nothing, or what the control read wrong each time: a busy machine spoils single measurements. The test
     is skipped if the machine is too busy for any."""
-    found = []
+    found: list[object] = []
     end = time.monotonic() + PATIENCE_SECONDS
     while len(found) < CONTROLS:
         measured = harness.measure(CONTROL)
@@ -181,7 +181,7 @@ def test_every_form_of_the_refused_extensions_is_refused():
     passed, seen = set(), set()
     for code in codes:
         about, instruction = iced_x86.OpCodeInfo(code), iced_x86.Instruction()
-        instruction.code = code
+        instruction.code = code  # type: ignore[assignment]
         found = {features[each] for each in instruction.cpuid_features()} & EXTENSIONS
         if not (about.is_instruction and about.mode64 and found):
             continue

@@ -7,6 +7,7 @@ import sys
 from ast import literal_eval
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -37,7 +38,7 @@ INDEXED = """\
 
 @pytest_asyncio.fixture
 async def editor() -> AsyncIterator[Editor]:
-    client = await ClientServerConfig(server_command=SERVER, client_factory=make_client).start()
+    client: Any = await ClientServerConfig(server_command=SERVER, client_factory=make_client).start()
     yield Editor(client)
     await client.shutdown_session()
     await client.stop()

@@ -68,7 +68,7 @@ class Document(Editor):
 
 
 async def started(settings: dict[str, object]) -> Any:
-    client = await ClientServerConfig(server_command=SERVER, client_factory=make_client).start()
+    client: Any = await ClientServerConfig(server_command=SERVER, client_factory=make_client).start()
     # What a search finds comes when it comes: two servers would be compared at different moments of it.
     client.set_configuration({"advice": False, **settings}, section="cyclelens")
     await client.initialize_session(types.InitializeParams(capabilities=small_capabilities()))

@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -24,7 +25,7 @@ GOOD = "region one\n  add\nend\nregion two\n  mul\nend"
 
 @pytest_asyncio.fixture
 async def editor() -> AsyncIterator[Editor]:
-    client = await ClientServerConfig(server_command=SERVER, client_factory=make_client).start()
+    client: Any = await ClientServerConfig(server_command=SERVER, client_factory=make_client).start()
     client.set_configuration({"debounceMs": 10}, section="cyclelens")
     yield Editor(client)
     await client.shutdown_session()
@@ -150,7 +151,7 @@ async def test_closing_a_document_takes_its_diagnostics_away(editor: Editor) -> 
 @pytest.mark.asyncio
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="processes cannot be killed this way here")
 async def test_a_worker_outlives_neither_its_server_nor_a_hanging_analysis() -> None:
-    client = await ClientServerConfig(server_command=SERVER, client_factory=make_client).start()
+    client: Any = await ClientServerConfig(server_command=SERVER, client_factory=make_client).start()
     editor = Editor(client)
     await editor.start()
     await editor.open(GOOD)
@@ -167,7 +168,7 @@ async def test_a_worker_outlives_neither_its_server_nor_a_hanging_analysis() -> 
 @pytest.mark.parametrize("politely", [True, False], ids=["after a shutdown", "after being killed"])
 @pytest.mark.asyncio
 async def test_what_the_analysis_started_ends_with_the_server(politely: bool) -> None:
-    client = await ClientServerConfig(server_command=SERVER, client_factory=make_client).start()
+    client: Any = await ClientServerConfig(server_command=SERVER, client_factory=make_client).start()
     editor = Editor(client)
     await editor.start()
     await editor.open("spawn")
@@ -183,7 +184,7 @@ async def test_what_the_analysis_started_ends_with_the_server(politely: bool) ->
 
 @pytest.mark.asyncio
 async def test_a_long_analysis_is_shown_and_can_be_cancelled() -> None:
-    client = await ClientServerConfig(server_command=SERVER, client_factory=make_client).start()
+    client: Any = await ClientServerConfig(server_command=SERVER, client_factory=make_client).start()
     editor = Editor(client)
     able = small_capabilities()
     able.window = types.WindowClientCapabilities(work_done_progress=True)
@@ -266,7 +267,7 @@ async def test_a_command_with_other_arguments_is_refused(editor: Editor) -> None
 
 @pytest.mark.asyncio
 async def test_shutdown_leaves_no_process_and_no_error() -> None:
-    client = await ClientServerConfig(server_command=SERVER, client_factory=make_client).start()
+    client: Any = await ClientServerConfig(server_command=SERVER, client_factory=make_client).start()
     editor = Editor(client)
     await editor.start()
     await editor.open(GOOD)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -37,7 +38,7 @@ CHAIN, IMUL, DEC, IMMEDIATE, ADD = 1, 3, 4, 8, 9
 
 @pytest_asyncio.fixture
 async def editor() -> AsyncIterator[Editor]:
-    client = await ClientServerConfig(server_command=SERVER, client_factory=make_client).start()
+    client: Any = await ClientServerConfig(server_command=SERVER, client_factory=make_client).start()
     yield Editor(client)
     await client.shutdown_session()
     assert client._server.returncode == 0

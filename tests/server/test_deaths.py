@@ -6,6 +6,7 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -48,7 +49,7 @@ class Watched(Editor):
 
 
 async def _editor(command: list[str], **settings: object) -> AsyncIterator[Watched]:
-    client = await ClientServerConfig(server_command=command, client_factory=make_client).start()
+    client: Any = await ClientServerConfig(server_command=command, client_factory=make_client).start()
     client.set_configuration({"debounceMs": 10, "advice": False, **settings}, section="cyclelens")
     editor = Watched(client)
     yield editor

@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -201,7 +202,7 @@ TEXT = f"""\
 
 @pytest_asyncio.fixture
 async def editor() -> AsyncIterator[Editor]:
-    client = await ClientServerConfig(server_command=SERVER, client_factory=make_client).start()
+    client: Any = await ClientServerConfig(server_command=SERVER, client_factory=make_client).start()
     yield Editor(client)
     await client.shutdown_session()
     await client.stop()

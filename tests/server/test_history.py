@@ -7,6 +7,7 @@ import os
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cyclelens.analyzer.insight.work import Pace
@@ -162,7 +163,7 @@ def test_files_of_editors_that_are_gone_are_removed(state: Path) -> None:
 async def _serve(folder: Path) -> Editor:
     command = [sys.executable, "-m", "cyclelens.analyzer.cli", "lsp"]
     environment = {**os.environ, "XDG_STATE_HOME": str(folder)}
-    client = await ClientServerConfig(
+    client: Any = await ClientServerConfig(
         server_command=command, client_factory=make_client, server_env=environment
     ).start()
     client.set_configuration({"debounceMs": 10}, section="cyclelens")

@@ -45,7 +45,7 @@ SMALL = pytest.param(None, id="small")
 
 @pytest_asyncio.fixture
 async def editor() -> AsyncIterator[Editor]:
-    client = await ClientServerConfig(server_command=SERVER, client_factory=make_client).start()
+    client: Any = await ClientServerConfig(server_command=SERVER, client_factory=make_client).start()
     yield Editor(client)
     await client.shutdown_session()
     assert client._server.returncode == 0
@@ -160,7 +160,7 @@ async def test_every_answer_is_of_a_kind_that_the_editor_knows(editor: Editor, p
     symbols = await client.text_document_document_symbol_async(types.DocumentSymbolParams(document))
     assert all(isinstance(symbol, types.DocumentSymbol) for symbol in symbols)
     kinds = set(text.document_symbol.symbol_kind.value_set)
-    assert {symbol.kind for top in symbols for symbol in (top, *top.children)} <= kinds
+    assert {symbol.kind for top in symbols for symbol in (top, *(top.children or ()))} <= kinds
 
     folds = await client.text_document_folding_range_async(types.FoldingRangeParams(document))
     assert {fold.kind for fold in folds} <= {*text.folding_range.folding_range_kind.value_set, None}

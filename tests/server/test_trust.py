@@ -7,6 +7,7 @@ import shutil
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -28,7 +29,7 @@ kernel:
 
 @pytest_asyncio.fixture
 async def editor(tmp_path: Path) -> AsyncIterator[Editor]:
-    client = await ClientServerConfig(server_command=SERVER, client_factory=make_client).start()
+    client: Any = await ClientServerConfig(server_command=SERVER, client_factory=make_client).start()
     editor = Editor(client)
     (tmp_path / "include").mkdir()
     (tmp_path / "include" / "step.h").write_text("#define STEP imul %rax, %rax\n")

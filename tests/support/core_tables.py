@@ -37,7 +37,9 @@ def text_of(name: str, file: str) -> str:
     """The whole text of one of ``FILES`` for a core."""
     if file == "forms":
         return FORMS_HEAD + "".join(f"{form(code, name)}\n" for code, _ in listed(file))
-    return KERNELS_HEAD + "".join(f"{kernel(*fields, name)}\n" for *fields, _ in listed(file))
+    return KERNELS_HEAD + "".join(
+        f"{kernel(title, mode, code, name)}\n" for title, mode, code, _ in listed(file)
+    )
 
 
 @cache
