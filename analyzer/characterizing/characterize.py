@@ -7,11 +7,12 @@ from dataclasses import dataclass, field, replace
 
 from cyclelens.analyzer.characterizing.divisions import Divisions, divides
 from cyclelens.analyzer.characterizing.front_end import NOTHING, FrontEnd, FrontEnds
+from cyclelens.analyzer.characterizing.gathers import Gathers
 from cyclelens.analyzer.characterizing.idioms import Idiom, idiom, with_one_register
 from cyclelens.analyzer.characterizing.instances import Variant, variant
 from cyclelens.analyzer.characterizing.latency import Latencies, Measured, Pair
 from cyclelens.analyzer.characterizing.machines import Machine, Run
-from cyclelens.analyzer.characterizing.ports import STORE, Blockers, UnitNames, pool, seen, usage
+from cyclelens.analyzer.characterizing.ports import STORE, Blockers, UnitNames, pool, seen, stated, usage
 from cyclelens.analyzer.characterizing.throughput import throughput
 from cyclelens.analyzer.facts.matching import Matcher
 from cyclelens.analyzer.facts.store import FactsStore
@@ -55,6 +56,7 @@ class Characterizer:
         self._matcher = Matcher(model.facts_name)
         self._latencies, self._front_ends = Latencies(machine), FrontEnds(machine)
         self._divisions = Divisions(machine, self._latencies.links)
+        self._gathers = Gathers(machine, self._latencies.links)
         self._blockers: Blockers | None = None
         self._model = model
 
@@ -68,8 +70,7 @@ class Characterizer:
         run = throughput(self._machine, found)
         if isinstance(run, str):
             return Row(facts, problem=run)
-        # No chain leads through memory that is not named.
-        every = {} if found.pointers else self._latencies.of(found)
+        every = self._every_latency(found)
         latencies = {pair: _bounded(latency, run.cycles) for pair, latency in every.items()}
         same = with_one_register(self._machine, found)
         row = Row(
@@ -79,12 +80,25 @@ class Characterizer:
             latencies=latencies,
             front_end=self._front_ends.of(found),
             same_register=same,
-            idiom=idiom(found, latencies, run, same),
+            idiom=None if found.prepared else idiom(found, latencies, run, same),
         )
-        if run.uops is None:
+        return self._with_ports(row, found)
+
+    def _with_ports(self, row: Row, found: Variant) -> Row:
+        """The row with units, and with uops where they are not counted: those that units take."""
+        slots = row.front_end.slots
+        if row.uops is None and (slots is None or row.idiom is Idiom.ELIMINATED):
             return replace(row, ports_problem="uops are not counted on this machine")
-        ports = usage(self._machine, found, self._known_blockers(), run.uops)
-        return replace(row, ports_problem=ports) if isinstance(ports, str) else replace(row, ports=ports)
+        width = self._front_ends.width() or 0.0
+        ports = usage(self._machine, found, self._known_blockers(), row.uops, slots or 1, width)
+        if isinstance(ports, str):
+            return replace(row, ports_problem=ports)
+        return replace(row, ports=ports, uops=sum(ports.values()) if row.uops is None else row.uops)
+
+    def _every_latency(self, found: Variant) -> Mapping[Pair, Measured]:
+        if found.pointers:  # no chain leads through memory that is not named
+            return {}
+        return self._gathers.latencies(found) if found.index_width else self._latencies.of(found)
 
     def _division(self, found: Variant) -> Row:
         few, many = (self._divisions.throughput(found, many=each) for each in (False, True))
@@ -99,9 +113,7 @@ class Characterizer:
         counted = throughput(self._machine, found)
         if isinstance(counted, str) or counted.uops is None:
             return replace(row, ports_problem="uops are not counted on this machine")
-        ports = usage(self._machine, found, self._known_blockers(), counted.uops)
-        row = replace(row, uops=counted.uops)
-        return replace(row, ports_problem=ports) if isinstance(ports, str) else replace(row, ports=ports)
+        return self._with_ports(replace(row, uops=counted.uops), found)
 
     def _known_blockers(self) -> Blockers:
         """Instructions that block units; they are found out about once."""
@@ -114,8 +126,11 @@ class Characterizer:
                     continue
                 if facts.name == STORE:
                     self._blockers.offer_stores(other, self._model)
-                else:
+                elif alone.units is not None:
                     self._blockers.offer(other, alone, seen(alone))
+                else:
+                    # The tables say which units; the throughput, that there are so many of them.
+                    self._blockers.offer(other, replace(alone, uops=1.0), stated(facts, self._model))
         return self._blockers
 
 

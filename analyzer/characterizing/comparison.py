@@ -9,12 +9,11 @@ from cyclelens.analyzer.characterizing.characterize import Row
 from cyclelens.analyzer.characterizing.front_end import FrontEnd
 from cyclelens.analyzer.characterizing.idioms import Idiom
 from cyclelens.analyzer.characterizing.latency import Measured, Pair
-from cyclelens.analyzer.characterizing.ports import UnitNames
+from cyclelens.analyzer.characterizing.ports import UnitNames, linear_program, table_ports
 from cyclelens.analyzer.characterizing.table import text
 from cyclelens.analyzer.characterizing.truth import SimulatedLatencies
 from cyclelens.analyzer.model.facts import InstructionFacts
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.model.units import UopKind
 
 _CLOSE = 0.05
 _REMOVED = 0.95
@@ -163,19 +162,6 @@ def table_latency(facts: InstructionFacts, pair: Pair) -> int | None:
     return None if known is None else getattr(known, part or "cycles")
 
 
-def table_ports(facts: InstructionFacts, model: Microarchitecture) -> dict[UnitNames, int] | None:
-    """The units of the tables; None where they say nothing."""
-    if facts.base.ports is None:
-        return None
-    found: dict[UnitNames, int] = {}
-    for name, count in facts.base.ports:
-        use = model.units.use(name, count)
-        if use.kind is not UopKind.EMPTY:
-            units = frozenset(use.units.names)
-            found[units] = found.get(units, 0) + count
-    return found
-
-
 def table_throughput(
     facts: InstructionFacts, ports: Mapping[UnitNames, int], model: Microarchitecture
 ) -> float | None:
@@ -184,19 +170,3 @@ def table_throughput(
     divider = facts.base.divider_cycles or 0
     slots = (facts.base.retire_slots or 0) / model.issue_width
     return max(linear_program(ports), divider, slots, facts.base.tp or 0) or None
-
-
-def linear_program(ports: Mapping[UnitNames, int]) -> float:
-    """The cycles of the busiest unit, if uops are spread as well as possible: the uops that must stay within
-    a union of sets, over its size, for the worst union."""
-    unions = {frozenset[str]()}
-    for units in ports:
-        unions |= {units | union for union in unions}
-    return max(
-        (
-            sum(count for units, count in ports.items() if units <= union) / len(union)
-            for union in unions
-            if union
-        ),
-        default=0.0,
-    )

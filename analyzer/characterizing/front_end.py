@@ -72,7 +72,7 @@ class FrontEnds:
         if slots is None:
             return found
         found = replace(found, fuses_with=self._fusing(variant, slots))
-        if slots > _AS_MANY or variant.pointers:
+        if slots > _AS_MANY or variant.pointers or variant.prepared or variant.jumps:
             return found
         decoders = self._decoders(variant)
         if decoders is None:
@@ -100,11 +100,15 @@ class FrontEnds:
             counted = of_one(self._machine, variant, count, run, behind, indexed=indexed).slots
             if counted is not None:
                 return round(counted)
+            if variant.jumps:  # where one leads is fetched anew, whatever stands before it
+                return None
             others = _ENOUGH * math.ceil(max(run.cycles * width, _FEWEST))
             if others > _MOST:
                 continue
+            bare = independent(variant, count, indexed=indexed, bare=True) or b""
+            rest = bare + after if variant.prepared else after
             together = self._machine.run(code + after + _SLOT * others)
-            alone = self._only_slots(others, after)
+            alone = self._only_slots(others, rest)
             if isinstance(together, str) or alone is None:
                 return None
             slots = (together.cycles - alone) * width / count

@@ -35,7 +35,7 @@ class Idiom(StrEnum):
 
 def with_one_register(machine: Machine, variant: Variant) -> Run | None:
     """One instance whose registers are all one; None if it cannot be made."""
-    chosen = variant.choose_one()
+    chosen = None if variant.prepared else variant.choose_one()
     code = None if chosen is None else variant.encode(chosen)
     run = None if code is None else machine.run(code * _COPIES)
     if run is None or isinstance(run, str):

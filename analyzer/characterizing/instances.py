@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from cyclelens.analyzer.decoding.decoder import decode
-from cyclelens.analyzer.decoding.encoder import Decoration, Memory, Operand, encodings
+from cyclelens.analyzer.decoding.encoder import Decoration, Memory, Operand, Target, encodings
 from cyclelens.analyzer.facts.matching import Matcher
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.measuring.refusals import refusal
+from cyclelens.analyzer.measuring.requests import PATTERN
 from cyclelens.analyzer.model.facts import InstructionFacts, OperandFacts
 
 IMMEDIATE, _WIDE = 3, 0x1234567
@@ -22,16 +23,21 @@ ADDRESS, INDEX = "RSI", "R13"
 """Memory operands use them. Only chains through the address write them, and these keep their values."""
 SPARE = "R12"
 """For values on their way from one operand to the next."""
+VECTOR_INDEX, ONES, FULL_MASK = "15", "13", "7"
+"""Numbers of the vector register that gathers and scatters take their indices from, which are zero, of one
+whose bits are all set, and of a mask of this kind."""
 LINE, _WORD = 64, 8
 """Bytes of a cache line, and of the words in it that loads may collide on."""
 _KEPT = frozenset(["RSP", ADDRESS, INDEX, SPARE, UNCHANGED, "R15"])
 _CONDITIONS = {"z": "e", "nz": "ne", "nb": "ae", "nbe": "a", "nl": "ge", "nle": "g"}
 """Of the tables, as the encoder spells them."""
-_POINTERS = ("RSP", "RBP", "RSI", "RDI")
+_POINTERS = ("RSP", "RBP", "RSI", "RDI", "RBX")
 """Memory that is not named begins where these point to."""
-_BRANCHES = ("UNCOND_BR", "COND_BR")
-_LEAVING = ("CALL", "RET", "SYSCALL", "SYSRET", "INTERRUPT")
-"""Categories of the tables."""
+_ONE_ROUND = bytes.fromhex("b901000000")
+"""``mov ecx, 1``: a string instruction is repeated so often."""
+_PREFIXES = {"2": b"\xf2", "3": b"\xf3"}
+"""Of string instructions that are repeated, by what the tables call the repetition."""
+_JUMP_OVER = 0xEB
 GENERAL = {
     name: full
     for full, low in (
@@ -81,6 +87,72 @@ class Variant:
         return b"".join(next(encodings("lea", (name, Memory(UNCHANGED)))) for name in self.pointers)
 
     @property
+    def jumps(self) -> bool:
+        """It leads elsewhere: here to what follows it."""
+        return any(each.registers == ("RIP",) and each.written for each in self.registers)
+
+    @property
+    def index_width(self) -> str:
+        """``XMM``, ``YMM`` or ``ZMM`` of the indices of a gather or scatter; empty for all others."""
+        found = re.search(r"VSIB_([XYZ]MM)", self.facts.name)
+        return found[1] if found else ""
+
+    @property
+    def absolute(self) -> bool:
+        """Its address is written in it, so that no register leads there."""
+        return "Moffs" in self.facts.name
+
+    @property
+    def prepared(self) -> bool:
+        """Whether its operands need values of their own for every instance."""
+        return bool(self.index_width or "rep" in self.facts.attributes) or (
+            self.jumps and not any(each.kind == "relbr" for each in self.facts.operands)
+        )
+
+    def before(self, chosen: Mapping[int, str], length: int, displacement: int = 0) -> bytes:
+        """Instructions that give the operands of an instance of this length (bytes) such values; of length 0,
+        where there is none, so that what these instructions take can be known."""
+        if not self.prepared:
+            return b""
+        if self.index_width:
+            return self.zero_indices() + self.full_mask(chosen)
+        if "rep" in self.facts.attributes:
+            return _ONE_ROUND
+        if self.facts.category == "RET":
+            # A call to the return, which leads back to the jump over it.
+            call = next(encodings("call", (Target(2 if length else 0),)))
+            return call + bytes([_JUMP_OVER, length])
+        # The address of what follows: in a register, or in memory.
+        if self.memory is None:
+            target = next(chosen[each.index] for each in self.registers if len(each.registers) > 1)
+            return next(encodings("lea", (target, Memory("RIP", displacement=length, displacement_bytes=4))))
+        store = next(encodings("mov", (Memory(ADDRESS, displacement=displacement), SPARE)))
+        distance = len(store) + length
+        lea = next(encodings("lea", (SPARE, Memory("RIP", displacement=distance, displacement_bytes=4))))
+        return lea + store
+
+    @staticmethod
+    def zero_indices() -> bytes:
+        """An instruction that makes all indices of a gather or scatter zero."""
+        name = f"XMM{VECTOR_INDEX}"
+        return next(encodings("vpxor", (name, name, name)))
+
+    def full_mask(self, chosen: Mapping[int, str]) -> bytes:
+        """Instructions that let all elements be accessed: an instance leaves its mask empty. By way of another
+        register, because what sets all bits waits for the register that it sets, on some processors."""
+        mask = chosen[self.mask.index]
+        if mask.startswith("K"):
+            full = f"K{FULL_MASK}"
+            return next(encodings("kxnorw", (full, full, full))) + next(encodings("kmovw", (mask, full)))
+        ones = f"{mask[:3]}{ONES}"
+        return next(encodings("vpcmpeqd", (ones, ones, ones))) + next(encodings("vpor", (mask, ones, ones)))
+
+    @property
+    def mask(self) -> OperandFacts:
+        """Of a gather or scatter: AVX2 has it in the last operand, a vector register."""
+        return next((each for each in self.registers if each.opmask), self.registers[-1])
+
+    @property
     def apart(self) -> int:
         """Bytes between instances, a multiple of the operand's size. Loads meet neither in a line nor in a
         word of their lines; stores go to one line after the other (chapter 9 of docs/pipeline.md)."""
@@ -102,7 +174,15 @@ class Variant:
     def fixed(self) -> frozenset[str]:
         """Families that an instance uses whatever is chosen."""
         names = [each.registers[0] for each in self.facts.operands if len(each.registers) == 1]
-        return frozenset(family(name) for name in (*names, *self.pointers))
+        of_gathers = (f"V{VECTOR_INDEX}", f"V{ONES}", f"K{FULL_MASK}") if self.index_width else ()
+        return frozenset(family(name) for name in (*names, *self.pointers)).union(of_gathers)
+
+    def instance(
+        self, chosen: Mapping[int, str], displacement: int = 0, *, indexed: bool = False
+    ) -> bytes | None:
+        """As ``encode``, behind what gives its operands their values."""
+        code = self.encode(chosen, displacement, indexed=indexed)
+        return None if code is None else self.before(chosen, len(code), displacement) + code
 
     def encode(
         self, chosen: Mapping[int, str], displacement: int = 0, *, indexed: bool = False
@@ -118,18 +198,33 @@ class Variant:
                 mask = chosen[operand.index]
             elif operand.kind == "imm":
                 operands.append(self._immediate(operand))
+            elif operand.kind == "relbr":
+                operands.append(Target())
             elif operand.kind == "mem":
-                operands.append(Memory(ADDRESS, INDEX if indexed else "", 1, displacement))
+                operands.append(self.place(displacement, indexed=indexed))
             elif operand.kind == "agen":
                 operands.append(_address_of(self.facts.attributes["agen"]))
             else:
                 operands.append(chosen.get(operand.index, operand.registers[0]))
-        mnemonic = _mnemonic(self.facts.iform)
-        for code in encodings(mnemonic, operands, self._decoration(mask)):
-            found = self.matcher.find(decode(code)[0], self.store)
-            if found is not None and found.name == self.facts.name:
-                return code
+        prefix = _PREFIXES.get(self.facts.attributes.get("rep", ""), b"")
+        # The encoder knows some of 32 bits (LSL) by the names of 64 alone.
+        wide = [GENERAL.get(each, each) if isinstance(each, str) else each for each in operands]
+        for spelled in (operands, wide):
+            # Longer ones have prefixes that mean something else, as a return to an address of 16 bits.
+            every = encodings(_mnemonic(self.facts.iform), spelled, self._decoration(mask))
+            for code in sorted(every, key=len):
+                found = self.matcher.find(decode(prefix + code)[0], self.store)
+                if found is not None and found.name == self.facts.name:
+                    return prefix + code
         return None
+
+    def place(self, displacement: int, *, indexed: bool) -> Memory:
+        """The address that an instance accesses, so far (bytes) from the first."""
+        if self.absolute:
+            return Memory(displacement=PATTERN + displacement, displacement_bytes=4)
+        if self.index_width:
+            return Memory(ADDRESS, self.index_width + VECTOR_INDEX, 1, displacement)
+        return Memory(ADDRESS, INDEX if indexed else "", 1, displacement)
 
     def _immediate(self, operand: OperandFacts) -> int:
         if self.facts.attributes.get("immzero") == "1":
@@ -183,21 +278,13 @@ class Variant:
 
 def variant(facts: InstructionFacts, matcher: Matcher, store: FactsStore) -> Variant | str:
     """The variant, or why no instance of it is made."""
-    if facts.category in _LEAVING:
-        return "calls, returns and system calls leave the code that is measured"
-    if facts.category in _BRANCHES or any(each.kind == "relbr" for each in facts.operands):
-        return "branches: what one takes depends on whether it is taken, and on where it leads"
-    if facts.attributes.get("rep"):
-        return "how often it repeats itself depends on a register's value"
-    if "VSIB" in facts.name:
-        return "gathers and scatters: no benchmark makes a vector of indices"
     found = Variant(facts, matcher, store)
     if any(_unnamed(each) and each.base not in _POINTERS for each in facts.operands):
         return "the memory that it uses without a name is not known"
     if any(not each.registers for each in found.registers):
         return "the registers of an operand are not known"
-    written = {family(each.registers[0]) for each in found.registers if len(each.registers) == 1}
-    if written & {ADDRESS, INDEX, SPARE, UNCHANGED}:
+    named = {family(each.registers[0]) for each in found.registers if len(each.registers) == 1}
+    if named & {ADDRESS, INDEX, SPARE, UNCHANGED}:
         return "it uses the registers that the benchmarks need"
     chosen = found.choose()
     code = None if chosen is None else found.encode(chosen)
@@ -212,8 +299,10 @@ def _unnamed(operand: OperandFacts) -> bool:
 
 def _mnemonic(iform: str) -> str:
     """As the encoder spells it: ``cmova`` for ``CMOVNBE_GPRv_GPRv``."""
-    name = iform.partition("_")[0].lower()
-    for stem in ("cmov", "set"):
+    name = re.sub("^REPN?E?_", "", iform).partition("_")[0].lower()
+    if name == "xlat":
+        return "xlatb"
+    for stem in ("cmov", "set", "j"):
         if name.startswith(stem):
             condition = name.removeprefix(stem)
             return stem + _CONDITIONS.get(condition, condition)
@@ -247,18 +336,20 @@ def breakers(variant: Variant, kept: frozenset[int], chosen: Mapping[int, str] |
                 continue
             if name in GENERAL:
                 code += next(encodings("mov", (name, UNCHANGED)))
-            elif name.startswith("V"):
+            elif name.startswith("V") and not (variant.index_width and operand is variant.mask):
                 code += _cleared(variant, f"XMM{name[1:]}")
     return code
 
 
 def _reads(variant: Variant, register: str, kept: frozenset[int]) -> bool:
-    """Whether an operand reads a fixed register that another one writes, as IMUL reads AL and writes AX."""
+    """Whether an operand reads a fixed register that another one writes, as IMUL reads AL and writes AX, or
+    XLAT reads AL in an address."""
+    operands = variant.facts.operands if register else ()
     return any(
         each.read and len(each.registers) == 1 and family(each.registers[0]) == family(register)
         for each in variant.registers
         if register and each.index not in kept
-    )
+    ) or any(each.index_register and family(each.index_register) == family(register) for each in operands)
 
 
 def _cleared(variant: Variant, vector: str) -> bytes:

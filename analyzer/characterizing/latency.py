@@ -224,10 +224,12 @@ def _there_and_back(
 
 
 def pairs(variant: Variant, chosen: dict[int, str]) -> Iterator[tuple[Place, Place]]:
-    """Sources and destinations. From an address into memory nothing is found out: no chain shows it."""
+    """Sources and destinations."""
     sources, targets = [], []
     for operand in variant.facts.operands:
         if operand.kind == "reg":
+            if operand.registers == ("RIP",):
+                continue
             place = Place(operand, REGISTER, chosen[operand.index])
             sources += [place] * operand.read
             targets += [place] * operand.written
@@ -241,12 +243,12 @@ def pairs(variant: Variant, chosen: dict[int, str]) -> Iterator[tuple[Place, Pla
             sources += [Place(operand, INDEXED)] * ("I" in parts or "IS" in parts)
         elif operand.kind == "mem":
             contents = Place(operand, CONTENTS)
-            sources += [Place(operand, BASE), Place(operand, INDEXED)] + [contents] * operand.read
+            addresses = [] if variant.absolute else [Place(operand, BASE), Place(operand, INDEXED)]
+            sources += addresses + [contents] * operand.read
             targets += [contents] * operand.written
     for target in targets:
         for source in sources:
-            if target.part != CONTENTS or source.part not in (BASE, INDEXED):
-                yield source, target
+            yield source, target
 
 
 def _other_registers(source: Place, target: Place) -> bool:

@@ -90,13 +90,14 @@ class Links:
             return None
         own = _plain(place.register)
         code = _same_class(own, own)
-        cycles = None if code is None else self._alone(code)
+        cycles = None if code is None else self.alone(code)
         return None if code is None or cycles is None else (code, cycles)
 
     def _steps(
         self, variant: Variant, result: Place, source: Place, displacement: int
     ) -> Iterator[Step | None]:
         here, there = result.kind, source.kind
+        memory = variant.place(displacement, indexed=there == INDEXED)
         if here == there and here not in (FLAGS, CONTENTS):
             yield self._measured(_same_class(source.register, result.register), result.register)
             return
@@ -109,30 +110,28 @@ class Links:
             yield self._reader("set", result, source.register)
             return
         if here == "V" and there == CONTENTS:
-            yield _least(_moved(variant, source.operand, family(result.register), displacement, store=True))
+            yield _least(moved(variant, source.operand, family(result.register), memory, store=True))
             return
         if here == CONTENTS and there == "V":
-            yield _least(_moved(variant, result.operand, family(source.register), displacement, store=False))
+            yield _least(moved(variant, result.operand, family(source.register), memory, store=False))
             return
         carrier = _carrier(result, source)
         if here != "R" or family(result.register) != carrier:
-            yield self._to_general(variant, result, carrier, displacement)
+            yield self._to_general(variant, result, carrier, memory)
         if there != "R" or family(source.register) != carrier:
-            yield self._from_general(variant, source, carrier, displacement)
+            yield self._from_general(variant, source, carrier, memory)
 
-    def _to_general(self, variant: Variant, result: Place, carrier: str, displacement: int) -> Step | None:
+    def _to_general(self, variant: Variant, result: Place, carrier: str, memory: Memory) -> Step | None:
         kind = result.kind
         if kind == "R":
             return self._measured(_same_class(carrier, result.register), result.register)
         if kind == FLAGS:
             return self._reader("cmov", result, carrier)
         if kind == CONTENTS:
-            if result.operand.width > 64:
-                return None
-            return self._through_memory(_load(carrier, result.operand.width, displacement))
+            return self._through_memory(_load(carrier, min(result.operand.width, 64), memory))
         return _least(_across(variant, carrier, family(result.register)))
 
-    def _from_general(self, variant: Variant, source: Place, carrier: str, displacement: int) -> Step | None:
+    def _from_general(self, variant: Variant, source: Place, carrier: str, memory: Memory) -> Step | None:
         kind = source.kind
         if kind == FLAGS:
             return self._writer(carrier)
@@ -142,7 +141,7 @@ class Links:
             return self._measured(next(encodings("xor", (register, carrier))) * 2, register)
         if kind == CONTENTS:
             width = source.operand.width
-            code = next(encodings("mov", (Memory(ADDRESS, "", 1, displacement), _part(carrier, width))), None)
+            code = next(encodings("mov", (memory, _part(carrier, width))), None)
             return self._through_memory(code)
         return _least(_across(variant, family(source.register), carrier))
 
@@ -154,7 +153,7 @@ class Links:
             return None
         operands = (register,) if mnemonic == "set" else (register, UNCHANGED)
         code = next(encodings(mnemonic + condition, operands))
-        together = [self._alone(writer + code) for writer in _writers(register)]
+        together = [self.alone(writer + code) for writer in _writers(register)]
         known = [cycles for cycles in together if cycles is not None]
         return Step(code, min(known) - _WRITES_FLAGS) if known else None
 
@@ -162,7 +161,7 @@ class Links:
         """From a register to flags."""
         reader = next(encodings("cmovb", (register, UNCHANGED)))
         code = _writers(register)[0]
-        together = [self._alone(writer + reader) for writer in _writers(register)]
+        together = [self.alone(writer + reader) for writer in _writers(register)]
         known = [cycles for cycles in together if cycles is not None]
         if together[0] is None:
             return None
@@ -173,10 +172,10 @@ class Links:
         if code is None:
             return None
         if family(register) in (ADDRESS, INDEX):
-            cycles = self._alone(code)
+            cycles = self.alone(code)
         else:
             alone = _same_class(register, register)
-            cycles = None if alone is None else self._alone(alone)
+            cycles = None if alone is None else self.alone(alone)
         return None if cycles is None else Step(code, cycles)
 
     def _through_memory(self, code: bytes | None) -> Step | None:
@@ -184,10 +183,11 @@ class Links:
         if code is None:
             return None
         word = Memory(ADDRESS)
-        both = self._alone(next(encodings("mov", (word, SPARE))) + next(encodings("mov", (SPARE, word))))
+        both = self.alone(next(encodings("mov", (word, SPARE))) + next(encodings("mov", (SPARE, word))))
         return Step(code, _LEAST if both is None or round(both) > _LEAST else 0, known=False)
 
-    def _alone(self, code: bytes) -> float | None:
+    def alone(self, code: bytes) -> float | None:
+        """Cycles of an instruction that waits for itself."""
         if code not in self._known:
             run = self._machine.run(code * _COPIES)
             self._known[code] = None if isinstance(run, str) else run.cycles / _COPIES
@@ -219,8 +219,7 @@ def _across(variant: Variant, target: str, source: str) -> bytes | None:
     return next(encodings(mnemonic, names), None)
 
 
-def _load(target: str, width: int, displacement: int) -> bytes | None:
-    memory = Memory(ADDRESS, "", 1, displacement)
+def _load(target: str, width: int, memory: Memory) -> bytes | None:
     if width in (8, 16):
         return _sized("movzx", (_half(target), memory), width)
     return next(encodings("mov", (_part(target, width), memory)), None)
@@ -232,8 +231,8 @@ def _sized(mnemonic: str, operands: tuple[str, Memory], width: int) -> bytes | N
     return found[width == 16] if len(found) > 1 else None
 
 
-def _moved(
-    variant: Variant, operand: OperandFacts, vector: str, displacement: int, *, store: bool
+def moved(
+    variant: Variant, operand: OperandFacts, vector: str, memory: Memory, *, store: bool
 ) -> bytes | None:
     """A load or a store of a vector register as wide as the operand in memory."""
     number, prefix = vector[1:], "v" if variant.vex else ""
@@ -241,7 +240,7 @@ def _moved(
     mnemonic, letter = names.get(operand.width, ("movups", "Z") if operand.width == 512 else ("", ""))
     if not mnemonic:
         return None
-    register, memory = f"{letter}MM{number}", Memory(ADDRESS, "", 1, displacement)
+    register = f"{letter}MM{number}"
     return next(encodings(prefix + mnemonic, (memory, register) if store else (register, memory)), None)
 
 

@@ -14,15 +14,16 @@ _MORE_INSTANCES = (16, 24)
 
 
 def independent(
-    variant: Variant, count: int, breaking: bytes = b"", *, indexed: bool = False
+    variant: Variant, count: int, breaking: bytes = b"", *, indexed: bool = False, bare: bool = False
 ) -> bytes | None:
     """So many instances with destinations of their own, each followed by ``breaking``; sources are never
-    written. None without registers."""
+    written. ``bare``: only what stands before each instance. None without registers."""
     code, used = b"", frozenset[str]()
     sources: dict[int, str] = {}
     for number in range(count):
         chosen = variant.choose(sources, used)
-        made = None if chosen is None else variant.encode(chosen, number * variant.apart, indexed=indexed)
+        place = number * variant.apart
+        made = None if chosen is None else variant.instance(chosen, place, indexed=indexed)
         if chosen is None or made is None:
             return None
         if number == 0:
@@ -33,7 +34,7 @@ def independent(
             }
         targets = [each.index for each in variant.registers if each.written]
         used |= {family(chosen[index]) for index in targets}
-        code += made + breaking
+        code += variant.before(chosen, 0, place) if bare else made + breaking
     return code
 
 
@@ -65,8 +66,12 @@ def throughput(machine: Machine, variant: Variant) -> Run | str:
 def of_one(
     machine: Machine, variant: Variant, count: int, run: Run, behind: bytes = b"", *, indexed: bool = False
 ) -> Run:
-    """What is counted of one instance and what stands behind it: ``run`` is of so many. Where pointers are
-    led back, of twice as many less those."""
+    """What is counted of one instance and what stands behind it: ``run`` is of so many. What stands before
+    each is counted alone and taken off. Where pointers are led back, of twice as many less those."""
+    if variant.prepared:
+        bare = independent(variant, count, indexed=indexed, bare=True)
+        less = "" if bare is None else machine.run(bare + variant.restoring())
+        return Run(0.0) if isinstance(less, str) else _share(run, less, count)
     if not variant.pointers:
         return _share(run, Run(0.0, 0.0, {}, 0.0), count)
     code = independent(variant, 2 * count, behind, indexed=indexed)

@@ -25,12 +25,19 @@ class Memory:
     """A memory operand; the encoding says how many bytes are accessed."""
 
     base: str = ""
-    """Register, or "RIP"."""
+    """Register, or "RIP", from which on the displacement counts: behind the instruction."""
     index: str = ""
     scale: int = 1
     displacement: int = 0
     displacement_bytes: int = 0
     """1 or 4; 0 for the shortest that holds it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a jump leads: so many bytes behind it."""
+
+    distance: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +53,8 @@ class Decoration:
 
 
 PLAIN = Decoration()
-Operand = str | int | Memory
-"""A register by its name in Intel's spelling, the value of an immediate, or memory."""
+Operand = str | int | Memory | Target
+"""A register by its name in Intel's spelling, the value of an immediate, memory, or a jump's target."""
 
 _IMMEDIATES = {
     OpCodeOperandKind.IMM8: OpKind.IMMEDIATE8,
@@ -65,17 +72,22 @@ _MEMORY = frozenset(
     value for name, value in vars(OpCodeOperandKind).items() if "MEM" in name and isinstance(value, int)
 )
 
-_STRINGS = {
+_UNNAMED_MEMORY = {
     OpCodeOperandKind.ES_RDI: OpKind.MEMORY_ESRDI,
     OpCodeOperandKind.SEG_RSI: OpKind.MEMORY_SEG_RSI,
+    OpCodeOperandKind.SEG_RDI: OpKind.MEMORY_SEG_RDI,
+    OpCodeOperandKind.SEG_RBX_AL: OpKind.MEMORY,
 }
-"""What string instructions access without naming it."""
-_ACCUMULATORS = {
+"""What string instructions and a few others access without naming it."""
+_UNNAMED_REGISTERS = {
     OpCodeOperandKind.AL: Register.AL,
     OpCodeOperandKind.AX: Register.AX,
     OpCodeOperandKind.EAX: Register.EAX,
     OpCodeOperandKind.RAX: Register.RAX,
+    OpCodeOperandKind.DX: Register.DX,
 }
+"""Of string instructions."""
+_JUMPS = (OpCodeOperandKind.BR64_1, OpCodeOperandKind.BR64_4)
 
 
 def encodings(mnemonic: str, operands: Sequence[Operand], decoration: Decoration = PLAIN) -> Iterator[bytes]:
@@ -108,34 +120,25 @@ def _registers() -> dict[str, int]:
 
 def _encode(code: int, operands: Sequence[Operand], decoration: Decoration) -> bytes | None:
     about = OpCodeInfo(code)  # type: ignore[arg-type]
-    if not operands and any(about.op_kind(position) in _STRINGS for position in range(about.op_count)):
-        return _encode_string(code, about)
-    if about.op_count != len(operands) or not _decorated(about, decoration):
+    if not _decorated(about, decoration):
         return None
     instruction = Instruction()
     instruction.code = code  # type: ignore[assignment]
-    for position, operand in enumerate(operands):
-        kind = about.op_kind(position)
-        if isinstance(operand, int):
-            if kind not in _IMMEDIATES:
-                return None
-            instruction.set_op_kind(position, _IMMEDIATES[kind])
-            instruction.set_immediate_i64(position, operand)
-        elif isinstance(operand, Memory):
-            if kind not in _MEMORY:
-                return None
-            instruction.set_op_kind(position, OpKind.MEMORY)
-            instruction.memory_base = _registers().get(operand.base, Register.NONE)  # type: ignore[assignment]
-            instruction.memory_index = _registers().get(operand.index, Register.NONE)  # type: ignore[assignment]
-            instruction.memory_index_scale = operand.scale
-            instruction.memory_displacement = operand.displacement
-            instruction.memory_displ_size = _displacement_size(operand)
-        else:
-            register = _registers().get(operand)
-            if register is None or kind in _IMMEDIATES:
-                return None
+    given = iter(operands)
+    kinds = [about.op_kind(position) for position in range(about.op_count)]
+    unnamed = not operands and not _UNNAMED_MEMORY.keys().isdisjoint(kinds)
+    for position, kind in enumerate(kinds):
+        if kind in _UNNAMED_MEMORY:
+            instruction.set_op_kind(position, _UNNAMED_MEMORY[kind])
+            if kind == OpCodeOperandKind.SEG_RBX_AL:
+                instruction.memory_base, instruction.memory_index = Register.RBX, Register.AL
+        elif unnamed and kind in _UNNAMED_REGISTERS:
             instruction.set_op_kind(position, OpKind.REGISTER)
-            instruction.set_op_register(position, register)  # type: ignore[arg-type]
+            instruction.set_op_register(position, _UNNAMED_REGISTERS[kind])
+        elif not _set(instruction, position, kind, next(given, None)):
+            return None
+    if next(given, None) is not None:
+        return None
     instruction.op_mask = _registers().get(decoration.mask, Register.NONE)  # type: ignore[assignment]
     instruction.zeroing_masking = decoration.zeroing
     instruction.is_broadcast = decoration.broadcast
@@ -144,23 +147,49 @@ def _encode(code: int, operands: Sequence[Operand], decoration: Decoration) -> b
     elif decoration.suppress_exceptions:
         instruction.suppress_all_exceptions = True
     instruction.has_lock_prefix = decoration.lock
-    return _bytes(instruction)
+    encoded = _bytes(instruction)
+    # What counts from the end of the instruction; how long it is depends on no distance.
+    for operand in operands:
+        if encoded is not None and isinstance(operand, Target):
+            instruction.near_branch64 = len(encoded) + operand.distance
+            return _bytes(instruction)
+        if encoded is not None and isinstance(operand, Memory) and operand.base == "RIP":
+            instruction.memory_displacement = len(encoded) + operand.displacement
+            return _bytes(instruction)
+    return encoded
 
 
-def _encode_string(code: int, about: OpCodeInfo) -> bytes | None:
-    """A string instruction, none of whose operands can be chosen."""
-    instruction = Instruction()
-    instruction.code = code  # type: ignore[assignment]
-    for position in range(about.op_count):
-        kind = about.op_kind(position)
-        if kind in _STRINGS:
-            instruction.set_op_kind(position, _STRINGS[kind])
-        elif kind in _ACCUMULATORS:
-            instruction.set_op_kind(position, OpKind.REGISTER)
-            instruction.set_op_register(position, _ACCUMULATORS[kind])
+def _set(instruction: Instruction, position: int, kind: int, operand: Operand | None) -> bool:
+    """Whether an operand of this kind can be, and is."""
+    if isinstance(operand, int):
+        if kind not in _IMMEDIATES:
+            return False
+        second = position > 0 and instruction.op_kind(position - 1) in (OpKind.IMMEDIATE8, OpKind.IMMEDIATE16)
+        instruction.set_op_kind(position, OpKind.IMMEDIATE8_2ND if second else _IMMEDIATES[kind])
+        if second:
+            instruction.immediate8_2nd = operand
         else:
-            return None
-    return _bytes(instruction)
+            instruction.set_immediate_i64(position, operand)
+    elif isinstance(operand, Memory):
+        if kind not in _MEMORY:
+            return False
+        instruction.set_op_kind(position, OpKind.MEMORY)
+        instruction.memory_base = _registers().get(operand.base, Register.NONE)  # type: ignore[assignment]
+        instruction.memory_index = _registers().get(operand.index, Register.NONE)  # type: ignore[assignment]
+        instruction.memory_index_scale = operand.scale
+        instruction.memory_displacement = operand.displacement
+        instruction.memory_displ_size = _displacement_size(operand)
+    elif isinstance(operand, Target):
+        if kind not in _JUMPS:
+            return False
+        instruction.set_op_kind(position, OpKind.NEAR_BRANCH64)
+    else:
+        register = _registers().get(operand or "")
+        if register is None or kind in _IMMEDIATES:
+            return False
+        instruction.set_op_kind(position, OpKind.REGISTER)
+        instruction.set_op_register(position, register)  # type: ignore[arg-type]
+    return True
 
 
 def _bytes(instruction: Instruction) -> bytes | None:

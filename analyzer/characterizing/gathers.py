@@ -1,0 +1,168 @@
+"""Gathers and scatters: chains in which all indices stay zero and every mask is full again.
+
+A chain must hold the dependence and give the operand its value again: AND with zeros makes an index of what is
+gathered, OR with ones makes a mask of it. The constants lie in registers that idioms write, so that no
+instance waits for them.
+"""
+
+from __future__ import annotations
+
+from cyclelens.analyzer.characterizing.instances import ADDRESS, ONES, SPARE, VECTOR_INDEX, Variant, family
+from cyclelens.analyzer.characterizing.latency import COPIES, Measured, Pair
+from cyclelens.analyzer.characterizing.links import (
+    BASE,
+    CONTENTS,
+    INDEXED,
+    REGISTER,
+    Links,
+    Place,
+    Step,
+    moved,
+)
+from cyclelens.analyzer.characterizing.machines import Machine
+from cyclelens.analyzer.decoding.encoder import Memory, encodings
+
+_CARRIER, _ZEROS = "12", "14"
+"""Numbers of vector registers that no instance uses."""
+_WIDTHS = {128: "XMM", 256: "YMM", 512: "ZMM"}
+_HERE = Memory(ADDRESS)
+"""Where all elements lie."""
+_EXACT = 0.35
+_MORE = 24
+"""Links of a longer chain."""
+_ACROSS = 1
+"""Cycles that a move to another class of registers, or through memory, takes at least."""
+
+
+class Gathers:
+    """What a machine shows."""
+
+    def __init__(self, machine: Machine, links: Links) -> None:
+        self._machine, self._links = machine, links
+
+    def latencies(self, variant: Variant) -> dict[Pair, Measured]:
+        """By source and destination."""
+        chosen = variant.choose()
+        memory = variant.memory
+        if chosen is None or memory is None:
+            return {}
+        registers = [Place(each, REGISTER, chosen[each.index]) for each in variant.registers]
+        targets = [each for each in registers if each.operand.written]
+        targets += [Place(memory, CONTENTS)] * memory.written
+        sources = [each for each in registers if each.operand.read]
+        sources += [Place(memory, BASE), Place(memory, INDEXED)] + [Place(memory, CONTENTS)] * memory.read
+        return {
+            (source.operand.index, target.operand.index, source.part): self._pair(
+                variant, chosen, source, target
+            )
+            for source in sources
+            for target in targets
+        }
+
+    def _pair(self, variant: Variant, chosen: dict[int, str], source: Place, target: Place) -> Measured:
+        code, steps = variant.encode(chosen), self._closing(variant, source, target)
+        if code is None or steps is None:
+            return Measured(None, "no instruction is known that closes the chain")
+        before = _constants() + self._prepared(variant, chosen, source) + code
+        others = sum(step.cycles for step in steps)
+        behind = b"".join(step.code for step in steps)
+        # Longer, or an instruction of many uops would show its throughput.
+        result = target.register or f"XMM{_CARRIER}"
+        more = self._links.more(Place(target.operand, REGISTER, result))
+        first = steps[0].code if target.part == CONTENTS else b""
+        links = [(before + behind, others)]
+        if more is not None:
+            longer = before + first + more[0] * _MORE + behind.removeprefix(first)
+            links.append((longer, others + more[1] * _MORE))
+        found = []
+        for link, cycles in links:
+            run = self._machine.run(link * COPIES)
+            if isinstance(run, str):
+                return Measured(None, run)
+            found.append(run.cycles / COPIES - cycles)
+        least = min(found)
+        if least > _EXACT and abs(least - round(least)) > _EXACT:
+            return Measured(None, f"the chain takes {least:.2f} cycles, which is no latency")
+        return Measured(max(round(least), 0), upper_bound=not all(step.known for step in steps))
+
+    @staticmethod
+    def _prepared(variant: Variant, chosen: dict[int, str], source: Place) -> bytes:
+        """What gives index and mask their values, but for the one that is in the chain."""
+        indices = b"" if source.part == INDEXED else variant.zero_indices()
+        return indices + (b"" if source.operand is variant.mask else variant.full_mask(chosen))
+
+    def _closing(self, variant: Variant, source: Place, target: Place) -> list[Step] | None:
+        steps: list[Step | None] = []
+        result = target.register
+        if target.part == CONTENTS:
+            result = f"XMM{_CARRIER}"
+            steps.append(_least(moved(variant, target.operand, f"V{_CARRIER}", _HERE, store=False)))
+        if source.part == CONTENTS and result.startswith("K"):
+            return None
+        if source.part == CONTENTS:
+            steps.append(_least(moved(variant, source.operand, family(result), _HERE, store=True)))
+        elif source.part == BASE:
+            across = "kmovq" if result.startswith("K") else "vmovq"
+            steps.append(_least(_first(across, SPARE, _named("XMM", result))))
+            steps.append(self._known(_first("xor", ADDRESS, SPARE), 2))
+        elif source.part == INDEXED:
+            steps += self._masked(variant, result, f"{variant.index_width}{VECTOR_INDEX}", "vpand", _ZEROS)
+        elif source.register == result:
+            if source.operand is variant.mask:
+                steps.append(self._refilled(result))
+        elif source.operand is variant.mask and source.register.startswith("K"):
+            width = _WIDTHS[max(each.width for each in variant.registers if each is not variant.mask)]
+            zeros = f"{width}{_ZEROS}"
+            steps.append(_least(_first("vptestnmd", source.register, _named(width, result), zeros)))
+        elif source.operand is variant.mask:
+            steps += self._masked(variant, result, source.register, "vpor", ONES)
+        else:
+            steps += self._masked(variant, result, source.register, "vpor", _ZEROS)
+        return None if None in steps else [step for step in steps if step is not None]
+
+    def _masked(
+        self, variant: Variant, result: str, source: str, operation: str, constant: str
+    ) -> list[Step | None]:
+        """From a result to a vector register, by AND or OR with a constant."""
+        steps: list[Step | None] = []
+        width = source[:3]
+        if result.startswith("K"):
+            steps.append(_least(_first("vpmovm2d", source, result)))
+            result = source
+        name = f"{operation}d" if width == "ZMM" else operation
+        code = _first(name, source, _named(width, result), f"{width}{constant}")
+        alone = _first(name, source, source, f"{width}{constant}")
+        steps.append(self._known(alone, 1, code))
+        return steps
+
+    def _refilled(self, mask: str) -> Step | None:
+        """A mask that is empty becomes full."""
+        if mask.startswith("K"):
+            return self._known(_first("knotw", mask, mask), 1)
+        return self._known(_first("vpor", mask, mask, f"{mask[:3]}{ONES}"), 1)
+
+    def _known(self, alone: bytes | None, times: int, code: bytes | None = None) -> Step | None:
+        """So many of an instruction whose latency a chain of its own shows."""
+        cycles = None if alone is None else self._links.alone(alone)
+        if alone is None or cycles is None:
+            return None
+        return Step((code or alone) * times, cycles * times)
+
+
+def _constants() -> bytes:
+    ones, zeros = f"YMM{ONES}", f"XMM{_ZEROS}"
+    return next(encodings("vpcmpeqd", (ones, ones, ones))) + next(encodings("vpxor", (zeros, zeros, zeros)))
+
+
+def _least(code: bytes | None) -> Step | None:
+    return None if code is None else Step(code, _ACROSS, known=False)
+
+
+def _first(mnemonic: str, *operands: str) -> bytes | None:
+    return next(encodings(mnemonic, operands), None)
+
+
+def _named(width: str, register: str) -> str:
+    """A vector register by its name in this width; others as they are."""
+    full = family(register)
+    return f"{width}{full[1:]}" if full.startswith("V") else register
