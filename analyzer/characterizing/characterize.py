@@ -126,7 +126,7 @@ class Characterizer:
                     continue
                 if facts.name == STORE:
                     self._blockers.offer_stores(other, self._model)
-                elif alone.units is not None:
+                elif alone.uops is not None:
                     self._blockers.offer(other, alone, seen(alone))
                 else:
                     # The tables say which units; the throughput, that there are so many of them.

@@ -1,7 +1,7 @@
 """Gathers and scatters: chains in which all indices stay zero and every mask is full again.
 
-A chain must hold the dependence and give the operand its value again: AND with zeros makes an index of what is
-gathered, OR with ones makes a mask of it. The constants lie in registers that idioms write, so that no
+A chain must hold the dependence and give the operand its value again: AND with zeros makes an index of what
+is gathered, OR with ones makes a mask of it. The constants lie in registers that idioms write, so that no
 instance waits for them.
 """
 

@@ -138,8 +138,8 @@ class Variant:
         return next(encodings("vpxor", (name, name, name)))
 
     def full_mask(self, chosen: Mapping[int, str]) -> bytes:
-        """Instructions that let all elements be accessed: an instance leaves its mask empty. By way of another
-        register, because what sets all bits waits for the register that it sets, on some processors."""
+        """Instructions that let all elements be accessed: an instance leaves its mask empty. By way of
+        another register, because what sets all bits may wait for the register that it sets."""
         mask = chosen[self.mask.index]
         if mask.startswith("K"):
             full = f"K{FULL_MASK}"
@@ -289,7 +289,7 @@ def variant(facts: InstructionFacts, matcher: Matcher, store: FactsStore) -> Var
     chosen = found.choose()
     code = None if chosen is None else found.encode(chosen)
     if code is None:
-        return "no encoding was found"
+        return "input and output are not run" if facts.category == "IOSTRINGOP" else "no encoding was found"
     return refusal(decode(code)) or found
 
 

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from cyclelens.analyzer.decoding.counted_loop import counted_loop
 from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.measuring.blocks import measure_block
-from cyclelens.analyzer.measuring.harness import Harness
+from cyclelens.analyzer.measuring.harness import MOST_EVENTS, Harness
 from cyclelens.analyzer.measuring.requests import BUSY, PATTERN, SAME, Inputs
+from cyclelens.analyzer.microarchitectures.events import events
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.simulator.pipeline import simulate
@@ -39,7 +41,7 @@ class Run:
     uops: float | None = None
     """That were executed; None where they are not counted."""
     units: Mapping[str, float] | None = None
-    """Uops by execution unit; None where they are not counted."""
+    """Uops by execution unit, of those units where they are counted; None where there are none."""
     slots: float | None = None
     """Of the renamer: what leaves it as one; None where they are not counted."""
 
@@ -107,7 +109,7 @@ class SimulatedMachine:
         except Exception as error:  # one variant that fails must not end a run of thousands
             return f"the simulation failed: {error}"
         cycles, rounds = found.period or (found.cycles_per_iteration, 1)
-        units: Counter[str] = Counter()
+        units = Counter({unit.name: 0.0 for unit in self._model.units.all})
         own = found.usage[: copies * len(instructions)]
         for usage in own:
             units.update(usage.ports)
@@ -119,28 +121,84 @@ class SimulatedMachine:
         )
 
 
-class MeasuredMachine:
-    """This machine. It says how many cycles; what else happens is found out by blocking units."""
+class _Measured(NamedTuple):
+    cycles: float
+    events: tuple[float, ...]
 
-    def __init__(self, harness: Harness) -> None:
-        self._harness = harness
+
+@dataclass(frozen=True, slots=True)
+class Counting:
+    """A harness that counts, and what: the units of each event; none for slots."""
+
+    harness: Harness
+    events: tuple[tuple[str, ...], ...]
+
+
+class MeasuredMachine:
+    """This machine. It always says how many cycles; where counters count uops and slots, it says these too.
+
+    ``counting``: as many harnesses as the events need, few of which are counted at once; ``complete``:
+    whether the events are those of every unit.
+    """
+
+    def __init__(
+        self, harness: Harness, counting: Sequence[Counting] = (), *, complete: bool = False
+    ) -> None:
+        self._harness, self._counting, self._complete = harness, counting, complete
 
     def run(self, code: bytes, start: Start = ALL_THE_SAME) -> Run | str:
         words = {PATTERN + distance: word for distance, word in start.words}
-        return self._measured(code, "copies", Inputs(registers=dict(start.registers), words=words))
+        inputs = Inputs(registers=dict(start.registers), words=words)
+        found = self._measured(self._harness, code, "copies", inputs)
+        return found if isinstance(found, str) else self._counted(Run(found.cycles), code, inputs)
+
+    def _counted(self, run: Run, code: bytes, inputs: Inputs) -> Run | str:
+        units: dict[str, float] = {}
+        slots = None
+        for counting in self._counting:
+            found = self._measured(counting.harness, code, "copies", inputs)
+            if isinstance(found, str):
+                return found
+            for names, count in zip(counting.events, found.events, strict=True):
+                if not names:
+                    slots = count
+                # Units that are counted together belong to the same sets.
+                units |= dict.fromkeys(names, count / max(len(names), 1))
+        uops = sum(units.values()) if self._complete and units else None
+        return replace(run, uops=uops, units=units or None, slots=slots)
 
     def straight(self, code: bytes) -> Run | str:
         """The median of several runs: straight-line code is short, and disturbed more easily."""
-        runs = [self._measured(code, "unroll", SAME) for _ in range(_STRAIGHT_RUNS)]
+        runs = [self._measured(self._harness, code, "unroll", SAME) for _ in range(_STRAIGHT_RUNS)]
         known = [run.cycles for run in runs if not isinstance(run, str)]
         return Run(median(known)) if known else runs[0]
 
-    def _measured(self, code: bytes, mode: str, inputs: Inputs) -> Run | str:
+    @staticmethod
+    def _measured(harness: Harness, code: bytes, mode: str, inputs: Inputs) -> _Measured | str:
         for _ in range(_TRIES):
-            found = measure_block(self._harness, code.hex(), mode, 1, inputs)
+            found = measure_block(harness, code.hex(), mode, 1, inputs)
             if found.problem != BUSY:
                 break
-        return found.problem if found.cycles is None else Run(found.cycles)
+        return found.problem if found.cycles is None else _Measured(found.cycles, found.events)
+
+
+@contextmanager
+def opened(own: Microarchitecture | None) -> Iterator[MeasuredMachine]:
+    """This machine, with the counters that its core has; None if the core is not known. Raises
+    ``CannotMeasure``."""
+    with ExitStack() as stack:
+        harness = stack.enter_context(Harness(pages="shared"))
+        known = None if own is None or harness.clock.source != "counters" else events(own)
+        if known is None:
+            yield MeasuredMachine(harness)
+            return
+        every = [(known.slots, ()), *known.units.items()]
+        counting = []
+        for first in range(0, len(every), MOST_EVENTS):
+            few = every[first : first + MOST_EVENTS]
+            counter = Harness(clock="counters", events=[raw for raw, _ in few], pages="shared")
+            counting.append(Counting(stack.enter_context(counter), tuple(names for _, names in few)))
+        yield MeasuredMachine(harness, counting, complete=known.complete)
 
 
 class RememberedMachine:

@@ -101,7 +101,9 @@ class Blockers:
         if run.uops is None or abs(run.uops - 1) > 0.05 or not units or breakers(variant, frozenset()):
             return
         # While 512-bit uops wait, some units take no vector uop at all.
-        if not 1 / _SATURATED < run.cycles * len(units) < _SATURATED or any(each.width == 512 for each in variant.registers):
+        if not 1 / _SATURATED < run.cycles * len(units) < _SATURATED or any(
+            each.width == 512 for each in variant.registers
+        ):
             return
         known = self._by_units.get(units)
         if known is None or run.cycles < known.cycles - 0.01:
@@ -170,6 +172,8 @@ def usage(
     for units, blocker in blockers.ascending():
         if uops is not None and sum(found.values()) >= round(uops):
             break
+        if blocker.variant.jumps and not (variant.jumps and uops is not None and round(uops) == 1):
+            continue  # one jump a cycle is taken, so that its unit waits for others some of the time
         if not counted and len(units) > width - _ROOM:
             unseen.append(units)
             continue
@@ -181,8 +185,8 @@ def usage(
         both = machine.run(block + (apart + before + code) * instances + after)
         if isinstance(alone, str) or isinstance(both, str):
             continue
-        if both.units is not None and alone.units is not None:
-            stay = sum(both.units.get(name, 0.0) - alone.units.get(name, 0.0) for name in units)
+        if both.units is not None and alone.units is not None and units <= both.units.keys():
+            stay = sum(both.units[name] - alone.units.get(name, 0.0) for name in units) / instances
         else:
             stay = (both.cycles - alone.cycles) * len(units) / instances
         stay -= sum(count for smaller, count in found.items() if smaller < units)

@@ -10,7 +10,7 @@ from cyclelens.analyzer.characterizing.front_end import FrontEnd
 from cyclelens.analyzer.characterizing.idioms import Idiom
 from cyclelens.analyzer.characterizing.latency import SAME_REGISTER, Measured, Pair
 from cyclelens.analyzer.characterizing.links import BASE, CONTENTS, INDEXED, REGISTER
-from cyclelens.analyzer.characterizing.ports import UnitNames, seen
+from cyclelens.analyzer.characterizing.ports import UnitNames, linear_program, seen
 from cyclelens.analyzer.facts.rules import CHARACTERIZED
 from cyclelens.analyzer.model.facts import OperandFacts
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
@@ -107,6 +107,8 @@ def _measurement(row: Row, model: Microarchitecture) -> Iterator[str]:
         attributes["TP_loop"] = f"{row.cycles:.2f}"
     if row.most_cycles is not None and row.cycles is not None:
         attributes |= {"TP_loop_many_digits": f"{row.most_cycles:.2f}", "div_cycles": f"{row.cycles:.0f}"}
+    if row.ports:
+        attributes["TP_ports"] = f"{linear_program(row.ports):.2f}"
     eliminated = row.idiom is Idiom.ELIMINATED
     # Of macro-ops' parts the tables say more than can be found: moves and stores are no uops of units.
     counted = model.macro_ops is None

@@ -197,13 +197,17 @@ def _runs(output: Path) -> Path:
 
 def _write(output: Path, rows: list[Row], model: Microarchitecture) -> None:
     from cyclelens.analyzer.characterizing.table import xml
+    from cyclelens.analyzer.measuring.requests import BUSY
 
     output.write_text("\n".join(xml(rows, model)) + "\n", encoding="utf-8")
-    _runs(output).unlink()
+    if not any(row.problem == BUSY for row in rows):
+        _runs(output).unlink()
 
 
 def _report(rows: list[Row], machine: str) -> Iterator[str]:
     """How much was found out, and why the rest was not."""
+    from cyclelens.analyzer.measuring.requests import BUSY
+
     missing = Counter(row.problem for row in rows if row.problem)
     yield f"{len(rows) - sum(missing.values())} of {len(rows)} variants characterised on {machine}"
     uncertain = Counter(
@@ -220,7 +224,8 @@ def _report(rows: list[Row], machine: str) -> Iterator[str]:
     uncertain.update(_NUMBER.sub("N", row.ports_problem) for row in rows if row.ports_problem)
     for what, problems in (("not", missing), ("uncertain", uncertain)):
         for problem, count in problems.most_common():
-            yield f"   {count:5} {what}: {problem}"
+            again = "; the same command tries these again" if problem == BUSY else ""
+            yield f"   {count:5} {what}: {problem}{again}"
     for idiom, count in Counter(row.idiom for row in rows if row.idiom is not None).most_common():
         yield f"   {count:5} {idiom}s"
     fronts = [row.front_end for row in rows]
@@ -271,8 +276,8 @@ def _model(options: argparse.Namespace) -> Microarchitecture:
 def _machine(
     name: str, model: Microarchitecture, store: FactsStore, options: ModelOptions | None = None
 ) -> Iterator[Machine]:
-    from cyclelens.analyzer.characterizing.machines import MeasuredMachine, SimulatedMachine
-    from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness
+    from cyclelens.analyzer.characterizing.machines import SimulatedMachine, opened
+    from cyclelens.analyzer.measuring.harness import CannotMeasure
     from cyclelens.analyzer.microarchitectures import registry
     from cyclelens.analyzer.model.options import PUBLISHED
 
@@ -284,8 +289,12 @@ def _machine(
         yield SimulatedMachine(simulated, store, options or PUBLISHED)
         return
     try:
-        with Harness(pages="shared") as harness:
-            yield MeasuredMachine(harness)
+        own = registry.get(_NATIVE)
+    except registry.UnknownMicroarchitecture:
+        own = None  # what its counters count is not known either
+    try:
+        with opened(own) as machine:
+            yield machine
     except CannotMeasure as error:
         raise InputError(f"nothing can be measured here: {error}") from None
 

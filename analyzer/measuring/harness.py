@@ -15,6 +15,8 @@ PROGRAM = Path(__file__).with_name("cyclelens-harness")
 CLOCKS = ("auto", "counters", "time-stamps", "none")
 """``none``: nothing is measured, codes are only compared."""
 PAGES = ("private", "shared")
+MOST_EVENTS = 4
+"""Beside cycles: processors were seen that open a sixth counter and never count it."""
 _CHOICES = {"time-stamps": "--time-stamps", "none": "--no-clock"}
 _END_SECONDS = 5
 
@@ -44,8 +46,8 @@ class Harness:
         pages: str = "private",
         milliseconds: int = 3000,
     ) -> None:
-        """``events``: raw numbers of at most four events to count beside cycles, which only counters can.
-        ``milliseconds``: the time limit of one block. Raises ``CannotMeasure``."""
+        """``events``: raw numbers of at most ``MOST_EVENTS`` events to count beside cycles, which only
+        counters can. ``milliseconds``: the time limit of one block. Raises ``CannotMeasure``."""
         if not PROGRAM.exists():
             raise CannotMeasure(
                 "the measuring program is not there: it is built on Linux on x86-64, with a C compiler"

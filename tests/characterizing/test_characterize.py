@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 from cyclelens.analyzer.characterizing.characterize import Characterizer
-from cyclelens.analyzer.characterizing.comparison import Comparison, linear_program, table_ports
+from cyclelens.analyzer.characterizing.comparison import Comparison
 from cyclelens.analyzer.characterizing.idioms import Idiom, idiom
 from cyclelens.analyzer.characterizing.instances import family, variant
 from cyclelens.analyzer.characterizing.latency import Latencies, Measured
@@ -16,6 +16,7 @@ from cyclelens.analyzer.characterizing.machines import (
     Run,
     SimulatedMachine,
 )
+from cyclelens.analyzer.characterizing.ports import linear_program, table_ports
 from cyclelens.analyzer.characterizing.table import xml
 from cyclelens.analyzer.characterizing.truth import SimulatedLatencies
 from cyclelens.analyzer.cli import main
@@ -443,21 +444,6 @@ class Watching:
     def straight(self, code):
         self.asked.append(code)
         return self._machine.straight(code)
-
-
-@pytest.mark.parametrize(
-    ("name", "problem"),
-    [
-        ("VPGATHERDD (XMM, VSIB_XMM, XMM)", "gathers and scatters: no benchmark makes a vector of indices"),
-        ("STOSB_REPE", "how often it repeats itself depends on a register's value"),
-        ("JZ (Rel8)", "branches: what one takes depends on whether it is taken, and on where it leads"),
-        ("RET_NEAR", "calls, returns and system calls leave the code that is measured"),
-    ],
-)
-def test_what_is_not_made_is_a_row_that_says_why(store, name, problem):
-    model = registry.get("SKL")
-    row = Characterizer(SimulatedMachine(model, store), store, model).row(named(store, "SKL", name))
-    assert row.problem == problem
 
 
 def test_the_variants_of_blocks_come_by_frequency(tmp_path, capsys):

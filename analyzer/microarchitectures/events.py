@@ -1,0 +1,58 @@
+"""What the performance counters of cores count: uops by execution unit, and slots of the renamer.
+
+Sources: Intel's event tables (https://perfmon-events.intel.com): UOPS_DISPATCHED_PORT, from Ice Lake on
+UOPS_DISPATCHED, and UOPS_ISSUED.ANY; AMD's processor programming references for the families 17h, 19h and
+1Ah: PMCx000 (assignment to floating-point pipes, 17h alone) and PMCx0C1 (retired macro-ops). They stand here
+as published: no core whose counters could be read was at hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    """Raw numbers as ``perf_event_open`` takes them: the mask above the event."""
+
+    slots: int
+    units: Mapping[int, tuple[str, ...]]
+    """The units that an event counts together."""
+    complete: bool = True
+    """Whether the units are all that the core has."""
+
+
+def _by_mask(event: int, masks: Mapping[int, str]) -> dict[int, tuple[str, ...]]:
+    return {mask << 8 | event: tuple(units.split()) for mask, units in masks.items()}
+
+
+_SANDY_BRIDGE = Events(
+    0x010E, _by_mask(0xA1, {0x01: "0", 0x02: "1", 0x0C: "2", 0x30: "3", 0x40: "4", 0x80: "5"})
+)
+_HASWELL = Events(0x010E, _by_mask(0xA1, {1 << port: str(port) for port in range(8)}))
+_ICE_LAKE = Events(
+    0x010E,
+    _by_mask(0xA1, {0x01: "0", 0x02: "1", 0x04: "2 3", 0x10: "4 9", 0x20: "5", 0x40: "6", 0x80: "7 8"}),
+)
+_GOLDEN_COVE = Events(
+    0x01AE,
+    _by_mask(0xB2, {0x01: "0", 0x02: "1", 0x04: "2 3 10", 0x10: "4 9", 0x20: "5 11", 0x40: "6", 0x80: "7 8"}),
+)
+_ZEN = Events(0x00C1, _by_mask(0x00, {1 << pipe: f"FP{pipe}" for pipe in range(4)}), complete=False)
+_ZEN_3 = Events(0x00C1, {}, complete=False)
+_BY_CORE = {
+    "SNB IVB": _SANDY_BRIDGE,
+    "HSW BDW SKL SKX KBL CFL CLX": _HASWELL,
+    "ICL TGL RKL": _ICE_LAKE,
+    "ADL SPR MTL GNR": _GOLDEN_COVE,
+    "ZEN+ ZEN2": _ZEN,
+    "ZEN3 ZEN4 ZEN5": _ZEN_3,
+}
+
+
+def events(model: Microarchitecture) -> Events | None:
+    """What this core counts; None if that is not known."""
+    return next((known for names, known in _BY_CORE.items() if model.name in names.split()), None)

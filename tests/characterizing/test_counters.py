@@ -1,0 +1,168 @@
+"""Uops and units where counters count them, and from the throughput alone where they do not."""
+
+import pytest
+from cyclelens.analyzer.characterizing.characterize import Characterizer
+from cyclelens.analyzer.characterizing.machines import (
+    ALL_THE_SAME,
+    Counting,
+    MeasuredMachine,
+    Run,
+    SimulatedMachine,
+    opened,
+)
+from cyclelens.analyzer.characterizing.ports import table_ports
+from cyclelens.analyzer.cli import main
+from cyclelens.analyzer.facts.store import open_store
+from cyclelens.analyzer.measuring.harness import Clock
+from cyclelens.analyzer.measuring.requests import BUSY, Measurement
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.microarchitectures.events import events
+
+
+@pytest.fixture(scope="module")
+def store():
+    return open_store()
+
+
+def named(store, core, name):
+    return next(f for form in store.forms() for f in store.candidates(core, form) if f.name == name)
+
+
+class Uncounted:
+    """A machine that counts cycles only."""
+
+    def __init__(self, machine):
+        self._machine = machine
+
+    def run(self, code, start=ALL_THE_SAME):
+        run = self._machine.run(code, start)
+        return run if isinstance(run, str) else Run(run.cycles)
+
+    def straight(self, code):
+        return self._machine.straight(code)
+
+
+@pytest.mark.parametrize(
+    ("core", "names"),
+    [
+        (
+            "SKL",
+            ["IMUL (R64, R64)", "PSHUFB (XMM, XMM)", "SETZ (R8l)", "VPADDD (YMM, YMM, YMM)", "MUL (R64)"],
+        ),
+        ("ZEN2", ["ADD (R64, M64)", "MOV (M64, R64)", "IMUL (R64, R64)", "PSHUFB (XMM, XMM)"]),
+    ],
+)
+def test_units_are_found_from_throughput_alone(store, core, names):
+    model = registry.get(core)
+    characterizer = Characterizer(Uncounted(SimulatedMachine(model, store)), store, model)
+    for name in names:
+        facts = named(store, core, name)
+        row = characterizer.row(facts)
+        known = table_ports(facts, model)
+        assert row.ports == known, name
+        assert row.uops == sum(known.values())
+
+
+def test_what_no_other_unit_takes_can_use_all_that_the_renamer_fills(store):
+    """Four units and four slots a cycle on Skylake: these cannot be blocked. What has a slot uses them,
+    unless it may share it with a load."""
+    model = registry.get("SKL")
+    characterizer = Characterizer(Uncounted(SimulatedMachine(model, store)), store, model)
+    assert characterizer.row(named(store, "SKL", "XADD (R64, R64)")).ports == {frozenset("0156"): 3}
+    load = characterizer.row(named(store, "SKL", "ADD (R64, M64)"))
+    assert load.ports is None
+    assert "without counters" in load.ports_problem
+    assert load.uops is None
+
+
+class Counters:
+    """A harness of a core whose counters count: the simulator behind the raw numbers of events."""
+
+    clock = Clock("counters", 3.0)
+    machine = None
+
+    def __init__(self, *, clock="auto", events=(), pages="private"):
+        assert len(events) <= 4
+        self._events = events
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *about):
+        pass
+
+    def measure(self, request):
+        run = self.machine.run(request.code)
+        known = events(registry.get("SKL"))
+        counted = [
+            run.slots if raw == known.slots else sum(run.units[name] for name in known.units[raw])
+            for raw in self._events
+        ]
+        return Measurement(run.cycles, events=tuple(counted))
+
+
+def test_counters_say_uops_units_and_slots(store, monkeypatch):
+    """Nine events of Skylake, four at a time."""
+    model = registry.get("SKL")
+    simulated = SimulatedMachine(model, store)
+    monkeypatch.setattr(Counters, "machine", simulated)
+    monkeypatch.setattr("cyclelens.analyzer.characterizing.machines.Harness", Counters)
+    with opened(model) as machine:
+        code = bytes.fromhex("480306480fafc3")
+        counted, known = machine.run(code), simulated.run(code)
+        assert counted.units == known.units
+        assert (counted.cycles, counted.uops, counted.slots) == pytest.approx((known.cycles, 3, known.slots))
+        row = Characterizer(machine, store, model).row(named(store, "SKL", "ADD (R64, M64)"))
+    assert row.ports == {frozenset("23"): 1, frozenset("0156"): 1}
+    assert row.uops == pytest.approx(2)
+    assert row.front_end.slots == 1
+
+
+def test_an_unknown_core_is_not_counted(monkeypatch):
+    """What its events mean is not known."""
+    monkeypatch.setattr("cyclelens.analyzer.characterizing.machines.Harness", Counters)
+    with opened(None) as machine:
+        monkeypatch.setattr(Counters, "machine", type("Any", (), {"run": lambda self, code: Run(1.0)})())
+        assert machine.run(b"\x90") == Run(1.0)
+
+
+def test_units_that_are_counted_together_share_what_is_counted():
+    class Both:
+        def measure(self, request):
+            return Measurement(1.0, events=(3.0, 4.0))
+
+    machine = MeasuredMachine(Both(), [Counting(Both(), ((), ("2", "3")))], complete=True)
+    assert machine.run(b"\x90") == Run(1.0, 4.0, {"2": 2.0, "3": 2.0}, 3.0)
+
+
+@pytest.mark.parametrize("core", registry.names())
+def test_events_name_units_of_the_core(core):
+    """Every one of them, where they are complete."""
+    model = registry.get(core)
+    known = events(model)
+    if known is None:
+        assert model.facts_name == "Lion Cove"
+        return
+    units = [name for names in known.units.values() for name in names]
+    own = {unit.name for unit in model.units.all}
+    assert len(units) == len(set(units))
+    assert (set(units) == own) if known.complete else (set(units) <= own)
+
+
+def test_a_busy_machine_is_asked_again_by_the_same_command(tmp_path, monkeypatch, capsys):
+    """What was run stays beside the output."""
+
+    class Busy(SimulatedMachine):
+        def run(self, code, start=ALL_THE_SAME):
+            return BUSY
+
+    monkeypatch.setattr("cyclelens.analyzer.characterizing.machines.SimulatedMachine", Busy)
+    output = tmp_path / "skl.xml"
+    words = ["characterize", "--machine", "sim:SKL", "--forms", "^IMUL .R64, R64.$", "--output", str(output)]
+    assert main(words) == 0
+    assert "the same command tries these again" in capsys.readouterr().out
+    assert (tmp_path / "skl.xml.runs").exists()
+    monkeypatch.undo()
+    assert main(words) == 0
+    assert "1 of 1 variants" in capsys.readouterr().out
+    assert [path.name for path in tmp_path.iterdir()] == ["skl.xml"]
