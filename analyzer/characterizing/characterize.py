@@ -87,7 +87,9 @@ class Characterizer:
     def _with_ports(self, row: Row, found: Variant) -> Row:
         """The row with units, and with uops where they are not counted: those that units take."""
         slots = row.front_end.slots
-        if row.uops is None and (slots is None or row.idiom is Idiom.ELIMINATED):
+        if row.idiom is Idiom.ELIMINATED:  # as far as the renamer has room for it
+            return replace(row, ports={}, uops=row.uops or 0.0)
+        if row.uops is None and slots is None:
             return replace(row, ports_problem="uops are not counted on this machine")
         width = self._front_ends.width() or 0.0
         ports = usage(self._machine, found, self._known_blockers(), row.uops, slots or 1, width)

@@ -7,7 +7,15 @@ instance waits for them.
 
 from __future__ import annotations
 
-from cyclelens.analyzer.characterizing.instances import ADDRESS, ONES, SPARE, VECTOR_INDEX, Variant, family
+from cyclelens.analyzer.characterizing.instances import (
+    ADDRESS,
+    ONES,
+    SPARE,
+    VECTOR_INDEX,
+    Variant,
+    family,
+    vector,
+)
 from cyclelens.analyzer.characterizing.latency import COPIES, Measured, Pair
 from cyclelens.analyzer.characterizing.links import (
     BASE,
@@ -22,8 +30,8 @@ from cyclelens.analyzer.characterizing.links import (
 from cyclelens.analyzer.characterizing.machines import Machine
 from cyclelens.analyzer.decoding.encoder import Memory, encodings
 
-_CARRIER, _ZEROS = "12", "14"
-"""Numbers of vector registers that no instance uses."""
+_CARRIER, _ZEROS = "V12", "V14"
+"""Vector registers that no instance uses."""
 _WIDTHS = {128: "XMM", 256: "YMM", 512: "ZMM"}
 _HERE = Memory(ADDRESS)
 """Where all elements lie."""
@@ -67,7 +75,7 @@ class Gathers:
         others = sum(step.cycles for step in steps)
         behind = b"".join(step.code for step in steps)
         # Longer, or an instruction of many uops would show its throughput.
-        result = target.register or f"XMM{_CARRIER}"
+        result = target.register or vector("XMM", _CARRIER)
         more = self._links.more(Place(target.operand, REGISTER, result))
         first = steps[0].code if target.part == CONTENTS else b""
         links = [(before + behind, others)]
@@ -95,8 +103,8 @@ class Gathers:
         steps: list[Step | None] = []
         result = target.register
         if target.part == CONTENTS:
-            result = f"XMM{_CARRIER}"
-            steps.append(_least(moved(variant, target.operand, f"V{_CARRIER}", _HERE, store=False)))
+            result = vector("XMM", _CARRIER)
+            steps.append(_least(moved(variant, target.operand, _CARRIER, _HERE, store=False)))
         if source.part == CONTENTS and result.startswith("K"):
             return None
         if source.part == CONTENTS:
@@ -106,13 +114,13 @@ class Gathers:
             steps.append(_least(_first(across, SPARE, _named("XMM", result))))
             steps.append(self._known(_first("xor", ADDRESS, SPARE), 2))
         elif source.part == INDEXED:
-            steps += self._masked(variant, result, f"{variant.index_width}{VECTOR_INDEX}", "vpand", _ZEROS)
+            steps += self._masked(variant, result, vector(variant.index_width, VECTOR_INDEX), "vpand", _ZEROS)
         elif source.register == result:
             if source.operand is variant.mask:
                 steps.append(self._refilled(result))
         elif source.operand is variant.mask and source.register.startswith("K"):
             width = _WIDTHS[max(each.width for each in variant.registers if each is not variant.mask)]
-            zeros = f"{width}{_ZEROS}"
+            zeros = vector(width, _ZEROS)
             steps.append(_least(_first("vptestnmd", source.register, _named(width, result), zeros)))
         elif source.operand is variant.mask:
             steps += self._masked(variant, result, source.register, "vpor", ONES)
@@ -130,8 +138,8 @@ class Gathers:
             steps.append(_least(_first("vpmovm2d", source, result)))
             result = source
         name = f"{operation}d" if width == "ZMM" else operation
-        code = _first(name, source, _named(width, result), f"{width}{constant}")
-        alone = _first(name, source, source, f"{width}{constant}")
+        code = _first(name, source, _named(width, result), vector(width, constant))
+        alone = _first(name, source, source, vector(width, constant))
         steps.append(self._known(alone, 1, code))
         return steps
 
@@ -139,7 +147,7 @@ class Gathers:
         """A mask that is empty becomes full."""
         if mask.startswith("K"):
             return self._known(_first("knotw", mask, mask), 1)
-        return self._known(_first("vpor", mask, mask, f"{mask[:3]}{ONES}"), 1)
+        return self._known(_first("vpor", mask, mask, vector(mask[:3], ONES)), 1)
 
     def _known(self, alone: bytes | None, times: int, code: bytes | None = None) -> Step | None:
         """So many of an instruction whose latency a chain of its own shows."""
@@ -150,7 +158,7 @@ class Gathers:
 
 
 def _constants() -> bytes:
-    ones, zeros = f"YMM{ONES}", f"XMM{_ZEROS}"
+    ones, zeros = vector("YMM", ONES), vector("XMM", _ZEROS)
     return next(encodings("vpcmpeqd", (ones, ones, ones))) + next(encodings("vpxor", (zeros, zeros, zeros)))
 
 
@@ -165,4 +173,4 @@ def _first(mnemonic: str, *operands: str) -> bytes | None:
 def _named(width: str, register: str) -> str:
     """A vector register by its name in this width; others as they are."""
     full = family(register)
-    return f"{width}{full[1:]}" if full.startswith("V") else register
+    return vector(width, full) if full.startswith("V") else register

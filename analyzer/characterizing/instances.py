@@ -23,9 +23,9 @@ ADDRESS, INDEX = "RSI", "R13"
 """Memory operands use them. Only chains through the address write them, and these keep their values."""
 SPARE = "R12"
 """For values on their way from one operand to the next."""
-VECTOR_INDEX, ONES, FULL_MASK = "15", "13", "7"
-"""Numbers of the vector register that gathers and scatters take their indices from, which are zero, of one
-whose bits are all set, and of a mask of this kind."""
+VECTOR_INDEX, ONES, FULL_MASK = "V15", "V13", "K7"
+"""The vector register that gathers and scatters take their indices from, which are zero, one whose bits are
+all set, and a mask of this kind."""
 LINE, _WORD = 64, 8
 """Bytes of a cache line, and of the words in it that loads may collide on."""
 _KEPT = frozenset(["RSP", ADDRESS, INDEX, SPARE, UNCHANGED, "R15"])
@@ -35,8 +35,8 @@ _POINTERS = ("RSP", "RBP", "RSI", "RDI", "RBX")
 """Memory that is not named begins where these point to."""
 _ONE_ROUND = bytes.fromhex("b901000000")
 """``mov ecx, 1``: a string instruction is repeated so often."""
-_PREFIXES = {"2": b"\xf2", "3": b"\xf3"}
-"""Of string instructions that are repeated, by what the tables call the repetition."""
+_REPEATED = 0xF0
+"""Prefix of string instructions that are repeated, less what the tables call the repetition: 2 or 3."""
 _JUMP_OVER = 0xEB
 GENERAL = {
     name: full
@@ -53,6 +53,11 @@ def family(register: str) -> str:
     """What registers share that overlap: ``RAX`` for ``AH``, ``V3`` for ``YMM3``."""
     vector = re.fullmatch(r"[XYZ]MM(\d+)", register)
     return f"V{vector[1]}" if vector else GENERAL.get(register, register)
+
+
+def vector(width: str, shared: str) -> str:
+    """A vector register by its name in a width: ``YMM3`` for ``YMM`` and ``V3``."""
+    return width + shared.removeprefix("V")
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +139,7 @@ class Variant:
     @staticmethod
     def zero_indices() -> bytes:
         """An instruction that makes all indices of a gather or scatter zero."""
-        name = f"XMM{VECTOR_INDEX}"
+        name = vector("XMM", VECTOR_INDEX)
         return next(encodings("vpxor", (name, name, name)))
 
     def full_mask(self, chosen: Mapping[int, str]) -> bytes:
@@ -142,9 +147,9 @@ class Variant:
         another register, because what sets all bits may wait for the register that it sets."""
         mask = chosen[self.mask.index]
         if mask.startswith("K"):
-            full = f"K{FULL_MASK}"
-            return next(encodings("kxnorw", (full, full, full))) + next(encodings("kmovw", (mask, full)))
-        ones = f"{mask[:3]}{ONES}"
+            full = (FULL_MASK,) * 3
+            return next(encodings("kxnorw", full)) + next(encodings("kmovw", (mask, FULL_MASK)))
+        ones = vector(mask[:3], ONES)
         return next(encodings("vpcmpeqd", (ones, ones, ones))) + next(encodings("vpor", (mask, ones, ones)))
 
     @property
@@ -174,7 +179,7 @@ class Variant:
     def fixed(self) -> frozenset[str]:
         """Families that an instance uses whatever is chosen."""
         names = [each.registers[0] for each in self.facts.operands if len(each.registers) == 1]
-        of_gathers = (f"V{VECTOR_INDEX}", f"V{ONES}", f"K{FULL_MASK}") if self.index_width else ()
+        of_gathers = (VECTOR_INDEX, ONES, FULL_MASK) if self.index_width else ()
         return frozenset(family(name) for name in (*names, *self.pointers)).union(of_gathers)
 
     def instance(
@@ -206,7 +211,8 @@ class Variant:
                 operands.append(_address_of(self.facts.attributes["agen"]))
             else:
                 operands.append(chosen.get(operand.index, operand.registers[0]))
-        prefix = _PREFIXES.get(self.facts.attributes.get("rep", ""), b"")
+        repetition = self.facts.attributes.get("rep")
+        prefix = b"" if repetition is None else bytes([_REPEATED + int(repetition)])
         # The encoder knows some of 32 bits (LSL) by the names of 64 alone.
         wide = [GENERAL.get(each, each) if isinstance(each, str) else each for each in operands]
         for spelled in (operands, wide):
@@ -223,7 +229,7 @@ class Variant:
         if self.absolute:
             return Memory(displacement=PATTERN + displacement, displacement_bytes=4)
         if self.index_width:
-            return Memory(ADDRESS, self.index_width + VECTOR_INDEX, 1, displacement)
+            return Memory(ADDRESS, vector(self.index_width, VECTOR_INDEX), 1, displacement)
         return Memory(ADDRESS, INDEX if indexed else "", 1, displacement)
 
     def _immediate(self, operand: OperandFacts) -> int:
