@@ -171,7 +171,7 @@ class MeasuredMachine:
         """The median of several runs: straight-line code is short, and disturbed more easily."""
         runs = [self._measured(self._harness, code, "unroll", SAME) for _ in range(_STRAIGHT_RUNS)]
         known = [run.cycles for run in runs if not isinstance(run, str)]
-        return Run(median(known)) if known else runs[0]
+        return Run(median(known)) if known else str(runs[0])
 
     @staticmethod
     def _measured(harness: Harness, code: bytes, mode: str, inputs: Inputs) -> _Measured | str:

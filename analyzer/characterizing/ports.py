@@ -30,7 +30,7 @@ _MORE_BLOCKING_UOPS, _INSTANCES = 24, 4
 _SURE = 0.35
 """Uops by which a count may be off."""
 _ROOM = 0.5
-"""Slots a cycle that blocked units leave, at least; otherwise the front end would limit."""
+"""Slots per cycle that blocked units leave, at least; otherwise the front end would limit."""
 _NOP = b"\x90"
 _FAR = 2048
 """Bytes between the instance and the instructions that block units, in memory, and those that these use: one
@@ -149,8 +149,9 @@ def usage(
     """Uops by the set of units that they can use. ``uops``: how many it has, None where they are not counted;
     ``slots`` of the renamer, which takes ``width`` a cycle."""
     counted = uops is not None
+    most = float(slots) if uops is None else uops
     if uops is None and variant.memory is None and not variant.pointers:
-        uops = float(slots)  # only what accesses memory shares a slot
+        uops = most  # only what accesses memory shares a slot
     chosen = variant.choose()
     code = None if chosen is None else variant.encode(chosen)
     if chosen is None or code is None:
@@ -177,7 +178,7 @@ def usage(
         if not counted and len(units) > width - _ROOM:
             unseen.append(units)
             continue
-        count = max(least, 2 * round(slots if uops is None else uops)) * len(units)
+        count = max(least, 2 * round(most)) * len(units)
         block = _block(blocker.variant, count, taken)
         if block is None:
             continue
@@ -194,8 +195,8 @@ def usage(
             found[units] = round(stay)
     if not counted:
         return _without_counters(variant, found, unseen, slots)
-    missing = round(uops) - sum(found.values())
-    return found if missing == 0 else f"{missing} of {uops:.0f} uops fit no set of units that can be blocked"
+    missing = round(most) - sum(found.values())
+    return found if missing == 0 else f"{missing} of {most:.0f} uops fit no set of units that can be blocked"
 
 
 def _without_counters(

@@ -159,7 +159,7 @@ def _encode(code: int, operands: Sequence[Operand], decoration: Decoration) -> b
     return encoded
 
 
-def _set(instruction: Instruction, position: int, kind: int, operand: Operand | None) -> bool:
+def _set(instruction: Instruction, position: int, kind: OpCodeOperandKind, operand: Operand | None) -> bool:
     """Whether an operand of this kind can be, and is."""
     if isinstance(operand, int):
         if kind not in _IMMEDIATES:
