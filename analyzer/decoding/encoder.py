@@ -159,13 +159,14 @@ def _encode(code: int, operands: Sequence[Operand], decoration: Decoration) -> b
     return encoded
 
 
-def _set(instruction: Instruction, position: int, kind: OpCodeOperandKind, operand: Operand | None) -> bool:
+def _set(instruction: Instruction, position: int, kind: int, operand: Operand | None) -> bool:
     """Whether an operand of this kind can be, and is."""
     if isinstance(operand, int):
         if kind not in _IMMEDIATES:
             return False
         second = position > 0 and instruction.op_kind(position - 1) in (OpKind.IMMEDIATE8, OpKind.IMMEDIATE16)
-        instruction.set_op_kind(position, OpKind.IMMEDIATE8_2ND if second else _IMMEDIATES[kind])
+        plain = _IMMEDIATES[kind]  # type: ignore[index]
+        instruction.set_op_kind(position, OpKind.IMMEDIATE8_2ND if second else plain)
         if second:
             instruction.immediate8_2nd = operand
         else:
