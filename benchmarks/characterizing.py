@@ -129,8 +129,8 @@ def report(name: str, title: str, comparison: Comparison, found: Iterator[Row]) 
         if problem:
             print(f"   {count:5} {problem}")
     print(f"   ports of {len(unknown)} not found:")
-    for each in unknown:
-        print(f"      {each}")
+    for line in unknown:
+        print(f"      {line}")
     for each in comparison.differences:
         if each.what != "throughput":
             print(f"      {each.name}: {each.what} {each.found}, in the tables {each.table}")

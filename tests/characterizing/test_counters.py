@@ -79,7 +79,7 @@ class Counters:
     """A harness of a core whose counters count: the simulator behind the raw numbers of events."""
 
     clock = Clock("counters", 3.0)
-    machine = None
+    machine: SimulatedMachine
 
     def __init__(self, *, clock="auto", events=(), pages="private"):
         assert len(events) <= 4
@@ -105,7 +105,7 @@ def test_counters_say_uops_units_and_slots(store, monkeypatch):
     """Nine events of Skylake, four at a time."""
     model = registry.get("SKL")
     simulated = SimulatedMachine(model, store)
-    monkeypatch.setattr(Counters, "machine", simulated)
+    monkeypatch.setattr(Counters, "machine", simulated, raising=False)
     monkeypatch.setattr("cyclelens.analyzer.characterizing.machines.Harness", Counters)
     with opened(model) as machine:
         code = bytes.fromhex("480306480fafc3")
@@ -122,7 +122,8 @@ def test_an_unknown_core_is_not_counted(monkeypatch):
     """What its events mean is not known."""
     monkeypatch.setattr("cyclelens.analyzer.characterizing.machines.Harness", Counters)
     with opened(None) as machine:
-        monkeypatch.setattr(Counters, "machine", type("Any", (), {"run": lambda self, code: Run(1.0)})())
+        answers = type("Any", (), {"run": lambda self, code: Run(1.0)})()
+        monkeypatch.setattr(Counters, "machine", answers, raising=False)
         assert machine.run(b"\x90") == Run(1.0)
 
 

@@ -22,7 +22,7 @@ def store():
 @pytest.fixture(scope="module")
 def characterizers(store):
     """One per core: each finds its blocking instructions once."""
-    found = {}
+    found: dict[str, Characterizer] = {}
 
     def of(core):
         model = registry.get(core)
