@@ -19,7 +19,9 @@ def table(title: str, subject: int, *sides: tuple[str, RegionAnalysis]) -> Table
     names, regions = zip(*sides, strict=True)
     first, second = map(by_name, regions)
     works = [work_of(region) for region in regions]
-    unit = works[0].unit if works[0] and works[1] and works[0].unit == works[1].unit else ""
+    comparable = works[0] is not None and works[1] is not None and works[0].unit == works[1].unit
+    # Where both do the same work, the columns beside cycles per iteration would say the same again.
+    unit = works[0].unit if works[0] and comparable and works[0] != works[1] else ""
     columns = ["CPU", *names, f"{names[subject]} is"]
     columns += [f"{name} per {unit}" for name in names] if unit else []
     columns += [f"{name}: bound by" for name in names]
@@ -35,9 +37,10 @@ def table(title: str, subject: int, *sides: tuple[str, RegionAnalysis]) -> Table
     if rows:
         notes.append("Cycles per iteration. 50 % faster: half as many; 100 % slower: twice as many.")
         notes += [f"{name}: {work}." for name, work in zip(names, works, strict=True) if work]
-        notes += [] if unit else [_UNKNOWN]
+        notes += [] if comparable else [_UNKNOWN]
     notes += [f"{name}: {region.note}" for name, region in sides if region.note]
     absent = dict.fromkeys(each.reason for region in regions for each in region.missing)
     notes += [f"No figure: {'; '.join(absent)}."] if absent and rows else []
     parts = [grid(columns, rows), *notes]
-    return Table(title, tuple(columns), tuple(rows), "\n".join(part for part in parts if part))
+    text = "\n".join(part for part in parts if part)
+    return Table(title, tuple(columns), tuple(rows), text, {"notes": "\n".join(notes)})

@@ -3,7 +3,7 @@
 # cyclelens-begin dot              4.00 cycles/iter · SKL · latency-bound
     vfmadd231ps (%rdi), %ymm1, %ymm0  █ chain +4
 # cyclelens-begin sum    1.00 cycles/iter · SKL · front end (stale)
-# cyclelens-begin add    predicted 4.00, measured 4.02 · 4.00 cycles/iter · SKL · latency
+# cyclelens-begin add    predicted 4.00, measured 4.02 · four accumulators: 1.00
 """
 
 from __future__ import annotations
@@ -91,12 +91,13 @@ def register(server: CyclelensServer) -> None:
         lines: defaultdict[int, list[_Part]] = defaultdict(list)
         # What was just asked for comes first: the line has not room for both.
         found = server.measurements.get(snapshot, result.name)
+        measured = found.title if found is not None else ""
         if found is not None:
-            lines[result.first_line].append(_Part(found.title, found.text))
+            lines[result.first_line].append(_Part(measured, found.text))
         for hint in result.hints:
             # Within nested regions a line says what the innermost has to say: two would not fit.
             if hint.kind == region_hint.KIND or not nested or snapshot.region_at(hint.line) is region:
-                lines[hint.line].append(part(snapshot, region, hint, others))
+                lines[hint.line].append(part(snapshot, region, hint, others, measured))
         heated = any(each.heat for parts in lines.values() for each in parts)
         tab_size = settings["hints.tabSize"] or columns.TAB_SIZE
         shown = {line: snapshot.lines[line] for line in lines}
@@ -112,7 +113,9 @@ def register(server: CyclelensServer) -> None:
                     padding_left=True,
                 )
 
-    def part(snapshot: Snapshot, region: ShownRegion, hint: Hint, others: Sequence[ShownRegion]) -> _Part:
+    def part(
+        snapshot: Snapshot, region: ShownRegion, hint: Hint, others: Sequence[ShownRegion], measured: str
+    ) -> _Part:
         label, tooltip = hint.label, hint.tooltip
         if hint.kind == region_hint.KIND:
             label = change_shown(server, snapshot, region, label)
@@ -122,8 +125,11 @@ def register(server: CyclelensServer) -> None:
                 tooltip = "\n\n".join([tooltip, *map(_also, others)])
             if server.settings["advice"] and (advice := server.searches.advice(snapshot, region)):
                 budget = SOURCE_BUDGET - stale if snapshot.language else LINE_BUDGET
+                budget -= _taken(measured, label)
                 label = label if region.result.unmarked else label_with_advice(label, advice, budget)
                 tooltip = f"{tooltip}\n\n{told(advice, bool(snapshot.language))}"
+            if _says_figure(measured, label):
+                label = label.partition(_SEPARATOR)[2]
         if region.stale and hint.line == region.result.first_line:
             # Once for each region is enough to see; every tooltip says it.
             label = stale_label(label)
@@ -156,6 +162,19 @@ def short_label(label: str, others: Sequence[ShownRegion], taken: int = 0) -> st
             break
         shown += _SEPARATOR + more
     return shown
+
+
+def _says_figure(measured: str, label: str) -> bool:
+    """Whether the figure that a label begins with was just said, as what was predicted."""
+    return measured.startswith(f"predicted {label.partition(_SEPARATOR)[0].partition(' ')[0]}, ")
+
+
+def _taken(measured: str, label: str) -> int:
+    """Characters that a measured figure takes from the label behind it."""
+    if not measured:
+        return 0
+    said = len(label.partition(" ")[0] + _SEPARATOR) if _says_figure(measured, label) else 0
+    return len(measured + _SEPARATOR) - said
 
 
 def _also(region: ShownRegion) -> str:

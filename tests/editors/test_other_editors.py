@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
 from typing import Any
 
-import pytest
+import real_editors
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.server.settings import SECTION, resolve
 
@@ -54,8 +53,8 @@ def test_the_recipe_for_helix_starts_the_program() -> None:
     assert display["editor"]["lsp"]["display-inlay-hints"] is True
 
 
-@pytest.mark.skipif(shutil.which("emacs") is None, reason="Emacs is not installed")
 def test_emacs_shows_hazards_and_costs(tmp_path: Path) -> None:
+    real_editors.installed("emacs")
     (recipe,) = blocks("elisp")
     (tmp_path / "recipe.el").write_text(recipe, encoding="utf-8")
     (tmp_path / "kernel.s").write_text(KERNEL, encoding="utf-8")
@@ -74,8 +73,6 @@ def test_emacs_shows_hazards_and_costs(tmp_path: Path) -> None:
         str(Path(__file__).with_name("emacs_session.el")),
     ]
     run = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, cwd=tmp_path)
-    if "Cannot open load file" in run.stderr and "eglot" in run.stderr:
-        pytest.skip("this Emacs has no eglot")
     assert run.returncode == 0, run.stderr[-2000:]
     assert re.search(r"^diagnostic 2 .*predecoder", run.stdout, re.MULTILINE), run.stdout + run.stderr[-500:]
     assert "add $0x1234, %ax" in run.stdout.partition("hover")[2]

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator
@@ -14,15 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import real_editors
-import workbench
 from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness
 from workbench import ROOT, Server, Workbench, wait
 
 EXTENSION = ROOT / "editors" / "vscode"
 PACKAGE: dict[str, Any] = json.loads((EXTENSION / "package.json").read_text(encoding="utf-8"))
 PROGRAM = Path(sys.executable).with_name("cyclelens")
-TIMEOUT = 300
 OWN = """\
 sum:
     xor %eax, %eax
@@ -67,34 +63,6 @@ pub fn chain(values: &[u64]) -> u64 {
 
 
 @pytest.fixture(scope="module")
-def vsix(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    if shutil.which("npm") is None:
-        pytest.skip("npm is not installed")
-    if not (EXTENSION / "node_modules" / ".package-lock.json").exists():
-        command = ["npm", "ci", "--no-audit", "--no-fund", "--silent"]
-        run = subprocess.run(command, cwd=EXTENSION, capture_output=True, text=True, timeout=TIMEOUT)
-        if run.returncode:
-            pytest.skip(f"the packages of the extension cannot be installed here: {run.stderr[-200:]}")
-    folder = tmp_path_factory.mktemp("vsix")
-    command = [str(ROOT / "dev" / "vsix"), str(folder)]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT)
-    assert run.returncode == 0, run.stdout[-2000:] + run.stderr[-2000:]
-    (file,) = folder.glob("*.vsix")
-    return file
-
-
-@pytest.fixture(scope="module")
-def cache() -> Path:
-    return real_editors.installed("vscode")
-
-
-@pytest.fixture(scope="module")
-def chromium(cache: Path) -> Iterator[Any]:
-    with workbench.browser(cache) as program:
-        yield program
-
-
-@pytest.fixture(scope="module")
 def code(
     cache: Path, vsix: Path, chromium: Any, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Workbench]:
@@ -119,14 +87,6 @@ def code(
     rust = {name: os.environ.get(name, str(Path.home() / folder)) for name, folder in own.items()}
     with server.running("--disable-workspace-trust", **rust) as address:
         yield Workbench(chromium, address, server, folder)
-
-
-@pytest.fixture(autouse=True)
-def picture(request: pytest.FixtureRequest) -> Iterator[None]:
-    """What the window looked like at the end of each test, of failed ones too."""
-    yield
-    for window in {"code", "fresh"} & set(request.fixturenames):
-        request.getfixturevalue(window).screenshot(request.node.name)
 
 
 def test_it_carries_a_compiled_server_for_every_python(vsix: Path) -> None:

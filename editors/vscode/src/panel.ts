@@ -6,6 +6,8 @@ export interface Table {
   text: string;
   columns: string[];
   rows: (string | number | null)[][];
+  /** What is said below the rows of a table that needs no other text. */
+  notes?: string;
 }
 
 const open = new Map<string, vscode.WebviewPanel>();
@@ -49,7 +51,8 @@ function show(context: vscode.ExtensionContext, title: string, body: string): vo
   panel.reveal(undefined, true);
 }
 
-/** A comparison: the text, which has all that matters, and every figure for who wants to see or copy it. */
+/** A comparison: its rows with what is said about them; or the text, which has all that matters, and every figure
+ *  for who wants to see or copy it. */
 export function showTable(context: vscode.ExtensionContext, table: Table): void {
   const cell = (value: string | number | null, column: number) => {
     const fraction = table.rows.some((row) => typeof row[column] === "number" && !Number.isInteger(row[column]));
@@ -57,8 +60,13 @@ export function showTable(context: vscode.ExtensionContext, table: Table): void 
       ? `<td class="number">${value.toFixed(fraction ? 2 : 0)}</td>`
       : `<td>${escaped(value ?? "-")}</td>`;
   };
-  const head = table.columns.map((name) => `<th>${escaped(name)}</th>`).join("");
+  const head = table.columns.map((name) => `<th scope="col">${escaped(name)}</th>`).join("");
   const rows = table.rows.map((row) => `<tr>${row.map(cell).join("")}</tr>`).join("\n");
-  const figures = rows && `<details><summary>All figures</summary><table><tr>${head}</tr>\n${rows}</table></details>`;
-  show(context, table.title, `<h1>${escaped(table.title)}</h1><pre${rows ? "" : ' class="note"'}>${escaped(table.text)}</pre>${figures}`);
+  const figures = rows && `<table class="wrapped"><tr>${head}</tr>\n${rows}</table>`;
+  const body =
+    table.notes !== undefined && rows
+      ? `${figures}<pre class="note">${escaped(table.notes)}</pre>`
+      : `<pre${rows ? "" : ' class="note"'}>${escaped(table.text)}</pre>` +
+        (rows && `<details><summary>All figures</summary>${figures}</details>`);
+  show(context, table.title, `<h1>${escaped(table.title)}</h1>${body}`);
 }

@@ -1,0 +1,53 @@
+"""What the tests in the real VS Code share: the packed extension, the editor, a browser, and pictures."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import real_editors
+import workbench
+from workbench import ROOT
+
+EXTENSION = ROOT / "editors" / "vscode"
+TIMEOUT = 300
+
+
+@pytest.fixture(scope="session")
+def vsix(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if shutil.which("npm") is None:
+        pytest.skip("npm is not installed")
+    if not (EXTENSION / "node_modules" / ".package-lock.json").exists():
+        command = ["npm", "ci", "--no-audit", "--no-fund", "--silent"]
+        run = subprocess.run(command, cwd=EXTENSION, capture_output=True, text=True, timeout=TIMEOUT)
+        if run.returncode:
+            pytest.skip(f"the packages of the extension cannot be installed here: {run.stderr[-200:]}")
+    folder = tmp_path_factory.mktemp("vsix")
+    command = [str(ROOT / "dev" / "vsix"), str(folder)]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT)
+    assert run.returncode == 0, run.stdout[-2000:] + run.stderr[-2000:]
+    (file,) = folder.glob("*.vsix")
+    return file
+
+
+@pytest.fixture(scope="session")
+def cache() -> Path:
+    return real_editors.installed("vscode")
+
+
+@pytest.fixture(scope="module")
+def chromium(cache: Path) -> Iterator[Any]:
+    with workbench.browser(cache) as program:
+        yield program
+
+
+@pytest.fixture(autouse=True)
+def picture(request: pytest.FixtureRequest) -> Iterator[None]:
+    """What the window looked like at the end of each test, of failed ones too."""
+    yield
+    for window in {"code", "fresh"} & set(request.fixturenames):
+        request.getfixturevalue(window).screenshot(request.node.name)

@@ -1,0 +1,133 @@
+"""Rewrites of loops in the real VS Code: shown as a difference, applied, checked, and compared with HEAD."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness
+from workbench import ROOT, Server, Workbench, wait
+
+PROGRAM = Path(sys.executable).with_name("cyclelens")
+ROWS = ".action-widget .monaco-list-row"
+TOAST = ".notification-toast .monaco-button"
+FOUR = "Gather ymm0 in four registers"
+MARKER = 13
+"""The line that opens the region."""
+
+
+@pytest.fixture(scope="module")
+def code(
+    cache: Path, vsix: Path, chromium: Any, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Workbench]:
+    """A narrow window with a kernel that is committed, in a trusted folder."""
+    home = tmp_path_factory.mktemp("rewrites")
+    folder = home / "kernels"
+    folder.mkdir()
+    shutil.copy(ROOT / "examples" / "dot_product.s", folder)
+    name = ["-c", "user.name=t", "-c", "user.email=t@localhost"]
+    for words in (["init", "-q"], [*name, "add", "."], [*name, "commit", "-qm", "a kernel"]):
+        subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True)
+    server = Server(cache, home)
+    server.configure(user={}, machine={"cyclelens.server.path": str(PROGRAM)})
+    server.install(vsix)
+    with server.running("--disable-workspace-trust") as address:
+        window = Workbench(chromium, address, server, folder)
+        window.page.set_viewport_size({"width": 1280, "height": 800})
+        yield window
+
+
+def offered(code: Workbench, start: str) -> str:
+    """The title of a code action at the loop, whose menu stays open."""
+
+    def found() -> str:
+        code.press("Escape", "Control+.")
+        code.page.wait_for_timeout(1000)
+        return next((row for row in code.texts(ROWS) if row.startswith(start)), "")
+
+    code.open("dot_product.s")
+    code.go(MARKER + 2)
+    return str(wait(start, found))
+
+
+def test_a_rewrite_is_shown_as_a_difference_and_applied_by_one_click(code: Workbench) -> None:
+    assert offered(code, FOUR).endswith("4.00 -> 1.00, 75 % faster")
+    code.click(ROWS, FOUR)
+    wait("the difference", lambda: code.texts(".monaco-diff-editor .line-insert"))
+    (details,) = wait("what it does", code.notifications)
+    assert "That results are equal is not checked" in details
+    code.screenshot("vscode-rewrite-preview")
+    code.click(TOAST, "Discard It")
+    wait("the text", lambda: code.line(MARKER).startswith("# cyclelens-begin dot"))
+    assert "ymm4" not in "".join(code.lines().values())
+
+    offered(code, FOUR)
+    code.click(ROWS, FOUR)
+    wait("the difference", lambda: code.texts(".monaco-diff-editor .line-insert"))
+    code.click(TOAST, "Apply the Rewrite")
+    figure = "4.00 -> 4.00, 75 % faster per byte"
+    wait("what it brought", lambda: any(figure in text for text in code.lines().values()))
+    code.run("File: Revert File")
+    wait("the old text", lambda: code.line(MARKER).startswith("# cyclelens-begin dot"))
+
+
+def test_a_region_is_compared_with_head_and_nothing_is_cut_off(code: Workbench) -> None:
+    code.open("dot_product.s")
+    code.go(MARKER + 3)
+    code.press("End", "Enter")
+    code.type("vaddps %ymm0, %ymm0, %ymm0")
+    wait("the change", lambda: "4.00 -> 8.00" in code.line(MARKER))
+    code.run("Cyclelens: Compare with HEAD")
+    wait("the figures", lambda: "100 % slower" in code.panel("dot against HEAD"))
+    table = code.frame().locator("table")
+    assert table.bounding_box()["width"] <= code.frame().locator("body").bounding_box()["width"]
+    code.press("Control+1")
+    code.run("File: Revert File")
+    code.run("View: Close All Editors")
+
+
+def test_rewrites_are_checked_after_a_question_and_say_so(code: Workbench) -> None:
+    try:
+        Harness().close()
+    except CannotMeasure as error:
+        pytest.skip(f"nothing can be run here: {error}")
+    offered(code, "Check the rewrites of dot")
+    code.click(ROWS, "Check the rewrites of dot")
+    wait("the question", lambda: any("runs the code of the region" in each for each in code.notifications()))
+    code.screenshot("vscode-check-question")
+    code.click(TOAST, "Run It")
+    said = "dot: of 2 rewrites 2 compute the same"
+    wait("the answer", lambda: any(said in each for each in code.notifications()))
+    code.screenshot("vscode-checked")
+    code.run("Notifications: Clear All Notifications")
+    assert offered(code, FOUR).endswith("75 % faster (checked)")
+    code.click(ROWS, FOUR)
+    details = wait("what it does", code.notifications)[0]
+    assert "Checked: the same results on 10,000 random inputs" in details
+    code.click(TOAST, "Discard It")
+
+
+def test_advice_has_room_behind_a_measured_figure(code: Workbench) -> None:
+    try:
+        Harness().close()
+    except CannotMeasure as error:
+        pytest.skip(f"nothing can be measured here: {error}")
+    code.open("dot_product.s")
+    wait("the advice", lambda: "accumulators" in code.line(MARKER))
+    code.go(MARKER + 2)
+    code.run("Cyclelens: Measure")
+
+    def measured() -> bool:
+        if any("busy" in text for text in code.notifications()):
+            code.run("Notifications: Clear All Notifications")
+            code.run("Cyclelens: Measure")
+        return ", measured " in code.line(MARKER)
+
+    wait("the measured figure", measured)
+    wait("the advice behind it", lambda: re.search(r"measured .* four\S* \S*1\.00$", code.line(MARKER)))
