@@ -103,7 +103,7 @@ def render_columns(
         body.append(f"<h3>{escape(name)}: {best:.2f} to {worst:.2f} cycles/iter</h3>")
         high = "slow" if worst > best else ""
         chart = bars.columns(row, most, label, width=14 * len(row), high=high)
-        body.append(f'<div class="figure">{chart}</div>')
+        body.append(f'<div class="figure" tabindex="0">{chart}</div>')
         body.append(f'<p class="muted">{escape(label)}</p>')
     body.append(f"<pre>{escape(text)}</pre>")
     return _page(title, "\n".join(body))
@@ -126,7 +126,9 @@ def _page(title: str, body: str) -> str:
 {style}</style>
 </head>
 <body>
+<main>
 {body}
+</main>
 <script nonce="{nonce}">
 {script}</script>
 </body>
@@ -205,7 +207,7 @@ def _prediction(region: RegionAnalysis, prediction: Prediction, identifier: str)
         yield "<details><summary>A few iterations as text</summary>"
         yield f"<pre>{escape(timeline.render(prediction, texts=texts))}</pre></details>"
     yield "<h3>Instructions</h3>"
-    yield '<div class="figure">'
+    yield '<div class="figure" tabindex="0">'
     yield from _table(region, prediction, model.units)
     yield "</div>"
     findings = [each for each in region.findings if each.microarchitecture in ("", model.name)]
@@ -232,15 +234,19 @@ def _prediction(region: RegionAnalysis, prediction: Prediction, identifier: str)
     if prediction.account is not None:
         yield from _account(words.slots, bars.slots([prediction])[0])
     yield "<h3>Dependencies</h3>"
-    yield f'<div class="figure graph">{graph.picture(region, prediction)}</div>'
+    yield f'<div class="figure graph" tabindex="0">{graph.picture(region, prediction)}</div>'
 
 
 def _account(heading: str, parts: Sequence[bars.Part]) -> Iterator[str]:
     yield f"<h3>{heading.capitalize()}</h3>"
-    yield f'<div class="figure">{bars.stacked(parts, 800, 22)}</div><ul class="causes">'
+    yield f'<div class="figure" tabindex="0">{bars.stacked(parts, 800, 22)}</div><ul class="causes">'
     for text, share, colour in parts:
         yield f"<li>{bars.square(colour)} {share:.1%} {escape(text)}</li>"
     yield "</ul>"
+
+
+_LEFT_OUT = ("source:", "exec.:", "div:")
+"""Entries of the legend about columns for which a narrow page has no room."""
 
 
 def _table(region: RegionAnalysis, prediction: Prediction, units: Units) -> Iterator[str]:
@@ -254,7 +260,8 @@ def _table(region: RegionAnalysis, prediction: Prediction, units: Units) -> Iter
     heads += [(name, "") for name in table.BY_ITSELF]
     cells = "".join(f'<th scope="col"{_class(kind)}>{name}</th>' for name, kind in heads)
     # What it is about comes first and stays in sight.
-    yield f'<table class="instructions"><tr><th>line</th><th class="text">instruction</th>{cells}</tr>'
+    first = '<th scope="col">line</th><th scope="col" class="text">instruction</th>'
+    yield f'<table class="instructions"><tr>{first}{cells}</tr>'
     listed = list(rows(region, prediction))
     for row in listed:
         own = row.kind == "instruction"
@@ -290,7 +297,11 @@ def _table(region: RegionAnalysis, prediction: Prediction, units: Units) -> Iter
         before = '<td class="more"></td><td></td><td class="more"></td>'
         yield f'<tr class="spread more"><td></td><td class="text">{name}</td>{before}{cells}{rest}</tr>'
     yield "</table>"
-    yield f'<p class="muted">{escape(words.legend)}</p>'
+    entries = "; ".join(
+        f'<span class="more">{escape(entry)}</span>' if entry.startswith(_LEFT_OUT) else escape(entry)
+        for entry in words.legend.split("; ")
+    )
+    yield f'<p class="muted">{entries}</p>'
 
 
 def _cells(figures: Sequence[str], cycles: float, ports: int) -> str:

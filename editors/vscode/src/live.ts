@@ -188,7 +188,7 @@ export class Live implements vscode.Disposable, vscode.WebviewPanelSerializer {
     const values = JSON.stringify(state).replace(/</g, "\\u003c");
     const bar =
       `<style nonce="${nonce}">${this.media("live.css")}</style>` +
-      `<div class="live" role="tablist" aria-label="About ${escaped(state.region)}">${buttons}</div>` +
+      `<header><div class="live" role="tablist" aria-label="About ${escaped(state.region)}">${buttons}</div></header>` +
       `<script type="application/json" id="live-state">${values}</script>` +
       `<script nonce="${nonce}">${this.media("live.js")}</script>`;
     // A function, so that no sign of the text stands for anything. The rest of the page has to be there before.
@@ -239,5 +239,5 @@ function plain(state: State, answer: Answer): string {
   }
   const policy = `default-src 'none'; style-src 'nonce-${nonce}'; script-src 'nonce-${nonce}'`;
   return `<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${policy}"></head><body class="plain">${body}</body></html>`;
+<meta http-equiv="Content-Security-Policy" content="${policy}"></head><body class="plain"><main>${body}</main></body></html>`;
 }

@@ -27,7 +27,9 @@ export function page(csp: string, style: string, body: string): string {
 <link rel="stylesheet" href="${style}">
 </head>
 <body>
+<main>
 ${body}
+</main>
 </body>
 </html>`;
 }
