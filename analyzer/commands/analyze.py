@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING
 from cyclelens.analyzer.commands.common import (
     OK,
     PROBLEMS,
+    InputError,
     add_analysis_arguments,
     add_profile_argument,
     analyze_file,
     is_clean,
     list_functions,
     new_parser,
+    read_bytes,
+    to_text,
 )
 
 if TYPE_CHECKING:
@@ -37,6 +40,11 @@ def main(arguments: list[str]) -> int:
         action="store_true",
         help="ELF files: only list address, size and name of functions",
     )
+    bare = parser.add_mutually_exclusive_group()
+    bare.add_argument(
+        "--hex", action="store_true", help="the file is machine code by itself, in hexadecimal (48 01 d8 ...)"
+    )
+    bare.add_argument("--raw", action="store_true", help="the file is machine code by itself, byte by byte")
     parser.add_argument("--format", choices=FORMATS, default="text")
     parser.add_argument("--trace", action="store_true", help="add the timeline of every uop")
     parser.add_argument(
@@ -52,12 +60,26 @@ def main(arguments: list[str]) -> int:
 
     # A document to read at leisure has everything.
     full = options.format == "html"
-    analysis = analyze_file(options, trace=full or options.trace, account=full or options.account)
+    code = _bare_code(options.file, in_hexadecimal=options.hex) if options.hex or options.raw else None
+    analysis = analyze_file(
+        options, trace=full or options.trace, account=full or options.account, object_file=code
+    )
     if options.format == "text" and sys.stdout.isatty():
         _show(analysis, options.file)
     else:
         print(render(analysis, options.file, options.format), end="")
     return OK if is_clean(analysis) else PROBLEMS
+
+
+def _bare_code(file: str, *, in_hexadecimal: bool) -> bytes:
+    """The object file that machine code by itself is made. Raises InputError."""
+    from cyclelens.analyzer.assembly.objects.raw_code import RawCodeError, from_hexadecimal, object_of
+
+    data = read_bytes(file)
+    try:
+        return object_of(from_hexadecimal(to_text(data)) if in_hexadecimal else data)
+    except RawCodeError as error:
+        raise InputError(f"{file}: {error}") from None
 
 
 def _show(analysis: Analysis, file: str) -> None:

@@ -156,15 +156,25 @@ def add_profile_argument(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def analyze_file(options: argparse.Namespace, *, trace: bool = False, account: bool = False) -> Analysis:
-    """The analysis that ``add_analysis_arguments`` describe. Raises InputError if it cannot be done."""
+def analyze_file(
+    options: argparse.Namespace,
+    *,
+    trace: bool = False,
+    account: bool = False,
+    object_file: bytes | None = None,
+) -> Analysis:
+    """The analysis that ``add_analysis_arguments`` describe. ``object_file``: what machine code by itself was
+    made, all of which is wanted. Raises InputError if it cannot be done."""
     from cyclelens.analyzer.api import Analyzer
+    from cyclelens.analyzer.assembly.objects.raw_code import NAME
     from cyclelens.analyzer.facts.store import TablesUnavailable
 
-    data = read_bytes(options.file)
+    data, function = object_file, options.function or NAME
+    if data is None:
+        data, function = read_bytes(options.file), options.function
     chosen = replace(analysis_options(options, trace=trace, account=account), prices=True)
     try:
-        return analyze_bytes(Analyzer(), data, options.file, chosen, options.function)
+        return analyze_bytes(Analyzer(), data, options.file, chosen, function)
     except TablesUnavailable as error:
         raise InputError(error) from None
 

@@ -392,3 +392,49 @@ def test_two_instructions_that_name_one_variable_meet_in_memory(
     (in_object,) = figures(tmp_path / "x.o", capsys, "--alignment", "0")
     assert in_text == in_object
     assert in_object[1] == [{"cycles_per_iteration": 12.0, "offsets": [0]}]
+
+
+def test_machine_code_by_itself_has_the_figures_of_its_object(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As bytes, in hexadecimal of several spellings, and as the text that it is made of."""
+    code = bytes.fromhex("4801d8 480fafc1 48ffcf 75f4 c3".replace(" ", ""))
+    (tmp_path / "code.bin").write_bytes(code)
+    (tmp_path / "spaced.hex").write_text(
+        "48 01 d8  # add\n480fafc1\n0x48, 0xff, 0xcf\n\\x75\\xf4 ; jnz\nc3\n"
+    )
+    found = {}
+    for name, option in (("code.bin", "--raw"), ("spaced.hex", "--hex")):
+        assert cli.main(["analyze", str(tmp_path / name), option, "--format", "json"]) == 0
+        (region,) = json.loads(capsys.readouterr().out)["regions"]
+        assert region["name"] == "code.loop-1"
+        (prediction,) = region["predictions"]
+        found[name] = prediction["cycles_per_iteration"]
+    text = ".intel_syntax noprefix\nf: add rax, rbx\nimul rax, rcx\ndec rdi\njnz f\nret\n"
+    (region,) = Analyzer().analyze(text, AnalysisOptions(alignment=0)).regions
+    assert set(found.values()) == {region.predictions[0].cycles_per_iteration} == {4.0}
+
+
+def test_machine_code_without_a_loop_is_one_region(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "code.hex").write_text("4801d8 4801d8")
+    assert cli.main(["analyze", str(tmp_path / "code.hex"), "--hex"]) == 0
+    assert "2.00 cycles/iter on SKL (Skylake), unrolled" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("4801d8 xy", "line 1: 'xy' is no row of hexadecimal bytes"),
+        ("48\n1d8", "line 2: '1d8' is no row"),
+        ("", "there is no code in it"),
+        ("90 06", "no valid instruction at byte 0x1"),
+    ],
+)
+def test_what_is_no_machine_code_is_refused(
+    content: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "code.hex").write_text(content)
+    assert cli.main(["analyze", str(tmp_path / "code.hex"), "--hex"]) == 1
+    assert message in capsys.readouterr().err
