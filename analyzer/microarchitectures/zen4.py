@@ -156,7 +156,8 @@ _ZEN_3 = derived(
         _LLVM: "units",
         _SHARED_UNITS: "macro_ops.units_by_mnemonic",
         _LINE_FIELDS: "macro_ops.line_fields",
-        _AS_ZEN_4: "macro_ops.jump_eighths macro_ops.decode_bytes macro_ops.long_instruction_bytes "
+        _AS_ZEN_4: "policies.store_commit policies.late_operands macro_ops.jump_eighths "
+        "macro_ops.decode_bytes macro_ops.long_instruction_bytes "
         "macro_ops.stack_adjustment_is_two_ops macro_ops.fuses_moves macro_ops.store_chunk_bytes "
         "macro_ops.sse_idioms_execute macro_ops.page_crossing_store_cycles "
         "macro_ops.stores_committed_per_cycle macro_ops.vector_forwarding "
@@ -182,6 +183,7 @@ _ZEN_3 = derived(
         Scheduler("vector 0", 64),
         Scheduler("vector 1", 64),
     ),
+    policies=replace(_ZEN_5.policies, store_commit="one_chunk", late_operands=""),
     units=UNITS,
     load_buffer_size=72,
     macro_ops=replace(
@@ -240,7 +242,8 @@ MODELS = (
             "macro_ops.stores_committed_per_cycle macro_ops.store_chunk_bytes macro_ops.forwarding "
             "macro_ops.vector_forwarding macro_ops.wide_forwarding macro_ops.vector_to_integer_forwarding "
             "macro_ops.integer_to_vector_forwarding macro_ops.to_integer_excess macro_ops.to_vector_excess "
-            "macro_ops.failed_forwarding policies.memory_renaming "
+            "macro_ops.failed_forwarding policies.memory_renaming policies.store_commit "
+            "policies.late_operands "
             "macro_ops.vector_bits",
         },
         facts_name="ZEN4",

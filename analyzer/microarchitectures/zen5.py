@@ -198,8 +198,7 @@ MODELS = (
                 _WITHOUT: "instruction_queue_size predecode_width predecode_block_bytes "
                 "predecode_to_decode_delay length_changing_prefix_penalty mite_to_ms_stall dsb_to_ms_stall "
                 "ms_width branch_ends_decode_group lsd_has_borders add_offset_limit "
-                "policies.binding policies.elimination policies.addition policies.picker "
-                "policies.dispatch_rule policies.store_commit "
+                "policies.addition policies.dispatch_rule "
                 "fuses_moves taken_branch_units shift_result_without_flags stores_wait_for_data "
                 "tracks_values late_forwarding_cycles chained_addition_cycles "
                 "pop_rsp_needs_complex_decoder pop_rsp_ends_decode_group fusible_on_last_decoder jcc_erratum "
@@ -252,7 +251,13 @@ MODELS = (
         reservation_station_size=88 + 56 + 168,
         schedulers=(Scheduler("integer", 88), Scheduler("address", 56), Scheduler("vector", 168)),
         policies=Policies(
-            front_end="op_cache", binding="", elimination="", memory_renaming="same_registers", picker=""
+            front_end="op_cache",
+            binding="emptiest_scheduler",
+            elimination="every_move",
+            memory_renaming="same_registers",
+            picker="oldest_ready",
+            store_commit="two_stores",
+            late_operands="wasted_slots",
         ),
         units=UNITS,
         dividers=(),

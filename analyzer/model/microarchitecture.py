@@ -15,14 +15,13 @@ from cyclelens.analyzer.model.units import NO_UNITS, Divider, Scheduler, Units, 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policies:
     """The rules that a core follows where cores differ in kind, each by the name under which
-    ``simulator/policies.py`` lists its class. Of a core that counts macro-ops these are front end and memory
-    renaming."""
+    ``simulator/policies.py`` lists its class."""
 
     front_end: str = "mite_dsb_lsd"
     binding: str
-    """How a unit is chosen for a uop that issues."""
+    """How a unit is chosen for a uop that issues; of a core that counts macro-ops, how a scheduler is."""
     elimination: str = "shared_slots"
-    """Which register moves the renamer carries out."""
+    """Which register moves the renamer carries out; empty: none."""
     addition: str = ""
     """Which additions of constants the renamer carries out; empty: none."""
     memory_renaming: str = ""
@@ -32,7 +31,10 @@ class Policies:
     dispatch_rule: str = ""
     """Which units hold each other back; empty: none do."""
     store_commit: str = ""
-    """Which stores may retire together; empty: all may."""
+    """Which stores may go to the cache together; empty: all may, where no store queue is simulated."""
+    late_operands: str = ""
+    """What operations waste whose operand comes at the last moment, on a core that counts macro-ops; empty:
+    nothing."""
 
 
 class Maker(StrEnum):

@@ -1,9 +1,9 @@
 # Made by dev/declarations.py; do not edit.
 cimport cython
 
-from cyclelens.analyzer.simulator.back_end.age_scheduler cimport AgeScheduler
 from cyclelens.analyzer.simulator.back_end.emulator cimport Emulator
 from cyclelens.analyzer.simulator.back_end.macro_renamer cimport MacroRenamer
+from cyclelens.analyzer.simulator.back_end.macro_scheduler cimport MacroScheduler
 from cyclelens.analyzer.simulator.back_end.one_page cimport LinesOfOnePage
 from cyclelens.analyzer.simulator.back_end.store_queue cimport StoreQueue
 from cyclelens.analyzer.simulator.clock cimport Clock
@@ -26,7 +26,7 @@ cdef class MacroPipeline(Clock):
     cdef public FrontEnd front_end
     cdef public LinesOfOnePage one_page
     cdef public MacroRenamer renamer
-    cdef public AgeScheduler scheduler
+    cdef public MacroScheduler scheduler
     cdef public StoreQueue commit
     cdef public Replay replay
     cdef int tick(self) except -1

@@ -7,13 +7,12 @@ from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.model.result import Buffer
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.simulator import policies
-from cyclelens.analyzer.simulator.back_end.age_scheduler import AgeScheduler
 from cyclelens.analyzer.simulator.back_end.emulator import Emulator
 from cyclelens.analyzer.simulator.back_end.macro_renamer import MacroRenamer
+from cyclelens.analyzer.simulator.back_end.macro_scheduler import MacroScheduler
 from cyclelens.analyzer.simulator.back_end.one_page import LinesOfOnePage
 from cyclelens.analyzer.simulator.back_end.reorder_buffer import ReorderBuffer
 from cyclelens.analyzer.simulator.back_end.store_queue import StoreQueue
-from cyclelens.analyzer.simulator.back_end.wasted_slots import WastedSlots
 from cyclelens.analyzer.simulator.clock import Clock
 from cyclelens.analyzer.simulator.front_end.front_end import FrontEnd
 from cyclelens.analyzer.simulator.replay import Replay
@@ -55,11 +54,24 @@ class MacroPipeline(Clock):
             self.flight,
             self.one_page,
             policies.load_renaming(columns, microarchitecture, self.operations, self.flight),
-            WastedSlots(columns, microarchitecture, self.operations, self.flight),
+            policies.elimination(columns, microarchitecture),
+            policies.scheduler_choice(columns, microarchitecture, queues, self.flight),
+            policies.late_operands(columns, microarchitecture, self.operations, self.flight),
             self.reorder_buffer.entries,
         )
-        self.scheduler = AgeScheduler(columns, microarchitecture, self.operations, self.flight)
-        self.commit = StoreQueue(columns, microarchitecture, self.flight)
+        self.scheduler = MacroScheduler(
+            columns,
+            microarchitecture,
+            self.operations,
+            self.flight,
+            policies.macro_picker(columns, microarchitecture, self.operations, self.flight),
+        )
+        self.commit = StoreQueue(
+            columns,
+            microarchitecture,
+            self.flight,
+            policies.macro_store_commit(columns, microarchitecture, self.flight),
+        )
         self.replay = Replay(columns, microarchitecture, self.operations, options)
 
     def begin(self, block: Block, watched: bool) -> None:

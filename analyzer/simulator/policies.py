@@ -22,7 +22,9 @@ from cyclelens.analyzer.simulator.tables.entries import Entries
 from cyclelens.analyzer.simulator.tables.queues import Queues
 
 if TYPE_CHECKING:
+    from cyclelens.analyzer.simulator.back_end.late_operands import LateOperands
     from cyclelens.analyzer.simulator.back_end.load_renaming import LoadRenaming
+    from cyclelens.analyzer.simulator.back_end.scheduler_choice import SchedulerChoice
     from cyclelens.analyzer.simulator.tables.in_flight import InFlight
     from cyclelens.analyzer.simulator.tables.operations import Operations
 
@@ -39,8 +41,12 @@ BINDINGS = {
     "twelve_ports": ("back_end.twelve_ports", "TwelvePorts"),
     "fewest_waiting": ("back_end.fewest_waiting", "FewestWaiting"),
 }
+SCHEDULER_CHOICES = {
+    "emptiest_scheduler": ("back_end.emptiest_scheduler", "EmptiestScheduler"),
+}
 ELIMINATIONS = {
     "shared_slots": ("back_end.move_elimination", "SharedSlots"),
+    "every_move": ("back_end.every_move", "EveryMove"),
 }
 ADDITIONS = {
     "owed_constants": ("back_end.owed_constants", "OwedConstants"),
@@ -54,6 +60,12 @@ LOAD_RENAMINGS = {
 PICKERS = {
     "bound_unit": ("back_end.bound_unit", "BoundUnit"),
 }
+MACRO_PICKERS = {
+    "oldest_ready": ("back_end.oldest_ready", "OldestReady"),
+}
+LATE_OPERANDS = {
+    "wasted_slots": ("back_end.wasted_slots", "WastedSlots"),
+}
 DISPATCH_RULES = {
     "load_words": ("back_end.load_words", "LoadWords"),
     "store_pairs": ("back_end.store_pairs", "StorePairs"),
@@ -61,6 +73,10 @@ DISPATCH_RULES = {
 }
 STORE_COMMITS = {
     "one_line": ("back_end.line_commit", "LineCommit"),
+}
+MACRO_STORE_COMMITS = {
+    "two_stores": ("back_end.two_stores", "TwoStores"),
+    "one_chunk": ("back_end.two_stores", "OneChunk"),
 }
 ABLATIONS = {
     "simple_front_end": ("front_end.simple_front_end", "SimpleFrontEnd"),
@@ -77,6 +93,17 @@ def _named(name: str, classes: Mapping[str, tuple[str, str]], core: Microarchite
         raise ValueError(f"{core.name} names the policy '{name}'; there are {', '.join(classes)}")
     file, policy = classes[name]
     return getattr(import_module(f"cyclelens.analyzer.simulator.{file}"), policy)
+
+
+def check_kinds(microarchitecture: Microarchitecture) -> None:
+    """Raises ValueError if a core names a rule that no stage of its pipeline asks for."""
+    if microarchitecture.macro_ops is None:
+        counts, never = "uops", ["late_operands"]
+    else:
+        counts, never = "macro-ops", ["addition", "dispatch_rule"]
+    for kind in never:
+        if getattr(microarchitecture.policies, kind):
+            raise ValueError(f"{microarchitecture.name} counts {counts} and can have no {kind}")
 
 
 def front_end(
@@ -137,6 +164,8 @@ def picker(
 
 def elimination(columns: Columns, microarchitecture: Microarchitecture) -> Elimination:
     """The rule by which a core's renamer carries out moves."""
+    if not microarchitecture.policies.elimination:
+        return Elimination()
     named = _named(microarchitecture.policies.elimination, ELIMINATIONS, microarchitecture)
     made: Elimination = named(columns, microarchitecture)
     return made
@@ -180,4 +209,45 @@ def store_commit(columns: Columns, microarchitecture: Microarchitecture) -> Comm
         return None
     named = _named(microarchitecture.policies.store_commit, STORE_COMMITS, microarchitecture)
     made: CommitRule = named(columns, microarchitecture)
+    return made
+
+
+def scheduler_choice(
+    columns: Columns, microarchitecture: Microarchitecture, queues: Queues, in_flight: InFlight
+) -> SchedulerChoice:
+    """The rule by which a core that counts macro-ops binds uops to schedulers."""
+    named = _named(microarchitecture.policies.binding, SCHEDULER_CHOICES, microarchitecture)
+    made: SchedulerChoice = named(columns, microarchitecture, queues, in_flight)
+    return made
+
+
+def macro_picker(
+    columns: Columns, microarchitecture: Microarchitecture, operations: Operations, in_flight: InFlight
+) -> Picker:
+    """The rule by which uops leave the schedulers of such a core."""
+    named = _named(microarchitecture.policies.picker, MACRO_PICKERS, microarchitecture)
+    made: Picker = named(columns, microarchitecture, operations, in_flight)
+    return made
+
+
+def late_operands(
+    columns: Columns, microarchitecture: Microarchitecture, operations: Operations, in_flight: InFlight
+) -> LateOperands:
+    """The rule by which operations of such a core waste slots."""
+    if not microarchitecture.policies.late_operands:
+        # Here, because cores that count uops start faster without it.
+        from cyclelens.analyzer.simulator.back_end.late_operands import LateOperands
+
+        return LateOperands()
+    named = _named(microarchitecture.policies.late_operands, LATE_OPERANDS, microarchitecture)
+    made: LateOperands = named(columns, microarchitecture, operations, in_flight)
+    return made
+
+
+def macro_store_commit(
+    columns: Columns, microarchitecture: Microarchitecture, in_flight: InFlight
+) -> CommitRule:
+    """The rule by which stores of such a core go to the cache."""
+    named = _named(microarchitecture.policies.store_commit, MACRO_STORE_COMMITS, microarchitecture)
+    made: CommitRule = named(columns, microarchitecture, in_flight)
     return made

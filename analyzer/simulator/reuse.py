@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.uops import Block
+from cyclelens.analyzer.simulator.policies import check_kinds
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.program import Program
 
@@ -43,6 +44,7 @@ def started(
 
 
 def _made(microarchitecture: Microarchitecture, options: ModelOptions, columns: Columns) -> AnyPipeline:
+    check_kinds(microarchitecture)
     # Here, because a start takes less time without the other kind.
     if microarchitecture.macro_ops is None:
         from cyclelens.analyzer.simulator.uop_pipeline import UopPipeline

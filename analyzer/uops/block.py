@@ -320,25 +320,27 @@ def _macro_op_entry(knowledge: _Known, context: _MacroContext, cache: _Cache) ->
             walks_stack=context.walks_stack,
             merges_upper=context.merges_upper,
         )
-    inputs = prepared.register_inputs
+    inputs, uops = prepared.register_inputs, expansion.uops
     if expansion.eliminable:
         # Its latency is 0, so that the tables do not count what it copies among its inputs.
         inputs = tuple(as_register(o) for o in knowledge.operands if o.register and o.facts.read) or inputs
+        copied = tuple((ValueKind.REGISTER, register.canonical) for register in inputs)
+        uops = (replace(uops[0], inputs=copied),)
     return InstructionTemplate(
         instruction=prepared.instruction,
         facts=prepared.facts,
         name=prepared.facts.name,
-        uops=expansion.uops,
+        uops=uops,
         fused_uops=expansion.sizes,
         idq_uops=(len(expansion.sizes),) if expansion.sizes else (),
-        uop_count=len(expansion.uops) if expansion.executes else 0,
+        uop_count=len(uops) if expansion.executes else 0,
         retire_slots=len(expansion.sizes),
         mite_uops=len(expansion.sizes),
         ms_uops=0,
         complex_decoder=False,
         available_simple_decoders=0,
-        uses=tuple(UnitUse(uop.kind, uop.units, 1) for uop in expansion.uops if uop.units.mask),
-        divider_cycles=max((uop.divider_cycles for uop in expansion.uops), default=0),
+        uses=tuple(UnitUse(uop.kind, uop.units, 1) for uop in uops if uop.units.mask),
+        divider_cycles=max((uop.divider_cycles for uop in uops), default=0),
         fused_with_next=context.branch or context.moves,
         fused_with_previous=context.second,
         is_branch=prepared.is_branch,

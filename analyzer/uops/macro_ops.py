@@ -223,7 +223,7 @@ class _Expander:
             return Expansion(
                 ops=self._ops(1, 1 if self.vector else 0),
                 sizes=(1,),
-                uops=(UopTemplate(UopKind.COMPUTE, self.alus, self._plain_inputs(), self._plain_outputs()),),
+                uops=(UopTemplate(UopKind.COMPUTE, self.alus, outputs=self._plain_outputs()),),
                 eliminable=True,
             )
         count = max(1, self.prepared.figures.retire_slots or 1)

@@ -94,8 +94,10 @@ POLICIES = {
         "ZEN+ ZEN2 ZEN3 ZEN4 ZEN5": "",
     },
     "store_commit": {
-        "SNB IVB HSW BDW SKL SKX KBL CFL CLX ICL TGL RKL ZEN+ ZEN2 ZEN3 ZEN4 ZEN5": "",
+        "SNB IVB HSW BDW SKL SKX KBL CFL CLX ICL TGL RKL ZEN+ ZEN2": "",
         _COVES: "one_line",
+        "ZEN3 ZEN4": "one_chunk",
+        "ZEN5": "two_stores",
     },
     "binding": {
         "SNB IVB": "six_ports",
@@ -103,7 +105,7 @@ POLICIES = {
         "ICL TGL RKL": "ten_ports",
         "ADL SPR MTL GNR": "twelve_ports",
         "ZEN+ ZEN2 LNL ARL": "fewest_waiting",
-        _MACRO: "",
+        _MACRO: "emptiest_scheduler",
     },
     "addition": {
         "SNB IVB HSW BDW SKL SKX KBL CFL CLX ICL TGL RKL ZEN+ ZEN2 ZEN3 ZEN4 ZEN5": "",
@@ -114,8 +116,9 @@ POLICIES = {
         _COVES: "learnt_pairs",
         _MACRO: "same_registers",
     },
-    "elimination": {_OF_UOPS: "shared_slots", _MACRO: ""},
-    "picker": {_OF_UOPS: "bound_unit", _MACRO: ""},
+    "elimination": {_OF_UOPS: "shared_slots", _MACRO: "every_move"},
+    "picker": {_OF_UOPS: "bound_unit", _MACRO: "oldest_ready"},
+    "late_operands": {_OF_UOPS: "", "ZEN3 ZEN4": "", "ZEN5": "wasted_slots"},
     "front_end": {_OF_UOPS: "mite_dsb_lsd", _MACRO: "op_cache"},
 }
 INTEL = tuple(name for name in _NAMES if not name.startswith("ZEN"))

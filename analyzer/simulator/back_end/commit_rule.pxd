@@ -8,5 +8,5 @@ from cyclelens.analyzer.simulator.tables.arrays cimport Record
 cdef class CommitRule:
     cdef void start(self) noexcept
     cdef void next_cycle(self) noexcept
-    cdef bint may_retire(self, int store) noexcept
-    cdef void record(self, Record state) noexcept
+    cdef bint may_leave(self, int store) noexcept
+    cdef int record(self, Record state) except -1

@@ -6,8 +6,8 @@ from cyclelens.analyzer.simulator.tables.arrays import Column, Record
 
 
 class Elimination:
-    """Decides which moves need no unit, and follows the values that registers share for that. Each core names
-    the rule that it has."""
+    """Decides which moves need no unit, and follows the values that registers share for that. A core that
+    names no rule has this one: all moves need one."""
 
     def __init__(self) -> None:
         self.entries = 0

@@ -14,5 +14,5 @@ cdef class LineCommit(CommitRule):
     cdef long long _line
     cdef void next_cycle(self) noexcept
     @cython.locals(whole=cython.bint)
-    cdef bint may_retire(self, int store) noexcept
+    cdef bint may_leave(self, int store) noexcept
     cdef long long _line_of(self, int store) noexcept

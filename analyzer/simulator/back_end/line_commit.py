@@ -24,7 +24,7 @@ class LineCommit(CommitRule):
         """A cycle begins."""
         self._count = 0
 
-    def may_retire(self, store: int) -> bool:
+    def may_leave(self, store: int) -> bool:
         """The first store of a cycle, and a second one to the same line."""
         line = self._line_of(store)
         whole: bool = self._columns.store_bytes[store] >= CODE_LINE

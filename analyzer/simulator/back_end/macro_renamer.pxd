@@ -1,11 +1,12 @@
 # Made by dev/declarations.py; do not edit.
 cimport cython
 
+from cyclelens.analyzer.simulator.back_end.elimination cimport Elimination
 from cyclelens.analyzer.simulator.back_end.emulator cimport Emulator
+from cyclelens.analyzer.simulator.back_end.late_operands cimport LateOperands
 from cyclelens.analyzer.simulator.back_end.load_renaming cimport LoadRenaming
 from cyclelens.analyzer.simulator.back_end.one_page cimport LinesOfOnePage
 from cyclelens.analyzer.simulator.back_end.scheduler_choice cimport SchedulerChoice
-from cyclelens.analyzer.simulator.back_end.wasted_slots cimport WastedSlots
 from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue, Record
 from cyclelens.analyzer.simulator.tables.columns cimport Columns
 from cyclelens.analyzer.simulator.tables.in_flight cimport InFlight
@@ -43,14 +44,15 @@ cdef class MacroRenamer:
     cdef InFlight _flight
     cdef LinesOfOnePage _one_page
     cdef LoadRenaming _load_renaming
-    cdef WastedSlots _wasted
+    cdef Elimination _elimination
+    cdef SchedulerChoice _schedulers
+    cdef LateOperands _late_operands
     cdef PairQueue _idq
     cdef PairQueue _issued
     cdef Shortage _shortage
     cdef PairQueue _entries
     cdef int _width
     cdef int _rob_size
-    cdef SchedulerChoice _schedulers
     cdef public int[::1] value
     cdef public int[::1] internal
     cdef public int[::1] write_key
@@ -71,7 +73,16 @@ cdef class MacroRenamer:
     cdef public int dispatched
     cdef void _set(self, object rules) noexcept
     cdef int start(self) except -1
-    cdef void tick(self, int cycle) noexcept
+    cdef inline void tick(self, int cycle) noexcept:
+        self._issued.clear()
+        if not self._program.has_moves:
+            self._dispatch(cycle)
+            return
+        self._elimination.start_cycle()
+        self._dispatch(cycle)
+        self._elimination.decided()
+        self._elimination.end_cycle()
+    cdef void _dispatch(self, int cycle) noexcept
     cdef void _time(self, int uop, int fused, int count, int slots, int cycle) noexcept
     cdef bint _has_room(self, int first, int i, int count, int cycle) noexcept
     cdef void _wait_for_retirement(self, int cycle, int buffer) noexcept

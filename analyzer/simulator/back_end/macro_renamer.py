@@ -7,11 +7,12 @@ from cyclelens.analyzer.model.macro_ops import MacroOpRules
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.result import Buffer
 from cyclelens.analyzer.model.uops import Trait
+from cyclelens.analyzer.simulator.back_end.elimination import Elimination
 from cyclelens.analyzer.simulator.back_end.emulator import Emulator
+from cyclelens.analyzer.simulator.back_end.late_operands import LateOperands
 from cyclelens.analyzer.simulator.back_end.load_renaming import LoadRenaming
 from cyclelens.analyzer.simulator.back_end.one_page import LinesOfOnePage
 from cyclelens.analyzer.simulator.back_end.scheduler_choice import SchedulerChoice
-from cyclelens.analyzer.simulator.back_end.wasted_slots import WastedSlots
 from cyclelens.analyzer.simulator.tables.arrays import Long, PairQueue, Record, ints
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import (
@@ -54,7 +55,9 @@ class MacroRenamer:
         in_flight: InFlight,
         one_page: LinesOfOnePage,
         load_renaming: LoadRenaming,
-        wasted: WastedSlots,
+        elimination: Elimination,
+        schedulers: SchedulerChoice,
+        late_operands: LateOperands,
         entries: PairQueue,
     ) -> None:
         rules = microarchitecture.macro_ops
@@ -66,14 +69,15 @@ class MacroRenamer:
         self._flight = in_flight
         self._one_page = one_page
         self._load_renaming = load_renaming
-        self._wasted = wasted
+        self._elimination = elimination
+        self._schedulers = schedulers
+        self._late_operands = late_operands
         self._idq = queues.idq
         self._issued = queues.issued
         self._shortage = queues.shortage
         self._entries = entries
         self._width = microarchitecture.issue_width
         self._rob_size = microarchitecture.reorder_buffer_size
-        self._schedulers = SchedulerChoice(columns, microarchitecture, queues, in_flight)
         self._set(rules)
         self.value = ints(0)
         """Current value by rename key, NONE if never used."""
@@ -112,15 +116,25 @@ class MacroRenamer:
         self.dispatched = 0
         """Macro-ops so far."""
         self._schedulers.start()
+        self._elimination.start()
         self._load_renaming.start()
 
     def tick(self, cycle: int) -> None:
         """One cycle."""
+        self._issued.clear()
+        if not self._program.has_moves:
+            self._dispatch(cycle)
+            return
+        self._elimination.start_cycle()
+        self._dispatch(cycle)
+        self._elimination.decided()
+        self._elimination.end_cycle()
+
+    def _dispatch(self, cycle: int) -> None:
         program = self._program
         operations = self._operations
         columns = self._columns
         queue = self._idq
-        self._issued.clear()
         columns.refuse(cycle, 0, NONE)
         slots = self._width
         vectors = self._vector_width
@@ -223,14 +237,26 @@ class MacroRenamer:
         if operations.m_pair_source[i] >= 0:
             self.value[operations.m_pair_target[i]] = self._current(operations.m_pair_source[i])
         self.writes = 0
+        eliminated = False
         if program.i_eliminable[i]:
+            source = program.i_move_source[i]
+            eliminated = self._elimination.decide(program.key_class[source])
+        if eliminated:
+            target = program.i_move_target[i]
+            value = self._current(source)
             columns.port[first] = ELIMINATED
-            self._write(program.i_move_target[i], self._current(program.i_move_source[i]))
+            self._write(target, value)
+            self._elimination.share(value, source, target)
         else:
             for uop in range(first, first + program.i_uop_count[i]):
                 self._rename_uop(uop, columns.static[uop], cycle)
         for position in range(self.writes):
-            self.value[self.write_key[position]] = self.write_value[position]
+            key = self.write_key[position]
+            if self._elimination.entries > 0:
+                old = self.value[key]
+                if old != NONE and (not eliminated or old != self.write_value[position]):
+                    self._elimination.overwrite(old, key)
+            self.value[key] = self.write_value[position]
         self._emulator.execute(i, columns.instance[first])
 
     def _rename_uop(self, uop: int, static: int, cycle: int) -> None:
@@ -285,7 +311,9 @@ class MacroRenamer:
         columns.pending[uop] = pending
         if pending == 0:
             flight.fresh.push(uop, 0)
-        self._wasted.weigh(uop, cycle, self.dispatched)
+        flight.u_fresh[slot] = 1
+        flight.u_place[slot] = self.dispatched
+        self._late_operands.weigh(uop, cycle, self.dispatched)
         latency = self._crossing if crosses else 0
         columns.first_result[uop] = columns.values
         for operand in range(program.u_out0[static], program.u_out0[static] + program.u_out_count[static]):
@@ -348,6 +376,7 @@ class MacroRenamer:
         state.add(self._next_uop - state.uop if self.left else 0)
         self._schedulers.record(state)
         self._load_renaming.record(state)
+        self._elimination.record(state, self.value)
         for key in range(self._program.keys):
             self._record_value(state, self.value[key])
         state.add(columns.stores - flight.oldest_store)

@@ -215,7 +215,7 @@ class ReorderBuffer:
         for uop in range(first, end):
             if self._program.u_kind[columns.static[uop]] == STORE_DATA:
                 store = columns.store[uop]
-                if store != NONE and not commit.may_retire(store):
+                if store != NONE and not commit.may_leave(store):
                     return False
         return True
 

@@ -1,6 +1,7 @@
 # Made by dev/declarations.py; do not edit.
 cimport cython
 
+from cyclelens.analyzer.simulator.back_end.late_operands cimport LateOperands
 from cyclelens.analyzer.simulator.tables.columns cimport Columns
 from cyclelens.analyzer.simulator.tables.in_flight cimport InFlight
 from cyclelens.analyzer.simulator.tables.operations cimport Operations
@@ -15,15 +16,13 @@ cdef int _EIGHTHS
 cdef int _OWN_RESULT
 
 
-@cython.final
-cdef class WastedSlots:
+cdef class WastedSlots(LateOperands):
     cdef Columns _columns
     cdef Program _program
     cdef Operations _operations
     cdef InFlight _flight
     cdef int _alus
     cdef int _branch_alus
-    cdef bint _wastes
     cdef int _fresh
     cdef int _fresh_decoded
     cdef int _after_load

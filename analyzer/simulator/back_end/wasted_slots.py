@@ -5,6 +5,7 @@ from __future__ import annotations
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.units import Role
 from cyclelens.analyzer.model.uops import Trait
+from cyclelens.analyzer.simulator.back_end.late_operands import LateOperands
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import COMPUTE, LOAD, NONE, STORE_ADDRESS, UNKNOWN
 from cyclelens.analyzer.simulator.tables.in_flight import InFlight
@@ -14,9 +15,8 @@ _OWN_RESULT = int(Trait.OWN_RESULT)
 _EIGHTHS = 8
 
 
-class WastedSlots:
-    """Weighs every uop when it is renamed; the scheduler takes the slots when it picks it. A core without
-    such a rule wastes none."""
+class WastedSlots(LateOperands):
+    """An ALU's result that is what a uop waits for costs it eighths of a slot."""
 
     def __init__(
         self,
@@ -25,33 +25,27 @@ class WastedSlots:
         operations: Operations,
         in_flight: InFlight,
     ) -> None:
-        rules = microarchitecture.macro_ops
-        assert rules is not None
+        super().__init__()
+        assert microarchitecture.macro_ops is not None
+        wasted = microarchitecture.macro_ops.wasted
+        assert wasted is not None
         self._columns = columns
         self._program = columns.program
         self._operations = operations
         self._flight = in_flight
         self._alus = microarchitecture.units.having(Role.ALU).mask
         self._branch_alus = microarchitecture.units.having(Role.BRANCH).mask
-        wasted = rules.wasted
-        self._wastes = wasted is not None
-        if wasted is not None:
-            self._fresh, self._fresh_decoded = wasted.fresh, wasted.fresh_decoded
-            self._after_load, self._in_chain, self._near = wasted.after_load, wasted.in_chain, wasted.near_ops
-            self._branch_fresh, self._branch_waiting = wasted.branch_alu_fresh, wasted.branch_alu_waiting
-            self._to_branch, self._to_multiplier = wasted.to_branch_alu, wasted.to_multiplier
-            self._to_any, self._between = wasted.to_any_alu, wasted.between_classes
-            self._address_alu, self._address_load = wasted.address_from_alu, wasted.address_from_load
+        self._fresh, self._fresh_decoded = wasted.fresh, wasted.fresh_decoded
+        self._after_load, self._in_chain, self._near = wasted.after_load, wasted.in_chain, wasted.near_ops
+        self._branch_fresh, self._branch_waiting = wasted.branch_alu_fresh, wasted.branch_alu_waiting
+        self._to_branch, self._to_multiplier = wasted.to_branch_alu, wasted.to_multiplier
+        self._to_any, self._between = wasted.to_any_alu, wasted.between_classes
+        self._address_alu, self._address_load = wasted.address_from_alu, wasted.address_from_load
 
     def weigh(self, uop: int, cycle: int, place: int) -> None:
         """How much issuing a uop will waste if an ALU's result is what it waits for. ``place``: macro-ops
         that were dispatched up to its instruction."""
-        flight = self._flight
-        slot = uop & flight.uop_mask
-        flight.u_fresh[slot] = 1
-        flight.u_place[slot] = place
-        if not self._wastes:
-            return
+        slot = uop & self._flight.uop_mask
         static = self._columns.static[uop]
         kind = self._program.u_kind[static]
         mask = self._program.u_port_mask[static]

@@ -1,39 +1,31 @@
 # Made by dev/declarations.py; do not edit.
 cimport cython
 
+from cyclelens.analyzer.simulator.back_end.picker cimport Picker
 from cyclelens.analyzer.simulator.tables.arrays cimport Record
 from cyclelens.analyzer.simulator.tables.columns cimport Columns
 from cyclelens.analyzer.simulator.tables.in_flight cimport InFlight
 from cyclelens.analyzer.simulator.tables.operations cimport Operations
 from cyclelens.analyzer.simulator.tables.program cimport Program
 
-cdef int ELIMINATED
-cdef int EMPTY
 cdef int LOAD
 cdef int NONE
 cdef int QUEUED_FOR_DIVIDER
 cdef int QUEUED_FOR_PORT
 cdef int STORE_ADDRESS
-cdef int STORE_DATA
-cdef int UNKNOWN
 cdef int _ADDRESS
 cdef int _ALONE
 cdef int _DIVIDES
 cdef int _EIGHTHS
-cdef int _FP_ADD
 cdef int _INTEGER
 cdef int _MASK_TRAIT
-cdef int _RING
 cdef int _ROOM
-cdef int _SETTLED
-cdef int _TAKES_FP_ADD
 cdef int _VECTOR
 cdef int _VECTOR_TRAIT
 cdef int _WIDE
 
 
-@cython.final
-cdef class AgeScheduler:
+cdef class OldestReady(Picker):
     cdef Columns _columns
     cdef Program _program
     cdef Operations _operations
@@ -51,33 +43,23 @@ cdef class AgeScheduler:
     cdef int _mixed
     cdef int _stores
     cdef int _address_units
-    cdef int _failed
-    cdef int _failed_vector
     cdef int _mask_operations
     cdef int _pickable
     cdef int _address_cycles
     cdef int[::1] _ready
     cdef int[::1] _counts
-    cdef int[::1] _ring
-    cdef int[::1] _blocked
     cdef int[::1] _latest
-    cdef public int[::1] busy
-    cdef int _blocked_count
+    cdef int[::1] _busy
     cdef int _admitted
     cdef int _last_admitted
     cdef int _divider_free
     cdef int _alone_free
     cdef int _integer_debt
     cdef int _address_debt
-    cdef void start(self) noexcept
+    cdef int start(self, int most) except -1
     cdef void tick(self, int cycle) noexcept
-    cdef void record(self, Record state, int first, int end) except *
-    cdef void _record_waiting(self, Record state, int uop, int static) except *
-    cdef void _accept(self, int cycle) noexcept
-    cdef void _become_ready(self, int uop, int cycle, int ready) noexcept
-    cdef void _schedule(self, int uop, int ready, int cycle) noexcept
-    cdef void _unblock(self, int cycle) noexcept
-    cdef void _insert(self, int uop) noexcept
+    cdef int record(self, Record state) except -1
+    cdef void admit(self, int uop) noexcept
     cdef void _pick_integer(self, int cycle) noexcept
     cdef int _choose(self, int mask) noexcept
     @cython.locals(loads_vector=cython.bint)
@@ -87,5 +69,4 @@ cdef class AgeScheduler:
     cdef int _choose_pipe(self, int mask) noexcept
     cdef int _lowest(self, int mask) noexcept
     @cython.locals(taken=cython.bint)
-    cdef void _finish(self, int uop, int static, int unit, int cycle) noexcept
-    cdef void _known(self, int value, int ready, int cycle) noexcept
+    cdef void _take(self, int uop, int static, int unit, int cycle) noexcept

@@ -1,23 +1,20 @@
-"""Schedulers that pick the oldest ready uop for any unit that is free: integer, address and vector ones
-(M9, M11, M14 to M16, M20)."""
+"""Every free unit takes the oldest ready uop that may take it, within what all picks of a cycle may do
+together: integer, address and vector units (M9, M11, M14 to M16, M20)."""
 
 from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.units import Role
 from cyclelens.analyzer.model.uops import Trait
+from cyclelens.analyzer.simulator.back_end.picker import Picker
 from cyclelens.analyzer.simulator.tables.arrays import Record, ints
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import (
-    ELIMINATED,
-    EMPTY,
     LOAD,
     NONE,
     QUEUED_FOR_DIVIDER,
     QUEUED_FOR_PORT,
     STORE_ADDRESS,
-    STORE_DATA,
-    UNKNOWN,
 )
 from cyclelens.analyzer.simulator.tables.in_flight import InFlight
 from cyclelens.analyzer.simulator.tables.operations import Operations
@@ -26,22 +23,18 @@ _INTEGER, _ADDRESS, _VECTOR = 0, 1, 2
 """Kinds of uops: for ALUs and branch units, for address units, and for all others."""
 _ROOM = 1024
 """Ready uops of a kind: the schedulers hold no more."""
-_RING = 1 << 12
-_VECTOR_TRAIT, _WIDE, _FP_ADD, _TAKES_FP_ADD, _MASK_TRAIT, _ALONE, _DIVIDES = (
+_VECTOR_TRAIT, _WIDE, _MASK_TRAIT, _ALONE, _DIVIDES = (
     int(Trait.VECTOR),
     int(Trait.WIDE),
-    int(Trait.FP_ADD),
-    int(Trait.TAKES_FP_ADD),
     int(Trait.MASK),
     int(Trait.ALONE),
     int(Trait.DIVIDES),
 )
 _EIGHTHS = 8
-_SETTLED = 64
 
 
-class AgeScheduler:
-    """Readiness, picking and completion of uops."""
+class OldestReady(Picker):
+    """Unit and uop are chosen together. Vector uops beyond those that can be picked queue in front."""
 
     def __init__(
         self,
@@ -50,6 +43,7 @@ class AgeScheduler:
         operations: Operations,
         in_flight: InFlight,
     ) -> None:
+        super().__init__()
         rules = microarchitecture.macro_ops
         assert rules is not None
         self._columns = columns
@@ -77,32 +71,24 @@ class AgeScheduler:
         self._mixed = rules.mixed_memory_ops_per_cycle
         self._stores = rules.stores_per_cycle
         self._address_units = rules.memory_ops_per_cycle
-        self._failed = rules.failed_forwarding
-        self._failed_vector = rules.failed_vector_forwarding
         self._mask_operations = rules.mask_operations_per_cycle
         self._pickable = rules.vector_pickable
         self._address_cycles = 0 if rules.wasted is None else rules.wasted.address_cycles
         self._ready = ints(3 * _ROOM)
         """Ready uops of each scheduler, oldest first."""
         self._counts = ints(3)
-        self._ring = ints(_RING)
-        self._blocked = ints(_ROOM)
-        """Loads whose inputs are there, and that wait for a store to be committed."""
         self._latest = ints(len(units))
         """The uop that each unit took last."""
-        self.busy = ints(len(units))
+        self._busy = ints(len(units))
         """Cycle from which each unit is free again."""
 
-    def start(self) -> None:
-        """Empty."""
+    def start(self, most: int) -> None:
+        """No uop is ready."""
         for scheduler in range(3):
             self._counts[scheduler] = 0
-        for slot in range(_RING):
-            self._ring[slot] = NONE
         for unit in range(self._units):
-            self.busy[unit] = 0
+            self._busy[unit] = 0
             self._latest[unit] = NONE
-        self._blocked_count = 0
         self._admitted = 0
         """Vector uops in their schedulers; the others queue in front of them."""
         self._last_admitted = NONE
@@ -111,150 +97,30 @@ class AgeScheduler:
         self._integer_debt = 0
         """Eighths of slots that past picks have wasted."""
         self._address_debt = 0
+        self.count = 0
 
     def tick(self, cycle: int) -> None:
-        """Take in what was dispatched in the cycle before, wake, and pick."""
-        self._accept(cycle)
-        slot = cycle & (_RING - 1)
-        uop = self._ring[slot]
-        self._ring[slot] = NONE
-        while uop != NONE:
-            following = self._columns.next_uop[uop]
-            self._insert(uop)
-            uop = following
-        if self._blocked_count:
-            self._unblock(cycle)
+        """Let uops leave."""
+        self.count = 0
         self._pick_integer(cycle)
         self._pick_addresses(cycle)
         self._pick_vectors(cycle)
 
-    def record(self, state: Record, first: int, end: int) -> None:
-        """Its part of the pipeline's state, with the uops of the reorder buffer: ``first`` up to ``end``."""
+    def record(self, state: Record) -> None:
+        """Its part of the pipeline's state."""
         state.add(self._integer_debt)
         state.add(self._address_debt)
         state.add_time(self._divider_free, 0)
         state.add_time(self._alone_free, 0)
         for unit in range(self._units):
-            state.add_time(self.busy[unit], 0)
-        # Older uops than the first have left.
-        state.add(max(self._last_admitted, first - 1) - state.uop)
-        columns = self._columns
-        for uop in range(first, end):
-            if state.differs:
-                return
-            state.add_time(columns.executed[uop], 0)
-            if columns.executed[uop] == UNKNOWN and columns.port[uop] != ELIMINATED:
-                static = columns.static[uop]
-                if self._program.u_kind[static] != EMPTY:
-                    self._record_waiting(state, uop, static)
+            state.add_time(self._busy[unit], 0)
+        # All vector uops from here on queue in front.
+        queue = self._flight.vectors
+        state.add(queue.count)
+        state.add(queue.firsts[queue.head] - state.uop if queue.count > 0 else 0)
 
-    def _record_waiting(self, state: Record, uop: int, static: int) -> None:
-        columns = self._columns
-        flight = self._flight
-        slot = uop & flight.uop_mask
-        ready = columns.ready[uop]
-        first = columns.first_input[uop]
-        state.add_time(ready, 0)
-        state.add_time(columns.issued[uop], _SETTLED)
-        state.add(flight.u_scheduler[slot])
-        state.add(flight.u_units[slot])
-        state.add(flight.u_slots[slot])
-        waste = flight.u_waste[slot]
-        state.add(waste)
-        if columns.blocked[uop]:
-            state.add(columns.store[uop] - columns.stores)
-            flight.record_time(state, columns.store_left[columns.store[uop]])
-        if ready != UNKNOWN:
-            if waste:
-                state.add(columns.value_ready[flight.u_waste_value[slot]] + 1 >= ready)
-            return
-        if flight.u_inputs[slot] > self._program.u_in_count[static]:
-            state.add(flight.u_after_address[slot])
-            state.add(flight.u_after_data[slot])
-        for position in range(first, first + flight.u_inputs[slot]):
-            value = columns.input_value[position]
-            columns.record_value(state, value, _SETTLED)
-            producer = columns.value_uop[value]
-            state.add(producer != NONE and self._operations.t_traits[columns.static[producer]] & _FP_ADD != 0)
-            if waste and value == flight.u_waste_value[slot]:
-                state.add(position - first)
-
-    def _accept(self, cycle: int) -> None:
-        fresh = self._flight.fresh
-        for position in range(fresh.count):
-            self._become_ready(fresh.firsts[position], cycle, cycle)
-        fresh.clear()
-
-    def _become_ready(self, uop: int, cycle: int, ready: int) -> None:
-        """All inputs are known: when, from the cycle ``ready`` on, can it be picked?"""
-        columns = self._columns
-        flight = self._flight
-        slot = uop & flight.uop_mask
-        static = columns.static[uop]
-        own = self._program.u_in_count[static]
-        first = columns.first_input[uop]
-        last = NONE
-        allowed = columns.issued[uop] + self._delay
-        ready = max(ready, allowed)
-        takes_adds = self._operations.t_traits[static] & _TAKES_FP_ADD
-        for place in range(flight.u_inputs[slot]):
-            value = columns.input_value[first + place]
-            there = columns.value_ready[value]
-            if place < own:
-                there -= self._operations.late[self._program.u_in0[static] + place]
-            elif place == own:
-                there += flight.u_after_address[slot]
-            else:
-                there += flight.u_after_data[slot]
-            producer = columns.value_uop[value]
-            adds = producer != NONE and self._operations.t_traits[columns.static[producer]] & _FP_ADD
-            if adds and not takes_adds:
-                there += 1
-            if there > ready or (there == ready and columns.younger(first + place, last)):
-                ready = there
-                last = first + place
-        columns.ready[uop] = ready
-        if columns.watched:
-            columns.allowed[uop] = allowed
-            columns.last_input[uop] = last
-            columns.inputs_ready[uop] = ready
-        if columns.blocked[uop]:
-            self._blocked[self._blocked_count] = uop
-            self._blocked_count += 1
-            return
-        self._schedule(uop, ready, cycle)
-
-    def _schedule(self, uop: int, ready: int, cycle: int) -> None:
-        if ready <= cycle:
-            self._insert(uop)
-            return
-        # Nothing takes as long as the ring is; a wait that does goes round it.
-        slot = min(ready, cycle + _RING - 1) & (_RING - 1)
-        self._columns.next_uop[uop] = self._ring[slot]
-        self._ring[slot] = uop
-
-    def _unblock(self, cycle: int) -> None:
-        columns = self._columns
-        kept = 0
-        for position in range(self._blocked_count):
-            uop = self._blocked[position]
-            left = columns.store_left[columns.store[uop]]
-            if left == UNKNOWN:
-                self._blocked[kept] = uop
-                kept += 1
-                continue
-            vector = self._operations.t_traits[columns.static[uop]] & _VECTOR_TRAIT
-            ready = left + (self._failed_vector if vector else self._failed)
-            if ready > columns.ready[uop]:
-                columns.ready[uop] = ready
-                columns.late_by[uop] = columns.store_last[columns.store[uop]]
-            else:
-                ready = columns.ready[uop]
-            self._schedule(uop, ready, cycle)
-        self._blocked_count = kept
-
-    def _insert(self, uop: int) -> None:
-        """Into the ready uops of its scheduler, in its place."""
+    def admit(self, uop: int) -> None:
+        """A uop may leave from now on: it gets its place among the ready ones of its kind, by age."""
         static = self._columns.static[uop]
         kind = self._program.u_kind[static]
         scheduler = _VECTOR
@@ -307,7 +173,7 @@ class AgeScheduler:
                 and columns.value_ready[flight.u_waste_value[slot]] + 1 >= columns.ready[uop]
             ):
                 self._integer_debt += flight.u_waste[slot]
-            self._finish(uop, static, unit, cycle)
+            self._take(uop, static, unit, cycle)
         self._counts[_INTEGER] = kept
 
     def _choose(self, mask: int) -> int:
@@ -373,7 +239,7 @@ class AgeScheduler:
                 unit = self._lowest(mask)
                 free &= ~(1 << unit)
                 others += not loads_vector
-                self._finish(uop, static, unit, cycle)
+                self._take(uop, static, unit, cycle)
             else:
                 self._ready[base + kept] = uop
                 kept += 1
@@ -391,7 +257,7 @@ class AgeScheduler:
         program = self._program
         free = 0
         for unit in range(self._units):
-            if self.busy[unit] <= cycle:
+            if self._busy[unit] <= cycle:
                 free |= 1 << unit
         while flight.vectors.count > 0 and self._admitted < self._pickable:
             self._last_admitted = flight.vectors.firsts[flight.vectors.head]
@@ -417,10 +283,10 @@ class AgeScheduler:
             if traits & _MASK_TRAIT:
                 masks += 1
             if program.u_divider[static] > 1:
-                self.busy[unit] = cycle + program.u_divider[static]
+                self._busy[unit] = cycle + program.u_divider[static]
             if mask & self._vector_mask:
                 self._admitted -= 1
-            self._finish(uop, static, unit, cycle)
+            self._take(uop, static, unit, cycle)
         self._counts[_VECTOR] = kept
 
     def _choose_pipe(self, mask: int) -> int:
@@ -435,51 +301,23 @@ class AgeScheduler:
             unit += 1
         return unit
 
-    def _finish(self, uop: int, static: int, unit: int, cycle: int) -> None:
-        """Fix the times of results, and of those that wait for them."""
+    def _take(self, uop: int, static: int, unit: int, cycle: int) -> None:
+        """A uop leaves for a unit."""
         columns = self._columns
-        program = self._program
+        flight = self._flight
         before = self._latest[unit]
         if columns.ready[uop] < cycle:
             # Not every cycle that is lost has a uop in it: picks waste slots (M14).
             taken: bool = before != NONE and columns.dispatched[before] == cycle - 1
-            queued = QUEUED_FOR_DIVIDER if program.u_divider[static] > 1 else QUEUED_FOR_PORT
+            queued = QUEUED_FOR_DIVIDER if self._program.u_divider[static] > 1 else QUEUED_FOR_PORT
             columns.queue(uop, queued, before if taken else NONE)
         self._latest[unit] = uop
         columns.port[uop] = unit
-        flight = self._flight
+        columns.dispatched[uop] = cycle
         scheduler = flight.u_scheduler[uop & flight.uop_mask]
         flight.waiting[scheduler] -= 1
-        columns.dispatched[uop] = cycle
-        executed = cycle + 1
-        kind = program.u_kind[static]
+        kind = self._program.u_kind[static]
         if kind == LOAD or kind == STORE_ADDRESS:  # noqa: SIM109 - a tuple would be made each time
             flight.addresses[scheduler] -= 1
-        if kind == STORE_ADDRESS:
-            store = columns.store[uop]
-            columns.store_address[store] = cycle
-            columns.store_last[store] = uop
-            picked = flight.s_picked[store & flight.store_mask]
-            self._known(picked, cycle, cycle)
-        elif kind == STORE_DATA:
-            columns.store_data[columns.store[uop]] = cycle
-            columns.store_last[columns.store[uop]] = uop
-        first = columns.first_result[uop]
-        for value in range(first, first + program.u_out_count[static]):
-            ready = cycle + columns.value_latency[value]
-            if ready > executed:
-                executed = ready
-            self._known(value, ready, cycle)
-        columns.executed[uop] = executed
-
-    def _known(self, value: int, ready: int, cycle: int) -> None:
-        columns = self._columns
-        columns.value_ready[value] = ready
-        position = columns.value_waiters[value]
-        while position != NONE:
-            waiting = columns.input_uop[position]
-            columns.pending[waiting] -= 1
-            if columns.pending[waiting] == 0:
-                # The picks of this cycle are being made.
-                self._become_ready(waiting, cycle, cycle + 1)
-            position = columns.input_next[position]
+        self.dispatched[self.count] = uop
+        self.count += 1

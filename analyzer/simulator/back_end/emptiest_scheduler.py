@@ -1,0 +1,131 @@
+"""Of the schedulers that feed its units a uop enters the emptiest (M9)."""
+
+from __future__ import annotations
+
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.result import Buffer
+from cyclelens.analyzer.model.units import Role
+from cyclelens.analyzer.simulator.back_end.scheduler_choice import SchedulerChoice
+from cyclelens.analyzer.simulator.tables.arrays import Record, ints
+from cyclelens.analyzer.simulator.tables.columns import Columns
+from cyclelens.analyzer.simulator.tables.constants import NONE, RS_FULL, SCHEDULERS, UNKNOWN
+from cyclelens.analyzer.simulator.tables.in_flight import InFlight
+from cyclelens.analyzer.simulator.tables.queues import Queues
+
+_UNBOUNDED = 1 << 20
+_ADDRESSES, _INTEGERS, _OTHERS, _KINDS = 0, 1, 2, 3
+"""Kinds of uops, by the units that they need."""
+
+
+class EmptiestScheduler(SchedulerChoice):
+    """The schedulers as dispatch sees them."""
+
+    def __init__(
+        self, columns: Columns, microarchitecture: Microarchitecture, queues: Queues, in_flight: InFlight
+    ) -> None:
+        super().__init__()
+        self._columns = columns
+        self._issued = queues.issued
+        self._entries = queues.rob
+        self._flight = in_flight
+        units = microarchitecture.units
+        sizes = microarchitecture.scheduler_sizes
+        self._names: tuple[str, ...] = tuple([each.buffer for each in microarchitecture.schedulers])
+        self._count = len(sizes)
+        self._turns = ints(_KINDS)
+        """Of schedulers in which equally few uops of a kind wait, this one is taken, or the next one."""
+        self._sizes = ints(len(sizes))
+        self._feeds = ints(len(sizes))
+        """The units of each scheduler, as a mask."""
+        for number, size in enumerate(sizes):
+            self._sizes[number] = size
+        for number, scheduler in enumerate(microarchitecture.scheduler_of_units):
+            self._feeds[scheduler] |= 1 << number
+        self._vector_units: int = 0
+        for role in (Role.VECTOR, Role.TRANSFER, Role.FROM_INTEGER):
+            self._vector_units |= units.having(role).mask
+        self._address_units: int = units.having(Role.LOAD).mask | units.having(Role.STORE_ADDRESS).mask
+        self._alus = units.having(Role.ALU).mask
+
+    def start(self) -> None:
+        """All are empty."""
+        for kind in range(_KINDS):
+            self._turns[kind] = 0
+
+    def record(self, state: Record) -> None:
+        """Its part of the pipeline's state."""
+        for kind in range(_KINDS):
+            state.add(self._turns[kind] % self._count)
+
+    def buffers(self) -> tuple[Buffer, ...]:
+        """All schedulers."""
+        return tuple(
+            [Buffer(name, size, size - 1) for name, size in zip(self._names, self._sizes, strict=True)]
+        )
+
+    def have_room(self, mask: int, uops: int) -> bool:
+        """Whether one that feeds some of these units has room for so many uops."""
+        return self._choose(mask, uops) != NONE
+
+    def enter(self, uop: int, mask: int) -> None:
+        """A renamed uop that needs one of these units goes to a scheduler."""
+        flight = self._flight
+        scheduler = self._choose(mask, 0)
+        if scheduler == NONE:
+            # A microcoded instruction may need more than there is room for.
+            scheduler = self._choose(mask, -_UNBOUNDED)
+        self._turns[self._kind(mask)] = scheduler + 1
+        flight.waiting[scheduler] += 1
+        if mask & self._address_units:
+            flight.addresses[scheduler] += 1
+        flight.u_scheduler[uop & flight.uop_mask] = scheduler
+        flight.u_units[uop & flight.uop_mask] = mask & self._feeds[scheduler]
+        if mask & self._vector_units:
+            flight.vectors.push(uop, 0)
+
+    def refuse(self, cycle: int, mask: int) -> None:
+        """Record that slots stay empty because the schedulers of these units are full: to blame is the one in
+        which the oldest uop waits."""
+        uop = self._oldest_waiting(mask)
+        which = self._flight.u_scheduler[uop & self._flight.uop_mask]
+        self._columns.refuse(cycle, RS_FULL + SCHEDULERS * (1 + which), uop)
+
+    def _oldest_waiting(self, mask: int) -> int:
+        """The oldest uop in the schedulers that feed these units."""
+        columns = self._columns
+        entries = self._entries
+        flight = self._flight
+        for place in range(entries.count):
+            position = (entries.head + place) & entries.mask
+            first = entries.firsts[position]
+            for uop in range(first, first + entries.seconds[position]):
+                if (
+                    columns.dispatched[uop] == UNKNOWN
+                    and columns.needs_unit(uop)
+                    and self._feeds[flight.u_scheduler[uop & flight.uop_mask]] & mask
+                ):
+                    return uop
+        # All of them were dispatched in this cycle.
+        return self._issued.firsts[self._issued.head]
+
+    def _choose(self, mask: int, room: int) -> int:
+        """Of the schedulers with so much room that feed one of these units, the one in which the fewest uops
+        wait for such units: addresses or all others; NONE if there is none."""
+        best = fewest = NONE
+        flight = self._flight
+        addresses = mask & self._address_units
+        turn = self._turns[self._kind(mask)]
+        for step in range(self._count):
+            scheduler = (turn + step) % self._count
+            if self._feeds[scheduler] & mask and flight.waiting[scheduler] + room <= self._sizes[scheduler]:
+                waiting = flight.addresses[scheduler]
+                if not addresses:
+                    waiting = flight.waiting[scheduler] - waiting
+                if best == NONE or waiting < fewest:
+                    best, fewest = scheduler, waiting
+        return best
+
+    def _kind(self, mask: int) -> int:
+        if mask & self._address_units:
+            return _ADDRESSES
+        return _INTEGERS if mask & self._alus else _OTHERS

@@ -1,0 +1,18 @@
+"""Zen 3 to 5: the renamer carries out every register move that can be (M4)."""
+
+from __future__ import annotations
+
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.simulator.back_end.elimination import Elimination
+from cyclelens.analyzer.simulator.tables.columns import Columns
+
+
+class EveryMove(Elimination):
+    """Values that registers share are not counted."""
+
+    def __init__(self, columns: Columns, microarchitecture: Microarchitecture) -> None:
+        super().__init__()
+
+    def decide(self, register_class: int) -> bool:
+        """Whether the next move of this class in the cycle is eliminated."""
+        return True

@@ -1,0 +1,52 @@
+# Made by dev/declarations.py; do not edit.
+cimport cython
+
+from cyclelens.analyzer.simulator.back_end.picker cimport Picker
+from cyclelens.analyzer.simulator.tables.arrays cimport Record
+from cyclelens.analyzer.simulator.tables.columns cimport Columns
+from cyclelens.analyzer.simulator.tables.in_flight cimport InFlight
+from cyclelens.analyzer.simulator.tables.operations cimport Operations
+from cyclelens.analyzer.simulator.tables.program cimport Program
+
+cdef int ELIMINATED
+cdef int EMPTY
+cdef int NONE
+cdef int STORE_ADDRESS
+cdef int STORE_DATA
+cdef int UNKNOWN
+cdef int _BLOCKED
+cdef int _FP_ADD
+cdef int _RING
+cdef int _SETTLED
+cdef int _TAKES_FP_ADD
+cdef int _VECTOR
+
+
+@cython.final
+cdef class MacroScheduler:
+    cdef Columns _columns
+    cdef Program _program
+    cdef Operations _operations
+    cdef InFlight _flight
+    cdef Picker _picker
+    cdef int _size
+    cdef int _delay
+    cdef int _failed
+    cdef int _failed_vector
+    cdef int[::1] _ring
+    cdef int[::1] _blocked
+    cdef int _blocked_count
+    cdef inline int start(self) except -1:
+        for slot in range(4096):
+            self._ring[slot] = -1
+        self._blocked_count = 0
+        self._picker.start(self._size)
+    cdef void tick(self, int cycle) noexcept
+    cdef void record(self, Record state, int first, int end) except *
+    cdef void _record_waiting(self, Record state, int uop, int static) except *
+    cdef void _accept(self, int cycle) noexcept
+    cdef void _become_ready(self, int uop, int cycle, int ready) noexcept
+    cdef void _schedule(self, int uop, int ready, int cycle) noexcept
+    cdef void _unblock(self, int cycle) noexcept
+    cdef void _finish(self, int uop, int cycle) noexcept
+    cdef void _known(self, int value, int ready, int cycle) noexcept
