@@ -23,6 +23,10 @@ _AS_SLOW = 0.25
 """Cycles: a chain no slower than independent instances shows their throughput, not a latency."""
 
 
+_REMOVED = 0.95
+"""Uops of a move that the renamer removes as far as it has room; what executes more has units."""
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """What is known of one variant. What could not be found out has a problem instead of a figure."""
@@ -87,7 +91,7 @@ class Characterizer:
     def _with_ports(self, row: Row, found: Variant) -> Row:
         """The row with units, and with uops where they are not counted: those that units take."""
         slots = row.front_end.slots
-        if row.idiom is Idiom.ELIMINATED:  # as far as the renamer has room for it
+        if row.idiom is Idiom.ELIMINATED and (row.uops or 0.0) < _REMOVED:
             return replace(row, ports={}, uops=row.uops or 0.0)
         if row.uops is None and slots is None:
             return replace(row, ports_problem="uops are not counted on this machine")

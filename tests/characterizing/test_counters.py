@@ -167,3 +167,14 @@ def test_a_busy_machine_is_asked_again_by_the_same_command(tmp_path, monkeypatch
     assert main(words) == 0
     assert "1 of 1 variants" in capsys.readouterr().out
     assert [path.name for path in tmp_path.iterdir()] == ["skl.xml"]
+
+
+@pytest.mark.parametrize(
+    ("core", "name", "units"),
+    [("SKL", "MOVAPS_0F28 (XMM, XMM)", 0), ("ZEN2", "VCVTSI2SD (XMM, XMM, R64)", 2)],
+)
+def test_only_what_is_removed_has_no_units(store, core, name, units):
+    """The tables of Zen 2 state no latency from an integer to a vector, as if it were a move."""
+    model = registry.get(core)
+    row = Characterizer(SimulatedMachine(model, store), store, model).row(named(store, core, name))
+    assert sum(row.ports.values()) == units
