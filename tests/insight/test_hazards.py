@@ -204,3 +204,35 @@ def test_a_loop_in_more_windows_than_it_has_to_be_in_is_pointed_out():
     # A window cannot hold it anyway, or the loop waits for something else.
     assert simulated("4889c3" * 21, alignment=32) == ()
     assert simulated(moves + "480fafc0" * 4, alignment=32) == ()
+
+
+@pytest.mark.parametrize("name", ["SKL", "GNR", "ZEN2"])
+@pytest.mark.parametrize("displacement", [4096, -8192, 4093, 4103])
+def test_a_load_with_the_lower_bits_of_a_stores_address_is_pointed_out(name, displacement):
+    load = "488b9e" + displacement.to_bytes(4, "little", signed=True).hex()
+    found = [each for each in simulated("488906" + load, name) if each.code == "page-aliasing"]
+    (finding,) = found
+    assert finding.instruction == 1
+    assert f"{abs(displacement):,} bytes from what 'mov qword ptr [rsi], rax'" in finding.message
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "488906488b9e08100000",  # the bytes behind
+        "488906488b9f00100000",  # another register
+        "488906488b1e",  # what was stored
+        "48890548000000488b1d48100000",  # symbols, whose addresses only a linker knows
+        "488904c500000010488b1cc500100010",
+    ],
+)
+def test_loads_that_do_not_alias_are_let_be(code):
+    assert "page-aliasing" not in [finding.code for finding in simulated(code, "SKL")]
+
+
+def test_a_pointer_that_moves_on_aliases_with_the_store_of_the_iteration_before():
+    # mov [rsi], rax; mov rbx, [rsi+4032]; add rsi, 64: 4,096 from the next iteration's load
+    found = [each.code for each in simulated("488906488b9ec01000004883ee40", "SKL")]
+    assert "page-aliasing" not in found
+    found = [each.code for each in simulated("488906488b9ec00f00004883c640", "SKL")]
+    assert "page-aliasing" in found

@@ -1,0 +1,76 @@
+"""``page-aliasing``: a load has the lower 12 bits of its address in common with a store in flight, elsewhere.
+
+Processors compare the lower bits first: the load seems to need what is stored and waits until the whole
+addresses are known to differ. Sources: Intel 64 and IA-32 Architectures Optimization Reference Manual,
+"4-KByte Memory Aliasing"; AMD, Software Optimization Guide for Family 17h, on bits 11:0 in store-to-load
+forwarding. What it costs is not simulated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cyclelens.analyzer.insight.addresses import Access, accesses
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.result import Finding, Prediction
+from cyclelens.analyzer.model.source import Severity
+from cyclelens.analyzer.model.uops import InstructionTemplate
+from cyclelens.analyzer.uops.memory_renaming import access_bytes
+
+CODE = "page-aliasing"
+_PAGE = 4096
+_MOST = 1 << 20
+"""Displacements beyond are addresses of symbols, for which numbers stand in."""
+
+
+def find(prediction: Prediction) -> Iterator[Finding]:
+    """One finding for every load that follows such a store, in the same iteration or the next."""
+    if registry.get(prediction.microarchitecture).macro_ops is not None:
+        return  # Zen 3 and later: nobody has written down or measured what they do
+    templates = prediction.instructions
+    first, second = accesses(templates)
+    seen: set[int] = set()
+    for at, load in enumerate(order := [*first, *second]):
+        if not load.access.read or load.instruction in seen or not _is_known(load):
+            continue
+        store = _aliased(order[:at], load, templates)
+        if store is None:
+            continue
+        seen.add(load.instruction)
+        distance = load.address.plus(store.address, -1).constant
+        yield Finding(
+            code=CODE,
+            severity=Severity.INFORMATION,
+            instruction=load.instruction,
+            message=(
+                f"4K aliasing: the load is {abs(distance):,} bytes from what "
+                f"'{templates[store.instruction].instruction.text}' stores, and so has the same lower 12 "
+                "bits of the address. It may wait some cycles until the addresses are known to differ; the figure "
+                "does not count them. Another distance avoids it."
+            ),
+            label="4K aliasing",
+            microarchitecture=prediction.microarchitecture,
+        )
+
+
+def _is_known(access: Access) -> bool:
+    """Is its distance to others that of the text, not of numbers that stand in for symbols?"""
+    return access.access.base not in (None, "RIP") and abs(access.access.displacement or 0) < _MOST
+
+
+def _aliased(before: list[Access], load: Access, templates: tuple[InstructionTemplate, ...]) -> Access | None:
+    """The newest store that overlaps with the load in a page, and does not overlap with it in memory."""
+    size = access_bytes(templates[load.instruction], load.access)
+    for store in reversed(before):
+        if not store.access.written or not _is_known(store):
+            continue
+        difference = load.address.plus(store.address, -1)
+        stored = access_bytes(templates[store.instruction], store.access)
+        if difference.terms or not size or not stored:
+            continue
+        distance = difference.constant
+        if -size < distance < stored:
+            return None
+        if distance % _PAGE < stored or distance % _PAGE + size > _PAGE:
+            return store
+    return None
