@@ -45,7 +45,7 @@ def find(prediction: Prediction) -> Iterator[Finding]:
             message=(
                 f"4K aliasing: the load is {abs(distance):,} bytes from what "
                 f"'{templates[store.instruction].instruction.text}' stores, and so has the same lower 12 "
-                "bits of the address. It may wait some cycles until the addresses are known to differ; the figure "
+                "bits of the address. It may wait some cycles until these are known to differ; the figure "
                 "does not count them. Another distance avoids it."
             ),
             label="4K aliasing",
