@@ -50,7 +50,7 @@ from cyclelens.analyzer.model.source import (
 from cyclelens.analyzer.model.uops import Block, InstructionTemplate
 from cyclelens.analyzer.recent import Recent, next_batch, next_text
 from cyclelens.analyzer.simulator.failures import Cancelled
-from cyclelens.analyzer.simulator.pipeline import simulate
+from cyclelens.analyzer.simulator.pipeline import cycles_per_iteration, simulate
 from cyclelens.analyzer.suggestions import among
 from cyclelens.analyzer.uops.block import build_block
 from cyclelens.analyzer.uops.operands import TooManyUopsError
@@ -785,10 +785,10 @@ def _figure(block: Block, copies: int, model: Microarchitecture, options: ModelO
 
             cycles = predict_analytically(block, model)
         else:
-            cycles = simulate(block, model, details=False, options=options).cycles_per_iteration
+            cycles = cycles_per_iteration(block, model, options)
     except Exception as error:  # one block that fails must not end a run of many thousands
         return PredictResult(None, _internal_error(error))
-    unknown = dict.fromkeys(item.instruction.text for item in block.entries if item.facts is None)
+    unknown = dict.fromkeys([item.instruction.text for item in block.entries if item.facts is None])
     problem = f"unknown instruction: {'; '.join(unknown)}" if unknown else ""
     return PredictResult(cycles / copies, problem)
 

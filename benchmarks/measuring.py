@@ -25,7 +25,7 @@ SHARED = ROOT.parent / "shared"
 CORPUS = SHARED / "corpus" / "blocks.hex.xz"
 REFERENCE = SHARED / "reference" / "throughput-dev.csv"
 CYCLELENS = [sys.executable, "-m", "cyclelens.analyzer.cli"]
-MCA = "llvm-mca"
+MCA = os.environ.get("LLVM_MCA", "llvm-mca")
 
 
 # ---------------------------------------------------------------------------------------------------------

@@ -3,7 +3,8 @@
 Both programs get the same blocks in one process on one core, with their start-up, and take turns; output
 goes nowhere. Cyclelens predicts them as loops. llvm-mca reads them as assembly, one region a block, with its
 default of 100 iterations. The figure is user and system time; the ratio is llvm-mca's to ours of the same
-turn: above 1, Cyclelens is faster.
+turn: above 1, Cyclelens is faster. ``LLVM_MCA=PATH``: another llvm-mca than the installed one (Zen 5 is
+known to LLVM 20 and later).
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ PEER_NAMES = {
     "SKL": "skylake",
     "SKX": "skylake-avx512",
     "ICL": "icelake-client",
+    "GNR": "graniterapids",
     "ZEN3": "znver3",
     "ZEN4": "znver4",
     "ZEN5": "znver5",

@@ -4,7 +4,12 @@ full run."""
 from __future__ import annotations
 
 import pytest
+from blocks import block_of
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.frozen import replace
 from cyclelens.analyzer.model.options import ModelOptions
+from cyclelens.analyzer.simulator.pipeline import cycles_per_iteration, simulate
+from cyclelens.analyzer.simulator.reuse import started
 from simulated import simulated
 
 LOOPS = {
@@ -53,6 +58,31 @@ def test_the_period_is_what_a_long_run_tends_to(code: str) -> None:
         window = long.last_round - long.first_round
         assert abs(long.cycles_per_iteration - cycles / rounds) <= cycles / window + 0.005
     assert found
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("code", LOOPS.values(), ids=LOOPS.keys())
+def test_the_figure_alone_is_the_same(code: str, name: str) -> None:
+    """Predictions ask for nothing else."""
+    figure = cycles_per_iteration(block_of(code, name, loop=True), registry.get(name))
+    assert figure == simulated(code, name, details=False).cycles_per_iteration
+
+
+@pytest.mark.parametrize("rounds", range(1, 4))
+def test_times_of_a_longer_run_do_not_remain(rounds: int) -> None:
+    """A run of a few rounds has the same figure behind a long one as in a pipeline that is new."""
+    code, sizes = LOOPS["two adds"], {"min_rounds": rounds, "min_cycles": 1}
+    variant = replace(registry.get("SKL"), name="SKL")
+    block = block_of(code, "SKL", loop=True)
+    first = simulate(block, variant, details=False, **sizes)
+    simulate(block, variant, details=False, min_cycles=4000)
+    simulate(block, variant, details=True, min_cycles=2000)
+    again = simulate(block, variant, details=False, **sizes)
+    assert again == first
+    pipeline = started(block, variant)
+    assert not any(pipeline.reorder_buffer.first_cycle)
+    assert not any(pipeline.reorder_buffer.key_cycle)
+    assert not any(pipeline.reorder_buffer.key_position)
 
 
 def test_a_repetition_ends_the_run() -> None:

@@ -32,6 +32,7 @@ cdef class ReorderBuffer:
     cdef public int[::1] first_cycle
     cdef public int[::1] key_position
     cdef public int last_round
+    cdef int _filled
     cdef public int key_rounds
     cdef int start(self) except -1
     cdef inline int reserve(self) except -1:

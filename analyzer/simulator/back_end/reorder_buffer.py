@@ -43,16 +43,21 @@ class ReorderBuffer:
         """Per round: the cycle in which its first uop retired."""
         self.key_position = ints(64)
         """Per round: the position of that uop within its retirement cycle."""
+        self.last_round = NONE
+        self._filled = 0
+        """Rounds whose times were filled in and not clocked, counted from the first."""
 
     def start(self) -> None:
         """Empty."""
         self.entries.start(self._size + 64)
-        self.last_round = NONE
-        """Round of the fused uop that retired last."""
-        for round_number in range(len(self.key_cycle)):
+        # What no run has written is 0: the longest run's columns would be cleared for every short one.
+        for round_number in range(max(self.last_round + 1, self._filled)):
             self.key_cycle[round_number] = 0
             self.first_cycle[round_number] = 0
             self.key_position[round_number] = 0
+        self._filled = 0
+        self.last_round = NONE
+        """Round of the fused uop that retired last."""
         self.key_rounds = 0
         """Rounds whose key instruction has retired."""
 
@@ -164,6 +169,7 @@ class ReorderBuffer:
             if number >= min_rounds:
                 end = max(min_cycles + 1, self.first_cycle[min_rounds])
                 if self.first_cycle[number] > end:
+                    self._filled = number + 1
                     return number
             number += 1
 

@@ -33,7 +33,7 @@ def summarize(
     microarchitecture: Microarchitecture,
     *,
     window: tuple[int, int],
-    cycles_per_round: float,
+    cycles_per_iteration: float,
     cycles: int,
     period: tuple[int, int] | None,
     lsd_unroll: int,
@@ -46,7 +46,7 @@ def summarize(
     first, last = window
     tally = Tally(columns, microarchitecture.units, first, last) if details else None
     return Simulation(
-        cycles_per_iteration=round(cycles_per_round, 2),
+        cycles_per_iteration=cycles_per_iteration,
         simulated_cycles=cycles,
         period=period,
         first_round=first,
