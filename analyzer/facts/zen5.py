@@ -14,6 +14,9 @@ _LONG = 10.0
 _WITHOUT_UNITS = 4.0
 _BEYOND_PIPES = 2.0
 _NEAR_BOUND = 0.75
+_MICROCODE = 3
+"""Macro-ops from which on an instruction is microcode."""
+_ALUS = 6
 
 
 def completed(
@@ -42,7 +45,9 @@ def completed(
     result.pop("TP_unrolled", None)
     if divides:
         result["div_cycles"] = str(max(1, round(cycles)))
-    elif _occupies(name, locked, operands, cycles, vector, uses, pipes):
+    elif _occupies(name, locked, operands, cycles, vector, uses, pipes) or (
+        not vector and _is_slow_microcode(float(attributes.get("uops", "0")), cycles, uses)
+    ):
         # With an occupancy beyond the divider's, the rules of the tables take the latter for a limit (D2).
         result["div_cycles"], result["TP_unrolled"] = "0", str(round(cycles))
     return result
@@ -73,6 +78,12 @@ def _occupies(
         # A vector instruction that is slower than its pipes keeps the first of them (M21).
         return bool(pipes) and cycles >= _BEYOND_PIPES and _bound(pipes) < _NEAR_BOUND * cycles
     return cycles >= _LONG or (not uses and cycles >= _WITHOUT_UNITS)
+
+
+def _is_slow_microcode(ops: float, cycles: float, uses: Sequence[tuple[str, int]]) -> bool:
+    """Slower than its operations would be: string instructions, bits in memory."""
+    operations = sum(count for unit, count in uses if unit.startswith("ALU"))
+    return ops >= _MICROCODE and cycles >= _BEYOND_PIPES and operations / _ALUS < _NEAR_BOUND * cycles
 
 
 def _bound(pipes: Sequence[tuple[str, int]]) -> float:

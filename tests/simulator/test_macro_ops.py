@@ -83,6 +83,8 @@ def test_loops(rule: str, code: str, measured: float) -> None:
         ("M7: so does what loads a half", "0f1606ffc975f9", 2.0),
         ("M7: and the root of a scalar", "f30f51c1ffc975f8", 14.0),
         ("a CMOV of two macro-ops waits with the second", "480f46c3ffc975f8", 1.0),
+        ("microcode is slower than its operations: MOVSQ", "48a5ffc975fa", 3.0),
+        ("so are bits of memory by register", "480fa31effc975f8", 3.0),
         ("M16: one store of 512 bits per cycle", 4 * "62f17c481106" + "ffc975e4", 4.0),
         ("M19: 256 bits from store to load", "c5fc1106c5fc1006ffc975f4", 9.0),
         ("M19: 512 bits", "62f17c48110662f17c481006ffc975f0", 11.0),
