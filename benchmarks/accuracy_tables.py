@@ -128,6 +128,7 @@ ZEN_5_RULES: dict[str, dict[str, object]] = {
     "long instructions decoded as others (M1)": {"long_instruction_bytes": 15},
     "every window of the op cache at eight entries per cycle (M2)": {"line_pairs": False},
     "lines of the op cache without a limit of fields (M2)": {"line_fields": 99},
+    "one taken branch per cycle (M2)": {"jump_eighths": 8},
     "small loops as long ones (M3, M18)": {"small_loop_entries": 0},
     "eight vector macro-ops per cycle (M4)": {"vector_dispatch_width": 8},
     "no pair of move and ALU operation (M6)": {"fuses_moves": False},
@@ -139,6 +140,8 @@ ZEN_5_RULES: dict[str, dict[str, object]] = {
     "one store per cycle (M16)": {"stores_per_cycle": 1, "stores_committed_per_cycle": 1},
     "no load learnt (M18)": {"learnt_loads": 0, "unlearnt_loads": 1},
     "failed forwarding as forwarding (M19)": {"failed_forwarding": 0, "failed_vector_forwarding": 0},
+    "512 bits forwarded as 256 (M19)": {"wide_forwarding": (0, 0, 0)},
+    "vectors stored and loaded in ten cycles (M19)": {"vector_forwarding": 10},
     "additions in three cycles always (M20)": {"fast_fp_adds": False},
     "one mask operation more per cycle (M20)": {"mask_operations_per_cycle": 3},
 }

@@ -157,6 +157,7 @@ _ZEN_3 = derived(
         _SHARED_UNITS: "macro_ops.units_by_mnemonic",
         _LINE_FIELDS: "macro_ops.line_fields",
         _AS_ZEN_4: "policies.store_commit policies.late_operands macro_ops.jump_eighths "
+        "macro_ops.fuses_memory_with_branch macro_ops.mask_to_integer_excess macro_ops.string_cycles "
         "macro_ops.decode_bytes macro_ops.long_instruction_bytes "
         "macro_ops.stack_adjustment_is_two_ops macro_ops.fuses_moves macro_ops.store_chunk_bytes "
         "macro_ops.sse_idioms_execute macro_ops.page_crossing_store_cycles "
@@ -197,6 +198,7 @@ _ZEN_3 = derived(
         jump_eighths=8,
         small_loop_entries=0,
         fuses_moves=False,
+        fuses_memory_with_branch=False,
         vector_bits=256,
         units_by_mnemonic=False,
         upper_halves_merge=False,
@@ -212,6 +214,7 @@ _ZEN_3 = derived(
         vector_to_integer_forwarding=6,
         integer_to_vector_forwarding=9,
         to_integer_excess=3,
+        mask_to_integer_excess=6,
         to_vector_excess=1,
         memory_ops_per_cycle=3,
         store_queue=64,
@@ -234,7 +237,8 @@ MODELS = (
             _GUIDE: "dsb_width dsb_lines_per_block dsb_slots_per_line reorder_buffer_size load_buffer_size "
             "macro_ops.line_entries macro_ops.window_eighths",
             _MEASURED_BY_OTHERS: "idq_size",
-            _MEASURED: "decoders issue_width macro_ops.jump_eighths macro_ops.sse_idioms_execute "
+            _MEASURED: "decoders issue_width macro_ops.jump_eighths macro_ops.fuses_memory_with_branch "
+            "macro_ops.mask_to_integer_excess macro_ops.string_cycles macro_ops.sse_idioms_execute "
             "macro_ops.page_crossing_store_cycles macro_ops.decode_bytes macro_ops.long_instruction_bytes "
             "macro_ops.stack_adjustment_is_two_ops macro_ops.fuses_moves macro_ops.fuses_nops "
             "macro_ops.load_latency macro_ops.loads_per_cycle macro_ops.vector_loads_per_cycle "

@@ -104,6 +104,7 @@ RULES = MacroOpRules(
     vector_dispatch_width=6,
     stack_adjustment_is_two_ops=True,
     fuses_moves=True,
+    fuses_memory_with_branch=True,
     fuses_nops=False,
     # The outer ones first: fewer operations need just those.
     pipes=("FP3", "FP0", "FP2", "FP1"),
@@ -111,7 +112,9 @@ RULES = MacroOpRules(
     vector_bits=512,
     units_by_mnemonic=True,
     to_integer_excess=0,
+    mask_to_integer_excess=0,
     to_vector_excess=0,
+    string_cycles=3,
     upper_halves_merge=True,
     sse_idioms_execute=False,
     fast_fp_adds=True,

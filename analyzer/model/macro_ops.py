@@ -79,6 +79,8 @@ class MacroOpRules:
     vector_dispatch_width: int
     stack_adjustment_is_two_ops: bool
     fuses_moves: bool
+    fuses_memory_with_branch: bool
+    """A conditional branch shares the macro-op of an operation that reads memory too (M5)."""
     fuses_nops: bool
     """A NOP shares the macro-op of what stands before it."""
     # schedulers
@@ -93,7 +95,12 @@ class MacroOpRules:
     only where the mnemonic's are as many it tells which."""
     to_integer_excess: int
     """Cycles by which the tables' latencies from vector to integer registers, upper bounds, are too high."""
+    mask_to_integer_excess: int
+    """The same from mask registers."""
     to_vector_excess: int
+    """The same from integer to vector and mask registers."""
+    string_cycles: int
+    """From one string instruction to the next."""
     upper_halves_merge: bool
     """SSE operations without VEX wait for the upper half of their target where the code has written it: moves
     and zero idioms take a pipe then, and additions are not forwarded early (M7)."""

@@ -207,7 +207,7 @@ def _macro_op_entries(
         if (
             first is not None
             and second is not None
-            and fuses_with_branch(first.shape.sibling, second.shape.sibling)
+            and fuses_with_branch(first.shape.sibling, second.shape.sibling, rules)
         ):
             branches.add(position)
     walked = _walked(known)

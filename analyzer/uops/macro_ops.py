@@ -49,7 +49,9 @@ _FP_ADDS = re.compile(r"v?(add|sub)[ps][sd]")
 _FP_COMPARES = re.compile(r"v?(min|max|cmp)[a-z]*[ps][sd]")
 _FP_ADD_FAMILY = re.compile(r"v?(add|sub|min|max|cmp)[a-z]*[ps][sd]")
 _KEEPS_REST = re.compile(r"(sqrt|rcp|rsqrt|round|cvts[sdi]2)s[sd]|mov[lh]p[sd]")
-"""Operations of SSE without VEX that write a part of their target."""
+"""Operations of SSE that write a part of their target. With VEX the rest comes from the first source."""
+_CONVERSION = 3
+"""Cycles of a conversion from an integer behind the transfer."""
 _ENDS_GROUP = ("vzeroupper", "vzeroall", "ldmxcsr", "vldmxcsr")
 _SERIALIZES = ("lfence", "cpuid", "mfence", "rdtsc")
 _LOADS_ALONE = ("mov", "movzx", "movbe")
@@ -118,9 +120,11 @@ def fuses_after_move(move: Prepared, operation: Prepared, next_is_branch: bool) 
     return len(second.operands) < 2 or second.operands[1].register != target
 
 
-def fuses_with_branch(first: Prepared, second: Prepared) -> bool:
+def fuses_with_branch(first: Prepared, second: Prepared, rules: MacroOpRules) -> bool:
     """An ALU operation and the conditional branch behind it are one macro-op, wherever they lie (M5)."""
     if first.instruction.mnemonic not in _FUSES_WITH_BRANCH or second.facts.category != "COND_BR":
+        return False
+    if first.memory_operands and not rules.fuses_memory_with_branch:
         return False
     # Not with an immediate and an address relative to the instruction's own.
     relative = any(operand.base == "RIP" for operand in first.instruction.operands)
@@ -497,6 +501,7 @@ class _Expander:
             latencies = [min(2, cycles) if cycles <= 3 else cycles for cycles in latencies]
         results = [(value, cycles) for (_, _, value), cycles in zip(outputs, latencies, strict=True)]
         self._merge_narrow(inputs, outputs)
+        self._merge_first_source(inputs, latencies)
         traits = Trait.NONE
         if fast and _FP_ADDS.fullmatch(self.mnemonic):
             traits = Trait.FP_ADD | Trait.TAKES_FP_ADD
@@ -607,7 +612,9 @@ class _Expander:
         result = self.prepared.register_outputs[number].canonical
         if is_simd(source) and is_general_purpose(result):
             return max(1, cycles - self.rules.to_integer_excess)
-        if is_general_purpose(source) and is_simd(result):
+        if source[0] == "K" and is_general_purpose(result):
+            return max(1, cycles - self.rules.mask_to_integer_excess)
+        if is_general_purpose(source) and (is_simd(result) or result[0] == "K"):
             return max(1, cycles - self.rules.to_vector_excess)
         return cycles
 
@@ -627,6 +634,16 @@ class _Expander:
             if (keeps or output.width in (8, 16)) and value not in known:
                 inputs.append((value, last if keeps else 0))
                 known.add(value)
+
+    def _merge_first_source(self, inputs: list[tuple[Value, int]], latencies: list[int]) -> None:
+        """Scalars of AVX have the rest of their target from their first source. A conversion from an integer
+        needs it behind the transfer."""
+        if self.mnemonic[0] != "v" or not _KEEPS_REST.fullmatch(self.mnemonic[1:]) or len(self.registers) < 2:
+            return
+        value: Value = (ValueKind.REGISTER, canonical(self.registers[1]))
+        if all(known != value for known, _ in inputs):
+            transferred = self.mnemonic.startswith("vcvtsi2")
+            inputs.append((value, max(0, max(latencies) - _CONVERSION) if transferred else 0))
 
     def _occupy(self, uops: list[_Uop]) -> None:
         """Units that are busy for more than a cycle."""
@@ -717,6 +734,8 @@ class _Expander:
             busy = 6 if self.mnemonic == "vzeroall" else 1
             uops.append(_Uop(UopKind.COMPUTE, self.alus, busy=busy, traits=Trait.ALONE))
         long = figures.tp if figures.tp and not self.vector else 0
+        if facts.category == "STRINGOP" and not self.instruction.repeat:
+            long = self.rules.string_cycles
         if not uops and long:
             uops.append(_Uop(UopKind.COMPUTE, self.alus, busy=long, traits=Trait.ALONE))
         if not uops and outputs:
@@ -737,4 +756,6 @@ class _Expander:
                 if uop.kind in (UopKind.STORE_ADDRESS, UopKind.COMPUTE):
                     uop.busy, uop.traits = long, uop.traits | Trait.ALONE
                     break
+            else:
+                uops.append(_Uop(UopKind.COMPUTE, self.alus, busy=long, traits=Trait.ALONE))
         return uops
