@@ -105,7 +105,7 @@ def render_columns(
         chart = bars.columns(row, most, label, width=14 * len(row), high=high)
         body.append(f'<div class="figure" tabindex="0">{chart}</div>')
         body.append(f'<p class="muted">{escape(label)}</p>')
-    body.append(f"<pre>{escape(text)}</pre>")
+    body.append(f'<pre tabindex="0">{escape(text)}</pre>')
     return _page(title, "\n".join(body))
 
 

@@ -28,6 +28,8 @@ from pygls.capabilities import get_capability
 STALE_SUFFIX = " (stale)"
 SOURCE_BUDGET = 40
 """Characters of a hint in a source: VS Code cuts what is longer."""
+_LEAST = 30
+"""Characters that advice always has behind a measured figure: ``4.00 · four accumulators: 1.00``."""
 _SEPARATOR = " · "
 
 STALE_SENTENCE = "This is the last complete result; the text has changed since."
@@ -125,7 +127,7 @@ def register(server: CyclelensServer) -> None:
                 tooltip = "\n\n".join([tooltip, *map(_also, others)])
             if server.settings["advice"] and (advice := server.searches.advice(snapshot, region)):
                 budget = SOURCE_BUDGET - stale if snapshot.language else LINE_BUDGET
-                budget -= _taken(measured, label)
+                budget = max(budget - _taken(measured, label), min(budget, _LEAST))
                 label = label if region.result.unmarked else label_with_advice(label, advice, budget)
                 tooltip = f"{tooltip}\n\n{told(advice, bool(snapshot.language))}"
             if _says_figure(measured, label):
