@@ -384,6 +384,21 @@ PROGRAMS: dict[str, tuple[str, list[str]]] = {
         """,
         ["nop dec jnz"],
     ),
+    "jumps with GNU as's endings": (
+        """\
+    .Ltop:
+        dec %rdi
+        jne.d32 .Ltop
+        jmp.d32 g
+        nop
+        .globl g
+    g:
+        dec %rdi
+        jne.s g
+        ret
+        """,
+        ["dec jnz", "dec jnz"],
+    ),
     "constants between functions": (
         """\
     .Ltop:

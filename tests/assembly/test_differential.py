@@ -62,6 +62,17 @@ ATT = {
     "a subsection within": ("jmp end\n.subsection 1\nud2\njmp end\n.previous\nend: nop", ""),
     "another section within": ("jmp end\n.pushsection .text, 2\nud2\n.popsection\nend: nop", ""),
     "long forms that there are not": ("top: {disp32} loop top\n{disp32} jrcxz top\n{disp32} jmp top", ""),
+    "endings that choose the encoding": (
+        "movl.s %eax, %ebx\nMOVAPS.S %xmm0, %xmm1\nvmovaps.s %ymm9, %ymm1\naddq.s $1, %rax\n"
+        "mov.d8 (%rax), %rbx\nmov.d32 4(%rax, %rcx), %rbx\nmovaps.s (%rax), %xmm0\nxchg.s %eax, %eax\n"
+        "lock add.s %eax, (%rbx)\nint.s $3\nmovsb.s\nstosb.d8\nfstsw.s %ax\nnop.s",
+        "",
+    ),
+    "jumps with endings": (
+        "top: nop\njne.d32 top\njns.d8 top\nloop.d32 top\njmp.s outside\njecxz.s top\n"
+        "call.s top\njmp.d32 top",
+        "",
+    ),
     "a distance over a jump that is always long": (
         "top: {disp32} jns outside\nend: adc $top - end, %bx\n.byte end - top",
         "",
@@ -91,6 +102,10 @@ INTEL = {
     ),
     "the same where sizes shrink": (
         "a = end\ntop: .skip 101\n.fill (top - 1f) & 7, 6\n1: nop\njns a\njne top\n.skip 98\nend: nop",
+        "",
+    ),
+    "endings that choose the encoding": (
+        "movaps.s xmm1, xmm0\nmov.d32 rax, [rbx]\nadd.s eax, ebx\ntop: jne.d32 top",
         "",
     ),
     "a distance in parentheses": ("top: mov eax, [r12 + (top - .)]\nmov eax, [r12 + top - 1f]\n1: nop", ""),

@@ -68,6 +68,8 @@ _WISH = re.compile(
     r"\s*\{\s*(vex|vex2|vex3|evex|disp8|disp16|disp32|load|store|rex|nooptimize)\s*\}\s*", re.IGNORECASE
 )
 """Pseudo-prefixes that choose between encodings."""
+_SUFFIX = re.compile(r"(?<=[a-z0-9])\.(s|d8|d32)$")
+"""GNU as's older way to choose: the other of two encodings, or the length of a displacement."""
 _SCALAR_VECTOR = re.compile(
     r"(v(?:add|sub|mul|div|min|max|sqrt)s[sd]|vf(?:n?m(?:add|sub))(?:132|213|231)s[sd]|vcvt(?:sd2ss|ss2sd))"
 )
@@ -142,6 +144,9 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Quest
         rest = rest[match.end() :]
     if rest[:1] not in ("", " ", "\t", "(", "[", "$", "*", "-"):
         raise OperandError(f"'{text.strip()[:40]}' is not a statement.")
+    suffix = ""
+    if dialect.is_gnu and (match := _SUFFIX.search(mnemonic)) and mnemonic[: match.start()] not in PREFIXES:
+        mnemonic, suffix = mnemonic[: match.start()], match[0]
     if not _MNEMONIC.fullmatch(mnemonic):
         raise OperandError(f"'{mnemonic[:40]}' is not an instruction.")
     if named and dialect.is_gnu:
@@ -172,7 +177,7 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Quest
     if branch and len(operands) == 1 and isinstance(operands[0], Target):
         if dialect.is_gnu and "notrack" in named:
             raise OperandError(f"GNU as takes no 'notrack' before a direct '{mnemonic}'.")
-        target = replace(operands[0], near=operands[0].near or "{disp32}" in wishes)
+        target = replace(operands[0], near=operands[0].near or suffix == ".d32" or "{disp32}" in wishes)
         return Jump(mnemonic, _with_prefixes(mnemonic, prefix, dialect), target)
     if not operands and mnemonic in _STRING_OPCODES:
         raise OperandError(f"'{mnemonic}' does not say its size: add a suffix.")
@@ -185,7 +190,7 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Quest
     for operand in operands:
         if isinstance(operand, Memory) and operand.segment is not None and not _default_segment(operand):
             prefix += bytes([SEGMENT_BYTES[operand.segment]])
-    question = _asked(mnemonic, wishes, operands, prefix, dialect, branch)
+    question = _asked(mnemonic, wishes, suffix, operands, prefix, dialect, branch)
     question = replace(question, before=before, is_nasm=dialect.is_nasm)
     if not any(isinstance(operand, Immediate) and operand.is_address for operand in operands):
         return question
@@ -197,7 +202,7 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Quest
             else operand
             for operand in operands
         ]
-        asked = _asked(mnemonic, wishes, smaller, prefix, dialect, branch)
+        asked = _asked(mnemonic, wishes, suffix, smaller, prefix, dialect, branch)
         narrower = replace(asked, narrower=narrower)
     return replace(question, narrower=narrower)
 
@@ -220,17 +225,23 @@ def _with_prefixes(mnemonic: str, prefix: bytes, dialect: Dialect) -> JumpForms:
 
 
 def _asked(
-    mnemonic: str, wishes: str, operands: list[Operand], prefix: bytes, dialect: Dialect, branch: bool
+    mnemonic: str,
+    wishes: str,
+    suffix: str,
+    operands: list[Operand],
+    prefix: bytes,
+    dialect: Dialect,
+    branch: bool,
 ) -> Question:
     """What to ask the assemblers."""
-    fallback = _plain_request(wishes + mnemonic, operands, dialect, branch)
+    fallback = _plain_request(wishes + mnemonic + suffix, operands, dialect, branch)
     reason = ""
     if any(needs_evex(operand) for operand in operands):
         reason = f"'{mnemonic}' with these operands needs AVX-512, which the built-in assembler lacks."
     elif any(isinstance(operand, Register) and operand.name in registers.TILES for operand in operands):
         reason = f"'{mnemonic}' needs AMX, which the built-in assembler lacks."
-    elif wishes:
-        reason = f"'{wishes.strip()}' is not supported by the built-in assembler."
+    elif wishes or suffix:
+        reason = f"'{wishes.strip() or suffix}' is not supported by the built-in assembler."
     elif mnemonic.startswith("bnd"):
         reason = "Bound checks (MPX) are not supported by the built-in assembler."
     else:

@@ -29,7 +29,8 @@ _BEGINNINGS = frozenset(
 )
 """Of the instructions that control may not go on from, and of their prefixes."""
 _INSTRUCTION = re.compile(
-    r"((?:(?:bnd|notrack|data16|addr32|re[px][\w.]*|[c-g]s)\s+|\{\w+\}\s*)*)([a-z]\w*)(?:,p[nt]\b)?\s*(.*)",
+    r"((?:(?:bnd|notrack|data16|addr32|re[px][\w.]*|[c-g]s)\s+|\{\w+\}\s*)*)"
+    r"([a-z]\w*)(?:\.(?:s|d8|d32)\b)?(?:,p[nt]\b)?\s*(.*)",
     re.IGNORECASE | re.DOTALL,
 )
 _DIRECT = re.compile(r"(?:(?:short|near|strict)\s+)*([\w.$?@]+)", re.IGNORECASE)
