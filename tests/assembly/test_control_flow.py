@@ -448,6 +448,12 @@ def test_the_loops_of_a_program_are_known(name: str, tmp_path: Path) -> None:
     assert loops_of_object(in_object(text, tmp_path)) == expected
 
 
+def test_a_jump_to_a_name_in_quotes_makes_a_loop_which_has_no_figure() -> None:
+    found = assemble('.L1: dec %ecx\n jz "out there"\n nop\n jmp ".L1"\n"out there": ret\n', regions="loops")
+    assert [(region.name, region.incomplete) for region in found.regions] == [(".L1", True)]
+    assert [problem.line for problem in found.problems if problem.code == "syntax-error"] == [1, 3]
+
+
 THROUGH_ANOTHER_SECTION = """\
 .Ltop:
     dec %rsi

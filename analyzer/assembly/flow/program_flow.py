@@ -33,7 +33,7 @@ _INSTRUCTION = re.compile(
     r"([a-z]\w*)(?:\.(?:s|d8|d32)\b)?(?:,p[nt]\b)?\s*(.*)",
     re.IGNORECASE | re.DOTALL,
 )
-_DIRECT = re.compile(r"(?:(?:short|near|strict)\s+)*([\w.$?@]+)", re.IGNORECASE)
+_DIRECT = re.compile(r"(?:(?:short|near|strict)\s+)*([\w.$?@]+|\"[^\"\n]+\")", re.IGNORECASE)
 _SYMBOL = re.compile(r"(?<![\w.$%@])[A-Za-z_.?][\w.$?]*")
 _NEAR_SYMBOL = re.compile(r"[(\[].*\brip\b|\brel\b", re.IGNORECASE)
 _PADDING = re.compile(
@@ -215,7 +215,8 @@ def _read_instruction(text: str, is_att: bool) -> tuple[Kind, str] | None:
     target = match[3].strip()
     direct = _DIRECT.fullmatch(target)
     if direct and not (target.lower() in registers.REGISTERS and not is_att):
-        return kind, direct[1].partition("@")[0]
+        name = direct[1]
+        return kind, name.strip('"') if name[0] == '"' else name.partition("@")[0]
     if kind in (Kind.CALL, Kind.JUMP):
         # Through a table of the linker's, to a function of another file.
         symbol = re.search(r"([A-Za-z_.][\w.$]*)@GOT\w*", target)
