@@ -363,6 +363,7 @@ MORE_NASM = {
         "mov eax, 0q17\nmov eax, 17o\nmov eax, 0x1_000\nmov eax, 'ab'\nmov eax, $ - $$\nmov eax, 1 << 65"
     ),
     "constants further down": "mov eax, [rcx + x]\nadd eax, y\npush y\ny equ x + 1\nx equ 5",
+    "numbers that are cut": ("sbb dword [rdi], 762 << 56\nadc ecx, 1 << 32"),
     "fills": ("nop\nalign 16, db 0xcc\nnop\nalignb 8\nalign 16, nop\nnop"),
 }
 """What only NASM understands."""

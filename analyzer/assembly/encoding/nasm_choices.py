@@ -22,6 +22,10 @@ def as_nasm_chooses(mnemonic: str, operands: Sequence[Operand]) -> list[Operand]
     Raises UnsupportedError."""
     if any(_is_narrow(operand) for operand in operands):
         raise UnsupportedError("The order of prefixes of a 32-bit address is left to NASM.")
+    if mnemonic != "mov" and any(
+        isinstance(operand, Immediate) and not -(1 << 31) <= operand.value < 1 << 32 for operand in operands
+    ):
+        raise UnsupportedError("What is left of a number that does not fit is left to NASM.")
     chosen = [
         _without_scale(operand) if isinstance(operand, Memory) and operand.base is None else operand
         for operand in operands
