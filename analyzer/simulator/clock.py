@@ -4,41 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from cyclelens.analyzer.simulator.back_end.reorder_buffer import ReorderBuffer
 from cyclelens.analyzer.simulator.failures import Cancelled, SimulationStuck
-from cyclelens.analyzer.simulator.period import Period, Repeating
-from cyclelens.analyzer.simulator.tables.arrays import Record
-from cyclelens.analyzer.simulator.tables.columns import Columns
+from cyclelens.analyzer.simulator.rounds import Rounds
 from cyclelens.analyzer.simulator.tables.constants import NONE
 
 _CANCEL_INTERVAL = 64
 _STUCK_CYCLES = 100_000
 
 
-class Clock(Repeating):
+class Clock(Rounds):
     """What the pipelines of all cores have in common: one run after the other. A pipeline builds the stages,
     and says what they do in a cycle."""
-
-    def __init__(self, columns: Columns, reorder_buffer: ReorderBuffer) -> None:
-        self.columns = columns
-        self.program = columns.program
-        self.reorder_buffer = reorder_buffer
-        self._period = Period()
-
-    def start_clock(self) -> None:
-        """No cycle has passed."""
-        self.cycle = 0
-        self.visited = 0
-        """Cycles that were not skipped because nothing could happen in them."""
-        self.least_cycles = 0
-        """A run that has not come to its pace yet goes on to this cycle."""
-        self.period_cycles = 0
-        self.period_rounds = 0
-        """How long and how many rounds it takes until the same state comes again; 0 if not known."""
-        self.period_begin = 0
-        self.period_first_round = 0
-        """The cycle and the round at whose end the state was first met that came again."""
-        self._period.start()
 
     def tick(self) -> None:
         """One cycle, the stages in their order."""
@@ -49,40 +25,6 @@ class Clock(Repeating):
 
     def skip_to(self, following: int) -> None:
         """The cycles up to the following one go by."""
-
-    def record(self, state: Record) -> None:
-        """The whole state at the end of a round."""
-        round_number = self.reorder_buffer.key_rounds - 1
-        instance = round_number * self.program.instructions
-        state.start(self.cycle, round_number, instance, self.columns.instance_uop0[instance])
-        state.add(self.reorder_buffer.key_position[round_number])
-        state.add(self.reorder_buffer.last_round - round_number)
-        self.record_stages(state)
-
-    def record_stages(self, state: Record) -> None:
-        """What the stages add to a state."""
-
-    def stays(self, rounds: int, periods: int) -> bool:
-        """Whether what is not in the state, if there is such, lets periods of so many rounds follow."""
-        return True
-
-    def repeats(self, min_rounds: int, min_cycles: int) -> bool:
-        """At the end of a round: whether the state is that of an earlier one, and stays so up to the end of a
-        run (5.1). If so, the period is known."""
-        if not self._period.found(self, self.cycle):
-            return False
-        cycles = self.cycle - self._period.begin
-        rounds = self.reorder_buffer.key_rounds - 1 - self._period.round
-        left = max(
-            (min_cycles - self.cycle) // cycles, (min_rounds - self.reorder_buffer.last_round) // rounds, 0
-        )
-        if not self.stays(rounds, left + 2):
-            return False
-        self.period_begin = self._period.begin
-        self.period_cycles = cycles
-        self.period_first_round = self._period.round
-        self.period_rounds = rounds
-        return True
 
     def run(
         self,
@@ -138,15 +80,6 @@ class Clock(Repeating):
             else:
                 self.cycle += 1
 
-    def rounds_retired(self, min_rounds: int, min_cycles: int) -> int:
-        """Rounds of which a uop has retired when the full run ends (5.1). Where the run stopped because its
-        state repeated, the times of the rounds to come are filled in."""
-        if self.period_cycles == 0:
-            return self.reorder_buffer.last_round + 1
-        return self.reorder_buffer.repeat(
-            self.period_first_round, self.period_rounds, self.period_cycles, min_rounds, min_cycles
-        )
-
     def settle(self, rounds: int, *, cancel: Callable[[], bool] | None = None) -> tuple[int, int, int]:
         """Clock on until uops are issued as fast as they retire.
 
@@ -164,17 +97,11 @@ class Clock(Repeating):
         else:
             last = self.reorder_buffer.last_round
             first = last // 2
-            begin = self._issue_of_round(first) - 1
-            end = self._issue_of_round(last) - 1
+            begin = self.issue_of_round(first) - 1
+            end = self.issue_of_round(last) - 1
             rounds = last - first
         entries = self.reorder_buffer.entries
         while entries.count > 0 and self.columns.issued[entries.firsts[entries.head]] <= end:
             self.cycle += 1
             self.tick()
         return begin, end, rounds
-
-    def _issue_of_round(self, round_number: int) -> int:
-        """The cycle in which the first uop of a round was issued."""
-        columns = self.columns
-        instance = round_number * self.program.instructions + self.program.first_instruction
-        return columns.issued[columns.instance_uop0[instance]]
