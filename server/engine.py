@@ -241,7 +241,9 @@ def _moved(known: RegionAnalysis, region: RegionAnalysis) -> int | None:
         return None
     if any(old is not new for old, new in zip(known.predictions, region.predictions, strict=True)):
         return None
-    place, shift = known.region, region.region.first_line - known.region.first_line
+    # Where it lies in its section says where a profile has its counts, and the weight is what these came to.
+    place = replace(known.region, offsets=region.region.offsets)
+    shift = region.region.first_line - place.first_line
     if shift:
         lines = tuple(replace(line, line=line.line + shift) for line in place.lines)
         place = replace(
