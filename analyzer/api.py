@@ -20,7 +20,7 @@ from cyclelens.analyzer.defects import described, traceback_of
 from cyclelens.analyzer.facts.store import FactsStore, TablesUnavailable, open_store
 from cyclelens.analyzer.microarchitectures import extensions, registry
 from cyclelens.analyzer.microarchitectures.variants import variant
-from cyclelens.analyzer.model.choices import Mode
+from cyclelens.analyzer.model.choices import Assembler, Mode, Regions
 from cyclelens.analyzer.model.frozen import dataclass, replace
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
@@ -861,6 +861,13 @@ def _check(options: AnalysisOptions) -> None:
         raise ValueError("no microarchitecture is given")
     if options.alignment is not None and options.alignment not in ALIGNMENTS:
         raise ValueError(f"alignment {options.alignment} is not within 0 and {ALIGNMENTS[-1]}")
+    for name, value, known in (
+        ("mode", options.mode, Mode),
+        ("regions", options.regions, Regions),
+        ("assembler", options.assembler, Assembler),
+    ):
+        if value not in tuple(known):
+            raise ValueError(f"unknown {name} '{value}'; known are {', '.join(known)}")
 
 
 def _at_line(

@@ -1,4 +1,4 @@
-"""The rounds of a run: what is known of those that have passed, and of those to come once the state repeats."""
+"""The rounds of a run: which have passed, and what is to come once the state repeats."""
 
 from __future__ import annotations
 
