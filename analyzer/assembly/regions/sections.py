@@ -33,6 +33,8 @@ from cyclelens.analyzer.assembly.statements.layout import UNBOUNDED, Element, Ki
 
 SECTION_SIGN = "§"
 """Before the name of a section: the symbol of its beginning."""
+_BORDER = Element(Kind.FILL, 0, 0)
+"""Between two subsections: GNU as ends each with an alignment, to one byte."""
 
 
 @dataclass(slots=True)
@@ -232,7 +234,13 @@ class Layouts:
         ]
         runs.sort(key=lambda each: each[0])
         jumps: list[tuple[int, Jump | None]] = []
-        for _, part, number, run in runs:
+        before = runs[0][0] if runs else 0
+        for subsection, part, number, run in runs:
+            if subsection != before:
+                section.elements.append(_BORDER)
+                section.gaps.append(0)
+                jumps.append((0, None))
+                before = subsection
             laid.bases[part, number] = len(section.elements), section.gaps[-1]
             section.gaps[-1] += run.gaps[0]
             section.gaps += run.gaps[1:]
