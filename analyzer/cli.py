@@ -256,7 +256,7 @@ def _predict(arguments: list[str]) -> int:
     import csv
     from collections import deque
 
-    from cyclelens.analyzer.api import predict_many
+    from cyclelens.analyzer.doors.prediction import predict_many
     from cyclelens.analyzer.facts.store import TablesUnavailable
     from cyclelens.analyzer.microarchitectures.values import confidence
 

@@ -8,18 +8,19 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from cyclelens.analyzer.api import Analyzer, Cancel, Cancelled, readable
 from cyclelens.analyzer.assembly.objects.elf import ObjectFile
 from cyclelens.analyzer.assembly.objects.elf_format import ObjectFileError
 from cyclelens.analyzer.assembly.objects.machine_code import outermost
 from cyclelens.analyzer.compiling.background import CannotCompileError, GivenUp, Objects
 from cyclelens.analyzer.compiling.projects import NoCommandError, command_for
-from cyclelens.analyzer.facts.store import FactsStore
+from cyclelens.analyzer.doors.analysis import Analyzer, readable
+from cyclelens.analyzer.doors.workspace import Cancel, Workspace
 from cyclelens.analyzer.insight.source_lines import home
 from cyclelens.analyzer.insight.work import work_of
 from cyclelens.analyzer.model.choices import Regions, Syntax
 from cyclelens.analyzer.model.result import Analysis, AnalysisOptions, RegionAnalysis
 from cyclelens.analyzer.model.source import UNKNOWN_LINE, Made, Problem, Region, Severity, SourceLine
+from cyclelens.analyzer.simulator.failures import Cancelled
 
 NOT_COMPILED = "not-compiled"
 """Code of the problem that there is no object file."""
@@ -29,8 +30,8 @@ class CompiledAnalyzer(Analyzer):
     """Analyses sources in the place of assembly texts. ``options.origin`` says which file a text is of, and
     which folders are the workspace's."""
 
-    def __init__(self, store: FactsStore, objects: Objects, *, cached_predictions: int) -> None:
-        super().__init__(store, cached_predictions=cached_predictions)
+    def __init__(self, workspace: Workspace, objects: Objects) -> None:
+        super().__init__(workspace)
         self._objects = objects
 
     def variants(

@@ -30,3 +30,8 @@ def described(error: Exception) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     place = f" ({PurePath(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
     return f"{type(error).__name__}: {error}{place}"
+
+
+def internal_error(error: Exception) -> str:
+    """The message of a defect."""
+    return f"Internal error, please report it: {described(error)}"

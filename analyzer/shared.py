@@ -1,4 +1,4 @@
-"""One analyzer for whoever asks in this process, from any thread and after a fork.
+"""One workspace for whoever asks in this process, from any thread and after a fork.
 
 One caller has it at a time: the simulator's caches belong to the process and have no locks of their own, and
 the interpreter would not run two simulations at once anyway.
@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from cyclelens.analyzer.api import Analyzer
+from cyclelens.analyzer.doors.workspace import Workspace
 
 _lock = threading.RLock()
 _mine = threading.local()
@@ -29,9 +29,9 @@ if hasattr(os, "register_at_fork"):
 
 
 @contextmanager
-def shared_analyzer() -> Iterator[Analyzer]:
-    """The analyzer of this thread, while no other thread has its own. Raises ``TablesUnavailable``."""
+def shared_workspace() -> Iterator[Workspace]:
+    """That of this thread, while no other thread has its own. Raises ``TablesUnavailable``."""
     with _lock:
-        if not hasattr(_mine, "analyzer"):
-            _mine.analyzer = Analyzer()
-        yield _mine.analyzer
+        if not hasattr(_mine, "workspace"):
+            _mine.workspace = Workspace()
+        yield _mine.workspace

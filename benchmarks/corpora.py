@@ -18,11 +18,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from code_bases import PACKAGES, Source, Unavailable, made
-from cyclelens.analyzer.api import Analyzer
 from cyclelens.analyzer.assembly.frontend import assemble
 from cyclelens.analyzer.assembly.objects.elf import ObjectFile
 from cyclelens.analyzer.assembly.objects.machine_code import outermost, regions_of
 from cyclelens.analyzer.decoding.decoder import decode
+from cyclelens.analyzer.doors.prediction import Predictor
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.source import Region
 
@@ -97,7 +97,7 @@ class Measured:
         return self.encoded == self.lines and self.equal == self.loops == self.found
 
 
-def measure(source: Source, analyzer: Analyzer) -> Measured | None:
+def measure(source: Source, predictor: Predictor) -> Measured | None:
     """None if the file's own assembler refuses it."""
     code = reference(source)
     if code is None:
@@ -129,7 +129,7 @@ def measure(source: Source, analyzer: Analyzer) -> Measured | None:
             result.failures.append(f"{where} lies at {places}, in the text at {places_of(ours_of_it)}")
             continue
         result.placed += 1
-        if _figures(ours_of_it, analyzer) == _figures(regions, analyzer):
+        if _figures(ours_of_it, predictor) == _figures(regions, predictor):
             result.equal += 1
         else:
             result.failures.append(f"{where} has other figures")
@@ -211,11 +211,11 @@ def places_of(regions: list[Region]) -> list[tuple[int, int]]:
     return [(region.placement.offset, region.placement.known) for region in regions]
 
 
-def _figures(regions: list[Region], analyzer: Analyzer) -> list[float | None]:
+def _figures(regions: list[Region], predictor: Predictor) -> list[float | None]:
     """At every position that the file leaves open."""
     core = registry.get(ARCHITECTURE)
     return [
-        analyzer.cycles_of(region.code, core, region.ends_in_jump_to_start, offset)
+        predictor.cycles_of(region.code, core, region.ends_in_jump_to_start, offset)
         for region in regions
         for offset in region.placement.offsets
     ]
@@ -230,7 +230,7 @@ def main() -> None:
     parser.add_argument("--limit", type=int, metavar="N", help="only the first N files of each package")
     parser.add_argument("--only", default="", metavar="TEXT", help="only files with this in their name")
     options = parser.parse_args()
-    analyzer = Analyzer()
+    predictor = Predictor()
     print(
         "| package | files | lines | encoded | loops | found | same code | same place | same figures "
         "| slowest file |"
@@ -245,7 +245,7 @@ def main() -> None:
             sys.exit(f"{package}: {error}")
         total, below, refused, files = Measured(package), [], 0, 0
         for source in sources:
-            measured = measure(source, analyzer)
+            measured = measure(source, predictor)
             if measured is None:
                 refused += 1
                 continue

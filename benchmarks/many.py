@@ -15,7 +15,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from cyclelens.analyzer.api import ALIGNMENTS, Analyzer
+from cyclelens.analyzer.doors.plans import ALIGNMENTS
+from cyclelens.analyzer.doors.prediction import Predictor
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.workers import collect_rarely
 from measuring import CYCLELENS, describe, print_table, real_blocks
@@ -65,11 +66,11 @@ def in_a_process(blocks: int, cases: list[tuple[str, int]]) -> float:
 def predict(blocks: list[str], cases: list[tuple[str, int]]) -> float:
     """Processor seconds of this process for all cases."""
     codes = [bytes.fromhex(block) for block in blocks]
-    analyzer = Analyzer()
+    predictor = Predictor()
     collect_rarely()
     start = time.process_time()
     for name, alignment in cases:
-        analyzer.predict_batch(codes, name, "loop", alignment)
+        predictor.predict_batch(codes, name, "loop", alignment)
     return time.process_time() - start
 
 

@@ -7,13 +7,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
-from cyclelens.analyzer.api import Analyzer
 from cyclelens.analyzer.comparisons.registry import COMPARISONS
 from cyclelens.analyzer.comparisons.request import Request
 from cyclelens.analyzer.comparisons.table import Step, Table
 from cyclelens.analyzer.compiled import NOT_COMPILED, CompiledAnalyzer
 from cyclelens.analyzer.compiling.background import Objects
 from cyclelens.analyzer.compiling.projects import language
+from cyclelens.analyzer.doors.analysis import Analyzer
+from cyclelens.analyzer.doors.experiments import templates
+from cyclelens.analyzer.doors.workspace import Workspace
 from cyclelens.analyzer.facts.store import FactsStore, open_store
 from cyclelens.analyzer.fixes.proposal import Fix
 from cyclelens.analyzer.fixes.registry import fixes
@@ -80,7 +82,7 @@ class AnalyzerEngine:
 
     def __init__(self, store: FactsStore) -> None:
         self._store = store
-        self._analyzer = Analyzer(store, cached_predictions=CACHED_PREDICTIONS)
+        self._analyzer = Analyzer(Workspace(store, cached_predictions=CACHED_PREDICTIONS))
         self._objects = Objects()
         self._compiled = self._of_sources(CACHED_PREDICTIONS)
         self._shown: _Shown = {}
@@ -183,16 +185,18 @@ class AnalyzerEngine:
     def _calls(self, analysis: Analysis, microarchitecture: str) -> dict[str, str]:
         """What the intrinsics of a source became."""
         return {
-            name: inlined_card(name, self._compiled.templates(codes, microarchitecture), microarchitecture)
+            name: inlined_card(
+                name, templates(self._compiled.workspace, codes, microarchitecture), microarchitecture
+            )
             for name, codes in analysis.calls.items()
         }
 
     def _alone(self, source: bool) -> Analyzer:
         """An analyzer of its own on the same tables: many figures must not push out those of the text."""
-        return self._of_sources(1) if source else Analyzer(self._store, cached_predictions=1)
+        return self._of_sources(1) if source else Analyzer(Workspace(self._store, cached_predictions=1))
 
     def _of_sources(self, cached_predictions: int) -> CompiledAnalyzer:
-        return CompiledAnalyzer(self._store, self._objects, cached_predictions=cached_predictions)
+        return CompiledAnalyzer(Workspace(self._store, cached_predictions=cached_predictions), self._objects)
 
     def _with_fixes(
         self,
@@ -210,7 +214,7 @@ class AnalyzerEngine:
         else:
             # An analyzer of its own: what is tried and thrown away must not push out what is shown.
             alone = replace(analysis, regions=(region,))
-            found = tuple(fixes(Analyzer(self._store), job.text, job.options, alone, cancel))
+            found = tuple(fixes(Analyzer(Workspace(self._store)), job.text, job.options, alone, cancel))
         self._fixes[key] = (region, found)
         return replace(result, fixes=found) if found else result
 
@@ -237,9 +241,7 @@ def _moved(known: RegionAnalysis, region: RegionAnalysis) -> int | None:
     remembers, any prediction."""
     if known.note != region.note or known.weight != region.weight:
         return None
-    if len(known.predictions) != len(region.predictions):
-        return None
-    if any(old is not new for old, new in zip(known.predictions, region.predictions, strict=True)):
+    if known.versions != region.versions:
         return None
     # Where it lies in its section says where a profile has its counts, and the weight is what these came to.
     place = replace(known.region, offsets=region.region.offsets)

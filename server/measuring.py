@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cyclelens.analyzer.api import Analyzer
 from cyclelens.analyzer.comparisons.table import Table
+from cyclelens.analyzer.doors.analysis import Analyzer
 from cyclelens.analyzer.fixes.proposal import apply
 from cyclelens.analyzer.measuring import equality
 from cyclelens.analyzer.measuring.harness import CannotMeasure, Clock, Harness

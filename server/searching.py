@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from cyclelens.analyzer.api import Analyzer
 from cyclelens.analyzer.assembly.text.surroundings import words_around
 from cyclelens.analyzer.compiled import CompiledAnalyzer
 from cyclelens.analyzer.compiling.background import Objects
 from cyclelens.analyzer.compiling.projects import language
+from cyclelens.analyzer.doors.analysis import Analyzer
+from cyclelens.analyzer.doors.workspace import Workspace
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.fixes.compiled_loops import as_text, rebuilt
 from cyclelens.analyzer.fixes.search import Advice, search
@@ -27,8 +28,8 @@ class Searcher:
     """Remembers what it has found of the regions of the last texts."""
 
     def __init__(self, store: FactsStore) -> None:
-        self._analyzer = Analyzer(store)
-        self._compiled = CompiledAnalyzer(store, Objects(), cached_predictions=MOST_REGIONS)
+        self._analyzer = Analyzer(Workspace(store))
+        self._compiled = CompiledAnalyzer(Workspace(store, cached_predictions=MOST_REGIONS), Objects())
         self._known: dict[Key, tuple[tuple[object, ...], int, Searched]] = {}
         """By document and region: what the result depends on, the region's first line, and the result."""
 

@@ -26,8 +26,8 @@ from cyclelens.analyzer.model.choices import Regions, Syntax
 from cyclelens.analyzer.model.frozen import replace
 
 if TYPE_CHECKING:
-    from cyclelens.analyzer.api import Analyzer
     from cyclelens.analyzer.compiling.compiler import Compiled
+    from cyclelens.analyzer.doors.analysis import Analyzer
     from cyclelens.analyzer.model.result import Analysis, RegionAnalysis
     from cyclelens.analyzer.model.source import Region, SourceLine
 
@@ -113,8 +113,8 @@ def _lines(text: str) -> tuple[str, int, int]:
 
 def _once(options: argparse.Namespace, command: Sequence[str]) -> tuple[int, set[str]]:
     """The exit code, and the files that the figures depend on."""
-    from cyclelens.analyzer.api import Analyzer
     from cyclelens.analyzer.compiling.compiler import CompilationError, compile_as_told
+    from cyclelens.analyzer.doors.analysis import Analyzer
     from cyclelens.analyzer.facts.store import TablesUnavailable
 
     try:

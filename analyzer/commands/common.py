@@ -13,7 +13,7 @@ from cyclelens.analyzer.model.frozen import replace
 from cyclelens.analyzer.usage import Parser
 
 if TYPE_CHECKING:
-    from cyclelens.analyzer.api import Analyzer
+    from cyclelens.analyzer.doors.analysis import Analyzer
     from cyclelens.analyzer.insight.whatif import Experiment
     from cyclelens.analyzer.model.result import Analysis, AnalysisOptions, Prediction, RegionAnalysis
     from cyclelens.analyzer.model.source import Origin
@@ -165,8 +165,8 @@ def analyze_file(
 ) -> Analysis:
     """The analysis that ``add_analysis_arguments`` describe. ``object_file``: what machine code by itself was
     made, all of which is wanted. Raises InputError if it cannot be done."""
-    from cyclelens.analyzer.api import Analyzer
     from cyclelens.analyzer.assembly.objects.raw_code import NAME
+    from cyclelens.analyzer.doors.analysis import Analyzer
     from cyclelens.analyzer.facts.store import TablesUnavailable
 
     data, function = object_file, options.function or NAME

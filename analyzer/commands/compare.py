@@ -65,9 +65,9 @@ def _tables(options: argparse.Namespace) -> list[Table]:
         raise InputError("--git needs a file: standard input has no versions")
     text = read_text(options.file)
 
-    from cyclelens.analyzer.api import Analyzer
     from cyclelens.analyzer.comparisons.registry import table
     from cyclelens.analyzer.comparisons.request import Request
+    from cyclelens.analyzer.doors.analysis import Analyzer
     from cyclelens.analyzer.facts.store import TablesUnavailable
 
     kind = "microarchitectures"

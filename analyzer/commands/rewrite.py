@@ -64,7 +64,7 @@ def _number(text: str) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from cyclelens.analyzer.api import Analyzer
+    from cyclelens.analyzer.doors.analysis import Analyzer
     from cyclelens.analyzer.fixes.proposal import apply
     from cyclelens.analyzer.fixes.search import advise
 

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from cyclelens.analyzer.api import ALIGNMENTS
 from cyclelens.analyzer.comparisons.predictions import found, gone
 from cyclelens.analyzer.comparisons.request import Request
 from cyclelens.analyzer.comparisons.table import LEAST_DIFFERENCE, Step, Table, picture
+from cyclelens.analyzer.doors.plans import ALIGNMENTS
 from cyclelens.analyzer.reports import html
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from cyclelens.analyzer.comparisons.predictions import found, gone
 from cyclelens.analyzer.comparisons.request import Request
 from cyclelens.analyzer.comparisons.table import Step, Table, grid
+from cyclelens.analyzer.doors.experiments import experiment as experiment_with
 from cyclelens.analyzer.insight import as_written, vocabulary, wording
 from cyclelens.analyzer.insight.sensitivity import Kind, Tried, explore, helpful
 from cyclelens.analyzer.insight.vocabulary import Vocabulary
@@ -35,7 +36,9 @@ def compare(request: Request) -> Iterator[Step | Table]:
         yield Table(title, COLUMNS, text=region.note if region else gone(request.region))
         return
     prediction = region.predictions[0]
-    experiment = request.analyzer.experiment(region, prediction, request.options.model, request.cancel)
+    experiment = experiment_with(
+        request.analyzer.workspace, region, prediction, request.options.model, request.cancel
+    )
     base = experiment.baseline()
     tried = []
     for each, left in explore(experiment, base, as_written.with_places(region, prediction)):

@@ -19,11 +19,11 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cyclelens.analyzer.api import predict_many
 from cyclelens.analyzer.corpora.formats import HEX, CorpusError, Span, Table, format_of
+from cyclelens.analyzer.doors.prediction import Predictor, predict_many
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
-from cyclelens.analyzer.shared import shared_analyzer
+from cyclelens.analyzer.shared import shared_workspace
 from cyclelens.analyzer.workers import start_worker
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ def _figures(part: Part, blocks: Sequence[str]) -> Table:
     batches = [blocks[start : start + _BATCH] for start in range(0, len(blocks), _BATCH)]
     columns: dict[str, list[float | None]] = {}
     problems: list[list[str]] = [[] for _ in blocks]
-    with shared_analyzer() as analyzer:
+    with shared_workspace() as workspace:
         for core in part.cores:
             results = list(
                 predict_many(
@@ -164,7 +164,7 @@ def _figures(part: Part, blocks: Sequence[str]) -> Table:
                     alignment=part.alignment,
                     options=part.options,
                     copies=part.copies,
-                    analyzer=analyzer,
+                    predictor=Predictor(workspace),
                 )
             )
             figures = (each.cycles_per_iteration for each in results)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.decoding.register_use import GENERAL_PURPOSE, used_bits
@@ -45,6 +46,12 @@ def loop_end(instructions: Sequence[Instruction], copies: int = 1) -> bytes | No
         return decrement + _JNZ_SHORT + displacement.to_bytes(1, "little", signed=True)
     displacement = -(length + 6)
     return decrement + _JNZ_NEAR + displacement.to_bytes(4, "little", signed=True)
+
+
+@lru_cache(maxsize=64)
+def decoded_end(end: bytes) -> tuple[Instruction, ...]:
+    """The instructions of ``loop_end``: few ends of loops are different."""
+    return decode(end)
 
 
 def back(branch: bytes, before: int) -> bytes:

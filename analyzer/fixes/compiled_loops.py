@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cyclelens.analyzer.api import Analyzer, Cancel
+from cyclelens.analyzer.doors.analysis import Analyzer
+from cyclelens.analyzer.doors.workspace import Cancel
 from cyclelens.analyzer.model.choices import Regions, Syntax
 from cyclelens.analyzer.model.result import AnalysisOptions, RegionAnalysis
 

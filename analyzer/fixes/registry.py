@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from cyclelens.analyzer.api import Analyzer, Cancel, Cancelled
+from cyclelens.analyzer.doors.analysis import Analyzer
+from cyclelens.analyzer.doors.workspace import Cancel
 from cyclelens.analyzer.fixes import (
     addition_at_rename,
     false_dependency,
@@ -32,6 +33,7 @@ from cyclelens.analyzer.fixes.proposal import Fix, Proposal, apply
 from cyclelens.analyzer.fixes.site import Site
 from cyclelens.analyzer.insight.confidence import is_uncertain
 from cyclelens.analyzer.model.result import Analysis, AnalysisOptions, Prediction, RegionAnalysis
+from cyclelens.analyzer.simulator.failures import Cancelled
 
 PROPOSERS: tuple[Callable[[Site], Iterator[Proposal]], ...] = (
     length_changing_prefix.propose,

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from cyclelens.analyzer.api import Analyzer, Cancel, Cancelled
+from cyclelens.analyzer.doors.analysis import Analyzer
+from cyclelens.analyzer.doors.workspace import Cancel
 from cyclelens.analyzer.fixes.loops.body import body_of
 from cyclelens.analyzer.fixes.proposal import Edit, Fix, Proposal, apply
 from cyclelens.analyzer.fixes.registry import (
@@ -22,6 +23,7 @@ from cyclelens.analyzer.fixes.registry import (
 )
 from cyclelens.analyzer.fixes.site import Site
 from cyclelens.analyzer.model.result import AnalysisOptions, RegionAnalysis
+from cyclelens.analyzer.simulator.failures import Cancelled
 
 _WIDTHS = (1, 8, 6)
 """Texts that are rewritten: the one that there is, the best with one rewrite, and the best with two."""

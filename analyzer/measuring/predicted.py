@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cyclelens.analyzer.api import Analyzer
+from cyclelens.analyzer.doors.prediction import Predictor
 from cyclelens.analyzer.measuring.harness import Harness
 from cyclelens.analyzer.measuring.inputs import with_marker
 from cyclelens.analyzer.measuring.region import RUNS, Comparison, measure_region
@@ -22,10 +22,10 @@ def compare(
 ) -> Comparison:
     """Measure a region with ``inputs`` and those of its marker; ``model`` predicts, if there is one. Raises
     ``CannotMeasure`` and, for a marker that cannot be read, ``InputsError``."""
-    analyzer = Analyzer()
+    predictor = Predictor()
 
     def predict(code: bytes, loop: bool, offset: int, options: ModelOptions) -> float | None:
-        return None if model is None else analyzer.cycles_of(code, model, loop, offset, options)
+        return None if model is None else predictor.cycles_of(code, model, loop, offset, options)
 
     loop, offset = region.region.ends_in_jump_to_start, 0
     if region.predictions:

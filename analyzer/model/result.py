@@ -367,6 +367,8 @@ class RegionAnalysis:
     """The requested microarchitectures that cannot run it; ``predictions`` has none for them."""
     weight: Weight | None = None
     """Of a region that has a place in a recorded profile; None without one."""
+    versions: tuple[int, ...] = ()
+    """Of the predictions: the same number from the same workspace is the same answer."""
 
 
 @dataclass(frozen=True, slots=True)

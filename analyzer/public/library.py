@@ -10,10 +10,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, overload
 
-from cyclelens.analyzer.api import ALIGNMENTS, Analyzer, predict_many
+from cyclelens.analyzer.doors.analysis import Analyzer
+from cyclelens.analyzer.doors.plans import ALIGNMENTS
+from cyclelens.analyzer.doors.prediction import Predictor, predict_many
+from cyclelens.analyzer.doors.workspace import Workspace
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.options import ModelOptions
-from cyclelens.analyzer.shared import shared_analyzer
+from cyclelens.analyzer.shared import shared_workspace
 from cyclelens.results import Measurement, Measurements, Prediction, Predictions, Report
 
 if TYPE_CHECKING:
@@ -96,7 +99,7 @@ def predict_batch(
             waiting.extend(batch)
             yield batch
 
-    with shared_analyzer() as analyzer:
+    with shared_workspace() as workspace:
         results = predict_many(
             given(),
             name,
@@ -105,7 +108,7 @@ def predict_batch(
             jobs=jobs,
             options=options,
             copies=copies,
-            analyzer=analyzer,
+            predictor=Predictor(workspace),
         )
         for number, found in enumerate(results):
             code = _bytes(waiting[number])
@@ -144,9 +147,9 @@ def analyze(
     >>> report.region("sum").cycles_per_iteration
     2.0
     """
-    with shared_analyzer() as analyzer:
+    with shared_workspace() as workspace:
         analysis = _analysis(
-            analyzer,
+            Analyzer(workspace),
             source,
             arch,
             mode,
@@ -221,9 +224,9 @@ def measure(
     if runs < 1:
         raise ValueError(f"runs={runs!r}: at least 1 is needed")
     model = registry.native() if registry.is_native(arch) else registry.get(arch)
-    with shared_analyzer() as analyzer, Harness(clock=clock, pages=pages) as harness:
+    with shared_workspace() as workspace, Harness(clock=clock, pages=pages) as harness:
         if not isinstance(source, (str, os.PathLike)):
-            return _measured_block(analyzer, harness, bytes(source), model, mode, runs)
+            return _measured_block(workspace, harness, bytes(source), model, mode, runs)
 
         from cyclelens.analyzer.measuring.inputs import with_pairs
         from cyclelens.analyzer.measuring.predicted import compare
@@ -232,7 +235,17 @@ def measure(
         given = with_pairs(DISTINCT, ((name, "=", str(value)) for name, value in (inputs or {}).items()))
         cores = None if model is None else model.name
         analysis = _analysis(
-            analyzer, source, cores, None, None, regions, region, function, "auto", "reference", True
+            Analyzer(workspace),
+            source,
+            cores,
+            None,
+            None,
+            regions,
+            region,
+            function,
+            "auto",
+            "reference",
+            True,
         )
         found = (
             (each.region.name, compare(harness, each, model, inputs=given, runs=runs))
@@ -328,7 +341,7 @@ def _analysis(
 
 
 def _measured_block(
-    analyzer: Analyzer, harness: Harness, code: bytes, model: Microarchitecture | None, mode: str, runs: int
+    workspace: Workspace, harness: Harness, code: bytes, model: Microarchitecture | None, mode: str, runs: int
 ) -> Measurement:
     from cyclelens.analyzer.measuring.blocks import MODES, measure_block
     from cyclelens.analyzer.measuring.region import Comparison
@@ -340,9 +353,11 @@ def _measured_block(
         copies = None if mode == "copies" else 1
         kind = "unroll" if mode == "unroll" else "loop"
         options = ModelOptions(assume="same")
-        predicted = analyzer.predict_batch([code], model.name, kind, 0, options, copies)[
-            0
-        ].cycles_per_iteration
+        predicted = (
+            Predictor(workspace)
+            .predict_batch([code], model.name, kind, 0, options, copies)[0]
+            .cycles_per_iteration
+        )
     return Measurement(
         name="",
         cycles_per_iteration=found.cycles,

@@ -11,10 +11,11 @@ from dataclasses import replace
 from threading import Lock
 from typing import Any, TypeVar
 
-from cyclelens.analyzer.api import Analyzer, Cancel, Cancelled
 from cyclelens.analyzer.comparisons.registry import table
 from cyclelens.analyzer.comparisons.request import Request
 from cyclelens.analyzer.comparisons.table import Table
+from cyclelens.analyzer.doors.analysis import Analyzer
+from cyclelens.analyzer.doors.workspace import Cancel, Workspace
 from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.fixes.proposal import Fix, apply
 from cyclelens.analyzer.fixes.registry import fixes
@@ -26,6 +27,7 @@ from cyclelens.analyzer.microarchitectures.values import confidence
 from cyclelens.analyzer.model.result import AnalysisOptions, RegionAnalysis
 from cyclelens.analyzer.model.source import Problem
 from cyclelens.analyzer.settings import ANALYSIS, checked, forced, to_options
+from cyclelens.analyzer.simulator.failures import Cancelled
 
 LONGEST_TEXT = 1 << 20
 """Characters: a hundred times a long kernel."""
@@ -57,7 +59,7 @@ class Answers:
         # The tables are for the thread that has opened them.
         self._worker = ThreadPoolExecutor(max_workers=1)
         self._store = self._worker.submit(open_store).result()
-        self._analyzer = Analyzer(self._store)
+        self._analyzer = Analyzer(Workspace(self._store))
         self._numbering = Lock()
         self._latest = Counter[tuple[str, str]]()
         """How many questions of a kind a window has asked."""
@@ -106,7 +108,7 @@ class Answers:
 
         def compare(cancel: Cancel) -> Table:
             # An analyzer of its own: many figures would push those of the text out of the cache.
-            alone = Analyzer(self._store, cached_predictions=1)
+            alone = Analyzer(Workspace(self._store, cached_predictions=1))
             return table(kind, Request(alone, text, options, region, html=True, cancel=cancel))
 
         found = self._work(asked, "comparison", compare)
@@ -125,7 +127,7 @@ class Answers:
 
         def better(cancel: Cancel) -> list[Fix]:
             found = self._analyzer.analyze(text, options, cancel)
-            return list(fixes(Analyzer(self._store), text, options, found, cancel))
+            return list(fixes(Analyzer(Workspace(self._store)), text, options, found, cancel))
 
         rewrites = [
             {

@@ -318,7 +318,7 @@ def test_starting_the_command_line_loads_no_heavy_library() -> None:
 
 
 def test_the_analyzer_as_a_library_loads_no_server_library() -> None:
-    loaded = loaded_after("import cyclelens.analyzer.api")
+    loaded = loaded_after("import cyclelens.analyzer.doors.analysis")
     assert loaded & {"pygls", "lsprotocol", "lxml", "keystone"} == set()
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from cyclelens.analyzer.api import Analyzer
 from cyclelens.analyzer.assembly.frontend import assemble
 from cyclelens.analyzer.decoding import decoder
+from cyclelens.analyzer.doors.analysis import Analyzer
 from cyclelens.analyzer.model.result import AnalysisOptions
 
 TEXT = """\

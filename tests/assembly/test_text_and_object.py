@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from corpora import by_loop, essence, object_loops, places_of
-from cyclelens.analyzer.api import Analyzer
 from cyclelens.analyzer.assembly.frontend import assemble
+from cyclelens.analyzer.doors.analysis import Analyzer
 from cyclelens.analyzer.model.result import AnalysisOptions
 from random_programs import program
 

@@ -9,7 +9,7 @@ import shutil
 
 import corpora
 import pytest
-from cyclelens.analyzer.api import Analyzer
+from cyclelens.analyzer.doors.analysis import Analyzer
 
 SAMPLE = {
     "gmp": ("coreisbr-mul_1.s", "fastsse-com.s", "coreihwl-addmul_2.s", "x86_64-mode1o.s", "core2-lshift.s"),

@@ -3,10 +3,13 @@
 import re
 
 import pytest
-from cyclelens.analyzer import api
-from cyclelens.analyzer.api import Analyzer, Cancelled
+from cyclelens.analyzer.doors import answers
+from cyclelens.analyzer.doors.analysis import Analyzer
+from cyclelens.analyzer.doors.prediction import Predictor
+from cyclelens.analyzer.doors.workspace import Workspace
 from cyclelens.analyzer.microarchitectures.registry import UnknownMicroarchitecture
 from cyclelens.analyzer.model.result import AnalysisOptions
+from cyclelens.analyzer.simulator.failures import Cancelled
 
 FIRST = "# cyclelens-begin first\n    imul %rax, %rax\n# cyclelens-end\n"
 SECOND = "# cyclelens-begin second\n    imul $5, %rcx, %rbx\n    imul $7, %rcx, %rdx\n# cyclelens-end\n"
@@ -31,13 +34,13 @@ def codes(analysis):
 def simulations(monkeypatch):
     """Counts simulations."""
     runs = []
-    original = api.simulate
+    original = answers.simulate
 
     def counting(block, *arguments, **options):
         runs.append(block)
         return original(block, *arguments, **options)
 
-    monkeypatch.setattr(api, "simulate", counting)
+    monkeypatch.setattr(answers, "simulate", counting)
     return runs
 
 
@@ -71,7 +74,7 @@ def test_whatever_changes_the_answer_is_simulated(simulations, options):
 
 
 def test_a_text_and_its_next_version_are_remembered_and_no_more(simulations):
-    analyzer = Analyzer(cached_predictions=1)
+    analyzer = Analyzer(Workspace(cached_predictions=1))
     for text in (FIRST, SECOND, FIRST):
         analyzer.analyze(text, AnalysisOptions())
     assert len(simulations) == 2
@@ -145,14 +148,14 @@ def test_cancelling_stops_the_analysis():
 @pytest.mark.parametrize("debug", ["", "1"])
 def test_an_error_in_one_region_leaves_the_others_alone_and_says_where_it_arose(monkeypatch, caplog, debug):
     monkeypatch.setenv("CYCLELENS_DEBUG", debug)
-    original = api.build_block
+    original = answers.build_block
 
     def broken(instructions, *arguments, **options):
         if len(instructions) == 1:
             raise KeyError("oops")
         return original(instructions, *arguments, **options)
 
-    monkeypatch.setattr(api, "build_block", broken)
+    monkeypatch.setattr(answers, "build_block", broken)
     analysis = Analyzer().analyze(FIRST + SECOND, AnalysisOptions())
     assert figures(analysis) == [[], [2.0]]
     assert codes(analysis) == ["internal-error"]
@@ -201,4 +204,4 @@ def test_instructions_of_thousands_of_uops_are_refused_with_their_number(analyze
     assert "'rdrand rax' is 11,217 uops on SKL" in refused.note
     assert not refused.predictions
     assert other.predictions
-    assert "uops on SKL" in analyzer.predict(bytes.fromhex("0f09"), "SKL").problem
+    assert "uops on SKL" in Predictor(analyzer.workspace).predict(bytes.fromhex("0f09"), "SKL").problem

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cyclelens.analyzer.api import Analyzer
 from cyclelens.analyzer.cli import main
+from cyclelens.analyzer.doors.analysis import Analyzer
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.project import ProjectError, find, read
 from cyclelens.analyzer.settings import ANALYSIS, MARKERS, forced

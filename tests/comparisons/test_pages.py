@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 from blocks import store
-from cyclelens.analyzer.api import Analyzer
 from cyclelens.analyzer.comparisons.registry import table
 from cyclelens.analyzer.comparisons.request import Request
 from cyclelens.analyzer.comparisons.table import Table
+from cyclelens.analyzer.doors.analysis import Analyzer
+from cyclelens.analyzer.doors.workspace import Workspace
 from cyclelens.analyzer.model.result import AnalysisOptions
 
 KERNEL = """# cyclelens-begin chain
@@ -23,7 +24,9 @@ KERNEL = """# cyclelens-begin chain
 def asked(
     kind: str, *, html: bool = False, region: str = "chain", names: tuple[str, ...] = ("SKL",)
 ) -> Table:
-    return table(kind, Request(Analyzer(store()), KERNEL, AnalysisOptions(names), region, html=html))
+    return table(
+        kind, Request(Analyzer(Workspace(store())), KERNEL, AnalysisOptions(names), region, html=html)
+    )
 
 
 def test_every_uop_of_a_timeline_says_where_it_stands_and_what_it_waited_for() -> None:

@@ -21,9 +21,9 @@ BUILT_FROM = (
     "data",
 )
 SCRIPT = """\
-from cyclelens.analyzer.api import Analyzer
+from cyclelens.analyzer.doors.prediction import Predictor
 from cyclelens.analyzer.simulator.form import compiled
-print(compiled(), Analyzer().predict(bytes.fromhex("6605341249ffcf"), "SKL").cycles_per_iteration)
+print(compiled(), Predictor().predict(bytes.fromhex("6605341249ffcf"), "SKL").cycles_per_iteration)
 """
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from cyclelens.analyzer.api import Analyzer
+from cyclelens.analyzer.doors.analysis import Analyzer
 from cyclelens.analyzer.fixes.compiled_loops import as_text, rebuilt
 from cyclelens.analyzer.fixes.search import advise
 from cyclelens.analyzer.model.result import AnalysisOptions, RegionAnalysis

@@ -6,7 +6,7 @@ import random
 from pathlib import Path
 
 import pytest
-from cyclelens.analyzer.api import Analyzer
+from cyclelens.analyzer.doors.analysis import Analyzer
 from cyclelens.analyzer.fixes.proposal import Edit, Fix, apply
 from cyclelens.analyzer.fixes.registry import fixes, proposals
 from cyclelens.analyzer.model.result import AnalysisOptions

@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from cyclelens.analyzer.api import Analyzer, Cancelled
 from cyclelens.analyzer.cli import main
+from cyclelens.analyzer.doors.analysis import Analyzer
 from cyclelens.analyzer.fixes.proposal import Fix, Proposal, apply
 from cyclelens.analyzer.fixes.search import Advice, advise, alternatives, search
 from cyclelens.analyzer.model.result import AnalysisOptions
+from cyclelens.analyzer.simulator.failures import Cancelled
 from kernels import KERNELS
 
 HERE = Path(__file__).parent

@@ -1,7 +1,8 @@
 """What findings cost where they are."""
 
 import pytest
-from cyclelens.analyzer.api import Analyzer
+from cyclelens.analyzer.doors.analysis import Analyzer
+from cyclelens.analyzer.doors.experiments import experiment as experiment_with
 from cyclelens.analyzer.insight.prices import priced
 from cyclelens.analyzer.model.result import AnalysisOptions
 
@@ -22,7 +23,7 @@ def serializing(text):
     analyzer = Analyzer()
     (region,) = analyzer.analyze(text, AnalysisOptions()).regions
     prediction = region.predictions[0]
-    findings = priced(analyzer.experiment(region, prediction), region.findings)
+    findings = priced(experiment_with(analyzer.workspace, region, prediction), region.findings)
     (found,) = [each for each in findings if each.code == "serializing"]
     return found, prediction.cycles_per_iteration
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 from blocks import block_of, store
-from cyclelens.analyzer.api import Analyzer
+from cyclelens.analyzer.doors.analysis import Analyzer
+from cyclelens.analyzer.doors.experiments import experiment as experiment_with
+from cyclelens.analyzer.doors.workspace import Workspace
 from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.insight.sensitivity import Kind, explore, helpful
 from cyclelens.analyzer.insight.whatif import Edit, Experiment
@@ -29,7 +31,7 @@ def loop(*bodies: str) -> str:
 
 def analysed(text: str, name: str = "SKL"):
     """The region of a text, which has no problem, at the beginning of a 64-byte line."""
-    analyzer = Analyzer(store())
+    analyzer = Analyzer(Workspace(store()))
     analysis = analyzer.analyze(text, AnalysisOptions((name,), alignment=0))
     assert not [problem for problem in analysis.problems if problem.severity == "error"]
     (region,) = analysis.regions
@@ -39,7 +41,7 @@ def analysed(text: str, name: str = "SKL"):
 def promised(text: str, name: str = "SKL") -> dict[str, float]:
     """What helps, in words, with the figure that it is said to lead to."""
     analyzer, region, prediction = analysed(text, name)
-    experiment = analyzer.experiment(region, prediction)
+    experiment = experiment_with(analyzer.workspace, region, prediction)
     places = [f"line {index}" for index in range(len(prediction.instructions))]
     found = helpful([tried for tried, _ in explore(experiment, experiment.baseline(), places)])
     return {tried.change.words: tried.outcome.cycles_per_iteration for tried in found}
@@ -118,7 +120,9 @@ def test_an_unrolled_loop_is_that_of_its_text(line, times):
     """With another form of the jump, where it is far."""
     lines = f"    {line}\n" * 5
     analyzer, region, prediction = analysed(loop(lines))
-    promise = analyzer.experiment(region, prediction).edited(Edit(times=times)).cycles_per_iteration
+    promise = (
+        experiment_with(analyzer.workspace, region, prediction).edited(Edit(times=times)).cycles_per_iteration
+    )
     assert figure(loop(lines * times)) / times == pytest.approx(promise, abs=0.01)
 
 
@@ -154,7 +158,7 @@ def test_chains_that_tie_are_no_help_alone():
 )
 def test_only_sums_and_the_like_can_be_split(line):
     analyzer, region, prediction = analysed(loop(f"    {line}\n"))
-    assert analyzer.experiment(region, prediction).accumulators == ()
+    assert experiment_with(analyzer.workspace, region, prediction).accumulators == ()
 
 
 def test_registers_may_run_out():

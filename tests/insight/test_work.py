@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 from blocks import store
-from cyclelens.analyzer.api import Analyzer
+from cyclelens.analyzer.doors.analysis import Analyzer
+from cyclelens.analyzer.doors.workspace import Workspace
 from cyclelens.analyzer.hints.region import hints
 from cyclelens.analyzer.insight.work import Pace, faster, rate, sentence, stated, work_of
 from cyclelens.analyzer.model.result import AnalysisOptions, Work
@@ -12,7 +13,7 @@ from cyclelens.analyzer.model.result import AnalysisOptions, Work
 
 def analysed(body: str, option: str = ""):
     text = f"# cyclelens-begin a {option}\n.L:\n{body}\n    dec %r15\n    jnz .L\n# cyclelens-end\n"
-    return Analyzer(store()).analyze(text, AnalysisOptions())
+    return Analyzer(Workspace(store())).analyze(text, AnalysisOptions())
 
 
 def work(body: str, option: str = "") -> str:

@@ -1,8 +1,8 @@
 """Rewrites run beside what they are made of: right ones are found to be the same, wrong ones to differ."""
 
 import pytest
-from cyclelens.analyzer.api import Analyzer
 from cyclelens.analyzer.cli import main
+from cyclelens.analyzer.doors.analysis import Analyzer
 from cyclelens.analyzer.fixes.proposal import apply
 from cyclelens.analyzer.fixes.search import alternatives
 from cyclelens.analyzer.measuring.equality import INPUTS, compare

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from cyclelens.analyzer import cli
-from cyclelens.analyzer.api import Analyzer
+from cyclelens.analyzer.doors.analysis import Analyzer
 from cyclelens.analyzer.model.result import Analysis, AnalysisOptions
 from cyclelens.analyzer.model.source import Origin
 from walked_programs import CHAINED, GNU, NASM, ODD, WALKED, Run, follow_kernel

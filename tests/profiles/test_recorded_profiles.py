@@ -10,7 +10,7 @@ from typing import Any
 import jsonschema
 import pytest
 from cyclelens.analyzer import cli
-from cyclelens.analyzer.api import Analyzer
+from cyclelens.analyzer.doors.analysis import Analyzer
 from cyclelens.analyzer.model.result import AnalysisOptions
 from walked_programs import CHAINED, ODD, WALKED, Run
 

@@ -1,7 +1,8 @@
 """One instruction as Markdown."""
 
 from blocks import store
-from cyclelens.analyzer.api import Analyzer
+from cyclelens.analyzer.doors.analysis import Analyzer
+from cyclelens.analyzer.doors.workspace import Workspace
 from cyclelens.analyzer.model.result import AnalysisOptions, Finding
 from cyclelens.analyzer.model.source import Severity
 from cyclelens.analyzer.reports.card import instruction_card, region_card
@@ -60,7 +61,7 @@ def test_a_card_says_who_encoded_the_instruction() -> None:
 def test_of_a_long_chain_a_hover_has_the_first_lines() -> None:
     body = "  imul %r8, %r8\n" * 8
     text = f"# cyclelens-begin\n.l:\n{body}  dec %rax\n  jnz .l\n# cyclelens-end\n"
-    (region,) = Analyzer(store()).analyze(text, AnalysisOptions()).regions
+    (region,) = Analyzer(Workspace(store())).analyze(text, AnalysisOptions()).regions
     chains = region_card(region).split("```")[1].splitlines()
     assert len(chains) == 8
     assert chains[-1] == "  ..."
@@ -69,7 +70,7 @@ def test_of_a_long_chain_a_hover_has_the_first_lines() -> None:
 def test_cards_speak_as_the_text_does() -> None:
     body = ".l:\n  imul %rax, %rax\n  imul %rbx, %rbx\n  dec %r15\n  jnz .l\n"
     text = f"# cyclelens-begin\n{body}# cyclelens-end\n"
-    (region,) = Analyzer(store()).analyze(text, AnalysisOptions()).regions
+    (region,) = Analyzer(Workspace(store())).analyze(text, AnalysisOptions()).regions
     assert "**`imul %rax, %rax`** on SKL" in instruction_card(region, 0)
     assert "together with `dec %r15`" in instruction_card(region, 3)
     card = region_card(region)

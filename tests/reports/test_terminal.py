@@ -14,7 +14,7 @@ from pathlib import Path
 from termios import TIOCSWINSZ
 
 import pytest
-from cyclelens.analyzer.api import Analyzer
+from cyclelens.analyzer.doors.analysis import Analyzer
 from cyclelens.analyzer.escaping import painted
 from cyclelens.analyzer.insight.rates import rates
 from cyclelens.analyzer.insight.wording import places

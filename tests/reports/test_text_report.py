@@ -1,6 +1,6 @@
 """The report for a terminal."""
 
-from cyclelens.analyzer.api import Analyzer
+from cyclelens.analyzer.doors.analysis import Analyzer
 from cyclelens.analyzer.model.result import AnalysisOptions, Finding, Trace
 from cyclelens.analyzer.model.source import Problem, Severity
 from cyclelens.analyzer.reports.registry import render

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from cyclelens.analyzer import api
+from cyclelens.analyzer.doors import answers as door
 from cyclelens.analyzer.fixes.proposal import Fix
 from cyclelens.server import engine
 from cyclelens.server.results import FileResult, Job, RegionResult
@@ -93,7 +93,7 @@ def test_the_regions_of_a_large_file_are_simulated_once(monkeypatch: pytest.Monk
     subject = engine.create()
     answers(subject, text)
     simulated = []
-    monkeypatch.setattr(api, "simulate", lambda *args, **options: simulated.append(args))
+    monkeypatch.setattr(door, "simulate", lambda *args, **options: simulated.append(args))
     answers(subject, text + "# a comment")
     assert simulated == []
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from cyclelens.analyzer.api import Analyzer
+from cyclelens.analyzer.doors.analysis import Analyzer
 from cyclelens.analyzer.fixes import registry
 from cyclelens.analyzer.model.result import AnalysisOptions
 from editor import Editor, make_client, small_capabilities

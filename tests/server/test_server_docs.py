@@ -55,10 +55,10 @@ def codes() -> set[str]:
     for module in iter_modules(hazards.__path__):
         hazard = import_module(f"{hazards.__name__}.{module.name}")
         found |= getattr(hazard, "CODES", None) or {hazard.CODE}
-    api = (ROOT / "analyzer" / "api.py").read_text(encoding="utf-8")
+    plans = (ROOT / "analyzer" / "doors" / "plans.py").read_text(encoding="utf-8")
     return (
         found
-        | set(re.findall(r'\bproblem\(\s*"([a-z-]+)"', api))
+        | set(re.findall(r'\bproblem\(\s*"([a-z-]+)"', plans))
         | {"no-such-region", absence.CODE, NO_REGION, NO_COST, NOT_COMPILED}
     )
 

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from blocks import block_of, template_of
-from cyclelens.analyzer.api import loop_end
+from cyclelens.analyzer.decoding.counted_loop import loop_end
 from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.microarchitectures import registry
