@@ -30,7 +30,7 @@ from cyclelens.server.features import (
     semantic_tokens,
     signature_help,
 )
-from cyclelens.server.language_server import CyclelensServer
+from cyclelens.server.language_server import CyclelensServer, EditedServer
 
 FEATURES = (
     lifecycle,
@@ -57,7 +57,7 @@ FEATURES = (
 
 def create_server(factory: str = worker.REAL_ENGINE) -> CyclelensServer:
     """A server with all features. ``factory`` names the engine that its worker runs."""
-    server = CyclelensServer(factory)
+    server = EditedServer(factory)
     for feature in FEATURES:
         feature.register(server)
     return server

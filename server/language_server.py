@@ -26,7 +26,7 @@ from cyclelens.server.projects import Projects
 from cyclelens.server.protocol import Protocol
 from cyclelens.server.results import FileResult, Job, Outcome
 from cyclelens.server.searches import Searches
-from cyclelens.server.session import Session, Snapshot
+from cyclelens.server.session import Session, Snapshot, Snapshots
 from cyclelens.server.settings import DEFAULTS, Settings, resolve
 from cyclelens.server.tasks import Tasks
 from lsprotocol import types
@@ -43,7 +43,7 @@ class CyclelensServer(LanguageServer):
 
     def __init__(self, factory: str = worker.REAL_ENGINE) -> None:
         super().__init__("cyclelens", _version(), protocol_cls=Protocol)
-        self.session = Session()
+        self._session = Session()
         self.baselines = Baselines()
         self.measurements = Measurements()
         self.history = History()
@@ -69,6 +69,11 @@ class CyclelensServer(LanguageServer):
         self._last_answered = 0
         self._trouble_reported = False
         self._setting_messages: tuple[str, ...] = ()
+
+    @property
+    def session(self) -> Snapshots:
+        """The open documents, which requests read. What opens or changes one is an ``EditedServer``'s."""
+        return self._session
 
     @property
     def converter(self) -> Converter:
@@ -218,7 +223,7 @@ class CyclelensServer(LanguageServer):
         self.jobs.forget(uri)
         self.source_jobs.forget(uri)
         self.activity.ended(uri)
-        self.session.close(uri)
+        self._session.close(uri)
         self.searches.again(uri)
         self.baselines.forget(uri)
         self.measurements.forget(uri)
@@ -238,7 +243,7 @@ class CyclelensServer(LanguageServer):
         if isinstance(outcome.result, FileResult):
             self._trouble_reported = False
             shown = snapshot.shown
-            snapshot = self.session.put(snapshot.answered(outcome.result))
+            snapshot = self._session.put(snapshot.answered(outcome.result))
             if outcome.result.pending or outcome.result.failed:
                 self.notify(snapshot)
                 return
@@ -260,7 +265,7 @@ class CyclelensServer(LanguageServer):
         self._log_error(f"The analysis failed:\n{outcome.error}")
         self.activity.ended(job.uri)
         self._report_trouble("The analysis failed because of a mistake in Cyclelens; its log says more.")
-        self.notify(self.session.put(snapshot.unanswered()))
+        self.notify(self._session.put(snapshot.unanswered()))
 
     def _searched(self, uri: str, advised: bool) -> None:
         """The search knows more of a document: of its rewrites, if ``advised``."""
@@ -284,7 +289,7 @@ class CyclelensServer(LanguageServer):
             self.activity.ended(job.uri)
         snapshot = self.session.get(job.uri) if job is not None else None
         if snapshot is not None:
-            self.notify(self.session.put(snapshot.unanswered()))
+            self.notify(self._session.put(snapshot.unanswered()))
 
     def _report_trouble(self, message: str) -> None:
         """Show it the first time; until an analysis succeeds again the log is enough."""
@@ -300,6 +305,15 @@ class CyclelensServer(LanguageServer):
             self.activity.ended(snapshot.uri)
         for listener in self.result_listeners:
             listener(snapshot)
+
+
+class EditedServer(CyclelensServer):
+    """The same for the features that open, change and close documents."""
+
+    @property
+    def documents(self) -> Session:
+        """The open documents, which these features change."""
+        return self._session
 
 
 def _version() -> str:

@@ -300,8 +300,8 @@ def _take(earlier: list[ShownRegion], region: RegionResult) -> ShownRegion | Non
     return found
 
 
-class Session:
-    """The open documents. A change replaces a document's snapshot; those handed out stay as they are."""
+class Snapshots:
+    """The open documents, for who reads them. A snapshot that was handed out stays as it is."""
 
     def __init__(self) -> None:
         self._documents: dict[str, Snapshot] = {}
@@ -317,6 +317,10 @@ class Session:
         """The same, for what only assembly texts have: None for sources, too."""
         snapshot = self.get(uri)
         return None if snapshot is None or snapshot.language else snapshot
+
+
+class Session(Snapshots):
+    """The same for who changes them: a change replaces a document's snapshot."""
 
     def open(self, uri: str, version: int | None, text: str) -> Snapshot:
         """Start (or restart) a document."""

@@ -9,6 +9,7 @@ from cyclelens.analyzer.doors.plans import ALIGNMENTS, at_line, plan
 from cyclelens.analyzer.doors.regions import Asked, analyse_region
 from cyclelens.analyzer.doors.workspace import Cancel, Workspace
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.choices import Assembler, Mode, Regions
 from cyclelens.analyzer.model.frozen import replace
 from cyclelens.analyzer.model.result import (
     Analysis,
@@ -318,5 +319,12 @@ def _check(options: AnalysisOptions) -> None:
         registry.get(name)
     if not options.microarchitectures:
         raise ValueError("no microarchitecture is given")
+    for name, value, known in (
+        ("mode", options.mode, Mode),
+        ("regions", options.regions, Regions),
+        ("assembler", options.assembler, Assembler),
+    ):
+        if value not in tuple(known):
+            raise ValueError(f"unknown {name} '{value}'; known are {', '.join(known)}")
     if options.alignment is not None and options.alignment not in ALIGNMENTS:
         raise ValueError(f"alignment {options.alignment} is not within 0 and {ALIGNMENTS[-1]}")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from cyclelens.server.language_server import CyclelensServer
+from cyclelens.server.language_server import EditedServer
 from lsprotocol import types
 
 
-def register(server: CyclelensServer) -> None:
+def register(server: EditedServer) -> None:
     """Register the methods above."""
     automatic: set[str] = set()
     """Documents that the editor saves by itself: the baseline stays what it was before the edit."""
@@ -14,7 +14,7 @@ def register(server: CyclelensServer) -> None:
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     def opened(params: types.DidOpenTextDocumentParams) -> None:
         document = params.text_document
-        snapshot = server.session.open(document.uri, document.version, document.text)
+        snapshot = server.documents.open(document.uri, document.version, document.text)
         if not server.recall(snapshot.uri):
             server.baselines.saved(snapshot)
         if server.settings["analyse"] != "manual":
@@ -33,7 +33,7 @@ def register(server: CyclelensServer) -> None:
                 snapshot = snapshot.edited(version, start, end, change.text)
             else:
                 snapshot = snapshot.replaced(version, change.text)
-        server.session.put(snapshot)
+        server.documents.put(snapshot)
         if server.settings["analyse"] == "onType":
             server.analyse(snapshot)
 

@@ -6,11 +6,15 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 from graphlib import TopologicalSorter
+from importlib import import_module
 from itertools import combinations
 from pathlib import Path
+from typing import get_type_hints
 
 import pytest
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.server.language_server import CyclelensServer, EditedServer
+from cyclelens.server.session import Session, Snapshots
 
 ROOT = Path(__file__).parents[2]
 ANALYZER = ROOT / "analyzer"
@@ -303,6 +307,20 @@ def test_no_module_changes_its_own_globals() -> None:
         if isinstance(node, ast.Global)
     ]
     assert wrong == []
+
+
+def test_the_types_of_handlers_say_who_changes_documents() -> None:
+    """Features get a ``CyclelensServer``, whose documents they read; mypy holds that these have no method to
+    change one. Who opens, changes and closes documents gets an ``EditedServer``."""
+    changing = {"open", "put", "close"}
+    assert not changing & set(dir(Snapshots))
+    assert changing <= set(dir(Session))
+    taken = {
+        file.stem: get_type_hints(import_module(f"cyclelens.server.features.{file.stem}").register)["server"]
+        for file in sorted((ROOT / "server" / "features").glob("[a-z]*.py"))
+    }
+    assert {name for name, kind in taken.items() if kind is EditedServer} == {"document_sync"}
+    assert set(taken.values()) == {CyclelensServer, EditedServer}
 
 
 def loaded_after(statement: str) -> set[str]:
