@@ -193,7 +193,9 @@ class AnalyzerEngine:
 
     def _alone(self, source: bool) -> Analyzer:
         """An analyzer of its own on the same tables: many figures must not push out those of the text."""
-        return self._of_sources(1) if source else Analyzer(Workspace(self._store, cached_predictions=1))
+        return (
+            self._of_sources(1) if source else Analyzer(self._analyzer.workspace.beside(cached_predictions=1))
+        )
 
     def _of_sources(self, cached_predictions: int) -> CompiledAnalyzer:
         return CompiledAnalyzer(Workspace(self._store, cached_predictions=cached_predictions), self._objects)
@@ -214,7 +216,9 @@ class AnalyzerEngine:
         else:
             # An analyzer of its own: what is tried and thrown away must not push out what is shown.
             alone = replace(analysis, regions=(region,))
-            found = tuple(fixes(Analyzer(Workspace(self._store)), job.text, job.options, alone, cancel))
+            found = tuple(
+                fixes(Analyzer(self._analyzer.workspace.beside()), job.text, job.options, alone, cancel)
+            )
         self._fixes[key] = (region, found)
         return replace(result, fixes=found) if found else result
 

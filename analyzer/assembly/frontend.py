@@ -12,6 +12,7 @@ from cyclelens.analyzer.assembly.readings.own import OwnReading
 from cyclelens.analyzer.assembly.readings.reading import Reading
 from cyclelens.analyzer.assembly.regions.iaca import may_have_iaca
 from cyclelens.analyzer.assembly.regions.recorded import counts_of
+from cyclelens.analyzer.assembly.regions.statement_code import Memory
 from cyclelens.analyzer.assembly.text.dialect import BY_NAME, detect, semicolon_starts_comment
 from cyclelens.analyzer.assembly.text.markers import (
     Span,
@@ -48,6 +49,7 @@ def assemble(
     assembler: Assembler = Assembler.AUTO,
     origin: Origin = NOWHERE,
     profile: Profile | None = None,
+    memory: Memory | None = None,
 ) -> AssembledFile:
     """Find the regions of a text and encode them: the marked ones (``Regions.MARKERS``), the
     loops, both, without the loops in marked regions, or by themselves (``AUTO``) the marked ones, or if no
@@ -60,14 +62,15 @@ def assemble(
     replaces the process's own assembler child. ``allow_external_programs``: the C preprocessor, GNU as and
     NASM may be run, if they are on PATH. ``assembler``: ``gas`` or ``nasm`` leave the whole file to that
     program; ``auto`` does so only for NASM files with macros. ``origin``: the text's file, and what may be
-    read for it. ``profile``: what is known of a run of the code.
+    read for it. ``profile``: what is known of a run of the code. ``memory``: of earlier versions, which this
+    one is added to.
     """
-    stop = cancel or (lambda: False)
+    stop, memory = cancel or (lambda: False), memory or Memory()
     dialect = BY_NAME.get(syntax) or BY_NAME["att"]
     try:
         refusal = _refuse(text)
         if refusal is None:
-            source = Source(text)
+            source = Source(text, memory.versions)
             refusal = _refuse_length(source)
         if refusal is not None:
             return AssembledFile((), (refusal,), dialect.name)
@@ -78,7 +81,7 @@ def assemble(
         asked = client or shared_client()
         may_run = allow_external_programs
         is_told = syntax in BY_NAME
-        reading = Reading(source, dialect, is_told, asked, may_run, stop, regions, assembler, origin)
+        reading = Reading(source, dialect, is_told, asked, may_run, stop, memory, regions, assembler, origin)
         return _read(reading, profile)
     except Exception as error:
         # The promise of this function: an editor must survive any text. Tests check that this never happens.

@@ -81,6 +81,7 @@ class Analyzer:
             assembler=first.assembler,
             origin=first.origin,
             profile=_profile(first, needs_symbols=True),
+            memory=self.workspace.texts,
         )
         if cancel is not None and cancel():
             raise Cancelled  # what was assembled may be only a part

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.facts.store import FactsStore, open_store
@@ -19,6 +20,9 @@ from cyclelens.analyzer.recent import Recent, next_text
 
 if TYPE_CHECKING:
     pass
+
+if TYPE_CHECKING:
+    from cyclelens.analyzer.assembly.regions.statement_code import Memory
 
 Cancel = Callable[[], bool]
 
@@ -62,6 +66,20 @@ class Workspace:
         """Of code wherever it lies, by what makes a place differ from others."""
         self.latest: Recent[tuple[object, ...], tuple[int, bool]] = Recent(cached_predictions)
         """Which of its positions was shown last of a region by name, and whether all were alike."""
+
+    @cached_property
+    def texts(self) -> Memory:
+        """What is remembered of texts and their statements."""
+        # Here, because batches of machine code need no assembler and start faster without it.
+        from cyclelens.analyzer.assembly.regions.statement_code import Memory
+
+        return Memory()
+
+    def beside(self, *, cached_predictions: int = CACHED_PREDICTIONS) -> Workspace:
+        """One with the same tables and texts and answers of its own, which do not push these out."""
+        other = Workspace(self.store, cached_predictions=cached_predictions)
+        other.texts = self.texts
+        return other
 
     def close(self) -> None:
         """Close the tables."""

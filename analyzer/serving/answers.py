@@ -108,7 +108,7 @@ class Answers:
 
         def compare(cancel: Cancel) -> Table:
             # An analyzer of its own: many figures would push those of the text out of the cache.
-            alone = Analyzer(Workspace(self._store, cached_predictions=1))
+            alone = Analyzer(self._analyzer.workspace.beside(cached_predictions=1))
             return table(kind, Request(alone, text, options, region, html=True, cancel=cancel))
 
         found = self._work(asked, "comparison", compare)
@@ -127,7 +127,7 @@ class Answers:
 
         def better(cancel: Cancel) -> list[Fix]:
             found = self._analyzer.analyze(text, options, cancel)
-            return list(fixes(Analyzer(Workspace(self._store)), text, options, found, cancel))
+            return list(fixes(Analyzer(self._analyzer.workspace.beside()), text, options, found, cancel))
 
         rewrites = [
             {

@@ -51,8 +51,8 @@ def decodings(monkeypatch: pytest.MonkeyPatch) -> Counter[bytes]:
 
 def test_the_bytes_of_a_region_are_decoded_once(decodings: Counter[bytes]) -> None:
     text = TEXT.replace("32", "96")
-    Analyzer().analyze(text, AnalysisOptions(microarchitectures=("SKL", "HSW", "ZEN4"), alternatives=False))
-    codes = [region.code for region in assemble(text).regions]
+    options = AnalysisOptions(microarchitectures=("SKL", "HSW", "ZEN4"), alternatives=False)
+    codes = [each.region.code for each in Analyzer().analyze(text, options).regions]
     assert [decodings[code] for code in codes] == [1, 1]
 
 
@@ -61,8 +61,7 @@ def test_an_edit_decodes_the_region_that_it_changes(decodings: Counter[bytes]) -
     analyzer.analyze(TEXT.replace("32", "40"), options)
     decodings.clear()
     changed = TEXT.replace("32", "48")
-    analyzer.analyze(changed, options)
-    codes = [region.code for region in assemble(changed).regions]
+    codes = [each.region.code for each in analyzer.analyze(changed, options).regions]
     assert [decodings[code] for code in codes] == [1, 0]
 
 

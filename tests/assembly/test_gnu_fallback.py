@@ -85,9 +85,8 @@ needs_clang = pytest.mark.skipif(not shared_clang_client().available, reason="cl
 
 
 def only(monkeypatch: pytest.MonkeyPatch, *fallbacks: Fallback) -> None:
-    """These are asked, and nothing is remembered of what others answered."""
+    """These are asked."""
     monkeypatch.setattr(encoding, "FALLBACKS", fallbacks)
-    monkeypatch.setattr(encoding, "MEMORIES", {})
 
 
 @pytest.mark.parametrize(

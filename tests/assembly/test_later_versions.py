@@ -5,15 +5,14 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import pytest
 from cyclelens.analyzer.assembly.backends.assembler_client import AssemblerClient, Reply, Request
 from cyclelens.analyzer.assembly.frontend import assemble
 from cyclelens.analyzer.assembly.programs import reading
-from cyclelens.analyzer.assembly.regions import statement_code as encoding
+from cyclelens.analyzer.assembly.regions.statement_code import Memory
 from cyclelens.analyzer.assembly.text import stretches
-from cyclelens.analyzer.assembly.text.stretches import Source
+from cyclelens.analyzer.assembly.text.stretches import Source, Versions
 from cyclelens.analyzer.model.source import AssembledFile
 
 LINES = """
@@ -77,11 +76,8 @@ def short_stretches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stretches, "_LINES", 4)
 
 
-def afresh(text: str, monkeypatch: pytest.MonkeyPatch) -> AssembledFile:
-    with monkeypatch.context() as patch:
-        patch.setattr(stretches, "_kept", ())
-        patch.setattr(encoding, "MEMORIES", WeakKeyDictionary())
-        return assemble(text, regions="both", allow_external_programs=False)
+def afresh(text: str) -> AssembledFile:
+    return assemble(text, regions="both", allow_external_programs=False)
 
 
 def edited(lines: list[str], choose: random.Random) -> list[str]:
@@ -93,13 +89,14 @@ def edited(lines: list[str], choose: random.Random) -> list[str]:
 
 @pytest.mark.usefixtures("short_stretches")
 @pytest.mark.parametrize("seed", range(40))
-def test_edited_texts_are_read_like_new_ones(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_edited_texts_are_read_like_new_ones(seed: int) -> None:
+    memory = Memory()
     choose = random.Random(seed)
     lines = ["# cyclelens-begin all", *choose.choices(LINES, k=choose.choice([5, 40, 120]))]
     for _ in range(30):
         text = "\n".join(lines)
-        read = assemble(text, regions="both", allow_external_programs=False)
-        assert read == afresh(text, monkeypatch)
+        read = assemble(text, regions="both", allow_external_programs=False, memory=memory)
+        assert read == afresh(text)
         assert "internal-error" not in {problem.code for problem in read.problems}
         lines = edited(lines, choose)
 
@@ -129,12 +126,12 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
 
 def test_an_edit_reads_its_surroundings_only(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = ["# cyclelens-begin\n", *numbered(20_000)]
-    count = counted(monkeypatch)
-    assemble("".join(lines))
+    count, memory = counted(monkeypatch), Memory()
+    assemble("".join(lines), memory=memory)
     assert count() == 20_000
     for line in (1, 7_000, 20_000):
         lines[line : line + 1] = ["    nop\n", "    sub %rax, %rbx\n"]
-        assemble("".join(lines))
+        assemble("".join(lines), memory=memory)
         assert 2 <= count() < 200
 
 
@@ -147,37 +144,41 @@ def test_a_definition_that_others_use_is_read_with_them(monkeypatch: pytest.Monk
         "    nop\n",
         "    .endr\n",
     ]
-    first = assemble("".join(lines)).regions[0]
+    memory = Memory()
+    first = assemble("".join(lines), memory=memory).regions[0]
     lines[1] = "COUNT = 3\n"
     count = counted(monkeypatch)
-    second = assemble("".join(lines)).regions[0]
+    second = assemble("".join(lines), memory=memory).regions[0]
     assert len(second.lines) == len(first.lines) + 2
     assert count() < 200
 
 
 def test_stretches_outside_of_an_edit_stay() -> None:
+    versions = Versions()
     lines = numbered(1_000)
-    before = Source("".join(lines)).stretches
-    after = Source("".join([*lines[:500], "    nop\n", *lines[500:]])).stretches
+    before = Source("".join(lines), versions).stretches
+    after = Source("".join([*lines[:500], "    nop\n", *lines[500:]]), versions).stretches
     assert sum(stretch in before for stretch in after) >= len(before) - 2
 
 
 def test_rewrites_that_are_tried_out_cut_little_anew() -> None:
+    versions = Versions()
     lines = numbered(1_000)
-    other = Source("\n".join(f"    sub ${number}, %rbx" for number in range(1_000)))
-    before = Source("".join(lines)).stretches
+    other = Source("\n".join(f"    sub ${number}, %rbx" for number in range(1_000)), versions)
+    before = Source("".join(lines), versions).stretches
     for number in random.Random(1).sample(range(1_000), 100):
-        after = Source("".join([*lines[:number], "    nop\n", *lines[number + 1 :]])).stretches
+        after = Source("".join([*lines[:number], "    nop\n", *lines[number + 1 :]]), versions).stretches
         assert sum(stretch in before for stretch in after) >= len(before) - 2
         before = after
-    assert Source(other.text).stretches == other.stretches
+    assert Source(other.text, versions).stretches == other.stretches
 
 
 def test_edits_far_apart_leave_what_is_between_them() -> None:
+    versions = Versions()
     lines = numbered(1_000)
-    before = Source("".join(lines)).stretches
+    before = Source("".join(lines), versions).stretches
     lines[3] = lines[500] = lines[990] = "    nop\n"
-    after = Source("".join(lines)).stretches
+    after = Source("".join(lines), versions).stretches
     assert "".join(stretch.text for stretch in after) == "".join(lines)
     assert sum(stretch in before for stretch in after) >= len(before) - 3
 
@@ -198,14 +199,14 @@ class Counting(AssemblerClient):
 
 
 def test_an_assembler_is_asked_once_for_a_statement() -> None:
-    client = Counting()
+    client, memory = Counting(), Memory()
     body = [f"    add ${number}, %rax" for number in range(30)]
     try:
         for version in range(5):
             body[7] = f"    sub ${version + 1}, %rbx"
             before = len(client.asked)
             text = "\n".join(["# cyclelens-begin", *body, "# cyclelens-end", ""])
-            (region,) = assemble(text, client=client).regions
+            (region,) = assemble(text, client=client, memory=memory).regions
             assert region.code == assemble(text).regions[0].code
             assert len(client.asked) - before == (1 if version else 30)
     finally:
@@ -214,5 +215,6 @@ def test_an_assembler_is_asked_once_for_a_statement() -> None:
 
 def test_a_statement_means_what_its_own_text_says_of_its_symbols() -> None:
     text = "size = {}\n# cyclelens-begin\n    add $size, %rax\n# cyclelens-end\n"
-    codes = [assemble(text.format(size)).regions[0].code for size in (1, 2, 1)]
+    memory = Memory()
+    codes = [assemble(text.format(size), memory=memory).regions[0].code for size in (1, 2, 1)]
     assert codes == [bytes([0x48, 0x83, 0xC0, size]) for size in (1, 2, 1)]

@@ -8,8 +8,9 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from cyclelens.analyzer import api, cli, log
+from cyclelens.analyzer import cli, log
 from cyclelens.analyzer.assembly import frontend
+from cyclelens.analyzer.doors import answers
 from cyclelens.analyzer.model.source import Problem
 
 KERNEL = "# cyclelens-begin one\nadd %rax, %rbx\n# cyclelens-end\n"
@@ -31,7 +32,7 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> None:
     def build(*_: object, **__: object) -> None:
         raise KeyError("oops")
 
-    monkeypatch.setattr(api, "build_block", build)
+    monkeypatch.setattr(answers, "build_block", build)
 
 
 def logged(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> tuple[int, str]:

@@ -64,7 +64,7 @@ class OwnReading:
         expanded = self.reading.expanded()
         source, parts = self.reading.source, found.parts
         if expanded.text != self.reading.text:
-            source = Source(expanded.text)
+            source = Source(expanded.text, self.reading.memory.versions)
             if not self.reading.is_told:
                 # Registers may be macros: what they make shows the dialect, as GNU as sees it.
                 self.reading.dialect = detect(source)
@@ -135,7 +135,8 @@ class OwnReading:
         return [region for _, regions in made for region in regions]
 
     def _encoder(self, program: Program) -> Encoder:
-        return Encoder(program, self.reading.client, self.reading.may_run, self.reading.stop)
+        reading = self.reading
+        return Encoder(program, reading.client, reading.may_run, reading.stop, reading.memory)
 
     def _measure(self, program: Program) -> DistanceAt:
         """The distances of labels in what has been read so far."""

@@ -23,6 +23,7 @@ from cyclelens.analyzer.assembly.flow.blocks import FoundRuns, Made
 from cyclelens.analyzer.assembly.flow.loop_parts import scattered
 from cyclelens.analyzer.assembly.flow.loops import FoundCode, MadeLoop, branchings
 from cyclelens.analyzer.assembly.regions.recorded import Spot
+from cyclelens.analyzer.assembly.regions.statement_code import Memory
 from cyclelens.analyzer.assembly.statements.layout import Piece
 from cyclelens.analyzer.assembly.text.dialect import Dialect, style
 from cyclelens.analyzer.assembly.text.markers import MAXIMUM_REGIONS, Span, coverage
@@ -62,6 +63,7 @@ class Reading:
     may_run: bool
     """Other programs."""
     stop: Callable[[], bool]
+    memory: Memory
     wanted: Regions = Regions.AUTO
     assembler: Assembler = Assembler.AUTO
     origin: Origin = NOWHERE

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from cyclelens.analyzer.assembly.backends.assembler_client import AssemblerClient, Failure, Reply
 from cyclelens.analyzer.assembly.backends.fallbacks import FALLBACKS
@@ -21,6 +20,7 @@ from cyclelens.analyzer.assembly.statements.operand_types import OperandError, U
 from cyclelens.analyzer.assembly.statements.refusals import no_such
 from cyclelens.analyzer.assembly.text.dialect import Dialect
 from cyclelens.analyzer.assembly.text.markers import MAXIMUM_REGIONS
+from cyclelens.analyzer.assembly.text.stretches import Versions
 from cyclelens.analyzer.recent import Recent
 
 MAXIMUM_ENCODED = 300_000
@@ -37,9 +37,10 @@ UNAVAILABLE = frozenset(["assembler-unavailable", "assembler-timeout"])
 
 
 class Memory:
-    """What is remembered of the texts that an assembler encoded."""
+    """What is remembered of the texts that an assembler encoded, for later versions of them."""
 
     def __init__(self) -> None:
+        self.versions = Versions()
         self.contents: Recent[tuple[Dialect, str, bool], Content | Refused] = Recent(MAXIMUM_ENCODED)
         """What statements become that mean the same wherever they stand, apart for texts in which names may
         be registers."""
@@ -47,9 +48,6 @@ class Memory:
         """Regions without a problem, with what else they depend on."""
         self.laid: dict[str, Any] = {}
         """The latest layout of every section that was laid out last (sections.py)."""
-
-
-MEMORIES: WeakKeyDictionary[AssemblerClient, Memory] = WeakKeyDictionary()
 
 
 class Refused(ValueError):
@@ -70,10 +68,7 @@ class Encoder:
     may_run: bool
     """Other programs."""
     stop: Callable[[], bool]
-    memory: Memory = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.memory = MEMORIES.setdefault(self.client, Memory())
+    memory: Memory
 
     @property
     def circumstances(self) -> tuple[object, ...]:

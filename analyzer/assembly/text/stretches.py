@@ -64,9 +64,10 @@ class Source:
 
     __slots__ = ("_found", "stretches", "text")
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, versions: Versions | None = None) -> None:
+        """``versions``: those to share stretches with; they have this one too, then."""
         self.text = text
-        self.stretches = _cut(self)
+        self.stretches = (versions or Versions()).cut(self)
         self._found: dict[Search, bool] = {}
 
     def has(self, search: Search) -> bool:
@@ -82,39 +83,40 @@ def _line_starts(text: str) -> list[int]:
     return starts[:-1] if starts[-1] == len(text) else starts
 
 
-_kept: tuple[Source, ...] = ()
-"""The latest version of each text, the latest text first."""
+class Versions:
+    """The latest version of each text, the latest text first."""
 
+    def __init__(self) -> None:
+        self._kept: tuple[Source, ...] = ()
 
-def _cut(source: Source) -> list[Stretch]:
-    """The stretches of a new text, which is kept for the next one."""
-    global _kept
-    text, kept = source.text, _kept
-    stretches: list[Stretch] | None = None
-    shared, earlier = -1, None
-    # The text that was read last is the likeliest, and one that shares half of its text is a version of it.
-    for known in kept:
-        if len(known.stretches) == 1 and known.stretches[0].text not in text:
-            continue  # one stretch is shared as a whole or not at all
-        found = _recut(text, known.stretches)
-        old = set(known.stretches)
-        same = sum(len(stretch.text) for stretch in found if stretch in old)
-        if same > shared:
-            stretches, shared, earlier = found, same, known
-        if 0 < 2 * shared >= len(text):
-            break
-    else:
-        earlier = None
-    if stretches is None:
-        stretches = _stretches(text, _lines(text))
-    left = _KEPT_CHARACTERS - len(text)
-    _kept = (source,)
-    for known in kept:
-        left -= len(known.text)
-        if left >= 0 and known is not earlier:
-            _kept += (known,)
-    _kept = _kept[:_KEPT_TEXTS]
-    return stretches
+    def cut(self, source: Source) -> list[Stretch]:
+        """The stretches of a new text, which is kept for the next one."""
+        text, kept = source.text, self._kept
+        stretches: list[Stretch] | None = None
+        shared, earlier = -1, None
+        # The text that was read last is the likeliest; one that shares half of its text is a version of it.
+        for known in kept:
+            if len(known.stretches) == 1 and known.stretches[0].text not in text:
+                continue  # one stretch is shared as a whole or not at all
+            found = _recut(text, known.stretches)
+            old = set(known.stretches)
+            same = sum(len(stretch.text) for stretch in found if stretch in old)
+            if same > shared:
+                stretches, shared, earlier = found, same, known
+            if 0 < 2 * shared >= len(text):
+                break
+        else:
+            earlier = None
+        if stretches is None:
+            stretches = _stretches(text, _lines(text))
+        left = _KEPT_CHARACTERS - len(text)
+        self._kept = (source,)
+        for known in kept:
+            left -= len(known.text)
+            if left >= 0 and known is not earlier:
+                self._kept += (known,)
+        self._kept = self._kept[:_KEPT_TEXTS]
+        return stretches
 
 
 def _recut(text: str, known: Sequence[Stretch]) -> list[Stretch]:
