@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from cyclelens.analyzer import cli, log
 from cyclelens.analyzer.assembly import frontend
-from cyclelens.analyzer.doors import answers
+from cyclelens.analyzer.doors import answers, prediction
 from cyclelens.analyzer.model.source import Problem
 
 KERNEL = "# cyclelens-begin one\nadd %rax, %rbx\n# cyclelens-end\n"
@@ -32,7 +32,8 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> None:
     def build(*_: object, **__: object) -> None:
         raise KeyError("oops")
 
-    monkeypatch.setattr(answers, "build_block", build)
+    for door in (answers, prediction):
+        monkeypatch.setattr(door, "build_block", build)
 
 
 def logged(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> tuple[int, str]:
