@@ -19,9 +19,6 @@ from cyclelens.analyzer.model.result import (
 from cyclelens.analyzer.recent import Recent, next_text
 
 if TYPE_CHECKING:
-    pass
-
-if TYPE_CHECKING:
     from cyclelens.analyzer.assembly.regions.statement_code import Memory
 
 Cancel = Callable[[], bool]
