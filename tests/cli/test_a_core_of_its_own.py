@@ -108,6 +108,8 @@ def test_measure_says_that_this_machine_has_another_processor(run: Run) -> None:
     code, out, err = run("measure", "FILE", "--arch", "WIDE")
     if "cannot be measured" in err or err.startswith("cyclelens: "):
         assert code == 1
+    elif "the machine is busy" in out:
+        pytest.skip("the machine is too busy for a measurement")
     else:
         assert "of a wide core; this machine is another one" in out
 
