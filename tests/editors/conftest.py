@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -14,24 +16,34 @@ import workbench
 from workbench import ROOT
 
 EXTENSION = ROOT / "editors" / "vscode"
-TIMEOUT = 300
+TIMEOUT = 600
 
 
 @pytest.fixture(scope="session")
 def vsix(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The packed extension, made once: the processes of a test run share the folder that it is made in."""
     if shutil.which("npm") is None:
         pytest.skip("npm is not installed")
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "vsix"
+    folder.mkdir(exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (made := list(folder.glob("*.vsix"))):
+            _pack(folder)
+            made = list(folder.glob("*.vsix"))
+    return made[0]
+
+
+def _pack(folder: Path) -> None:
     if not (EXTENSION / "node_modules" / ".package-lock.json").exists():
         command = ["npm", "ci", "--no-audit", "--no-fund", "--silent"]
         run = subprocess.run(command, cwd=EXTENSION, capture_output=True, text=True, timeout=TIMEOUT)
         if run.returncode:
             pytest.skip(f"the packages of the extension cannot be installed here: {run.stderr[-200:]}")
-    folder = tmp_path_factory.mktemp("vsix")
     command = [str(ROOT / "dev" / "vsix"), str(folder)]
     run = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT)
     assert run.returncode == 0, run.stdout[-2000:] + run.stderr[-2000:]
-    (file,) = folder.glob("*.vsix")
-    return file
 
 
 @pytest.fixture(scope="session")
