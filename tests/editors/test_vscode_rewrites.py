@@ -16,6 +16,7 @@ from workbench import ROOT, Server, Workbench, wait
 PROGRAM = Path(sys.executable).with_name("cyclelens")
 ROWS = ".action-widget .monaco-list-row"
 TOAST = ".notification-toast .monaco-button"
+DIFFERENCE = '.tab[aria-label^="dot: "]'
 FOUR = "Gather ymm0 in four registers"
 MARKER = 13
 """The line that opens the region."""
@@ -55,14 +56,21 @@ def offered(code: Workbench, start: str) -> str:
     return str(wait(start, found))
 
 
+def discard(code: Workbench) -> None:
+    """Discard the rewrite that is shown, and wait until nothing of it is there."""
+    code.click(TOAST, "Discard It")
+    wait("the difference to close", lambda: not code.texts(DIFFERENCE))
+
+
 def test_a_rewrite_is_shown_as_a_difference_and_applied_by_one_click(code: Workbench) -> None:
     assert offered(code, FOUR).endswith("4.00 -> 1.00, 75 % faster")
     code.click(ROWS, FOUR)
     wait("the difference", lambda: code.texts(".monaco-diff-editor .line-insert"))
     (details,) = wait("what it does", code.notifications)
     assert "That results are equal is not checked" in details
+    assert code.texts(DIFFERENCE)
     code.screenshot("vscode-rewrite-preview")
-    code.click(TOAST, "Discard It")
+    discard(code)
     wait("the text", lambda: code.line(MARKER).startswith("# cyclelens-begin dot"))
     assert "ymm4" not in "".join(code.lines().values())
 
@@ -109,7 +117,7 @@ def test_rewrites_are_checked_after_a_question_and_say_so(code: Workbench) -> No
     code.click(ROWS, FOUR)
     details = wait("what it does", code.notifications)[0]
     assert "Checked: the same results on 10,000 random inputs" in details
-    code.click(TOAST, "Discard It")
+    discard(code)
 
 
 def test_advice_has_room_behind_a_measured_figure(code: Workbench) -> None:

@@ -126,6 +126,10 @@ def browser(cache: Path) -> Iterator[Any]:
             sys.path.remove(str(cache / "playwright"))
 
 
+class Closed(Exception):
+    """A list that was asked for is no longer there: something else took the focus."""
+
+
 class Workbench:
     """One window of VS Code with a folder."""
 
@@ -149,8 +153,7 @@ class Workbench:
 
     def run(self, command: str, answer: str = "") -> None:
         """Run a command of the palette by title. ``answer``: the field that it opens; left as it is."""
-        self.press("F1")
-        self.choose(command, last=not answer)
+        self._ask("F1", command, last=not answer)
         if answer:
             field = self.page.locator(f'.quick-input-widget input[aria-label^="{answer}"]')
             field.press("Enter")
@@ -158,15 +161,15 @@ class Workbench:
 
     def open(self, name: str) -> None:
         """Open a file of the folder and wait until its text is there."""
-        self.press("Control+p")
-        self.choose(name)
+        self._ask("Control+p", name, last=True)
         self.page.wait_for_selector(f'.tab.active[data-resource-name="{name}"]')
         wait("the text", self.lines)
 
     def go(self, line: int) -> None:
         """Put the cursor at the start of a line, counted from one."""
         self.press("Control+g")
-        self._enter(f":{line}")
+        self._field.fill(f":{line}")
+        self._enter()
 
     def click(self, selector: str, text: str) -> None:
         self.page.locator(selector, has_text=text).first.click()
@@ -174,21 +177,44 @@ class Workbench:
     def choose(self, text: str, last: bool = True) -> None:
         """Choose from the list that is open; ``last``: nothing else is asked after it."""
         # A list that follows another one takes its field over; that of commands begins with ">".
-        field = self.page.locator(".quick-input-widget input").first
-        wait("the list", lambda: field.input_value() in ("", ">"))
-        self._enter(text, f'.quick-input-list .monaco-list-row.focused[aria-label^="{text}"]', last)
+        self._wait("the list", lambda: self._field.input_value() in ("", ">"))
+        self._field.press_sequentially(text)
+        row = self.page.locator(f'.quick-input-list .monaco-list-row.focused[aria-label^="{text}"]')
+        self._wait(f"{text} in the list", row.is_visible)
+        self._enter(last)
 
-    def _enter(self, text: str, row: str = ".quick-input-widget input", last: bool = True) -> None:
-        field = self.page.locator(".quick-input-widget input").first
-        field.wait_for()
-        if text.startswith(":"):
-            field.fill(text)
-        else:
-            field.press_sequentially(text)
-        self.page.wait_for_selector(row)
-        field.press("Enter")
+    def _ask(self, key: str, text: str, last: bool) -> None:
+        """Choose from the list that a key opens. A list that something else closed is opened again."""
+
+        def chosen() -> bool:
+            self.press(key)
+            try:
+                self.choose(text, last)
+            except Closed:
+                return False
+            return True
+
+        wait(f"{text} in a list", chosen)
+
+    @property
+    def _field(self) -> Any:
+        return self.page.locator(".quick-input-widget input").first
+
+    def _wait(self, what: str, condition: Callable[[], Any]) -> None:
+        """Wait for something in the list. Raises Closed if the list closes meanwhile."""
+        self._field.wait_for()
+
+        def found() -> bool:
+            if not self._field.is_visible():
+                raise Closed(what)
+            return bool(condition())
+
+        wait(what, found)
+
+    def _enter(self, last: bool = True) -> None:
+        self._field.press("Enter")
         if last:
-            field.wait_for(state="hidden")
+            self._field.wait_for(state="hidden")
 
     # What a person sees
 

@@ -36,6 +36,8 @@ async function preview(uri: string, version: number, edits: Edit[], title: strin
   await vscode.commands.executeCommand("vscode.diff", file, rewritten, title);
   const apply = "Apply the Rewrite";
   const choice = await vscode.window.showInformationMessage(`Cyclelens: ${details}`, apply, "Discard It");
+  // The text first: what closes behind it takes the focus from nothing.
+  await vscode.window.showTextDocument(document);
   await close(rewritten);
   texts.delete(rewritten.toString());
   if (choice === apply && !changed()) {
@@ -43,7 +45,6 @@ async function preview(uri: string, version: number, edits: Edit[], title: strin
     change.set(file, edits.map((edit) => vscode.TextEdit.replace(range(edit), edit.newText)));
     await vscode.workspace.applyEdit(change);
   }
-  await vscode.window.showTextDocument(document);
 }
 
 function range({ range: { start, end } }: Edit): vscode.Range {
