@@ -14,7 +14,7 @@ from cyclelens.analyzer.defects import internal_error
 from cyclelens.analyzer.doors.workspace import MAX_BLOCK_BYTES, Workspace
 from cyclelens.analyzer.facts.store import TablesUnavailable, open_store
 from cyclelens.analyzer.microarchitectures import extensions, registry
-from cyclelens.analyzer.microarchitectures.variants import variant
+from cyclelens.analyzer.microarchitectures.variants import NoSuchVariant, variant
 from cyclelens.analyzer.model.frozen import dataclass
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
@@ -94,7 +94,10 @@ class Predictor:
         All blocks go through one phase before any enters the next: the code of a phase then stays in the
         processor's caches, which saves a quarter of the time of short blocks.
         """
-        model = variant(registry.get(microarchitecture), options)
+        try:
+            model = variant(registry.get(microarchitecture), options)
+        except NoSuchVariant as error:
+            return [PredictResult(None, str(error))] * len(codes)
         next_batch()
         loop = mode == "loop"
         listings = [_listing(code, loop, copies, model.name) for code in codes]

@@ -4,6 +4,7 @@ touch. In every comment the reason is worked out by hand."""
 from __future__ import annotations
 
 import pytest
+from cyclelens.analyzer.doors.prediction import Predictor
 from cyclelens.analyzer.model.options import ModelOptions
 from simulated import cycles, simulated
 
@@ -41,6 +42,11 @@ def loop(body: str) -> str:
         # Six rounds of five uops issue in eight cycles, were all moves eliminated.
         ("CLX", ModelOptions(move_elimination="full"), loop(2 * SWAP_LIKE), 1.83, 1.34),
         ("SKL", ModelOptions(move_elimination="none"), loop(ADD_CHAIN), 1.0, 1.0),
+        # Eight moves are two cycles of four or six slots; in a chain they take eight.
+        ("ZEN3", ModelOptions(move_elimination="none"), 4 * SWAP_LIKE, 2.0, 8.0),
+        ("ZEN4", ModelOptions(move_elimination="none"), 4 * SWAP_LIKE, 2.0, 8.0),
+        ("ZEN5", ModelOptions(move_elimination="none"), 4 * SWAP_LIKE, 2.0, 8.0),
+        ("ZEN5", ModelOptions(move_elimination="full"), 4 * SWAP_LIKE, 2.0, 2.0),
         # One allowed port leaves nothing to chance.
         ("SKL", ModelOptions(port_seed=1), "480fafc3", 3.0, 3.0),  # imul rax, rbx
     ],
@@ -48,6 +54,16 @@ def loop(body: str) -> str:
 def test_ablations(name: str, options: ModelOptions, code: str, published: float, changed: float) -> None:
     assert cycles(code, name) == published
     assert cycles(code, name, options=options) == changed
+
+
+@pytest.mark.parametrize("options", [ModelOptions(simple_front_end=True), ModelOptions(port_seed=1)])
+def test_what_no_stage_of_a_core_knows_is_no_figure(options: ModelOptions) -> None:
+    """Zen 3 to 5 have neither a front end without limits nor chance; Zen 2 has both."""
+    codes = [bytes.fromhex(ADD_CHAIN), bytes.fromhex(THREE_ADDS)]
+    refused = Predictor().predict_batch(codes, "ZEN5", options=options)
+    assert [each.cycles_per_iteration for each in refused] == [None, None]
+    assert all("ZEN5 counts macro-ops" in each.problem for each in refused)
+    assert Predictor().predict(codes[0], "ZEN2", options=options).cycles_per_iteration == 1
 
 
 def test_random_ports_cost_throughput_and_repeat() -> None:
