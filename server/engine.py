@@ -28,7 +28,7 @@ from cyclelens.analyzer.insight.work import work_of
 from cyclelens.analyzer.model.result import Analysis, Hint, RegionAnalysis, TraceRow
 from cyclelens.analyzer.model.source import Problem, Severity
 from cyclelens.analyzer.reports import json, timeline
-from cyclelens.analyzer.reports.card import inlined_card, instruction_card, line_cards, region_card
+from cyclelens.analyzer.reports.card import inlined_card, instruction_cards, line_cards, region_card
 from cyclelens.server.measurements import CHECK, MEASURE
 from cyclelens.server.measuring import check, measure
 from cyclelens.server.results import (
@@ -291,7 +291,7 @@ def _detailed(
         brief or _brief(region, analysis, job),
         summary=region_card(region),
         hints=_hints(alone, job),
-        cards=line_cards(region) if language(job.options.origin.path) else _cards(region),
+        cards=line_cards(region) if language(job.options.origin.path) else instruction_cards(region),
         timelines=tuple(_timelines(region)),
         data=json.document(_without_traces(alone), job.uri)["regions"][0],
     )
@@ -302,17 +302,6 @@ def _hints(analysis: Analysis, job: Job) -> tuple[Hint, ...]:
     return hint_kinds.hints(
         analysis, _QUIET.intersection(job.hint_kinds) if analysis.unmarked else job.hint_kinds
     )
-
-
-def _cards(region: RegionAnalysis) -> dict[int, str]:
-    """Line -> the cards of its instructions, one below the other; repeated ones (``.rept``) once."""
-    lines: dict[int, list[str]] = {}
-    for index, statement in enumerate(region.instruction_lines):
-        cards = lines.setdefault(region.region.lines[statement].line, [])
-        card = instruction_card(region, index)
-        if card and card not in cards:
-            cards.append(card)
-    return {line: "\n\n---\n\n".join(cards) for line, cards in lines.items()}
 
 
 def _timelines(region: RegionAnalysis) -> Iterator[TimelineResult]:

@@ -37,6 +37,17 @@ def instruction_card(region: RegionAnalysis, instruction: int) -> str:
     return "\n".join(_card(region, region.predictions[0], instruction))
 
 
+def instruction_cards(region: RegionAnalysis) -> dict[int, str]:
+    """Line -> the cards of its instructions, one below the other; repeated ones (``.rept``) once."""
+    lines: dict[int, list[str]] = {}
+    for index, statement in enumerate(region.instruction_lines):
+        cards = lines.setdefault(region.region.lines[statement].line, [])
+        card = instruction_card(region, index)
+        if card and card not in cards:
+            cards.append(card)
+    return {line: "\n\n---\n\n".join(cards) for line, cards in lines.items()}
+
+
 def line_cards(region: RegionAnalysis) -> dict[int, str]:
     """Of a compiled region Markdown for each line of its source: what the line costs, what became of it."""
     if not region.predictions:

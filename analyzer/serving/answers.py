@@ -11,6 +11,7 @@ from dataclasses import replace
 from threading import Lock
 from typing import Any, TypeVar
 
+from cyclelens.analyzer.assembly.objects.raw_code import RawCodeError, from_hexadecimal
 from cyclelens.analyzer.comparisons.registry import table
 from cyclelens.analyzer.comparisons.request import Request
 from cyclelens.analyzer.comparisons.table import Table
@@ -26,17 +27,22 @@ from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.values import confidence
 from cyclelens.analyzer.model.result import AnalysisOptions, RegionAnalysis
 from cyclelens.analyzer.model.source import Problem
+from cyclelens.analyzer.reports.card import instruction_cards
+from cyclelens.analyzer.reports.registry import FORMATS, render
+from cyclelens.analyzer.serving.disassembly import written_out
 from cyclelens.analyzer.settings import ANALYSIS, checked, forced, to_options
 from cyclelens.analyzer.simulator.failures import Cancelled
 
 LONGEST_TEXT = 1 << 20
 """Characters: a hundred times a long kernel."""
+LONGEST_CODE = 1 << 16
+"""Characters of machine code, which is assembled again to be sure of it."""
 PATIENCE = 60.0
 """Seconds that a question may take."""
 _KEPT_PAGES = 32
 _CHOICES = ("microarchitectures", "syntax", "mode", "alignment", "regions", "model")
 """The settings of an analysis that the page has; the others name files and programs of this machine."""
-_COMPARISONS = ("timeline", "microarchitectures", "alignments")
+_COMPARISONS = ("timeline", "microarchitectures", "alignments", "sensitivity")
 _SHOWN = ("region", "chain", "ports", "fusion", "rename", "stalls")
 
 Answer = dict[str, Any]
@@ -69,7 +75,14 @@ class Answers:
     @property
     def questions(self) -> Mapping[str, Callable[[Answer], Answer]]:
         """By name."""
-        return {"analysis": self.analysis, "comparison": self.comparison, "rewrites": self.rewrites}
+        return {
+            "analysis": self.analysis,
+            "card": self.card,
+            "comparison": self.comparison,
+            "instructions": self.instructions,
+            "report": self.report,
+            "rewrites": self.rewrites,
+        }
 
     @property
     def asked(self) -> int:
@@ -96,8 +109,45 @@ class Answers:
             ],
         }
 
+    def card(self, asked: Answer) -> Answer:
+        """Markdown about the instructions of a ``line``; empty where there is nothing to say."""
+        text, options, line = self._text(asked), self._options(asked), asked.get("line")
+        if not isinstance(line, int):
+            raise BadQuestion("'line' is a number, from zero on")
+        found = self._work(asked, "card", lambda cancel: self._analyzer.analyze(text, options, cancel))
+        for region in found.regions:
+            if known := instruction_cards(region).get(line):
+                return {"card": known}
+        return {"card": ""}
+
+    def instructions(self, asked: Answer) -> Answer:
+        """Machine code in hexadecimal as an assembly text; ``problem``: why it is none."""
+        text = self._text(asked)
+        if len(text) > LONGEST_CODE:
+            return {"text": "", "problem": f"it has more than {LONGEST_CODE:,} characters"}
+
+        def write(cancel: Cancel) -> str:
+            return written_out(
+                from_hexadecimal(text), allow_external_programs=self._external_programs, cancel=cancel
+            )
+
+        try:
+            return {"text": self._work(asked, "instructions", write), "problem": ""}
+        except RawCodeError as error:
+            return {"text": "", "problem": str(error)}
+
+    def report(self, asked: Answer) -> Answer:
+        """Everything about the text as a document in one of the formats of ``cyclelens analyze``."""
+        text, options, kind = self._text(asked), self._options(asked), asked.get("format")
+        if kind not in FORMATS:
+            raise BadQuestion(f"'format' is one of {', '.join(FORMATS)}")
+        full = kind == "html"
+        options = replace(options, trace=full, account=full, prices=True)
+        found = self._work(asked, "report", lambda cancel: self._analyzer.analyze(text, options, cancel))
+        return {"report": render(found, "kernel.s", kind)}
+
     def comparison(self, asked: Answer) -> Answer:
-        """A region beside other processors or places, or in time; ``page``: the name of the report."""
+        """A region beside other processors or places, changed, or in time; ``page``: name of the report."""
         text, options, kind = self._text(asked), self._options(asked), asked.get("kind")
         region = asked.get("region")
         if kind not in _COMPARISONS or not isinstance(region, str):

@@ -21,7 +21,9 @@ _MOST_BYTES = 8 * LONGEST_TEXT
 _FILES = {
     "/": ("index.html", "text/html"),
     "/page.js": ("page.js", "text/javascript"),
+    "/cards.js": ("cards.js", "text/javascript"),
     "/highlighting.js": ("highlighting.js", "text/javascript"),
+    "/links.js": ("links.js", "text/javascript"),
     "/examples.js": ("examples.js", "text/javascript"),
     "/codemirror.js": ("codemirror.js", "text/javascript"),
     "/page.css": ("page.css", "text/css"),

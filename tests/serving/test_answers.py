@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from cyclelens.analyzer import cli
-from cyclelens.analyzer.serving.answers import Answers, Overtaken
+from cyclelens.analyzer.serving.answers import LONGEST_CODE, Answers, Overtaken
 from cyclelens.analyzer.serving.pages import PageServer
 
 ROOT = Path(__file__).parents[2]
@@ -101,6 +101,40 @@ def test_rewrites_come_with_the_text_after_them(server: PageServer) -> None:
     assert figures[first["region"]]["cycles_per_iteration"] == pytest.approx(first["after"], abs=0.005)
 
 
+def test_machine_code_becomes_a_text_with_the_same_figure(
+    server: PageServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = "c5fc100e c4e275b807 4883c620 4883c720 49ffcf 75ea"
+    written = ask(server, "/instructions", text=code)
+    assert not written["problem"]
+    (region,) = ask(server, "/analysis", text=written["text"])["regions"]
+    file = tmp_path / "code.hex"
+    file.write_text(code, encoding="utf-8")
+    assert cli.main(["analyze", "--hex", str(file), "--format", "json"]) == 0
+    (bare,) = json.loads(capsys.readouterr().out)["regions"]
+    (figure,) = region["figures"]
+    assert figure["cycles_per_iteration"] == bare["predictions"][0]["cycles_per_iteration"] == 4.0
+    straight = ask(server, "/instructions", text="480fafc0")["text"]
+    assert len(ask(server, "/analysis", text=straight)["regions"]) == 1
+    assert "no row of hexadecimal bytes" in ask(server, "/instructions", text="xyz")["problem"]
+    assert ask(server, "/instructions", text="90 " * LONGEST_CODE)["problem"]
+
+
+def test_a_report_is_that_of_the_command(server: PageServer, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["analyze", str(ROOT / "examples" / "dot_product.s"), "--format", "markdown"]) == 0
+    told = capsys.readouterr().out
+    report = ask(server, "/report", text=DOT, format="markdown")["report"]
+    assert report.splitlines()[2:] == told.splitlines()[2:]
+    assert fetch(server, "/report", {"text": DOT, "format": "exe"})[0] == 400
+
+
+def test_a_line_has_a_card_and_another_none(server: PageServer) -> None:
+    line = next(number for number, text in enumerate(DOT.splitlines()) if "vfmadd" in text)
+    assert "latency" in ask(server, "/card", text=DOT, line=line)["card"]
+    assert ask(server, "/card", text=DOT, line=0)["card"] == ""
+    assert fetch(server, "/card", {"text": DOT})[0] == 400
+
+
 @pytest.mark.parametrize(
     "asked, word",
     [
@@ -145,7 +179,9 @@ def test_the_page_loads_nothing_from_elsewhere(server: PageServer) -> None:
     assert headers["Content-Security-Policy"].startswith("default-src 'none'; script-src 'self';")
     for path in (
         "/page.js",
+        "/cards.js",
         "/highlighting.js",
+        "/links.js",
         "/examples.js",
         "/page.css",
         "/colours.css",

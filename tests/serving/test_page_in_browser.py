@@ -165,3 +165,62 @@ def test_what_the_text_says_is_never_markup(window: Any) -> None:
     window.click("text=All CPUs")
     window.locator("tr[data-cpu=SKL]").wait_for()
     assert window.locator("body script, img[src]").count() == 0
+
+
+def test_machine_code_is_read_by_a_button(window: Any) -> None:
+    write(window, "48 0f af c0  48 01 c3\n49 ff cf 75 f4")
+    window.click("#figure button:text('Read it as instructions')")
+    figure(window, "3.00 cycles/iter")
+    assert "imul rax, rax" in window.inner_text(".cm-content")
+    write(window, "90 06")
+    window.click("#figure button:text('Read it as instructions')")
+    wait("the reason", lambda: "no valid instruction at byte 0x1" in window.inner_text("#figure"))
+
+
+def test_cpus_stand_beside_each_other(window: Any) -> None:
+    figure(window, "4.00 cycles/iter · SKL")
+    window.click("#beside summary")
+    window.check("#beside input[value=HSW]")
+    window.check("#beside input[value=ZEN5]")
+    window.keyboard.press("Escape")
+    figure(window, "HSW")
+    figure(window, "ZEN5")
+    assert len(window.inner_text("#figure").splitlines()) == 3
+    window.click("text=All CPUs")
+    window.locator("tr[data-cpu=ICL] input").check()
+    figure(window, "ICL")
+    window.locator("tr[data-cpu=HSW] input").uncheck()
+    wait("one less", lambda: "HSW" not in window.inner_text("#figure:not(.waiting)"))
+    window.click("text=Timeline and table")
+    report = window.frame_locator("#view iframe")
+    for name in ("SKL", "ZEN5", "ICL"):
+        report.locator(".headline", has_text=name).wait_for(state="attached")
+    window.reload()
+    figure(window, "ICL")
+    assert window.inner_text("#beside summary") == "beside ICL, ZEN5"
+
+
+def test_an_instruction_says_what_it_costs(window: Any) -> None:
+    figure(window, "4.00 cycles/iter")
+    window.hover(".cm-line:has-text('vfmadd231ps') .tok-keyword")
+    card = window.locator(".card")
+    card.wait_for()
+    assert "ports used an iteration" in card.inner_text()
+    link = card.locator("a")
+    assert link.get_attribute("href").startswith("https://uops.info/html-instr/VFMADD231PS")
+    assert (link.get_attribute("target"), link.get_attribute("rel")) == ("_blank", "noreferrer")
+
+
+def test_the_report_is_saved(window: Any) -> None:
+    figure(window, "4.00 cycles/iter")
+    for kind, ending, words in (("html", ".html", "<!DOCTYPE html>"), ("json", ".json", '"regions"')):
+        with window.expect_download() as saved:
+            window.select_option("#save", kind)
+        assert saved.value.suggested_filename == f"kernel{ending}"
+        assert words in Path(saved.value.path()).read_text(encoding="utf-8")
+
+
+def test_what_would_help_is_tried(window: Any) -> None:
+    figure(window, "4.00 cycles/iter")
+    window.click("text=What if")
+    window.locator("#view pre", has_text="4 accumulators in place of ymm0").wait_for()

@@ -5,13 +5,16 @@ import {
   lintGutter, lintKeymap, placeholder, search, searchKeymap, setDiagnostics, StateEffect, StateField,
   syntaxHighlighting, WidgetType,
 } from "./codemirror.js";
+import { cards } from "./cards.js";
 import { EXAMPLES } from "./examples.js";
 import { assembly } from "./highlighting.js";
+import { packed, unpacked } from "./links.js";
 
 const TYPING = 150; // milliseconds without a key until the text is analysed
 const CHOICES = ["microarchitectures", "syntax", "mode", "alignment", "model"];
 const BEGIN = "# cyclelens-begin kernel";
 const END = "# cyclelens-end";
+const SUFFIXES = { html: "html", json: "json", markdown: "md", text: "txt", svg: "svg" };
 const SEVERITIES = { error: "error", warning: "warning", information: "info" };
 
 const windowName = crypto.randomUUID();
@@ -61,7 +64,8 @@ const editor = new EditorView({
       lineNumbers(), highlightActiveLine(), highlightActiveLineGutter(), history(), search(),
       highlightSelectionMatches(), lintGutter(), assembly, syntaxHighlighting(classHighlighter), hintField,
       keymap.of([...defaultKeymap, ...historyKeymap, ...searchKeymap, ...lintKeymap, indentWithTab]),
-      placeholder("Paste a loop, in AT&T or Intel syntax."),
+      placeholder("Paste a loop, in AT&T, Intel or NASM syntax, or machine code in hexadecimal."),
+      cards(instructionCard),
       EditorView.contentAttributes.of({ "aria-label": "Assembly text" }),
       EditorView.updateListener.of((update) => update.docChanged && soon()),
     ],
@@ -96,7 +100,7 @@ function options() {
   for (const name of CHOICES) {
     const value = element(name).value;
     if (value === "" || value === "auto") continue;
-    chosen[name] = name === "alignment" ? Number(value) : name === "microarchitectures" ? [value] : value;
+    chosen[name] = name === "alignment" ? Number(value) : name === "microarchitectures" ? [value, ...beside()] : value;
   }
   return chosen;
 }
@@ -112,6 +116,14 @@ async function ask(kind, more = {}) {
   const answer = await response.json();
   if (!response.ok) throw new Error(answer.error);
   return answer;
+}
+
+async function instructionCard(line) {
+  try {
+    return (await ask("card", { line }))?.card;
+  } catch {
+    return undefined; // the figure says it
+  }
 }
 
 let waiting;
@@ -183,9 +195,10 @@ function showFigure() {
   const figure = element("figure");
   if (region === undefined) {
     if (text().trim() === "") return say("Paste a loop, or choose an example.");
-    say("No loop was found, and no region is marked. ");
-    const button = made("button", "Take all of the text for one");
-    button.addEventListener("click", markAll);
+    const isCode = isMachineCode();
+    say(isCode ? "This looks like machine code. " : "No loop was found, and no region is marked. ");
+    const button = made("button", isCode ? "Read it as instructions" : "Take all of the text for one");
+    button.addEventListener("click", isCode ? readCode : markAll);
     figure.append(button);
   } else if (region.figures.length === 0) {
     say(`No figure: ${region.note}`);
@@ -208,8 +221,24 @@ function showFigure() {
   element("regions").replaceChildren(...buttons);
 }
 
+/** Is the text nothing but bytes in hexadecimal, as `cyclelens analyze --hex` reads them? */
+function isMachineCode() {
+  const words = text().replace(/(#|;|\/\/).*/g, "").split(/\\x|[\s,]+/).filter((word) => word !== "");
+  return words.length > 0 && words.every((word) => word.length % 2 === 0 && /^(0x)?[0-9a-f]+h?$/i.test(word));
+}
+
 function markAll() {
   setText(`${BEGIN}\n${text().replace(/\n*$/, "\n")}${END}\n`);
+}
+
+async function readCode() {
+  try {
+    const answer = await ask("instructions");
+    if (answer?.problem) say(`It is no machine code: ${answer.problem}`);
+    else if (answer) setText(answer.text);
+  } catch (error) {
+    say(`No answer: ${error.message}`);
+  }
 }
 
 // -- views ---------------------------------------------------------------------------------------------------
@@ -241,16 +270,22 @@ function showReport(place, answer) {
   place.replaceChildren(frame);
 }
 
-/** A row for every CPU; a click chooses it. */
+/** A row for every CPU; a click chooses it, a tick puts it beside the one that is chosen. */
 function showCPUs(place, { columns, rows }) {
   const most = Math.max(...rows.map((row) => row[1] ?? 0));
   const head = made("tr");
-  head.append(...columns.map((column) => made("th", column)), made("th"));
+  head.append(made("th", "", { title: "Beside the first" }), ...columns.map((column) => made("th", column)), made("th"));
   const body = rows.map((row) => {
     const line = made("tr", "", { className: "choice", title: `Show ${row[0]}` });
     line.dataset.cpu = row[0];
-    if (row[0] === element("microarchitectures").value) line.classList.add("chosen");
-    line.append(...row.map((value, column) => {
+    if (row[0] === first()) line.classList.add("chosen");
+    const tick = made("input", "", { type: "checkbox", checked: row[0] === first() || beside().includes(row[0]) });
+    tick.setAttribute("aria-label", `${row[0]} beside the first`);
+    tick.disabled = row[0] === first();
+    tick.addEventListener("change", () => putBeside(row[0], tick.checked));
+    const cell = made("td", tick);
+    cell.addEventListener("click", (event) => event.stopPropagation());
+    line.append(cell, ...row.map((value, column) => {
       const digits = columns[column].startsWith("cycles/") && column > 1 ? 3 : 2;
       const shown = typeof value === "number" ? value.toFixed(digits) : value ?? "-";
       return made("td", shown, { className: typeof value === "number" ? "number" : "" });
@@ -288,25 +323,29 @@ window.addEventListener("message", (event) => {
 
 function choose(name, value) {
   element(name).value = value;
+  showBeside();
   analyse();
 }
 
-/** The text and the choices as the part of a link behind #: it is never sent to a server. */
-async function packed() {
-  const content = new Blob([JSON.stringify({ text: text(), options: options() })]);
-  const stream = content.stream().pipeThrough(new CompressionStream("deflate-raw"));
-  const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
-  let letters = "";
-  for (const byte of bytes) letters += String.fromCharCode(byte);
-  return `1.${btoa(letters).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")}`;
+/** The CPU whose figures stand in the text. */
+const first = () => element("microarchitectures").value || (regions[0]?.figures[0]?.microarchitecture ?? "SKL");
+
+const ticks = () => [...element("beside").querySelectorAll("input")];
+
+/** Those beside the first. */
+const beside = () => ticks().filter((tick) => tick.checked && tick.value !== first()).map((tick) => tick.value);
+
+function putBeside(name, chosen) {
+  element("microarchitectures").value = first();
+  for (const tick of ticks()) if (tick.value === name) tick.checked = chosen;
+  showBeside();
+  analyse();
 }
 
-async function unpacked(hash) {
-  const [version, letters] = hash.replace(/^#/, "").split(".");
-  if (version !== "1") throw new Error("it is of another version");
-  const bytes = Uint8Array.from(atob(letters.replaceAll("-", "+").replaceAll("_", "/")), (one) => one.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
-  return JSON.parse(await new Response(stream).text());
+function showBeside() {
+  const names = beside();
+  element("beside").querySelector("summary").textContent = names.length ? `beside ${names.join(", ")}` : "beside it";
+  for (const tick of ticks()) tick.disabled = tick.value === first();
 }
 
 let remembered = "";
@@ -314,7 +353,7 @@ let remembered = "";
 /** The address always holds what is shown: it survives a reload, and can be copied. */
 async function remember() {
   const number = asked;
-  const hash = `#${await packed()}`;
+  const hash = `#${await packed({ text: text(), options: options() })}`;
   if (number !== asked) return;
   remembered = hash;
   window.history.replaceState(null, "", hash);
@@ -325,11 +364,14 @@ async function open(hash) {
   try {
     const kept = await unpacked(hash);
     for (const name of CHOICES) {
-      const value = kept.options?.[name];
+      const value = [kept.options?.[name]].flat()[0];
       element(name).value = value === undefined ? element(name).options[0].value : String(value);
       if (element(name).selectedIndex < 0) element(name).selectedIndex = 0;
     }
+    const names = kept.options?.microarchitectures ?? [];
+    for (const tick of ticks()) tick.checked = names.includes(tick.value);
     setText(String(kept.text));
+    showBeside();
     analyse();
   } catch (error) {
     say(`The link cannot be read: ${error.message}`);
@@ -349,7 +391,30 @@ element("share").addEventListener("click", async () => {
 });
 window.addEventListener("hashchange", () => location.hash !== remembered && open(location.hash));
 
-for (const name of CHOICES) element(name).addEventListener("change", analyse);
+for (const name of CHOICES) element(name).addEventListener("change", () => choose(name, element(name).value));
+element("save").addEventListener("change", async (event) => {
+  const format = event.target.value;
+  event.target.selectedIndex = 0;
+  try {
+    const answer = await ask("report", { format });
+    if (answer === undefined) return;
+    const link = made("a", "", { download: `kernel.${SUFFIXES[format]}` });
+    link.href = URL.createObjectURL(new Blob([answer.report]));
+    link.click();
+    URL.revokeObjectURL(link.href);
+  } catch (error) {
+    say(`It was not saved: ${error.message}`);
+  }
+});
+// A click elsewhere closes the list of CPUs, and so does Escape.
+document.addEventListener("click", (event) => {
+  if (!element("beside").contains(event.target)) element("beside").open = false;
+});
+element("beside").addEventListener("keydown", (event) => {
+  if (event.key !== "Escape") return;
+  element("beside").open = false;
+  element("beside").querySelector("summary").focus();
+});
 for (const tab of element("tabs").children) {
   tab.addEventListener("click", () => {
     view = tab.dataset.view;
@@ -369,4 +434,11 @@ const cores = await (await fetch("cores")).json();
 element("microarchitectures").append(
   made("option", "as marked, else SKL", { value: "" }),
   ...cores.map((core) => made("option", `${core.name} · ${core.title}`, { value: core.name, title: core.products })));
+element("beside").querySelector("fieldset").append(...cores.map((core) => {
+  const tick = made("input", "", { type: "checkbox", value: core.name });
+  tick.addEventListener("change", () => putBeside(core.name, tick.checked));
+  const label = made("label", tick, { title: core.products });
+  label.append(` ${core.name} · ${core.title}`);
+  return label;
+}));
 await open(location.hash);
