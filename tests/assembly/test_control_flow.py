@@ -448,10 +448,17 @@ def test_the_loops_of_a_program_are_known(name: str, tmp_path: Path) -> None:
     assert loops_of_object(in_object(text, tmp_path)) == expected
 
 
-def test_a_jump_to_a_name_in_quotes_makes_a_loop_which_has_no_figure() -> None:
-    found = assemble('.L1: dec %ecx\n jz "out there"\n nop\n jmp ".L1"\n"out there": ret\n', regions="loops")
-    assert [(region.name, region.incomplete) for region in found.regions] == [(".L1", True)]
-    assert [problem.line for problem in found.problems if problem.code == "syntax-error"] == [1, 3]
+@pytest.mark.parametrize("name", [".L1", "around and around", "-[Loop again:]"])
+def test_a_jump_to_a_name_in_quotes_makes_a_loop(name: str) -> None:
+    text = f'"{name}": dec %ecx\n jz "out there"\n nop\n jmp "{name}"\n"out there": ret\n'
+    found = assemble(text, regions="loops")
+    assert [(region.name, region.incomplete) for region in found.regions] == [(name, False)]
+    assert found.problems == ()
+
+
+def test_what_is_wrong_with_a_name_in_quotes_is_said_as_it_is_written() -> None:
+    found = assemble('# cyclelens-begin\n.L1: jmp ".L no where"\n jne .L1\n# cyclelens-end\n')
+    assert [problem.message for problem in found.problems] == ["The label '.L no where' is not defined."]
 
 
 THROUGH_ANOTHER_SECTION = """\

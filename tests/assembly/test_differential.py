@@ -77,6 +77,17 @@ ATT = {
         "top: {disp32} jns outside\nend: adc $top - end, %bx\n.byte end - top",
         "",
     ),
+    "names in quotes": (
+        '"a b": jmp "a b"\nlea "a b"+4(%rip), %rax\nmov $"a b", %eax\nmov "x"(,%rax,4), %ecx\njne "a;b"\n'
+        'call "-[f g:]"@PLT\ncall *"f g"@GOTPCREL(%rip)\nlea "f@g"(%rip), %rax\n"a,b": jmp "a,b"\n'
+        '"a#b": loop "a#b"\ncmpb $\'"\', "a(b"(%rip)\nmov $("a,b"-"a b"), %rax\njmp ".L1"\n.L1: nop',
+        "",
+    ),
+    "names in quotes in directives": (
+        '.set "c d", 5\nmov $"c d", %eax\n.skip "c d"\n.set d, "e f"+1\n"e f": nop\njmp d\njmp "g h"\n'
+        '"g h": jmp "g h" + 1\n.long "e f"-d\n.quad "e f"-4, d\n.if "c d" == 5\nnop\n.endif',
+        '.weak "g h", ".x"\n',
+    ),
     "a pattern of two bytes": (".p2align 1\n.p2alignw 4, 0x1234, 12\n.balignl 4, 0x66906690", ""),
     "a local symbol": (
         ".local here\nhere: sub %r9d, here(%rip)\n.hidden there\nthere: mov there(%rip), %eax",
@@ -106,6 +117,28 @@ INTEL = {
     ),
     "endings that choose the encoding": (
         "movaps.s xmm1, xmm0\nmov.d32 rax, [rbx]\nadd.s eax, ebx\ntop: jne.d32 top",
+        "",
+    ),
+    "names in quotes": (
+        '"a b": jmp "a b"\nlea rax, "a b"[rip]\nlea rax, ["a b"+rip+2]\nmov eax, dword ptr "x"[rip]\n'
+        'mov rax, "rax"\nmov rax, offset "a b"\nmov eax, [rbx+"a-b"+4]\nmov eax, "a*b"[rbx]\njmp "a[b"\n'
+        'call ["a b"]\nmov eax, dword ptr ["q r"]\ncall QWORD PTR "f g"@GOTPCREL[rip]\nmov "x", eax',
+        "",
+    ),
+    "what is added to a weak symbol and known at the jump": (
+        ".weak out\nc = b\nb = a\na = -1\njmp out + c\njne out - c * 2\njmp out + c - b\n",
+        "out: nop\na = 5\n",
+    ),
+    "what is added to a weak symbol and set again": (
+        ".weak out\nb = a\na = 1\na = 3\njmp out + b\nb = 7\njmp out + b\nout: nop\nnop\nnop\nnop",
+        "",
+    ),
+    "what is added to a weak symbol and known later": (
+        ".weak out\nb = a\njmp out + b\nout: nop\nnop",
+        "a = 1\n",
+    ),
+    "a known distance that is added to a weak symbol": (
+        ".weak out\nb = a\ntop: nop\n.equ a, top - .\njmp out + b\nout: nop",
         "",
     ),
     "a distance in parentheses": ("top: mov eax, [r12 + (top - .)]\nmov eax, [r12 + top - 1f]\n1: nop", ""),

@@ -10,6 +10,7 @@ import contextlib
 import ctypes
 import os
 import random
+import re
 import shutil
 import struct
 import sys
@@ -43,6 +44,9 @@ LOOP = {
 }
 NAMES = {"nasm": "k.asm", "gas": "k.s", "c": "k.S"}
 PROGRAMS = {"nasm": "nasm", "gas": "as", "c": "cc"}
+
+REPRODUCERS = Path(__file__).resolve().parents[3] / "shared" / "findings" / "repro"
+OUTSIDE = re.compile(r"/somewhere/outside/[\w.]+")
 
 Watch = Callable[[], int]
 
@@ -147,6 +151,19 @@ def test_no_trick_reads_or_shows_the_secret(
     if shutil.which(PROGRAMS[language]) is None:
         pytest.skip(f"{PROGRAMS[language]} is not on PATH")
     check(LOOP[language] + text.format(secret) + "\n", language, secret, openings, monkeypatch)
+
+
+@pytest.mark.skipif(not REPRODUCERS.is_dir(), reason=f"{REPRODUCERS} is not here")
+@pytest.mark.parametrize("name", ["m1.asm", "m2.asm", "m4.asm", "n40.asm", "g1.s"])
+def test_no_reproducer_reads_or_shows_the_secret(
+    name: str, secret: Path, openings: Watch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    language = "gas" if name.endswith(".s") else "nasm"
+    if shutil.which(PROGRAMS[language]) is None:
+        pytest.skip(f"{PROGRAMS[language]} is not on PATH")
+    text, count = OUTSIDE.subn(str(secret), (REPRODUCERS / name).read_text())
+    assert count == 1
+    check(text, language, secret, openings, monkeypatch)
 
 
 def check(text: str, language: str, secret: Path, openings: Watch, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,6 +21,7 @@ from cyclelens.analyzer.assembly.encoding.questions import MARK, Question, Repai
 from cyclelens.analyzer.assembly.statements import registers
 from cyclelens.analyzer.assembly.statements.expressions import without_characters
 from cyclelens.analyzer.assembly.statements.jumps import JUMPS, Jump, JumpForms
+from cyclelens.analyzer.assembly.statements.names import unquoted
 from cyclelens.analyzer.assembly.statements.operand_types import (
     Immediate,
     Memory,
@@ -152,7 +153,8 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Quest
     if named and dialect.is_gnu:
         check(named, mnemonic)
         prefix, mnemonic = renamed(prefix, mnemonic)
-    parts = split_operands(without_characters(rest))
+    rest = without_characters(rest)
+    parts = split_operands(unquoted(rest) if dialect.is_gnu else rest)
     if scope.names_registers:
         parts = [_with_registers(part, scope) for part in parts]
     if dialect.is_gnu:

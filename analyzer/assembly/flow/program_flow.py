@@ -12,6 +12,7 @@ from cyclelens.analyzer.assembly.flow.control_flow import Code, Kind, Transfer
 from cyclelens.analyzer.assembly.programs.program import Kind as StatementKind
 from cyclelens.analyzer.assembly.programs.program import Label, Program, Statement
 from cyclelens.analyzer.assembly.statements import directives, registers
+from cyclelens.analyzer.assembly.statements.names import spelled, unquoted
 from cyclelens.analyzer.decoding.decoder import decode
 
 _BEGINNINGS = frozenset(
@@ -33,7 +34,7 @@ _INSTRUCTION = re.compile(
     r"([a-z]\w*)(?:\.(?:s|d8|d32)\b)?(?:,p[nt]\b)?\s*(.*)",
     re.IGNORECASE | re.DOTALL,
 )
-_DIRECT = re.compile(r"(?:(?:short|near|strict)\s+)*([\w.$?@]+|\"[^\"\n]+\")", re.IGNORECASE)
+_DIRECT = re.compile(r"(?:(?:short|near|strict)\s+)*([\w.$?@]+)", re.IGNORECASE)
 _SYMBOL = re.compile(r"(?<![\w.$%@])[A-Za-z_.?][\w.$?]*")
 _NEAR_SYMBOL = re.compile(r"[(\[].*\brip\b|\brel\b", re.IGNORECASE)
 _PADDING = re.compile(
@@ -199,8 +200,8 @@ class ProgramFlow:
                 ):
                     named.append((index, statement.arguments))
         for index, text in named:
-            for name in _SYMBOL.findall(text):
-                label = self._program.find_label(name, index)
+            for name in _SYMBOL.findall(unquoted(text)):
+                label = self._program.find_label(spelled(name), index)
                 if label is not None and label.section in self._with_code:
                     yield name, label
 
@@ -212,11 +213,10 @@ def _read_instruction(text: str, is_att: bool) -> tuple[Kind, str] | None:
     kind = control_flow.kind_of(match[2].lower()) if match else None
     if match is None or kind is None:
         return None
-    target = match[3].strip()
+    target = unquoted(match[3]).strip()
     direct = _DIRECT.fullmatch(target)
     if direct and not (target.lower() in registers.REGISTERS and not is_att):
-        name = direct[1]
-        return kind, name.strip('"') if name[0] == '"' else name.partition("@")[0]
+        return kind, spelled(direct[1].partition("@")[0])
     if kind in (Kind.CALL, Kind.JUMP):
         # Through a table of the linker's, to a function of another file.
         symbol = re.search(r"([A-Za-z_.][\w.$]*)@GOT\w*", target)

@@ -6,6 +6,7 @@ import re
 from typing import NamedTuple
 
 from cyclelens.analyzer.assembly.programs.program import Kind
+from cyclelens.analyzer.assembly.statements.names import spelled, unquoted
 
 _LABEL = re.compile(r'\s*("[^"\n]*"|[A-Za-z_.$?@][\w.$?@]*|\d+)\s*:(?!:)')
 _ASSIGNMENT = re.compile(r"\s*([A-Za-z_.$][\w.$]*)\s*==?(?!=)\s*(.*)", re.DOTALL)
@@ -48,8 +49,10 @@ def parse(text: str, is_att: bool) -> _Parsed:
         return _Parsed(*found, Kind.NOTHING, assignment=(match[1], match[2]))
     if stripped[0] == "." and (match := _DIRECTIVE.fullmatch(stripped)):
         name, arguments = match[1].lower(), match[2]
-        symbol, _, expression = arguments.partition(",")
-        assignment = (symbol.strip(), expression) if name in _STORED else None
+        assignment = None
+        if name in _STORED:
+            symbol, _, expression = unquoted(arguments).partition(",")
+            assignment = (spelled(symbol.strip()), expression)
         return _Parsed(*found, Kind.DIRECTIVE, name, arguments, assignment)
     if not is_att and (match := _NASM_DIRECTIVE.fullmatch(stripped)):
         word = match[1].lower()

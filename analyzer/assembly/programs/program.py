@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from cyclelens.analyzer.assembly.programs.macros import Macro
 from cyclelens.analyzer.assembly.statements.expressions import ExpressionError, Value
+from cyclelens.analyzer.assembly.statements.names import spelled, unquoted
 from cyclelens.analyzer.assembly.text.dialect import Dialect
 
 CODE_SECTION = ".text"
@@ -25,7 +26,7 @@ _HERE = re.compile(r"<(\d+)>")
 
 def symbols(text: str) -> list[str]:
     """The names in an expression."""
-    return _SYMBOL.findall(text)
+    return [spelled(name) for name in _SYMBOL.findall(unquoted(text))]
 
 
 def here(index: int) -> str:

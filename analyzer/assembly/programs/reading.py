@@ -26,6 +26,7 @@ from cyclelens.analyzer.assembly.programs.program import Assigned, Kind, Program
 from cyclelens.analyzer.assembly.programs.scope import DistanceAt
 from cyclelens.analyzer.assembly.statements import registers
 from cyclelens.analyzer.assembly.statements.expressions import LATER, ExpressionError, Value
+from cyclelens.analyzer.assembly.statements.names import spelled, unquoted
 from cyclelens.analyzer.assembly.text.dialect import Dialect, of_directive
 from cyclelens.analyzer.assembly.text.scanner import BLOCK_EDGE, Part, RawStatement
 
@@ -144,7 +145,7 @@ def _read(part: Reading, raw: Sequence[RawStatement], cancel: Callable[[], bool]
             part.macros[purged] = None
             state.macros = hash((state.macros, purged))
         elif name in _DECLARING:
-            named = statement.arguments.replace(",", " ").split()
+            named = [spelled(name) for name in unquoted(statement.arguments).replace(",", " ").split()]
             part.declared += named
             if name == "weak":
                 part.weak += named

@@ -12,6 +12,7 @@ from typing import Protocol
 
 from cyclelens.analyzer.assembly.programs.program import Assignment, Program, here, register_of, symbols
 from cyclelens.analyzer.assembly.statements.expressions import LATER, ExpressionError, Value, evaluate
+from cyclelens.analyzer.assembly.statements.names import spelled
 
 DistanceAt = Callable[[str, str, int], "int | None"]
 """Bytes from the second label to the first as a statement knows them; None if they may still change."""
@@ -48,6 +49,8 @@ class StatementScope:
     """A symbol matters that is set further down, which only NASM knows by now."""
     divides_by_zero: bool = False
     """Something in it does, which GNU as takes for a division by one."""
+    looks_again: bool = False
+    """A symbol that was set to another one's name is what that has become by now."""
     _depth: int = 0
 
     @property
@@ -73,6 +76,7 @@ class StatementScope:
 
     def is_set(self, name: str) -> bool:
         """Is a symbol given a value before the statement?"""
+        name = spelled(name)
         self.asked.add(name)
         return self.program.assignment(name, self.index) is not None
 
@@ -135,6 +139,10 @@ class StatementScope:
         if value is not None:
             # It may name a symbol that is set further down.
             named = self.program.assignment(value.symbol, found.place) if value.symbol else None
+            if named is None and value.symbol and self.looks_again:
+                # Further assignments make new symbols.
+                first = self.program.first_assignment(value.symbol)
+                named = first if first is not None and first.place < self.index else None
             if named is None or self._depth > _MAXIMUM_DEPTH:
                 return value
             self._depth += 1

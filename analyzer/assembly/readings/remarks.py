@@ -11,6 +11,7 @@ from cyclelens.analyzer.assembly.regions.region_code import RegionCode
 from cyclelens.analyzer.assembly.regions.statement_code import Refused
 from cyclelens.analyzer.assembly.statements import directives
 from cyclelens.analyzer.assembly.statements.jumps import Jump
+from cyclelens.analyzer.assembly.statements.names import spelled
 from cyclelens.analyzer.assembly.text.markers import Span
 from cyclelens.analyzer.assembly.text.problems import make_problem
 from cyclelens.analyzer.model.source import Severity
@@ -42,8 +43,9 @@ def remark(reading: Reading, program: Program, code: RegionCode, found: FoundCod
             message = f"'{code.undefined[index]}' is not defined in this file; it is taken as an address."
             reading.report("undefined-symbol", message, *program.span(index), Severity.WARNING)
         elif isinstance(content, Jump) and content.mnemonic not in _LEAVING:
-            name = content.target.text.strip()
-            if _PLAIN_SYMBOL.fullmatch(name) and not code.is_defined(name, index):
+            target = content.target.text.strip()
+            name = spelled(target)
+            if _PLAIN_SYMBOL.fullmatch(target) and not code.is_defined(name, index):
                 hint = did_you_mean(name, program.label_names())
                 message = f"The label '{name}' is not defined in this file and taken as far away{hint or '.'}"
                 reading.report("undefined-label", message, *program.span(index), Severity.WARNING)

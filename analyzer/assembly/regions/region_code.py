@@ -32,6 +32,7 @@ from cyclelens.analyzer.assembly.statements.directives import (
 from cyclelens.analyzer.assembly.statements.expressions import ExpressionError, Value
 from cyclelens.analyzer.assembly.statements.jumps import Jump
 from cyclelens.analyzer.assembly.statements.layout import Piece
+from cyclelens.analyzer.assembly.statements.names import spelled
 from cyclelens.analyzer.decoding.decoder import number_field
 from cyclelens.analyzer.suggestions import did_you_mean
 
@@ -140,7 +141,7 @@ class RegionCode:
             if isinstance(content, Jump):
                 target = self.layouts.target_offset(index, content)
                 distance = target and target - self.layouts.offset(index)
-                is_known = self.is_defined(content.target.text.strip(), index)
+                is_known = self.is_defined(spelled(content.target.text.strip()), index)
                 found += (content, self.layouts.known_size(index), distance, is_known)
             elif isinstance(content, Alignment | Sized):
                 found += (content, self.layouts.known_size(index))

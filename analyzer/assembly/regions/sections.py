@@ -22,7 +22,7 @@ from cyclelens.analyzer.assembly.programs.chunks import (
     PendingError,
     Target,
 )
-from cyclelens.analyzer.assembly.programs.program import Assigned, Assignment, Program, symbols
+from cyclelens.analyzer.assembly.programs.program import Assigned, Assignment, Program, register_of, symbols
 from cyclelens.analyzer.assembly.programs.program import Kind as StatementKind
 from cyclelens.analyzer.assembly.programs.scope import DistanceAt, StatementScope
 from cyclelens.analyzer.assembly.regions.statement_code import UNAVAILABLE, Content, Encoder, Refused
@@ -30,6 +30,7 @@ from cyclelens.analyzer.assembly.statements.directives import Alignment, Repeate
 from cyclelens.analyzer.assembly.statements.expressions import LATER, ExpressionError, Value, evaluate
 from cyclelens.analyzer.assembly.statements.jumps import Jump
 from cyclelens.analyzer.assembly.statements.layout import UNBOUNDED, Element, Kind, Place, UnsettledError
+from cyclelens.analyzer.assembly.statements.names import coded, spelled
 
 SECTION_SIGN = "§"
 """Before the name of a section: the symbol of its beginning."""
@@ -282,22 +283,28 @@ class Layouts:
         try:
             found = self.target(index, jump)
         except OpenError:
-            StatementScope(self.program, index, self.distance).check_target(jump.target.text)
+            self._jump_scope(index, jump.target.text).check_target(jump.target.text)
             return Place(0, 0, is_late=True, expressed=partial(self._expressed_target, index, jump))
         if found is None or found.section != section:
             return None
         fragment, distance = self._spot(found.place)
         return Place(fragment, distance + found.beyond, found.is_late)
 
+    def _jump_scope(self, index: int, target: str) -> StatementScope:
+        """In Intel syntax GNU as leaves a weak symbol to the linker if it knows at the jump what is added."""
+        is_intel = self.program.statements[index].dialect.is_intel_gnu
+        looks_again = is_intel and self.program.may_be_replaced(target, index)
+        return StatementScope(self.program, index, self.distance, looks_again=looks_again)
+
     def target(self, index: int, jump: Jump) -> Target | None:
         """The statement that a jump goes to; None if that is not in this file or may be replaced by another
         file's. Raises OpenError, ExpressionError."""
         text = jump.target.text.strip()
-        name: str | None = text
+        name: str | None = spelled(text)
         beyond, is_late, now = 0, False, index
-        label = self.program.find_label(text, index)
+        label = self.program.find_label(spelled(text), index)
         if label is None:
-            value = StatementScope(self.program, index, self.distance).evaluate(text)
+            value = self._jump_scope(index, text).evaluate(text)
             if value.later:
                 raise OpenError
             name, beyond = value.symbol, value.constant
@@ -442,7 +449,9 @@ class Layouts:
                 return self.final(found.assigned.text, index if found.assigned.is_repeated else found.place)
             if value.symbol is None:
                 return value
-            symbol = self.final(value.symbol, found.place)
+            if register := register_of(value):
+                raise ExpressionError(f"'{name}' is the register {register}, which has no address.")
+            symbol = self.final(coded(value.symbol), found.place)
             return Value(symbol.constant + value.constant, symbol.symbol, symbol.later)
         label = self.program.find_label(name, index)
         if label is None:

@@ -16,6 +16,7 @@ from cyclelens.analyzer.assembly.programs.scope import StatementScope
 from cyclelens.analyzer.assembly.statements import directives
 from cyclelens.analyzer.assembly.statements.directives import Alignment, Repeated, Sized
 from cyclelens.analyzer.assembly.statements.jumps import Jump
+from cyclelens.analyzer.assembly.statements.names import spelled
 from cyclelens.analyzer.assembly.statements.operand_types import OperandError, UnsupportedError
 from cyclelens.analyzer.assembly.statements.refusals import no_such
 from cyclelens.analyzer.assembly.text.dialect import Dialect
@@ -56,7 +57,7 @@ class Refused(ValueError):
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
         self.code = code
-        self.message = message
+        self.message = spelled(message)
 
 
 @dataclass(slots=True)

@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+from cyclelens.analyzer.assembly.statements.names import spelled, unquoted
+
 
 class ExpressionError(ValueError):
     """The text is not an expression that can be evaluated; the message is meant for the user."""
@@ -120,7 +122,7 @@ def evaluate(
     if len(text) > _MAXIMUM_LENGTH:
         raise ExpressionError("The expression is too long.")
     precedence = _NASM_PRECEDENCE if nasm else _PRECEDENCE
-    tokens = _tokens(text, words, suffixes)
+    tokens = _tokens(text if nasm else unquoted(text), words, suffixes)
     parser = _Parser(tokens, lookup, distance, section, precedence, divided_by_zero, words=words)
     value = parser.binary(0, 0)
     if parser.peek() is not None:
@@ -149,7 +151,7 @@ def _tokens(text: str, words: bool, suffixes: bool) -> list[tuple[str, str]]:
             raise ExpressionError(f"'{token}' is not a number to GNU as: write 0x{token[:-1]}.")
         if words and kind == "symbol" and token.lower() in _WORDS:
             kind, token = "operator", _WORDS[token.lower()]
-        tokens.append((kind, token))
+        tokens.append((kind, spelled(token)))
         position = match.end()
     return tokens
 

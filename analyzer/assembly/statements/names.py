@@ -1,0 +1,35 @@
+"""Names in quotes, which GNU as takes wherever it takes a name: any character may stand in them.
+
+Where operands and expressions are read, letters that no text uses take the place of what is no letter.
+"""
+
+from __future__ import annotations
+
+import re
+
+_QUOTED = re.compile(r"""'(?:\\.|[^\\])'?|"([^"\\\n\d][^"\\\n]*)\"""")
+"""Character constants are left alone, and what GNU as takes for the number of a label."""
+_PLAIN = re.compile(r"[A-Za-z_.$][\w$.]+|[A-Za-z_]", re.ASCII)
+_FIRST = 0x13000
+"""Egyptian hieroglyphs are letters without a gap."""
+_MARK = f"_{chr(_FIRST)}"
+_LETTERS = {
+    code: chr(_FIRST + code) for code in range(1, 128) if not chr(code).isalnum() and chr(code) != "_"
+}
+_SPELLED = {ord(letter): code for code, letter in _LETTERS.items()}
+_CODED = re.compile(_MARK + r"(\w*)")
+
+
+def unquoted(text: str) -> str:
+    """A text without the quotes of names; ``spelled`` tells how those are called."""
+    return _QUOTED.sub(lambda match: coded(match[1]) if match[1] else match[0], text) if '"' in text else text
+
+
+def coded(name: str) -> str:
+    """A name as it stands in such a text."""
+    return name if _PLAIN.fullmatch(name) else _MARK + name.translate(_LETTERS)
+
+
+def spelled(text: str) -> str:
+    """A name, or a message with names, as the user writes them."""
+    return _CODED.sub(lambda match: match[1].translate(_SPELLED), text) if _MARK in text else text
