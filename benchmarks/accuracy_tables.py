@@ -118,6 +118,8 @@ STRAIGHT_AND_LOOP = ("unroll", "loop")
 
 ZEN_5 = registry.get("ZEN5")
 ZEN_4 = registry.get("ZEN4")
+assert ZEN_5.macro_ops is not None and ZEN_5.macro_ops.wasted is not None
+ZEN_5_WASTED = ZEN_5.macro_ops.wasted
 ZEN_5_MODES = ("unroll", "copies", "loop")
 ZEN_5_OPTIONS = ModelOptions(assume="same")
 ZEN_5_SHARE = 20
@@ -135,6 +137,9 @@ ZEN_5_RULES: dict[str, dict[str, object]] = {
     "stack adjustments of one macro-op (M8)": {"stack_adjustment_is_two_ops": False},
     "units by the tables alone (M9)": {"units_by_mnemonic": False},
     "no wasted slots (M14, M15)": {"wasted": None},
+    "many chains waste as few do (M14)": {
+        "wasted": replace(ZEN_5_WASTED, in_far_chain=ZEN_5_WASTED.in_chain)
+    },
     "three loads per cycle (M16)": {"loads_per_cycle": 3, "memory_ops_per_cycle": 3},
     "four accesses per cycle beside a vector load (M16)": {"mixed_memory_ops_per_cycle": 4},
     "one store per cycle (M16)": {"stores_per_cycle": 1, "stores_committed_per_cycle": 1},
@@ -142,6 +147,7 @@ ZEN_5_RULES: dict[str, dict[str, object]] = {
     "failed forwarding as forwarding (M19)": {"failed_forwarding": 0, "failed_vector_forwarding": 0},
     "512 bits forwarded as 256 (M19)": {"wide_forwarding": (0, 0, 0)},
     "vectors stored and loaded in ten cycles (M19)": {"vector_forwarding": 10},
+    "no false renaming (M26)": {"false_renaming_bytes": 0},
     "additions in three cycles always (M20)": {"fast_fp_adds": False},
     "one mask operation more per cycle (M20)": {"mask_operations_per_cycle": 3},
 }

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from cyclelens.analyzer.insight.hazards import (
     failed_forwarding,
+    false_renaming,
     jcc_erratum,
     length_changing_prefix,
     load_words,
@@ -32,8 +33,8 @@ LEAST = 0.005
 """Cycles per iteration; figures have two decimals."""
 _MOST = 40
 """Findings of a region that are priced: each is a simulation."""
-_LONGEST = 15
-"""Bytes of an instruction."""
+_LONGEST, _WINDOW = 15, 64
+"""Bytes of an instruction and of a window of code: as many entries and twice as many fields at most."""
 
 
 def _laminated(template: InstructionTemplate) -> InstructionTemplate:
@@ -46,7 +47,8 @@ def _laminated(template: InstructionTemplate) -> InstructionTemplate:
 
 
 def _of_unknown_size(template: InstructionTemplate) -> InstructionTemplate:
-    """Loads that are told from stores by their first byte alone, and so can always forward."""
+    """Loads that are told from stores by their first byte alone, and so can always forward and are taken for
+    no others."""
     accesses = (replace(access, name="") if access.read else access for access in template.memory_operands)
     return replace(template, memory_operands=tuple(accesses))
 
@@ -61,6 +63,7 @@ _WITHOUT: Mapping[str, Callable[[InstructionTemplate], InstructionTemplate]] = {
         template, mite_uops=template.mite_uops + template.ms_uops, ms_uops=0
     ),
     failed_forwarding.CODE: _of_unknown_size,
+    false_renaming.CODE: _of_unknown_size,
 }
 
 
@@ -70,6 +73,14 @@ def _in_step(experiment: Experiment) -> Outcome:
         lambda template: replace(template, reads_stack_offset=False),
         replace(experiment.model, stack_offset_limit=None),
     )
+
+
+def _one_line(experiment: Experiment) -> Outcome:
+    """Every window is a line of the op cache."""
+    rules = experiment.model.macro_ops
+    assert rules is not None
+    rules = replace(rules, line_entries=_WINDOW, line_fields=2 * _WINDOW)
+    return experiment.with_model(replace(experiment.model, macro_ops=rules))
 
 
 def _all_short(experiment: Experiment) -> Outcome:
@@ -93,6 +104,7 @@ _WITHOUT_ALL: Mapping[str, Callable[[Experiment], Outcome]] = {
             move_elimination_simd_slots=UNLIMITED,
         )
     ),
+    op_cache_windows.CROWDED: _one_line,
     op_cache_windows.STRADDLING: lambda experiment: experiment.edited(Edit(alignment=0)),
 }
 """Hazards that instructions have together, because one that goes would leave its place to the next."""

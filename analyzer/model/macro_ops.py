@@ -1,4 +1,4 @@
-"""What a core says of itself that counts macro-ops: AMD's, from Zen 3 on. Labels M1 to M22 stand in
+"""What a core says of itself that counts macro-ops: AMD's, from Zen 3 on. Labels M1 to M26 stand in
 docs/zen5.md. Weights and costs that are no whole cycles are in eighths, so that states can be compared."""
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ class WastedSlots:
     """The producer waited for a load."""
     in_chain: int
     """The producer waited for another ALU operation."""
+    in_far_chain: int
+    """The same where the producer is twice ``near_ops`` macro-ops ahead: there are many chains."""
     near_ops: int
     """So many macro-ops behind, the weight of a fresh producer begins to fall."""
     branch_alu_fresh: int

@@ -122,6 +122,8 @@ class FailedForward(NamedTuple):
     """From the store's retirement to the load's data, on average."""
     store: int
     """The instruction that stores."""
+    mistaken: bool = False
+    """They need nothing of it, but look as if they did."""
 
 
 @dataclass(frozen=True, slots=True)

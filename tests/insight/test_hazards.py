@@ -164,6 +164,7 @@ def test_a_displacement_that_looks_like_the_stores_is_pointed_out(displacement):
     (finding,) = simulated("488906" + load)
     assert (finding.code, finding.instruction) == ("false-renaming", 1)
     assert "mov qword ptr [rsi], rax" in finding.message and "1,024" in finding.message
+    assert "1.00 times per iteration" in finding.message
     # It is not known of another core; unrolled code has the pair as well.
     assert simulated("488906" + load, "ZEN4") == ()
     assert [each.code for each in simulated("488906" + load, loop=False)] == ["false-renaming"]
@@ -176,6 +177,7 @@ def test_a_displacement_that_looks_like_the_stores_is_pointed_out(displacement):
         "488906488b9f00080000",  # another base register
         "4889064883c608488b9e00080000",  # the base has moved
         "488906488b06",  # what was stored
+        "668906668b9e00080000",  # 16 bits
         "0f1106488b9e00080000",  # a vector is stored
         "488906660f6f9e00080000",  # a vector is loaded
     ],

@@ -63,6 +63,25 @@ def test_what_does_not_forward_costs_what_the_same_size_saves():
     assert found.message.endswith(f"It costs {found.cost:.2f} cycles per iteration here.")
 
 
+def test_a_load_taken_for_anothers_costs_what_another_distance_saves():
+    pair = "    mov %rax, (%rsi)\n    mov {}(%rsi), %rbx\n"
+    (found,), cycles = findings_of("false-renaming", LOOP.format(pair.format(2048)), "ZEN5")
+    none, apart = findings_of("false-renaming", LOOP.format(pair.format(2056)), "ZEN5")
+    assert not none
+    assert found.cost == pytest.approx(cycles - apart, abs=0.01)
+    assert found.message.endswith(f"It costs {found.cost:.2f} cycles per iteration here.")
+
+
+def test_a_crowded_window_costs_what_fewer_entries_in_it_save():
+    twelve = 12 * "    mov %eax, %ebx\n"
+    (found,), cycles = findings_of("crowded-window", ".p2align 6\n" + LOOP.format(twelve), "ZEN5")
+    assert (cycles, found.cost) == pytest.approx((3.0, cycles - 13 / 8), abs=0.01)
+    # Something else takes nearly as long.
+    chains = "    imul %rcx, %rcx\n" + 11 * "    mov %eax, %ebx\n"
+    (found,), _ = findings_of("crowded-window", ".p2align 6\n" + LOOP.format(chains), "ZEN5")
+    assert found.cost == 0
+
+
 def test_loads_of_one_word_cost_what_other_offsets_save():
     found, cycles = findings_of("load-word", LOOP.format(LOADS.format(64, 128, 192)), "GNR")
     none, apart = findings_of("load-word", LOOP.format(LOADS.format(68, 136, 204)), "GNR")

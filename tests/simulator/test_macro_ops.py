@@ -1,4 +1,4 @@
-"""Zen 5: small cases with the cycles that a real core takes (docs/zen5.md, M1 to M22)."""
+"""Zen 5: small cases with the cycles that a real core takes (docs/zen5.md)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from simulated import cycles, simulated
 
 SAME = ModelOptions(assume="same")
 ONE_PAGE = ModelOptions(assume="same", harness="one-page")
-STORE_LOAD = "488906488b86"
-"""mov [rsi], rax; mov rax, [rsi + a displacement of 32 bits]"""
+STORE_LOAD = "488906488b87"
+"""mov [rsi], rax; mov rax, [rdi + a displacement of 32 bits]"""
 
 
 def straight(code: str, options: ModelOptions = SAME) -> float:
@@ -51,6 +51,8 @@ def test_straight_line_code(rule: str, code: str, measured: float) -> None:
             12 * "4983c0014983c1014883c2014883c3014883c6014883c7014883c0014983c201" + "ffc90f8578feffff",
             18.5,
         ),
+        ("M26: not if the base has moved", "4889064881c600080000488b1effc975f1", 1.0),
+        ("M26: not with 1,152 bytes between", "488906488b9e80040000ffc975f2", 1.0),
         ("M2: two taken branches in a cycle", 32 * "eb3e" + "ffc975fc", 16.99),
         ("M2: five macro-ops and a jump", 32 * (4 * "90" + "eb3a") + "ffc975fc", 20.45),
         ("M2: thirteen entries until a jump", 16 * (12 * "90" + "eb32") + "ffc975fc", 48.5),
@@ -111,6 +113,24 @@ def test_a_loop_that_the_op_cache_does_not_hold_is_decoded(
     size = windows * 64 + 8
     code = windows * window + "ffc90f85" + (-size & 0xFFFFFFFF).to_bytes(4, "little").hex()
     assert loop(code) / windows == pytest.approx(measured, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("distance", "measured"),
+    [
+        (1024, 15.97),
+        (-2048, 15.21),
+        (3072, 15.41),
+        (4096, 14.56),
+        (8192, 14.68),
+        (16384, 14.63),
+        (1 << 20, 12.37),
+    ],
+)
+def test_a_load_is_taken_for_one_of_what_a_store_stores(distance: int, measured: float) -> None:
+    """M26: mov [rsi], rax; mov rbx, [rsi + distance]"""
+    pair = "488906488b9e" + distance.to_bytes(4, "little", signed=True).hex()
+    assert loop(8 * pair + "ffc975ae") / 8 == pytest.approx(measured, rel=0.15)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ _WORTH_A_WORD = 0.1
 def find(prediction: Prediction) -> Iterator[Finding]:
     """One finding for every instruction with such loads."""
     for index, failed in enumerate(prediction.simulation.failed_forwards):
-        if failed is None or failed.times < _WORTH_A_WORD:
+        if failed is None or failed.mistaken or failed.times < _WORTH_A_WORD:
             continue
         store = prediction.instructions[failed.store].instruction.text
         yield Finding(

@@ -42,13 +42,11 @@ def _crowded(prediction: Prediction, rules: MacroOpRules) -> Iterator[Finding]:
             message=(
                 f"Crowded window: {window.entries} entries of the op cache begin within {WINDOW} bytes of "
                 f"code, more than two lines of {rules.line_entries}, and take {cycles:.2f} cycles to read; "
-                f"{window.entries / width:.2f} are enough to dispatch them, so it costs up to "
-                f"{cycles - window.entries / width:.2f} cycles per iteration.{_better(prediction, rules)} "
+                f"{window.entries / width:.2f} are enough to dispatch them.{_better(prediction, rules)} "
                 "Two short windows are read faster than one that is full."
             ),
             label="crowded window",
             microarchitecture=prediction.microarchitecture,
-            cost=cycles - window.entries / width,
         )
 
 

@@ -16,4 +16,5 @@ cdef class LoadRenaming:
     cdef InFlight _flight
     cdef void start(self) noexcept
     cdef bint takes_over(self, int uop, int store, int base, int index) noexcept
+    cdef bint mistakes(self, int uop, int store, int base, int index) noexcept
     cdef int record(self, Record state) except -1

@@ -26,5 +26,10 @@ class LoadRenaming:
         made from, NONE where it has none."""
         return False
 
+    def mistakes(self, uop: int, store: int, base: int, index: int) -> bool:
+        """Whether a load of other bytes than a store's, at a displacement that looks like the store's, is
+        taken for one that reads them."""
+        return False
+
     def record(self, state: Record) -> None:
         """Its part of the pipeline's state."""

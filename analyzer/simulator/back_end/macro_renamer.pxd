@@ -14,11 +14,13 @@ from cyclelens.analyzer.simulator.tables.operations cimport Operations
 from cyclelens.analyzer.simulator.tables.program cimport Program
 from cyclelens.analyzer.simulator.tables.queues cimport Shortage
 
+cdef int BLOCKED
 cdef int ELIMINATED
 cdef int EMPTY
 cdef int HELD_BY_FENCE
 cdef int ISSUE_GROUP
 cdef int LOAD
+cdef int MISTAKEN
 cdef int NONE
 cdef int RETIRING
 cdef int ROB_FULL
@@ -66,6 +68,7 @@ cdef class MacroRenamer:
     cdef int _from_address
     cdef int _crossing
     cdef int _chunk
+    cdef int _alike
     cdef public int writes
     cdef public int left
     cdef int _next_fused
@@ -98,5 +101,5 @@ cdef class MacroRenamer:
     cdef void _open_store(self, int uop, int static) noexcept
     @cython.locals(ahead=cython.longlong, offset=cython.longlong)
     cdef int _find_store(self, int uop, int static, long long address) noexcept
-    cdef int _read_from(self, int uop, int static, int store, bint begins) noexcept
+    cdef int _read_from(self, int uop, int store, int base, int index, bint begins) noexcept
     cdef int _forwarding_latency(self, int store, int static) noexcept

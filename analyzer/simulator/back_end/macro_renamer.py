@@ -16,11 +16,13 @@ from cyclelens.analyzer.simulator.back_end.scheduler_choice import SchedulerChoi
 from cyclelens.analyzer.simulator.tables.arrays import Long, PairQueue, Record, ints
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import (
+    BLOCKED,
     ELIMINATED,
     EMPTY,
     HELD_BY_FENCE,
     ISSUE_GROUP,
     LOAD,
+    MISTAKEN,
     NONE,
     RETIRING,
     ROB_FULL,
@@ -95,6 +97,7 @@ class MacroRenamer:
         self._from_address = rules.forwarding_from_address
         self._crossing = rules.line_crossing_cycles
         self._chunk = rules.store_chunk_bytes or _LINE
+        self._alike = rules.false_renaming_bytes
 
     def start(self) -> None:
         """No register was ever written."""
@@ -445,6 +448,8 @@ class MacroRenamer:
         program = self._program
         flight = self._flight
         size = program.u_bytes[static]
+        base = NONE if program.u_base[static] < 0 else self._current(program.u_base[static])
+        index = NONE if program.u_index[static] < 0 else self._current(program.u_index[static])
         columns.blocked[uop] = columns.renamed[uop] = columns.collided[uop] = 0
         store = columns.stores - 1
         while store >= flight.oldest_store:
@@ -459,24 +464,24 @@ class MacroRenamer:
             if -size < ahead < stored:
                 columns.store[uop] = store
                 if ahead < 0 or ahead + size > stored:
-                    columns.blocked[uop] = 1
+                    columns.blocked[uop] = BLOCKED
                     return NONE
-                return self._read_from(uop, static, store, ahead == 0 and not other_page)
+                return self._read_from(uop, store, base, index, ahead == 0 and not other_page)
+            if (
+                self._alike
+                and ahead % self._alike == 0
+                and self._load_renaming.mistakes(uop, store, base, index)
+            ):
+                columns.store[uop] = store
+                columns.blocked[uop] = MISTAKEN
+                return NONE
             store -= 1
         return NONE
 
-    def _read_from(self, uop: int, static: int, store: int, begins: bool) -> int:
-        """A load that a store covers."""
-        program = self._program
+    def _read_from(self, uop: int, store: int, base: int, index: int, begins: bool) -> int:
+        """A load that a store covers. ``base``, ``index``: the values of its address."""
         flight = self._flight
-        base = program.u_base[static]
-        index = program.u_index[static]
-        if begins and self._load_renaming.takes_over(
-            uop,
-            store,
-            NONE if base < 0 else self._current(base),
-            NONE if index < 0 else self._current(index),
-        ):
+        if begins and self._load_renaming.takes_over(uop, store, base, index):
             self._columns.store[uop] = NONE
             self._columns.renamed[uop] = 1
             return flight.s_source[store & flight.store_mask]

@@ -4,6 +4,7 @@ cimport cython
 from cyclelens.analyzer.simulator.back_end.load_renaming cimport LoadRenaming
 from cyclelens.analyzer.simulator.tables.arrays cimport Record
 
+cdef int NONE
 cdef int _HASH
 cdef int _NARROWEST
 cdef int _READ_MODIFY_WRITE
@@ -17,5 +18,6 @@ cdef class SameRegisters(LoadRenaming):
     cdef void start(self) noexcept
     cdef int record(self, Record state) except -1
     cdef bint takes_over(self, int uop, int store, int base, int index) noexcept
+    cdef bint mistakes(self, int uop, int store, int base, int index) noexcept
     cdef bint _same(self, int static, int slot, int base, int index) noexcept
     cdef bint _knows(self, int uop) noexcept

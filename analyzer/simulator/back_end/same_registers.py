@@ -8,6 +8,7 @@ from cyclelens.analyzer.model.uops import Trait
 from cyclelens.analyzer.simulator.back_end.load_renaming import LoadRenaming
 from cyclelens.analyzer.simulator.tables.arrays import Record
 from cyclelens.analyzer.simulator.tables.columns import Columns
+from cyclelens.analyzer.simulator.tables.constants import NONE
 from cyclelens.analyzer.simulator.tables.in_flight import InFlight
 from cyclelens.analyzer.simulator.tables.operations import Operations
 
@@ -55,6 +56,18 @@ class SameRegisters(LoadRenaming):
         if self._program.u_bytes[static] < _NARROWEST and not traits & _READ_MODIFY_WRITE:
             return False
         return self._same(static, slot, base, index) or self._knows(uop)
+
+    def mistakes(self, uop: int, store: int, base: int, index: int) -> bool:
+        """Whether a load of other bytes than a store's, at a displacement that looks like the store's, is
+        taken for one that reads them."""
+        flight = self._flight
+        slot = store & flight.store_mask
+        static = self._columns.static[uop]
+        if base == NONE or flight.s_base_value[slot] != base or flight.s_index_value[slot] != index:
+            return False
+        if flight.s_vector[slot] or self._operations.t_traits[static] & _VECTOR:
+            return False
+        return min(self._program.u_bytes[static], self._columns.store_bytes[store]) >= _NARROWEST
 
     def _same(self, static: int, slot: int, base: int, index: int) -> bool:
         """The store's address was made from the same values, or both from the stack pointer."""

@@ -9,6 +9,7 @@ cdef int ELIMINATED
 cdef int LOAD
 cdef int LSD
 cdef int MERGE
+cdef int MISTAKEN
 cdef int MITE
 cdef int MOST_UNITS
 cdef int MS
@@ -42,6 +43,7 @@ cdef class Tally:
     cdef public int[::1] renamed
     cdef public int[::1] collided
     cdef public int[::1] blocked
+    cdef public int[::1] mistaken
     cdef public int[::1] blocked_cycles
     cdef public int[::1] blocked_by
     cdef int[::1] _heads

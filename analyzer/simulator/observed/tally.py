@@ -12,6 +12,7 @@ from cyclelens.analyzer.simulator.tables.constants import (
     LOAD,
     LSD,
     MERGE,
+    MISTAKEN,
     MITE,
     MS,
     NO_SOURCE,
@@ -47,6 +48,7 @@ class Tally:
         self.renamed = ints(count)
         self.collided = ints(count)
         self.blocked = ints(count)
+        self.mistaken = ints(count)
         """Loads that could not be forwarded to."""
         self.blocked_cycles = ints(count)
         self.blocked_by = ints(count)
@@ -109,6 +111,7 @@ class Tally:
     def _add_blocked(self, uop: int, i: int) -> None:
         columns = self._columns
         self.blocked[i] += 1
+        self.mistaken[i] += columns.blocked[uop] == MISTAKEN
         data = columns.store_uop[columns.store[uop]]
         self.blocked_cycles[i] += columns.executed[uop] - columns.retired[data]
         self.blocked_by[i] = columns.position[data]
@@ -150,7 +153,8 @@ class Tally:
         if not self.blocked[i]:
             return None
         cycles = self.blocked_cycles[i] / float(self.blocked[i])
-        return FailedForward(self.blocked[i] / self._rounds, cycles, self.blocked_by[i])
+        mistaken = 2 * self.mistaken[i] > self.blocked[i]
+        return FailedForward(self.blocked[i] / self._rounds, cycles, self.blocked_by[i], mistaken)
 
     def busiest_port(self) -> float:
         """Most uops of a port, per round."""

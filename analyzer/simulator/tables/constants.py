@@ -10,6 +10,10 @@ UNKNOWN = -2
 """A cycle that is not known yet."""
 NONE = -1
 """No index."""
+BLOCKED = 1
+"""Of a load: it needs bytes that no single store has, and waits until the store has left."""
+MISTAKEN = 2
+"""Of a load: it waits as long, because it was taken for one of what the store stores."""
 ELIMINATED = -2
 """In the port column: the uop was an eliminated move."""
 

@@ -64,7 +64,7 @@ UOPS = Table(
         Field("first_result"),
         Field("pending"),  # inputs that are not known yet
         Field("next_uop"),  # in the list that the uop is in
-        Field("blocked", "0"),  # a load that cannot forward from its store
+        Field("blocked", "0"),  # a load that waits until its store has left: BLOCKED, MISTAKEN
         # Of loads alone:
         Field("renamed"),  # it takes over a stored value
         Field("collided"),  # it had to wait because two others read the same word
