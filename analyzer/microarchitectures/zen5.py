@@ -123,7 +123,6 @@ RULES = MacroOpRules(
         fresh_decoded=14,
         after_load=6,
         in_chain=2,
-        in_far_chain=1,
         near_ops=4,
         branch_alu_fresh=5,
         branch_alu_waiting=6,

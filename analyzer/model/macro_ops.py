@@ -19,8 +19,6 @@ class WastedSlots:
     """The producer waited for a load."""
     in_chain: int
     """The producer waited for another ALU operation."""
-    in_far_chain: int
-    """The same where the producer is twice ``near_ops`` macro-ops ahead: there are many chains."""
     near_ops: int
     """So many macro-ops behind, the weight of a fresh producer begins to fall."""
     branch_alu_fresh: int

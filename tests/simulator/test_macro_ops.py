@@ -46,11 +46,6 @@ def test_straight_line_code(rule: str, code: str, measured: float) -> None:
         ("M3: eight macro-ops in a cycle", 7 * "0f1f4000" + "ffc975e0", 1.0),
         ("M3: thirteen entries in a small loop", 12 * "0f1f4000" + "ffc975cc", 3.0),
         ("M2: at least a cycle", "ffc975fc", 1.0),
-        (
-            "M14: eight chains waste less",
-            12 * "4983c0014983c1014883c2014883c3014883c6014883c7014883c0014983c201" + "ffc90f8578feffff",
-            18.5,
-        ),
         ("M26: not if the base has moved", "4889064881c600080000488b1effc975f1", 1.0),
         ("M26: not with 1,152 bytes between", "488906488b9e80040000ffc975f2", 1.0),
         ("M2: two taken branches in a cycle", 32 * "eb3e" + "ffc975fc", 16.99),

@@ -26,9 +26,8 @@ cdef class WastedSlots(LateOperands):
     cdef int _fresh
     cdef int _fresh_decoded
     cdef int _after_load
-    cdef int _near
     cdef int _in_chain
-    cdef int _in_far_chain
+    cdef int _near
     cdef int _branch_fresh
     cdef int _branch_waiting
     cdef int _to_branch

@@ -36,8 +36,7 @@ class WastedSlots(LateOperands):
         self._alus = microarchitecture.units.having(Role.ALU).mask
         self._branch_alus = microarchitecture.units.having(Role.BRANCH).mask
         self._fresh, self._fresh_decoded = wasted.fresh, wasted.fresh_decoded
-        self._after_load, self._near = wasted.after_load, wasted.near_ops
-        self._in_chain, self._in_far_chain = wasted.in_chain, wasted.in_far_chain
+        self._after_load, self._in_chain, self._near = wasted.after_load, wasted.in_chain, wasted.near_ops
         self._branch_fresh, self._branch_waiting = wasted.branch_alu_fresh, wasted.branch_alu_waiting
         self._to_branch, self._to_multiplier = wasted.to_branch_alu, wasted.to_multiplier
         self._to_any, self._between = wasted.to_any_alu, wasted.between_classes
@@ -107,7 +106,7 @@ class WastedSlots(LateOperands):
             if distance > self._near:
                 weight = weight * self._near // distance
         else:
-            weight = self._in_chain if distance < 2 * self._near else self._in_far_chain
+            weight = self._in_chain
         if producer_mask == mask:
             return weight
         if mask == self._alus:
