@@ -24,6 +24,9 @@ _PATIENCE = 10.0
 NO_COST = "no-cost"
 """The code of what is said together about findings that cost nothing."""
 
+_NOT_IN_PROFILE = "not-in-profile"
+"""The code of what is said once for a profile: the setting holds for all files, and most have no part in it."""
+
 _SEVERITIES = {
     Severity.ERROR: types.DiagnosticSeverity.Error,
     Severity.WARNING: types.DiagnosticSeverity.Warning,
@@ -34,9 +37,20 @@ _SEVERITIES = {
 def register(server: CyclelensServer) -> None:
     """Push after each analysis. A failed one leaves what the client has: it may still be right."""
 
+    told = set[str]()
+
+    def tell_of_profile(snapshot: Snapshot) -> None:
+        missed = next((each for each in snapshot.problems if each.code == _NOT_IN_PROFILE), None)
+        profile = server.settings_of(snapshot)["profile"]
+        if missed is not None and profile not in told:
+            told.add(profile)
+            name = snapshot.uri.rpartition("/")[2]
+            server.tell(types.MessageType.Info, f"{profile}, {name}: {missed.message} This is said once.")
+
     def push(snapshot: Snapshot) -> None:
         if snapshot.analysed != snapshot.revision:
             return
+        tell_of_profile(snapshot)
         if pulls():
             server.workspace_diagnostic_refresh(None)
             return
@@ -103,7 +117,7 @@ def diagnostics(
     a finding costs in cycles per iteration, and the sentence that says so. Those of a region that cost
     nothing are one diagnostic.
     """
-    problems = list(snapshot.problems)
+    problems = [problem for problem in snapshot.problems if problem.code != _NOT_IN_PROFILE]
     for region in snapshot.regions:
         worthless = []
         for finding in region.result.findings:

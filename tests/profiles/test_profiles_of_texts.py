@@ -91,7 +91,7 @@ def test_a_program_elsewhere_is_not_read(kernel: Kernel, tmp_path: Path) -> None
         origin=Origin(str(tmp_path / "kernel.s"), (str(tmp_path),)),
     )
     analysis = Analyzer().analyze(kernel.text, options)
-    (problem,) = (problem for problem in analysis.problems if problem.code == "no-profile")
+    (problem,) = (problem for problem in analysis.problems if problem.code == "not-in-profile")
     assert "has to lie in the workspace" in problem.message
     assert all(region.weight is None for region in analysis.regions)
 

@@ -68,7 +68,7 @@ def test_addresses_that_the_loader_chose_need_the_mapping(
     script = anywhere.script(symbols=False)
     check_walk(analysed(capsys, anywhere, anywhere.mapping() + script, tmp_path, "walk"))
     without = analysed(capsys, anywhere, script, tmp_path, "walk", code=1)
-    assert [problem["code"] for problem in without["problems"]] == ["no-profile"]
+    assert [problem["code"] for problem in without["problems"]] == ["not-in-profile"]
     assert without["branchings"][0]["average"] == {}
 
 

@@ -90,8 +90,10 @@ async def labels_with(editor: Editor, line: int, words: str) -> str:
 
 
 async def start(editor: Editor, file: Path, **settings: Any) -> None:
-    """Open a file in its folder, which need not be a workspace of more."""
-    editor.client.set_configuration({"allowExternalPrograms": True, **settings}, section="cyclelens")
+    """Open a file in its folder, which need not be a workspace of more. Advice would take the place of labels
+    as soon as it comes."""
+    chosen = {"allowExternalPrograms": True, "advice": False, **settings}
+    editor.client.set_configuration(chosen, section="cyclelens")
     editor.uri = file.as_uri()
     await editor.start(folder=file.parent.parent)
     editor.send_open(file.read_text())
@@ -139,6 +141,22 @@ async def test_a_profile_weighs_an_assembly_file_too(editor: Editor, project: Pa
     await editor.analysed()
     shown = [each for each in editor.client.published[editor.uri].diagnostics if each.code == "no-profile"]
     assert any("other code than 'walking'" in each.message for each in shown)
+
+
+@needs("gcc")
+@pytest.mark.asyncio
+async def test_a_profile_of_other_files_is_told_of_once(editor: Editor, project: Path) -> None:
+    kernel = project / "src" / "kernel.s"
+    kernel.write_text(GNU)
+    (project / "perf.txt").write_text(follow_kernel(project, steps(project), kernel).script(symbols=True))
+    await start(editor, project / "src" / "dot.c", profile="perf.txt")
+    await labels_with(editor, LOOP, "4.00 cycles/iter · SKL · latency-bound")
+    assert "This is said once" in await editor.message("dot.c: The profile is of other code")
+    text = editor.text.split("\n")[SUM]
+    editor.replace_line(SUM, text.replace("_mm_add_ps(s, ", "_mm_add_ps(_mm_add_ps(s, s), "))
+    await labels_with(editor, LOOP, "4.00 -> 8.00, 100 % slower")
+    assert await editor.codes() == []
+    assert len([each for each in editor.client.messages if "said once" in each.message]) == 1
 
 
 @needs("gcc")
@@ -229,7 +247,7 @@ async def test_advice_is_about_the_machine_code_and_edits_nothing(editor: Editor
     source.write_text(DOT.replace("_mm_cvtss_f32(s)", "_mm_cvtss_f32(_mm_hadd_ps(s, s))"))
     commands = project / "build" / "compile_commands.json"
     commands.write_text(commands.read_text().replace("gcc -O2", "gcc -O2 -msse3"))
-    await start(editor, source)
+    await start(editor, source, advice=True)
     label = await labels_with(editor, LOOP, " accumulators: ")
     assert label.startswith("4.00 ")
     assert len(label) <= 40
@@ -284,7 +302,8 @@ async def test_no_compiler_runs_without_leave(editor: Editor, project: Path, set
     assert await editor.labels() == {}
     assert not (project / "ran").exists()
     # The same file, with leave.
-    editor.client.set_configuration({"sources": True, "allowExternalPrograms": True}, section="cyclelens")
+    trusted = {"sources": True, "allowExternalPrograms": True, "advice": False}
+    editor.client.set_configuration(trusted, section="cyclelens")
     editor.changed_settings()
     await labels_with(editor, LOOP, "4.00 cycles/iter")
     assert (project / "ran").exists()

@@ -197,7 +197,7 @@ def test_cpus_stand_beside_each_other(window: Any) -> None:
         report.locator(".headline", has_text=name).wait_for(state="attached")
     window.reload()
     figure(window, "ICL")
-    assert window.inner_text("#beside summary") == "beside ICL, ZEN5"
+    assert window.inner_text("#beside summary") == "with ICL, ZEN5"
 
 
 def test_an_instruction_says_what_it_costs(window: Any) -> None:
@@ -223,4 +223,4 @@ def test_the_report_is_saved(window: Any) -> None:
 def test_what_would_help_is_tried(window: Any) -> None:
     figure(window, "4.00 cycles/iter")
     window.click("text=What if")
-    window.locator("#view pre", has_text="4 accumulators in place of ymm0").wait_for()
+    window.locator("#view td", has_text="4 accumulators in place of ymm0").wait_for()

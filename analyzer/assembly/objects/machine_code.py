@@ -239,13 +239,14 @@ def regions_of(
         )
         problems.append(make_problem("too-many-regions", message, UNKNOWN_LINE, 0, 0, Severity.WARNING))
     sampled = None if profile is None else in_file(profile[0], file, profile[1])
-    counts: dict[str, Counts] | None = None if sampled is None else {}
     if sampled is not None and sampled.is_empty:
+        sampled = None
         message = (
             "The profile is of other code: none of its places is in this file. Of libraries, programs at "
             "random addresses and objects it needs symbols: perf script -F brstacksym, or perf annotate."
         )
-        problems.append(make_problem("no-profile", message, UNKNOWN_LINE, 0, 0, Severity.WARNING))
+        problems.append(make_problem("not-in-profile", message, UNKNOWN_LINE, 0, 0, Severity.WARNING))
+    counts: dict[str, Counts] | None = None if sampled is None else {}
     for name, code, loop in named[:MAXIMUM_REGIONS]:
         own = _regions(listing, name, code)
         found += own

@@ -15,12 +15,14 @@ from cyclelens.analyzer.profiles.profile import Place, Profile
 
 Spot = tuple[str, int]
 """A section, and bytes from its beginning."""
+SOMEWHERE: Spot = ("", 0)
+"""Of a symbol that the text defines after a statement that is not understood."""
 _APART = 40
 """Bits that the addresses of two sections differ above."""
 _PLAIN_SYMBOL = re.compile(r"[A-Za-z_.$?@][\w.$?@]*")
 _NOT_LAID_OUT = (
     "The profile cannot be matched: a statement before '{}' in its section is not understood, so that nobody "
-    "knows how far the region is from the symbols that the profile names."
+    "knows how far it is from the symbols that the profile names."
 )
 _NONE_OF_IT = (
     "The profile names no symbol that this text defines. It has to be of a program that the text was built "
@@ -40,6 +42,7 @@ def counts_of(
     regions are the blocks of; ``spot``: of a symbol of the text, if it is known where that lies."""
     bases: dict[str, int] = {}
     known: dict[str, int | None] = {}
+    lost: list[str] = []
 
     def base(section: str) -> int:
         return bases.setdefault(section, len(bases) << _APART)
@@ -48,13 +51,18 @@ def counts_of(
         name = place.symbol
         if name not in known:
             found = spot(name) if _PLAIN_SYMBOL.fullmatch(name) else None
+            if found == SOMEWHERE:
+                found = None
+                lost.append(name)
             known[name] = None if found is None else base(found[0]) + found[1]
         start = known[name]
         return None if start is None else start + place.offset
 
     sampled = Sampled(profile, address_of)
     if sampled.is_empty:
-        return {}, [make_problem("no-profile", _NONE_OF_IT, 0, 0, 0, Severity.WARNING)]
+        if lost:
+            return {}, [make_problem("no-profile", _NOT_LAID_OUT.format(lost[0]), 0, 0, 0, Severity.WARNING)]
+        return {}, [make_problem("not-in-profile", _NONE_OF_IT, 0, 0, 0, Severity.WARNING)]
     owners = {name: each for each in branchings for name in each.blocks}
     together: dict[tuple[str, int], list[Region]] = {}
     for region in regions:
@@ -96,10 +104,11 @@ def spots_of_text(layouts: Layouts) -> Callable[[str], Spot | None]:
         try:
             label = layouts.program.find_label(name, behind)
             if label is not None:
-                return None if layouts.modulus(label.index) else (label.section, layouts.offset(label.index))
+                modulus = layouts.modulus(label.index)
+                return SOMEWHERE if modulus else (label.section, layouts.offset(label.index))
             value = layouts.certain(name, behind)
         except ExpressionError:
-            return None
+            return SOMEWHERE if layouts.program.find_label(name, behind) is not None else None
         symbol = value.symbol or ""
         return (
             (symbol.removeprefix(SECTION_SIGN), value.constant) if symbol.startswith(SECTION_SIGN) else None

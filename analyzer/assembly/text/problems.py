@@ -24,6 +24,7 @@ CODES: Mapping[str, str] = {
     "internal-error": "a defect of the front end itself; please report it",
     "invalid-marker": "a marker that is not understood, or not wholly",
     "no-profile": "the recorded profile is of other code, or cannot be read",
+    "not-in-profile": "the recorded profile names nothing of this file or text",
     "not-preprocessed": "the C preprocessor could not be run over the file",
     "not-supported": "a construct that cannot be followed (a condition on an address, .include ...)",
     "number-shortened": "a number has more digits than its operand has room for; GNU as cuts it",

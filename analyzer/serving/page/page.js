@@ -255,6 +255,7 @@ async function showView() {
     if (answer === undefined || number !== asked || kind !== view) return;
     if (kind === "rewrites") showRewrites(place, answer.rewrites);
     else if (kind === "microarchitectures") showCPUs(place, answer);
+    else if (kind === "sensitivity") showChanges(place, answer);
     else if (answer.page === null) place.replaceChildren(made("pre", answer.text));
     else showReport(place, answer);
   } catch (error) {
@@ -270,17 +271,17 @@ function showReport(place, answer) {
   place.replaceChildren(frame);
 }
 
-/** A row for every CPU; a click chooses it, a tick puts it beside the one that is chosen. */
+/** A row for every CPU; a click chooses it, a tick compares the chosen one with it. */
 function showCPUs(place, { columns, rows }) {
   const most = Math.max(...rows.map((row) => row[1] ?? 0));
   const head = made("tr");
-  head.append(made("th", "", { title: "Beside the first" }), ...columns.map((column) => made("th", column)), made("th"));
+  head.append(made("th", "", { title: "Compare" }), ...columns.map((column) => made("th", column)), made("th"));
   const body = rows.map((row) => {
     const line = made("tr", "", { className: "choice", title: `Show ${row[0]}` });
     line.dataset.cpu = row[0];
     if (row[0] === first()) line.classList.add("chosen");
     const tick = made("input", "", { type: "checkbox", checked: row[0] === first() || beside().includes(row[0]) });
-    tick.setAttribute("aria-label", `${row[0]} beside the first`);
+    tick.setAttribute("aria-label", `compare with ${row[0]}`);
     tick.disabled = row[0] === first();
     tick.addEventListener("change", () => putBeside(row[0], tick.checked));
     const cell = made("td", tick);
@@ -299,6 +300,21 @@ function showCPUs(place, { columns, rows }) {
   const table = made("table");
   table.append(head, ...body);
   place.replaceChildren(table);
+}
+
+/** What was tried, and what each change that helps would save. */
+function showChanges(place, { columns, rows, text: said }) {
+  if (rows.length === 0) return place.replaceChildren(made("pre", said));
+  const head = made("tr");
+  head.append(...columns.map((column) => made("th", column)));
+  const table = made("table");
+  table.append(head, ...rows.map((row) => {
+    const line = made("tr");
+    line.append(...row.map((value) => typeof value === "number"
+      ? made("td", value.toFixed(2), { className: "number" }) : made("td", value)));
+    return line;
+  }));
+  place.replaceChildren(made("p", said.split("\n")[1]), table);
 }
 
 function showRewrites(place, rewrites) {
@@ -344,7 +360,7 @@ function putBeside(name, chosen) {
 
 function showBeside() {
   const names = beside();
-  element("beside").querySelector("summary").textContent = names.length ? `beside ${names.join(", ")}` : "beside it";
+  element("beside").querySelector("summary").textContent = names.length ? `with ${names.join(", ")}` : "compare with";
   for (const tick of ticks()) tick.disabled = tick.value === first();
 }
 
