@@ -25,7 +25,7 @@ NO_COST = "no-cost"
 """The code of what is said together about findings that cost nothing."""
 
 _NOT_IN_PROFILE = "not-in-profile"
-"""The code of what is said once for a profile: the setting holds for all files, and most have no part in it."""
+"""The code of what is said once for a profile: the setting holds for all files, most have no part in it."""
 
 _SEVERITIES = {
     Severity.ERROR: types.DiagnosticSeverity.Error,
