@@ -157,6 +157,7 @@ _ZEN_3 = derived(
         _SHARED_UNITS: "macro_ops.units_by_mnemonic",
         _LINE_FIELDS: "macro_ops.line_fields",
         _AS_ZEN_4: "policies.store_commit policies.late_operands macro_ops.jump_eighths "
+        "macro_ops.page_aliasing_cycles "
         "macro_ops.fuses_memory_with_branch macro_ops.mask_to_integer_excess macro_ops.string_cycles "
         "macro_ops.decode_bytes macro_ops.long_instruction_bytes "
         "macro_ops.stack_adjustment_is_two_ops macro_ops.fuses_moves macro_ops.store_chunk_bytes "
@@ -219,6 +220,7 @@ _ZEN_3 = derived(
         memory_ops_per_cycle=3,
         store_queue=64,
         false_renaming_bytes=0,
+        page_aliasing_cycles=7,
         # 18 cycles from the store to the load's result.
         failed_forwarding=13,
         failed_vector_forwarding=10,
@@ -246,7 +248,8 @@ MODELS = (
             "macro_ops.stores_committed_per_cycle macro_ops.store_chunk_bytes macro_ops.forwarding "
             "macro_ops.vector_forwarding macro_ops.wide_forwarding macro_ops.vector_to_integer_forwarding "
             "macro_ops.integer_to_vector_forwarding macro_ops.to_integer_excess macro_ops.to_vector_excess "
-            "macro_ops.failed_forwarding policies.memory_renaming policies.store_commit "
+            "macro_ops.failed_forwarding macro_ops.page_aliasing_cycles policies.memory_renaming "
+            "policies.store_commit "
             "policies.late_operands "
             "macro_ops.vector_bits",
         },

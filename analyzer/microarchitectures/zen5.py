@@ -155,6 +155,7 @@ RULES = MacroOpRules(
     failed_forwarding=9,
     failed_vector_forwarding=6,
     false_renaming_bytes=1024,
+    page_aliasing_cycles=0,
     learnt_loads=34,
     unlearnt_loads=50,
     mask_operations_per_cycle=2,

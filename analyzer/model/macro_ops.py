@@ -140,6 +140,9 @@ class MacroOpRules:
     false_renaming_bytes: int
     """A load from the registers of a store and a displacement that differs by a multiple of this is taken for
     one that reads what is stored, and is done again; 0: not known."""
+    page_aliasing_cycles: int
+    """What a load takes longer whose lower 12 bits of the address are those of a store in flight to another
+    page; 0: nothing. It is told and not simulated."""
     learnt_loads: int
     """Loads that a predictor learns to rename although their registers differ from the store's."""
     unlearnt_loads: int

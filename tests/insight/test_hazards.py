@@ -165,8 +165,8 @@ def test_a_displacement_that_looks_like_the_stores_is_pointed_out(displacement):
     assert (finding.code, finding.instruction) == ("false-renaming", 1)
     assert "mov qword ptr [rsi], rax" in finding.message and "1,024" in finding.message
     assert "1.00 times per iteration" in finding.message
-    # It is not known of another core; unrolled code has the pair as well.
-    assert simulated("488906" + load, "ZEN4") == ()
+    # It is not modelled of another core; unrolled code has the pair as well.
+    assert "false-renaming" not in [each.code for each in simulated("488906" + load, "ZEN4")]
     assert [each.code for each in simulated("488906" + load, loop=False)] == ["false-renaming"]
 
 
@@ -208,7 +208,7 @@ def test_a_loop_in_more_windows_than_it_has_to_be_in_is_pointed_out():
     assert simulated(moves + "480fafc0" * 4, alignment=32) == ()
 
 
-@pytest.mark.parametrize("name", ["SKL", "GNR", "ZEN2"])
+@pytest.mark.parametrize("name", ["SKL", "GNR", "ZEN4"])
 @pytest.mark.parametrize("displacement", [4096, -8192, 4093, 4103])
 def test_a_load_with_the_lower_bits_of_a_stores_address_is_pointed_out(name, displacement):
     load = "488b9e" + displacement.to_bytes(4, "little", signed=True).hex()
@@ -216,6 +216,13 @@ def test_a_load_with_the_lower_bits_of_a_stores_address_is_pointed_out(name, dis
     (finding,) = found
     assert finding.instruction == 1
     assert f"{abs(displacement):,} bytes from what 'mov qword ptr [rsi], rax'" in finding.message
+    # Measured on Zen 4 (docs/zen5.md); Intel has not published what it costs.
+    assert ("7 cycles longer" if name == "ZEN4" else "some cycles") in finding.message
+
+
+@pytest.mark.parametrize("name", ["ZEN2", "ZEN5"])
+def test_cores_that_are_not_known_to_compare_twelve_bits_say_nothing_of_it(name):
+    assert "page-aliasing" not in [each.code for each in simulated("488906488b9e00100000", name)]
 
 
 @pytest.mark.parametrize(

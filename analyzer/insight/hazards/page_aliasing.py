@@ -1,9 +1,9 @@
 """``page-aliasing``: a load has the lower 12 bits of its address in common with a store in flight, elsewhere.
 
-Processors compare the lower bits first: the load seems to need what is stored and waits until the whole
-addresses are known to differ. Sources: Intel 64 and IA-32 Architectures Optimization Reference Manual,
-"4-KByte Memory Aliasing"; AMD, Software Optimization Guide for Family 17h, on bits 11:0 in store-to-load
-forwarding. What it costs is not simulated.
+The load seems to need what is stored and waits until the whole addresses are known to differ. Known of it:
+Intel's lists of events for Golden and Redwood Cove have ``LD_BLOCKS.ADDRESS_ALIAS`` (perfmon, 2026); what it
+costs is not published, and that Intel's other cores do the same is assumed. Zen 4 was measured, and Zen 5
+does not do it (docs/zen5.md). Of Zen+ and Zen 2 nothing is known. It is not simulated.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from cyclelens.analyzer.insight.addresses import Access, accesses
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.microarchitecture import Maker
 from cyclelens.analyzer.model.result import Finding, Prediction
 from cyclelens.analyzer.model.source import Severity
 from cyclelens.analyzer.model.uops import InstructionTemplate
@@ -25,8 +26,11 @@ _MOST = 1 << 20
 
 def find(prediction: Prediction) -> Iterator[Finding]:
     """One finding for every load that follows such a store, in the same iteration or the next."""
-    if registry.get(prediction.microarchitecture).macro_ops is not None:
-        return  # Zen 3 and later: nobody has written down or measured what they do
+    core = registry.get(prediction.microarchitecture)
+    cycles = core.macro_ops.page_aliasing_cycles if core.macro_ops is not None else 0
+    if not cycles and core.maker is not Maker.INTEL:
+        return
+    longer = f"It may take {cycles} cycles longer" if cycles else "It may wait some cycles"
     templates = prediction.instructions
     first, second = accesses(templates)
     seen: set[int] = set()
@@ -45,8 +49,8 @@ def find(prediction: Prediction) -> Iterator[Finding]:
             message=(
                 f"4K aliasing: the load is {abs(distance):,} bytes from what "
                 f"'{templates[store.instruction].instruction.text}' stores, and so has the same lower 12 "
-                "bits of the address. It may wait some cycles until these are known to differ; the figure "
-                "does not count them. Another distance avoids it."
+                f"bits of the address. {longer} until these are known to differ; the figure does not count "
+                "them. Another distance avoids it."
             ),
             label="4K aliasing",
             microarchitecture=prediction.microarchitecture,
