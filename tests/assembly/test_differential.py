@@ -329,6 +329,19 @@ def test_a_distance_that_another_symbol_is_set_to_is_refused(region: Callable[..
     assert region("top: nop\na = top - .\n.set b, a\n.2byte a").regions[0].code.hex() == "90ffff"
 
 
+@pytest.mark.parametrize("other", ["b = a", ".set b, a + 1"])
+def test_whether_a_distance_is_defined_that_another_symbol_is_set_to_is_not_told(other: str) -> None:
+    # GNU as says no behind the other symbol, as long as the labels have no place, and yes without it.
+    above, below = "a = end - top", "\n".join([*marked([".ifdef a", "nop", ".endif"]), "end: nop", "top:\n"])
+    found = assemble(f"{above}\n{below}", syntax="att", allow_external_programs=False)
+    assert (found.problems, found.regions[0].code.hex()) == ((), "9090")
+    refused = assemble(f"{above}\n{other}\n{below}", syntax="att", allow_external_programs=False)
+    assert [problem.message[:29] for problem in refused.problems] == ["This condition cannot be told"]
+    assert refused.regions[0].incomplete
+    again = assemble(f"{above}\n{other}\na = 5\n{below}", syntax="att", allow_external_programs=False)
+    assert again.regions[0].code.hex() == "9090"
+
+
 @pytest.mark.parametrize("use", ["mov $end - top, %eax", "setg end-top(%rcx)", ".long end - top"])
 def test_a_distance_over_what_is_not_understood_is_refused(use: str) -> None:
     text = "\n".join(["top: not_an_instruction", "end: nop", *marked([use]), ""])

@@ -33,6 +33,9 @@ COUNT = 3
     .if COUNT > 8
     .ifdef COUNT
     .ifdef foo
+    .set distance, bar - foo
+    .set other, distance
+    .ifdef distance
     .else
     .endif
     .macro twice register

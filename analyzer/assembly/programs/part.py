@@ -14,6 +14,7 @@ from cyclelens.analyzer.assembly.programs.program import (
     Label,
     Program,
     Statement,
+    symbols,
 )
 from cyclelens.analyzer.assembly.programs.scope import DistanceAt, StatementScope
 from cyclelens.analyzer.assembly.statements.expressions import LATER, ExpressionError, Value, evaluate
@@ -39,6 +40,14 @@ class Condition(NamedTuple):
     depth: int
     known: bool = True
     """False: the condition cannot be told here, all branches are read."""
+
+
+class _Known(NamedTuple):
+    """What a program knows of a symbol."""
+
+    assigned: Assigned | None
+    is_label: bool
+    is_source: bool
 
 
 _Section = tuple[str, int]
@@ -92,8 +101,8 @@ class Reading(Found):
     """Uses of macros before."""
     measure: Callable[[Program], DistanceAt] | None = None
     """For conditions on the distance of two labels."""
-    asked: dict[str, tuple[Assigned | None, bool]] = field(default_factory=dict)
-    """Symbols of what stands before: what they are set to, and whether there is a label."""
+    asked: dict[str, _Known] = field(default_factory=dict)
+    """Symbols of what stands before."""
     is_numbered: bool = False
     """Something is called after the number of a macro's use."""
     is_limited: bool = False
@@ -104,15 +113,18 @@ class Reading(Found):
     """`.exitm`: the rest of this expansion is not read."""
     _latest: dict[str, Assigned] = field(default_factory=dict)
     _named: set[str] = field(default_factory=set)
+    _sources: set[str] = field(default_factory=set)
 
     def assign(self, name: str, assigned: Assigned) -> None:
         """From the next statement on the symbol is set to this."""
         self.assignments.append((name, len(self.statements), assigned))
         self._latest[name] = assigned
+        if assigned.value is None:
+            self._sources.update(symbols(assigned.text))
 
     def assigned(self, name: str) -> Assigned | None:
         """What a symbol is set to by now."""
-        return self._latest[name] if name in self._latest else self._ask(name)[0]
+        return self._latest[name] if name in self._latest else self._ask(name).assigned
 
     def add_label(self, name: str, start: int, end: int) -> None:
         """The next statement has this label."""
@@ -121,7 +133,11 @@ class Reading(Found):
 
     def is_label(self, name: str) -> bool:
         """Is there such a label by now?"""
-        return name in self._named or self._ask(name)[1]
+        return name in self._named or self._ask(name).is_label
+
+    def is_source(self, name: str) -> bool:
+        """Is another symbol set to something with this one that is not known at once?"""
+        return name in self._sources or self._ask(name).is_source
 
     def macro(self, name: str) -> Macro | None:
         """The macro of this name, in lower case."""
@@ -152,9 +168,9 @@ class Reading(Found):
             return None
         return LATER if assigned.value is None else assigned.value
 
-    def _ask(self, name: str) -> tuple[Assigned | None, bool]:
+    def _ask(self, name: str) -> _Known:
         if name not in self.asked:
-            self.asked[name] = self.program.latest(name), self.program.has_label(name)
+            self.asked[name] = _known(self.program, name)
         return self.asked[name]
 
     def holds(self, program: Program, state: State) -> bool:
@@ -167,8 +183,9 @@ class Reading(Found):
             and len(program.statements) + len(self.statements) <= MAXIMUM_STATEMENTS
             and program.expanded + self.expanded <= MAXIMUM_EXPANDED
             and program.expanded_text + self.expanded_text <= MAXIMUM_EXPANDED_TEXT
-            and all(
-                (program.latest(name), program.has_label(name)) == answer
-                for name, answer in self.asked.items()
-            )
+            and all(_known(program, name) == answer for name, answer in self.asked.items())
         )
+
+
+def _known(program: Program, name: str) -> _Known:
+    return _Known(program.latest(name), program.has_label(name), program.is_source(name))

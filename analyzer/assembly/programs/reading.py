@@ -319,7 +319,11 @@ def _met(part: Reading, name: str, text: str) -> bool | None:
     """Does a condition hold? None if that cannot be told."""
     text = text.strip()
     if name in ("ifdef", "ifndef", "ifnotdef"):
-        return (part.assigned(text) is not None or part.is_label(text)) == (name == "ifdef")
+        assigned = part.assigned(text)
+        if assigned is not None and assigned.value is None and part.is_source(text):
+            # GNU as forgets an expression that another symbol is set to before it is known.
+            return None
+        return (assigned is not None or part.is_label(text)) == (name == "ifdef")
     if name in ("ifb", "ifnb"):
         return (not text) == (name == "ifb")
     if name in ("ifc", "ifnc", "ifeqs", "ifnes"):
