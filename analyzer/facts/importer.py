@@ -101,7 +101,8 @@ def _overlaid(old: Record, new: Record, stated: Mapping[str, str]) -> Record:
         before = latencies.get(pair, Latency())
         found = {name: cycles for name, cycles in asdict(latency).items() if cycles is not None}
         latencies[pair] = replace(before, **found)
-    return old._replace(**figures, latencies=latencies)
+    fusible = new.fusible if "macro_fusible" in stated else old.fusible
+    return old._replace(**figures, latencies=latencies, fusible=fusible)
 
 
 class _Collector:
@@ -180,6 +181,13 @@ class _Collector:
             elif microarchitecture == zen5.NAME:
                 figures = zen5.completed(figures, name=name, locked=locked, operands=operands)
             latencies = [zen5.best_latency(_attributes(node)) for node in measurement.iterchildren("latency")]
+            if figures.get("provenance") != rules.CHARACTERIZED:
+                latencies = [
+                    zen.measured_latency(
+                        each, microarchitecture=microarchitecture, name=name, operands=operands
+                    )
+                    for each in latencies
+                ]
             measured[microarchitecture] = coves.Measurement(figures, latencies)
         measured |= coves.derived(measured, name=name, category=category, operands=operands)
         self.measured += bool(measured)
@@ -194,9 +202,10 @@ class _Collector:
             records[position] = self._record(
                 each, name, category, locked, microarchitecture, records.get(position, NO_RECORD)
             )
-            constructed &= ~(1 << position)
             if each.figures.get("provenance") == "constructed":
                 constructed |= 1 << position
+            elif known is None or "ports" in each.figures:  # otherwise the units stay what they were
+                constructed &= ~(1 << position)
         if known is not None:
             self.variants[known] = (*self.variants[known][:3], constructed)
             return

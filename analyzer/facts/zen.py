@@ -3,7 +3,8 @@
 There only the pipes of the floating-point unit are measured. Load, store and integer uops are added from the
 operands, the throughput and AMD's "Software Optimization Guide" for the families 17h and 19h (chapters on the
 integer, load-store and floating-point units), so that the records have the shape of all others. What was
-added makes a record *constructed*.
+added makes a record *constructed*. What is wrong in these figures and was measured on a Zen 4 has that
+measurement's source (data/SOURCES.md).
 
 Units are written as the ports of the tables, whose digits say what a uop does (docs/pipeline.md, U1):
 
@@ -17,6 +18,7 @@ Units are written as the ports of the tables, whose digits say what a uop does (
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -24,18 +26,30 @@ from cyclelens.analyzer.model.facts import OperandFacts
 
 _FP_PIPES = dict(zip("012345", "ABCDEE", strict=True))
 _ALUS = "0156"
-_ALUS_BY_COUNT = {1: "1", 2: "06", 3: "015"}
+_ALUS_BY_COUNT = {1: "1", 2: "06"}
+"""No operation has three of the four ALUs: 0.31 to 0.38 cycles are those of the loop that was measured."""
+_SHIFTERS = "15"
+_OF_BRANCHES = ("CMOV", "SET", "CMC")
+"""Begin the names of what has the ALUs of the branches, if it has two; all others have the shifters: beside
+multiplications, which keep ALU1 busy, only the former take no time on Zen 4."""
 _FP_BY_COUNT = {1: "C", 2: "BC", 3: "ABD"}
+_CARRIES = ("ADC", "SBB", "ADCX", "ADOX")
+"""On all four ALUs since Zen 3; what was measured is how long they wait for each other's flags."""
 _MULTIPLICATIONS = ("MUL", "IMUL", "MULX")
 _DIVISIONS = ("DIV", "IDIV")
 _WITHOUT_ALU = ("MOV", "MOVZX", "MOVSX", "MOVSXD", "MOVBE", "PUSH", "POP", "LDDQU")
 """Only with a memory operand: the load or store is all there is."""
 _ZERO_IDIOMS = ("XOR", "SUB", "PXOR", "XORP", "PSUB", "PCMPGT", "ANDNP", "PANDN")
 _ELIMINATED = ("MOV", "MOVAPS", "MOVAPD", "MOVUPS", "MOVUPD", "MOVDQA", "MOVDQU")
-"""Between registers: carried out by the renamer."""
+"""Between registers of at least 32 bits: carried out by the renamer."""
 _BRANCHES = frozenset({"COND_BR", "UNCOND_BR", "CALL", "RET"})
 _FUSIBLE = frozenset({"CMP", "TEST"})
+_CONDITIONS = ("B", "BE", "L", "LE", "NB", "NBE", "NL", "NLE", "NO", "NP", "NS", "NZ", "O", "P", "S", "Z")
+_OF_CARRY = frozenset({"B", "NB", "BE", "NBE"})
+"""Conditions of the flag that INC and DEC leave alone."""
 _FUSIBLE_LATER = _FUSIBLE | {"ADD", "SUB", "AND", "OR", "XOR", "INC", "DEC"}
+_SHIFTS_BY_CL = re.compile(r"(SHL|SHR|SAR|ROL|ROR|SHLD|SHRD) \(.*CL\)")
+_ELIMINATED_FROM = 32
 _FASTPATH = 2
 """Macro-ops of one instruction beyond which the microcode sequencer delivers."""
 
@@ -49,10 +63,11 @@ class _Core:
     third_load: bool = False
     narrow: bool = False
     """256-bit operations are two macro-ops."""
-    fusible: frozenset[str] = _FUSIBLE
+    later: bool = False
+    """Zen 3 and Zen 4."""
 
 
-_ZEN_3 = _Core("78", "49", third_load=True, fusible=_FUSIBLE_LATER)
+_ZEN_3 = _Core("78", "49", third_load=True, later=True)
 _CORES = {"ZEN+": _Core("23", "4", narrow=True), "ZEN2": _Core("7", "4"), "ZEN3": _ZEN_3, "ZEN4": _ZEN_3}
 
 
@@ -97,8 +112,13 @@ def completed(
             uses = [_vector_pipes(mnemonic, macro_ops, cycles)] * count
         elif category in _BRANCHES:
             uses = ["06"]
+        elif mnemonic == "MOV" and any(o.kind == "imm" for o in operands) and not stores:
+            uses = [_ALUS]  # what was measured is how many of their bytes are fetched
         elif category not in ("NOP", "WIDENOP") and not (mnemonic in _WITHOUT_ALU and (loads or stores)):
-            uses = [_alus(mnemonic, macro_ops, cycles, bool(loads or stores))] * count
+            units = _alus(mnemonic, macro_ops, cycles, bool(loads or stores), later=core.later)
+            uses = [units] * count
+            if mnemonic in _MULTIPLICATIONS:  # the others move the result's upper half
+                uses[max(1, round(cycles)) :] = [_ALUS] * (count - max(1, round(cycles)))
     for operand in loads:
         third = core.third_load and not vector
         uses += ["23F" if third else "23"] * (2 if core.narrow and operand.width > 128 else 1)
@@ -117,7 +137,7 @@ def completed(
     result["uops_MS"] = str(max(0, macro_ops - _FASTPATH))
     for key in ("uops_same_reg", "ports_same_reg", "uops_indexed", "ports_indexed"):
         result.pop(key, None)
-    if stem in _ELIMINATED and not loads and not stores:
+    if stem in _ELIMINATED and not loads and not stores and _between_registers(operands):
         # Shaped as for other processors: what it costs where it is not eliminated stands under same_reg.
         result |= {"uops_same_reg": "1", "ports_same_reg": result.pop("ports"), "uops": "0"}
     if zero_latencies and stem.startswith(_ZERO_IDIOMS):
@@ -125,8 +145,54 @@ def completed(
     if divides:
         measured = max(cycles, float(attributes.get("TP_loop", "0")))
         result["div_cycles"] = str(max(1, round(measured)))
-    if fusible and mnemonic in core.fusible:
+    result.pop("macro_fusible", None)
+    fusible = _fusible_later(mnemonic, loads) if core.later else fusible if mnemonic in _FUSIBLE else ""
+    if fusible:
         result["macro_fusible"] = fusible
+    return result
+
+
+def _between_registers(operands: Sequence[OperandFacts]) -> bool:
+    registers = [o.width for o in operands if o.kind == "reg"]
+    return len(registers) == 2 and min(registers) >= _ELIMINATED_FROM
+
+
+def _fusible_later(mnemonic: str, loads: Sequence[OperandFacts]) -> str:
+    """The branches that fuse with an operation on registers, as measured on Zen 4. What reads memory and the
+    branch behind it are two macro-ops."""
+    if mnemonic not in _FUSIBLE_LATER or loads:
+        return ""
+    without = _OF_CARRY if mnemonic in ("INC", "DEC") else frozenset()
+    jumps = (
+        f"J{each} ({width})" for each in _CONDITIONS if each not in without for width in ("Rel32", "Rel8")
+    )
+    return ";".join(jumps)
+
+
+def measured_latency(
+    attributes: Mapping[str, str], *, microarchitecture: str, name: str, operands: Sequence[OperandFacts]
+) -> dict[str, str]:
+    """A latency of Zen 4 with what ``cyclelens characterize`` found in place of what the neighbours' figures
+    gave; those of all others as they are."""
+    result = dict(attributes)
+    if microarchitecture != "ZEN4":
+        return result
+    by_index = {str(o.index): o for o in operands}
+    start, target = by_index[result["start_op"]], by_index[result["target_op"]]
+    if target.kind == "flags" and _SHIFTS_BY_CL.fullmatch(name):
+        # What was published holds where the count is zero, so that the flags stay.
+        if start.registers == ("CL",):
+            result["cycles"] = "1"
+        if start.kind == "flags":
+            result["cycles"] = "2" if name.startswith(("SHLD", "SHRD")) else "1"
+        if start.kind == "mem":
+            result["cycles_addr_index"] = result["cycles_addr"]
+    elif (
+        target.kind == "flags" and start.kind == "mem" and start.written and result.get("cycles_addr") == "1"
+    ):
+        result["cycles_addr"] = result["cycles_addr_index"] = "5"  # the load's four, and the operation
+    elif name.startswith("VCVTSI2S") and start.index == 2:
+        result["cycles"] = "3"  # into a register that keeps the rest of another one
     return result
 
 
@@ -153,10 +219,15 @@ def _vector_pipes(mnemonic: str, macro_ops: int, cycles: float) -> str:
     return _FP_BY_COUNT.get(round(macro_ops / cycles) if cycles else 4, "ABCD")
 
 
-def _alus(mnemonic: str, macro_ops: int, cycles: float, memory: bool) -> str:
+def _alus(mnemonic: str, macro_ops: int, cycles: float, memory: bool, *, later: bool) -> str:
     if mnemonic in _MULTIPLICATIONS:
         return "1"
     if mnemonic in _DIVISIONS:
         return "5"
     # With a memory operand the throughput is that of the load or store.
-    return _ALUS if memory or not cycles else _ALUS_BY_COUNT.get(round(macro_ops / cycles), _ALUS)
+    if memory or not cycles or (later and mnemonic in _CARRIES):
+        return _ALUS
+    count = round(macro_ops / cycles)
+    if later and count == len(_SHIFTERS) and not mnemonic.startswith(_OF_BRANCHES):
+        return _SHIFTERS
+    return _ALUS_BY_COUNT.get(count, _ALUS)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from cyclelens.analyzer.facts.zen import completed, is_zen
+from cyclelens.analyzer.facts.zen import completed, is_zen, measured_latency
 from cyclelens.analyzer.model.facts import OperandFacts
 
 GPR = OperandFacts(1, "REG0", "reg", read=True, written=True, width=64, registers=("RAX", "RBX"))
+BYTE = OperandFacts(1, "REG0", "reg", written=True, width=8, registers=("AL", "BL"))
+IMMEDIATE = OperandFacts(2, "IMM0", "imm", read=True, width=32)
+MASK = OperandFacts(3, "REG2", "reg", read=True, width=64, registers=("K1",))
 YMM = OperandFacts(1, "REG0", "reg", written=True, width=256, registers=("YMM0", "YMM1"))
 READ = OperandFacts(2, "MEM0", "mem", read=True, width=64)
 WRITTEN = OperandFacts(2, "MEM0", "mem", written=True, width=64)
@@ -40,6 +43,18 @@ def of(name, *operands, on="ZEN2", category="BINARY", zero=False, fusible="", **
         ("VADDPD (YMM, YMM, YMM)", [YMM], "ZEN+", {"uops": "2", "TP_ports": "1.00"}, "2*CD"),
         ("VADDPD (YMM, YMM, M256)", [YMM, WIDE], "ZEN+", {"uops": "2", "TP_ports": "1.00"}, "2*CD+2*23"),
         ("VMOVAPD (YMM, M256)", [YMM, WIDE], "ZEN2", {"uops": "1", "TP_ports": "0.50"}, "1*23"),
+        # Three of four ALUs are no group: the loop that was measured limits.
+        ("CDQE", [GPR], "ZEN4", {"uops": "1", "TP_ports": "0.33"}, "1*0156"),
+        ("SHL (R64, I8)", [GPR], "ZEN2", {"uops": "1", "TP_ports": "0.50"}, "1*06"),
+        ("SHL (R64, I8)", [GPR], "ZEN4", {"uops": "1", "TP_ports": "0.50"}, "1*15"),
+        ("SETZ (R8l)", [BYTE], "ZEN4", {"uops": "1", "TP_ports": "0.50"}, "1*06"),
+        ("SBB (R64, R64)", [GPR], "ZEN4", {"uops": "1", "TP_ports": "0.50"}, "1*0156"),
+        ("SBB (R64, R64)", [GPR], "ZEN2", {"uops": "1", "TP_ports": "0.50"}, "1*06"),
+        ("MUL (R32)", [GPR], "ZEN4", {"uops": "2", "TP_ports": "1.00"}, "1*1+1*0156"),
+        ("MUL (R16)", [GPR], "ZEN4", {"uops": "3", "TP_ports": "2.00"}, "2*1+1*0156"),
+        ("MOV (R64, I64)", [GPR, IMMEDIATE], "ZEN2", {"uops": "1", "TP_ports": "1.00"}, "1*0156"),
+        ("MOV (R8l, R8l)", [BYTE, BYTE], "ZEN4", {"uops": "1", "TP_ports": "0.25"}, "1*0156"),
+        ("VMOVAPD (YMM, K, YMM)", [YMM, MASK, YMM], "ZEN4", {"uops": "1", "TP_ports": "0.25"}, "1*ABCD"),
     ],
 )
 def test_units(name, operands, on, figures, ports):
@@ -59,7 +74,7 @@ def test_more_than_two_macro_ops_are_microcode():
 
 
 def test_moves_and_zero_idioms_need_no_unit():
-    assert of("MOV (R64, R64)", GPR, uops="1", TP_ports="0.25")["uops"] == "0"
+    assert of("MOV (R64, R64)", GPR, GPR, uops="1", TP_ports="0.25")["uops"] == "0"
     assert of("XOR (R64, R64)", GPR, zero=True, uops="1", TP_ports="0.25")["uops_same_reg"] == "0"
     assert "uops_same_reg" not in of("AND (R64, R64)", GPR, zero=True, uops="1", TP_ports="0.25")
 
@@ -71,9 +86,16 @@ def test_vector_divisions_block_the_divider():
 
 def test_what_fuses_with_branches_depends_on_the_generation():
     figures = {"fusible": "JZ (Rel8)", "uops": "1", "TP_ports": "0.25"}
-    assert "macro_fusible" in of("CMP (R64, R64)", GPR, on="ZEN2", **figures)
-    assert "macro_fusible" not in of("DEC (R64)", GPR, on="ZEN2", **figures)
-    assert "macro_fusible" in of("DEC (R64)", GPR, on="ZEN3", **figures)
+
+    def jumps(name, on, *operands):
+        found = of(name, *operands, on=on, **figures).get("macro_fusible", "")
+        return len({jump.partition(" ")[0] for jump in found.split(";") if jump})
+
+    assert jumps("CMP (R64, R64)", "ZEN2", GPR) == 1
+    assert jumps("DEC (R64)", "ZEN2", GPR) == jumps("OR (R64, R64)", "ZEN2", GPR) == 0
+    assert jumps("CMP (R64, R64)", "ZEN4", GPR) == jumps("OR (R64, R64)", "ZEN3", GPR) == 16
+    assert jumps("DEC (R64)", "ZEN4", GPR) == 12, "not those that read the carry flag"
+    assert jumps("CMP (R64, M64)", "ZEN4", GPR, READ) == 0
 
 
 def test_a_pipe_that_is_none_is_refused():
@@ -83,3 +105,29 @@ def test_a_pipe_that_is_none_is_refused():
 
 def test_only_amd_is_completed():
     assert [name for name in ("SKL", "ZEN+", "ZEN4", "ADL-P") if is_zen(name)] == ["ZEN+", "ZEN4"]
+
+
+FLAGS = OperandFacts(3, "REG1", "flags", written=True, flags_written=frozenset("C"))
+COUNT = OperandFacts(2, "REG0", "reg", read=True, width=8, registers=("CL",))
+
+
+@pytest.mark.parametrize(
+    ("name", "operands", "published", "measured"),
+    [
+        ("SHL (R64, CL)", (GPR, COUNT, FLAGS), {"start_op": "2", "cycles": "16"}, {"cycles": "1"}),
+        ("SHL (R64, CL)", (GPR, COUNT, FLAGS), {"start_op": "3", "cycles": "0"}, {"cycles": "1"}),
+        ("SHL (R64, CL)", (GPR, COUNT, FLAGS), {"start_op": "1", "cycles": "1"}, {"cycles": "1"}),
+        (
+            "ADD (M64, I8)",
+            (GPR, BOTH, FLAGS),
+            {"start_op": "2", "cycles_addr": "1", "cycles_addr_index": "1", "cycles_mem": "2"},
+            {"cycles_addr": "5", "cycles_addr_index": "5", "cycles_mem": "2"},
+        ),
+    ],
+)
+def test_latencies_that_were_measured_on_zen_4(name, operands, published, measured):
+    """They replace what was put together from other processors' figures, and nothing of these others."""
+    latency = published | {"target_op": "3"}
+    for core, expected in (("ZEN3", published), ("ZEN4", measured)):
+        found = measured_latency(latency, microarchitecture=core, name=name, operands=operands)
+        assert found == latency | expected

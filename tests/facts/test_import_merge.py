@@ -53,6 +53,22 @@ def test_what_was_found_on_an_amd_processor_is_not_completed_by_guesses(tmp_path
     before, after = imul(open_store(), "ZEN4"), imul(open_store(target), "ZEN4")
     assert after.base == before.base
     assert after.latencies[2, 1].cycles == 7
+    assert after.constructed, "its units are still what was put together"
+
+
+def test_jumps_that_were_tried_replace_those_of_the_tables(tmp_path):
+    """Also if none of them fuses."""
+    for stated, fuses in (('macro_fusible="JO (Rel8)"', {"JO (Rel8)"}), ('macro_fusible=""', set())):
+        source, target = tmp_path / "mine.xml", tmp_path / "tables.sqlite"
+        text = XML.replace("IMUL_GPRv_GPRv", "CMP_GPRv_GPRv_39").replace("IMUL (", "CMP_39 (")
+        source.write_text(text.format(name="SKL").replace('uops="2"', stated))
+        import_tables(source, target, base=open_store())
+        (cmp,) = (
+            facts
+            for facts in open_store(target).candidates("SKL", "CMP_GPRv_GPRv_39")
+            if facts.name == "CMP_39 (R64, R64)"
+        )
+        assert cmp.macro_fusible_with == fuses
 
 
 def test_everything_else_stays_as_it_was(merged):
