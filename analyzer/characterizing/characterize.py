@@ -25,6 +25,10 @@ _AS_SLOW = 0.25
 
 _REMOVED = 0.95
 """Uops of a move that the renamer removes as far as it has room; what executes more has units."""
+_NOT_COUNTED = "uops are not counted on this machine"
+CHOSEN_EARLY = (
+    "units cannot be told from cycles: this processor chooses them when it renames, whatever is blocked"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +97,10 @@ class Characterizer:
         slots = row.front_end.slots
         if row.idiom is Idiom.ELIMINATED and (row.uops or 0.0) < _REMOVED:
             return replace(row, ports={}, uops=row.uops or 0.0)
+        if row.uops is None and self._model.macro_ops is not None:
+            return replace(row, ports_problem=CHOSEN_EARLY)
         if row.uops is None and slots is None:
-            return replace(row, ports_problem="uops are not counted on this machine")
+            return replace(row, ports_problem=_NOT_COUNTED)
         width = self._front_ends.width() or 0.0
         ports = usage(self._machine, found, self._known_blockers(), row.uops, slots or 1, width)
         if isinstance(ports, str):
@@ -118,7 +124,7 @@ class Characterizer:
         )
         counted = throughput(self._machine, found)
         if isinstance(counted, str) or counted.uops is None:
-            return replace(row, ports_problem="uops are not counted on this machine")
+            return replace(row, ports_problem=_NOT_COUNTED)
         return self._with_ports(replace(row, uops=counted.uops), found)
 
     def _known_blockers(self) -> Blockers:

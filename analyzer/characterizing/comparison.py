@@ -123,7 +123,7 @@ class Comparison:
             yield from scored(self.decoders, facts, "decoders", one, other)
         if any(each.kind == "flags" and each.flags_written for each in facts.operands):
             fusible = {name.partition(" ")[0] for name in facts.macro_fusible_with}
-            jumps = (" ".join(sorted(each)) or "none" for each in (found.fuses_with, fusible))
+            jumps = (" ".join(sorted(each)) or "none" for each in (found.fuses_with or (), fusible))
             yield from scored(self.jumps, facts, "jumps that fuse", *jumps)
 
     def _uops(self, facts: InstructionFacts, found: float, known: int) -> Iterator[Difference]:

@@ -48,8 +48,9 @@ class FrontEnd:
     """Whether only one of the decoders takes it."""
     simple_decoders: int | None = None
     """Decoders beside that one that take what follows in the same cycle."""
-    fuses_with: frozenset[str] = frozenset()
-    """Conditional jumps by their names in the tables, without operands: ``JZ``."""
+    fuses_with: frozenset[str] | None = None
+    """Conditional jumps by their names in the tables, without operands: ``JZ``. None too if it writes no
+    flags."""
 
 
 NOTHING = FrontEnd()
@@ -123,11 +124,11 @@ class FrontEnds:
             self._alone[key] = None if isinstance(run, str) else run.cycles
         return self._alone[key]
 
-    def _fusing(self, variant: Variant, slots: int) -> frozenset[str]:
+    def _fusing(self, variant: Variant, slots: int) -> frozenset[str] | None:
         """The jumps that take no slot behind it. They lead to the next instruction. Contrary ones fuse alike,
         and only one of two is taken, which may cost more."""
         if not any(each.kind == "flags" and each.flags_written for each in variant.facts.operands):
-            return frozenset()
+            return None
         found: set[str] = set()
         for number in range(0, len(_CONDITIONS), 2):
             jumps = (bytes([_JUMP + number + contrary, 0]) for contrary in (0, 1))

@@ -7,8 +7,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 from statistics import median
+from time import sleep
 from typing import NamedTuple, Protocol
 
 from cyclelens.analyzer.decoding.counted_loop import counted_loop
@@ -23,8 +25,9 @@ from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.simulator.pipeline import simulate
 from cyclelens.analyzer.uops.block import build_block
 
-_TRIES = 5
-"""Where the machine is busy: a variant that is given up would be missing in the tables."""
+_TRIES, _PAUSE, _PATIENCE = 5, 2.0, 180.0
+"""Where the machine is busy: measurements in a row before a pause, its seconds, and all that are waited until
+one succeeds. What is given up is missing in the tables."""
 _STRAIGHT_RUNS = 3
 _INSTRUCTIONS = 100
 """Of a loop's body: the counter and the jump do not matter beside them."""
@@ -145,6 +148,7 @@ class MeasuredMachine:
         self, harness: Harness, counting: Sequence[Counting] = (), *, complete: bool = False
     ) -> None:
         self._harness, self._counting, self._complete = harness, counting, complete
+        self._waited = 0.0
 
     def run(self, code: bytes, start: Start = ALL_THE_SAME) -> Run | str:
         words = {PATTERN + distance: word for distance, word in start.words}
@@ -159,11 +163,11 @@ class MeasuredMachine:
             found = self._measured(counting.harness, code, "copies", inputs)
             if isinstance(found, str):
                 return found
-            for names, count in zip(counting.events, found.events, strict=True):
+            for names, number in zip(counting.events, found.events, strict=True):
                 if not names:
-                    slots = count
+                    slots = number
                 # Units that are counted together belong to the same sets.
-                units |= dict.fromkeys(names, count / max(len(names), 1))
+                units |= dict.fromkeys(names, number / max(len(names), 1))
         uops = sum(units.values()) if self._complete and units else None
         return replace(run, uops=uops, units=units or None, slots=slots)
 
@@ -173,12 +177,18 @@ class MeasuredMachine:
         known = [run.cycles for run in runs if not isinstance(run, str)]
         return Run(median(known)) if known else str(runs[0])
 
-    @staticmethod
-    def _measured(harness: Harness, code: bytes, mode: str, inputs: Inputs) -> _Measured | str:
-        for _ in range(_TRIES):
+    def _measured(self, harness: Harness, code: bytes, mode: str, inputs: Inputs) -> _Measured | str:
+        """Waits while the machine is busy, but not for ever: if it stays busy, only the first code waits."""
+        for tries in count(1):
             found = measure_block(harness, code.hex(), mode, 1, inputs)
             if found.problem != BUSY:
+                self._waited = 0.0
                 break
+            if tries % _TRIES == 0:
+                if self._waited >= _PATIENCE:
+                    break
+                sleep(_PAUSE)
+                self._waited += _PAUSE
         return found.problem if found.cycles is None else _Measured(found.cycles, found.events)
 
 
@@ -212,6 +222,9 @@ class RememberedMachine:
         self._machine = machine
         self._known = dict(_answers(file))
         self._stream = file.open("a", encoding="ascii")
+        self.busy = 0
+        """Codes that could not be run because the machine was busy. They are not in the file, so that another
+        run asks again."""
 
     def run(self, code: bytes, start: Start = ALL_THE_SAME) -> Run | str:
         """What the machine says, or said."""
@@ -229,7 +242,8 @@ class RememberedMachine:
         known = self._known.get(key)
         if known is None:
             known = self._known[key] = ask()
-            if known == BUSY:  # another run may find it quiet
+            if known == BUSY:
+                self.busy += 1
                 return known
             answer = known if isinstance(known, str) else [known.cycles, known.uops, known.units, known.slots]
             self._stream.write(json.dumps([code, answer, *values]) + "\n")

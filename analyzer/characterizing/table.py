@@ -23,12 +23,18 @@ _ATTRIBUTES = {
     SAME_REGISTER: "cycles_same_reg",
 }
 _DIGITS = "0123456789ABCDEF"
+_WITHOUT_UNITS = (
+    "No units and no uops are in this file: cycles do not show which units of this processor an instruction "
+    "uses, and its counters do not tell all units apart. Tables that the file is merged into keep theirs."
+)
 
 
 def xml(rows: Iterable[Row], model: Microarchitecture) -> Iterator[str]:
     """Lines of the file; a variant of which nothing is known has a comment that says why."""
     yield "<?xml version='1.0' encoding='utf-8'?>"
     yield "<root>"
+    if model.macro_ops is not None:
+        yield f"  <!-- {_WITHOUT_UNITS} -->"
     for row in rows:
         facts = row.facts
         attributes = {
@@ -46,6 +52,8 @@ def xml(rows: Iterable[Row], model: Microarchitecture) -> Iterator[str]:
         if row.problem:
             yield f"    <!-- {row.problem.replace('--', '- -')} -->"
         else:
+            if row.ports_problem and model.macro_ops is None:
+                yield f"    <!-- no units: {row.ports_problem} -->"
             yield f"    <architecture{_written({'name': model.facts_name})}>"
             yield from _measurement(row, model)
             yield "    </architecture>"
@@ -110,8 +118,7 @@ def _measurement(row: Row, model: Microarchitecture) -> Iterator[str]:
     if row.ports:
         attributes["TP_ports"] = f"{linear_program(row.ports):.2f}"
     eliminated = row.idiom is Idiom.ELIMINATED
-    # Of macro-ops' parts the tables say more than can be found: moves and stores are no uops of units.
-    counted = model.macro_ops is None
+    counted = model.macro_ops is None  # otherwise _WITHOUT_UNITS
     if row.uops is not None and counted:
         # As far as the renamer has room for it, which is another rule than the instruction's.
         attributes["uops"] = "0" if eliminated else f"{row.uops:.0f}"
@@ -147,7 +154,7 @@ def _of_front_end(found: FrontEnd) -> dict[str, str]:
         attributes |= {"uops_MITE": str(found.slots), "complex_decoder": str(int(found.complex_decoder))}
     if found.simple_decoders is not None:
         attributes["available_simple_decoders"] = str(found.simple_decoders)
-    if found.fuses_with:
+    if found.fuses_with is not None:
         jumps = (f"{name} ({width})" for name in sorted(found.fuses_with) for width in ("Rel32", "Rel8"))
         attributes["macro_fusible"] = ";".join(jumps)
     return attributes

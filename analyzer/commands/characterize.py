@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from cyclelens.analyzer.characterizing.between_tables import Table
     from cyclelens.analyzer.characterizing.characterize import Row
     from cyclelens.analyzer.characterizing.comparison import Comparison, Score
-    from cyclelens.analyzer.characterizing.machines import Machine
+    from cyclelens.analyzer.characterizing.machines import Machine, RememberedMachine
     from cyclelens.analyzer.facts.store import FactsStore
     from cyclelens.analyzer.model.facts import InstructionFacts
     from cyclelens.analyzer.model.microarchitecture import Microarchitecture
@@ -97,16 +97,24 @@ def main(arguments: list[str]) -> int:
     simulated = options.machine.startswith(_SIMULATED)
     comparison = Comparison(model, SimulatedLatencies(model, store) if simulated else None)
     rows = []
-    with _machine(options.machine, model, store) as machine, _remembered(machine, options.output) as asked:
-        characterizer = Characterizer(asked, store, model)
+    with (
+        _machine(options.machine, model, store) as machine,
+        _remembered(machine, options.output) as remembered,
+    ):
+        characterizer = Characterizer(remembered or machine, store, model)
         for facts in tqdm(wanted, unit=" variants", disable=None):
             row = characterizer.row(facts)
             rows.append(row)
             comparison.add(row)
     if options.output is not None:
-        _write(options.output, rows, model)
+        _write(options.output, rows, model, keep=bool(remembered and remembered.busy))
     for line in _report(rows, options.machine):
         print(line)
+    if remembered and remembered.busy:
+        print(
+            f"   {remembered.busy:5} codes could not be measured, because the machine was busy; "
+            "the same command tries these again"
+        )
     for line in _compared(comparison, model):
         print(line)
     return OK
@@ -177,12 +185,12 @@ def _table(name: str) -> Iterator[Table]:
 
 
 @contextmanager
-def _remembered(machine: Machine, output: Path | None) -> Iterator[Machine]:
-    """The machine, whose answers are kept beside the output until that is written."""
+def _remembered(machine: Machine, output: Path | None) -> Iterator[RememberedMachine | None]:
+    """The machine, whose answers are kept beside the output until that is written; None without output."""
     from cyclelens.analyzer.characterizing.machines import RememberedMachine
 
     if output is None:
-        yield machine
+        yield None
         return
     remembered = RememberedMachine(machine, _runs(output))
     try:
@@ -195,19 +203,16 @@ def _runs(output: Path) -> Path:
     return output.with_name(f"{output.name}.runs")
 
 
-def _write(output: Path, rows: list[Row], model: Microarchitecture) -> None:
+def _write(output: Path, rows: list[Row], model: Microarchitecture, *, keep: bool) -> None:
     from cyclelens.analyzer.characterizing.table import xml
-    from cyclelens.analyzer.measuring.requests import BUSY
 
     output.write_text("\n".join(xml(rows, model)) + "\n", encoding="utf-8")
-    if not any(row.problem == BUSY for row in rows):
+    if not keep:
         _runs(output).unlink()
 
 
 def _report(rows: list[Row], machine: str) -> Iterator[str]:
     """How much was found out, and why the rest was not."""
-    from cyclelens.analyzer.measuring.requests import BUSY
-
     missing = Counter(row.problem for row in rows if row.problem)
     yield f"{len(rows) - sum(missing.values())} of {len(rows)} variants characterised on {machine}"
     uncertain = Counter(
@@ -224,8 +229,7 @@ def _report(rows: list[Row], machine: str) -> Iterator[str]:
     uncertain.update(_NUMBER.sub("N", row.ports_problem) for row in rows if row.ports_problem)
     for what, problems in (("not", missing), ("uncertain", uncertain)):
         for problem, count in problems.most_common():
-            again = "; the same command tries these again" if problem == BUSY else ""
-            yield f"   {count:5} {what}: {problem}{again}"
+            yield f"   {count:5} {what}: {problem}"
     for idiom, count in Counter(row.idiom for row in rows if row.idiom is not None).most_common():
         yield f"   {count:5} {idiom}s"
     fronts = [row.front_end for row in rows]

@@ -1,5 +1,7 @@
 """Uops and units where counters count them, and from the throughput alone where they do not."""
 
+import re
+
 import pytest
 from cyclelens.analyzer.characterizing.characterize import Characterizer
 from cyclelens.analyzer.characterizing.machines import (
@@ -11,6 +13,7 @@ from cyclelens.analyzer.characterizing.machines import (
     opened,
 )
 from cyclelens.analyzer.characterizing.ports import table_ports
+from cyclelens.analyzer.characterizing.table import xml
 from cyclelens.analyzer.cli import main
 from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.measuring.harness import Clock
@@ -167,6 +170,69 @@ def test_a_busy_machine_is_asked_again_by_the_same_command(tmp_path, monkeypatch
     assert main(words) == 0
     assert "1 of 1 variants" in capsys.readouterr().out
     assert [path.name for path in tmp_path.iterdir()] == ["skl.xml"]
+
+
+class BusyFor:
+    """A harness that cannot measure undisturbed for so many seconds of waiting."""
+
+    def __init__(self, seconds, monkeypatch):
+        self._left, self.measured = seconds, 0
+        monkeypatch.setattr("cyclelens.analyzer.characterizing.machines.sleep", self._wait)
+
+    def _wait(self, seconds):
+        self._left -= seconds
+
+    def measure(self, request):
+        self.measured += 1
+        return Measurement(None, BUSY) if self._left > 0 else Measurement(1.0)
+
+
+def test_a_busy_minute_is_waited_for(monkeypatch):
+    machine = MeasuredMachine(BusyFor(60, monkeypatch))
+    assert machine.run(b"\x90") == Run(1.0)
+
+
+def test_a_machine_that_stays_busy_is_given_up_soon(monkeypatch):
+    """The first code waits; those behind it only try."""
+    harness = BusyFor(10**6, monkeypatch)
+    machine = MeasuredMachine(harness)
+    assert machine.run(b"\x90") == BUSY
+    tries = harness.measured
+    assert machine.run(b"\x91") == BUSY
+    assert harness.measured - tries <= tries / 10
+
+
+def test_a_table_with_a_figure_missing_is_tried_again(tmp_path, monkeypatch, capsys):
+    """The variant has a throughput, but the machine was busy when its latencies were to be found."""
+    asked = []
+
+    class BusyLater(SimulatedMachine):
+        def run(self, code, start=ALL_THE_SAME):
+            asked.append(code)
+            return BUSY if len(asked) == 30 else super().run(code, start)
+
+    monkeypatch.setattr("cyclelens.analyzer.characterizing.machines.SimulatedMachine", BusyLater)
+    output = tmp_path / "skl.xml"
+    words = ["characterize", "--machine", "sim:SKL", "--forms", "^IMUL .R64, R64.$", "--output", str(output)]
+    assert main(words) == 0
+    shown = capsys.readouterr().out
+    assert "1 of 1 variants" in shown
+    assert "1 codes could not be measured" in shown
+    assert (tmp_path / "skl.xml.runs").exists()
+
+
+def test_units_that_are_chosen_early_are_not_guessed(store, tmp_path):
+    """Cycles alone do not show them on Zen 3 and later: report and file say so, and state none."""
+    model = registry.get("ZEN4")
+    row = Characterizer(Uncounted(SimulatedMachine(model, store)), store, model).row(
+        named(store, "ZEN4", "IMUL (R64, R64)")
+    )
+    assert row.ports is None
+    assert row.uops is None
+    assert "chooses them when it renames" in row.ports_problem
+    written = "\n".join(xml([row], model))
+    assert "<!-- No units and no uops are in this file" in written
+    assert not re.search(r" (ports|uops)=", written)
 
 
 @pytest.mark.parametrize(
