@@ -208,6 +208,8 @@ def _without_counters(
     if variant.memory is not None or variant.pointers:
         if unseen:
             return "uops that can use as many units as the renamer has slots cannot be seen without counters"
+        if not found and variant.facts.category != "WIDENOP":
+            return "nothing stays on the units that the tables know"
         return found if total <= 2 * slots else "more uops stay on blocked units than two for each slot"
     if total == slots or not any(each.written or each.flags_written for each in variant.facts.operands):
         return found

@@ -221,6 +221,14 @@ def test_a_table_with_a_figure_missing_is_tried_again(tmp_path, monkeypatch, cap
     assert (tmp_path / "skl.xml.runs").exists()
 
 
+def test_a_load_on_more_units_than_the_tables_know_is_uncertain(store):
+    """This machine has room for a third beside two a cycle: that the load has no uop would be wrong."""
+    machine = Uncounted(SimulatedMachine(registry.get("SPR"), store))
+    row = Characterizer(machine, store, registry.get("SKL")).row(named(store, "SKL", "MOV (R64, M64)"))
+    assert (row.ports, row.uops) == (None, None)
+    assert row.ports_problem == "nothing stays on the units that the tables know"
+
+
 def test_units_that_are_chosen_early_are_not_guessed(store, tmp_path):
     """Cycles alone do not show them on Zen 3 and later: report and file say so, and state none."""
     model = registry.get("ZEN4")
