@@ -1,4 +1,5 @@
-"""Caches that keep what the latest texts needed and forget the rest, however long somebody edits.
+"""Caches that keep what the latest texts needed and forget the rest, however long somebody edits, and the
+set of all caches of a workspace.
 
 Two generations: what is used moves into the young one. Once that holds much more than one text needs, it
 becomes the old one, and what the old one still held is dropped. So a text of any size stays cached, and what
@@ -7,11 +8,12 @@ was typed and changed again does not. Generations change between texts only (or 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, TypeVar
-from weakref import WeakSet
 
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
+_Part = TypeVar("_Part")
 
 _SLACK = 256
 """Entries beyond two texts: small texts are not worth forgetting at once."""
@@ -32,7 +34,6 @@ class Recent(dict[_Key, _Value | None]):
         self._needed = 0
         """Entries that one text used."""
         self._turned = False
-        _ALL.add(self)
 
     __hash__ = object.__hash__  # type: ignore[assignment]
     __eq__ = object.__eq__
@@ -69,16 +70,33 @@ class Recent(dict[_Key, _Value | None]):
         self._turned = True
 
 
-_ALL: WeakSet[Recent[Any, Any]] = WeakSet()
+class Caches:
+    """All that one workspace remembers beside its answers. Whoever remembers something has a class for it,
+    and asks for the only object of that class here. For one thread at a time."""
 
+    def __init__(self) -> None:
+        self._parts: dict[Callable[[Caches], Any], Any] = {}
+        self._recent: list[Recent[Any, Any]] = []
 
-def next_text() -> None:
-    """All caches: another text is about to be analysed, or a later version of one."""
-    for cache in tuple(_ALL):
-        cache.next_text()
+    def of(self, kind: Callable[[Caches], _Part]) -> _Part:
+        """The object of this class, made when it is first asked for."""
+        part: _Part | None = self._parts.get(kind)
+        if part is None:
+            part = self._parts[kind] = kind(self)
+        return part
 
+    def recent(self, most: int) -> Recent[Any, Any]:
+        """A new one of these caches."""
+        cache: Recent[Any, Any] = Recent(most)
+        self._recent.append(cache)
+        return cache
 
-def next_batch() -> None:
-    """All caches: more machine code is about to be predicted."""
-    for cache in tuple(_ALL):
-        cache.next_batch()
+    def next_text(self) -> None:
+        """Another text is about to be analysed, or a later version of one."""
+        for cache in self._recent:
+            cache.next_text()
+
+    def next_batch(self) -> None:
+        """More machine code is about to be predicted."""
+        for cache in self._recent:
+            cache.next_batch()

@@ -35,14 +35,14 @@ def main() -> None:
         built = [build_block(code, model, store, loop=True) for code in codes]
         started = time.process_time()
         for block in built:
-            simulate(block, model, account=account)
+            simulate(block, model, account=account, caches=store.caches)
         return time.process_time() - started
 
     def analysing(account: bool) -> float:
         started = time.process_time()
         for code in codes:
             block = build_block(code, model, store, loop=True)
-            find(explain(block, model, simulate(block, model, account=account)))
+            find(explain(block, model, simulate(block, model, account=account, caches=store.caches)))
         return time.process_time() - started
 
     describe()

@@ -61,11 +61,12 @@ def main() -> None:
     describe()
     model = registry.get(options.arch)
     store = open_store()
+    caches = store.caches
 
     def block(code: str, loop: bool, alignment: int = 0) -> Block:
-        instructions = decode(bytes.fromhex(code))
+        instructions = decode(bytes.fromhex(code), caches)
         if loop:
-            instructions += decode(loop_end(instructions) or b"")
+            instructions += decode(loop_end(instructions) or b"", caches)
         return build_block(instructions, model, store, loop=loop, alignment=alignment)
 
     rows = []
@@ -74,7 +75,7 @@ def main() -> None:
         simulation = simulate(built, model, trace=True)
         assert simulation.trace is not None
         uops = sum(row.executed is not None for row in simulation.trace.rows)
-        seconds = least(options.runs, lambda built=built: simulate(built, model))
+        seconds = least(options.runs, lambda built=built: simulate(built, model, caches=caches))
         rows.append(
             [
                 name,
@@ -88,8 +89,10 @@ def main() -> None:
     print_table(["case", "executed uops", "cycles", "ms", "ns per uop", "ns per cycle"], rows)
 
     blocks = [block(SWEEP, True, alignment) for alignment in range(0, 64, 4)]
-    one = least(options.runs, lambda: simulate(blocks[0], model, details=False))
-    every = least(options.runs, lambda: [simulate(each, model, details=False) for each in blocks])
+    one = least(options.runs, lambda: simulate(blocks[0], model, details=False, caches=caches))
+    every = least(
+        options.runs, lambda: [simulate(each, model, details=False, caches=caches) for each in blocks]
+    )
     print(
         f"\n16 alignments of a loop of 24: {1e3 * every:.2f} ms, {every / one:.1f} times one of them "
         "(stopping when the state repeats)"

@@ -25,7 +25,7 @@ from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.simulator.pipeline import simulate
-from cyclelens.analyzer.simulator.reuse import release, started
+from cyclelens.analyzer.simulator.reuse import Pipelines
 from cyclelens.analyzer.uops.block import build_block
 from measuring import ROOT, describe, print_table, real_blocks
 
@@ -50,9 +50,11 @@ class Run:
 
     def measure(self) -> dict[str, float]:
         """Seconds of processor time of every phase."""
-        model, store = self.model, self.store
-        decoding, bodies = timed(lambda: [decode(code) for code in self.codes])
-        looping, ends = timed(lambda: [decode(loop_end(body) or b"") for body in bodies])
+        model, store, caches = self.model, self.store, self.store.caches
+        decoding, bodies = timed(lambda: [decode(code, caches) for code in self.codes])
+        looping, ends = timed(
+            lambda: [decode(loop_end(body, caches=caches) or b"", caches) for body in bodies]
+        )
         listed = [body + end for body, end in zip(bodies, ends, strict=True)]
         different = {item.code: item for items in listed for item in items}.values()
         matching, _ = timed(lambda: [find_facts(item, model.facts_name, store) for item in different])
@@ -60,7 +62,9 @@ class Run:
         laying_out, _ = timed(lambda: self.lay_out(built))
         # A simulation lays out its block itself, by now from cached rows.
         laying_out_again, _ = timed(lambda: self.lay_out(built))
-        simulating, results = timed(lambda: [simulate(block, model, details=False) for block in built])
+        simulating, results = timed(
+            lambda: [simulate(block, model, details=False, caches=caches) for block in built]
+        )
         self.cycles = sum(result.simulated_cycles for result in results)
         figures = [result.cycles_per_iteration for result in results]
         reporting, _ = timed(lambda: self.report(figures))
@@ -76,8 +80,9 @@ class Run:
 
     def lay_out(self, blocks: Iterable[Block]) -> None:
         """Everything of a simulation except the clock."""
+        pipelines = self.store.caches.of(Pipelines)
         for block in blocks:
-            release(started(block, self.model))
+            pipelines.release(pipelines.started(block, self.model))
 
     def report(self, figures: Iterable[float]) -> None:
         """What the command line writes."""

@@ -28,6 +28,7 @@ from cyclelens.analyzer.defects import described, traceback_of
 from cyclelens.analyzer.model.choices import Assembler, Regions, Syntax
 from cyclelens.analyzer.model.source import NOWHERE, AssembledFile, Origin, Problem, Region, Severity
 from cyclelens.analyzer.profiles.profile import Profile
+from cyclelens.analyzer.recent import Caches
 
 MAXIMUM_CHARACTERS = 5 * 1024 * 1024
 MAXIMUM_LINES = 300_000
@@ -65,7 +66,7 @@ def assemble(
     read for it. ``profile``: what is known of a run of the code. ``memory``: of earlier versions, which this
     one is added to.
     """
-    stop, memory = cancel or (lambda: False), memory or Memory()
+    stop, memory = cancel or (lambda: False), memory or Memory(Caches())
     dialect = BY_NAME.get(syntax) or BY_NAME["att"]
     try:
         refusal = _refuse(text)

@@ -93,22 +93,26 @@ class SimulatedMachine:
     def straight(self, code: bytes) -> Run | str:
         """Its cycles alone."""
         try:
-            block = build_block(decode(code), self._model, self._store, loop=False)
-            return Run(simulate(block, self._model, options=self._options).cycles_per_iteration)
+            block = build_block(decode(code, self._store.caches), self._model, self._store, loop=False)
+            return Run(
+                simulate(
+                    block, self._model, options=self._options, caches=self._store.caches
+                ).cycles_per_iteration
+            )
         except Exception as error:  # as in a loop
             return f"the simulation failed: {error}"
 
     def _simulated(self, code: bytes) -> Run | str:
-        instructions = decode(code)
+        instructions = decode(code, self._store.caches)
         copies = max(_INSTRUCTIONS // len(instructions), 1)
         looped = counted_loop(code, copies)
         if looped is None:
             return "no register is left to count rounds"
         try:
-            block = build_block(decode(looped), self._model, self._store, loop=True)
+            block = build_block(decode(looped, self._store.caches), self._model, self._store, loop=True)
             if any(entry.facts is None for entry in block.entries):
                 return "the core does not have the instruction"
-            found = simulate(block, self._model, options=self._options)
+            found = simulate(block, self._model, options=self._options, caches=self._store.caches)
         except Exception as error:  # one variant that fails must not end a run of thousands
             return f"the simulation failed: {error}"
         cycles, rounds = found.period or (found.cycles_per_iteration, 1)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 
 from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.decoding.register_use import GENERAL_PURPOSE, used_bits
 from cyclelens.analyzer.model.instruction import Instruction
+from cyclelens.analyzer.recent import Caches, Recent
 
 _COUNTERS = [GENERAL_PURPOSE.index(name) for name in ("RBP", "RDI", "RSI", "RDX", "RCX", "RBX", "RAX")]
 _COUNTERS[:0] = range(15, 7, -1)
@@ -15,6 +15,19 @@ _JNZ_SHORT, _JNZ_NEAR = b"\x75", b"\x0f\x85"
 _INSTRUCTIONS = 256
 _MOST_COPIES = 250
 _MOST_BYTES = 4096
+_MOST_KEPT = 16_384
+_USED = 1 << len(GENERAL_PURPOSE)
+"""Always among the registers that are remembered of an instruction, because no value may be 0."""
+
+
+class _Counted:
+    """What was needed to make blocks loops."""
+
+    def __init__(self, caches: Caches) -> None:
+        self.used: Recent[bytes, int] = caches.recent(_MOST_KEPT)
+        """The registers that an instruction uses, as ``used_bits``."""
+        self.ends: Recent[bytes, tuple[Instruction, ...]] = caches.recent(_MOST_KEPT)
+        """The instructions of the ends of loops, few of which are different."""
 
 
 def counted_loop(code: bytes, copies: int = 1) -> bytes | None:
@@ -28,12 +41,19 @@ def counted_loop(code: bytes, copies: int = 1) -> bytes | None:
     return None if end is None else code * copies + end
 
 
-def loop_end(instructions: Sequence[Instruction], copies: int = 1) -> bytes | None:
+def loop_end(
+    instructions: Sequence[Instruction], copies: int = 1, caches: Caches | None = None
+) -> bytes | None:
     """What ``counted_loop`` puts behind that many copies of a block of these instructions."""
+    known = (Caches() if caches is None else caches).of(_Counted).used
     used = size = 0
     for instruction in instructions:
-        used |= used_bits(instruction.code)
-        size += len(instruction.code)
+        code = instruction.code
+        bits = known[code]
+        if bits is None:
+            bits = known[code] = used_bits(code) | _USED
+        used |= bits
+        size += len(code)
     for number in _COUNTERS:
         if not used >> number & 1:
             break
@@ -48,10 +68,13 @@ def loop_end(instructions: Sequence[Instruction], copies: int = 1) -> bytes | No
     return decrement + _JNZ_NEAR + displacement.to_bytes(4, "little", signed=True)
 
 
-@lru_cache(maxsize=64)
-def decoded_end(end: bytes) -> tuple[Instruction, ...]:
-    """The instructions of ``loop_end``: few ends of loops are different."""
-    return decode(end)
+def decoded_end(end: bytes, caches: Caches) -> tuple[Instruction, ...]:
+    """The instructions of ``loop_end``."""
+    ends = caches.of(_Counted).ends
+    known = ends[end]
+    if known is None:
+        known = ends[end] = decode(end, caches)
+    return known
 
 
 def back(branch: bytes, before: int) -> bytes:

@@ -2,20 +2,20 @@
 
 A thin layer over iced-x86 that answers the questions the pipeline model asks (position of the opcode,
 prefixes, encoded widths, encoding form) and that nothing else in the project needs to know is iced-x86.
-Everything that depends only on the decoder's code is worked out once per code; whole instructions are
-cached by their bytes, because decoding does not depend on the address (displacements are kept relative).
+Everything that depends only on the decoder's code is worked out once per code. Whole instructions can be
+remembered by their bytes, because decoding does not depend on the address (displacements are kept relative).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache, lru_cache
+from functools import cache
 from typing import NamedTuple
 
 from cyclelens.analyzer.decoding.forms import forms_of
 from cyclelens.analyzer.model.frozen import dataclass
 from cyclelens.analyzer.model.instruction import DecodedOperand, Instruction, OperandKind
-from cyclelens.analyzer.recent import Recent
+from cyclelens.analyzer.recent import Caches, Recent
 from iced_x86 import (
     CC_e,
     CC_ne,
@@ -65,6 +65,8 @@ _IMMEDIATES = frozenset(
 )
 _REGISTER, _MEMORY = OpKind.REGISTER, OpKind.MEMORY
 _BRANCHES = frozenset({OpKind.NEAR_BRANCH16, OpKind.NEAR_BRANCH32, OpKind.NEAR_BRANCH64})
+_MOST_KEPT = 16_384
+"""Instructions that a workspace remembers of machine code."""
 _REP, _REPNE = 3, 2
 """Values of ``Instruction.repeat``."""
 _ADDRESS_ONLY = frozenset({Mnemonic.LEA, Mnemonic.BNDMK, Mnemonic.BNDCL, Mnemonic.BNDCN, Mnemonic.BNDCU})
@@ -87,7 +89,20 @@ def _register_names() -> dict[int, str | None]:
 REGISTERS = _register_names()
 """By number, in Intel's spelling: R8B where iced-x86 says R8L."""
 
-_names = cache(enum_names)
+
+@cache
+def _code_names() -> dict[int, str]:
+    return enum_names(Code)
+
+
+@cache
+def _kind_names() -> dict[int, str]:
+    return enum_names(OpCodeOperandKind)
+
+
+@cache
+def _feature_names() -> dict[int, str]:
+    return enum_names(CpuidFeature)
 
 
 @cache
@@ -103,9 +118,9 @@ _IMMEDIATE_OPERAND = DecodedOperand(OperandKind.IMMEDIATE)
 _BRANCH_OPERAND = DecodedOperand(OperandKind.BRANCH)
 
 
-@cache
-def _register_operand(register: int) -> DecodedOperand:
-    return DecodedOperand(OperandKind.REGISTER, register=REGISTERS[register])
+_REGISTER_OPERANDS = {
+    number: DecodedOperand(OperandKind.REGISTER, register=name) for number, name in REGISTERS.items()
+}
 
 
 def _make_formatter() -> Formatter:
@@ -139,25 +154,27 @@ class _CodeFacts:
     """64-bit operand size without REX.W (PUSH)."""
     force_64: bool
     """64-bit operand size whatever the prefixes (CALL)."""
+    extensions: frozenset[str]
     visible: tuple[int, ...]
     """Numbers of the operands that the tables show."""
 
 
-@cache
-def _code_facts(code: int) -> _CodeFacts:
-    info = OpCodeInfo(code)  # type: ignore[arg-type]
+def _code_facts(instruction: IcedInstruction) -> _CodeFacts:
+    code = instruction.code
+    info = OpCodeInfo(code)
     kinds = info.op_kinds()
-    names = [_names(OpCodeOperandKind)[kind] for kind in kinds]
+    names = [_kind_names()[kind] for kind in kinds]
     has_modrm = any(_is_in_modrm(name) for name in names)
     is_3dnow = info.encoding == EncodingKind.D3NOW
     return _CodeFacts(
-        forms=forms_of(_names(Code)[code]),
+        forms=forms_of(_code_names()[code]),
         encoding=info.encoding,
         escape_bytes=1 if is_3dnow else _ESCAPE_BYTES.get(info.table, 0),
         has_modrm=info.is_group or info.op_code_len == 2 or has_modrm,
         has_memory=any(name.startswith("MEM") or "_OR_MEM" in name for name in names),
         default_64=info.default_op_size64,
         force_64=info.force_op_size64 or info.intel_force_op_size64,
+        extensions=frozenset([_feature_names()[feature] for feature in instruction.cpuid_features()]),
         visible=tuple(number for number, kind in enumerate(kinds) if kind not in _STRING_KINDS),
     )
 
@@ -166,18 +183,6 @@ def _is_in_modrm(name: str) -> bool:
     """Whether operands of this kind are encoded in the ModRM byte."""
     is_address = name.startswith(("MEM", "SIBMEM")) and not name.startswith("MEM_OFFS")
     return is_address or "_OR_MEM" in name or name.endswith(_MODRM_ENDINGS)
-
-
-_EXTENSIONS: dict[int, frozenset[str]] = {}
-"""By code. Only instructions can be asked."""
-
-
-def _extensions(instruction: IcedInstruction) -> frozenset[str]:
-    known = _EXTENSIONS.get(instruction.code)
-    if known is None:
-        names = [_names(CpuidFeature)[feature] for feature in instruction.cpuid_features()]
-        known = _EXTENSIONS[instruction.code] = frozenset(names)
-    return known
 
 
 def _signed(value: int, bits: int = 64) -> int:
@@ -231,21 +236,15 @@ def _memory_operand(instruction: IcedInstruction, code: bytes, constants: Consta
         displacement = int.from_bytes(code[offset : offset + size], "little", signed=True)
     elif size:
         displacement = _signed(instruction.memory_displacement)
-    return _address(
+    return DecodedOperand(
         OperandKind.AGEN if instruction.mnemonic in _ADDRESS_ONLY else OperandKind.MEMORY,
-        instruction.memory_base,
-        instruction.memory_index,
+        None,
+        REGISTERS[instruction.memory_base],
+        REGISTERS[instruction.memory_index],
         instruction.memory_index_scale,
         displacement,
         8 * size,
     )
-
-
-@lru_cache(maxsize=4096)
-def _address(
-    kind: OperandKind, base: int, index: int, scale: int, displacement: int, bits: int
-) -> DecodedOperand:
-    return DecodedOperand(kind, None, REGISTERS[base], REGISTERS[index], scale, displacement, bits)
 
 
 def _form(instruction: IcedInstruction, facts: _CodeFacts, repeat: int, has_memory: bool) -> str:
@@ -264,12 +263,23 @@ def _invalid(code: bytes) -> Instruction:
     return Instruction(code=code, text=f"(bad) 0x{code[0]:02x}", mnemonic="", iform="")
 
 
-_INSTRUCTIONS: Recent[bytes, Instruction] = Recent(16_384)
+class _Decoded:
+    """What was decoded before."""
+
+    def __init__(self, caches: Caches) -> None:
+        self.instructions: Recent[bytes, Instruction] = caches.recent(_MOST_KEPT)
+        """By their bytes."""
+        self.facts: dict[int, _CodeFacts] = {}
+        """By the decoder's code."""
 
 
-def _instruction(code: bytes, instruction: IcedInstruction, decoder: Decoder) -> Instruction:
+def _instruction(
+    code: bytes, instruction: IcedInstruction, decoder: Decoder, known: dict[int, _CodeFacts]
+) -> Instruction:
     """The instruction that ``code`` consists of; the decoder has just read it."""
-    facts = _code_facts(instruction.code)
+    facts = known.get(instruction.code)
+    if facts is None:
+        facts = known[instruction.code] = _code_facts(instruction)
     constants = decoder.get_constant_offsets(instruction)
     prefix_end = _prefix_end(code)
     opcode_offset = _opcode_offset(code, facts, prefix_end)
@@ -283,7 +293,7 @@ def _instruction(code: bytes, instruction: IcedInstruction, decoder: Decoder) ->
     for position in facts.visible:
         kind = instruction.op_kind(position)
         if kind == _REGISTER:
-            operands.append(_register_operand(instruction.op_register(position)))
+            operands.append(_REGISTER_OPERANDS[instruction.op_register(position)])
         elif kind == _MEMORY:
             has_memory = True
             operands.append(_memory_operand(instruction, code, constants))
@@ -330,7 +340,7 @@ def _instruction(code: bytes, instruction: IcedInstruction, decoder: Decoder) ->
         repeat,
         code[opcode_offset + 1] & 7 if facts.has_modrm else 0,
         branch,
-        _extensions(instruction),
+        facts.extensions,
     )
 
 
@@ -359,13 +369,15 @@ def number_field(code: bytes, *, immediate: bool) -> NumberField:
     return NumberField(start + offsets.displacement_offset, offsets.displacement_size, True)
 
 
-def decode(code: bytes) -> tuple[Instruction, ...]:
-    """Decode 64-bit machine code from its first to its last byte.
+def decode(code: bytes, caches: Caches | None = None) -> tuple[Instruction, ...]:
+    """Decode 64-bit machine code from its first to its last byte. ``caches`` remember instructions.
 
     Never raises: where the bytes are no instruction, or end within one, the result has an instruction
     with empty mnemonic that covers one byte, and decoding goes on behind it.
     """
     result = []
+    decoded = (Caches() if caches is None else caches).of(_Decoded)
+    instructions = decoded.instructions
     decoder = Decoder(64, code, OPTIONS)
     instruction = IcedInstruction()
     position = 0
@@ -378,9 +390,9 @@ def decode(code: bytes) -> tuple[Instruction, ...]:
         else:
             end = decoder.position
             encoding = code[position:end]
-            known = _INSTRUCTIONS[encoding]
+            known = instructions[encoding]
             if known is None:
-                known = _INSTRUCTIONS[encoding] = _instruction(encoding, instruction, decoder)
+                known = instructions[encoding] = _instruction(encoding, instruction, decoder, decoded.facts)
             result.append(known)
             position = end
     return tuple(result)

@@ -35,7 +35,6 @@ def _line(code_name: str) -> str:
     return ""
 
 
-@cache
 def forms_of(code_name: str) -> dict[str, str]:
     """The forms of a decoder code by name: keys ``reg`` or ``mem``, with a prefix behind if it has forms
     of its own (``mem lock``). Empty if the tables do not have the instruction.

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import NamedTuple
 
 from cyclelens.analyzer.decoding.decoder import OPTIONS, REGISTERS
-from cyclelens.analyzer.recent import Recent
 from iced_x86 import (
     Decoder,
     Encoder,
@@ -31,23 +29,17 @@ _GENERAL_PURPOSE = {
 """The 64-bit names of general-purpose registers of any width, by number."""
 _WRITES = frozenset({OpAccess.WRITE, OpAccess.COND_WRITE, OpAccess.READ_WRITE, OpAccess.READ_COND_WRITE})
 _BITS = {register: 1 << GENERAL_PURPOSE.index(name) for register, name in _GENERAL_PURPOSE.items()}
-_USED: Recent[bytes, int] = Recent(16_384)
-"""By encoding; the highest bit is always set, because no value may be 0."""
-_ALWAYS = 1 << len(GENERAL_PURPOSE)
 
 
 def used_bits(code: bytes) -> int:
     """``used_registers`` as a set of bits: bit n stands for ``GENERAL_PURPOSE[n]``."""
-    known = _USED[code]
-    if known is None:
-        known = _ALWAYS
-        for instruction in Decoder(64, code, OPTIONS):
-            for item in _INFO.info(instruction).used_registers():
-                known |= _BITS.get(item.register, 0)
-            # Addresses that are not accessed (multi-byte NOPs) are no use in the decoder's eyes.
-            known |= _BITS.get(instruction.memory_base, 0) | _BITS.get(instruction.memory_index, 0)
-        _USED[code] = known
-    return known
+    used = 0
+    for instruction in Decoder(64, code, OPTIONS):
+        for item in _INFO.info(instruction).used_registers():
+            used |= _BITS.get(item.register, 0)
+        # Addresses that are not accessed (multi-byte NOPs) are no use in the decoder's eyes.
+        used |= _BITS.get(instruction.memory_base, 0) | _BITS.get(instruction.memory_index, 0)
+    return used
 
 
 def used_registers(code: bytes) -> frozenset[str]:
@@ -81,7 +73,6 @@ def with_register(code: bytes, old: str, new: str) -> bytes:
     return encoder.take_buffer()
 
 
-@cache
 def is_privileged(code: bytes) -> bool:
     """Whether any of the instructions is for the kernel or a hypervisor alone."""
     return any(instruction.is_privileged for instruction in Decoder(64, code, OPTIONS))
@@ -111,7 +102,6 @@ class Effects(NamedTuple):
 _FLAGS = {name: getattr(RflagsBits, f"{name}F") for name in ("C", "P", "A", "Z", "S", "O")}
 
 
-@cache
 def effects(code: bytes, vector_bits: int = 128) -> Effects:
     """Of one instruction; of vector registers so many bits count."""
     instruction = Decoder(64, code, OPTIONS).decode()

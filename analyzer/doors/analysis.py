@@ -25,7 +25,6 @@ from cyclelens.analyzer.model.source import (
     Region,
     Severity,
 )
-from cyclelens.analyzer.recent import next_batch
 from cyclelens.analyzer.simulator.failures import Cancelled
 from cyclelens.analyzer.suggestions import among
 
@@ -102,7 +101,7 @@ class Analyzer:
         from cyclelens.analyzer.assembly.objects.machine_code import named_regions
 
         _check(options)
-        next_batch()
+        self.workspace.next_batch()
         file = ObjectFile(data)
         found = named_regions(file, function, options.regions, _recorded(options, file))
         return next(_Text(self.workspace, None, found, options, cancel).analyses(lambda: False))
@@ -121,7 +120,7 @@ class Analyzer:
         from cyclelens.analyzer.assembly.objects.machine_code import regions_of
 
         _check(options)
-        next_batch()
+        self.workspace.next_batch()
         found = regions_of(file, functions, options.regions, profile=_recorded(options, file))
         chosen = {region.name for region in found.regions if wanted(region)}
         # Of a region that branches within itself all blocks are needed, whichever was wanted.

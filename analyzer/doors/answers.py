@@ -90,6 +90,7 @@ class Run:
             account=self.question.options.causes,
             options=self.question.options.model,
             cancel=self.cancel,
+            caches=self.store.caches,
         )
 
     def positions(
@@ -108,6 +109,7 @@ class Run:
             self.cancel,
             (block, simulation),
             known,
+            self.store.caches,
         )
 
 
@@ -211,4 +213,5 @@ def _overlaps(run: Run, block: Block, cycles: float) -> tuple[Assumption, ...]:
     from cyclelens.analyzer.insight.overlaps import overlaps
 
     accessed = accesses(block.instructions)
-    return overlaps(block, accessed, run.core, cycles, run.question.options.model, run.cancel)
+    options = run.question.options.model
+    return overlaps(block, accessed, run.core, cycles, options, run.cancel, run.store.caches)

@@ -42,7 +42,7 @@ def templates(
     model = registry.get(microarchitecture)
     found: dict[str, InstructionTemplate] = {}
     for code in codes:
-        instructions = decode(code)
+        instructions = decode(code, workspace.store.caches)
         if len(instructions) == 1 and not extensions.missing(instructions, [model.name]):
             template = build_block(instructions, model, workspace.store, loop=False).instructions[0]
             found.setdefault(template.name, template)

@@ -20,7 +20,7 @@ from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.uops import Block
-from cyclelens.analyzer.recent import next_batch
+from cyclelens.analyzer.recent import Caches
 from cyclelens.analyzer.simulator.pipeline import cycles_per_iteration
 from cyclelens.analyzer.uops.block import build_block
 from cyclelens.analyzer.uops.operands import TooManyUopsError
@@ -72,11 +72,11 @@ class Predictor:
         """Cycles per iteration of code as it stands: a loop has its own jump back. None without a figure.
         Raises ``TablesUnavailable``."""
         model = variant(microarchitecture, options)
-        built = self._built(decode(code), 1, model, loop, alignment, options)
+        built = self._built(decode(code, self._store.caches), 1, model, loop, alignment, options)
         return (
             built.cycles_per_iteration
             if isinstance(built, PredictResult)
-            else (_figure(*built, model, options).cycles_per_iteration)
+            else (_figure(*built, model, options, self._store.caches).cycles_per_iteration)
         )
 
     def predict_batch(
@@ -98,14 +98,18 @@ class Predictor:
             model = variant(registry.get(microarchitecture), options)
         except NoSuchVariant as error:
             return [PredictResult(None, str(error))] * len(codes)
-        next_batch()
+        caches = self._store.caches
+        caches.next_batch()
         loop = mode == "loop"
-        listings = [_listing(code, loop, copies, model.name) for code in codes]
+        listings = [_listing(code, loop, copies, model.name, caches) for code in codes]
         built = [
             each if isinstance(each, PredictResult) else self._built(*each, model, loop, alignment, options)
             for each in listings
         ]
-        return [each if isinstance(each, PredictResult) else _figure(*each, model, options) for each in built]
+        return [
+            each if isinstance(each, PredictResult) else _figure(*each, model, options, caches)
+            for each in built
+        ]
 
     def _built(
         self,
@@ -130,13 +134,13 @@ class Predictor:
 
 
 def _listing(
-    code: bytes, loop: bool, copies: int | None, microarchitecture: str
+    code: bytes, loop: bool, copies: int | None, microarchitecture: str, caches: Caches
 ) -> tuple[tuple[Instruction, ...], int] | PredictResult:
     """The instructions to predict, with the counter of a loop, and how many copies of the block they are; or
     why there is no figure."""
     if len(code) > MAX_BLOCK_BYTES:
         return PredictResult(None, f"the block has {len(code)} bytes; the limit is {MAX_BLOCK_BYTES}")
-    instructions = decode(code)
+    instructions = decode(code, caches)
     problem = _unpredictable(instructions, microarchitecture)
     if problem:
         return PredictResult(None, problem)
@@ -147,13 +151,15 @@ def _listing(
         return PredictResult(
             None, f"{count} copies have {count * len(code)} bytes; the limit is {MAX_BLOCK_BYTES}"
         )
-    end = loop_end(instructions, count)
+    end = loop_end(instructions, count, caches)
     if end is None:
         return PredictResult(None, "the block uses every register: none is left for the loop counter")
-    return instructions * count + decoded_end(end), count
+    return instructions * count + decoded_end(end, caches), count
 
 
-def _figure(block: Block, copies: int, model: Microarchitecture, options: ModelOptions) -> PredictResult:
+def _figure(
+    block: Block, copies: int, model: Microarchitecture, options: ModelOptions, caches: Caches
+) -> PredictResult:
     try:
         if options.model == "bounds":
             # Here, because simulations do without the bounds and start faster.
@@ -161,7 +167,7 @@ def _figure(block: Block, copies: int, model: Microarchitecture, options: ModelO
 
             cycles = predict_analytically(block, model)
         else:
-            cycles = cycles_per_iteration(block, model, options)
+            cycles = cycles_per_iteration(block, model, options, caches)
     except Exception as error:  # one block that fails must not end a run of many thousands
         return PredictResult(None, internal_error(error))
     unknown = dict.fromkeys([item.instruction.text for item in block.entries if item.facts is None])

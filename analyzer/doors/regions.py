@@ -83,10 +83,11 @@ def analyse_region(
     }
     note = ""
     if loop and not region.ends_in_jump_to_start:
-        end = loop_end(instructions)
+        caches = asked.workspace.store.caches
+        end = loop_end(instructions, caches=caches)
         if end is None:
             return without("The region uses every register: none is left for the counter of a loop.")
-        added = decoded_end(end)
+        added = decoded_end(end, caches)
         note = f"To make the region a loop, '{added[0].text}; {added[1].mnemonic}' was added to its end."
         lines += (lines[-1],) * len(added)
         code += end

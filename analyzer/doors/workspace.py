@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.facts.store import FactsStore, open_store
@@ -16,7 +15,7 @@ from cyclelens.analyzer.model.result import (
     Prediction,
     Simulation,
 )
-from cyclelens.analyzer.recent import Recent, next_text
+from cyclelens.analyzer.recent import Caches, Recent
 
 if TYPE_CHECKING:
     from cyclelens.analyzer.assembly.regions.statement_code import Memory
@@ -58,25 +57,26 @@ class Workspace:
         self._asked = 0
         """Predictions that the latest text asked for."""
         self._answers: OrderedDict[tuple[object, ...], Answer] = OrderedDict()
-        self.places: Recent[tuple[object, ...], tuple[Position, ...]] = Recent(cached_predictions)
-        self.figures: Recent[tuple[object, ...], dict[bytes, Position]] = Recent(cached_predictions)
+        self._own = Caches()
+        """Of what was answered. Those of the tables and texts are the store's."""
+        recent = self._own.recent
+        self.places: Recent[tuple[object, ...], tuple[Position, ...]] = recent(cached_predictions)
+        self.figures: Recent[tuple[object, ...], dict[bytes, Position]] = recent(cached_predictions)
         """Of code wherever it lies, by what makes a place differ from others."""
-        self.latest: Recent[tuple[object, ...], tuple[int, bool]] = Recent(cached_predictions)
+        self.latest: Recent[tuple[object, ...], tuple[int, bool]] = recent(cached_predictions)
         """Which of its positions was shown last of a region by name, and whether all were alike."""
 
-    @cached_property
+    @property
     def texts(self) -> Memory:
         """What is remembered of texts and their statements."""
         # Here, because batches of machine code need no assembler and start faster without it.
         from cyclelens.analyzer.assembly.regions.statement_code import Memory
 
-        return Memory()
+        return self.store.caches.of(Memory)
 
     def beside(self, *, cached_predictions: int = CACHED_PREDICTIONS) -> Workspace:
         """One with the same tables and texts and answers of its own, which do not push these out."""
-        other = Workspace(self.store, cached_predictions=cached_predictions)
-        other.texts = self.texts
-        return other
+        return Workspace(self.store, cached_predictions=cached_predictions)
 
     def close(self) -> None:
         """Close the tables."""
@@ -84,10 +84,16 @@ class Workspace:
 
     def next_text(self) -> None:
         """Another text is about to be analysed, or a later version of one."""
-        next_text()
+        self._own.next_text()
+        self.store.caches.next_text()
         # Room for this text and its next version, or every edit of a large one would simulate all of it.
         self._capacity = max(self._capacity, 2 * self._asked)
         self._asked = 0
+
+    def next_batch(self) -> None:
+        """Machine code without a text is about to be analysed."""
+        self._own.next_batch()
+        self.store.caches.next_batch()
 
     def known(self, key: tuple[object, ...]) -> Answer | None:
         """An answer, if it is remembered."""

@@ -38,7 +38,7 @@ class BlockBuilder:
             code = counted_loop(bytes.fromhex(sample.code), self.copies(sample))
         if code is None:
             raise Unpredictable("uses every register: none is left for the loop counter")
-        instructions = decode(code)
+        instructions = decode(code, self._store.caches)
         if not all(instruction.mnemonic for instruction in instructions):
             raise Unpredictable("not all of its bytes are instructions")
         model = core or self._model(sample)
@@ -66,7 +66,13 @@ class BlockBuilder:
         """Block and simulation of a sample, ``core`` as in ``build``. Raises ``Unpredictable`` if there is
         none."""
         block = self.build(sample, core)
-        return block, simulate(block, core or self._model(sample), trace=trace, options=self._options)
+        return block, simulate(
+            block,
+            core or self._model(sample),
+            trace=trace,
+            options=self._options,
+            caches=self._store.caches,
+        )
 
     def _model(self, sample: Sample) -> Microarchitecture:
         return variant(registry.get(sample.microarchitecture), self._options)

@@ -12,6 +12,7 @@ from cyclelens.analyzer.facts import encoding
 from cyclelens.analyzer.facts.encoding import NO_RECORD, Profile, Record, Variant
 from cyclelens.analyzer.model.facts import InstructionFacts, OperandFacts
 from cyclelens.analyzer.own_tables import OWN_TABLES
+from cyclelens.analyzer.recent import Caches
 
 _REMAKE = "remake them with `cyclelens data import FILE.xml.xz`"
 
@@ -51,6 +52,8 @@ class FactsStore:
         self._profiles: dict[int, Profile] = {}
         self._records: dict[int, Record] = {}
         self._fusible: dict[int, frozenset[str]] = {0: frozenset()}
+        self.caches = Caches()
+        """What is remembered by those who read these tables, and holds for no others."""
 
     @property
     def record_count(self) -> int:

@@ -30,7 +30,7 @@ from cyclelens.analyzer.fixes.loops import (
 )
 from cyclelens.analyzer.fixes.loops.body import Body
 from cyclelens.analyzer.fixes.proposal import Fix, Proposal, apply
-from cyclelens.analyzer.fixes.site import Site
+from cyclelens.analyzer.fixes.site import Site, Written
 from cyclelens.analyzer.insight.confidence import is_uncertain
 from cyclelens.analyzer.model.result import Analysis, AnalysisOptions, Prediction, RegionAnalysis
 from cyclelens.analyzer.simulator.failures import Cancelled
@@ -102,10 +102,10 @@ def fixes(
 
 def proposals(lines: Sequence[str], dialect: str, region: RegionAnalysis) -> Iterator[Proposal]:
     """Everything that might help."""
-    lines = tuple(lines)
+    written = Written(lines, region.region)
     own = len(region.predictions[0].instructions)
     for index in range(own):
-        site = Site(lines, dialect, region, index)
+        site = Site(written, dialect, region, index)
         if site.usable:
             for propose in PROPOSERS:
                 yield from propose(site)

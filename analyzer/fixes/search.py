@@ -21,7 +21,7 @@ from cyclelens.analyzer.fixes.registry import (
     proposals,
     tried,
 )
-from cyclelens.analyzer.fixes.site import Site
+from cyclelens.analyzer.fixes.site import Site, Written
 from cyclelens.analyzer.model.result import AnalysisOptions, RegionAnalysis
 from cyclelens.analyzer.simulator.failures import Cancelled
 
@@ -165,7 +165,7 @@ def advise(
 
 def _all(text: str, dialect: str, region: RegionAnalysis) -> Iterator[Proposal]:
     lines = tuple(text.split("\n"))
-    body = body_of(Site(lines, dialect, region, 0))
+    body = body_of(Site(Written(lines, region.region), dialect, region, 0))
     if body is not None:
         for propose in REWRITES:
             yield from propose(body)

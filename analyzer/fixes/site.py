@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property
 
 from cyclelens.analyzer.assembly.text.dialect import style
 from cyclelens.analyzer.assembly.text.stretches import Source
@@ -14,7 +14,7 @@ from cyclelens.analyzer.decoding.register_use import used_registers
 from cyclelens.analyzer.fixes.proposal import Edit
 from cyclelens.analyzer.model.instruction import DecodedOperand, OperandKind
 from cyclelens.analyzer.model.result import Finding, Prediction, RegionAnalysis
-from cyclelens.analyzer.model.source import SourceLine
+from cyclelens.analyzer.model.source import Region, SourceLine
 from cyclelens.analyzer.model.uops import InstructionTemplate
 
 SCRATCH = ("R11", "R10", "R9", "R8", "RSI", "RDI", "RCX", "RDX", "RAX")
@@ -36,31 +36,48 @@ def resized(register: str, bits: int) -> str:
     raise ValueError(f"{register} is no general-purpose register")
 
 
-@lru_cache(maxsize=16)
-def _named_around(lines: tuple[str, ...], first: int, last: int) -> frozenset[str]:
-    """The scratch registers that stand in the function around some lines, but not in these."""
-    words = words_around(lines, first, last)
-    return frozenset(
-        name
-        for name in SCRATCH
-        if words.intersection(resized(name, bits).lower() for bits in (8, 16, 32, 64))
-        or f"{name[1]}h".lower() in words
-    )
+class Written:
+    """A text with a region, and what its rewrites ask of the text around it."""
 
+    def __init__(self, lines: Sequence[str], region: Region) -> None:
+        self.lines = tuple(lines)
+        self._first, self._last = region.first_line, region.last_line
 
-@lru_cache(maxsize=2)
-def _is_nasm(lines: tuple[str, ...]) -> bool:
-    return style(Source("\n".join(lines))) == "nasm"
+    @cached_property
+    def words_around(self) -> frozenset[str]:
+        """Those of the function around the region."""
+        return words_around(self.lines, self._first, self._last)
+
+    @cached_property
+    def named_around(self) -> frozenset[str]:
+        """The scratch registers among them."""
+        words = self.words_around
+        return frozenset(
+            name
+            for name in SCRATCH
+            if words.intersection(resized(name, bits).lower() for bits in (8, 16, 32, 64))
+            or f"{name[1]}h".lower() in words
+        )
+
+    @cached_property
+    def is_nasm(self) -> bool:
+        """Whether the file is in NASM's language."""
+        return style(Source("\n".join(self.lines))) == "nasm"
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
     """An instruction of a region whose statement stands in the text as it was assembled."""
 
-    lines: Sequence[str]
+    written: Written
     dialect: str
     analysis: RegionAnalysis
     index: int
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """Those of the text."""
+        return self.written.lines
 
     @property
     def prediction(self) -> Prediction:
@@ -107,7 +124,7 @@ class Site:
     @property
     def nasm(self) -> bool:
         """Whether the file is in NASM's language."""
-        return _is_nasm(tuple(self.lines))
+        return self.written.is_nasm
 
     @property
     def alone(self) -> bool:
@@ -150,8 +167,7 @@ class Site:
 
     def scratch(self) -> str | None:
         """A register that neither the region nor the function around it uses, by its 64-bit name."""
-        region = self.analysis.region
-        used = set(_named_around(tuple(self.lines), region.first_line, region.last_line))
+        used = set(self.written.named_around)
         for template in self.prediction.instructions:
             used |= used_registers(template.instruction.code)
         return next((name for name in SCRATCH if name not in used), None)

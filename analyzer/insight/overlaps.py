@@ -17,6 +17,7 @@ from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.model.result import Assumption
 from cyclelens.analyzer.model.uops import Block, MemoryAccess
+from cyclelens.analyzer.recent import Caches
 from cyclelens.analyzer.simulator.pipeline import simulate
 
 _APART = frozenset({"RIP", "RSP"})
@@ -35,16 +36,19 @@ def overlaps(
     cycles: float,
     options: ModelOptions,
     cancel: Callable[[], bool] | None = None,
+    caches: Caches | None = None,
 ) -> tuple[Assumption, ...]:
     """What is taken to differ in memory and costs time if it does not. ``accessed``: the block's ``accesses``
-    in two iterations; ``cycles``: per iteration as it is."""
+    in two iterations; ``cycles``: per iteration as it is; ``caches`` as in ``simulate``."""
     by_data, by_pointer = _unknown(accessed)
     found = []
     for places, assumption in ((by_data, _same_address), (by_pointer, _no_overlap)):
         if not places:
             continue
         met = _meeting(block, places)
-        simulation = simulate(met, microarchitecture, details=False, options=options, cancel=cancel)
+        simulation = simulate(
+            met, microarchitecture, details=False, options=options, cancel=cancel, caches=caches
+        )
         if steady_state(simulation) > cycles + _LEAST:
             found.append(assumption(places, cycles, steady_state(simulation)))
     return tuple(found)

@@ -238,7 +238,14 @@ class Experiment:
         model = model or self.model
         rounds = rounds_to_settle(block, model) if self._settled else _ROUNDS
         try:
-            simulation = simulate(block, model, min_rounds=rounds, options=self.options, cancel=self._cancel)
+            simulation = simulate(
+                block,
+                model,
+                min_rounds=rounds,
+                options=self.options,
+                cancel=self._cancel,
+                caches=self._store.caches,
+            )
         except SimulationStuck:
             raise ChangeError(f"with {change or 'this'} nothing would get through the pipeline") from None
         prediction = explain(block, model, simulation, self.options)

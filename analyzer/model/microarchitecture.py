@@ -175,6 +175,10 @@ class Microarchitecture:
     macro_ops: MacroOpRules | None = None
     """Of a core that counts macro-ops and picks uops by age; None for all others."""
 
+    def __hash__(self) -> int:
+        # Of a hundred parameters; cores of one name are few. (Its table of LSD counts has no hash at all.)
+        return hash(self.name)
+
     @property
     def scheduler_sizes(self) -> tuple[int, ...]:
         """Entries of each scheduler: as published, or scaled with ``reservation_station_size``."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator
-from functools import lru_cache
 
 from cyclelens.analyzer.escaping import code, printable, prose
 from cyclelens.analyzer.insight import absence, as_written, costs, vocabulary, wording, work
@@ -188,7 +187,6 @@ def _span(cycles: Collection[int]) -> str:
     return f"{low} to {high} cycles, depending on the operands"
 
 
-@lru_cache(maxsize=1024)
 def _link(name: str) -> str:
     """Page of a variant: its name with every run of other characters replaced by one underscore."""
     return f"https://uops.info/html-instr/{re.sub(r'[^A-Za-z0-9]+', '_', name).strip('_')}.html"

@@ -11,8 +11,9 @@ from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.result import Simulation
 from cyclelens.analyzer.model.uops import Block
+from cyclelens.analyzer.recent import Caches
 from cyclelens.analyzer.simulator.observed.summary import summarize
-from cyclelens.analyzer.simulator.reuse import AnyPipeline, release, started
+from cyclelens.analyzer.simulator.reuse import AnyPipeline, Pipelines
 
 if TYPE_CHECKING:
     from cyclelens.analyzer.model.account import Account
@@ -34,16 +35,19 @@ def simulate(
     details: bool = True,
     account: bool = False,
     cancel: Callable[[], bool] | None = None,
+    caches: Caches | None = None,
 ) -> Simulation:
     """Run the block for at least ``min_rounds`` iterations and ``min_cycles`` cycles.
 
     ``options`` says which variant of the model runs (``variant`` applies its part of them to the
     microarchitecture). ``details`` adds the figures per instruction, ``trace`` every event (with
     ``trace_rounds`` those of the first rounds alone, without causes), ``account`` what became of every issue
-    slot, for which the run may go on. Raises Cancelled when ``cancel`` turns true,
-    SimulationStuck when nothing retires any more, ValueError for an empty block.
+    slot, for which the run may go on. ``caches`` keep the pipeline for the next run. Raises
+    Cancelled when ``cancel`` turns true, SimulationStuck when nothing retires any more, ValueError for an
+    empty block.
     """
-    pipeline = started(block, microarchitecture, options, watched=trace or account)
+    pipelines = (caches or Caches()).of(Pipelines)
+    pipeline = pipelines.started(block, microarchitecture, options, watched=trace or account)
     full = trace or details or account
     window = _ran(pipeline, min_rounds, min_cycles, full, cancel)
     simulation = summarize(
@@ -61,17 +65,21 @@ def simulate(
     )
     if account:
         simulation = replace(simulation, account=_account(pipeline, block, microarchitecture, cancel))
-    release(pipeline)
+    pipelines.release(pipeline)
     return simulation
 
 
 def cycles_per_iteration(
-    block: Block, microarchitecture: Microarchitecture, options: ModelOptions = PUBLISHED
+    block: Block,
+    microarchitecture: Microarchitecture,
+    options: ModelOptions = PUBLISHED,
+    caches: Caches | None = None,
 ) -> float:
     """The figure that ``simulate`` finds, and nothing else, which takes less time. Raises what it raises."""
-    pipeline = started(block, microarchitecture, options, watched=False)
+    pipelines = (caches or Caches()).of(Pipelines)
+    pipeline = pipelines.started(block, microarchitecture, options, watched=False)
     figure = _cycles_per_iteration(pipeline, _ran(pipeline, _MIN_ROUNDS, _MIN_CYCLES, False, None))
-    release(pipeline)
+    pipelines.release(pipeline)
     return figure
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.uops import Block
+from cyclelens.analyzer.recent import Caches
 from cyclelens.analyzer.simulator.policies import check_kinds
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.program import Program
@@ -18,29 +19,40 @@ if TYPE_CHECKING:
 
 AnyPipeline: TypeAlias = "UopPipeline | MacroPipeline"
 _MOST_SPARE = 16
-_SPARE: dict[tuple[int, ModelOptions], AnyPipeline] = {}
-"""Pipelines of runs that are over, by their microarchitecture's identity and their options."""
 
 
-def started(
-    block: Block,
-    microarchitecture: Microarchitecture,
-    options: ModelOptions = PUBLISHED,
-    *,
-    watched: bool = True,
-) -> AnyPipeline:
-    """A pipeline that is ready to run over the block: that of an earlier run, if there is one. ``watched``:
-    its stages record why they refuse, for an account or a trace."""
-    if not block.entries:
-        raise ValueError("a block needs at least one instruction")
-    pipeline: AnyPipeline | None = _SPARE.pop((id(microarchitecture), options), None)
-    if pipeline is None:
-        # Where every run has a microarchitecture of its own (a sweep), it gets at least used columns.
-        oldest = _SPARE.pop(next(iter(_SPARE)), None) if len(_SPARE) >= _MOST_SPARE else None
-        columns = Columns(Program()) if oldest is None else oldest.columns
-        pipeline = _made(microarchitecture, options, columns)
-    pipeline.begin(block, watched)
-    return pipeline
+class Pipelines:
+    """Those of runs that are over."""
+
+    def __init__(self, _caches: Caches) -> None:
+        self._spare: dict[tuple[Microarchitecture, ModelOptions], AnyPipeline] = {}
+
+    def started(
+        self,
+        block: Block,
+        microarchitecture: Microarchitecture,
+        options: ModelOptions = PUBLISHED,
+        *,
+        watched: bool = True,
+    ) -> AnyPipeline:
+        """A pipeline that is ready to run over the block: that of an earlier run, if there is one.
+        ``watched``: its stages record why they refuse, for an account or a trace."""
+        if not block.entries:
+            raise ValueError("a block needs at least one instruction")
+        pipeline: AnyPipeline | None = self._spare.pop((microarchitecture, options), None)
+        if pipeline is None:
+            # Where every run has a microarchitecture of its own (a sweep), it gets at least used columns.
+            full = len(self._spare) >= _MOST_SPARE
+            oldest = self._spare.pop(next(iter(self._spare)), None) if full else None
+            columns = Columns(Program()) if oldest is None else oldest.columns
+            pipeline = _made(microarchitecture, options, columns)
+        pipeline.begin(block, watched)
+        return pipeline
+
+    def release(self, pipeline: AnyPipeline) -> None:
+        """The run is over; the pipeline waits for the next."""
+        if pipeline.columns.short():
+            self._spare[pipeline.microarchitecture, pipeline.options] = pipeline
 
 
 def _made(microarchitecture: Microarchitecture, options: ModelOptions, columns: Columns) -> AnyPipeline:
@@ -53,9 +65,3 @@ def _made(microarchitecture: Microarchitecture, options: ModelOptions, columns: 
     from cyclelens.analyzer.simulator.macro_pipeline import MacroPipeline
 
     return MacroPipeline(microarchitecture, options, columns)
-
-
-def release(pipeline: AnyPipeline) -> None:
-    """The run is over; the pipeline waits for the next."""
-    if pipeline.columns.short():
-        _SPARE[id(pipeline.microarchitecture), pipeline.options] = pipeline

@@ -9,11 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 from cyclelens.analyzer.facts.matching import Matcher
 from cyclelens.analyzer.facts.store import FactsStore
-from cyclelens.analyzer.model.facts import InstructionFacts
 from cyclelens.analyzer.model.frozen import replace
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
@@ -28,14 +26,14 @@ from cyclelens.analyzer.model.uops import (
     Value,
     ValueKind,
 )
-from cyclelens.analyzer.recent import Recent
+from cyclelens.analyzer.recent import Caches, Recent
 from cyclelens.analyzer.uops.ablations import ablated
 from cyclelens.analyzer.uops.chained_adds import chained_inputs, is_addition
 from cyclelens.analyzer.uops.expansion import expand
 from cyclelens.analyzer.uops.fusion import fuse, fuse_branch, joins_operation, laminate
 from cyclelens.analyzer.uops.high8 import high8_effects
-from cyclelens.analyzer.uops.operands import BoundOperand, Prepared, as_register, bind, prepare
-from cyclelens.analyzer.uops.rebinding import Names, Sibling, rebind_prepared, shape_of
+from cyclelens.analyzer.uops.operands import Binder, BoundOperand, Prepared, as_register, prepare
+from cyclelens.analyzer.uops.rebinding import Names, Original, Sibling, rebind_prepared, shape_of
 from cyclelens.analyzer.uops.registers import canonical, is_simd
 
 _CODE_LINE = 64
@@ -60,7 +58,7 @@ class _Shape:
         """Its latency depends on whether an addition made what it adds (U12)."""
         self.meets = bool(self.fusible) or self.high8 or adds or sibling.is_branch or sibling.has_zmm_operand
         """Whether it and its neighbours may matter to each other."""
-        self.templates: dict[tuple[object, ...], tuple[InstructionTemplate, Names]] = {}
+        self.templates: dict[tuple[object, ...], tuple[Original, Names]] = {}
         """By all that matters of the neighbours (``_Context``), with the names of their registers."""
 
 
@@ -91,28 +89,31 @@ class _Cache:
     """Prepared instructions and templates of one microarchitecture and one choice of fusions; entries never
     change."""
 
-    def __init__(self, microarchitecture: Microarchitecture, options: ModelOptions) -> None:
+    def __init__(self, microarchitecture: Microarchitecture, options: ModelOptions, caches: Caches) -> None:
         self.microarchitecture = microarchitecture
         self.options = options
         self.matcher = Matcher(microarchitecture.facts_name)
-        self.prepared: Recent[bytes, _Known] = Recent(_MOST_KEPT)
+        self.binder = Binder()
+        self.prepared: Recent[bytes, _Known] = caches.recent(_MOST_KEPT)
         self.shapes: dict[tuple[object, ...], _Shape] = {}
         self.branches: dict[tuple[object, ...], int] = {}
-        self.records: list[InstructionFacts] = []
-        self.entries: Recent[tuple[object, ...], Entry] = Recent(_MOST_KEPT)
+        self.entries: Recent[tuple[object, ...], Entry] = caches.recent(_MOST_KEPT)
 
 
-_CACHES: WeakKeyDictionary[FactsStore, dict[tuple[object, ...], _Cache]] = WeakKeyDictionary()
+class _Cores:
+    """What is known of the microarchitectures that were asked for."""
 
+    def __init__(self, caches: Caches) -> None:
+        self._caches = caches
+        self._by_core: dict[tuple[object, ...], _Cache] = {}
 
-def _cache_of(store: FactsStore, microarchitecture: Microarchitecture, options: ModelOptions) -> _Cache:
-    caches = _CACHES.setdefault(store, {})
-    # The cache keeps its microarchitecture alive, so that no other object can get the same id.
-    key = (id(microarchitecture), options.micro_fusion, options.macro_fusion, options.simple_front_end)
-    cache = caches.get(key)
-    if cache is None:
-        cache = caches[key] = _Cache(microarchitecture, options)
-    return cache
+    def cache(self, microarchitecture: Microarchitecture, options: ModelOptions) -> _Cache:
+        """Of one of them and one choice of fusions."""
+        key = (microarchitecture, options.micro_fusion, options.macro_fusion, options.simple_front_end)
+        cache = self._by_core.get(key)
+        if cache is None:
+            cache = self._by_core[key] = _Cache(microarchitecture, options, self._caches)
+        return cache
 
 
 def build_block(
@@ -125,7 +126,7 @@ def build_block(
     options: ModelOptions = PUBLISHED,
 ) -> Block:
     """The block that the simulator runs. ``alignment`` is the address of the first byte modulo 64."""
-    cache = _cache_of(store, microarchitecture, options)
+    cache = store.caches.of(_Cores).cache(microarchitecture, options)
     prepared = cache.prepared
     known = [prepared[each.code] or _known(each, cache, store) for each in instructions]
     if microarchitecture.macro_ops is not None:
@@ -303,7 +304,7 @@ class _MacroContext(NamedTuple):
     """It keeps an upper half of a vector register that was written."""
 
 
-def _macro_op_entry(knowledge: _Known, context: _MacroContext, cache: _Cache) -> InstructionTemplate:
+def _macro_op_entry(knowledge: _Known, context: _MacroContext, cache: _Cache) -> Original:
     from cyclelens.analyzer.uops.macro_ops import Expansion, expand_to_macro_ops
 
     prepared = knowledge.prepared()
@@ -326,7 +327,7 @@ def _macro_op_entry(knowledge: _Known, context: _MacroContext, cache: _Cache) ->
         inputs = tuple(as_register(o) for o in knowledge.operands if o.register and o.facts.read) or inputs
         copied = tuple((ValueKind.REGISTER, register.canonical) for register in inputs)
         uops = (replace(uops[0], inputs=copied),)
-    return InstructionTemplate(
+    template = InstructionTemplate(
         instruction=prepared.instruction,
         facts=prepared.facts,
         name=prepared.facts.name,
@@ -355,6 +356,7 @@ def _macro_op_entry(knowledge: _Known, context: _MacroContext, cache: _Cache) ->
         latencies=prepared.latencies,
         macro_ops=expansion.ops,
     )
+    return Original(template)
 
 
 _Context = tuple[bool, int, frozenset[int], tuple[str, ...], bool, bool, bool, bool, frozenset[int] | None]
@@ -384,8 +386,9 @@ def _entry(knowledge: _Known, context: _Context, branch: _Known | None, cache: _
     template = _template(knowledge.prepared(), context, absorbs, cache.microarchitecture)
     if cache.options.simple_front_end:
         template = _unfused(template)
-    templates[context] = (template, knowledge.names)
-    return template
+    original = Original(template)
+    templates[context] = (original, knowledge.names)
+    return original
 
 
 def _known(instruction: Instruction, cache: _Cache, store: FactsStore) -> _Known | None:
@@ -393,9 +396,9 @@ def _known(instruction: Instruction, cache: _Cache, store: FactsStore) -> _Known
     facts = cache.matcher.find(instruction, store)
     if facts is None:
         return None
-    operands = bind(instruction, facts)
+    operands = cache.binder.bind(instruction, facts)
     tokens, names = shape_of(instruction, operands, cache.microarchitecture)
-    key = (id(facts), tokens)
+    key = (facts.name, tokens)
     shape = cache.shapes.get(key)
     if shape is None:
         sibling = ablated(prepare(instruction, facts, operands, cache.microarchitecture), cache.options)
@@ -403,8 +406,6 @@ def _known(instruction: Instruction, cache: _Cache, store: FactsStore) -> _Known
         as_branch = cache.branches.setdefault(effect, len(cache.branches) + 1)
         adds = cache.microarchitecture.chained_addition_cycles > 0 and is_addition(sibling)
         shape = cache.shapes[key] = _Shape(sibling, as_branch, adds=adds)
-        # Kept alive, so that no other record can get the same id.
-        cache.records.append(facts)
     known = cache.prepared[instruction.code] = _Known(instruction, operands, shape, names)
     return known
 

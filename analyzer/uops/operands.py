@@ -7,7 +7,6 @@ model.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 from cyclelens.analyzer.model.facts import Figures, InstructionFacts, Latency, OperandFacts
@@ -78,31 +77,41 @@ class Prepared:
     """Canonical registers that cost it two cycles while the renamer owes them a constant (V9)."""
 
 
-def bind(instruction: Instruction, facts: InstructionFacts) -> tuple[BoundOperand, ...]:
-    """Give every table operand its register or address: fixed ones from the table, visible ones in order
-    from the encoding, the opmask from the EVEX prefix."""
-    visible = iter(instruction.operands)
-    bound = []
-    for place in _places(facts.operands):
-        if place.suppressed:
-            bound.append(place.alone)
-            continue
-        if place.opmask and instruction.mask is not None:
-            register: str | None = instruction.mask
-        else:
-            decoded = next(visible, None)
-            if place.fixed or decoded is None:
+class Binder:
+    """Gives the operands of one microarchitecture's records their registers and addresses."""
+
+    def __init__(self) -> None:
+        self._places: dict[str, tuple[_Place, ...]] = {}
+        """By the name of a record."""
+
+    def bind(self, instruction: Instruction, facts: InstructionFacts) -> tuple[BoundOperand, ...]:
+        """The operands of a record in an instruction: fixed ones from the table, visible ones in order from
+        the encoding, the opmask from the EVEX prefix."""
+        places = self._places.get(facts.name)
+        if places is None:
+            places = self._places[facts.name] = tuple([_place(operand) for operand in facts.operands])
+        visible = iter(instruction.operands)
+        bound = []
+        for place in places:
+            if place.suppressed:
                 bound.append(place.alone)
                 continue
-            if not place.is_register:
-                bound.append(BoundOperand(place.alone.facts, None, decoded))
-                continue
-            register = decoded.register
-        known = place.bound.get(register)
-        if known is None:
-            known = place.bound[register] = BoundOperand(place.alone.facts, register)
-        bound.append(known)
-    return tuple(bound)
+            if place.opmask and instruction.mask is not None:
+                register: str | None = instruction.mask
+            else:
+                decoded = next(visible, None)
+                if place.fixed or decoded is None:
+                    bound.append(place.alone)
+                    continue
+                if not place.is_register:
+                    bound.append(BoundOperand(place.alone.facts, None, decoded))
+                    continue
+                register = decoded.register
+            known = place.bound.get(register)
+            if known is None:
+                known = place.bound[register] = BoundOperand(place.alone.facts, register)
+            bound.append(known)
+        return tuple(bound)
 
 
 class _Place(NamedTuple):
@@ -117,17 +126,6 @@ class _Place(NamedTuple):
     is_register: bool
     bound: dict[str | None, BoundOperand]
     """By register, as far as they have come up."""
-
-
-_PLACES: dict[int, tuple[tuple[OperandFacts, ...], tuple[_Place, ...]]] = {}
-"""By the identity of a record's operands, which are kept alive in the value."""
-
-
-def _places(operands: tuple[OperandFacts, ...]) -> tuple[_Place, ...]:
-    known = _PLACES.get(id(operands))
-    if known is None:
-        known = _PLACES[id(operands)] = (operands, tuple([_place(operand) for operand in operands]))
-    return known[1]
 
 
 def _place(operand: OperandFacts) -> _Place:
@@ -409,7 +407,6 @@ def as_register(operand: BoundOperand) -> RegisterOperand:
     return _register(operand.register or "", operand.facts.name, operand.facts.index, False)
 
 
-@lru_cache(maxsize=4096)
 def _register(name: str, operand: str, index: int, implicit_stack: bool) -> RegisterOperand:
     return RegisterOperand(name, canonical(name), width(name), operand, index, implicit_stack)
 

@@ -32,20 +32,9 @@ from cyclelens.analyzer.uops.operands import (
 from cyclelens.analyzer.uops.registers import HIGH8, canonical
 
 _LITERAL = HIGH8 | MOVZX_ALIASES | {"K0"}
-"""Registers that rules ask for by name; RSP and RIP are so too, in all their widths."""
+"""Registers that rules ask for by name."""
+_LITERAL_IN_ALL_WIDTHS = frozenset({"RSP", "RIP", "EIP"})
 
-
-class _Named(dict[str, tuple[str, str]]):
-    """By register: its canonical name, and its own if rules ask for it by name."""
-
-    def __missing__(self, register: str) -> tuple[str, str]:
-        name = canonical(register)
-        is_literal = register in _LITERAL or name in ("RSP", "RIP", "EIP")
-        named = self[register] = (name, register if is_literal else "")
-        return named
-
-
-_NAMED = _Named()
 
 Names = tuple[str, ...]
 """Canonical registers in the order of their first occurrence among the operands."""
@@ -64,9 +53,10 @@ def shape_of(
             if each is None:
                 key.append(None)
                 continue
-            name, literal = _NAMED[each]
+            name = canonical(each)
             number = names.setdefault(name, len(names))
-            key.append((number, literal) if literal else number)
+            is_literal = each in _LITERAL or name in _LITERAL_IN_ALL_WIDTHS
+            key.append((number, each) if is_literal else number)
     if instruction.mnemonic == "pop" and instruction.code[-1] == 0x5C:
         key.append("rsp or r12")
     if microarchitecture.add_offset_limit and added_at_rename(instruction, microarchitecture) is not None:
@@ -133,24 +123,42 @@ _INSTRUCTION, _UOPS, _LCP, _INPUTS, _OUTPUTS, _ADDRESS_INPUTS, _MEMORY, _ADDED, 
 )
 
 
+class Original:
+    """An instruction whose template was made for itself."""
+
+    __slots__ = ("_template", "facts", "flat", "instruction")
+
+    def __init__(self, template: InstructionTemplate) -> None:
+        self._template = template
+        self.instruction = template.instruction
+        self.facts = template.facts
+        self.flat: Any = None
+        """What the simulator made of it."""
+
+    def template(self) -> InstructionTemplate:
+        """The one that was made."""
+        return self._template
+
+
 class Sibling:
     """An instruction that differs from the one of a finished template in registers, displacement and
     immediate only. Simulations get along without its own template, which is made when asked for."""
 
-    __slots__ = ("_own", "facts", "flat", "instruction", "like", "operands", "renamed")
+    __slots__ = ("_own", "facts", "flat", "instruction", "like", "operands", "original", "renamed")
 
     def __init__(
         self,
-        like: InstructionTemplate,
+        original: Original,
         instruction: Instruction,
         operands: Sequence[BoundOperand],
         old: Names,
         new: Names,
     ) -> None:
-        """``like`` is the finished template; ``old`` and ``new`` are the names of its registers and of this
-        instruction's."""
-        self.like = like
-        self.facts = like.facts
+        """``original`` has the finished template; ``old`` and ``new`` are the names of its registers and of
+        this instruction's."""
+        self.original = original
+        self.like = original.template()
+        self.facts = original.facts
         """The record of both."""
         self.instruction = instruction
         self.operands = operands

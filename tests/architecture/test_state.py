@@ -1,75 +1,160 @@
-"""What modules remember by themselves: nothing but the caches that this file names.
-
-A cache belongs to a workspace. Those below still belong to their modules. No answer depends on them: they
-hold what is made of their keys alone (tests/cli/test_two_workspaces.py). Whoever moves one into the workspace
-takes it out here.
-"""
+"""What modules remember by themselves: nothing. Caches belong to a workspace (``analyzer/recent.py``)."""
 
 from __future__ import annotations
 
+import ast
+import os
+import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[2]
+PURE = (
+    "model",
+    "decoding",
+    "assembly",
+    "facts",
+    "microarchitectures",
+    "uops",
+    "simulator",
+    "bounds",
+    "insight",
+    "hints",
+    "reports",
+    "doors",
+)
 
-STILL_OF_MODULES = {
-    "decoding.decoder:_INSTRUCTIONS",
-    "decoding.decoder:_address",
-    "decoding.register_use:_USED",
-    "simulator.tables.flat:_FLAT",
-    "uops.operands:_PLACES",
+COMPLETED = {
+    "microarchitectures.registry:_MODELS": "the cores whose files were loaded, as Python keeps modules",
+    "microarchitectures.values:confidence": "a sentence about each core",
+    "simulator.tables.flat:KEYS": "a number for each register and group of flags",
 }
-"""Globals of modules that an analysis changes."""
+"""Tables of what instruction sets and cores have, completed as it is asked for. No text and no machine code
+makes them longer than that."""
 
-SCRIPT = """
-import sys
-from pathlib import Path
-from cyclelens.analyzer.doors.analysis import Analyzer
-from cyclelens.analyzer.doors.prediction import Predictor
-from cyclelens.analyzer.doors.workspace import Workspace
-from cyclelens.analyzer.model.result import AnalysisOptions
+PROCESSES = {
+    "assembly.backends.external:_not_confined": "programs that this machine cannot confine",
+    "assembly.backends.assembler_client:_shared": "the assembler's child process",
+    "assembly.backends.fallbacks:_llvm_client": "LLVM's child process",
+    "doors.prediction:_worker": "what a process of a batch works with",
+}
+"""What a process has one of."""
 
-def sizes():
-    # Of every global of our modules that can change: what it is, or how much it holds.
-    found = {}
-    for module_name, module in list(sys.modules.items()):
-        if not module_name.startswith("cyclelens.analyzer."):
+_CORES = re.compile(r"microarchitectures\.[a-z0-9]+:[A-Z_0-9]+")
+"""Cores and their units, which keep the sets of units that were asked for."""
+_KEYS = re.compile(r"simulator\.[\w.]+:KEYS")
+"""The numbers of registers, wherever they are imported."""
+
+CHANGING = re.compile(
+    "add|append(left)?|clear|discard|extend|insert|pop(item|left)?|remove|setdefault|sort|update"
+)
+MUTABLE = re.compile("Recent|Caches|Weak.*|OrderedDict|defaultdict")
+
+
+def modules() -> Iterator[tuple[str, ast.Module]]:
+    for layer in PURE:
+        for path in sorted((ROOT / "analyzer" / layer).rglob("*.py")):
+            name = ".".join(path.relative_to(ROOT / "analyzer").with_suffix("").parts)
+            yield name, ast.parse(path.read_text())
+
+
+def own_names(function: ast.AST) -> set[str]:
+    """The names that a function gives a value itself."""
+    told = {name for node in ast.walk(function) if isinstance(node, ast.Global) for name in node.names}
+    return {
+        node.arg if isinstance(node, ast.arg) else node.id
+        for node in ast.walk(function)
+        if isinstance(node, ast.arg) or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+    } - told
+
+
+def remembering(tree: ast.Module) -> Iterator[str]:
+    """The globals of a module that its functions change, and its functions that remember answers."""
+    for node in tree.body:
+        value = getattr(node, "value", None)
+        call = value.func if isinstance(value, ast.Call) else None
+        if (
+            isinstance(node, ast.Assign | ast.AnnAssign)
+            and isinstance(call, ast.Name)
+            and MUTABLE.fullmatch(call.id)
+        ):
+            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+            yield ast.unparse(target)
+    for function in ast.walk(tree):
+        if not isinstance(function, ast.FunctionDef):
             continue
-        for name, value in list(vars(module).items()):
-            if name.startswith("__") or isinstance(value, type):
-                continue
-            key = module_name.removeprefix("cyclelens.analyzer.") + ":" + name
-            if hasattr(value, "cache_info"):
-                if value.__module__ == module_name:
-                    found[key] = value.cache_info().currsize
-            elif hasattr(value, "size") and isinstance(value, dict):
-                found[key] = value.size()
-            elif isinstance(value, dict | list | set) or type(value).__name__.startswith("Weak"):
-                found[key] = len(value)
-            elif value is None or isinstance(value, int | float | str | tuple | frozenset):
-                found[key] = value
-    return found
-
-def work(number):
-    analyzer = Analyzer(Workspace())
-    for file in sorted(Path("examples").glob("*.s")):
-        text = file.read_text().replace("$1", f"${number}") + f"\\n add ${number}, 0x{number}(%r8, %r9, 2)\\n"
-        for trace in (False, True):
-            analyzer.analyze(text, AnalysisOptions(("SKL", "ZEN4"), prices=not trace, trace=trace))
-    code = bytes.fromhex("4c8d8c48") + number.to_bytes(4, "little") + bytes.fromhex("49ffc0")
-    for mode in ("unroll", "loop"):
-        for name in ("HSW", "ZEN5"):
-            Predictor().predict_batch([code, 3 * code], name, mode)
-
-work(3)
-before = sizes()
-work(5)
-after = sizes()
-print(*sorted(key for key in before if before[key] != after[key]), sep="\\n")
-"""
+        words = {ast.unparse(each).split("(")[0].split(".")[-1] for each in function.decorator_list}
+        takes = function.args.args + function.args.posonlyargs + function.args.kwonlyargs
+        # Without a parameter it is a constant that is made when it is needed.
+        if words & {"cache", "lru_cache"} and takes:
+            yield function.name
+        own = own_names(function)
+        for inner in ast.walk(function):
+            changed: ast.AST | None = None
+            if isinstance(inner, ast.Global):
+                yield from inner.names
+            elif isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute):
+                changed = inner.func.value if CHANGING.fullmatch(inner.func.attr) else None
+            elif isinstance(inner, ast.Subscript) and isinstance(inner.ctx, ast.Store | ast.Del):
+                changed = inner.value
+            if isinstance(changed, ast.Name) and changed.id not in own:
+                outer = {
+                    name
+                    for other in ast.walk(tree)
+                    if isinstance(other, ast.FunctionDef) and other is not function
+                    if any(each is function for each in ast.walk(other))
+                    for name in own_names(other)
+                }
+                if changed.id not in outer:
+                    yield changed.id
 
 
-def test_an_analysis_changes_no_global_but_the_caches_of_this_list() -> None:
-    run = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True, cwd=ROOT)
-    assert set(run.stdout.split()) == STILL_OF_MODULES
+def test_no_module_has_a_cache_of_its_own() -> None:
+    found = {f"{module}:{name}" for module, tree in modules() for name in remembering(tree)}
+    assert found <= {*COMPLETED, *PROCESSES}, sorted(found - {*COMPLETED, *PROCESSES})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "KNOWN = {}\ndef f(key):\n    KNOWN[key] = 1\n",
+        "KNOWN = []\ndef f(key):\n    KNOWN.append(key)\n",
+        "KNOWN = None\ndef f(key):\n    global KNOWN\n    KNOWN = key\n",
+        "KNOWN: Recent[bytes, int] = Recent(10)\n",
+        "@functools.lru_cache(maxsize=4)\ndef KNOWN(key):\n    return key\n",
+        "@cache\ndef KNOWN(key):\n    return key\n",
+    ],
+)
+def test_every_way_to_remember_something_in_a_module_is_seen(text: str) -> None:
+    assert "KNOWN" in set(remembering(ast.parse(text)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f(key):\n    known = {}\n    known[key] = 1\n",
+        "def f(known):\n    def g(key):\n        known.append(key)\n",
+        "@cache\ndef table():\n    return 1\n",
+        "class C:\n    def f(self):\n        self.known.append(1)\n",
+    ],
+)
+def test_what_a_function_has_of_its_own_is_no_memory(text: str) -> None:
+    assert not set(remembering(ast.parse(text)))
+
+
+def test_an_analysis_changes_no_global() -> None:
+    path = os.pathsep.join([str(ROOT / "tests" / "support"), os.environ.get("PYTHONPATH", "")])
+    run = subprocess.run(
+        [sys.executable, str(ROOT / "tests" / "support" / "module_state.py"), *PURE],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": path},
+    )
+    changed = {name for name in run.stdout.split() if not (_CORES.fullmatch(name) or _KEYS.fullmatch(name))}
+    assert changed <= {*COMPLETED, *PROCESSES}

@@ -14,6 +14,7 @@ from cyclelens.analyzer.assembly.regions.statement_code import Memory
 from cyclelens.analyzer.assembly.text import stretches
 from cyclelens.analyzer.assembly.text.stretches import Source, Versions
 from cyclelens.analyzer.model.source import AssembledFile
+from cyclelens.analyzer.recent import Caches
 
 LINES = """
     add $1, %rax
@@ -93,7 +94,7 @@ def edited(lines: list[str], choose: random.Random) -> list[str]:
 @pytest.mark.usefixtures("short_stretches")
 @pytest.mark.parametrize("seed", range(40))
 def test_edited_texts_are_read_like_new_ones(seed: int) -> None:
-    memory = Memory()
+    memory = Memory(Caches())
     choose = random.Random(seed)
     lines = ["# cyclelens-begin all", *choose.choices(LINES, k=choose.choice([5, 40, 120]))]
     for _ in range(30):
@@ -129,7 +130,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
 
 def test_an_edit_reads_its_surroundings_only(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = ["# cyclelens-begin\n", *numbered(20_000)]
-    count, memory = counted(monkeypatch), Memory()
+    count, memory = counted(monkeypatch), Memory(Caches())
     assemble("".join(lines), memory=memory)
     assert count() == 20_000
     for line in (1, 7_000, 20_000):
@@ -147,7 +148,7 @@ def test_a_definition_that_others_use_is_read_with_them(monkeypatch: pytest.Monk
         "    nop\n",
         "    .endr\n",
     ]
-    memory = Memory()
+    memory = Memory(Caches())
     first = assemble("".join(lines), memory=memory).regions[0]
     lines[1] = "COUNT = 3\n"
     count = counted(monkeypatch)
@@ -202,7 +203,7 @@ class Counting(AssemblerClient):
 
 
 def test_an_assembler_is_asked_once_for_a_statement() -> None:
-    client, memory = Counting(), Memory()
+    client, memory = Counting(), Memory(Caches())
     body = [f"    add ${number}, %rax" for number in range(30)]
     try:
         for version in range(5):
@@ -218,6 +219,6 @@ def test_an_assembler_is_asked_once_for_a_statement() -> None:
 
 def test_a_statement_means_what_its_own_text_says_of_its_symbols() -> None:
     text = "size = {}\n# cyclelens-begin\n    add $size, %rax\n# cyclelens-end\n"
-    memory = Memory()
+    memory = Memory(Caches())
     codes = [assemble(text.format(size), memory=memory).regions[0].code for size in (1, 2, 1)]
     assert codes == [bytes([0x48, 0x83, 0xC0, size]) for size in (1, 2, 1)]

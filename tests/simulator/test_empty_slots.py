@@ -8,8 +8,9 @@ import pytest
 from blocks import block_of
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.uops import Block
+from cyclelens.analyzer.recent import Caches
 from cyclelens.analyzer.simulator.pipeline import simulate
-from cyclelens.analyzer.simulator.reuse import AnyPipeline, started
+from cyclelens.analyzer.simulator.reuse import AnyPipeline, Pipelines
 from cyclelens.analyzer.simulator.tables.constants import ISSUE_GROUP, REFUSALS, RETIRING, RS_FULL, SCHEDULERS
 from wide_core import WIDE
 
@@ -28,7 +29,7 @@ KERNELS = {
 
 
 def ran(block: Block, name: str) -> AnyPipeline:
-    pipeline = started(block, registry.get(name))
+    pipeline = Pipelines(Caches()).started(block, registry.get(name))
     pipeline.run(10, 300)
     return pipeline
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from blocks import block_of
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.recent import Caches
 from cyclelens.analyzer.simulator.pipeline import simulate
-from cyclelens.analyzer.simulator.reuse import release, started
+from cyclelens.analyzer.simulator.reuse import Pipelines
 
 SLOW = {
     "a chain of divisions": "48f7f1",  # div rcx
@@ -27,7 +28,7 @@ RECORDS = ("refusal", "refused_by", "unfinished")
 def test_every_event_is_where_it_would_be_cycle_by_cycle(name: str, code: str, loop: bool) -> None:
     model = registry.get(name)
     block = block_of(code + LOOP * loop, name, loop=loop)
-    skipping, stepping = started(block, model), started(block, model)
+    skipping, stepping = Pipelines(Caches()).started(block, model), Pipelines(Caches()).started(block, model)
     skipping.run(10, 500)
     stepping.run(10, 500, skip=False)
     assert stepping.visited == stepping.cycle + 1
@@ -39,17 +40,15 @@ def test_every_event_is_where_it_would_be_cycle_by_cycle(name: str, code: str, l
     for record in RECORDS:
         mine, expected = (list(getattr(each.columns, record)) for each in (skipping, stepping))
         assert mine[: skipping.cycle] == expected[: skipping.cycle], record
-    release(skipping)
 
 
 def test_a_full_scheduler_that_waits_costs_nothing() -> None:
     divisions = 64
     block = block_of("0f5ec1" * divisions + LOOP, "SKL", loop=True)  # divps xmm0, xmm1: 11 cycles
-    pipeline = started(block, registry.get("SKL"))
+    pipeline = Pipelines(Caches()).started(block, registry.get("SKL"))
     pipeline.run(10, 500)
     assert pipeline.cycle > 10 * divisions * 11
     assert pipeline.visited < pipeline.cycle / 4
-    release(pipeline)
 
 
 def test_an_instruction_of_hundreds_of_uops_in_one_fused_uop() -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from blocks import store
 from cyclelens.analyzer.model.options import ModelOptions
+from cyclelens.analyzer.recent import Caches
 from cyclelens.analyzer.simulator import reuse
 from simulated import cycles, simulated
 
@@ -208,6 +210,6 @@ def test_nothing_remains_of_another_core_whose_columns_are_used_again(
     """Loads of one word collide on Redwood Cove, and no load does here."""
     code = 3 * "488b06" + 4 * "48ffc1"
     monkeypatch.setattr(reuse, "_MOST_SPARE", 1)
-    monkeypatch.setattr(reuse, "_SPARE", {})
+    monkeypatch.setattr(store(), "caches", Caches())
     assert sum(simulated(code, "GNR", loop=False, options=SAME).colliding_loads) > 0
     assert sum(simulated(code, "ZEN5", loop=False, options=SAME).colliding_loads) == 0

@@ -8,8 +8,9 @@ from blocks import block_of
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.frozen import replace
 from cyclelens.analyzer.model.options import ModelOptions
+from cyclelens.analyzer.recent import Caches
 from cyclelens.analyzer.simulator.pipeline import cycles_per_iteration, simulate
-from cyclelens.analyzer.simulator.reuse import started
+from cyclelens.analyzer.simulator.reuse import Pipelines
 from simulated import simulated
 
 LOOPS = {
@@ -79,7 +80,7 @@ def test_times_of_a_longer_run_do_not_remain(rounds: int) -> None:
     simulate(block, variant, details=True, min_cycles=2000)
     again = simulate(block, variant, details=False, **sizes)
     assert again == first
-    pipeline = started(block, variant)
+    pipeline = Pipelines(Caches()).started(block, variant)
     assert not any(pipeline.reorder_buffer.first_cycle)
     assert not any(pipeline.reorder_buffer.key_cycle)
     assert not any(pipeline.reorder_buffer.key_position)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from blocks import block_of
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.recent import Caches
 from cyclelens.analyzer.simulator.pipeline import simulate
-from cyclelens.analyzer.simulator.reuse import AnyPipeline, started
+from cyclelens.analyzer.simulator.reuse import AnyPipeline, Pipelines
 from cyclelens.analyzer.simulator.tables.constants import (
     HELD_BY_DIVIDER,
     HELD_BY_FENCE,
@@ -26,7 +27,7 @@ CORES = ("SNB", "HSW", "SKL", "ICL", "GNR", "ZEN2", "ZEN5")
 
 def ran(code: str, name: str) -> AnyPipeline:
     core = WIDE if name == "WIDE" else registry.get(name)
-    pipeline = started(block_of(code, name, loop=False), core)
+    pipeline = Pipelines(Caches()).started(block_of(code, name, loop=False), core)
     pipeline.run(10, 300)
     return pipeline
 

@@ -31,7 +31,7 @@ def block_of(
     options: ModelOptions = PUBLISHED,
 ) -> Block:
     """The block of these bytes; unless ``loop`` says it, a last branch makes it a loop."""
-    instructions = decode(bytes.fromhex(code))
+    instructions = decode(bytes.fromhex(code), store().caches)
     model = variant(registry.get(name), options)
     if loop is None:
         loop = build_block(instructions[-1:], model, store(), loop=False).instructions[0].is_branch

@@ -10,6 +10,7 @@ from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.facts import Figures, InstructionFacts, Latency, OperandFacts
 from cyclelens.analyzer.model.instruction import DecodedOperand, Instruction, OperandKind
 from cyclelens.analyzer.model.uops import InstructionTemplate
+from cyclelens.analyzer.recent import Caches
 from cyclelens.analyzer.uops.block import build_block
 
 FORM = "INVENTED"
@@ -22,6 +23,7 @@ class _Records:
 
     def __init__(self, facts: InstructionFacts) -> None:
         self._facts = facts
+        self.caches = Caches()
 
     def candidates(self, microarchitecture: str, iform: str) -> tuple[InstructionFacts, ...]:
         return (self._facts,) if iform == FORM else ()

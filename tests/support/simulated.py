@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from blocks import block_of
+from blocks import block_of, store
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.variants import variant
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
@@ -23,7 +23,9 @@ def simulated(
 ) -> Simulation:
     """The simulation of these bytes; ``limits`` as ``simulate`` takes them."""
     block = block_of(code, name, loop=loop, alignment=alignment, options=options)
-    return simulate(block, variant(registry.get(name), options), options=options, **limits)
+    return simulate(
+        block, variant(registry.get(name), options), options=options, caches=store().caches, **limits
+    )
 
 
 def cycles(code: str, name: str, **options: Any) -> float:

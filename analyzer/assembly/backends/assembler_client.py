@@ -177,7 +177,7 @@ class AssemblerClient:
             self._child = None
             self._owner = os.getpid()
         with self._lock:
-            self._cache.next_batch()
+            self._cache.next_text()
             results = {
                 request: known
                 for request in wanted

@@ -83,7 +83,7 @@ class ProgramClient:
             if wanted and not self.available:
                 reason = f"{self._assembler.title} is not on PATH"
                 return dict.fromkeys(wanted, Reply(failure=Failure.UNAVAILABLE, reason=reason))
-            self._cache.next_batch()
+            self._cache.next_text()
             missing = [request for request in wanted if self._cache[request] is None]
             found = self._run_all(missing, cancel)
             for request, reply in found.items():

@@ -17,6 +17,7 @@ from cyclelens.analyzer.assembly.files.includes import Refusal
 from cyclelens.analyzer.assembly.text.scanner import Lines, RawStatement
 from cyclelens.analyzer.assembly.text.stretches import Source
 from cyclelens.analyzer.model.source import Origin
+from cyclelens.analyzer.recent import Caches
 
 TIMEOUT = 5.0
 """Seconds for one run of the C preprocessor, which usually takes 20 milliseconds."""
@@ -77,7 +78,7 @@ def plain(text: str) -> Expanded:
     return Expanded(text, range(count), (True,) * count)
 
 
-def preprocess(text: str, origin: Origin, cancel: Callable[[], bool]) -> Expanded:
+def preprocess(text: str, origin: Origin, cancel: Callable[[], bool], caches: Caches) -> Expanded:
     """The text behind the user's C preprocessor; as it is, with a note that says why, if that cannot be."""
     found = includes.look(text, "c", origin)
     if found.refusals:
@@ -90,7 +91,7 @@ def preprocess(text: str, origin: Origin, cancel: Callable[[], bool]) -> Expande
     if compiler is None:
         return not_preprocessed(text, "There is no C compiler on PATH.")
     try:
-        return _preprocess(_LINE_END.sub("\n", text), compiler, origin, tuple(found.state), cancel)
+        return _preprocess(_LINE_END.sub("\n", text), compiler, origin, tuple(found.state), cancel, caches)
     except external.TooMuchError as error:
         return _too_long(text, error.written[""].decode("utf-8", "replace"))
     except external.HungError as error:
@@ -131,28 +132,47 @@ def _first_line(text: str) -> int:
     return len(_LINE_END.findall(text, 0, match.start())) if match else 0
 
 
-_missing: dict[tuple[str, Origin], list[str]] = {}
-"""Headers that were not found, by compiler and text's file."""
-_cache: dict[tuple[object, ...], Expanded] = {}
-_CACHE_SIZE = 16
+_MOST_KEPT = 16
+
+
+class _Latest:
+    """What the C preprocessor was asked last."""
+
+    def __init__(self, _caches: Caches) -> None:
+        self.missing: dict[tuple[str, Origin], list[str]] = {}
+        """Headers that were not found, by compiler and text's file."""
+        self.expanded: dict[tuple[object, ...], Expanded] = {}
 
 
 def _preprocess(
-    text: str, compiler: str, origin: Origin, state: tuple[object, ...], cancel: Callable[[], bool]
+    text: str,
+    compiler: str,
+    origin: Origin,
+    state: tuple[object, ...],
+    cancel: Callable[[], bool],
+    caches: Caches,
 ) -> Expanded:
     """Remembers the latest: one text is asked for several times in a row. Raises OSError, HungError."""
     key = (text, compiler, origin, state)
-    if key not in _cache:
-        expanded = _run(text, compiler, origin, cancel)
-        if len(_cache) >= _CACHE_SIZE:
-            _cache.clear()
-        _cache[key] = expanded
-    return _cache[key]
+    latest = caches.of(_Latest)
+    known = latest.expanded
+    if key not in known:
+        expanded = _run(text, compiler, origin, cancel, latest.missing)
+        if len(known) >= _MOST_KEPT:
+            known.clear()
+        known[key] = expanded
+    return known[key]
 
 
-def _run(text: str, compiler: str, origin: Origin, cancel: Callable[[], bool]) -> Expanded:
+def _run(
+    text: str,
+    compiler: str,
+    origin: Origin,
+    cancel: Callable[[], bool],
+    known_missing: dict[tuple[str, Origin], list[str]],
+) -> Expanded:
     # Each missing header costs a run: those of last time are taken as missing from the start.
-    stubs = dict.fromkeys(_missing.pop((compiler, origin), ()), "")
+    stubs = dict.fromkeys(known_missing.pop((compiler, origin), ()), "")
     while True:
         command = [compiler, "-E", "-x", "assembler-with-cpp", *(f"-D{name}" for name in origin.defines)]
         for folder in includes.search_path(origin):
@@ -188,9 +208,9 @@ def _run(text: str, compiler: str, origin: Origin, cancel: Callable[[], bool]) -
     produced = done.output.decode("utf-8", "replace")
     lines, user_lines, own, files = _follow_markers(produced)
     used = [name for name in stubs if f'"stubs/{name}"' in produced]
-    _missing[compiler, origin] = used
-    if len(_missing) > _CACHE_SIZE:
-        del _missing[next(iter(_missing))]
+    known_missing[compiler, origin] = used
+    if len(known_missing) > _MOST_KEPT:
+        del known_missing[next(iter(known_missing))]
     for name in used:
         place = next(
             (

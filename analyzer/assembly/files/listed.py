@@ -21,6 +21,7 @@ from cyclelens.analyzer.assembly.text.scanner import Lines
 from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.source import JumpPlace, SourceLine
+from cyclelens.analyzer.recent import Caches
 
 _LABEL = re.compile(r'^(?:\s*(?:"[^"\n]+"|[\w.$?@%~#]+)\s*:(?![:=]))+')
 _PLAIN_NAME = re.compile(r"[A-Za-z_.$][\w.$]*")
@@ -40,6 +41,8 @@ class Section:
     listed: list[Listed]
     firsts: list[int]
     """For each piece the first one of the same statement."""
+    caches: Caches = field(default_factory=Caches)
+    """Remember instructions."""
     _texts: dict[int, list[str]] = field(default_factory=dict)
     """Of statements, by their first piece: of those that somebody asked for."""
 
@@ -76,17 +79,19 @@ class FoundCode(NamedTuple):
     """What else is known of a loop that nobody marked."""
 
 
-def sections(listing: Listing, user_lines: Callable[[int], int], backend: str) -> dict[str, Section]:
+def sections(
+    listing: Listing, user_lines: Callable[[int], int], backend: str, caches: Caches
+) -> dict[str, Section]:
     """The sections with their jumps resolved. ``user_lines``: the file's lines by the listing's."""
     found: dict[str, Section] = {}
     for listed in listing.statements:
         if (line := user_lines(listed.line)) != listed.line:
             listed = replace(listed, line=line)
-        section = found.setdefault(listed.section, Section(listed.section, [], [], []))
-        if listed.is_data or (listed.is_alignment and not _jumps(listed)):
+        section = found.setdefault(listed.section, Section(listed.section, [], [], [], caches))
+        if listed.is_data or (listed.is_alignment and not _jumps(listed, caches)):
             parts: list[Piece] = [Piece(listed.code, backend, offset=listed.address)]
         else:
-            parts = list(_instructions(listed, backend))
+            parts = list(_instructions(listed, backend, caches))
         section.firsts += [len(section.pieces)] * len(parts)
         section.pieces += parts
         section.listed += [listed] * len(parts)
@@ -95,15 +100,15 @@ def sections(listing: Listing, user_lines: Callable[[int], int], backend: str) -
     return found
 
 
-def _jumps(listed: Listed) -> bool:
+def _jumps(listed: Listed, caches: Caches) -> bool:
     """Is it a gap so long that NASM fills it with a jump to its end?"""
-    instructions = decode(listed.code[:_LONGEST_INSTRUCTION])
+    instructions = decode(listed.code[:_LONGEST_INSTRUCTION], caches)
     return bool(instructions) and instructions[0].mnemonic == "jmp"
 
 
-def _instructions(listed: Listed, backend: str) -> Iterator[Piece]:
+def _instructions(listed: Listed, backend: str, caches: Caches) -> Iterator[Piece]:
     offset = listed.address
-    for instruction in decode(listed.code):
+    for instruction in decode(listed.code, caches):
         piece = Piece(instruction.code, backend, offset=offset)
         # A distance of nothing in the long form: the linker will fill it in.
         is_open = not instruction.branch_displacement and instruction.length > 2
@@ -157,7 +162,12 @@ def within(
 
 
 def loops(
-    listing: Listing, found: dict[str, Section], user_lines: Callable[[int], int], lines: Lines, text: str
+    listing: Listing,
+    found: dict[str, Section],
+    user_lines: Callable[[int], int],
+    lines: Lines,
+    text: str,
+    caches: Caches,
 ) -> list[FoundCode]:
     """The loops of the code; one that is in several sections comes several times."""
     machine = MachineCode()
@@ -170,7 +180,7 @@ def loops(
                 machine.add(piece.offset + origin, len(piece.code), _instruction(section, at), origin)
                 origins.append((section, at))
     around = None if listing.object is None else Surroundings(listing.object)
-    found_loops = control_flow.find_loops(code_of(machine, around))
+    found_loops = control_flow.find_loops(code_of(machine, around), caches)
     known: dict[int, tuple[str, int]] = {}
     for loop in found_loops:
         section, at = origins[loop.lowest]
@@ -215,7 +225,8 @@ def _instruction(section: Section, at: int) -> Instruction | None:
     piece, listed = section.pieces[at], section.listed[at]
     if not piece.code or (listed.is_alignment and piece.jump is None):
         return PADDING
-    instructions = decode(piece.code) if not listed.is_data or len(piece.code) <= _LONGEST_INSTRUCTION else ()
+    is_short = not listed.is_data or len(piece.code) <= _LONGEST_INSTRUCTION
+    instructions = decode(piece.code, section.caches) if is_short else ()
     if listed.is_data and not (instructions and instructions[-1].mnemonic == "ret"):
         return None
     return instructions[-1]

@@ -21,12 +21,13 @@ from cyclelens.analyzer.assembly.objects.elf import ObjectFile
 from cyclelens.analyzer.assembly.objects.elf_format import ObjectFileError
 from cyclelens.analyzer.model.choices import Assembler
 from cyclelens.analyzer.model.source import Origin
+from cyclelens.analyzer.recent import Caches
 
 TIMEOUT = 60.0
 """Seconds for one run, which takes some milliseconds, with x86inc up to one, and ten for the largest."""
 OUTSIDE = "A file outside of the workspace is included."
 _MAXIMUM_RUNS = 6
-_CACHE_SIZE = 8
+_MOST_KEPT = 8
 _SAFE_STUB = re.compile(r"(?!.*(?:^|/)\.\.(?:/|$))[\w+-][\w./+-]{0,200}")
 _GNU_INPUT = "input.s"
 _GNU_MESSAGE = re.compile(r"(.+?):(\d+): (?:Error|Fatal error): (.*)")
@@ -94,10 +95,18 @@ def has_nasm() -> bool:
 
 Run = Callable[[str, Origin, Included, Callable[[], bool]], Assembled]
 """The text, its place, what it includes, and whether to stop."""
-_cache: dict[tuple[object, ...], Assembled] = {}
 
 
-def assemble_file(name: Assembler, text: str, origin: Origin, cancel: Callable[[], bool]) -> Assembled:
+class _Latest:
+    """What assemblers answered last."""
+
+    def __init__(self, _caches: Caches) -> None:
+        self.answers: dict[tuple[object, ...], Assembled] = {}
+
+
+def assemble_file(
+    name: Assembler, text: str, origin: Origin, cancel: Callable[[], bool], caches: Caches
+) -> Assembled:
     """Assemble a text with the assembler of this name. Never raises; remembers the latest answers."""
     language = "nasm" if name == "nasm" else "gas"
     found = includes.look(text, language, origin)
@@ -105,7 +114,8 @@ def assemble_file(name: Assembler, text: str, origin: Origin, cancel: Callable[[
         notes = [Note(refusal.line, "include-not-read", refusal.message) for refusal in found.refusals]
         return Assembled(BACKENDS[name], notes=notes, failure="An included file may not be read.")
     key = (name, text, origin, tuple(found.state))
-    if key not in _cache:
+    known = caches.of(_Latest).answers
+    if key not in known:
         try:
             assembled = ASSEMBLERS[name](text, origin, found, cancel)
         except external.HungError as error:
@@ -114,11 +124,11 @@ def assemble_file(name: Assembler, text: str, origin: Origin, cancel: Callable[[
                 return assembled
         except OSError as error:
             return Assembled(BACKENDS[name], failure=f"{name} cannot be run: {error.strerror or error}.")
-        if len(_cache) >= _CACHE_SIZE:
-            del _cache[next(iter(_cache))]
-        _cache[key] = assembled
+        if len(known) >= _MOST_KEPT:
+            del known[next(iter(known))]
+        known[key] = assembled
     # The caller may change it.
-    return replace(_cache[key], notes=list(_cache[key].notes))
+    return replace(known[key], notes=list(known[key].notes))
 
 
 def _gas(text: str, origin: Origin, _found: Included, cancel: Callable[[], bool]) -> Assembled:

@@ -18,6 +18,7 @@ from cyclelens.analyzer.assembly.statements.layout import Piece
 from cyclelens.analyzer.assembly.text.markers import Span
 from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.model.source import LINE_BYTES, Branching, Placement, Region, SourceLine
+from cyclelens.analyzer.recent import Caches
 
 FALLING_BACK = frozenset(["call", "callq", "xbegin"])
 """Jumps that come back, or that only an abort takes."""
@@ -95,11 +96,12 @@ def to_regions(
     placement: Placement,
     found: FoundRuns | None = None,
     section: str = "",
+    caches: Caches | None = None,
 ) -> Made:
     """A stretch of code as a region, or as its basic blocks if it branches within itself, and how control
     goes through what somebody marked. Incomplete code is not cut. ``source_line`` of a piece that has code;
     ``placement`` of the first; ``found``: how a loop is executed that nobody marked; ``section``: the one
-    that the pieces lie in, if it is known where.
+    that the pieces lie in, if it is known where; ``caches`` remember instructions.
     """
     if found is None:
         runs = cut({at: target_of(pieces[at]) for at in inside}, inside)
@@ -119,7 +121,7 @@ def to_regions(
             lines=tuple(map(source_line, filled)),
             ends_in_jump_to_start=ends_in_jump_to_start(pieces, run),
             offsets=tuple(pieces[at].offset for at in filled) if section else (),
-            instructions=decode(b"".join(pieces[at].code for at in filled)),
+            instructions=decode(b"".join(pieces[at].code for at in filled), caches),
         )
 
     if incomplete or not found.numbers:

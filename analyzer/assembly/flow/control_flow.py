@@ -21,7 +21,7 @@ from typing import NamedTuple
 from cyclelens.analyzer.assembly.flow.graphs import Cycle, find_cycles, reached
 from cyclelens.analyzer.assembly.flow.loop_parts import Block, Flow, Loop
 from cyclelens.analyzer.assembly.statements.jumps import JUMPS
-from cyclelens.analyzer.recent import Recent
+from cyclelens.analyzer.recent import Caches, Recent
 
 _MOST_SWITCHED = 100_000
 """Ways from switches to places; all further places are taken for entries."""
@@ -46,8 +46,7 @@ class Kind(IntEnum):
     """To one of several places, or to one that is not known."""
 
 
-_SHAPES: Recent[tuple[object, ...], list[Cycle]] = Recent(10_000)
-"""The loops of graphs that were looked at: an edit changes that of one function."""
+_MOST_SHAPES = 10_000
 _RETURNS = frozenset(
     f"{name}{suffix}"
     for name in ("ret", "retn", "retf", "lret", "iret", "sysret", "sysexit")
@@ -140,9 +139,16 @@ def give_to_switches(
     return left
 
 
-def find_loops(code: Code) -> list[Loop]:
+class _Shapes:
+    """The loops of graphs that were looked at: an edit changes that of one function."""
+
+    def __init__(self, caches: Caches) -> None:
+        self.cycles: Recent[tuple[object, ...], list[Cycle]] = caches.recent(_MOST_SHAPES)
+
+
+def find_loops(code: Code, caches: Caches) -> list[Loop]:
     """All loops in the order of their lowest places, those that hold others before these."""
-    finder = _Finder(code)
+    finder = _Finder(code, caches.of(_Shapes))
     loops = [loop for spans in finder.cyclic_spans() for loop in finder.loops_within(spans)]
     # Of two that begin at the same place the outer one was found later.
     loops.reverse()
@@ -150,8 +156,9 @@ def find_loops(code: Code) -> list[Loop]:
 
 
 class _Finder:
-    def __init__(self, code: Code) -> None:
+    def __init__(self, code: Code, known: _Shapes) -> None:
         self._code = code
+        self._known = known.cycles
         self._places = [transfer.place for transfer in code.transfers]
         self._ends = frozenset(code.sections)
         calls = {target for _, kind, target in code.transfers if kind is Kind.CALL and target is not None}
@@ -227,13 +234,13 @@ class _Finder:
         guessed = tuple(at for at, block in enumerate(flow.blocks) if block.end - 1 in self._code.switches)
         called = tuple(at for at, block in enumerate(flow.blocks) if block.first in self._entries)
         key = (tuple(entries), guessed, called, *map(tuple, flow.successors))
-        cycles = _SHAPES[key]
+        cycles = self._known[key]
         if cycles is None:
             certain = [
                 [] if at in guessed else [to for to in following if to not in called]
                 for at, following in enumerate(flow.successors)
             ]
-            cycles = _SHAPES[key] = find_cycles(flow.successors, entries, certain)
+            cycles = self._known[key] = find_cycles(flow.successors, entries, certain)
         found: dict[int, Loop] = {}
         for cycle in cycles:
             nodes = tuple(sorted(cycle.nodes))

@@ -13,6 +13,7 @@ from cyclelens.analyzer.assembly.programs.program import Program
 from cyclelens.analyzer.assembly.text.markers import Span
 from cyclelens.analyzer.assembly.text.scanner import Lines
 from cyclelens.analyzer.model.source import Branching, JumpPlace, Region
+from cyclelens.analyzer.recent import Caches
 
 
 class FoundLoop(NamedTuple):
@@ -116,11 +117,13 @@ def name_loops(loops: Sequence[Loop], labels: Mapping[int, tuple[str, int]]) -> 
     return names
 
 
-def find_loops(program: Program, lines: Lines, size: Callable[[int], int | None]) -> list[FoundCode]:
+def find_loops(
+    program: Program, lines: Lines, size: Callable[[int], int | None], caches: Caches
+) -> list[FoundCode]:
     """All loops; one whose code is in several sections comes several times. ``size``: the bytes of a
     statement, None if they are not known."""
-    flow = ProgramFlow(program, size)
-    loops = control_flow.find_loops(flow.code())
+    flow = ProgramFlow(program, size, caches)
+    loops = control_flow.find_loops(flow.code(), caches)
     labels = {loop.key: flow.label(loop.lowest) for loop in loops}
     known = {
         key: ("" if name[:1].isdigit() or name in (".", "$") else name, lines.locate(label.start)[0])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from functools import lru_cache, partial
+from functools import partial
 
 from cyclelens.analyzer.assembly.flow import control_flow
 from cyclelens.analyzer.assembly.flow.control_flow import Code, Kind, Transfer
@@ -14,6 +14,7 @@ from cyclelens.analyzer.assembly.programs.program import Label, Program, Stateme
 from cyclelens.analyzer.assembly.statements import directives, registers
 from cyclelens.analyzer.assembly.statements.names import spelled, unquoted
 from cyclelens.analyzer.decoding.decoder import decode
+from cyclelens.analyzer.recent import Caches, Recent
 
 _BEGINNINGS = frozenset(
     first + second
@@ -47,13 +48,25 @@ _NOT_FOLLOWED = (".debug", ".gcc_except_table", ".eh_frame", ".note", ".stab")
 _FOLLOWED = frozenset(["byte", "type"])
 
 
+class _Known:
+    """How control leaves statements that were read before: an edit changes few of them."""
+
+    def __init__(self, caches: Caches) -> None:
+        self.instructions: Recent[tuple[str, bool], tuple[Kind, str] | tuple[()]] = caches.recent(_REMEMBERED)
+        """By text, and whether that is in AT&T syntax; nothing for what goes on."""
+        self.bytes: Recent[str, tuple[Kind | None]] = caches.recent(_REMEMBERED)
+        """Of instructions that are written as bytes."""
+
+
 class ProgramFlow:
     """Where control goes in a text. A place is a statement that becomes bytes, counted section by section in
     the order of addresses; behind the last of each section there is one more, where nothing stands."""
 
-    def __init__(self, program: Program, size: Callable[[int], int | None]) -> None:
+    def __init__(self, program: Program, size: Callable[[int], int | None], caches: Caches) -> None:
         """``size``: the bytes of a statement, None if they are not known."""
         self._program = program
+        self._caches = caches
+        self._known = caches.of(_Known)
         self._size = size
         self._find_sections()
         self._functions: dict[int, str] = {}
@@ -150,12 +163,16 @@ class ProgramFlow:
 
     def _read(self) -> None:
         instruction, directive = StatementKind.INSTRUCTION, StatementKind.DIRECTIVE
+        known = self._known.instructions
         for index, statement in enumerate(self._program.statements):
             if statement.kind is instruction:
                 beginning = statement.text[:2]
                 if beginning in _BEGINNINGS:
-                    found = _read_instruction(statement.text, statement.dialect.is_att)
-                    if found is not None:
+                    key = statement.text, statement.dialect.is_att
+                    found = known[key]
+                    if found is None:
+                        found = known[key] = _read_instruction(*key) or ()
+                    if found:
                         self._add(index, *found)
                 elif beginning in ("le", "LE", "Le") and _NEAR_SYMBOL.search(statement.text):
                     self._named.append((index, statement.text))
@@ -164,7 +181,11 @@ class ProgramFlow:
 
     def _follow(self, index: int, statement: Statement) -> None:
         if statement.name == "byte":
-            kind = _kind_of_bytes(statement.arguments)
+            known = self._known.bytes[statement.arguments]
+            if known is None:
+                known = (_kind_of_bytes(statement.arguments, self._caches),)
+                self._known.bytes[statement.arguments] = known
+            (kind,) = known
             if kind is not None:
                 self._transfers.append(Transfer(self._place(index), kind))
         else:
@@ -206,7 +227,6 @@ class ProgramFlow:
                     yield name, label
 
 
-@lru_cache(_REMEMBERED)
 def _read_instruction(text: str, is_att: bool) -> tuple[Kind, str] | None:
     """How control leaves an instruction, and the symbol that it goes to; None if it goes on."""
     match = _INSTRUCTION.match(text)
@@ -226,13 +246,12 @@ def _read_instruction(text: str, is_att: bool) -> tuple[Kind, str] | None:
     return kind, ""
 
 
-@lru_cache(_REMEMBERED)
-def _kind_of_bytes(arguments: str) -> Kind | None:
+def _kind_of_bytes(arguments: str, caches: Caches) -> Kind | None:
     """Instructions that are written as bytes, such as ``.byte 0xf3, 0xc3``."""
     if not _BYTES.fullmatch(arguments):
         return None
     try:
-        instructions = decode(bytes(int(value, 0) for value in arguments.split(",")))
+        instructions = decode(bytes(int(value, 0) for value in arguments.split(",")), caches)
     except ValueError:
         return None
     return Kind.LEAVE if instructions and instructions[-1].mnemonic == "ret" else None

@@ -42,6 +42,7 @@ from cyclelens.analyzer.assembly.objects.line_tables import (
     own_place,
 )
 from cyclelens.analyzer.model.source import LINE_BYTES
+from cyclelens.analyzer.recent import Caches
 from elftools.elf.elffile import ELFFile
 
 if TYPE_CHECKING:
@@ -84,6 +85,8 @@ class ObjectFile:
         self._image = bytearray(data)
         self._bases: dict[int, int] = {}
         """Of the sections of a relocatable file, by number."""
+        self.caches = Caches()
+        """What is remembered of its code."""
         self._loaded: dict[int, bytes] = {}
         """What was read of sections, by number."""
         try:

@@ -70,6 +70,7 @@ class _Listing:
         self.lines: dict[int, LinePlace | None] = {}
         """Where the instructions of wanted functions come from, by address."""
         self._file = file
+        self.caches = file.caches
         self._owners: list[Function] = []
         """Of the instructions."""
         self._known = outermost(file.functions or file.unnamed())
@@ -79,7 +80,8 @@ class _Listing:
             if self._owners and address < self.machine.ends[-1]:
                 continue  # symbols of sizes that overlap
             inside = [entry for entry in file.entries if address < entry < function.end]
-            for at, length, instruction in without_data(file.code(function), address, inside, file.data):
+            code = file.code(function)
+            for at, length, instruction in without_data(code, address, inside, file.data, file.caches):
                 self.machine.add(at, length, instruction, function.origin)
                 self._owners.append(function)
         self.targets = [self._target(place) for place in range(len(self._owners))]
@@ -95,7 +97,7 @@ class _Listing:
 
     def loops(self) -> list[Loop]:
         """Those of all that was read."""
-        return control_flow.find_loops(code_of(self.machine, Surroundings(self._file)))
+        return control_flow.find_loops(code_of(self.machine, Surroundings(self._file)), self._file.caches)
 
     def source_line(self, place: int) -> SourceLine:
         """An instruction, and where it comes from."""
@@ -181,7 +183,7 @@ class _Listing:
                     continue
             yield function
             end = function.address
-            for instruction in decode(self._file.code(function)):
+            for instruction in decode(self._file.code(function), self._file.caches):
                 end += instruction.length
                 if instruction.branch_displacement is not None:
                     target = end + instruction.branch_displacement
@@ -424,6 +426,6 @@ def _region(listing: _Listing, name: str, run: Sequence[int]) -> Region:
     placement = listing.placement(run)
     placement = placement if is_in_one_piece(run) else placement.pinned()
     # Stand-ins for distances make other instructions than those of the function.
-    instructions = decode(b"".join(line.code for line in lines))
+    instructions = decode(b"".join(line.code for line in lines), listing.caches)
     first, last = min(known), max(known)
     return Region(name, first, last, {}, lines, is_loop, placement=placement, instructions=instructions)

@@ -9,6 +9,7 @@ from cyclelens.analyzer.assembly.flow.control_flow import Kind, kind_of
 from cyclelens.analyzer.assembly.objects.machine_flow import near
 from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.model.instruction import Instruction, OperandKind
+from cyclelens.analyzer.recent import Caches
 
 Listed = tuple[int, int, Instruction | None]
 """Address, bytes, and the instruction; None for data."""
@@ -19,7 +20,7 @@ _PASSES = 8
 
 
 def without_data(
-    code: bytes, address: int, entries: Sequence[int], data: Iterable[tuple[int, int]]
+    code: bytes, address: int, entries: Sequence[int], data: Iterable[tuple[int, int]], caches: Caches
 ) -> list[Listed]:
     """The instructions of a function that begins at an address.
 
@@ -34,22 +35,22 @@ def without_data(
     known = sorted(
         (max(first, address), min(last, end)) for first, last in data if first < end and last > address
     )
-    listed = list(_decoded(code, address, known))
+    listed = list(_decoded(code, address, known, caches))
     for _ in range(_PASSES):
         found = _read_only(listed, address, end, entries)
         if not found:
             break
         # What was read as instructions before may have swallowed the first one behind the data.
         known = sorted([*known, *found])
-        listed = list(_decoded(code, address, known))
+        listed = list(_decoded(code, address, known, caches))
     return listed
 
 
-def _decoded(code: bytes, address: int, data: Sequence[tuple[int, int]]) -> Iterator[Listed]:
+def _decoded(code: bytes, address: int, data: Sequence[tuple[int, int]], caches: Caches) -> Iterator[Listed]:
     """``data``: by address."""
     at, end = address, address + len(code)
     for first, last in (*data, (end, end)):
-        for instruction in decode(code[at - address : max(first, at) - address]):
+        for instruction in decode(code[at - address : max(first, at) - address], caches):
             yield at, instruction.length, instruction
             at += instruction.length
         if last > at:

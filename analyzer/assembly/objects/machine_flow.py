@@ -63,7 +63,10 @@ class Surroundings:
         """Of the function that is called at an address, by way of the linker's stubs too, or whose address is
         read there; empty if not known."""
         name, end = self._file.symbol_at(address), address
-        for instruction in () if name else decode(self._file.read(address, _STUB_BYTES))[:_STUB_LENGTH]:
+        if name:
+            return name
+        stub = decode(self._file.read(address, _STUB_BYTES), self._file.caches)
+        for instruction in stub[:_STUB_LENGTH]:
             end += instruction.length
             if instruction.mnemonic == "jmp" and (slot := near(instruction, end)) is not None:
                 return self._file.symbol_at(slot)

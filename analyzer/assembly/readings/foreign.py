@@ -55,7 +55,7 @@ def by_another_program(
 
     assembled = Assembled(BACKENDS[wanted], failure=NO_PROGRAMS)
     if reading.may_run:
-        assembled = assemble_file(wanted, expanded.text, reading.origin, reading.stop)
+        assembled = assemble_file(wanted, expanded.text, reading.origin, reading.stop, reading.memory.caches)
     reading.report_notes(assembled.notes)
     if assembled.failure:
         message = f"The file is read without {assembled.backend}. {assembled.failure}"
@@ -63,7 +63,7 @@ def by_another_program(
         reading.report_notes([Note(line, "assembler-unavailable", message)])
         reading.is_foreign = assembled.gave_up or (wanted == Assembler.NASM and needs_nasm(reading.source))
         return None
-    found = listed.sections(assembled.listing, user_line, assembled.backend)
+    found = listed.sections(assembled.listing, user_line, assembled.backend, reading.memory.caches)
     reading.spot = spots_of_listing(assembled.listing.object)
     refused = {user_line(line): message for line, message in assembled.refused.items()}
     places = [
@@ -75,7 +75,9 @@ def by_another_program(
     if reading.wanted != Regions.LOOPS:
         places += listed.iaca(found, reading.lines, reading.text)
     if reading.takes_loops(places):
-        looped = listed.loops(assembled.listing, found, user_line, reading.lines, reading.text)
+        looped = listed.loops(
+            assembled.listing, found, user_line, reading.lines, reading.text, reading.memory.caches
+        )
         places += reading.without_marked([place[0] for place in places], looped)
     places.sort(key=lambda place: place[0].start)
     reading.spans = [place[0] for place in places]

@@ -98,7 +98,9 @@ class OwnReading:
         if self.reading.takes_loops(places):
             places += self.reading.without_marked(
                 [place[0] for place in places],
-                find_loops(self.program, self.reading.lines, self.layouts.known_size),
+                find_loops(
+                    self.program, self.reading.lines, self.layouts.known_size, self.reading.memory.caches
+                ),
             )
         places.sort(key=lambda place: place[0].start)
         self.reading.spans = spans = [place[0] for place in places]

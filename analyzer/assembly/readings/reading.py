@@ -93,7 +93,7 @@ class Reading:
             if not self.may_run:
                 expanded = not_preprocessed(self.text, NO_PROGRAMS)
             else:
-                expanded = preprocess(self.text, self.origin, self.stop)
+                expanded = preprocess(self.text, self.origin, self.stop, self.memory.caches)
         if expanded.text != self.text or self.source.has(INCLUDING.search):
             expanded = inline_includes(expanded, self.origin)
         self.report_notes(expanded.notes)
@@ -137,7 +137,10 @@ class Reading:
         ``found``: how a loop is executed that nobody marked; ``section``: where it lies, if that is known."""
         if not any(pieces[at].code for at in inside) and not incomplete:
             self.report_region("empty-region", "There is no code in this region.", span)
-        made = blocks.to_regions(span, pieces, inside, source_line, incomplete, placement, found, section)
+        caches = self.memory.caches
+        made = blocks.to_regions(
+            span, pieces, inside, source_line, incomplete, placement, found, section, caches
+        )
         regions, branching = made
         if found is None and len(regions) > 1 and (branching is None or not branching.ways):
             count = len(regions)

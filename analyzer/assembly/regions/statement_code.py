@@ -22,7 +22,7 @@ from cyclelens.analyzer.assembly.statements.refusals import no_such
 from cyclelens.analyzer.assembly.text.dialect import Dialect
 from cyclelens.analyzer.assembly.text.markers import MAXIMUM_REGIONS
 from cyclelens.analyzer.assembly.text.stretches import Versions
-from cyclelens.analyzer.recent import Recent
+from cyclelens.analyzer.recent import Caches, Recent
 
 MAXIMUM_ENCODED = 300_000
 """Statements of all sections together that are encoded."""
@@ -40,12 +40,14 @@ UNAVAILABLE = frozenset(["assembler-unavailable", "assembler-timeout"])
 class Memory:
     """What is remembered of the texts that an assembler encoded, for later versions of them."""
 
-    def __init__(self) -> None:
+    def __init__(self, caches: Caches) -> None:
+        self.caches = caches
+        """What else is remembered."""
         self.versions = Versions()
-        self.contents: Recent[tuple[Dialect, str, bool], Content | Refused] = Recent(MAXIMUM_ENCODED)
+        self.contents: Recent[tuple[Dialect, str, bool], Content | Refused] = caches.recent(MAXIMUM_ENCODED)
         """What statements become that mean the same wherever they stand, apart for texts in which names may
         be registers."""
-        self.regions: Recent[tuple[object, ...], tuple[list[object], Made]] = Recent(MAXIMUM_REGIONS)
+        self.regions: Recent[tuple[object, ...], tuple[list[object], Made]] = caches.recent(MAXIMUM_REGIONS)
         """Regions without a problem, with what else they depend on."""
         self.laid: dict[str, Any] = {}
         """The latest layout of every section that was laid out last (sections.py)."""

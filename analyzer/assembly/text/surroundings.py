@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 _BOUNDARY = re.compile(r"\s*\.(?:globl|global|type|size|cfi_startproc|cfi_endproc|section|text)\b")
 
 
-@lru_cache(maxsize=16)
 def words_around(lines: tuple[str, ...], first: int, last: int) -> frozenset[str]:
     """The words of the function around some lines, in lower case, without these lines and comments. What
     tells the functions of a file apart are their directives; without any, the whole text counts."""

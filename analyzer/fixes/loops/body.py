@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
-from cyclelens.analyzer.assembly.text.surroundings import words_around
 from cyclelens.analyzer.decoding.register_use import used_registers
 from cyclelens.analyzer.fixes.proposal import Edit
 from cyclelens.analyzer.fixes.site import SCRATCH, Site, resized
@@ -96,11 +95,10 @@ class Body:
         end = len(self.site.lines[line])
         return Edit(line, end, line, end, "".join(f"\n{indent}{statement}" for statement in statements))
 
-    @cached_property
+    @property
     def words_around(self) -> frozenset[str]:
         """Words of the function around the loop, in lower case."""
-        region = self.site.analysis.region
-        return words_around(tuple(self.site.lines), region.first_line, region.last_line)
+        return self.site.written.words_around
 
     def touched(self, index: int) -> set[str]:
         """Canonical registers that an instruction reads or writes, whether visible or not."""

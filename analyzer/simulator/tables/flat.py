@@ -18,13 +18,12 @@ from cyclelens.analyzer.model.uops import (
     Value,
     ValueKind,
 )
-from cyclelens.analyzer.recent import Recent
 from cyclelens.analyzer.simulator.tables.column_classes import INSTRUCTIONS, UOPS
 from cyclelens.analyzer.simulator.tables.constants import GPR_CLASS, NO_CLASS, SIMD_CLASS
 from cyclelens.analyzer.simulator.tables.values import value_rule
 from cyclelens.analyzer.uops.memory_renaming import access_bytes, takes_over
 from cyclelens.analyzer.uops.operands import added_constant
-from cyclelens.analyzer.uops.rebinding import Sibling
+from cyclelens.analyzer.uops.rebinding import Original, Sibling
 from cyclelens.analyzer.uops.registers import canonical, is_general_purpose, is_simd
 
 NO_KEY = -1
@@ -283,22 +282,19 @@ def _uop_row(
     return _in_uop(row)
 
 
-_FLAT: Recent[int, tuple[Entry, FlatInstruction]] = Recent(16_384)
-"""Of templates, by their id; the template is kept along, so that no other can get the same id. Siblings keep
-their rows themselves."""
-
-
 def flatten(entry: Entry) -> FlatInstruction:
-    """The rows of an instruction of a block, made once."""
-    if isinstance(entry, Sibling):
-        flat: FlatInstruction | None = entry.flat
-        if flat is None:
-            flat = entry.flat = _renamed(flatten(entry.like), entry)
-        return flat
-    known = _FLAT[id(entry)]
-    if known is None:
-        known = _FLAT[id(entry)] = (entry, FlatInstruction(entry.template()))
-    return known[1]
+    """The rows of an instruction of a block. Entries of blocks that were built keep theirs; those of a
+    template that somebody changed are made anew."""
+    if not isinstance(entry, Original | Sibling):
+        return FlatInstruction(entry.template())
+    flat: FlatInstruction | None = entry.flat
+    if flat is None:
+        if isinstance(entry, Sibling):
+            flat = _renamed(flatten(entry.original), entry)
+        else:
+            flat = FlatInstruction(entry.template())
+        entry.flat = flat
+    return flat
 
 
 def _renamed(flat: FlatInstruction, sibling: Sibling) -> FlatInstruction:

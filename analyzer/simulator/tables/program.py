@@ -6,7 +6,6 @@ from array import array
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
-from cyclelens.analyzer.model.units import Role
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.simulator.tables.arrays import Column, LongColumn, ints
 from cyclelens.analyzer.simulator.tables.column_classes import INSTRUCTIONS, UOPS, BlockColumns
@@ -31,7 +30,6 @@ _MERGES = INSTRUCTIONS.index("merge_count")
 _FUSED = INSTRUCTIONS.index("fused_count")
 _OPERANDS = INSTRUCTIONS.index("operands_count")
 _RESULTS = INSTRUCTIONS.index("results_count")
-_SINGLE_ROWS: dict[tuple[int, int], array[int]] = {}
 
 
 class Program(BlockColumns):
@@ -267,29 +265,16 @@ class Program(BlockColumns):
 
 def _singles(microarchitecture: Microarchitecture) -> array[int]:
     """The rows of the uops that stand alone."""
-    units = microarchitecture.units
-    key = units.having(Role.ALU).mask, units.having(Role.MERGE).mask
-    rows = _SINGLE_ROWS.get(key)
-    if rows is None:
-        rows = array("i")
-        merges = (merge_uop(microarchitecture, name) for name in _MERGED)
-        for uop in (sync_uop(microarchitecture), *merges):
-            rows.extend(FlatUop(uop).rows)
-        _SINGLE_ROWS[key] = rows
+    rows = array("i")
+    for uop in (sync_uop(microarchitecture), *(merge_uop(microarchitecture, name) for name in _MERGED)):
+        rows.extend(FlatUop(uop).rows)
     return rows
 
 
-_KEY_COLUMNS: dict[int, tuple[Column, LongColumn]] = {}
-"""The columns over rename keys, by how many have come up so far."""
-
-
 def _key_columns(keys: int) -> tuple[Column, LongColumn]:
-    columns = _KEY_COLUMNS.get(keys)
-    if columns is None:
-        classes = memoryview(array("i", KEYS.classes))
-        bits = memoryview(array("q", [1 << key if classes[key] >= 0 else 0 for key in range(keys)]))
-        columns = _KEY_COLUMNS[keys] = (classes, bits)
-    return columns
+    """The columns over the rename keys that have come up so far, so many."""
+    classes = memoryview(array("i", KEYS.classes))
+    return classes, memoryview(array("q", [1 << key if classes[key] >= 0 else 0 for key in range(keys)]))
 
 
 def _transpose(

@@ -1,0 +1,109 @@
+"""Prints the globals of some layers that analyses change: ``python module_state.py LAYER...``."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from cyclelens.analyzer.doors.analysis import Analyzer
+from cyclelens.analyzer.doors.prediction import Predictor
+from cyclelens.analyzer.doors.workspace import Workspace
+from cyclelens.analyzer.model.result import AnalysisOptions
+
+PREFIX = "cyclelens.analyzer."
+PROGRAMS = (".child", ".importer")
+"""Modules that are not imported: a program of its own, and one that needs a library for development."""
+
+
+def inside(value: Any) -> Iterable[Any]:
+    """What a container or an object of ours is made of."""
+    if isinstance(value, dict):
+        return [*value.keys(), *value.values()]
+    if isinstance(value, list | tuple | set | frozenset):
+        return list(value)
+    if isinstance(value, type) or not type(value).__module__.startswith(PREFIX):
+        return []
+    names = [*getattr(value, "__dict__", {})]
+    for kind in type(value).__mro__:
+        slots = kind.__dict__.get("__slots__", ())
+        names += [slots] if isinstance(slots, str) else slots
+    return [getattr(value, name) for name in names if hasattr(value, name)]
+
+
+def contents(value: Any) -> list[Any]:
+    """Everything that a value is made of, each once, with the lengths of what can grow."""
+    found: dict[int, Any] = {}
+    lengths: list[Any] = []
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        if id(each) not in found:
+            found[id(each)] = each
+            parts = inside(each)
+            waiting += parts
+            lengths.append((each, len(list(parts))))
+    return lengths
+
+
+def state(layers: Iterable[str]) -> dict[str, list[Any]]:
+    """Of every global of these layers what it is made of; of a function that remembers answers how many."""
+    found: dict[str, list[Any]] = {}
+    layers = tuple(f"{PREFIX}{layer}" for layer in layers)
+    for module_name, module in list(sys.modules.items()):
+        if not f"{module_name}.".startswith(tuple(f"{layer}." for layer in layers)):
+            continue
+        for name, value in list(vars(module).items()):
+            key = f"{module_name.removeprefix(PREFIX)}:{name}"
+            is_defined = callable(value) and hasattr(value, "__module__")
+            if name.startswith("__") or (is_defined and value.__module__ != module_name):
+                continue
+            if hasattr(value, "cache_info"):
+                # Without a parameter it is a constant that is made when it is needed.
+                takes = value.__wrapped__.__code__.co_argcount > 0
+                found[key] = [(None, value.cache_info().currsize if takes else 0)]
+            elif isinstance(value, type):
+                found[key] = contents([each for word, each in vars(value).items() if word[:2] != "__"])
+            elif not callable(value) and type(value).__name__ != "module":
+                found[key] = contents(value)
+    return found
+
+
+def same(before: list[Any], after: list[Any]) -> bool:
+    """Whether both are made of the same objects, each as long as it was."""
+    return len(before) == len(after) and all(
+        (first is second or first == second) and length == other
+        for (first, length), (second, other) in zip(before[1:], after[1:], strict=True)
+    )
+
+
+def work() -> None:
+    """Texts and machine code, in many ways."""
+    analyzer = Analyzer(Workspace())
+    for file in sorted(Path("examples").glob("*.s")):
+        text = file.read_text()
+        for trace in (False, True):
+            analyzer.analyze(text, AnalysisOptions(("SKL", "ZEN4"), prices=not trace, trace=trace))
+    code = bytes.fromhex("4c8d8c480500000049ffc0")
+    for mode in ("unroll", "loop"):
+        for name in ("HSW", "ZEN5"):
+            Predictor().predict_batch([code, 3 * code], name, mode)
+
+
+def main(layers: list[str]) -> None:
+    for layer in layers:
+        package = importlib.import_module(PREFIX + layer)
+        for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if not found.name.endswith(PROGRAMS):
+                importlib.import_module(found.name)
+    before = state(layers)
+    work()
+    after = state(layers)
+    print(*sorted(key for key in before if not same(before[key], after[key])), sep="\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
