@@ -15,7 +15,7 @@ from cyclelens.analyzer.simulator.tables.flat import (
     FlatUop,
     flatten,
 )
-from cyclelens.analyzer.uops.block import merge_uop, sync_uop
+from cyclelens.analyzer.uops.templates import merge_uop, sync_uop
 
 _MERGED = ("RAX", "RBX", "RCX", "RDX")
 _MERGE_KEYS = [KEYS.register(name) for name in _MERGED]

@@ -1,0 +1,175 @@
+"""The template of one instruction, for all that its neighbours change of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from cyclelens.analyzer.model.frozen import replace
+from cyclelens.analyzer.model.instruction import Instruction
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.units import Role, UnitSet, UnitUse, UopKind
+from cyclelens.analyzer.model.uops import (
+    InstructionTemplate,
+    UopTemplate,
+    Value,
+    ValueKind,
+)
+from cyclelens.analyzer.uops.expansion import expand
+from cyclelens.analyzer.uops.fusion import fuse, fuse_branch, laminate
+from cyclelens.analyzer.uops.operands import Prepared
+
+Context = tuple[bool, int, frozenset[int], tuple[str, ...], bool, bool, bool, bool, frozenset[int] | None]
+"""What an instruction's template depends on beside the instruction. In this order: there are 512-bit
+instructions about; what the branch that it absorbs is like (``Shape.as_branch``), 0 for none; ``slower`` and
+``merged`` of high-8 registers; it is hit by the JCC erratum; it is the branch that the instruction before
+absorbs; it is a move that takes no issue slot; it is, or absorbs, the branch that goes back; of a
+floating-point addition the inputs that another one made (U12). A plain tuple, because two are made for every
+loop."""
+NO_EFFECTS: tuple[frozenset[int], tuple[str, ...]] = (frozenset(), ())
+ALONE: Context = (False, 0, *NO_EFFECTS, False, False, False, False, None)
+
+
+def make_template(
+    prepared: Prepared, context: Context, branch: Prepared | None, microarchitecture: Microarchitecture
+) -> InstructionTemplate:
+    wide, _, slower, merged, jcc, second, joins, taken, chained = context
+    uses, uop_count = prepared.uses, prepared.uop_count
+    if wide and prepared.has_simd_operand:
+        uses = _without_closed(uses, microarchitecture)
+    if branch is not None and branch.uses:
+        branch_uses = _taken(branch.uses, microarchitecture) if taken else branch.uses
+        uses, uop_count = fuse_branch(uses, uop_count, branch_uses, branch.uop_count)
+    elif taken and prepared.facts.category == "COND_BR":
+        uses = _taken(uses, microarchitecture)
+    if slower:
+        latencies = {
+            key: cycles + (key[0] == "reg" and key[1] in slower) for key, cycles in prepared.latencies.items()
+        }
+        prepared = replace(prepared, latencies=latencies)
+    if chained is not None:
+        cycles = microarchitecture.chained_addition_cycles
+        prepared = replace(prepared, latencies=_chained(prepared.latencies, chained, cycles))
+
+    figures = prepared.figures
+    mite_uops, ms_uops = figures.mite_uops or 1, figures.ms_uops or 0
+    uops: tuple[UopTemplate, ...] = ()
+    fused: tuple[int, ...] = ()
+    laminated: tuple[int, ...] = ()
+    if not second:
+        uops = expand(prepared, uses, flags_apart=microarchitecture.shift_result_without_flags)
+        fused = fuse(uops, figures.retire_slots or 1)
+        laminated = laminate(uops, fused, mite_uops + ms_uops)
+    return InstructionTemplate(
+        instruction=prepared.instruction,
+        facts=prepared.facts,
+        name=prepared.facts.name,
+        uops=uops,
+        fused_uops=fused,
+        idq_uops=laminated,
+        uop_count=uop_count,
+        retire_slots=figures.retire_slots or 1,
+        mite_uops=mite_uops,
+        ms_uops=ms_uops,
+        complex_decoder=prepared.complex_decoder,
+        available_simple_decoders=prepared.available_simple_decoders,
+        uses=uses,
+        divider_cycles=figures.divider_cycles or 0,
+        tp=figures.tp,
+        fused_with_next=branch is not None,
+        fused_with_previous=second,
+        macro_fusible=bool(prepared.facts.macro_fusible_with),
+        is_branch=prepared.is_branch,
+        length_changing_prefix=prepared.instruction.has_length_changing_prefix,
+        jcc_erratum=jcc,
+        eliminable_move=prepared.eliminable_move,
+        added=None if branch is not None else prepared.added,
+        offset_registers=prepared.offset_registers,
+        joins_next=joins,
+        serializing=prepared.serializing,
+        load_serializing=prepared.load_serializing,
+        store_serializing=prepared.store_serializing,
+        rsp_change=prepared.rsp_change,
+        register_inputs=prepared.register_inputs,
+        register_outputs=prepared.register_outputs,
+        address_inputs=prepared.address_inputs,
+        flag_inputs=prepared.flag_inputs,
+        flag_outputs=prepared.flag_outputs,
+        memory_operands=prepared.memory_operands,
+        merge_uops=merged,
+        latencies=prepared.latencies,
+    )
+
+
+def _taken(uses: tuple[UnitUse, ...], microarchitecture: Microarchitecture) -> tuple[UnitUse, ...]:
+    """What a conditional branch needs that is taken (D8)."""
+    taken = microarchitecture.taken_branch_units
+    return tuple(use._replace(units=taken) if taken.mask & use.units.mask else use for use in uses)
+
+
+def _without_closed(uses: tuple[UnitUse, ...], microarchitecture: Microarchitecture) -> tuple[UnitUse, ...]:
+    """What vector uops need while 512-bit instructions are about: some units are closed to them (V6)."""
+    closed = microarchitecture.closed_by_512_bit.mask
+    kept = [use for use in uses if not _loses(use, closed)]
+    for use in uses:
+        if _loses(use, closed):
+            units = microarchitecture.units.of(use.units.mask & ~closed)
+            same = next((place for place, other in enumerate(kept) if other.units is units), None)
+            if same is None:
+                kept.append(use._replace(units=units))
+            else:
+                kept[same] = kept[same]._replace(uops=kept[same].uops + use.uops)
+    return tuple(kept)
+
+
+def _loses(use: UnitUse, closed: int) -> bool:
+    return use.units.mask & closed != 0 and use.units.mask & ~closed != 0
+
+
+def _chained(
+    latencies: Mapping[tuple[str, int, str, int], int], chained: frozenset[int], early: int
+) -> dict[tuple[str, int, str, int], int]:
+    """Of an addition, whatever the tables say: some of theirs were measured in chains of additions (U12)."""
+    return {
+        key: early + (key[1] not in chained) if key[0] == "reg" else cycles
+        for key, cycles in latencies.items()
+    }
+
+
+def unfused(template: InstructionTemplate) -> InstructionTemplate:
+    """Every uop alone, as the simple front end delivers them."""
+    alone = (1,) * len(template.uops)
+    return replace(template, fused_uops=alone, idq_uops=alone)
+
+
+def unknown(instruction: Instruction) -> InstructionTemplate:
+    """An instruction without facts: one empty fused uop, nothing else (M4); it is shown as unknown."""
+    return InstructionTemplate(
+        instruction=instruction,
+        facts=None,
+        name="",
+        uops=(UopTemplate(UopKind.EMPTY),),
+        fused_uops=(1,),
+        idq_uops=(1,),
+        uop_count=0,
+        retire_slots=1,
+        mite_uops=1,
+        ms_uops=0,
+        complex_decoder=False,
+        available_simple_decoders=0,
+        uses=(),
+    )
+
+
+def sync_uop(microarchitecture: Microarchitecture) -> UopTemplate:
+    """The uop that brings RSP up to date with the stack engine (E5)."""
+    return _register_copy(UopKind.SYNC, microarchitecture.units.having(Role.ALU), "RSP")
+
+
+def merge_uop(microarchitecture: Microarchitecture, register: str) -> UopTemplate:
+    """The uop that merges a high-8 register into its 64-bit register (H2)."""
+    return _register_copy(UopKind.MERGE, microarchitecture.units.having(Role.MERGE), register)
+
+
+def _register_copy(kind: UopKind, units: UnitSet, register: str) -> UopTemplate:
+    value: Value = (ValueKind.REGISTER, register)
+    return UopTemplate(kind, units, (value,), ((value, 1),))
