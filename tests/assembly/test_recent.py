@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from cyclelens.analyzer.recent import Recent
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 
@@ -20,6 +20,7 @@ def work_on(cache: Recent[object, str], needed: list[object]) -> list[object]:
     return missing
 
 
+@settings(deadline=None)
 @given(st.integers(0, 3000), st.integers(1, 40), st.integers(1, 50))
 def test_a_text_stays_known_while_it_is_edited(size: int, new: int, versions: int) -> None:
     cache: Recent[object, str] = Recent(10)
@@ -51,6 +52,7 @@ def test_a_small_text_makes_room_after_a_large_one() -> None:
     assert cache.size() < 1_000
 
 
+@settings(deadline=None)
 @given(st.integers(1, 100), st.lists(st.integers(0, 500), max_size=500))
 def test_batches_keep_so_many(most: int, keys: list[int]) -> None:
     cache: Recent[int, int] = Recent(most)
