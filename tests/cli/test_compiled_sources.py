@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from cyclelens.analyzer import cli
 from cyclelens.analyzer.compiling.commands import CommandError, steps
+from foreground import obey_interrupts
 
 C = """\
 #include <immintrin.h>
@@ -174,7 +175,10 @@ def test_what_goes_wrong_is_one_line(here: Path, capfd: pytest.CaptureFixture[st
 def test_a_changed_source_is_compiled_again(here: Path) -> None:
     cyclelens = Path(sys.executable).with_name("cyclelens")
     command = [cyclelens, "cc", "--watch", "--function", "scale", "--", "gcc", "-O2", "-c", "dot.c"]
-    with (here / "report").open("w") as report, subprocess.Popen(command, stdout=report) as process:
+    with (
+        (here / "report").open("w") as report,
+        subprocess.Popen(command, stdout=report, preexec_fn=obey_interrupts) as process,
+    ):
         try:
             _wait(here / "report", "a[i] *= k;")
             (here / "dot.c").write_text(C.replace("a[i] *= k", "a[i] += k"))

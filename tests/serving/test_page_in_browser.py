@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import real_editors
 import workbench
+from foreground import obey_interrupts
 from workbench import SCREENSHOTS, wait
 
 PROGRAM = Path(sys.executable).with_name("cyclelens")
@@ -33,7 +34,8 @@ def chromium() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    with subprocess.Popen([PROGRAM, "serve", "--port", "0"], stdout=subprocess.PIPE, text=True) as process:
+    command = [PROGRAM, "serve", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, preexec_fn=obey_interrupts) as process:
         assert process.stdout is not None
         found = re.search(r"http://127\.0\.0\.1:\d+/", process.stdout.readline())
         assert found
@@ -195,6 +197,8 @@ def test_cpus_stand_beside_each_other(window: Any) -> None:
     report = window.frame_locator("#view iframe")
     for name in ("SKL", "ZEN5", "ICL"):
         report.locator(".headline", has_text=name).wait_for(state="attached")
+    window.click("#share")
+    window.wait_for_selector("text=Copied")
     window.reload()
     figure(window, "ICL")
     assert window.inner_text("#beside summary") == "with ICL, ZEN5"
