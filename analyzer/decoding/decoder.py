@@ -375,9 +375,12 @@ def decode(code: bytes, caches: Caches | None = None) -> tuple[Instruction, ...]
     Never raises: where the bytes are no instruction, or end within one, the result has an instruction
     with empty mnemonic that covers one byte, and decoding goes on behind it.
     """
-    result = []
     decoded = (Caches() if caches is None else caches).of(_Decoded)
     instructions = decoded.instructions
+    # Most of what a listing has is a single instruction, the same as another.
+    if (only := instructions[code]) is not None:
+        return (only,)
+    result = []
     decoder = Decoder(64, code, OPTIONS)
     instruction = IcedInstruction()
     position = 0

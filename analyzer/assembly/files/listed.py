@@ -60,7 +60,7 @@ class Section:
         first = self.firsts[at]
         if first not in self._texts:
             behind = bisect_right(self.firsts, first, lo=first)
-            self._texts[first] = _texts(self.listed[at], self.pieces[first:behind])
+            self._texts[first] = _texts(self.listed[at], self.pieces[first:behind], self.caches)
         return self._texts[first][at - first]
 
 
@@ -119,14 +119,14 @@ def _instructions(listed: Listed, backend: str, caches: Caches) -> Iterator[Piec
         yield piece
 
 
-def _texts(listed: Listed, parts: Sequence[Piece]) -> list[str]:
+def _texts(listed: Listed, parts: Sequence[Piece], caches: Caches) -> list[str]:
     """What is written, where it can be told which instruction that is; else the decoded text."""
     written = [] if listed.unlike else [text.strip() for text in _LABEL.sub("", listed.text).split(";")]
     if len(parts) == 1 and (listed.is_data or not listed.unlike):
         return [_LABEL.sub("", listed.text).strip()]
     if len(written) == len(parts):
         return written
-    decoded = (decode(part.code) for part in parts)
+    decoded = (decode(part.code, caches) for part in parts)
     return ["; ".join(each.text or each.code.hex() for each in instructions) for instructions in decoded]
 
 
