@@ -224,6 +224,8 @@ def _alus(mnemonic: str, macro_ops: int, cycles: float, memory: bool, *, later: 
         return "1"
     if mnemonic in _DIVISIONS:
         return "5"
+    if later and mnemonic.startswith("SET"):
+        return _ALUS_BY_COUNT[2]
     # With a memory operand the throughput is that of the load or store.
     if memory or not cycles or (later and mnemonic in _CARRIES):
         return _ALUS
