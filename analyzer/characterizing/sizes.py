@@ -21,10 +21,9 @@ from cyclelens.analyzer.model.units import Role
 
 _CHAIN, _VECTOR_CHAIN = "RAX", "XMM0"
 _LINKS = 60
-_CYCLES_OF_LINK = 3
 _STEP, _MOST, _NEAR = 8, 704, 1.0
-_STEEP = 0.55 * _CYCLES_OF_LINK
-"""Cycles per instruction: each one more hides one link less, as long as the buffer holds the next chain."""
+_STEEP = 0.55
+"""Links per instruction: each one more hides one link less, as long as the buffer holds the next chain."""
 _FULL_BEFORE = 0.97
 """Of a buffer that everything takes an entry of: what was found is that buffer."""
 
@@ -33,11 +32,26 @@ def _encoded(mnemonic: str, *operands: Operand) -> bytes:
     return next(encodings(mnemonic, operands))
 
 
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """So many links between the instructions that begin and end it."""
+
+    begin: bytes
+    link: bytes
+    end: bytes = b""
+
+    def code(self) -> bytes:
+        """All of it."""
+        return self.begin + self.link * _LINKS + self.end
+
+
 _CHAINS = (
-    _encoded("mov", _CHAIN, UNCHANGED) + _encoded("imul", _CHAIN, _CHAIN) * _LINKS,
-    _encoded("movaps", _VECTOR_CHAIN, "XMM15")
-    + _encoded("mulps", _VECTOR_CHAIN, _VECTOR_CHAIN) * _LINKS
-    + _encoded("movq", _CHAIN, _VECTOR_CHAIN),
+    Chain(_encoded("mov", _CHAIN, UNCHANGED), _encoded("imul", _CHAIN, _CHAIN)),
+    Chain(
+        _encoded("movaps", _VECTOR_CHAIN, "XMM15"),
+        _encoded("mulps", _VECTOR_CHAIN, _VECTOR_CHAIN),
+        _encoded("movq", _CHAIN, _VECTOR_CHAIN),
+    ),
 )
 """Where each unit has a scheduler of its own (Zen), the first fills one of these before all else is full."""
 _ZEROS = (bytes.fromhex("4531e4"), bytes.fromhex("31db"))
@@ -143,11 +157,15 @@ def _rate(machine: Machine, code: bytes) -> float | None:
     return None if isinstance(run, str) else _INSTRUCTIONS / run.cycles
 
 
-def _knee(machine: Machine, begin: bytes, fillers: tuple[bytes, ...]) -> int | str:
-    """The fewest fillers with which two chains (``begin``) do not overlap, or why that is not known."""
+def _knee(machine: Machine, chain: Chain, fillers: tuple[bytes, ...]) -> int | str:
+    """The fewest fillers with which two chains do not overlap, or why that is not known."""
+    link = machine.run(chain.link)
+    if isinstance(link, str):
+        return link
+    steep = _STEEP * link.cycles * _STEP
 
     def cycles(number: int) -> float | str:
-        run = machine.run(begin + b"".join(islice(cycle(fillers), number)))
+        run = machine.run(chain.code() + b"".join(islice(cycle(fillers), number)))
         return run if isinstance(run, str) else run.cycles
 
     coarse: list[float] = []
@@ -161,7 +179,7 @@ def _knee(machine: Machine, begin: bytes, fillers: tuple[bytes, ...]) -> int | s
     lasting = (
         position
         for position, rise in enumerate(rises)
-        if rise > _STEEP * _STEP and min(coarse[position + 1 :]) > coarse[position] + _STEEP * _STEP
+        if rise > steep and min(coarse[position + 1 :]) > coarse[position] + steep
     )
     last = max(lasting, default=None)
     if last is None or last + 5 >= len(coarse):

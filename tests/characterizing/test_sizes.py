@@ -11,7 +11,7 @@ from cyclelens.analyzer.model.options import ModelOptions
 CLOSE = 0.05
 
 
-@pytest.mark.parametrize("name", ["SNB", "SKL", "GNR", "ZEN2", "ZEN4", "ZEN5"])
+@pytest.mark.parametrize("name", ["SNB", "SKL", "SPR", "GNR", "ZEN2", "ZEN4", "ZEN5"])
 def test_the_sizes_of_a_simulated_core_are_found_again(name):
     model = registry.get(name)
     found = {
