@@ -297,11 +297,12 @@ def _table(region: RegionAnalysis, prediction: Prediction, units: Units) -> Iter
         before = '<td class="more"></td><td></td><td class="more"></td>'
         yield f'<tr class="spread more"><td></td><td class="text">{name}</td>{before}{cells}{rest}</tr>'
     yield "</table>"
-    entries = "; ".join(
-        f'<span class="more">{escape(entry)}</span>' if entry.startswith(_LEFT_OUT) else escape(entry)
-        for entry in words.legend.split("; ")
+    *entries, last = words.legend.split("; ")
+    ended = "".join(
+        f'<span class="more">{escape(entry)}; </span>' if entry.startswith(_LEFT_OUT) else f"{escape(entry)}; "
+        for entry in entries
     )
-    yield f'<p class="muted">{entries}</p>'
+    yield f'<p class="muted">{ended}{escape(last)}</p>'
 
 
 def _cells(figures: Sequence[str], cycles: float, ports: int) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import real_editors
 import workbench
-from workbench import ROOT
+from workbench import ROOT, Windows
 
 EXTENSION = ROOT / "editors" / "vscode"
 TIMEOUT = 600
@@ -55,6 +55,11 @@ def cache() -> Path:
 def chromium(cache: Path) -> Iterator[Any]:
     with workbench.browser(cache) as program:
         yield program
+
+
+@pytest.fixture(scope="module")
+def windows(cache: Path, vsix: Path, chromium: Any) -> Windows:
+    return Windows(cache, vsix, chromium)
 
 
 @pytest.fixture(autouse=True)

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness
-from workbench import ROOT, Server, Workbench, wait
+from workbench import ROOT, Windows, Workbench, wait
 
-PROGRAM = Path(sys.executable).with_name("cyclelens")
 ROWS = ".action-widget .monaco-list-row"
 TOAST = ".notification-toast .monaco-button"
 DIFFERENCE = '.tab[aria-label^="dot: "]'
@@ -23,24 +19,17 @@ MARKER = 13
 
 
 @pytest.fixture(scope="module")
-def code(
-    cache: Path, vsix: Path, chromium: Any, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Workbench]:
-    """A narrow window with a kernel that is committed, in a trusted folder."""
-    home = tmp_path_factory.mktemp("rewrites")
-    folder = home / "kernels"
+def code(windows: Windows, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workbench]:
+    """A narrow window with a kernel that is committed."""
+    folder = tmp_path_factory.mktemp("rewrites") / "kernels"
     folder.mkdir()
     shutil.copy(ROOT / "examples" / "dot_product.s", folder)
     name = ["-c", "user.name=t", "-c", "user.email=t@localhost"]
     for words in (["init", "-q"], [*name, "add", "."], [*name, "commit", "-qm", "a kernel"]):
         subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True)
-    server = Server(cache, home)
-    server.configure(user={}, machine={"cyclelens.server.path": str(PROGRAM)})
-    server.install(vsix)
-    with server.running("--disable-workspace-trust") as address:
-        window = Workbench(chromium, address, server, folder)
-        window.page.set_viewport_size({"width": 1280, "height": 800})
-        yield window
+    with windows.opened(folder) as opened:
+        opened.page.set_viewport_size({"width": 1280, "height": 800})
+        yield opened
 
 
 def offered(code: Workbench, start: str) -> str:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
-import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,11 +12,10 @@ from typing import Any
 
 import pytest
 from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness
-from workbench import ROOT, Server, Workbench, wait
+from workbench import PROGRAM, ROOT, Server, Windows, Workbench, wait
 
 EXTENSION = ROOT / "editors" / "vscode"
 PACKAGE: dict[str, Any] = json.loads((EXTENSION / "package.json").read_text(encoding="utf-8"))
-PROGRAM = Path(sys.executable).with_name("cyclelens")
 OWN = """\
 sum:
     xor %eax, %eax
@@ -63,12 +60,9 @@ pub fn chain(values: &[u64]) -> u64 {
 
 
 @pytest.fixture(scope="module")
-def code(
-    cache: Path, vsix: Path, chromium: Any, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Workbench]:
-    """A window with the examples, in a trusted folder, with a server that works."""
-    home = tmp_path_factory.mktemp("code")
-    folder = home / "kernels"
+def code(windows: Windows, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workbench]:
+    """A window with the examples."""
+    folder = tmp_path_factory.mktemp("code") / "kernels"
     shutil.copytree(ROOT / "examples", folder)
     (folder / "own.s").write_text(OWN, encoding="utf-8")
     (folder / "dot.c").write_text(C, encoding="utf-8")
@@ -78,15 +72,8 @@ def code(
     (folder / "chain" / "src").mkdir(parents=True)
     (folder / "chain" / "Cargo.toml").write_text(CARGO, encoding="utf-8")
     (folder / "chain" / "src" / "lib.rs").write_text(RUST, encoding="utf-8")
-    server = Server(cache, home)
-    server.configure(user={}, machine={"cyclelens.server.path": str(PROGRAM)})
-    server.install(vsix)
-    # The window has a home of its own; programs are found as in ours, rustup's compilers too.
-    (home / ".profile").write_text(f'export PATH="{os.environ["PATH"]}"\n', encoding="utf-8")
-    own = {"RUSTUP_HOME": ".rustup", "CARGO_HOME": ".cargo"}
-    rust = {name: os.environ.get(name, str(Path.home() / folder)) for name, folder in own.items()}
-    with server.running("--disable-workspace-trust", **rust) as address:
-        yield Workbench(chromium, address, server, folder)
+    with windows.opened(folder) as opened:
+        yield opened
 
 
 def test_it_carries_a_compiled_server_for_every_python(vsix: Path) -> None:
@@ -361,7 +348,7 @@ def test_a_program_that_does_not_start_is_explained_in_one_place(code: Workbench
     assert "does not start" in message
     wait("the status item", lambda: code.status() == "Cyclelens")
     code.page.wait_for_selector('.statusbar-item.error-kind[id^="cyclelens"]')
-    code.server.configure(user={}, machine={"cyclelens.server.path": str(PROGRAM)})
+    code.configure()
     wait("the figure", lambda: "cycles/iter" in code.status())
 
 

@@ -19,6 +19,10 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
+PROGRAM = Path(sys.executable).with_name("cyclelens")
+"""The server of these tests."""
+WORKING = {"cyclelens.server.path": str(PROGRAM)}
+"""Settings of a machine on which it works."""
 SCREENSHOTS = ROOT / "build" / "screenshots"
 """Pictures of every run; ``build/`` is not under version control."""
 PATIENCE = 60
@@ -165,6 +169,17 @@ class Workbench:
         self.page.wait_for_selector(f'.tab.active[data-resource-name="{name}"]')
         wait("the text", self.lines)
 
+    def configure(self, **settings: Any) -> None:
+        """Change settings of the user; an open window takes them over."""
+        self.server.configure(user=settings, machine=WORKING)
+
+    def colours(self, theme: str) -> None:
+        """Those of the standard theme that is light, or dark."""
+        shown = self.page.locator(f".monaco-workbench.{'vs' if theme == 'light' else 'vs-dark'}")
+        if not shown.count():
+            self.run("Preferences: Toggle between Light/Dark Themes")
+            shown.wait_for()
+
     def go(self, line: int) -> None:
         """Put the cursor at the start of a line, counted from one."""
         self.press("Control+g")
@@ -270,3 +285,29 @@ class Workbench:
     def screenshot(self, name: str) -> None:
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)
         self.page.screenshot(path=SCREENSHOTS / f"{name}.png")
+
+
+class Windows:
+    """Opens windows in which everything works, each with a server and a home of its own."""
+
+    def __init__(self, cache: Path, vsix: Path, browser: Any) -> None:
+        self._cache, self._vsix, self._browser = cache, vsix, browser
+
+    @contextmanager
+    def opened(self, folder: Path, **settings: Any) -> Iterator[Workbench]:
+        """One with a trusted folder and settings of the user."""
+        home = folder.with_name(f"{folder.name}-home")
+        home.mkdir()
+        # Programs are found as in our home, rustup's compilers too.
+        (home / ".profile").write_text(f'export PATH="{os.environ["PATH"]}"\n', encoding="utf-8")
+        own = {"RUSTUP_HOME": ".rustup", "CARGO_HOME": ".cargo"}
+        rust = {name: os.environ.get(name, str(Path.home() / place)) for name, place in own.items()}
+        server = Server(self._cache, home)
+        server.configure(user=settings, machine=WORKING)
+        server.install(self._vsix)
+        with server.running("--disable-workspace-trust", **rust) as address:
+            window = Workbench(self._browser, address, server, folder)
+            try:
+                yield window
+            finally:
+                window.page.close()

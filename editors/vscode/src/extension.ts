@@ -33,13 +33,27 @@ const SELECTOR = [...ASSEMBLY, ...SOURCES];
 /** A server that ends by itself this often within three minutes is not started again. */
 const MAX_CRASHES = 4;
 
+/** Milliseconds that a command waits for it. */
+const FIRST_ANALYSIS = 10_000;
+
 let client: LanguageClient | undefined;
 
 export function activate(context: vscode.ExtensionContext): void {
   const log = vscode.window.createOutputChannel("Cyclelens", { log: true });
-  const regions = async (document: vscode.TextDocument) => {
+  const known = async (document: vscode.TextDocument) => {
     const params = { textDocument: { uri: document.uri.toString() } };
-    const answer = await client?.sendRequest<{ regions: Region[] } | null>("cyclelens/regions", params).catch(() => null);
+    return client?.sendRequest<{ regions: Region[]; upToDate: boolean } | null>("cyclelens/regions", params).catch(() => null);
+  };
+  const regions = async (document: vscode.TextDocument) => (await known(document))?.regions;
+  /** For commands: of a document that was just opened, after its first analysis. */
+  const regionsSoon = async (document: vscode.TextDocument) => {
+    await last;
+    const limit = Date.now() + FIRST_ANALYSIS;
+    let answer = await known(document);
+    while (answer && !answer.upToDate && !answer.regions.length && Date.now() < limit) {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      answer = await known(document);
+    }
     return answer?.regions;
   };
   const status = new Status(SELECTOR, regions);
@@ -216,7 +230,7 @@ export function activate(context: vscode.ExtensionContext): void {
   /** The same on the region at the cursor. */
   const onRegion = async (name: string, other?: (own: string, all: string[]) => Promise<string | undefined>) => {
     const editor = vscode.window.activeTextEditor;
-    const all = editor ? ((await regions(editor.document)) ?? []) : [];
+    const all = editor ? ((await regionsSoon(editor.document)) ?? []) : [];
     const region = regionAt(all, editor?.selection.active.line ?? 0);
     if (client?.isRunning() && editor && !region) {
       void vscode.window.showInformationMessage(`Cyclelens: ${NO_REGION}`);
@@ -236,10 +250,10 @@ export function activate(context: vscode.ExtensionContext): void {
   command("cyclelens.installServer", () => inTurn(install));
   command("cyclelens.explain", () => trouble(explanation));
   command("cyclelens.chooseMicroarchitecture", () => chooseMicroarchitecture(context));
-  command("cyclelens.mark", () => mark(regions));
+  command("cyclelens.mark", () => mark(regionsSoon));
   command("cyclelens.showLoops", async () => {
     const document = vscode.window.activeTextEditor?.document;
-    const found = document ? await regions(document) : undefined;
+    const found = document ? await regionsSoon(document) : undefined;
     await showLoops(found ?? [], () => chooseMicroarchitecture(context));
   });
   command("cyclelens.openExample", () => openExample(context));

@@ -191,16 +191,28 @@ function M.choose(name)
   end
 end
 
---- The regions of the buffer as the server knows them now.
+--- Milliseconds that a command waits for the first analysis of a text.
+local FIRST_ANALYSIS = 10000
+
+--- The regions of the buffer as the server knows them now; of one that was just opened, after its first analysis.
 ---@return table[]
 local function known_regions()
-  local params = { textDocument = { uri = vim.uri_from_bufnr(0) } }
-  for _, answer in pairs(vim.lsp.buf_request_sync(0, "cyclelens/regions", params, 1000) or {}) do
-    if answer.result and answer.result.regions then
-      return answer.result.regions
+  local function ask()
+    local params = { textDocument = { uri = vim.uri_from_bufnr(0) } }
+    for _, answer in pairs(vim.lsp.buf_request_sync(0, "cyclelens/regions", params, 1000) or {}) do
+      if type(answer.result) == "table" then
+        return answer.result
+      end
     end
+    return { regions = {}, upToDate = true }
   end
-  return {}
+  local limit = vim.uv.now() + FIRST_ANALYSIS
+  local known = ask()
+  while #known.regions == 0 and not known.upToDate and vim.uv.now() < limit do
+    vim.wait(100)
+    known = ask()
+  end
+  return known.regions
 end
 
 --- Put the loops of the buffer with their figures into the location list, and open it.
@@ -234,7 +246,8 @@ function M.mark(first, last, name)
       return warn("put the cursor into a loop that is not marked yet, or give a range")
     end
   end
-  local sign = vim.fn.expand("%:e"):lower() == "asm" and ";" or "#"
+  local ending = vim.fn.expand("%:e"):lower()
+  local sign = (ending == "asm" or ending == "nasm") and ";" or "#"
   vim.api.nvim_buf_set_lines(0, last, last, true, { sign .. " cyclelens-end" })
   local opening = ("%s cyclelens-begin %s"):format(sign, name ~= "" and name or "loop")
   vim.api.nvim_buf_set_lines(0, first - 1, first - 1, true, { opening })

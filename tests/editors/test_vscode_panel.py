@@ -1,0 +1,55 @@
+"""The panel of the real VS Code as keyboard and screen reader need it, in light and dark."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from accessibility import OF_DOCUMENTS, violations
+from workbench import ROOT, Windows, Workbench, wait
+
+TABS = {
+    "instructions": "table.instructions",
+    "timeline": "canvas",
+    "cpus": "td.bar",
+    "alignment": "svg",
+    "whatif": "td.number",
+    "measure": "[data-measure]",
+}
+"""What each tab shows once it is complete."""
+
+
+@pytest.fixture(scope="module")
+def code(windows: Windows, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workbench]:
+    """A window with one kernel and the panel beside it."""
+    folder = tmp_path_factory.mktemp("panel") / "kernels"
+    folder.mkdir()
+    shutil.copy(ROOT / "examples" / "lcp_stall.s", folder)
+    with windows.opened(folder) as opened:
+        opened.page.set_viewport_size({"width": 1280, "height": 800})
+        opened.open("lcp_stall.s")
+        wait("the figure", lambda: "3.44 cycles/iter" in opened.line(17))
+        opened.go(18)
+        opened.run("Cyclelens: Show the Instructions")
+        yield opened
+
+
+def chosen(code: Workbench, tab: str, theme: str) -> Any:
+    """The page with a tab in front, when all of it is there."""
+    wait("the tabs", lambda: code.frame() and code.frame().locator(f"[data-tab={tab}]").count())
+    code.frame().locator(f"[data-tab={tab}]").click()
+    there = f"body.vscode-{theme}:has([data-tab={tab}][aria-selected=true]) main {TABS[tab]}"
+    wait(f"the tab {tab}", lambda: code.frame().locator(there).count())
+    return next(frame for frame in code.page.frames if frame.query_selector(there))
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_nothing_is_wrong_with_the_tabs_of_the_panel(cache: Path, code: Workbench, theme: str) -> None:
+    code.colours(theme)
+    for tab in TABS:
+        page = chosen(code, tab, theme)
+        code.screenshot(f"vscode-panel-{tab}-{theme}")
+        assert violations(cache, page, OF_DOCUMENTS) == [], tab
