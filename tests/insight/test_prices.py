@@ -1,5 +1,7 @@
 """What findings cost where they are."""
 
+from pathlib import Path
+
 import pytest
 from cyclelens.analyzer.doors.analysis import Analyzer
 from cyclelens.analyzer.doors.experiments import experiment as experiment_with
@@ -51,6 +53,9 @@ def findings_of(code, body, core, mode="loop"):
 
 LOOP = "1:\n{}    dec %r15\n    jnz 1b\n"
 IN_PIECES = "    movl %eax, (%rdi)\n    movl %eax, 4(%rdi)\n    mov (%rdi), %rax\n"
+MOVES = (
+    "    mov %rax, %rbx\n    mov %rbx, %rcx\n    mov %rcx, %rdx\n    mov %rdx, %rsi\n    lea 1(%rsi), %rax\n"
+)
 LOADS = "    mov (%rdi), %eax\n    mov {0}(%rdi), %ebx\n    mov {1}(%rdi), %ecx\n    mov {2}(%rdi), %edx\n"
 
 
@@ -112,8 +117,43 @@ def test_a_long_instruction_costs_what_a_shorter_one_saves():
 
 
 def test_moves_that_take_a_port_cost_what_their_chain_waits_for_them():
-    moves = "    mov %rax, %rbx\n    mov %rbx, %rcx\n    mov %rcx, %rdx\n    mov %rdx, %rsi\n"
-    found, cycles = findings_of("move-not-eliminated", LOOP.format(moves + "    lea 1(%rsi), %rax\n"), "SKL")
+    found, cycles = findings_of("move-not-eliminated", LOOP.format(MOVES), "SKL")
     assert len(found) == 3
     assert {each.cost for each in found} == {found[0].cost}
     assert 1 < found[0].cost < cycles - 1, "the addition stays"
+
+
+EXAMPLES = {
+    "lcp-stall": ("    add $0x1234, %ax\n    dec %rbx\n", "SKL", "unroll"),
+    "long-instruction": ("    movq $0x12345678, 0x12345678(%rdi,%rsi)\n    nop\n    nop\n", "ZEN5", "unroll"),
+    "jcc-erratum": (LOOP.format("    nop\n" * 27), "SKL", "loop alignment=0"),
+    "unknown-instruction": (LOOP.format("    fldl (%rdi)\n    faddp\n"), "SKL", "loop"),
+    "serializing": (LOOP.format("    lfence\n"), "SKL", "loop"),
+    "microcoded": (LOOP.format("    cld\n"), "HSW", "loop"),
+    "unlamination": (LOOP.format("    vaddps (%rsi,%rdi), %ymm1, %ymm0\n"), "HSW", "loop"),
+    "register-merge": (LOOP.format("    mov $1, %ah\n    add %eax, %ebx\n"), "SKL", "loop"),
+    "stack-sync": ("    push %rax\n    lea (%rsp), %rbx\n" + "    nop\n" * 40, "SKL", "unroll"),
+    "move-not-eliminated": (LOOP.format(MOVES), "SKL", "loop"),
+    "load-word": (LOOP.format(LOADS.format(64, 128, 192)), "GNR", "loop"),
+    "failed-forwarding": (LOOP.format(IN_PIECES), "ZEN5", "loop"),
+    "false-renaming": (LOOP.format("    mov %rax, (%rsi)\n    mov 2048(%rsi), %rbx\n"), "ZEN5", "loop"),
+    "page-aliasing": (LOOP.format("    mov %rax, (%rsi)\n    mov 4096(%rsi), %rbx\n"), "SKL", "loop"),
+    "crowded-window": (LOOP.format("    nopl 0(%rax)\n" * 12), "ZEN5", "loop"),
+    "straddling-loop": (LOOP.format("    mov %rax, %rbx\n" * 10), "ZEN5", "loop alignment=32"),
+}
+"""For each hazard a text, a core and a mode with which it is found."""
+
+
+@pytest.mark.parametrize("code", EXAMPLES)
+def test_every_hazard_says_its_price_or_that_it_is_not_known(code):
+    found, _ = findings_of(code, *EXAMPLES[code])
+    assert found
+    for each in found:
+        priced = f"{each.cost:.2f}" if each.cost is not None else "on top of the figure"
+        assert "cost" in each.message and priced in each.message
+
+
+def test_no_hazard_is_without_an_example():
+    page = (Path(__file__).parents[2] / "docs" / "json.md").read_text(encoding="utf-8")
+    codes = page.split("Codes are stable:\n`")[1].split("`")[0].split()
+    assert set(codes) == {*EXAMPLES, "missing-extension"}, "where an extension is missing there is no figure"

@@ -138,7 +138,7 @@ class Workbench:
     """One window of VS Code with a folder."""
 
     def __init__(self, browser: Any, address: str, server: Server, folder: Path) -> None:
-        self.server = server
+        self.server, self.folder = server, folder
         self.page = browser.new_page(viewport={"width": 1100, "height": 620})
         self.page.set_default_timeout(PATIENCE * 1000)
         self.page.goto(f"{address}/?folder={folder}")

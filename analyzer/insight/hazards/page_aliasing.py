@@ -49,8 +49,8 @@ def find(prediction: Prediction) -> Iterator[Finding]:
             message=(
                 f"4K aliasing: the load is {abs(distance):,} bytes from what "
                 f"'{templates[store.instruction].instruction.text}' stores, and so has the same lower 12 "
-                f"bits of the address. {longer} until these are known to differ; the figure does not count "
-                "them. Another distance avoids it."
+                f"bits of the address. {longer} until these are known to differ; what that costs on top of "
+                "the figure is not known. Another distance avoids it."
             ),
             label="4K aliasing",
             microarchitecture=prediction.microarchitecture,

@@ -32,7 +32,7 @@ def find(prediction: Prediction) -> Iterator[Finding]:
             instruction=index,
             message=(
                 f"{reason} {prediction.microarchitecture}. It is counted as one uop without a {unit} and "
-                "without dependencies: the real loop may take longer than predicted."
+                "without dependencies: what it costs on top of the figure is not known."
             ),
             label="unknown instruction",
             microarchitecture=prediction.microarchitecture,

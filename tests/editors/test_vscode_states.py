@@ -1,0 +1,191 @@
+"""What a region says of itself in the real VS Code, with pictures: light and dark, narrow and wide."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness
+from workbench import Windows, Workbench, wait
+
+WIDTHS = (1280, 1920)
+
+DOT = """\
+# Multiplies and adds, with one sum that all of them wait for.
+# cyclelens-begin dot{options}
+.Lblock:
+        vmovups (%rsi), %ymm1           # eight floats
+        vfmadd231ps (%rdi), %ymm1, %ymm0
+{more}        add     $32, %rsi
+        add     $32, %rdi
+        dec     %rdx
+        jnz     .Lblock
+# cyclelens-end
+"""
+HASH = """\
+# Every byte goes into a number that is multiplied at once.
+# cyclelens-begin hash
+.Lbyte:
+        movzbl  (%rdi), %eax
+        xor     %rax, %rdx
+        imul    %rcx, %rdx
+        inc     %rdi
+        dec     %rsi
+        jnz     .Lbyte
+# cyclelens-end
+"""
+STORES = """\
+# Constants of 16 bits, added to memory.
+# cyclelens-begin counts mode=unroll
+        addw    $0x1234, (%rdi,%rcx,2)
+        addw    $0x4321, 64(%rdi,%rcx,2)
+        add     $0x100, %ax
+        inc     %rcx
+# cyclelens-end
+"""
+X87 = """\
+# The old unit, of which no figures are known.
+# cyclelens-begin sum
+.Lnext:
+        fldl    (%rdi)
+        faddp   %st, %st(1)
+        add     $8, %rdi
+        dec     %rsi
+        jnz     .Lnext
+# cyclelens-end
+"""
+OWN = """\
+# Nothing is marked here.
+product:
+        mov     $1, %eax
+.Lnext:
+        imul    (%rdi), %rax
+        add     $8, %rdi
+        dec     %rsi
+        jnz     .Lnext
+        ret
+"""
+SCAN = """\
+# Looks for a byte.
+        .p2align 4
+find:
+        push    %rbx
+        nop
+# cyclelens-begin find
+.Lchunk:
+        vpcmpeqb (%rdi), %ymm0, %ymm1
+        vpmovmskb %ymm1, %eax
+        add     $32, %rdi
+        test    %eax, %eax
+        jz      .Lchunk
+# cyclelens-end
+"""
+
+
+def typed(line: int, text: str) -> Callable[[Workbench], None]:
+    """Type a line behind another one."""
+
+    def type_it(code: Workbench) -> None:
+        code.go(line)
+        code.press("End", "Enter")
+        code.type(text)
+
+    return type_it
+
+
+def deleted(line: int) -> Callable[[Workbench], None]:
+    def delete(code: Workbench) -> None:
+        code.go(line)
+        code.run("Delete Line")
+
+    return delete
+
+
+def unasked(code: Workbench) -> None:
+    """Change the text of a file that is analysed only when it is saved."""
+    settings = code.folder / ".vscode" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text(json.dumps({"cyclelens.analyse": "onSave"}), encoding="utf-8")
+    code.run("Cyclelens: Restart the Server")
+    wait("the figure again", lambda: "4.00 cycles/iter" in code.line(2))
+    typed(5, "vaddps %ymm1, %ymm0, %ymm0")(code)
+
+
+def measured(code: Workbench) -> None:
+    try:
+        Harness().close()
+    except CannotMeasure as error:
+        pytest.skip(f"nothing can be measured here: {error}")
+    code.go(5)
+    code.run("Cyclelens: Measure")
+
+    def answered() -> bool:
+        if any("runs the code of the region" in text for text in code.notifications()):
+            code.click(".notification-toast .monaco-button", "Run It")
+        if any("busy" in text for text in code.notifications()):
+            code.run("Notifications: Clear All Notifications")
+            code.run("Cyclelens: Measure")
+        return ", measured " in code.line(2)
+
+    wait("the measured figure", answered)
+
+
+class State(NamedTuple):
+    text: str
+    first: str
+    """What the region's line says when the file is open."""
+    then: str = ""
+    """What it says after something was done."""
+    do: Callable[[Workbench], None] | None = None
+    line: int = 2
+
+
+ONE = DOT.format(options="", more="")
+TWO = DOT.format(options="", more="        vfmadd231ps (%rdi), %ymm1, %ymm0\n")
+ADVICE = "4.00 cycles/iter · two accumulators: 2.00, four: 1.00"
+STATES = {
+    "plain": State(HASH, "4.00 cycles/iter · SKL · latency-bound"),
+    "hazards": State(STORES, "cycles/iter"),
+    "advice": State(ONE, ADVICE),
+    "faster": State(TWO, "8.00 cycles/iter", "8.00 -> 4.00, 50 % faster", deleted(6)),
+    "slower": State(ONE, "4.00 cycles/iter", "4.00 -> 8.00", typed(5, "vaddps %ymm1, %ymm0, %ymm0")),
+    "measured": State(ONE, "4.00 cycles/iter", "predicted 4.00, measured ", measured),
+    "mistake": State(ONE, "4.00 cycles/iter", "4.00 cycles/iter", typed(5, "vmovupps (%rax), %ymm3")),
+    "missing": State(DOT.format(options=" arch=SNB", more=""), "SNB has no FMA"),
+    "uncertain": State(X87, "uncertain"),
+    "unmarked": State(OWN, "3.00 cycles/iter", line=4),
+    "positions": State(SCAN, "of 4 positions", line=6),
+    "stale": State(ONE, "4.00 cycles/iter", "(stale)", unasked),
+}
+
+
+@pytest.fixture(scope="module")
+def code(windows: Windows, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workbench]:
+    """A window with a file for each state."""
+    folder: Path = tmp_path_factory.mktemp("states") / "kernels"
+    folder.mkdir()
+    for name, state in STATES.items():
+        (folder / f"{name}.s").write_text(state.text, encoding="utf-8")
+    with windows.opened(folder) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("name", STATES)
+def test_a_region_says_what_is_the_matter(code: Workbench, name: str) -> None:
+    state = STATES[name]
+    code.page.set_viewport_size({"width": WIDTHS[0], "height": 800})
+    code.open(f"{name}.s")
+    wait("the first figure", lambda: state.first in code.line(state.line))
+    if state.do:
+        state.do(code)
+        wait("the change", lambda: state.then in code.line(state.line))
+    for theme in ("light", "dark"):
+        code.colours(theme)
+        for width in WIDTHS:
+            code.page.set_viewport_size({"width": width, "height": 800})
+            wait("the same", lambda: (state.then or state.first) in code.line(state.line))
+            code.screenshot(f"state-{name}-{theme}-{width}")
+    code.run("File: Revert File")
