@@ -14,7 +14,8 @@ LINE_BUDGET = 60
 END_OF_LINE = 1 << 20
 """A column behind the last character of any line; whoever shows the hint moves it to the line's end."""
 
-_GAP = 1
+_GAP = len(" · ")
+"""Between two labels."""
 
 
 def statement_of(region: RegionAnalysis, instruction: int) -> SourceLine:

@@ -110,7 +110,7 @@ def register(server: CyclelensServer) -> None:
             if first <= line <= last:
                 yield types.InlayHint(
                     position=server.converter.position(snapshot.lines, line, len(snapshot.lines[line])),
-                    label=" " * (spaces.get(line, 0)) + _label(parts, heated, line == result.first_line),
+                    label=" " * (spaces.get(line, 0)) + _label(parts, heated),
                     tooltip=_tooltip(parts, region) or None,
                     padding_left=True,
                 )
@@ -191,11 +191,10 @@ def stale_label(label: str) -> str:
     return (label if len(label) <= room else label[: room - 1].rstrip() + "…") + STALE_SUFFIX
 
 
-def _label(parts: Sequence[_Part], heated: bool, first: bool) -> str:
-    """What a line says; the bar has a column of its own in regions that have one. ``first``: the line has the
-    figures of the region."""
+def _label(parts: Sequence[_Part], heated: bool) -> str:
+    """What a line says; the bar has a column of its own in regions that have one."""
     bar = "".join(part.label for part in parts if part.heat)[:1]
-    words = (" · " if first else " ").join(part.label for part in parts if not part.heat)
+    words = _SEPARATOR.join(part.label for part in parts if not part.heat)
     return f"{bar or ' '} {words}".rstrip() if heated else words
 
 

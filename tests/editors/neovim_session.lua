@@ -24,6 +24,23 @@ local function labels()
   return found
 end
 
+-- The text of each line that has a hint, up to where the hint ends.
+local function drawn()
+  return vim.tbl_map(function(hint)
+    local line = hint.inlay_hint.position.line
+    return vim.api.nvim_buf_get_lines(0, line, line + 1, false)[1] .. hint.inlay_hint.label
+  end, vim.lsp.inlay_hint.get({ bufnr = 0 }))
+end
+
+local function says(text)
+  for _, diagnostic in ipairs(vim.diagnostic.get(0)) do
+    if diagnostic.message:find(text, 1, true) then
+      return true
+    end
+  end
+  return false
+end
+
 local function has(text)
   for _, label in ipairs(labels()) do
     if vim.startswith(label[3], text) then
@@ -65,6 +82,19 @@ local function run()
   seen.diagnostics = vim.tbl_map(function(diagnostic)
     return { diagnostic.lnum, diagnostic.code }
   end, vim.diagnostic.get(0))
+
+  wait("the price of the stall", function()
+    return says("It costs 2.43 cycles per iteration here.")
+  end)
+  wait("the heat", function()
+    return vim.fn.match(drawn(), "[▁-█]") >= 0
+  end)
+  seen.drawn = drawn()
+  local hover = vim.lsp.util.make_position_params(0, "utf-16")
+  hover.position = { line = 2, character = 4 }
+  for _, answer in pairs(vim.lsp.buf_request_sync(0, "textDocument/hover", hover, 10000) or {}) do
+    seen.hover = answer.result and answer.result.contents.value
+  end
 
   wait("colours", function()
     return #(vim.lsp.semantic_tokens.get_at_pos(0, 2, 4) or {}) > 0
@@ -233,17 +263,80 @@ local function run()
   end)
   -- Later figures are compared with those of the last save.
   vim.cmd.write({ bang = true })
+  for _, words in ipairs({
+    { "init", "-q" },
+    { "add", "chained.s" },
+    { "-c", "user.name=t", "-c", "user.email=t@localhost", "commit", "-qm", "a kernel" },
+  }) do
+    assert(vim.system(vim.list_extend({ "git" }, words), { cwd = vim.fn.expand("%:h") }):wait().code == 0)
+  end
   vim.api.nvim_win_set_cursor(0, { 5, 4 })
-  vim.lsp.buf.code_action({
-    apply = true,
-    filter = function(action)
-      return action.title:find("in four registers", 1, true) ~= nil
-    end,
-  })
+  local function preview()
+    vim.lsp.buf.code_action({
+      apply = true,
+      filter = function(found)
+        return found.title:find("in four registers", 1, true) ~= nil
+      end,
+    })
+    wait("the difference", function()
+      return vim.fn.tabpagenr("$") == 2
+    end)
+  end
+  local before_rewrite = vim.api.nvim_buf_get_lines(0, 0, -1, false)
+  preview()
+  seen.preview = { title = vim.wo.winbar, text = vim.api.nvim_buf_get_lines(0, 0, -1, false), differs = vim.wo.diff }
+  press("q")
+  seen.discarded = vim.deep_equal(before_rewrite, vim.api.nvim_buf_get_lines(0, 0, -1, false))
+
+  -- Whether the rewrites compute the same; the question was answered before.
+  seen.checked = ""
+  if vim.env.CYCLELENS_MEASURES == "1" then
+    local said
+    vim.notify = function(message)
+      said = message
+    end
+    vim.cmd("CyclelensCheck")
+    wait("the answer", function()
+      return said
+    end)
+    vim.notify = notify
+    seen.checked = said
+  end
+
+  preview()
+  press("<CR>")
   wait("what it brought", function()
     return has("8.00 -> 4.00, 75 % faster per byte")
   end)
   seen.rewritten = vim.api.nvim_buf_get_lines(0, 0, -1, false)
+  vim.cmd("CyclelensCompareHead")
+  seen.committed = content("dot against HEAD")
+  vim.ui.select = function(items, options)
+    seen.since_head = vim.tbl_map(options.format_item, items)
+  end
+  vim.cmd("CyclelensHistory")
+  wait("the versions", function()
+    return seen.since_head
+  end)
+  vim.ui.select = choose_version
+
+  -- What costs nothing is one line.
+  vim.cmd.write({ bang = true })
+  vim.cmd.edit(vim.fn.fnamemodify(vim.env.CYCLELENS_FILE, ":h") .. "/hidden.s")
+  vim.api.nvim_buf_set_lines(0, 0, -1, true, {
+    "# cyclelens-begin hidden mode=unroll",
+    "    imul %rax, %rax",
+    "    imul %rax, %rax",
+    "    imul %rax, %rax",
+    "    add $0x1234, %cx",
+    "# cyclelens-end",
+  })
+  wait("the price of a stall that nobody waits for", function()
+    return says("1 finding costs 0.00 cycles per iteration here: lcp-stall (line 5).")
+  end)
+  seen.folded = vim.tbl_map(function(diagnostic)
+    return { diagnostic.lnum, diagnostic.code }
+  end, vim.diagnostic.get(0))
 
   -- A file of one's own, without markers.
   vim.cmd.write({ bang = true })
@@ -279,6 +372,10 @@ local function run()
     local found = require("cyclelens").client()
     return found and not found:is_stopped() and found.id
   end
+  vim.api.nvim_buf_set_lines(0, 3, 3, true, { "    imul %rdi, %rax" })
+  wait("the change", function()
+    return has("3.00 -> 6.00, 100 % slower")
+  end)
   local before = server()
   for _, process in ipairs(vim.api.nvim_get_proc_children(vim.fn.getpid())) do
     local about = vim.api.nvim_get_proc(process)
@@ -286,13 +383,13 @@ local function run()
       vim.uv.kill(process, "sigkill")
     end
   end
-  wait("another server", function()
-    return server() and server() ~= before and has("3.00 cycles/iter")
+  wait("another server that remembers what was saved", function()
+    return server() and server() ~= before and has("3.00 -> 6.00, 100 % slower")
   end)
   before = server()
   vim.cmd("CyclelensRestart")
   wait("a third server", function()
-    return server() and server() ~= before and has("3.00 cycles/iter")
+    return server() and server() ~= before and (has("6.00") or has("3.00 -> 6.00"))
   end)
   seen.restarted = true
 

@@ -89,6 +89,23 @@ def test_hints_and_diagnostics_are_where_they_belong(seen: dict[str, Any]) -> No
     assert seen["colours"] == ["keyword", "number", "variable"]
 
 
+def test_hints_stand_in_one_column_behind_their_bars(seen: dict[str, Any]) -> None:
+    """The bar shows what is lost because of the line; words begin behind it, or behind its place."""
+    region, stall, *_ = seen["drawn"]
+    assert region.index("3.44 cycles/iter") == stall.index("LCP stall")
+    assert stall[: stall.index("LCP stall")].rstrip()[-1] in "▁▂▃▄▅▆▇█"
+
+
+def test_a_hover_is_short_and_in_the_syntax_of_the_file(seen: dict[str, Any]) -> None:
+    assert "add $0x1234, %ax" in seen["hover"]
+    assert len(seen["hover"].splitlines()) < 20
+    assert not re.search(r"^\|", seen["hover"], re.MULTILINE), "Neovim draws no tables"
+
+
+def test_what_costs_nothing_is_one_faint_line(seen: dict[str, Any]) -> None:
+    assert seen["folded"] == [[0, "no-cost"]]
+
+
 def test_a_rewrite_is_applied_and_the_hints_show_what_it_brought(seen: dict[str, Any]) -> None:
     assert seen["action"] == "Use eax (its upper half and the flags may differ): 3.44 -> 1.00, 71 % faster"
     assert seen["line"] == "    add $0x1234, %eax"
@@ -148,9 +165,28 @@ def test_the_health_check_and_the_help_are_found(seen: dict[str, Any]) -> None:
 
 
 def test_one_accumulator_becomes_four_by_a_code_action(seen: dict[str, Any]) -> None:
+    """Looked at as a difference, discarded, and then made."""
+    assert seen["preview"]["title"].startswith("dot: 8.00 -> 2.00, 75 %% faster")
+    assert seen["preview"]["differs"] and seen["discarded"]
+    assert seen["preview"]["text"] == seen["rewritten"]
     updates = [line.split()[-1] for line in seen["rewritten"] if "vfmadd231ps" in line]
     assert len(updates) == len(set(updates)) == 4
     assert len([line for line in seen["rewritten"] if "vaddps" in line]) == 3
+
+
+def test_the_rewritten_loop_is_compared_with_head(seen: dict[str, Any]) -> None:
+    assert "75 % faster per byte" in seen["committed"]
+    assert [text.split()[:2] for text in seen["since_head"]] == [
+        ["4.00", "now"],
+        ["8.00", "opened"],
+        ["8.00", "HEAD"],
+    ]
+
+
+def test_rewrites_are_run_beside_the_loop(seen: dict[str, Any]) -> None:
+    if not measures():
+        pytest.skip("nothing can be run on this machine")
+    assert re.fullmatch(r"dot: of (\d) rewrites \1 compute the same.*", seen["checked"])
 
 
 def test_loops_of_an_own_file_are_listed_and_marked(seen: dict[str, Any]) -> None:

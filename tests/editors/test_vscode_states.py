@@ -99,7 +99,7 @@ def typed(line: int, text: str) -> Callable[[Workbench], None]:
 def deleted(line: int) -> Callable[[Workbench], None]:
     def delete(code: Workbench) -> None:
         code.go(line)
-        code.run("Delete Line")
+        code.press("Control+Shift+k")
 
     return delete
 

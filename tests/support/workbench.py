@@ -25,7 +25,7 @@ WORKING = {"cyclelens.server.path": str(PROGRAM)}
 """Settings of a machine on which it works."""
 SCREENSHOTS = ROOT / "build" / "screenshots"
 """Pictures of every run; ``build/`` is not under version control."""
-PATIENCE = 60
+PATIENCE = 120
 """Seconds until something that is waited for is taken to be missing: machines may be busy."""
 
 SETTINGS: dict[str, Any] = {

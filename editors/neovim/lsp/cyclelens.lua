@@ -7,7 +7,7 @@
 ---@type vim.lsp.Config
 return {
   cmd = { "cyclelens", "lsp" },
-  capabilities = { experimental = { cyclelens = { panels = true } } },
+  capabilities = { experimental = { cyclelens = { panels = true, previews = true } } },
   filetypes = { "asm", "nasm", "masm", "vmasm" },
   -- Any folder will do: a single file is a fine project.
   root_markers = { "cyclelens.toml", ".git" },

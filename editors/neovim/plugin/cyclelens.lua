@@ -16,6 +16,7 @@ local here = {
   CompareHead = "compareHead",
   WhatIf = "whatif",
   Measure = "measure",
+  Check = "checkRewrites",
   History = "history",
 }
 local descriptions = {
@@ -26,6 +27,7 @@ local descriptions = {
   CompareHead = "The region against the committed version of the file",
   WhatIf = "What would make the region faster",
   Measure = "What the region takes on this machine",
+  Check = "Whether the rewrites of the region compute the same",
   History = "The figures of the region since HEAD and since the file was opened",
 }
 for name, command in pairs(here) do
@@ -36,6 +38,10 @@ for name, command in pairs(here) do
   vim.lsp.commands["cyclelens." .. command] = function(lens)
     cyclelens().run(vim.uri_to_bufnr(lens.arguments[1]), lens.command, lens.arguments[2])
   end
+end
+
+vim.lsp.commands["cyclelens.previewRewrite"] = function(action, context)
+  require("cyclelens.preview").show(assert(vim.lsp.get_client_by_id(context.client_id)), action.arguments)
 end
 
 vim.api.nvim_create_user_command("CyclelensCompareWith", function(command)

@@ -1,25 +1,7 @@
 --- The figures of a region since HEAD and since its file was opened; choosing one opens its difference to the present.
-local M = {}
+local difference = require("cyclelens.difference")
 
---- Show two texts beside each other in a tab of their own; q closes it.
----@param origin integer the buffer with the kernel
----@param name string
----@param lines string[]
-local function difference(origin, name, lines)
-  vim.cmd("tab sbuffer " .. origin)
-  vim.cmd("diffthis")
-  vim.cmd("leftabove vnew")
-  local buffer = vim.api.nvim_get_current_buf()
-  vim.api.nvim_buf_set_lines(buffer, 0, -1, false, lines)
-  vim.bo[buffer].buftype = "nofile"
-  vim.bo[buffer].bufhidden = "wipe"
-  vim.bo[buffer].modifiable = false
-  vim.api.nvim_buf_set_name(buffer, "cyclelens://" .. name)
-  vim.cmd("diffthis")
-  vim.keymap.set("n", "q", function()
-    vim.cmd("diffoff! | tabclose")
-  end, { buffer = buffer, desc = "Close" })
-end
+local M = {}
 
 ---@param origin integer the buffer with the kernel
 ---@param answer table title, rows, versions, firstLine, lastLine
@@ -43,7 +25,7 @@ function M.show(origin, answer)
       local old = vim.list_slice(lines, 1, answer.firstLine)
       vim.list_extend(old, vim.split(answer.versions[number], "\n"))
       vim.list_extend(old, lines, answer.lastLine + 2)
-      difference(origin, ("%s: %s"):format(answer.title, answer.rows[number][1]), old)
+      difference.show(origin, ("%s: %s"):format(answer.title, answer.rows[number][1]), old, "leftabove")
     end
   end)
 end

@@ -14,6 +14,7 @@ M.commands = {
   compareHead = "cyclelens.compareHead",
   whatif = "cyclelens.whatif",
   measure = "cyclelens.measure",
+  checkRewrites = "cyclelens.checkRewrites",
   history = "cyclelens.history",
 }
 
@@ -149,20 +150,6 @@ function M.run_here(command, ...)
   M.run(vim.api.nvim_get_current_buf(), command, vim.api.nvim_win_get_cursor(0)[1] - 1, ...)
 end
 
---- The names of the buffer's regions, for completion.
----@return string[]
-function M.regions()
-  local params = { textDocument = { uri = vim.uri_from_bufnr(0) } }
-  for _, answer in pairs(vim.lsp.buf_request_sync(0, "cyclelens/analysis", params, 1000) or {}) do
-    if answer.result and answer.result.regions then
-      return vim.tbl_map(function(region)
-        return region.name
-      end, answer.result.regions)
-    end
-  end
-  return {}
-end
-
 --- Run a command that is about the whole document and answers with a sentence, or nothing.
 ---@param command string
 function M.run_on_document(command)
@@ -184,6 +171,10 @@ function M.choose(name)
   end
   local chosen = { cyclelens = { microarchitectures = { name } } }
   client.settings = vim.tbl_deep_extend("force", client.settings or {}, chosen)
+  if vim.lsp.config then
+    -- For the server that follows one that died.
+    vim.lsp.config(NAME, { settings = chosen })
+  end
   if vim.fn.has("nvim-0.11") == 1 then
     client:notify("workspace/didChangeConfiguration", { settings = client.settings })
   else
@@ -213,6 +204,14 @@ local function known_regions()
     known = ask()
   end
   return known.regions
+end
+
+--- The names of the buffer's regions, for completion.
+---@return string[]
+function M.regions()
+  return vim.tbl_map(function(region)
+    return region.name
+  end, known_regions())
 end
 
 --- Put the loops of the buffer with their figures into the location list, and open it.
@@ -257,7 +256,7 @@ end
 ---@return lsp.ClientCapabilities
 function M.capabilities()
   local capabilities = vim.lsp.protocol.make_client_capabilities()
-  capabilities.experimental = { cyclelens = { panels = true } }
+  capabilities.experimental = { cyclelens = { panels = true, previews = true } }
   return capabilities
 end
 
