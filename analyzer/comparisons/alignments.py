@@ -17,6 +17,8 @@ from cyclelens.analyzer.comparisons.table import LEAST_DIFFERENCE, Step, Table, 
 from cyclelens.analyzer.doors.plans import ALIGNMENTS
 from cyclelens.analyzer.reports import html
 
+_PLACE = "where the file puts it"
+
 
 def compare(request: Request) -> Iterator[Step | Table]:
     """On the microarchitectures that options or marker name."""
@@ -46,7 +48,10 @@ def compare(request: Request) -> Iterator[Step | Table]:
         labelled = {
             name: [(str(row[0]), row[column]) for row in rows] for column, name in enumerate(names, 1)
         }
-        extra["html"] = html.render_columns(title, "offset within a 64-byte line", labelled, text)
+        marked = [str(offset) for offset in possible] if len(possible) < len(ALIGNMENTS) else []
+        extra["html"] = html.render_columns(
+            title, "offset within a 64-byte line", labelled, text, marked, _PLACE
+        )
     yield Table(title, ("offset", *columns), rows, text, extra)
 
 
@@ -54,7 +59,7 @@ def _picture(name: str, figures: Sequence[float], possible: Sequence[int]) -> It
     yield f"{name}  {picture(figures)}"
     if len(possible) < len(figures):
         marks = "".join("^" if offset in possible else " " for offset in ALIGNMENTS)
-        yield f"{' ' * len(name)}  {marks.rstrip()} where the file puts it"
+        yield f"{' ' * len(name)}  {marks.rstrip()} {_PLACE}"
     yield from _ranges(figures)
 
 

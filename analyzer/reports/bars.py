@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from html import escape
 
 from cyclelens.analyzer.insight import vocabulary, wording
@@ -57,11 +57,14 @@ def columns(
     label: str,
     *,
     width: int = _WIDTH,
+    named: int = 1,
     high: str = "busy",
+    marked: Collection[str] = (),
 ) -> str:
-    """A column a value with its name below; ``largest`` is as high as the chart.
+    """A column a value; ``largest`` is as high as the chart.
 
-    ``high``: the class of columns that are (nearly) so high.
+    ``named``: of how many columns one has its name below, where that has room. ``high``: the class of columns
+    that are (nearly) so high. ``marked``: names of columns with a triangle below.
     """
     step = width / max(1, len(values))
     pieces = [f'<rect class="frame" x="0.5" y="0.5" width="{width - 1}" height="{_COLUMNS - 1}"/>']
@@ -70,15 +73,20 @@ def columns(
         mark = f" {high}" if largest and value >= 0.95 * largest else ""
         pieces.append(
             f'<rect class="used{mark}" x="{number * step + 1:.1f}" y="{_COLUMNS - 1 - height:.1f}" '
-            f'width="{max(1.0, step - 2):.1f}" height="{height:.1f}">'
+            f'width="{max(1.0, step - 1):.1f}" height="{height:.1f}">'
             f"<title>{escape(name)}: {value:.2f}</title></rect>"
         )
-        if step >= 12:
+        middle = (number + 0.5) * step
+        if name in marked:
+            low = _COLUMNS + 7
+            corners = f"{middle - 3:.1f},{low} {middle + 3:.1f},{low} {middle:.1f},{_COLUMNS + 1}"
+            pieces.append(f'<polygon class="mark" points="{corners}"/>')
+        if number % named == 0 and step * named >= 12:
             pieces.append(
-                f'<text class="muted" x="{(number + 0.5) * step:.1f}" y="{_COLUMNS + 11}" font-size="10" '
+                f'<text class="muted" x="{middle:.1f}" y="{_COLUMNS + 18}" font-size="10" '
                 f'text-anchor="middle">{escape(name)}</text>'
             )
-    return _svg(width, _COLUMNS + 14, label, "".join(pieces))
+    return _svg(width, _COLUMNS + 21, label, "".join(pieces))
 
 
 def multiples(predictions: Sequence[tuple[str, str, Prediction]], work: Work | None) -> Iterator[str]:

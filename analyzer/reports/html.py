@@ -7,7 +7,7 @@ page, which no text inside of it can know.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
@@ -88,11 +88,17 @@ def render(analysis: Analysis, file: str) -> str:
 
 
 def render_columns(
-    title: str, what: str, figures: Mapping[str, Sequence[tuple[str, float]]], text: str
+    title: str,
+    what: str,
+    figures: Mapping[str, Sequence[tuple[str, float]]],
+    text: str,
+    marked: Collection[str] = (),
+    marks: str = "",
 ) -> str:
     """A page with cycles per iteration under many conditions, a chart for each of the names in ``figures``.
 
-    ``what``: what the conditions are. ``text``: the same in words, below.
+    ``what``: what the conditions are. ``text``: the same in words, below. ``marked``: those that hold now, as
+    ``marks`` says.
     """
     most = max((cycles for row in figures.values() for _, cycles in row), default=0.0)
     body = [f"<h1>{escape(title)}</h1>"]
@@ -102,9 +108,10 @@ def render_columns(
         label = f"cycles per iteration by {what}"
         body.append(f"<h3>{escape(name)}: {best:.2f} to {worst:.2f} cycles/iter</h3>")
         high = "slow" if worst > best else ""
-        chart = bars.columns(row, most, label, width=14 * len(row), high=high)
+        chart = bars.columns(row, most, label, width=7 * len(row), named=8, high=high, marked=marked)
         body.append(f'<div class="figure" tabindex="0">{chart}</div>')
-        body.append(f'<p class="muted">{escape(label)}</p>')
+        shown = f"{label}; \N{BLACK UP-POINTING TRIANGLE} {marks}" if marked else label
+        body.append(f'<p class="muted">{escape(shown)}</p>')
     body.append(f'<pre tabindex="0">{escape(text)}</pre>')
     return _page(title, "\n".join(body))
 
@@ -298,11 +305,11 @@ def _table(region: RegionAnalysis, prediction: Prediction, units: Units) -> Iter
         yield f'<tr class="spread more"><td></td><td class="text">{name}</td>{before}{cells}{rest}</tr>'
     yield "</table>"
     *entries, last = words.legend.split("; ")
-    ended = "".join(
-        f'<span class="more">{escape(entry)}; </span>' if entry.startswith(_LEFT_OUT) else f"{escape(entry)}; "
-        for entry in entries
-    )
-    yield f'<p class="muted">{ended}{escape(last)}</p>'
+    shown = [
+        f'<span class="more">{text}</span>' if text.startswith(_LEFT_OUT) else text
+        for text in (f"{escape(entry)}; " for entry in entries)
+    ]
+    yield f'<p class="muted">{"".join(shown)}{escape(last)}</p>'
 
 
 def _cells(figures: Sequence[str], cycles: float, ports: int) -> str:

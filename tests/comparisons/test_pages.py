@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from blocks import store
 from cyclelens.analyzer.comparisons.registry import table
@@ -92,3 +94,15 @@ def test_pictures_of_all_microarchitectures_stand_side_by_side() -> None:
     assert page.count('class="name"') == page.count('<details class="prediction"') > 10
     charts = str(asked("alignments", html=True, names=("SKL", "ICL")).extra["html"])
     assert charts.count('aria-label="cycles per iteration') == 2
+
+
+def test_a_chart_names_what_there_is_room_for_and_marks_where_the_file_puts_it() -> None:
+    """Behind .p2align 4 a loop lies at four of the 64 offsets."""
+    kernel = ".p2align 4\n" + KERNEL
+    request = Request(Analyzer(Workspace(store())), kernel, AnalysisOptions(("SKL",)), "chain", html=True)
+    page = str(table("alignments", request).extra["html"])
+    assert re.findall(r'<text class="muted".*?>(\d+)</text>', page) == [str(8 * n) for n in range(8)]
+    assert page.count('<polygon class="mark"') == 4
+    assert "\N{BLACK UP-POINTING TRIANGLE} where the file puts it" in page
+    anywhere = str(asked("alignments", html=True).extra["html"])
+    assert "<polygon" not in anywhere and "where the file puts it" not in anywhere
