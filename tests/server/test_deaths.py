@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -223,6 +225,30 @@ async def test_the_death_of_the_search_loses_nothing(advised: Watched) -> None:
     advised.type(line + 2, 0, " ")
     await advised.analysed()
     assert "four: 2.00" in await advice(), "and is found again"
+    assert advised.told == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a process is stopped by a signal")
+@pytest.mark.asyncio
+async def test_a_search_that_stands_still_delays_no_hint(advised: Watched) -> None:
+    """Stopped while it searches: edit after edit gets its hints. Going on, it searches in the last text."""
+    text = KERNELS["dot product of two chained FMAs"].text
+    line = text.split("\n").index("# cyclelens-begin loop")
+    await advised.start()
+    await advised.open(text)
+    search = await searcher(advised)
+    os.kill(search.pid, signal.SIGSTOP)
+    for number in range(5):
+        advised.type(line + 2, 0, " ")
+        await advised.analysed()
+        assert (await advised.labels())[line].startswith("8.00 cycles/iter"), number
+    # One that cannot be told to stop is replaced.
+    if search.runs:
+        os.kill(search.pid, signal.SIGCONT)
+
+    async with asyncio.timeout(TIMEOUT):
+        while "four: 2.00" not in (await advised.labels())[line]:
+            await asyncio.sleep(0.05)
     assert advised.told == []
 
 
