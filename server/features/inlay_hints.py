@@ -186,8 +186,10 @@ def _also(region: ShownRegion) -> str:
 
 
 def stale_label(label: str) -> str:
-    """The label with the mark behind it, shortened so that the mark is never cut off."""
+    """The label with the mark behind it; whole parts make room for it, so that nothing is cut off."""
     room = LINE_BUDGET - len(STALE_SUFFIX)
+    while len(label) > room and _SEPARATOR in label:
+        label = label.rpartition(_SEPARATOR)[0]
     return (label if len(label) <= room else label[: room - 1].rstrip() + "…") + STALE_SUFFIX
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -155,7 +156,7 @@ STATES = {
     "measured": State(ONE, "4.00 cycles/iter", "predicted 4.00, measured ", measured),
     "mistake": State(ONE, "4.00 cycles/iter", "4.00 cycles/iter", typed(5, "vmovupps (%rax), %ymm3")),
     "missing": State(DOT.format(options=" arch=SNB", more=""), "SNB has no FMA"),
-    "uncertain": State(X87, "uncertain"),
+    "uncertain": State(X87, "~1.00 cycles/iter"),
     "unmarked": State(OWN, "3.00 cycles/iter", line=4),
     "positions": State(SCAN, "of 4 positions", line=6),
     "stale": State(ONE, "4.00 cycles/iter", "(stale)", unasked),
@@ -188,4 +189,56 @@ def test_a_region_says_what_is_the_matter(code: Workbench, name: str) -> None:
             code.page.set_viewport_size({"width": width, "height": 800})
             wait("the same", lambda: (state.then or state.first) in code.line(state.line))
             code.screenshot(f"state-{name}-{theme}-{width}")
+    code.run("File: Revert File")
+
+
+def test_hints_stand_in_one_column_and_a_dot_is_between_two(code: Workbench) -> None:
+    code.page.set_viewport_size({"width": WIDTHS[0], "height": 800})
+    code.open("hazards.s")
+    wait("the bars", lambda: re.search("[▁-█]", code.line(3)))
+    lines = code.lines()
+    assert "LCP stall · unlaminated" in lines[3]
+    columns = {lines[2].index("10.25"), lines[3].index("LCP"), lines[4].index("LCP"), lines[5].index("LCP")}
+    assert len(columns) == 1
+
+
+def test_findings_say_their_price_and_worthless_ones_are_one_faint_line(code: Workbench) -> None:
+    code.open("hazards.s")
+    code.run("Problems: Focus on Problems View")
+    priced = r"Length-changing prefix.* It costs \d\.\d\d cycles per iteration here\."
+    wait("the price", lambda: re.search(priced, " ".join(code.texts(".markers-panel"))))
+    code.screenshot("vscode-prices")
+    assert "unlamination" not in " ".join(code.texts(".markers-panel")), "they cost nothing here"
+    code.page.locator(".squiggly-hint").first.wait_for()
+    code.run("View: Hide Panel")
+
+
+def test_a_hover_is_short_and_in_the_syntax_of_the_file(code: Workbench) -> None:
+    code.open("plain.s")
+    wait("the figure", lambda: "4.00 cycles/iter" in code.line(2))
+    code.go(6)
+    code.press(*["ArrowRight"] * 10)
+
+    def card() -> str:
+        code.run("Show or Focus Hover")
+        return " ".join(code.texts(".monaco-hover:not(.hidden)"))
+
+    shown = wait("the card", lambda: text if "imul" in (text := card()) else "")
+    code.screenshot("vscode-hover")
+    assert "imul %rcx, %rdx" in shown and "rdx, rcx" not in shown
+    assert len(shown) < 1200
+    code.press("Escape")
+
+
+def test_a_server_that_is_killed_while_somebody_types_remembers_what_was_saved(code: Workbench) -> None:
+    code.open("slower.s")
+    wait("the figure", lambda: "4.00 cycles/iter" in code.line(2))
+    typed(5, "vaddps %ymm1, %ymm0, %ymm0")(code)
+    wait("the change", lambda: "4.00 -> 8.00" in code.line(2))
+    code.press("Enter")
+    code.type("vaddps %ymm1, ")
+    code.server.kill("lsp")
+    code.type("%ymm0, %ymm0")
+    wait("the change since the last save", lambda: "4.00 -> 12.00" in code.line(2))
+    assert code.notifications() == []
     code.run("File: Revert File")

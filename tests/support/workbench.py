@@ -85,6 +85,20 @@ class Server:
         )
         assert run.returncode == 0, run.stdout + run.stderr
 
+    def kill(self, last: str) -> None:
+        """Kill what its windows have started, by the last word of the command."""
+        own = f"HOME={self.home}".encode()
+        killed = 0
+        for process in filter(lambda entry: entry.name.isdecimal(), Path("/proc").iterdir()):
+            try:
+                words = (process / "cmdline").read_bytes().split(b"\0")
+                if words[-2:-1] == [last.encode()] and own in (process / "environ").read_bytes().split(b"\0"):
+                    os.kill(int(process.name), signal.SIGKILL)
+                    killed += 1
+            except OSError:
+                continue  # it is gone, or somebody else's
+        assert killed, f"no process with {last}"
+
     @contextmanager
     def running(self, *options: str, **environment: str) -> Iterator[str]:
         """Its address, on the loopback interface."""
