@@ -158,7 +158,7 @@ STATES = {
     "missing": State(DOT.format(options=" arch=SNB", more=""), "SNB has no FMA"),
     "uncertain": State(X87, "~1.00 cycles/iter"),
     "unmarked": State(OWN, "3.00 cycles/iter", line=4),
-    "positions": State(SCAN, "of 4 positions", line=6),
+    "positions": State(SCAN, "2.00 at 1 of 4)", line=6),
     "stale": State(ONE, "4.00 cycles/iter", "(stale)", unasked),
 }
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from cyclelens.server.features.inlay_hints import stale_label
 from editor import Editor, make_client, small_capabilities, with_code_actions
 from lsprotocol import types
 from pytest_lsp import ClientServerConfig
@@ -638,3 +639,9 @@ async def test_every_example_shows_a_result_for_each_of_its_regions(editor: Edit
     assert markers
     for line in markers:
         assert "cycles/iter" in labels[line]
+
+
+def test_a_stale_figure_keeps_whole_words() -> None:
+    long = "4.00 cycles/iter · SKL · latency-bound · 8.00 B/cycle"
+    assert stale_label(long) == "4.00 cycles/iter · SKL · latency-bound (stale)"
+    assert stale_label("x" * 80) == "x" * 51 + "… (stale)"
