@@ -329,10 +329,12 @@ def _class(names: str) -> str:
 
 
 def _used(row: Row, units: Units) -> str:
-    """The ports of a row in words: ``p0 0.25, p6 0.75``."""
+    """The ports of a row in words, of which no line ends within one: ``p0 0.25, p6 0.75``."""
     used = row.usage.ports
     return ", ".join(
-        f"{units.label(port)} {used[port]:.2f}" for port in units.names if used.get(port, 0.0) >= 0.005
+        f"{units.label(port)}\N{NO-BREAK SPACE}{used[port]:.2f}"
+        for port in units.names
+        if used.get(port, 0.0) >= 0.005
     )
 
 
