@@ -229,6 +229,11 @@ class Jobs:
         if not self._closed:
             self._delays[uri] = asyncio.get_running_loop().call_later(delay, due)
 
+    def expects(self, uri: str) -> bool:
+        """Whether something was asked for a document and is not done."""
+        running = self._running is not None and self._running.uri == uri
+        return running or uri in self._delays or uri in self._waiting
+
     def forget(self, uri: str) -> None:
         """Cancel all that was asked for a document."""
         if (delayed := self._delays.pop(uri, None)) is not None:

@@ -26,6 +26,8 @@ def register(server: EditedServer) -> None:
         if snapshot is None:
             return
         version, converter = params.text_document.version, server.converter
+        # An answer that was asked for and has not come would be about a text that is not there any more.
+        unanswered = snapshot.analysed != snapshot.revision and server.jobs.expects(snapshot.uri)
         for change in params.content_changes:
             if isinstance(change, types.TextDocumentContentChangePartial):
                 start = converter.offset(snapshot.lines, change.range.start)
@@ -34,7 +36,7 @@ def register(server: EditedServer) -> None:
             else:
                 snapshot = snapshot.replaced(version, change.text)
         server.documents.put(snapshot)
-        if server.settings["analyse"] == "onType":
+        if server.settings["analyse"] == "onType" or unanswered:
             server.analyse(snapshot)
 
     @server.feature(types.TEXT_DOCUMENT_WILL_SAVE)

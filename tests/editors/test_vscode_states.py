@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pytest
 from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness
-from workbench import Windows, Workbench, wait
+from workbench import PROGRAM, Windows, Workbench, wait
 
 WIDTHS = (1280, 1920)
 
@@ -110,7 +110,9 @@ def unasked(code: Workbench) -> None:
     settings = code.folder / ".vscode" / "settings.json"
     settings.parent.mkdir()
     settings.write_text(json.dumps({"cyclelens.analyse": "onSave"}), encoding="utf-8")
+    starts = code.log("Cyclelens").count(str(PROGRAM))
     code.run("Cyclelens: Restart the Server")
+    wait("another start", lambda: code.log("Cyclelens").count(str(PROGRAM)) > starts)
     wait("the figure again", lambda: "4.00 cycles/iter" in code.line(2))
     typed(5, "vaddps %ymm1, %ymm0, %ymm0")(code)
 

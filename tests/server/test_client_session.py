@@ -520,6 +520,17 @@ async def test_on_save_a_text_is_analysed_when_it_is_saved_and_compared_with_the
 
 
 @pytest.mark.asyncio
+async def test_an_answer_that_an_edit_overtakes_is_about_the_new_text(editor: Editor) -> None:
+    """Where edits alone ask for nothing: the figure came never, and progress was shown for ever."""
+    editor.client.set_configuration({"analyse": "onSave", "debounceMs": 0}, section="cyclelens")
+    await editor.start()
+    editor.send_open(TEXT)
+    editor.replace_line(ADD, "    add $0x12, %ax")
+    await editor.analysed()
+    assert (await editor.labels())[IMMEDIATE].startswith("1.01 cycles/iter")
+
+
+@pytest.mark.asyncio
 async def test_in_manual_mode_only_the_command_analyses(editor: Editor) -> None:
     editor.client.set_configuration({"analyse": "manual"}, section="cyclelens")
     await editor.start()
