@@ -96,9 +96,9 @@ class Counters:
 
     def measure(self, request):
         run = self.machine.run(request.code)
-        known = events(registry.get("SKL"))
+        known, units = events(registry.get("SKL")), run.units or {}
         counted = [
-            run.slots if raw == known.slots else sum(run.units[name] for name in known.units[raw])
+            run.slots if raw == known.slots else sum(units[name] for name in known.units[raw])
             for raw in self._events
         ]
         return Measurement(run.cycles, events=tuple(counted))

@@ -154,7 +154,8 @@ def test_a_load_that_cannot_be_forwarded_to_says_how_long_it_waits(name, options
     (finding,) = simulated("884e204c8b4620", name, options=options)
     assert (finding.code, finding.instruction) == ("failed-forwarding", 1)
     assert "mov byte ptr [rsi+0x20], cl" in finding.message
-    assert int(re.search(r"(\d+) cycles after the store", finding.message)[1]) == cycles
+    after = re.search(r"(\d+) cycles after the store", finding.message)
+    assert after is not None and int(after[1]) == cycles
     assert simulated("48894e204c8b4620", name, options=options) == ()
 
 

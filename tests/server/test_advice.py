@@ -92,6 +92,7 @@ async def test_an_edit_of_the_region_ends_its_advice_and_another_one_moves_it(ed
     await editor.analysed()
     assert "four: 2.00" in (await editor.labels())[MARKER + 1], "the region is what it was"
     action = await rewrite(editor, MARKER + 1, "in two registers")
+    assert action.edit is not None and action.edit.changes is not None
     lines = [edit.range.start.line for edit in action.edit.changes[editor.uri]]
     assert min(lines) == MARKER + 1 - 1, "in front of the alignment, one line further down"
     editor.replace_line(MARKER + 5, "    vfmadd231ps (%rsi), %ymm1, %ymm5")

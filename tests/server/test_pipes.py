@@ -119,7 +119,7 @@ def test_a_client_that_leaves_without_a_word_ends_the_server(end: bytes) -> None
 
 def test_one_socket_may_be_both_input_and_output() -> None:
     ours, theirs = socket.socketpair()
-    with ours, theirs, subprocess.Popen(SERVER, stdin=theirs, stdout=theirs) as server:
+    with ours, theirs, subprocess.Popen(SERVER, stdin=theirs.fileno(), stdout=theirs.fileno()) as server:
         ours.settimeout(TIMEOUT)
         ours.sendall(INITIALIZE)
         assert "capabilities" in answered(ours.makefile("rb"), 1)

@@ -101,6 +101,7 @@ async def test_no_editor_is_asked_for_what_it_cannot_do(editor: Editor, path: Pa
 async def test_positions_are_counted_as_the_editor_prefers(editor: Editor, path: Path) -> None:
     able = capabilities(path)
     answer = await editor.start(able)
+    assert able.general is not None and able.general.position_encodings is not None
     encoding = able.general.position_encodings[0]
     assert answer.capabilities.position_encoding == encoding
     await editor.open(TEXT)

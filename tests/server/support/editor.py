@@ -230,6 +230,7 @@ class Editor:
     def apply(self, action: types.CodeAction) -> None:
         """Make the edits of an action, for texts in ASCII; does not wait."""
         lines = self.text.split("\n")
+        assert action.edit is not None and action.edit.changes is not None
         edits = action.edit.changes[self.uri]
         for edit in sorted(edits, key=lambda edit: (edit.range.start.line, edit.range.start.character))[::-1]:
             start, end = edit.range.start, edit.range.end
