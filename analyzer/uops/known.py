@@ -13,8 +13,9 @@ from cyclelens.analyzer.model.uops import (
 )
 from cyclelens.analyzer.recent import Caches, Recent
 from cyclelens.analyzer.uops.ablations import ablated
+from cyclelens.analyzer.uops.binding import Binder, BoundOperand
 from cyclelens.analyzer.uops.chained_adds import is_addition
-from cyclelens.analyzer.uops.operands import Binder, BoundOperand, Prepared, prepare
+from cyclelens.analyzer.uops.operands import Prepared, prepare
 from cyclelens.analyzer.uops.rebinding import Names, Original, rebind_prepared, shape_of
 
 _MOST_KEPT = 16_384

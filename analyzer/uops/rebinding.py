@@ -19,9 +19,9 @@ from cyclelens.analyzer.model.uops import (
     RegisterOperand,
     UopTemplate,
 )
+from cyclelens.analyzer.uops.binding import BoundOperand
 from cyclelens.analyzer.uops.operands import (
     MOVZX_ALIASES,
-    BoundOperand,
     Prepared,
     access_of,
     added_at_rename,

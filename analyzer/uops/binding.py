@@ -1,0 +1,87 @@
+"""Operands of a record with the registers and addresses that an encoding gives them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from cyclelens.analyzer.model.facts import InstructionFacts, OperandFacts
+from cyclelens.analyzer.model.instruction import DecodedOperand, Instruction, OperandKind
+from cyclelens.analyzer.uops.registers import canonical
+
+
+class BoundOperand(NamedTuple):
+    """A table operand with the register or address that the encoding gives it."""
+
+    facts: OperandFacts
+    register: str | None = None
+    memory: DecodedOperand | None = None
+
+
+class Binder:
+    """Gives the operands of one microarchitecture's records their registers and addresses."""
+
+    def __init__(self) -> None:
+        self._places: dict[str, tuple[_Place, ...]] = {}
+        """By the name of a record."""
+
+    def bind(self, instruction: Instruction, facts: InstructionFacts) -> tuple[BoundOperand, ...]:
+        """The operands of a record in an instruction: fixed ones from the table, visible ones in order from
+        the encoding, the opmask from the EVEX prefix."""
+        places = self._places.get(facts.name)
+        if places is None:
+            places = self._places[facts.name] = tuple([_place(operand) for operand in facts.operands])
+        visible = iter(instruction.operands)
+        bound = []
+        for place in places:
+            if place.suppressed:
+                bound.append(place.alone)
+                continue
+            if place.opmask and instruction.mask is not None:
+                register: str | None = instruction.mask
+            else:
+                decoded = next(visible, None)
+                if place.fixed or decoded is None:
+                    bound.append(place.alone)
+                    continue
+                if not place.is_register:
+                    bound.append(BoundOperand(place.alone.facts, None, decoded))
+                    continue
+                register = decoded.register
+            known = place.bound.get(register)
+            if known is None:
+                known = place.bound[register] = BoundOperand(place.alone.facts, register)
+            bound.append(known)
+        return tuple(bound)
+
+
+class _Place(NamedTuple):
+    """How a table operand is bound."""
+
+    alone: BoundOperand
+    """Without the encoding's help."""
+    fixed: bool
+    """Whether the encoding has nothing to add: a fixed register, an immediate, flags."""
+    suppressed: bool
+    opmask: bool
+    is_register: bool
+    bound: dict[str | None, BoundOperand]
+    """By register, as far as they have come up."""
+
+
+def _place(operand: OperandFacts) -> _Place:
+    is_register = operand.kind == "reg"
+    if operand.kind in ("mem", "agen"):
+        alone, fixed = BoundOperand(operand, memory=_implicit_address(operand)), False
+    elif is_register and len(operand.registers) == 1:
+        alone, fixed = BoundOperand(operand, register=operand.registers[0]), True
+    else:
+        alone, fixed = BoundOperand(operand), not is_register
+    return _Place(alone, fixed, operand.suppressed, operand.opmask, is_register, {})
+
+
+def _implicit_address(operand: OperandFacts) -> DecodedOperand:
+    return DecodedOperand(
+        OperandKind.MEMORY,
+        base=canonical(operand.base) if operand.base else None,
+        index=canonical(operand.index_register) if operand.index_register else None,
+    )
