@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import NamedTuple
 
 import pytest
 from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness
-from workbench import PROGRAM, Windows, Workbench, wait
+from workbench import Windows, Workbench, wait
 
 WIDTHS = (1280, 1920)
 
@@ -105,18 +104,6 @@ def deleted(line: int) -> Callable[[Workbench], None]:
     return delete
 
 
-def unasked(code: Workbench) -> None:
-    """Change the text of a file that is analysed only when it is saved."""
-    settings = code.folder / ".vscode" / "settings.json"
-    settings.parent.mkdir()
-    settings.write_text(json.dumps({"cyclelens.analyse": "onSave"}), encoding="utf-8")
-    starts = code.log("Cyclelens").count(str(PROGRAM))
-    code.run("Cyclelens: Restart the Server")
-    wait("another start", lambda: code.log("Cyclelens").count(str(PROGRAM)) > starts)
-    wait("the figure again", lambda: "4.00 cycles/iter" in code.line(2))
-    typed(5, "vaddps %ymm1, %ymm0, %ymm0")(code)
-
-
 def measured(code: Workbench) -> None:
     try:
         Harness().close()
@@ -156,12 +143,11 @@ STATES = {
     "faster": State(TWO, "8.00 cycles/iter", "8.00 -> 4.00, 50 % faster", deleted(6)),
     "slower": State(ONE, "4.00 cycles/iter", "4.00 -> 8.00", typed(5, "vaddps %ymm1, %ymm0, %ymm0")),
     "measured": State(ONE, "4.00 cycles/iter", "predicted 4.00, measured ", measured),
-    "mistake": State(ONE, "4.00 cycles/iter", "4.00 cycles/iter", typed(5, "vmovupps (%rax), %ymm3")),
+    "mistake": State(ONE, "4.00 cycles/iter", "latency-bound (stale)", typed(5, "vmovupps (%rax), %ymm3")),
     "missing": State(DOT.format(options=" arch=SNB", more=""), "SNB has no FMA"),
     "uncertain": State(X87, "~1.00 cycles/iter"),
     "unmarked": State(OWN, "3.00 cycles/iter", line=4),
     "positions": State(SCAN, "2.00 at 1 of 4)", line=6),
-    "stale": State(ONE, "4.00 cycles/iter", "(stale)", unasked),
 }
 
 
