@@ -117,6 +117,8 @@ Where none stands here, it is the ports of the tables (U1)."""
 STRAIGHT_AND_LOOP = ("unroll", "loop")
 
 ZEN_5 = registry.get("ZEN5")
+assert ZEN_5.macro_ops is not None and ZEN_5.macro_ops.wasted is not None
+ZEN_5_WASTED = ZEN_5.macro_ops.wasted
 ZEN_4 = registry.get("ZEN4")
 ZEN_5_MODES = ("unroll", "copies", "loop")
 ZEN_5_OPTIONS = ModelOptions(assume="same")
@@ -134,7 +136,7 @@ ZEN_5_RULES: dict[str, dict[str, object]] = {
     "no pair of move and ALU operation (M6)": {"fuses_moves": False},
     "stack adjustments of one macro-op (M8)": {"stack_adjustment_is_two_ops": False},
     "units by the tables alone (M9)": {"units_by_mnemonic": False},
-    "no wasted slots (M14, M15)": {"wasted": None},
+    "multiplications of one slot (M14)": {"wasted": replace(ZEN_5_WASTED, multiplication=0)},
     "three loads per cycle (M16)": {"loads_per_cycle": 3, "memory_ops_per_cycle": 3},
     "four accesses per cycle beside a vector load (M16)": {"mixed_memory_ops_per_cycle": 4},
     "one store per cycle (M16)": {"stores_per_cycle": 1, "stores_committed_per_cycle": 1},
@@ -148,6 +150,11 @@ ZEN_5_RULES: dict[str, dict[str, object]] = {
 }
 """Changes of ``MacroOpRules``; some more rows change the core."""
 ZEN_5_CORES: dict[str, Microarchitecture] = {
+    "no wasted slots (M14, M15)": replace(
+        ZEN_5,
+        macro_ops=replace(ZEN_5.macro_ops, wasted=None),
+        policies=replace(ZEN_5.policies, late_operands=""),
+    ),
     "no memory renaming (M18)": replace(ZEN_5, policies=replace(ZEN_5.policies, memory_renaming="")),
     "dispatch of six": replace(ZEN_5, issue_width=6),
     "the model of Zen 4": ZEN_4,

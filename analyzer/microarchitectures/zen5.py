@@ -123,6 +123,7 @@ RULES = MacroOpRules(
         fresh_decoded=14,
         after_load=6,
         in_chain=2,
+        multiplication=4,
         near_ops=4,
         branch_alu_fresh=5,
         branch_alu_waiting=6,

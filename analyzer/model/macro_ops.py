@@ -19,6 +19,8 @@ class WastedSlots:
     """The producer waited for a load."""
     in_chain: int
     """The producer waited for another ALU operation."""
+    multiplication: int
+    """Every multiplication, beyond its own slot."""
     near_ops: int
     """So many macro-ops behind, the weight of a fresh producer begins to fall."""
     branch_alu_fresh: int

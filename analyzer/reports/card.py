@@ -12,7 +12,7 @@ from cyclelens.analyzer.insight.confidence import doubt
 from cyclelens.analyzer.insight.source_lines import by_line
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.result import Prediction, RegionAnalysis
-from cyclelens.analyzer.model.uops import InstructionTemplate
+from cyclelens.analyzer.model.uops import InstructionTemplate, Trait
 from cyclelens.analyzer.reports import chains
 
 _MOST_CHAIN_LINES = 6
@@ -166,8 +166,10 @@ def _items(region: RegionAnalysis, prediction: Prediction, index: int, encoder: 
         latencies = {cycles for uop in template.uops for _, cycles in uop.outputs}
     if latencies:
         yield f"latency: {_span(latencies)}"
-    if template.divider_cycles:
-        yield f"divider: busy for {template.divider_cycles} cycles"
+    if template.divider_cycles and any(uop.traits & Trait.ALONE for uop in template.uops):
+        yield f"one at a time: the next of its kind begins {wording.cycles(template.divider_cycles)} later"
+    elif template.divider_cycles:
+        yield f"divider: busy for {wording.cycles(template.divider_cycles)}"
     if template.ms_uops:
         yield f"microcoded: {template.ms_uops} uops from the microcode sequencer"
     elif template.complex_decoder:

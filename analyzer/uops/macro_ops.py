@@ -21,7 +21,7 @@ from cyclelens.analyzer.uops.registers import canonical, is_general_purpose, is_
 _MOVES = re.compile(r"mov|v?mov(aps|apd|ups|upd|dqa|dqu)|vmovdqa(32|64)|vmovdqu(8|16|32|64)")
 _ZERO_IDIOMS = frozenset(("xor", "sub", "cmp"))
 _VECTOR_ZERO_IDIOMS = re.compile(
-    r"v?(pxor[dq]?|xorp[sd]|psub(us|s)?[bwdq]|pandn[dq]?|andnp[sd]|pcmpgt[bwdq])"
+    r"v?(pxor[dq]?|xorp[sd]|psub(us|s)?[bwdq]|pandn[dq]?|andnp[sd]|pcmpgt[bwdq])|kxor[bwdq]"
 )
 _NOTHING = ("nop", "endbr64", "endbr32", "clc")
 _PLAIN = frozenset(
@@ -41,6 +41,9 @@ _SHIFT_UNITS = _SHIFTS | frozenset(
 )
 """The ALUs that shift (M9)."""
 _MULTIPLICATIONS = frozenset(("imul", "mul", "mulx"))
+_ONE_PER_CYCLE = frozenset(("bts", "btr", "btc", "shld", "shrd"))
+"""On registers only one of them begins in a cycle, although their units could take more (M9)."""
+_COPIES = frozenset(("mov", "movzx", "movsx", "movsxd"))
 _FUSES_AFTER_MOVE = frozenset(
     ["add", "sub", "and", "or", "xor", "inc", "dec", "not", "shl", "sal", "shr", "sar", "adc", "sbb"]
 )
@@ -300,7 +303,7 @@ class _Expander:
             return len(set(self.registers)) == 1 and self.width >= 32
         # Of three operands the two sources count.
         same = self.registers[-1] == self.registers[-2]
-        return same and is_simd(self.registers[-1]) and bool(_VECTOR_ZERO_IDIOMS.fullmatch(self.mnemonic))
+        return same and self.vector and bool(_VECTOR_ZERO_IDIOMS.fullmatch(self.mnemonic))
 
     def _is_move(self) -> bool:
         """Carried out by the renamer (M7)."""
@@ -343,7 +346,11 @@ class _Expander:
         return ValueKind.INTERNAL, str(self._internal - 1)
 
     def _plain_inputs(self) -> tuple[Value, ...]:
-        return tuple((ValueKind.REGISTER, r.canonical) for r in self.prepared.register_inputs)
+        names = [r.canonical for r in self.prepared.register_inputs]
+        if self.mnemonic in _COPIES and len(self.registers) == 2 and not self.memory:
+            # The records have no latency from RSP and AH, which their copies did not wait for.
+            names.append(canonical(self.registers[1]))
+        return tuple((ValueKind.REGISTER, name) for name in dict.fromkeys(names))
 
     def _plain_outputs(self) -> tuple[tuple[Value, int], ...]:
         return tuple(((ValueKind.REGISTER, r.canonical), 1) for r in self.prepared.register_outputs)
@@ -426,6 +433,11 @@ class _Expander:
         uops: list[_Uop] = []
         loaded: dict[int, Value] = {}
         outputs = self._outputs()
+        if self.mnemonic == "leave" and not computes:
+            # The stack pointer comes from RBP, not from memory.
+            pointer, frame = (ValueKind.REGISTER, "RSP"), (ValueKind.REGISTER, "RBP")
+            outputs = [output for output in outputs if output[2] != pointer]
+            uops.append(_Uop(UopKind.COMPUTE, self.alus, [(frame, 0)], [(pointer, 1)]))
         for k in self.reads:
             uops.append(self._load(k, bool(computes or self.writes or not outputs), loaded, outputs))
         stored: Value | None = None
@@ -622,6 +634,8 @@ class _Expander:
         """Results of 8 and 16 bits depend on the old register (M7), those of CMOV, BSF and BSR always do, and
         so do scalars of SSE without VEX. The operation that comes last has it."""
         known = {value for value, _ in inputs}
+        inputs += [(value, 0) for value in self._plain_inputs() if value not in known]
+        known |= set(self._plain_inputs())
         keeps = (
             self.mnemonic.startswith("cmov")
             or self.mnemonic in ("bsf", "bsr")
@@ -658,6 +672,8 @@ class _Expander:
             elif divides and uop is uops[-1] and uop.units.mask & ~self.alus.mask == 0:
                 uop.busy = divides
                 uop.traits |= Trait.DIVIDES
+        if self.mnemonic in _ONE_PER_CYCLE and not self.memory and self.rules.units_by_mnemonic:
+            uops[0].busy, uops[0].traits = 1, uops[0].traits | Trait.ALONE
         outside = self.alus.mask | self.store_pipes.mask | self.from_integer.mask
         pipe = next((uop for uop in uops if not uop.units.mask & outside), None)
         if pipe is None:

@@ -28,6 +28,14 @@ def test_the_card_links_to_the_source_of_the_figures():
     assert "https://uops.info/html-instr/ADD_R64_M64.html" in card
 
 
+def test_what_keeps_the_core_for_itself_takes_no_divider():
+    text = "# cyclelens-begin\n    lock addq $1, (%rsi)\n    div %rcx\n# cyclelens-end\n"
+    (region,) = Analyzer().analyze(text, AnalysisOptions(microarchitectures=("ZEN5",))).regions
+    locked, divided = (instruction_card(region, index) for index in (0, 1))
+    assert "one at a time: the next of its kind begins 20 cycles later" in locked
+    assert "divider" not in locked and "divider: busy for" in divided
+
+
 def test_findings_are_part_of_the_card():
     hazard = Finding("lcp-stall", Severity.WARNING, 0, "It stalls.", "LCP stall", "SKL")
     region = region_analysis(prediction([template(), template()]), findings=[hazard])

@@ -50,6 +50,17 @@ def test_straight_line_code(rule: str, code: str, measured: float) -> None:
         ("M2: at least a cycle", "ffc975fc", 1.0),
         ("M26: not if the base has moved", "4889064881c600080000488b1effc975f1", 1.0),
         ("M26: not with 1,152 bytes between", "488906488b9e80040000ffc975f2", 1.0),
+        (
+            "M14: eight chains waste less",
+            12 * "4983c0014983c1014883c2014883c3014883c6014883c7014883c0014983c201" + "ffc90f8578feffff",
+            18.5,
+        ),
+        ("M9: two bit operations", "480fbae805480fbaeb05ffc975f2", 2.0),
+        ("M9: two double shifts", "480fa4f005480fa4f305ffc975f2", 2.0),
+        ("M7: copies of the stack pointer wait for it", 8 * "4889e4" + "ffc975e4", 8.0),
+        ("M7: the stack pointer through a frame", 8 * "554889e5c9" + "ffc975d4", 16.0),
+        ("M7: a chain through AH", 8 * "0fb6c4" + "ffc975e4", 8.0),
+        ("M7: masks that are zero wait for nothing", 11 * "c5f447c9" + "ffc975d0", 1.85),
         ("M2: two taken branches in a cycle", 32 * "eb3e" + "ffc975fc", 16.99),
         ("M2: five macro-ops and a jump", 32 * (4 * "90" + "eb3a") + "ffc975fc", 20.45),
         ("M2: thirteen entries until a jump", 16 * (12 * "90" + "eb32") + "ffc975fc", 48.5),
@@ -110,6 +121,16 @@ def test_a_loop_that_the_op_cache_does_not_hold_is_decoded(
     size = windows * 64 + 8
     code = windows * window + "ffc90f85" + (-size & 0xFFFFFFFF).to_bytes(4, "little").hex()
     assert loop(code) / windows == pytest.approx(measured, rel=0.05)
+
+
+@pytest.mark.parametrize(("comparisons", "measured"), [(1, 0.411), (2, 0.603), (3, 0.789)])
+def test_a_multiplication_wastes_half_a_slot(comparisons: int, measured: float) -> None:
+    """M14: imul r, rsi, 5 into four registers in turn, each with comparisons of others."""
+    products = ("486bc605", "486bd605", "486bde05", "486bee05")
+    body = 6 * "".join(product + comparisons * "4839fe" for product in products)
+    size = len(bytes.fromhex(body)) + 8
+    code = body + "ffc90f85" + (-size).to_bytes(4, "little", signed=True).hex()
+    assert loop(code) / 24 == pytest.approx(measured, rel=0.06)
 
 
 @pytest.mark.parametrize(

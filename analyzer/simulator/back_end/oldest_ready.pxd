@@ -45,6 +45,8 @@ cdef class OldestReady(Picker):
     cdef int _address_units
     cdef int _mask_operations
     cdef int _pickable
+    cdef int _multiplication
+    cdef int _multiply_mask
     cdef int _address_cycles
     cdef int[::1] _ready
     cdef int[::1] _counts
@@ -64,6 +66,7 @@ cdef class OldestReady(Picker):
     cdef int _choose(self, int mask) noexcept
     @cython.locals(loads_vector=cython.bint)
     cdef void _pick_addresses(self, int cycle) noexcept
+    cdef int _wasted(self, int uop, int slot, int cycle) noexcept
     cdef bint _wastes_address(self, int uop, int cycle) noexcept
     cdef void _pick_vectors(self, int cycle) noexcept
     cdef int _choose_pipe(self, int mask) noexcept

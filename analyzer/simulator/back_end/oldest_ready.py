@@ -73,6 +73,8 @@ class OldestReady(Picker):
         self._address_units = rules.memory_ops_per_cycle
         self._mask_operations = rules.mask_operations_per_cycle
         self._pickable = rules.vector_pickable
+        self._multiplication = 0 if rules.wasted is None else rules.wasted.multiplication
+        self._multiply_mask = microarchitecture.units.having(Role.MULTIPLY).mask
         self._address_cycles = 0 if rules.wasted is None else rules.wasted.address_cycles
         self._ready = ints(3 * _ROOM)
         """Ready uops of each scheduler, oldest first."""
@@ -168,11 +170,13 @@ class OldestReady(Picker):
                 self._alone_free = cycle + program.u_divider[static]
             if traits & _DIVIDES:
                 self._divider_free = cycle + program.u_divider[static]
+            if program.u_port_mask[static] == self._multiply_mask:
+                self._integer_debt += self._multiplication
             if (
                 flight.u_waste[slot]
                 and columns.value_ready[flight.u_waste_value[slot]] + 1 >= columns.ready[uop]
             ):
-                self._integer_debt += flight.u_waste[slot]
+                self._integer_debt += self._wasted(uop, slot, cycle)
             self._take(uop, static, unit, cycle)
         self._counts[_INTEGER] = kept
 
@@ -244,6 +248,16 @@ class OldestReady(Picker):
                 self._ready[base + kept] = uop
                 kept += 1
         self._counts[_ADDRESS] = kept
+
+    def _wasted(self, uop: int, slot: int, cycle: int) -> int:
+        """Eighths of a slot. In a chain an operation that had to wait for a unit wastes half (M14)."""
+        columns = self._columns
+        flight = self._flight
+        waste = flight.u_waste[slot]
+        producer = columns.value_uop[flight.u_waste_value[slot]]
+        if columns.ready[uop] < cycle and flight.u_fresh[producer & flight.uop_mask] == 0:
+            waste //= 2
+        return waste
 
     def _wastes_address(self, uop: int, cycle: int) -> bool:
         """In long loops out of the op cache only what is picked soon."""
