@@ -347,10 +347,13 @@ class _Expander:
 
     def _plain_inputs(self) -> tuple[Value, ...]:
         names = [r.canonical for r in self.prepared.register_inputs]
-        if self.mnemonic in _COPIES and len(self.registers) == 2 and not self.memory:
+        if self._copies():
             # The records have no latency from RSP and AH, which their copies did not wait for.
             names.append(canonical(self.registers[1]))
         return tuple((ValueKind.REGISTER, name) for name in dict.fromkeys(names))
+
+    def _copies(self) -> bool:
+        return self.mnemonic in _COPIES and len(self.registers) == 2 and not self.memory
 
     def _plain_outputs(self) -> tuple[tuple[Value, int], ...]:
         return tuple(((ValueKind.REGISTER, r.canonical), 1) for r in self.prepared.register_outputs)
@@ -634,8 +637,8 @@ class _Expander:
         """Results of 8 and 16 bits depend on the old register (M7), those of CMOV, BSF and BSR always do, and
         so do scalars of SSE without VEX. The operation that comes last has it."""
         known = {value for value, _ in inputs}
-        inputs += [(value, 0) for value in self._plain_inputs() if value not in known]
-        known |= set(self._plain_inputs())
+        if self._copies():
+            inputs += [(value, 0) for value in self._plain_inputs() if value not in known]
         keeps = (
             self.mnemonic.startswith("cmov")
             or self.mnemonic in ("bsf", "bsr")

@@ -59,6 +59,7 @@ def test_straight_line_code(rule: str, code: str, measured: float) -> None:
         ("M9: two double shifts", "480fa4f005480fa4f305ffc975f2", 2.0),
         ("M7: copies of the stack pointer wait for it", 8 * "4889e4" + "ffc975e4", 8.0),
         ("M7: the stack pointer through a frame", 8 * "554889e5c9" + "ffc975d4", 16.0),
+        ("M13: a borrow does not wait for the register", "4839fe4819c0480fafc0ffc975f2", 1.0),
         ("M7: a chain through AH", 8 * "0fb6c4" + "ffc975e4", 8.0),
         ("M7: masks that are zero wait for nothing", 11 * "c5f447c9" + "ffc975d0", 1.85),
         ("M2: two taken branches in a cycle", 32 * "eb3e" + "ffc975fc", 16.99),
