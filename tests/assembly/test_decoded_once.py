@@ -12,6 +12,7 @@ from cyclelens.analyzer.assembly.frontend import assemble
 from cyclelens.analyzer.decoding import decoder
 from cyclelens.analyzer.doors.analysis import Analyzer
 from cyclelens.analyzer.model.result import AnalysisOptions
+from cyclelens.analyzer.recent import Caches
 
 TEXT = """\
 # cyclelens-begin first
@@ -36,8 +37,8 @@ def decodings(monkeypatch: pytest.MonkeyPatch) -> Counter[bytes]:
     counts: Counter[bytes] = Counter()
     real = decoder.decode
 
-    def counted(code: bytes) -> object:
-        found = real(code)
+    def counted(code: bytes, caches: Caches | None = None) -> object:
+        found = real(code, caches)
         if len(found) > 1:
             counts[code] += 1
         return found

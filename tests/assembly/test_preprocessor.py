@@ -14,7 +14,9 @@ import pytest
 from cyclelens.analyzer.assembly.backends import confinement, external
 from cyclelens.analyzer.assembly.files import expansion, includes
 from cyclelens.analyzer.assembly.frontend import assemble
+from cyclelens.analyzer.assembly.regions.statement_code import Memory
 from cyclelens.analyzer.model.source import AssembledFile, Origin
+from cyclelens.analyzer.recent import Caches
 
 needs_compiler = pytest.mark.skipif(
     not any(map(shutil.which, ("cc", "gcc", "clang"))), reason="there is no C compiler on PATH"
@@ -31,13 +33,15 @@ def workspace(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def run(workspace: Path) -> Assemble:
-    """Assemble a text as ``k.S`` (or another file) of the workspace, with ``<`` and ``>`` for the markers."""
+    """Assemble a text as ``k.S`` (or another file) of the workspace, with ``<`` and ``>`` for the markers.
+    What was found out for one text of a test is remembered for the next."""
+    memory = Memory(Caches())
 
     def run(text: str, name: str = "k.S", **options: object) -> AssembledFile:
         marked = re.sub(r"^<$", "# cyclelens-begin", text, flags=re.MULTILINE)
         marked = re.sub(r"^>$", "# cyclelens-end", marked, flags=re.MULTILINE)
         origin = Origin(str(workspace / name), (str(workspace),), **options)  # type: ignore[arg-type]
-        return assemble(marked, origin=origin)
+        return assemble(marked, origin=origin, memory=memory)
 
     return run
 
@@ -158,7 +162,13 @@ def test_no_file_outside_of_the_workspace_is_read(
     secret.write_text("#define X nop\n")
     (workspace / "inner.h").write_text('#include "../secret.h"\n')
     os.symlink(secret, workspace / "link.h")
-    monkeypatch.setattr(external, "run", lambda *_, **__: pytest.fail("the preprocessor was run"))
+    plain = external.run
+
+    def watched(command: list[str], *given: Any, **named: Any) -> Any:
+        assert "-E" not in command, "the preprocessor was run"
+        return plain(command, *given, **named)
+
+    monkeypatch.setattr(external, "run", watched)
     result = run(text.format(secret=secret) + "\n<\nnop\n>\n")
     assert lines(result) == [(text.count("\n") + 3, "90")]
     assert [(p.line, p.code) for p in result.problems] == [(text.count("\n"), "not-preprocessed")]
