@@ -8,9 +8,7 @@ from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import ModelOptions
-from cyclelens.analyzer.model.uops import (
-    Entry,
-)
+from cyclelens.analyzer.model.uops import Entry
 from cyclelens.analyzer.recent import Caches, Recent
 from cyclelens.analyzer.uops.ablations import ablated
 from cyclelens.analyzer.uops.binding import Binder, BoundOperand
