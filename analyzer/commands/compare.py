@@ -1,4 +1,4 @@
-"""``cyclelens compare``: regions beside other microarchitectures, alignments, regions or versions."""
+"""``cyclelens compare``: regions beside other microarchitectures, alignments, tools, regions or versions."""
 
 from __future__ import annotations
 
@@ -35,6 +35,11 @@ def main(arguments: list[str]) -> int:
     choice = parser.add_mutually_exclusive_group()
     choice.add_argument(
         "--alignments", action="store_true", help="at every offset within a 64-byte line, on --arch"
+    )
+    choice.add_argument(
+        "--tools",
+        action="store_true",
+        help="with what llvm-mca and OSACA say of it, where they are installed",
     )
     choice.add_argument("--with", dest="other", metavar="REGION", help="against another region of the file")
     choice.add_argument(
@@ -73,6 +78,8 @@ def _tables(options: argparse.Namespace) -> list[Table]:
     kind = "microarchitectures"
     if options.alignments:
         kind = "alignments"
+    elif options.tools:
+        kind = "tools"
     elif options.other is not None:
         kind = "region"
     elif options.revision is not None:

@@ -11,6 +11,7 @@ from cyclelens.analyzer.comparisons import (
     regions,
     sensitivity,
     timelines,
+    tools,
     versions,
 )
 from cyclelens.analyzer.comparisons.request import Request
@@ -25,6 +26,7 @@ COMPARISONS: dict[str, Callable[[Request], Iterator[Step | Table]]] = {
     "sensitivity": sensitivity.compare,
     "timeline": timelines.compare,
     "instructions": instructions.compare,
+    "tools": tools.compare,
 }
 """By the name that commands and the server use. Steps, if it takes long, and then the table; raises whatever
 the analyzer raises."""

@@ -42,7 +42,9 @@ PATIENCE = 60.0
 _KEPT_PAGES = 32
 _CHOICES = ("microarchitectures", "syntax", "mode", "alignment", "regions", "model")
 """The settings of an analysis that the page has; the others name files and programs of this machine."""
-_COMPARISONS = ("timeline", "microarchitectures", "alignments", "sensitivity")
+_COMPARISONS = ("timeline", "microarchitectures", "alignments", "sensitivity", "tools")
+_VIEW = "view"
+"""Questions of this kind are about a region of the text analysed last; a window shows one of them."""
 _SHOWN = ("region", "chain", "ports", "fusion", "rename", "stalls")
 
 Answer = dict[str, Any]
@@ -161,7 +163,7 @@ class Answers:
             alone = Analyzer(self._analyzer.workspace.beside(cached_predictions=1))
             return table(kind, Request(alone, text, options, region, html=True, cancel=cancel))
 
-        found = self._work(asked, "comparison", compare)
+        found = self._work(asked, _VIEW, compare)
         html = found.extra.get("html")
         return {
             "title": found.title,
@@ -190,7 +192,7 @@ class Answers:
                 "where": fix.where,
                 "text": apply(text, fix.proposal.edits),
             }
-            for fix in self._work(asked, "rewrites", better)
+            for fix in self._work(asked, _VIEW, better)
         ]
         return {"rewrites": rewrites}
 
@@ -226,6 +228,9 @@ class Answers:
             raise BadQuestion("'window' is a short string")
         with self._numbering:
             self._latest[window, kind] += 1
+            if kind == "analysis":
+                # The view of an older text would only keep this question waiting.
+                self._latest[window, _VIEW] += 1
             number = self._latest[window, kind]
 
         def turn() -> _Found:

@@ -200,7 +200,11 @@ def test_a_text_reads_no_file_of_this_machine(server: PageServer, tmp_path: Path
     assert "here_it_is" not in json.dumps(answer)
 
 
-def test_a_question_that_is_overtaken_is_given_up() -> None:
+@pytest.mark.parametrize(
+    ("later", "more"),
+    [("comparison", {"kind": "timeline", "region": "dot"}), ("rewrites", {}), ("analysis", {})],
+)
+def test_a_question_that_is_overtaken_is_given_up(later: str, more: dict[str, str]) -> None:
     answers = Answers(external_programs=False)
     long = "# cyclelens-begin x\n.l:\n" + "imul %rax, %rax\n" * 3000 + "dec %r15\njnz .l\n# cyclelens-end\n"
     given_up = []
@@ -215,7 +219,7 @@ def test_a_question_that_is_overtaken_is_given_up() -> None:
     thread.start()
     while not answers.asked:
         thread.join(0.01)
-    answers.comparison({"window": "w", "text": DOT, "kind": "timeline", "region": "dot"})
+    answers.questions[later]({"window": "w", "text": DOT, **more})
     thread.join()
     assert given_up == [True]
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import real_editors
 import workbench
+from accessibility import violations
 from foreground import obey_interrupts
 from workbench import SCREENSHOTS, wait
 
@@ -228,3 +229,27 @@ def test_what_would_help_is_tried(window: Any) -> None:
     figure(window, "4.00 cycles/iter")
     window.click("text=What if")
     window.locator("#view td", has_text="4 accumulators in place of ymm0").wait_for()
+
+
+def test_other_tools_stand_beside_ours(window: Any) -> None:
+    figure(window, "4.00 cycles/iter")
+    window.click("text=Other tools")
+    window.locator("#view td", has_text="llvm-mca").wait_for(timeout=60_000)
+    assert window.locator("#view tr", has_text="Cyclelens").inner_text().split()[2:4] == ["SKL", "4.00"]
+    assert window.locator("#view tr", has_text="OSACA").count() == 1
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_screen_readers_find_their_way(chromium: Any, address: str, scheme: str) -> None:
+    """axe-core has nothing against any of the views."""
+    cache = real_editors.installed("vscode")
+    context = chromium.new_context(
+        bypass_csp=True, color_scheme=scheme, viewport={"width": 1280, "height": 820}
+    )
+    page = context.new_page()
+    page.goto(address)
+    for tab in page.locator("#tabs button").all():
+        tab.click()
+        page.locator("#view:not(.waiting) > *").first.wait_for(timeout=60_000)
+        assert (tab.inner_text(), violations(cache, page)) == (tab.inner_text(), [])
+    context.close()

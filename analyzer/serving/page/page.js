@@ -66,7 +66,7 @@ const editor = new EditorView({
       keymap.of([...defaultKeymap, ...historyKeymap, ...searchKeymap, ...lintKeymap, indentWithTab]),
       placeholder("Paste a loop, in AT&T, Intel or NASM syntax, or machine code in hexadecimal."),
       cards(instructionCard),
-      EditorView.contentAttributes.of({ "aria-label": "Assembly text" }),
+      EditorView.contentAttributes.of({ "aria-label": "Assembly text", tabindex: "0" }),
       EditorView.updateListener.of((update) => update.docChanged && soon()),
     ],
   }),
@@ -255,7 +255,8 @@ async function showView() {
     if (answer === undefined || number !== asked || kind !== view) return;
     if (kind === "rewrites") showRewrites(place, answer.rewrites);
     else if (kind === "microarchitectures") showCPUs(place, answer);
-    else if (kind === "sensitivity") showChanges(place, answer);
+    else if (kind === "sensitivity") showTable(place, answer, answer.text.split("\n")[1]);
+    else if (kind === "tools") showTable(place, answer, "The same instructions, given to what is installed on this machine.");
     else if (answer.page === null) place.replaceChildren(made("pre", answer.text));
     else showReport(place, answer);
   } catch (error) {
@@ -275,7 +276,7 @@ function showReport(place, answer) {
 function showCPUs(place, { columns, rows }) {
   const most = Math.max(...rows.map((row) => row[1] ?? 0));
   const head = made("tr");
-  head.append(made("th", "", { title: "Compare" }), ...columns.map((column) => made("th", column)), made("th"));
+  head.append(made("td", "", { title: "Compare" }), ...columns.map((column) => made("th", column)), made("td"));
   const body = rows.map((row) => {
     const line = made("tr", "", { className: "choice", title: `Show ${row[0]}` });
     line.dataset.cpu = row[0];
@@ -302,8 +303,8 @@ function showCPUs(place, { columns, rows }) {
   place.replaceChildren(table);
 }
 
-/** What was tried, and what each change that helps would save. */
-function showChanges(place, { columns, rows, text: said }) {
+/** Rows without a click, below a sentence about them. */
+function showTable(place, { columns, rows, text: said }, sentence) {
   if (rows.length === 0) return place.replaceChildren(made("pre", said));
   const head = made("tr");
   head.append(...columns.map((column) => made("th", column)));
@@ -311,10 +312,10 @@ function showChanges(place, { columns, rows, text: said }) {
   table.append(head, ...rows.map((row) => {
     const line = made("tr");
     line.append(...row.map((value) => typeof value === "number"
-      ? made("td", value.toFixed(2), { className: "number" }) : made("td", value)));
+      ? made("td", value.toFixed(2), { className: "number" }) : made("td", value ?? "-")));
     return line;
   }));
-  place.replaceChildren(made("p", said.split("\n")[1]), table);
+  place.replaceChildren(made("p", sentence), table);
 }
 
 function showRewrites(place, rewrites) {

@@ -1,0 +1,56 @@
+"""The region beside what other tools say of the same instructions, where they are installed.
+
+tool       version  CPU  cycles/iter  note
+Cyclelens  0.3      SKL         4.00  latency-bound
+llvm-mca   19.1.7   SKL         4.01  simulated, without a front end
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.metadata import version
+
+from cyclelens.analyzer.comparisons.predictions import found, gone, limits
+from cyclelens.analyzer.comparisons.request import Request
+from cyclelens.analyzer.comparisons.table import Step, Table, grid
+from cyclelens.analyzer.decoding.att_syntax import att_loop
+from cyclelens.analyzer.peers.peer import Peer, PeerError
+from cyclelens.analyzer.peers.registry import PEERS
+from cyclelens.analyzer.simulator.failures import Cancelled
+
+COLUMNS = ("tool", "version", "CPU", "cycles/iter", "note")
+Row = tuple[str | float | None, ...]
+_REFUSED = "Programs of this machine are not to be run."
+
+
+def compare(request: Request) -> Iterator[Step | Table]:
+    """On every microarchitecture that options or marker name. The tools get the decoded instructions, not the
+    text: nothing in it can ask them for more."""
+    title = f"{request.region} by other tools"
+    region = found(request, request.options)
+    if region is None or not region.predictions:
+        yield Table(title, COLUMNS, text=region.note if region else gone(request.region))
+        return
+    allowed = request.options.allow_external_programs
+    versions = [peer.version() if allowed else None for peer in PEERS]
+    rows: list[Row] = []
+    for prediction in region.predictions:
+        core = prediction.microarchitecture
+        own = (prediction.cycles_per_iteration, limits(prediction))
+        rows.append(("Cyclelens", version("cyclelens"), core, *own))
+        listing = att_loop([template.instruction for template in prediction.instructions])
+        for peer, installed in zip(PEERS, versions, strict=True):
+            answer = _answer(peer, core, listing, request) if allowed else (None, _REFUSED)
+            rows.append((peer.name, installed, core, *answer))
+            yield Step(len(rows), len(region.predictions) * (1 + len(PEERS)))
+    yield Table(title, COLUMNS, tuple(rows), grid(COLUMNS, rows))
+
+
+def _answer(peer: Peer, core: str, listing: str, request: Request) -> tuple[float | None, str]:
+    cancel = request.cancel or (lambda: False)
+    try:
+        return peer.cycles(listing, core, cancel), peer.means
+    except PeerError as error:
+        if cancel():
+            raise Cancelled from None
+        return None, str(error)

@@ -1,0 +1,67 @@
+"""llvm-mca, which simulates the back end by LLVM's scheduling models (its manual: "LLVM Machine Code
+Analyzer")."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from cyclelens.analyzer.assembly.backends.external import Finished
+from cyclelens.analyzer.peers.peer import Peer, PeerError, first_words
+
+_ITERATIONS = (100, 300)
+"""The figure is what the iterations between take: filling the pipeline does not count."""
+_TOTAL = re.compile(rb"^Total Cycles:\s*(\d+)$", re.MULTILINE)
+_OTHER_CORE = "is not a recognized processor"
+"""It says so and goes on with a model of something else."""
+
+
+def _runs(core: str) -> Sequence[Sequence[str]]:
+    return [(f"--mcpu={core}", f"--iterations={count}") for count in _ITERATIONS]
+
+
+def _figure(done: Sequence[Finished]) -> float:
+    totals = []
+    for one in done:
+        if _OTHER_CORE in one.errors:
+            raise PeerError("This version has no model of the core.")
+        found = _TOTAL.search(one.output)
+        # Version 14 goes on after an error, without the line, and ends well.
+        if one.status or found is None or " error: " in one.errors:
+            raise PeerError(first_words(one.errors))
+        totals.append(int(found[1]))
+    return (totals[1] - totals[0]) / (_ITERATIONS[1] - _ITERATIONS[0])
+
+
+LLVM_MCA = Peer(
+    name="llvm-mca",
+    program="llvm-mca",
+    means="simulated, without a front end",
+    cores={
+        "SNB": "sandybridge",
+        "IVB": "ivybridge",
+        "HSW": "haswell",
+        "BDW": "broadwell",
+        "SKL": "skylake",
+        "SKX": "skylake-avx512",
+        "KBL": "skylake",
+        "CFL": "skylake",
+        "CLX": "cascadelake",
+        "ICL": "icelake-client",
+        "TGL": "tigerlake",
+        "RKL": "rocketlake",
+        "ADL": "alderlake",
+        "SPR": "sapphirerapids",
+        "MTL": "meteorlake",
+        "GNR": "graniterapids",
+        "LNL": "lunarlake",
+        "ARL": "arrowlake-s",
+        "ZEN+": "znver1",
+        "ZEN2": "znver2",
+        "ZEN3": "znver3",
+        "ZEN4": "znver4",
+        "ZEN5": "znver5",
+    },
+    runs=_runs,
+    figure=_figure,
+)

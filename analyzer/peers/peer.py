@@ -1,0 +1,74 @@
+"""What is known of a tool beside ours, and how it is asked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from cyclelens.analyzer.assembly.backends.external import Finished, HungError, find_program, run
+
+_PATIENCE = 20.0
+"""Seconds of the processor for one run."""
+_LISTING = "kernel.s"
+_VERSION = re.compile(rb"\d+\.\d+[.\w]*")
+_LONGEST_MESSAGE = 160
+
+
+class PeerError(Exception):
+    """The tool has no figure; the message is a short sentence that says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """A tool that reads a file in AT&T syntax and takes what is in it for the body of a loop."""
+
+    name: str
+    program: str
+    """Its name on PATH."""
+    means: str
+    """What its figure is, in a few words."""
+    cores: Mapping[str, str]
+    """Ours -> what the tool calls it; those that it has no model for are missing."""
+    runs: Callable[[str], Sequence[Sequence[str]]]
+    """The options of every run that the figure needs, for a core as the tool calls it."""
+    figure: Callable[[Sequence[Finished]], float]
+    """Cycles per iteration by what the runs wrote. Raises ``PeerError``."""
+
+    def version(self) -> str | None:
+        """None: it is not on this machine."""
+        program = find_program(self.program)
+        if program is None:
+            return None
+        try:
+            found = _VERSION.search(run([program, "--version"], timeout=_PATIENCE).output)
+        except (OSError, HungError):
+            return None
+        return found[0].decode() if found else "unknown version"
+
+    def cycles(self, listing: str, core: str, cancel: Callable[[], bool]) -> float:
+        """Cycles per iteration of the loop in ``listing`` on a core by our name. Raises ``PeerError``."""
+        program = find_program(self.program)
+        if program is None:
+            raise PeerError("It is not installed.")
+        if core not in self.cores:
+            raise PeerError(f"It has no model of {core}.")
+        try:
+            done = [
+                run(
+                    [program, *options, _LISTING],
+                    timeout=_PATIENCE,
+                    given={_LISTING: listing},
+                    cancel=cancel,
+                )
+                for options in self.runs(self.cores[core])
+            ]
+        except (OSError, HungError) as error:
+            raise PeerError(str(error)) from None
+        return self.figure(done)
+
+
+def first_words(message: str) -> str:
+    """The first line of a message, if it is not too long for a table."""
+    line = next((line.strip() for line in message.splitlines() if line.strip()), "It gives no reason.")
+    return line if len(line) <= _LONGEST_MESSAGE else f"{line[:_LONGEST_MESSAGE]}..."
