@@ -29,12 +29,19 @@ from cyclelens.analyzer.commands.common import (
 )
 from cyclelens.analyzer.defects import described
 from cyclelens.analyzer.escaping import Painted, printable
+from cyclelens.analyzer.examples import EXAMPLES
 from cyclelens.analyzer.suggestions import did_you_mean
 from cyclelens.analyzer.usage import WRONG_USAGE, Parser
 
 INTERNAL, INTERRUPTED = 70, 130
 PLUGINS = "cyclelens.commands"
 """Entry-point group of further subcommands: callables from a list of arguments to an exit code."""
+
+PLUGIN_SUMMARIES = {
+    "evaluate": "compare predictions with measured or reference figures",
+    "lsp": "the language server, which editors start by themselves",
+}
+"""What our own packages bring, told without loading them."""
 
 SIMULATING = frozenset(
     {"analyze", "cc", "characterize", "check", "compare", "evaluate", "predict", "rewrite", "sweep", "whatif"}
@@ -148,12 +155,21 @@ def _plugins() -> Iterator[tuple[str, Callable[[], Command]]]:
 
 def _top_parser() -> argparse.ArgumentParser:
     listed = [f"  {name:<12} {summary}" for name, (_, summary) in COMMANDS.items()]
-    listed += [f"  {name:<12} (cyclelens {name} --help)" for name, _ in _plugins() if name not in COMMANDS]
+    listed += [
+        f"  {name:<12} {PLUGIN_SUMMARIES.get(name, '')}".rstrip()
+        for name, _ in _plugins()
+        if name not in COMMANDS
+    ]
     parser = Parser(
         prog="cyclelens",
         usage="cyclelens [--help] [--version] COMMAND ...",
         description="Shows what every cycle of a hand-written x86-64 kernel is spent on.",
-        epilog="\n".join(["commands:", *listed, "", "cyclelens COMMAND --help says more about each."]),
+        epilog="\n".join(
+            [
+                *("commands:", *listed, "", "cyclelens COMMAND --help says more about each."),
+                *("", "examples:", *(f"  {EXAMPLES[name][0]}" for name in ("analyze", "rewrite", "cc"))),
+            ]
+        ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action=_Version, help="print the version and exit")
@@ -377,7 +393,8 @@ def _command(module: str) -> Command:
 def _completion(arguments: list[str]) -> int:
     from cyclelens.analyzer.commands import completion
 
-    return completion.main(arguments, {name: command for name, (command, _) in COMMANDS.items()})
+    commands = {name: command for name, (command, _) in COMMANDS.items()}
+    return completion.main(arguments, {name: load() for name, load in _plugins()} | commands)
 
 
 COMMANDS: dict[str, tuple[Command, str]] = {

@@ -11,13 +11,15 @@ from cyclelens.analyzer.cli import COMMANDS, main
 from cyclelens.analyzer.commands.completion import SHELLS
 from cyclelens.analyzer.examples import EXAMPLES
 
+ALL = (*COMMANDS, "evaluate", "lsp")
+
 
 def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     assert main(list(arguments)) == 0
     return capsys.readouterr().out
 
 
-@pytest.mark.parametrize("command", [*COMMANDS, "evaluate", "lsp"])
+@pytest.mark.parametrize("command", ALL)
 def test_every_help_has_examples_with_options_that_exist(
     command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -37,10 +39,28 @@ def test_every_help_has_examples_with_options_that_exist(
             assert re.search(rf"{option}\b", help_of.partition("\nexamples:\n")[0]), f"{option} in: {line}"
 
 
+def test_the_first_help_says_what_each_command_does_and_has_examples(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    text = said(capsys, "--help")
+    commands, _, examples = text.partition("\ncommands:\n")[2].partition("\nexamples:\n")
+    for command in ALL:
+        assert re.search(rf"^  {command} +[a-z][^(]+$", commands, re.MULTILINE), command
+    lines = [line.strip() for line in examples.splitlines()]
+    assert lines
+    assert all(line in EXAMPLES[line.split()[1]] for line in lines)
+
+
+@pytest.mark.parametrize("action", ["arch list", "arch show", "data import"])
+def test_the_help_of_an_action_has_an_example_of_it(action: str, capsys: pytest.CaptureFixture[str]) -> None:
+    text = said(capsys, *action.split(), "--help")
+    assert text.partition("\nexamples:\n")[2].strip().startswith(f"cyclelens {action}")
+
+
 @pytest.mark.parametrize("shell", SHELLS)
 def test_the_script_of_a_shell_is_one(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
     script = said(capsys, "completion", shell)
-    assert all(name in script for name in COMMANDS)
+    assert all(name in script for name in ALL)
     if shutil.which(shell):
         run = subprocess.run([shell, "-n"], input=script, capture_output=True, text=True)
         assert (run.returncode, run.stderr) == (0, "")
@@ -55,6 +75,12 @@ def test_the_script_of_a_shell_is_one(shell: str, capsys: pytest.CaptureFixture[
         ("analyze --arch ZE", ["ZEN+", "ZEN2", "ZEN3", "ZEN4", "ZEN5"]),
         ("analyze --format m", ["markdown"]),
         ("whatif --unr", ["--unroll"]),
+        ("ls", ["lsp"]),
+        ("evaluate --ag", ["--against"]),
+        ("arch s", ["show"]),
+        ("arch show SK", ["SKL", "SKX"]),
+        ("arch show --f", ["--format"]),
+        ("completion z", ["zsh"]),
     ],
 )
 def test_bash_completes(words: str, expected: list[str], capsys: pytest.CaptureFixture[str]) -> None:
