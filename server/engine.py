@@ -262,6 +262,7 @@ def _brief(region: RegionAnalysis, analysis: Analysis, job: Job) -> RegionResult
     """What the text shows, and a hover on the region's first line."""
     alone = replace(analysis, regions=(region,), problems=())
     primary = region.predictions[0] if region.predictions else None
+    asked = region.predictions or region.missing
     quiet = analysis.unmarked
     return RegionResult(
         name=region.region.name,
@@ -272,7 +273,7 @@ def _brief(region: RegionAnalysis, analysis: Analysis, job: Job) -> RegionResult
         headline=", ".join(map(wording.headline, region.predictions)),
         cycles=primary.cycles_per_iteration if primary else None,
         work=work_of(region),
-        microarchitecture=primary.microarchitecture if primary else "",
+        microarchitecture=asked[0].microarchitecture if asked else "",
         note=region.note,
         summary=region_card(region, hurried=True),
         hints=_hints(alone, job),

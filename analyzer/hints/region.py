@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 from cyclelens.analyzer.hints.layout import END_OF_LINE, LINE_BUDGET
 from cyclelens.analyzer.insight import absence, vocabulary, wording, work
-from cyclelens.analyzer.insight.confidence import doubt, reservations
-from cyclelens.analyzer.model.result import Hint, Prediction, RegionAnalysis
+from cyclelens.analyzer.insight.confidence import reservations
+from cyclelens.analyzer.model.result import Hint, RegionAnalysis
 
 KIND = "region"
 
@@ -32,7 +32,7 @@ def _label(region: RegionAnalysis) -> str:
     prediction = region.predictions[0]
     elsewhere = wording.elsewhere(prediction, "")
     average = wording.on_average(prediction)
-    cycles = _cycles(prediction) if average is None else f"{average:.2f}"
+    cycles = wording.rounded(prediction) if average is None else f"{average:.2f}"
     # The ways have figures of their own, wherever the region lies.
     where = elsewhere if average is None else " on average"
     if region.weight is not None:
@@ -54,15 +54,10 @@ def _label(region: RegionAnalysis) -> str:
     return label if paced.endswith(" · ") or len(paced) > LINE_BUDGET else paced
 
 
-def _cycles(prediction: Prediction) -> str:
-    """A figure that is not to be taken at face value is marked as approximate."""
-    return f"{'~' if doubt(prediction) else ''}{prediction.cycles_per_iteration:.2f}"
-
-
 def _tooltip(region: RegionAnalysis) -> Iterator[str]:
     for prediction in region.predictions:
         yield (
-            f"{prediction.microarchitecture}: {_cycles(prediction)} cycles per iteration"
+            f"{prediction.microarchitecture}: {wording.rounded(prediction)} cycles per iteration"
             f"{wording.elsewhere(prediction)}, "
             f"{wording.mode(prediction.mode)}, {wording.bound_of(prediction)}"
         )

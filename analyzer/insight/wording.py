@@ -9,6 +9,7 @@ from posixpath import basename
 from cyclelens.analyzer.insight import vocabulary
 from cyclelens.analyzer.insight.assumptions import one_position
 from cyclelens.analyzer.insight.bottlenecks import UNKNOWN
+from cyclelens.analyzer.insight.confidence import doubt
 from cyclelens.analyzer.insight.vocabulary import Vocabulary
 from cyclelens.analyzer.model.account import Account
 from cyclelens.analyzer.model.result import Prediction, Weight
@@ -42,9 +43,14 @@ def bound_of(prediction: Prediction, limit: int | None = None) -> str:
     return bound_by(vocabulary.of(prediction.microarchitecture), prediction.bottlenecks, limit)
 
 
+def rounded(prediction: Prediction) -> str:
+    """``4.00``; ``~4.00`` if the figure is not to be taken at face value."""
+    return f"{'~' if doubt(prediction) else ''}{prediction.cycles_per_iteration:.2f}"
+
+
 def headline(prediction: Prediction) -> str:
     """``4.00 cycles/iter · SKL · latency-bound``."""
-    figure = f"{prediction.cycles_per_iteration:.2f} cycles/iter{elsewhere(prediction)}"
+    figure = f"{rounded(prediction)} cycles/iter{elsewhere(prediction)}"
     return f"{figure} · {prediction.microarchitecture} · {bound_of(prediction)}"
 
 

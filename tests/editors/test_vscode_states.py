@@ -131,6 +131,8 @@ class State(NamedTuple):
     """What it says after something was done."""
     do: Callable[[Workbench], None] | None = None
     line: int = 2
+    status: str = ""
+    """What the item in the status bar says."""
 
 
 ONE = DOT.format(options="", more="")
@@ -144,8 +146,8 @@ STATES = {
     "slower": State(ONE, "4.00 cycles/iter", "4.00 -> 8.00", typed(5, "vaddps %ymm1, %ymm0, %ymm0")),
     "measured": State(ONE, "4.00 cycles/iter", "predicted 4.00, measured ", measured),
     "mistake": State(ONE, "4.00 cycles/iter", "latency-bound (stale)", typed(5, "vmovupps (%rax), %ymm3")),
-    "missing": State(DOT.format(options=" arch=SNB", more=""), "SNB has no FMA"),
-    "uncertain": State(X87, "~1.00 cycles/iter"),
+    "missing": State(DOT.format(options=" arch=SNB", more=""), "SNB has no FMA", status="no figure · SNB"),
+    "uncertain": State(X87, "~1.00 cycles/iter", status="~1.00 cycles/iter"),
     "unmarked": State(OWN, "3.00 cycles/iter", line=4),
     "positions": State(SCAN, "2.00 at 1 of 4)", line=6),
 }
@@ -171,6 +173,7 @@ def test_a_region_says_what_is_the_matter(code: Workbench, name: str) -> None:
     if state.do:
         state.do(code)
         wait("the change", lambda: state.then in code.line(state.line))
+    wait("the status item", lambda: code.status().startswith(state.status))
     for theme in ("light", "dark"):
         code.colours(theme)
         for width in WIDTHS:

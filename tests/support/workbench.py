@@ -28,7 +28,15 @@ SCREENSHOTS = ROOT / "build" / "screenshots"
 PATIENCE = 120
 """Seconds until something that is waited for is taken to be missing: machines may be busy."""
 
-SETTINGS: dict[str, Any] = {
+OFFLINE: dict[str, Any] = {
+    # Nothing outside of this machine is asked for anything.
+    "telemetry.telemetryLevel": "off",
+    "extensions.autoCheckUpdates": False,
+    "extensions.ignoreRecommendations": True,
+    "workbench.enableExperiments": False,
+    "npm.fetchOnlinePackageInfo": False,
+}
+SETTINGS: dict[str, Any] = OFFLINE | {
     # What a new window would show beside the text.
     "workbench.startupEditor": "none",
     "workbench.secondarySideBar.defaultVisibility": "hidden",
@@ -38,12 +46,6 @@ SETTINGS: dict[str, Any] = {
     "files.hotExit": "off",
     "files.autoSave": "off",
     "window.restoreWindows": "none",
-    # Nothing outside of this machine is asked for anything.
-    "telemetry.telemetryLevel": "off",
-    "extensions.autoCheckUpdates": False,
-    "extensions.ignoreRecommendations": True,
-    "workbench.enableExperiments": False,
-    "npm.fetchOnlinePackageInfo": False,
 }
 CHROMIUM = [
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
@@ -72,9 +74,11 @@ class Server:
             self._program += [f"--{option}", str(home / name)]
         self._program += ["--config", str(home / "config.yaml")]
 
-    def configure(self, user: dict[str, Any], machine: dict[str, Any]) -> None:
+    def configure(
+        self, user: dict[str, Any], machine: dict[str, Any], always: dict[str, Any] = SETTINGS
+    ) -> None:
         """Write the user's settings, beside those that keep a window quiet, and the machine's."""
-        for name, settings in {"User": SETTINGS | user, "Machine": machine}.items():
+        for name, settings in {"User": always | user, "Machine": machine}.items():
             file = self.home / "data" / name / "settings.json"
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(dumps(settings), encoding="utf-8")
@@ -193,6 +197,7 @@ class Workbench:
         if not shown.count():
             self.run("Preferences: Toggle between Light/Dark Themes")
             shown.wait_for()
+            self.page.wait_for_timeout(500)  # those of the words come last
 
     def go(self, line: int) -> None:
         """Put the cursor at the start of a line, counted from one."""

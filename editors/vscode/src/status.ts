@@ -8,6 +8,7 @@ export interface Region {
   stale: boolean;
   headline: string;
   cyclesPerIteration: number | null;
+  microarchitecture: string;
   note: string;
   /** A loop that was found because nothing is marked. */
   unmarked: boolean;
@@ -96,7 +97,9 @@ export class Status implements vscode.Disposable {
       this.item.text = `$(dashboard) ${figure}${stale}`;
       this.item.tooltip = `${region.name}: ${region.headline}\nClick for all loops of the file, or for another CPU.`;
     } else {
-      const [name] = vscode.workspace.getConfiguration("cyclelens", editor.document).get("microarchitectures", ["SKL"]);
+      const [first] = vscode.workspace.getConfiguration("cyclelens", editor.document).get("microarchitectures", ["SKL"]);
+      // A marker may ask for another CPU than the settings.
+      const name = region?.microarchitecture || first;
       this.item.text = `$(dashboard) ${region ? "no figure" : "no region"} · ${name}`;
       this.item.tooltip = region ? `${region.name}: ${region.note}` : NO_REGION;
     }
