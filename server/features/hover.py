@@ -1,11 +1,12 @@
 """textDocument/hover: what an instruction costs, in a region where it stands and elsewhere by itself; on a
-region's first line the summary."""
+region's first line the summary; on a label where it is used."""
 
 from __future__ import annotations
 
 import re
 
 from cyclelens.analyzer.escaping import prose, without_markdown
+from cyclelens.server import labels
 from cyclelens.server.costs import documentation, variants
 from cyclelens.server.features.inlay_hints import STALE_SENTENCE
 from cyclelens.server.language_server import CyclelensServer
@@ -30,7 +31,9 @@ def register(server: CyclelensServer) -> None:
         if call := call_text(snapshot, *server.converter.offset(snapshot.lines, params.position)):
             text = f"{call}\n\n{text}".rstrip()
         if not text and not snapshot.language:
-            text = await cost_text(snapshot, params.position)
+            text = await cost_text(snapshot, params.position) or name_text(
+                snapshot.lines, *server.converter.offset(snapshot.lines, params.position)
+            )
         if not text:
             return None
         formats = get_capability(server.client_capabilities, "text_document.hover.content_format", None) or ()
@@ -66,6 +69,19 @@ def call_text(snapshot: Snapshot, line: int, column: int) -> str:
                     "others, or left it out."
                 )
     return ""
+
+
+def name_text(lines: tuple[str, ...], line: int, column: int) -> str:
+    """Where the name that a position touches is defined and used; empty if it touches none."""
+    name = labels.name_at(lines, line, column)
+    target = labels.definition_of(lines, name) if name else None
+    if target is None:
+        return ""
+    used = [
+        str(number + 1) for number in dict.fromkeys(each.line for each in labels.references_to(lines, target))
+    ]
+    where = f"used in line{'s' * (len(used) > 1)} {', '.join(used)}" if used else "not used in this file"
+    return f"`{target.text}` is defined in line {target.line + 1} and {where}."
 
 
 _WORD = re.compile(r"\w+")

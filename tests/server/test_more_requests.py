@@ -148,3 +148,14 @@ async def test_tooltips_of_hints_come_when_they_are_asked_for(editor: Editor) ->
     editor.type(0, 0, "# new\n")
     await editor.analysed()
     assert (await editor.client.inlay_hint_resolve_async(hint)).tooltip is None, "of another text"
+
+
+@pytest.mark.asyncio
+async def test_a_hover_on_a_label_says_where_it_is_used(editor: Editor) -> None:
+    await editor.start()
+    await editor.open(TEXT + "alone:\n")
+    said = "`.Lsum` is defined in line 2 and used in lines 7, 10."
+    assert await editor.hover(1, 2) == said
+    assert await editor.hover(9, len("    jmp .L")) == said
+    assert await editor.hover(10, 1) == "`alone` is defined in line 11 and not used in this file."
+    assert await editor.hover(8, len("    mov %ra")) == ""

@@ -217,7 +217,7 @@ function plain(state: State, answer: Answer): string {
     const figures = answer.columns.indexOf("cycles/iter");
     const bars = figures >= 0 && state.tab !== "whatif";
     const most = Math.max(...answer.rows.map((row) => Number(row[figures] ?? 0)), 0);
-    const head = answer.columns.map((name) => `<th scope="col">${escaped(name)}</th>`);
+    const head = answer.columns.map((name) => `<th scope="col">${escaped(name).replace("/", "/<wbr>")}</th>`);
     const rows = answer.rows.map((row) => {
       const line = /^(?:without |line )?(?:line )?(\d+):/.exec(String(row[2] ?? ""))?.[1];
       const cells = row.map((value, column) =>
