@@ -448,6 +448,16 @@ def test_the_loops_of_a_program_are_known(name: str, tmp_path: Path) -> None:
     assert loops_of_object(in_object(text, tmp_path)) == expected
 
 
+@pytest.mark.parametrize("first", [".byte 0x0f, 0xca", ".nops 13", ".skip 3, 0x90"])
+@pytest.mark.parametrize("before", ["", ".section .rodata\n.long 1\n.text\n", FUNCTION])
+def test_a_loop_may_begin_with_instructions_that_a_directive_makes(
+    first: str, before: str, tmp_path: Path
+) -> None:
+    text = f"{before}.L1:\n{first}\ndec %ecx\njnz .L1\nret\n"
+    found = assemble(text, regions="loops").regions
+    assert loops(found) == loops_of_object(in_object(text, tmp_path)) != []
+
+
 @pytest.mark.parametrize("name", [".L1", "around and around", "-[Loop again:]"])
 def test_a_jump_to_a_name_in_quotes_makes_a_loop(name: str) -> None:
     text = f'"{name}": dec %ecx\n jz "out there"\n nop\n jmp "{name}"\n"out there": ret\n'

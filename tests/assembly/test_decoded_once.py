@@ -6,6 +6,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 from cyclelens.analyzer.assembly.frontend import assemble
@@ -74,3 +75,18 @@ def test_what_a_region_carries_is_what_its_bytes_are(file: Path) -> None:
     assert regions
     for region in regions:
         assert region.instructions == decoder.decode(region.code)
+
+
+def test_who_checks_an_assemblers_bytes_leaves_what_they_are_decoded_to(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    counts: Counter[bytes] = Counter()
+    real = decoder._instruction
+
+    def counted(code: bytes, *others: Any) -> object:
+        counts[code] += 1
+        return real(code, *others)
+
+    monkeypatch.setattr(decoder, "_instruction", counted)
+    assemble(TEXT)
+    assert set(counts.values()) == {1}

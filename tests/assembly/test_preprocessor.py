@@ -231,6 +231,31 @@ def test_an_include_that_is_not_read_is_pointed_out(run: Assemble, workspace: Pa
     assert result.regions[0].incomplete
 
 
+@pytest.mark.parametrize(
+    ("including", "line"),
+    [
+        ('.macro m a b\n.\\a\\()\\b "n.inc"\n.endm\nm inc lude', 4),
+        ('.irpc c, e\n.includ\\c "n.inc"\n.endr', 2),
+        ('before: .include "n.inc"', 1),
+        ('.set M, 1; .include "n.inc"', 1),
+    ],
+)
+def test_an_include_that_no_line_shows_is_pointed_out_wherever_it_stands(
+    run: Assemble, workspace: Path, including: str, line: int
+) -> None:
+    (workspace / "n.inc").write_text(".set N, 7\n")
+    result = run(f"{including}\n<\nret\n>\n", "k.s")
+    assert [(p.line + 1, p.code) for p in result.problems] == [(line, "include-not-read")]
+    assert "--assembler gas" in result.problems[0].message
+
+
+def test_what_stands_behind_an_include_on_its_line_is_read(run: Assemble, workspace: Path) -> None:
+    (workspace / "n.inc").write_text("inc %eax\n")
+    result = run('<\n.include "n.inc"; nop # one\nret\n>\n', "k.s")
+    assert lines(result) == [(2, "ffc0"), (2, "90"), (3, "c3")]
+    assert result.problems == ()
+
+
 @needs_compiler
 def test_headers_known_to_be_missing_cost_no_run_of_their_own(
     run: Assemble, workspace: Path, monkeypatch: pytest.MonkeyPatch

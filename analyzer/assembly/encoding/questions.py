@@ -18,6 +18,7 @@ from cyclelens.analyzer.assembly.statements.operand_types import (
 from cyclelens.analyzer.assembly.statements.prefixes import prefixed
 from cyclelens.analyzer.assembly.statements.refusals import APX, is_apx
 from cyclelens.analyzer.assembly.text.dialect import Dialect
+from cyclelens.analyzer.recent import Caches
 
 _VEX2, _VEX3 = 0xC5, 0xC4
 _STORING = {0x11: 0x10, 0x29: 0x28, 0x7F: 0x6F}
@@ -76,8 +77,9 @@ def is_segment(operand: Operand) -> bool:
     return isinstance(operand, Register) and operand.name in registers.SEGMENTS
 
 
-def finish(question: Question, answer: bytes) -> bytes:
-    """The statement's bytes from the assembler's answer. Raises MismatchError."""
+def finish(question: Question, answer: bytes, caches: Caches | None = None) -> bytes:
+    """The statement's bytes from the assembler's answer. ``caches`` remember instructions. Raises
+    MismatchError."""
     code = answer
     if question.repair is Repair.ABSOLUTE:
         code = _absolute(question, answer)
@@ -92,22 +94,23 @@ def finish(question: Question, answer: bytes) -> bytes:
         code = code.removeprefix(b"\x66")
     code = prefixed(question.prefix, code, is_nasm=question.is_nasm)
     assert question.request is not None, "Keystone answers only what it was asked"
-    wrong = mismatch(question.mnemonic, question.operands, question.request[0] == "att", code)
+    wrong = mismatch(question.mnemonic, question.operands, question.request[0] == "att", code, caches=caches)
     if wrong:
         raise MismatchError(f"The built-in assembler got this wrong ({wrong}); its bytes are not used.")
     return question.before + (_loading(code) if question.is_nasm else code)
 
 
-def finish_fallback(question: Question, answer: bytes, *, cut: bool = False) -> bytes:
+def finish_fallback(
+    question: Question, answer: bytes, *, cut: bool = False, caches: Caches | None = None
+) -> bytes:
     """The same for the fallback's answer, which may be an AVX-512 form. ``cut``: numbers may be cut. Raises
     MismatchError, and UnsupportedError for what the decoder cannot read."""
     code = prefixed(question.prefix, answer, is_nasm=question.is_nasm)
     if is_apx(code):
         raise UnsupportedError(APX)
     assert question.fallback is not None, "the fallback answers only what it was asked"
-    wrong = mismatch(
-        question.mnemonic, question.operands, question.fallback[0] == "att", code, evex=True, cut=cut
-    )
+    is_att = question.fallback[0] == "att"
+    wrong = mismatch(question.mnemonic, question.operands, is_att, code, evex=True, cut=cut, caches=caches)
     if wrong:
         raise MismatchError(f"The assembler got this wrong ({wrong}); its bytes are not used.")
     return question.before + (_loading(code) if question.is_nasm else code)

@@ -16,6 +16,7 @@ from cyclelens.analyzer.assembly.statements.operand_types import (
 )
 from cyclelens.analyzer.decoding import decoder
 from cyclelens.analyzer.model.instruction import DecodedOperand, Instruction, OperandKind
+from cyclelens.analyzer.recent import Caches
 
 _CONDITION_SYNONYMS = {
     "z": "e",
@@ -82,12 +83,13 @@ def mismatch(
     *,
     evex: bool = False,
     cut: bool = False,
+    caches: Caches | None = None,
 ) -> str:
     """What is wrong with the bytes of one instruction; empty if they say what the text says.
     ``operands`` are in Intel order. ``evex``: AVX-512 forms are welcome; Keystone, which cannot scale their
     displacements, takes them at times where the VEX form is meant. ``cut``: numbers may be cut that are too
-    long for their operand, which GNU as takes with a warning."""
-    decoded = decoder.decode(code)
+    long for their operand, which GNU as takes with a warning. ``caches`` remember instructions."""
+    decoded = decoder.decode(code, caches)
     if len(decoded) != 1 or not decoded[0].mnemonic:
         return f"the bytes {code.hex()} are not one instruction"
     instruction = decoded[0]

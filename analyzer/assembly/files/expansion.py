@@ -39,7 +39,7 @@ _FORBIDDEN = re.compile(r"fatal error: '?([^':\n]+?)'?: Permission denied")
 _MESSAGE = re.compile(rf"{_MAIN}:(\d+):(?:\d+:)? (?:fatal )?(error|warning): (.*)")
 INCLUDING = re.compile(r"\.include", re.IGNORECASE)
 """What a text that includes others with `.include` holds."""
-_INCLUDE = re.compile(r'\s*\.include\s*"([^"]+)"\s*(?:[#;].*)?', re.IGNORECASE)
+_INCLUDE = re.compile(r'\s*\.include\s*"([^"]+)"\s*(?:#.*|(;.*))?', re.IGNORECASE)
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _SAFE_STUB = re.compile(r"(?!.*(?:^|/)\.\.(?:/|$))[\w+-][\w./+-]{0,200}")
 _DEFINE = re.compile(r"[A-Za-z_]\w*(?:=.*)?", re.DOTALL)
@@ -285,12 +285,13 @@ def inline_includes(expanded: Expanded, origin: Origin) -> Expanded:
             user_line = expanded.lines[number] if at is None else at
             is_room = len(lines) < MAXIMUM_LINES and characters < MAXIMUM_CHARACTERS
             match = _INCLUDE.fullmatch(line) if is_room else None
-            content = _read_included(match[1], origin, depth) if match else None
-            if isinstance(content, str):
-                take(_LINE_END.split(content), depth + 1, user_line)
-                continue
-            if content is not None:
-                notes.append(Note(user_line, "include-not-read", content.message))
+            if match:
+                content = _read_included(match[1], origin, depth)
+                if isinstance(content, str):
+                    take(_LINE_END.split(content), depth + 1, user_line)
+                    line = match[2] or ""
+                else:
+                    notes.append(Note(user_line, "include-not-read", content.message))
             characters += len(line)
             lines.append(line)
             user_lines.append(user_line)

@@ -144,7 +144,7 @@ def to_regions(
         target = target_of(last)
         start = None if target is None else starts[max(bisect_right(starts, target) - 1, 0)]
         is_inside = target is not None and inside[0] <= target <= inside[-1]
-        endings.append((_kind(last), first[start] if start is not None and is_inside else None))
+        endings.append((_kind(last, caches), first[start] if start is not None and is_inside else None))
     return regions, of_blocks(whole, regions, endings)
 
 
@@ -165,11 +165,11 @@ def _block(region: Region, number: int, start: int) -> Region:
     )
 
 
-def _kind(piece: Piece) -> Kind | None:
+def _kind(piece: Piece, caches: Caches | None) -> Kind | None:
     """How control leaves a piece; an abort is not counted on."""
     if piece.jump is not None:
         return None if piece.jump.mnemonic in FALLING_BACK else kind_of(piece.jump.mnemonic)
-    kind = kind_of(decode(piece.code)[-1].mnemonic)
+    kind = kind_of(decode(piece.code, caches)[-1].mnemonic)
     # What says no target has one that is not known; what it calls comes back.
     return (
         {Kind.JUMP: Kind.SWITCH, Kind.CALL: None, Kind.BRANCH: None}.get(kind, kind)

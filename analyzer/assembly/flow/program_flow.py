@@ -96,6 +96,9 @@ class ProgramFlow:
         functions = sorted(self._functions)
         entries = control_flow.give_to_switches(switches, taken, self._functions)
         entries += control_flow.entries_of(self._functions)
+        if not self._functions:
+            # A piece of code by itself: it may begin with instructions that are written as bytes.
+            entries += [first for first in self._sections[:-1] if self._begins_code(first)]
         section = partial(bisect_right, self._sections)
         return Code(self._sections, self._transfers, functions, entries, switches, self._is_code, section)
 
@@ -147,6 +150,11 @@ class ProgramFlow:
     def _place(self, index: int) -> int:
         return self._places[index]
 
+    def _begins_code(self, first: int) -> bool:
+        return first not in self._ends and self._program.is_code(
+            self._program.statements[self.statement(first)].section
+        )
+
     def _is_code(self, first: int, end: int) -> bool:
         for place in range(first, end):
             if place in self._ends:
@@ -155,7 +163,7 @@ class ProgramFlow:
             if statement.kind is StatementKind.INSTRUCTION:
                 if not _PADDING.match(statement.text):
                     return True
-            elif statement.kind is StatementKind.DIRECTIVE and directives.makes_data(statement.name):
+            elif statement.name != "nops" and directives.makes_data(statement.name):
                 return False
         return False
 

@@ -105,6 +105,8 @@ class Found:
     """Name, statement, and what it is set to."""
     declared: list[str] = field(default_factory=list)
     weak: list[str] = field(default_factory=list)
+    includes: list[int] = field(default_factory=list)
+    """Statements that name files which were not put in their place."""
     flags: dict[str, str] = field(default_factory=dict)
     """Of sections, where they are given."""
     macros: dict[str, Macro | None] = field(default_factory=dict)

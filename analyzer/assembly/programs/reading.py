@@ -144,6 +144,8 @@ def _read(part: Reading, raw: Sequence[RawStatement], cancel: Callable[[], bool]
             purged = statement.arguments.strip().lower()
             part.macros[purged] = None
             state.macros = hash((state.macros, purged))
+        elif name == "include":
+            part.includes.append(len(part.statements) - 1)
         elif name in _DECLARING:
             named = [spelled(name) for name in unquoted(statement.arguments).replace(",", " ").split()]
             part.declared += named

@@ -104,6 +104,7 @@ class OwnReading:
             )
         places.sort(key=lambda place: place[0].start)
         self.reading.spans = spans = [place[0] for place in places]
+        self._report_includes()
         self._report_open_comment(found.open_comment, spans)
         covers = coverage(spans)
         for start, end in found.preprocessor:
@@ -228,6 +229,18 @@ class OwnReading:
         if modulus and modulus < known:
             return Placement(offset % modulus, modulus, REFUSED_BEFORE)
         return Placement(offset % known, known)
+
+    def _report_includes(self) -> None:
+        """What a macro includes, or shares its line with other statements: what is missing may be code."""
+        told = {problem.line for problem in self.reading.problems if problem.code == "include-not-read"}
+        for first, part in zip(self.program.firsts, self.program.parts, strict=True):
+            for index in part.includes:
+                place = self.program.span(first + index)
+                if self.reading.lines.locate(place[0])[0] not in told:
+                    message = (
+                        "An include is read if it has a line of its own; --assembler gas reads this one."
+                    )
+                    self.reading.report("include-not-read", message, *place, Severity.WARNING)
 
     def _report_open_comment(self, offset: int | None, spans: Iterable[Span]) -> None:
         if offset is not None and any(span.start <= offset for span in spans):

@@ -124,7 +124,7 @@ class Encoder:
                 reply = replies[question.request]
                 if reply.failure is not None:
                     raise _refusal(question.mnemonic, reply)
-                code = finish(question, reply.code)
+                code = finish(question, reply.code, self.memory.caches)
                 encoded[index] = code, "keystone"
                 if question.key is not None:
                     self.memory.contents[question.key] = Encoded(code, "keystone")
@@ -169,10 +169,9 @@ class Encoder:
                 reply = replies[question.fallback]
                 if reply.failure is None:
                     try:
-                        encoded[index] = (
-                            finish_fallback(question, reply.code, cut=fallback.cuts),
-                            fallback.name,
-                        )
+                        caches = self.memory.caches
+                        code = finish_fallback(question, reply.code, cut=fallback.cuts, caches=caches)
+                        encoded[index] = code, fallback.name
                         del left[index]
                     except OperandError as error:
                         encoded[index] = Refused("assembler-mismatch", str(error))
