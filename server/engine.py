@@ -228,15 +228,20 @@ def create() -> AnalyzerEngine:
     return AnalyzerEngine(open_store())
 
 
+_NOT_RUN = frozenset({"assembler-unavailable", "not-preprocessed"})
+"""Programs that would have read the file: what follows from their absence is not said again."""
+
+
 def _problems(analysis: Analysis) -> tuple[Problem, ...]:
     """What is wrong with a text. Where nobody asked for anything, only what keeps a loop from being analysed,
     and no louder than that."""
     if not analysis.unmarked:
         return analysis.problems
+    unread = any(not region.predictions and not region.missing for region in analysis.regions)
     return tuple(
         replace(problem, severity=Severity.INFORMATION)
         for problem in analysis.problems
-        if problem.severity is Severity.ERROR
+        if problem.severity is Severity.ERROR or (unread and problem.code in _NOT_RUN)
     )
 
 

@@ -55,6 +55,18 @@ async def test_programs_run_and_files_are_read_only_with_leave(editor: Editor) -
     assert "3.00 cycles/iter · SKL" in (await editor.labels())[2]
 
 
+@pytest.mark.asyncio
+async def test_an_unmarked_file_of_nasm_says_why_a_loop_has_no_figure(editor: Editor, tmp_path: Path) -> None:
+    editor.client.set_configuration({"allowExternalPrograms": False}, section="cyclelens")
+    editor.uri = (tmp_path / "k.asm").as_uri()
+    await editor.start()
+    macro = "%macro step 1\n    imul rax, [rdi + %1]\n%endmacro\n"
+    await editor.open(f"{macro}k:\n.next:\n    step 0\n    dec rsi\n    jnz .next\n")
+    assert await editor.codes() == [(0, "assembler-unavailable")]
+    editor.replace_all(f"{macro}k:\n.next:\n    dec rsi\n    jnz .next\n")
+    assert await editor.codes() == []
+
+
 def test_a_document_has_the_folders_of_its_workspace() -> None:
     file, other = "file:///w/src/k.S", "file:///v"
     paths = ("inc", "/usr/inc")
