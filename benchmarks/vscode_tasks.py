@@ -1,0 +1,280 @@
+"""What a new user does in the real VS Code: ``python benchmarks/vscode_tasks.py EXTENSION.vsix``.
+
+Each task is done by keyboard and mouse, from an empty profile, and its time is from the first action to the
+answer that is drawn. No setting of the editor is changed but those that would ask other machines for
+something. ``dev/vsix`` packs the extension, ``dev/editors vscode`` installs the editor; docs/first-steps.md
+has the results.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+sys.path.append(str(ROOT / "tests" / "support"))
+
+import workbench  # noqa: E402
+from kernels import KERNELS  # noqa: E402
+from workbench import OFFLINE, Closed, Server, Workbench, wait  # noqa: E402
+
+TWO_LOOPS = """\
+void scale(float *restrict a, const float *restrict b, long n) {
+    for (long i = 0; i < n; i++) a[i] = b[i] * 3;
+}
+long sum(const long *a, long n) {
+    long s = 0;
+    for (long i = 0; i < n; i++) s = s * 3 + a[i];
+    return s;
+}
+"""
+NASM = """\
+%macro step 1
+        imul    rax, [rdi + %1]
+%endmacro
+kernel:
+.next:
+        step    0
+        add     rdi, 8
+        dec     rsi
+        jnz     .next
+        ret
+"""
+ROWS = ".action-widget .monaco-list-row"
+TOAST = ".notification-toast .monaco-button"
+LCP, DOT = 17, 13
+"""Lines of the markers in lcp_stall.s and dot_product.s."""
+
+
+@contextmanager
+def task(name: str, steps: str) -> Iterator[None]:
+    started = time.perf_counter()
+    yield
+    print(f"| {name} | {steps} | {time.perf_counter() - started:.1f} |", flush=True)
+
+
+def files(folder: Path) -> None:
+    """The examples and what users have of their own, committed."""
+    shutil.copytree(ROOT / "examples", folder)
+    (folder / "chained.s").write_text(KERNELS["dot product of two chained FMAs"].text, encoding="utf-8")
+    (folder / "loops.c").write_text(TWO_LOOPS, encoding="utf-8")
+    for words in (
+        ["gcc", "-O3", "-march=haswell", "-S", "loops.c"],
+        ["git", "init", "-q"],
+        ["git", "add", "."],
+        ["git", "-c", "user.name=t", "-c", "user.email=t@localhost", "commit", "-qm", "kernels"],
+    ):
+        subprocess.run(words, cwd=folder, check=True)
+
+
+def trust(code: Workbench) -> None:
+    """Folders are not trusted before somebody says so."""
+    code.click(".statusbar-item", "Restricted Mode")
+    code.click(".workspace-trust-editor .monaco-button", "Trust")
+    code.page.locator(".statusbar-item", has_text="Restricted Mode").wait_for(state="hidden")
+    code.page.wait_for_timeout(1000)  # a key that comes too early is lost
+
+
+def restore(code: Workbench) -> None:
+    """Leave the files as they are in HEAD: an empty profile saves by itself."""
+    code.run("View: Close All Editors")
+    code.page.wait_for_timeout(2000)
+    subprocess.run(["git", "checkout", "-q", "."], cwd=code.folder, check=True)
+
+
+def menu(code: Workbench, start: str) -> None:
+    """Open the menu of rewrites and choose."""
+
+    def offered() -> bool:
+        code.press("Escape", "Control+.")
+        code.page.wait_for_timeout(300)
+        return any(row.startswith(start) for row in code.texts(ROWS))
+
+    wait(start, offered)
+    code.click(ROWS, start)
+
+
+def shown(code: Workbench, text: str) -> Callable[[], bool]:
+    """Whether a visible line has this text, hints included."""
+    return lambda: any(text in line for line in code.lines().values())
+
+
+def choose_cpu(code: Workbench, name: str) -> None:
+    """By the figure in the status bar; a list that something else closes is opened again."""
+
+    def chosen() -> bool:
+        code.click('.statusbar-item[id^="cyclelens"]', "·")
+        try:
+            code.choose("Choose another CPU", last=False)
+            code.choose(name)
+        except Closed:
+            return False
+        return True
+
+    wait(name, chosen)
+
+
+def first_steps(code: Workbench) -> None:
+    """The tasks of docs/first-steps.md, the installation first."""
+    with task("from nothing to the first figure", "open a file, *Install the Server*"):
+        code.open("lcp_stall.s")
+        code.click(TOAST, "Install the Server")
+        wait("the first figure", shown(code, "3.44 cycles/iter"), 600)
+    code.run("View: Close All Editors")
+    with task("what a loop takes, and why", "open it, point at its first line"):
+        code.open("lcp_stall.s")
+        wait("the figure", shown(code, "3.44 cycles/iter"))
+        code.page.locator(".view-line", has_text="cyclelens-begin unrolled").locator("span").last.hover()
+        wait("the card", lambda: "redecoder" in " ".join(code.texts(".monaco-hover:not(.hidden)")))
+    with task("remove an LCP stall", "go to the line, `Ctrl+.`, choose"):
+        code.go(LCP + 1)
+        menu(code, "Use eax")
+        wait("what it brought", shown(code, "3.44 -> 1.00, 71 % faster"))
+    restore(code)
+    code.open("dot_product.s")
+    wait("the figure", shown(code, "4.00 "))
+    code.go(DOT + 3)
+    with task("what an edit brings", "type"):
+        code.press("End", "Enter")
+        code.type("vaddps %ymm0, %ymm0, %ymm0")
+        wait("the change", shown(code, "4.00 -> 8.00, 100 % slower"))
+    with task("keep a figure to compare with", "*Pin the Baseline*"):
+        code.run("Cyclelens: Pin the Baseline")
+        wait("the pinned figure", lambda: "4.00 -> 8.00" not in code.line(DOT) and "8.00" in code.line(DOT))
+    code.run("Cyclelens: Unpin the Baseline")
+    restore(code)
+    with task("the figures of a file without markers", "open it"):
+        code.open("loops.s")
+        wait("the figure", shown(code, "cycles/iter"))
+    loop = next(number for number, line in code.lines().items() if "cycles/iter" in line)
+    with task("a name and options for a loop", "go to it, *Mark the Loop*, a name"):
+        code.go(loop + 1)
+        code.run("Cyclelens: Mark the Loop or the Selected Lines", answer="Name of the region")
+        wait(
+            "the marker and its figure",
+            lambda: any(
+                "cyclelens-begin" in line and "cycles/iter" in line for line in code.lines().values()
+            ),
+        )
+    restore(code)
+    code.open("dot_product.s")
+    code.go(DOT)
+    wait("the figure", lambda: "SKL" in code.status())
+    for name, figure in {"HSW": "5.00 cycles/iter · HSW", "SKL": "4.00 cycles/iter · SKL"}.items():
+        with task(
+            f"another CPU: {name}", "click on the figure in the status bar, *Choose another CPU*, choose"
+        ):
+            choose_cpu(code, name)
+            wait("its figure", lambda figure=figure: code.status() == figure)
+    with task("every cycle of it", "click on *Timeline*"):
+        code.click(".codelens-decoration a", "Timeline")
+        wait("the timeline", lambda: code.frame() and code.frame().locator("main canvas").count())
+    for lens, tab, there in (("Compare CPUs", "cpus", "td.bar"), ("Alignment", "alignment", "svg")):
+        code.press("Control+1")
+        drawn = f"body:has([data-tab={tab}][aria-selected=true]) main {there}"
+        with task(f"all of them: {tab}", f"click on *{lens}*"):
+            code.click(".codelens-decoration a", lens)
+            wait(lens, lambda drawn=drawn: code.frame() and code.frame().locator(drawn).count())
+    code.run("View: Close All Editors")
+
+
+def further(code: Workbench) -> None:
+    """What a user does sooner or later."""
+    with task("a file as `gcc -O3 -S` writes it", "open it, click on the figure, choose one of its loops"):
+        code.open("loops.s")
+        wait("the figure", lambda: "cycles/iter" in code.status())
+        code.click('.statusbar-item[id^="cyclelens"]', "SKL")
+        rows = wait(
+            "its loops",
+            lambda: [row for row in code.texts(".quick-input-list .monaco-list-row") if "cycles/iter" in row],
+        )
+        code.press("Enter")
+        wait("the loop", lambda: not code.page.locator(".quick-input-widget").first.is_visible())
+    print(f"  {len(rows)} loops: {rows}", file=sys.stderr)
+    with task(
+        "one accumulator becomes four, 8.00 -> 2.00 cycles per old iteration",
+        "open, go to the loop, `Ctrl+.`, choose, look at the difference, *Apply the Rewrite*",
+    ):
+        code.open("chained.s")
+        code.go(10)
+        menu(code, "Gather ymm0 in four registers")
+        wait("the difference", lambda: code.texts(".monaco-diff-editor .line-insert"))
+        code.click(TOAST, "Apply the Rewrite")
+        wait("what it brought", shown(code, "75 % faster"))
+    print("  ", next(line for line in code.lines().values() if "75 % faster" in line), file=sys.stderr)
+    restore(code)
+    code.open("dot_product.s")
+    wait("the figure", shown(code, "4.00 "))
+    code.go(DOT + 3)
+    code.press("End", "Enter")
+    code.type("vaddps %ymm0, %ymm0, ")
+    code.server.kill("lsp")
+    with task("the server is killed while somebody types", "go on typing"):
+        code.type("%ymm0")
+        wait("the change since the last save", shown(code, "4.00 -> 8.00"))
+    with task("a region compared with HEAD", "*Compare with HEAD*"):
+        code.run("Cyclelens: Compare with HEAD")
+        wait("both figures", lambda: "100 % slower" in code.panel("dot against HEAD"))
+
+
+def untrusted(code: Workbench) -> None:
+    steps = "open it, click on *Restricted Mode*, *Trust*, back to the file"
+    with task("a NASM file with macros in a folder that is not trusted", steps):
+        code.open("kernel.asm")
+        code.page.locator(".squiggly-info").first.wait_for()
+        trust(code)
+        code.open("kernel.asm")
+        wait("the figure", shown(code, "3.00 cycles/iter"))
+
+
+@contextmanager
+def opened(chromium: object, address: str, server: Server, folder: Path) -> Iterator[Workbench]:
+    """A window, whose picture is kept if something goes wrong."""
+    code = Workbench(chromium, address, server, folder)
+    code.page.set_viewport_size({"width": 1280, "height": 800})
+    try:
+        yield code
+    except BaseException:
+        code.screenshot("vscode-tasks")
+        raise
+    finally:
+        code.page.close()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description="Tasks of a new user in the real VS Code, with their seconds."
+    )
+    parser.add_argument("extension", type=Path, help="the packed extension, from dev/vsix")
+    options = parser.parse_args()
+    cache = Path(subprocess.check_output([ROOT / "dev" / "editors", "vscode"], text=True).strip())
+    with tempfile.TemporaryDirectory() as folder, workbench.browser(cache) as chromium:
+        home, other = Path(folder), Path(folder, "downloads")
+        files(home / "kernels")
+        other.mkdir()
+        (other / "kernel.asm").write_text(NASM, encoding="utf-8")
+        server = Server(cache, home)
+        server.configure(user={}, machine={}, always=OFFLINE)
+        server.install(options.extension.absolute())
+        # As on a machine on which Cyclelens was never installed.
+        path = os.pathsep.join(("/usr/local/bin", "/usr/bin", "/bin"))
+        print("| task | steps | seconds |\n|---|---|---|")
+        with server.running(PATH=path) as address:
+            with opened(chromium, address, server, home / "kernels") as code:
+                trust(code)
+                first_steps(code)
+                further(code)
+            with opened(chromium, address, server, other) as code:
+                untrusted(code)
+
+
+if __name__ == "__main__":
+    main()
