@@ -41,6 +41,17 @@ float dot(const float *a, const float *b, long n) {
     return lanes[0];
 }
 """
+CPP = """\
+#include <vector>
+
+template <class T> T product(const std::vector<T> &values) {
+    T all = 1;
+    for (T value : values)
+        all *= value;
+    return all;
+}
+template unsigned long product(const std::vector<unsigned long> &);
+"""
 CARGO = """\
 [package]
 name = "chain"
@@ -66,9 +77,12 @@ def code(windows: Windows, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     shutil.copytree(ROOT / "examples", folder)
     (folder / "own.s").write_text(OWN, encoding="utf-8")
     (folder / "dot.c").write_text(C, encoding="utf-8")
-    command = "gcc -O2 -mavx2 -mfma -c dot.c"
-    entry = {"directory": str(folder), "file": "dot.c", "command": command}
-    (folder / "compile_commands.json").write_text(json.dumps([entry]), encoding="utf-8")
+    (folder / "product.cpp").write_text(CPP, encoding="utf-8")
+    commands = {"dot.c": "gcc -O2 -mavx2 -mfma -c dot.c", "product.cpp": "g++ -O2 -c product.cpp"}
+    entries = [
+        {"directory": str(folder), "file": name, "command": command} for name, command in commands.items()
+    ]
+    (folder / "compile_commands.json").write_text(json.dumps(entries), encoding="utf-8")
     (folder / "chain" / "src").mkdir(parents=True)
     (folder / "chain" / "Cargo.toml").write_text(CARGO, encoding="utf-8")
     (folder / "chain" / "src" / "lib.rs").write_text(RUST, encoding="utf-8")
@@ -286,6 +300,20 @@ def test_c_with_intrinsics_has_figures_at_its_lines(code: Workbench) -> None:
     wait("the instructions", lambda: "vaddps" in code.panel("Cyclelens: dot"))
     code.screenshot("vscode-c-timeline")
     code.press("Control+1")
+    code.run("File: Revert File")
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed")
+def test_a_template_of_cpp_has_figures_at_its_lines(code: Workbench) -> None:
+    code.open("product.cpp")
+    wait("the figure", lambda: shows(code, 5, "3.00"))
+    assert "chain +3" in code.line(6)
+    code.go(6)
+    code.press("End")
+    code.press("Backspace")
+    code.type(", all ^= value;")
+    wait("the change", lambda: "3.00 -> 4.00" in code.line(5))
+    code.screenshot("vscode-cpp")
     code.run("File: Revert File")
 
 

@@ -341,7 +341,9 @@ async def test_a_crate_is_compiled_as_it_is_saved(editor: Editor, crate: Path) -
 def test_objects_are_kept_until_something_that_was_read_changes(project: Path) -> None:
     file = str(project / "src" / "dot.c")
     (project / "count").write_text("")
-    (project / "gcc").write_text(f'#!/bin/sh\necho >>{project}/count\nexec gcc "$@"\n')
+    (project / "gcc").write_text(
+        f'#!/bin/sh\necho >>{project}/count\nnice >{project}/niceness\nexec gcc "$@"\n'
+    )
     (project / "gcc").chmod(0o755)
     database = project / "build" / "compile_commands.json"
     database.write_text(database.read_text().replace('"gcc ', f'"{project}/gcc '))
@@ -356,6 +358,7 @@ def test_objects_are_kept_until_something_that_was_read_changes(project: Path) -
     assert [runs(DOT + "\n"), runs(DOT)] == [2, 2]
     (project / "src" / "step.h").write_text("#define STEP 8\n")
     assert [runs(DOT), runs(DOT)] == [3, 3]
+    assert (project / "niceness").read_text() == "19\n", "it gives way to everything else"
 
 
 @pytest.mark.skipif(os.name != "posix", reason="it is about processes of Unix")
