@@ -1,5 +1,5 @@
 """textDocument/completion: markers behind a comment sign and their options, directives behind a dot, labels
-behind a jump, registers, and instructions with what they cost.
+behind a jump, and instructions with what they cost.
 
 vfma|     vfmadd231ps     1 uop p01 · latency 4 · 0.50 cycles · SKL
 """
@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from cyclelens.analyzer.assembly.statements.directives import ALIGNMENTS, SILENT
-from cyclelens.analyzer.assembly.statements.registers import REGISTERS
 from cyclelens.analyzer.insight.costs import ATT_NAMES
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.settings import MARKERS
@@ -47,19 +46,13 @@ _COMMENT = re.compile(r"(?:#|//|;)\s*(?P<word>[\w-]*)$")
 _DIRECTIVE = re.compile(r"(?:^|[\s:;])\.(?P<word>\w*)$")
 _JUMP = re.compile(r"(?:^|[\s:;])(?:j[a-z]+|loop[a-z]*|call[q]?)\s+(?P<word>[\w.$]*)$", re.IGNORECASE)
 
-_OPERAND = {
-    "att": re.compile(r"%(?P<word>\w*)$"),
-    "intel": re.compile(r"^\s*(?:[\w.$]+:\s*)?[a-z]\w*\s(?:.*[\s,[+*-])?(?P<word>[a-z]\w*)$", re.IGNORECASE),
-}
-"""Where a register may stand, by dialect."""
-
 
 def register(server: CyclelensServer) -> None:
     """Register the requests."""
 
     @server.feature(
         types.TEXT_DOCUMENT_COMPLETION,
-        types.CompletionOptions(trigger_characters=["#", ".", "-", "=", "%"], resolve_provider=True),
+        types.CompletionOptions(trigger_characters=["#", ".", "-", "="], resolve_provider=True),
     )
     async def complete(params: types.CompletionParams) -> types.CompletionList | None:
         snapshot = server.session.assembly(params.text_document.uri)
@@ -137,8 +130,3 @@ def _candidates(
         for directive in _DIRECTIVES:
             if directive.startswith(match["word"]):
                 yield f".{match['word']}", f".{directive}", types.CompletionItemKind.Keyword
-    elif (match := _OPERAND[snapshot.dialect or "att"].search(before)) and not _mnemonic(before):
-        for name in sorted(REGISTERS, key=lambda name: (name.rstrip("0123456789"), len(name), name)):
-            if name.startswith(match["word"].lower()):
-                written = name.upper() if match["word"].isupper() else name
-                yield match["word"], written, types.CompletionItemKind.Variable

@@ -217,8 +217,6 @@ async def test_labels_are_found_and_completed_and_regions_fold(editor: Editor) -
     assert ".p2align" in await completed("    .p2")
     assert await completed("    jnz ") == {".L1"}
     assert await completed("    mov ") == set()
-    assert await completed("    mov (%rb") == {"rbx", "rbp"}
-    assert await completed("    vaddps %YMM1") == {"YMM1", *(f"YMM1{n}" for n in range(10))}
     assert await completed("# cyclelens-begin x arch=HSW,sk") == {"SKL", "SKX"}
     assert await completed("# cyclelens-begin x al") == {"alignment="}
 
@@ -658,23 +656,3 @@ def test_a_stale_figure_keeps_whole_words() -> None:
     long = "4.00 cycles/iter · SKL · latency-bound · 8.00 B/cycle"
     assert stale_label(long) == "4.00 cycles/iter · SKL · latency-bound (stale)"
     assert stale_label("x" * 80) == "x" * 51 + "… (stale)"
-
-
-@pytest.mark.asyncio
-async def test_registers_are_completed_without_a_sign_in_intel_syntax(editor: Editor) -> None:
-    await editor.start()
-    await editor.open("# cyclelens-begin x\n    add rax, [rdi]\n    \n# cyclelens-end\n")
-    for line, expected in {
-        "    add rcx, [rs": {"rsi", "rsp"},
-        "top: mov k": {f"k{n}" for n in range(8)},
-    }.items():
-        editor.replace_line(2, line)
-        request = types.CompletionParams(
-            types.TextDocumentIdentifier(editor.uri), types.Position(2, len(line))
-        )
-        answer = await editor.client.text_document_completion_async(request)
-        assert {item.label for item in answer.items} == expected
-    editor.replace_line(2, "    rep st")
-    request.position = types.Position(2, len("    rep st"))
-    labels = {item.label for item in (await editor.client.text_document_completion_async(request)).items}
-    assert "stosq" in labels
