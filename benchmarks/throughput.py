@@ -14,6 +14,7 @@ import statistics
 import tempfile
 from pathlib import Path
 
+from cyclelens.analyzer.peers.llvm_mca import LLVM_MCA
 from measuring import (
     CYCLELENS,
     cpu_seconds,
@@ -26,41 +27,28 @@ from measuring import (
     write_for_peer,
 )
 
-PEER_NAMES = {
-    "SNB": "sandybridge",
-    "IVB": "ivybridge",
-    "HSW": "haswell",
-    "BDW": "broadwell",
-    "SKL": "skylake",
-    "SKX": "skylake-avx512",
-    "ICL": "icelake-client",
-    "GNR": "graniterapids",
-    "ZEN3": "znver3",
-    "ZEN4": "znver4",
-    "ZEN5": "znver5",
-}
-
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Blocks per second, against llvm-mca.")
     parser.add_argument("--blocks", type=int, default=5000, metavar="N")
     parser.add_argument("--source", choices=("auto", "corpus", "reference", "examples"), default="auto")
     parser.add_argument("--turns", type=int, default=5, metavar="N")
-    parser.add_argument("--arch", choices=PEER_NAMES, default="SKL")
+    parser.add_argument("--arch", choices=LLVM_MCA.cores, default="SKL")
     parser.add_argument("--mode", choices=("loop", "unroll"), default="loop")
     options = parser.parse_args()
 
     version = peer_version()
     describe()
     print(
-        f"{version}, --mcpu={PEER_NAMES[options.arch]}; Cyclelens --arch {options.arch} --mode {options.mode}"
+        f"{version}, --mcpu={LLVM_MCA.cores[options.arch]}; "
+        f"Cyclelens --arch {options.arch} --mode {options.mode}"
     )
     with tempfile.TemporaryDirectory() as folder:
         compare(Path(folder), options)
 
 
 def compare(folder: Path, options: argparse.Namespace) -> None:
-    cpu = PEER_NAMES[options.arch]
+    cpu = LLVM_MCA.cores[options.arch]
     description, blocks = real_blocks(options.blocks, options.source)
     assembly, one_assembly = folder / "blocks.s", folder / "one.s"
     blocks = write_for_peer(blocks, assembly, cpu)
