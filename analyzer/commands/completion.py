@@ -16,8 +16,6 @@ from cyclelens.analyzer.commands.common import OK, new_parser
 
 SHELLS = ("bash", "zsh", "fish")
 _OPTION = re.compile(r"^  (?:-\w(?: [^,\s]+)?, )?(--[\w-]+)(?:[ =](\{[^}]*\}|\S+))?", re.MULTILINE)
-
-
 _CHOICES = re.compile(r"^  \{([^}]*)\}$|^  (NAME) ", re.MULTILINE)
 """Words that stand by themselves: one of a few, or the name of a microarchitecture."""
 

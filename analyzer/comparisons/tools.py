@@ -1,8 +1,8 @@
 """The region beside what other tools say of the same instructions, where they are installed.
 
 tool       version  CPU  cycles/iter  note
-Cyclelens  0.3      SKL         4.00  latency-bound
-llvm-mca   19.1.7   SKL         4.01  simulated, without a front end
+Cyclelens  0.1.0    SKL         4.00  latency-bound
+llvm-mca   14.0.6   SKL         4.00  simulated, without a front end
 """
 
 from __future__ import annotations
