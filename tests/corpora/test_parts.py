@@ -17,6 +17,8 @@ from cyclelens import corpora
 from cyclelens.analyzer.cli import main
 
 BLOCKS = [f"4883c0{n:02x}480fafc3{'90' * (n % 9)}" for n in range(60)]
+FINISHED = "[0-9]*[0-9].csv"
+"""A part's file once it is complete."""
 
 
 @pytest.fixture
@@ -91,11 +93,12 @@ def test_a_killed_run_goes_on_where_it_was(source, tmp_path):
     words = ["predict", "--input", str(path), "--output", str(target), "--arch", "SKL", "--mode", "loop"]
     command = [sys.executable, "-m", "cyclelens.analyzer.cli", *words, "--rows", "1"]
     process = subprocess.Popen(command)
-    while process.poll() is None and len(list(folder.glob("0*.csv"))) < 5:
+    # A part that is still being written has another name, which the pattern leaves out.
+    while process.poll() is None and len(list(folder.glob(FINISHED))) < 5:
         time.sleep(0.002)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    done = {file: file.stat().st_mtime_ns for file in folder.glob("0*[0-9].csv")}
+    done = {file: file.stat().st_mtime_ns for file in folder.glob(FINISHED)}
     assert 5 <= len(done) < len(BLOCKS), "killed too late to say anything"
     kept = folder / next(iter(sorted(done))).name
     kept_inode = kept.stat().st_ino
