@@ -78,6 +78,9 @@ class SourceLine:
     """In an object file, as other programs show it."""
     file: str = ""
     """The source that ``line`` is a line of; empty for the analysed text itself."""
+    use: str = ""
+    """What stands at this place of the text if the statement is made of it: the use of a macro, say. Empty if
+    the statement itself stands there, as far as that is known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -281,6 +281,10 @@ def _table(region: RegionAnalysis, prediction: Prediction, units: Units) -> Iter
         cells += "".join(f"<td>{value}</td>" for value in table.by_itself(prediction, row))
         mark = ' class="chain"' if on_chain else ""
         line = source_line(row.statement)
+        if row.use:
+            rest = f'<td class="more"></td>{"".join(f"<td{_class(kind)}></td>" for _, kind in heads[1:])}'
+            place = escape(wording.short_place(row.statement))
+            yield f'<tr class="use"><td>{place}</td><td class="text">{escape(row.use)}</td>{rest}</tr>'
         mark += f' data-row="{row.index}"' if own else ""
         mark += f' data-line="{line}"' if line is not None else ""
         yield (

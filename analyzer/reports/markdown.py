@@ -88,6 +88,8 @@ def _details(region: RegionAnalysis, prediction: Prediction) -> Iterator[str]:
         ports = " ".join(
             f"{label(port)} {uops:.2f}" for port, uops in row.usage.ports.items() if uops >= 0.005
         )
+        if row.use:
+            yield f"| {prose(wording.short_place(row.statement))} | {code(row.use)} | | | |"
         yield (
             f"| {prose(wording.short_place(row.statement))} | {code(row.text)} "
             f"| {wording.figure(row.usage.issued)} | {ports} | {prose(', '.join(notes))} |"

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
+from textwrap import shorten
 
 from cyclelens.analyzer.insight import as_written, wording
 from cyclelens.analyzer.insight.renaming import renamings
 from cyclelens.analyzer.model.result import Finding, LineUsage, Prediction, RegionAnalysis
 from cyclelens.analyzer.model.source import SourceLine
 from cyclelens.analyzer.model.uops import InstructionTemplate
+
+_LONGEST_USE = 60
+"""Characters that are shown of the use of a macro."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,20 +31,36 @@ class Row:
     text: str
     usage: LineUsage
     notes: tuple[str, ...]
+    use: str = ""
+    """Of the first row of a macro's use that makes several instructions: what stands there in the text."""
 
 
 def rows(region: RegionAnalysis, prediction: Prediction) -> Iterator[Row]:
     """Instructions in order, each after the merge and stack-synchronisation uops that precede it."""
     simulation = prediction.simulation
     texts = as_written.texts(region, prediction)
+    statements = [region.region.lines[line] for line in region.instruction_lines]
+    uses = dict(_uses(statements))
     for index, template in enumerate(prediction.instructions):
-        statement = region.region.lines[region.instruction_lines[index]]
+        statement, use = statements[index], uses.get(index, "")
         for kind, usage in (("merge", simulation.merge_usage[index]), ("sync", simulation.sync_usage[index])):
             if usage is not None:
                 text = "(register merge)" if kind == "merge" else "(stack sync)"
-                yield Row(kind, index, statement, template, text, usage, ())
+                yield Row(kind, index, statement, template, text, usage, (), use)
+                use = ""
         notes = tuple(_notes(region, prediction, index, template))
-        yield Row("instruction", index, statement, template, texts[index], simulation.usage[index], notes)
+        usage = simulation.usage[index]
+        yield Row("instruction", index, statement, template, texts[index], usage, notes, use)
+
+
+def _uses(statements: Sequence[SourceLine]) -> Iterator[tuple[int, str]]:
+    """The uses of macros that make several instructions, each with the number of the first of them."""
+    first = 0
+    for (_, _, use), made in groupby(statements, attrgetter("line", "column", "use")):
+        count = len(list(made))
+        if use and count > 1:
+            yield first, shorten(use, _LONGEST_USE, placeholder=" ...")
+        first += count
 
 
 def grouped(region: RegionAnalysis, findings: Iterable[Finding]) -> Iterator[tuple[str, Finding]]:

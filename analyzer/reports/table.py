@@ -148,6 +148,12 @@ def _lines(region: RegionAnalysis, prediction: Prediction) -> tuple[list[str], l
         for row, line in zip(listed, lines, strict=False):
             line.cells.insert(0, f"{row.statement.address:x}" if row.kind == "instruction" else "")
         lines[-1].cells.insert(0, "")
+    for number, row in reversed([*enumerate(listed)]):
+        if row.use:
+            # The use of the macro has the number of the line; what it makes follows without.
+            below = lines[number].cells
+            lines.insert(number, _Line([below[0], *[""] * (len(header) - 1)], row.use, style=Style.ASIDE))
+            below[0] = ""
     return header, lines
 
 

@@ -36,6 +36,31 @@ text <"a, b">, <c!>d>
 .set a, 9
 plain 5
 """,
+    "labels in front of the directives": r"""
+1: .rept 2
+nop
+.endr
+2: .irp r, %rax, %rbx
+push \r
+.endr
+.macro one
+3: .rept 2
+incl %ecx
+.endr
+behind: .endm
+4: one
+jne behind
+jne 4b
+a: b: .irpc n, 12
+mov $\n, %eax
+.endr
+.rept 1
+.Lc: .rept 2
+dec %edx
+.endr
+.endr
+jmp .Lc
+""",
     "blanks between arguments and within them": r"""
 .macro m a b c d e
   .ascii "\a|\b|\c|\d|\e;"

@@ -1,5 +1,6 @@
 """The report for a terminal."""
 
+import pytest
 from cyclelens.analyzer.doors.analysis import Analyzer
 from cyclelens.analyzer.model.result import AnalysisOptions, Finding, Trace
 from cyclelens.analyzer.model.source import Problem, Severity
@@ -115,3 +116,33 @@ def test_the_table_has_latency_and_throughput_of_each_instruction_by_itself():
     assert by_itself("imul %rax, %rbx") == ["3", "1.00"]
     assert by_itself("vdivps %ymm1, %ymm2, %ymm3") == ["11", "5.00"]
     assert by_itself("dec %r15") == ["1", "0.25"]
+
+
+MACRO = """.macro STEP from, to
+    add \\from, \\to
+    imul \\to, \\from
+.endm
+.l: STEP %rax, %rbx
+    STEP %rcx, %rdx
+    .rept 2
+    nop
+    .endr
+    dec %rdi
+    jnz .l
+"""
+
+
+@pytest.mark.parametrize("name", ["text", "markdown", "html"])
+def test_the_use_of_a_macro_stands_above_what_it_makes(name):
+    report = render(Analyzer().analyze(MACRO, AnalysisOptions()), "kernel.s", name)
+    places = [report.index(f"STEP {use}") for use in ("%rax, %rbx", "%rcx, %rdx")]
+    assert report.count("STEP %") == 2
+    assert places[0] < report.index("add %rax, %rbx") < places[1] < report.index("add %rcx, %rdx")
+    lines = [line.split() for line in report.splitlines() if "add %rcx" in line or "STEP %rcx" in line]
+    if name == "text":
+        assert [line[0] for line in lines[:2]] == ["6", "DSB"], "the number of the line stands once"
+
+
+def test_what_stands_in_the_text_itself_has_no_line_above_it():
+    report = render(Analyzer().analyze(MACRO, AnalysisOptions()), "kernel.s")
+    assert [line.split()[-1] for line in report.splitlines() if line.endswith(" nop")] == ["nop"] * 2

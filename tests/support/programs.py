@@ -136,6 +136,17 @@ def _often(language: type[_Writer], is_att: bool) -> list[str]:
     return [text for text in made if "outside" not in text and "." not in text][:OFTEN]
 
 
+def with_labels(source: random.Random, lines: Sequence[str]) -> list[str]:
+    """The lines, some labels in front of the statement that follows them."""
+    made: list[str] = []
+    for line in lines:
+        if made and made[-1].endswith(":") and source.random() < 0.3:
+            made[-1] += f" {line}"
+        else:
+            made.append(line)
+    return made
+
+
 class Gas(_Writer):
     """For GNU as; ``syntax`` is ``att`` or ``intel``."""
 
@@ -377,7 +388,7 @@ class Gas(_Writer):
         statements = [self.statement() for _ in range(self.source.randrange(3, 25))]
         for label in labels:
             self.choose(statements).insert(0, f"{label}:")
-        return [line for statement in statements for line in statement]
+        return with_labels(self.source, [line for statement in statements for line in statement])
 
     def lines(self) -> list[str]:
         result = [] if self.is_att else [".intel_syntax noprefix"]
@@ -498,7 +509,7 @@ class Nasm(_Writer):
         body = [self.statement() for _ in range(self.source.randrange(3, 40))]
         for label in labels:
             body.insert(self.source.randrange(len(body)), f"{label}:")
-        return body
+        return with_labels(self.source, body)
 
     def lines(self) -> list[str]:
         below = [name for name in self.constants if self.chance() < 0.3]

@@ -46,11 +46,14 @@ class Section:
     _texts: dict[int, list[str]] = field(default_factory=dict)
     """Of statements, by their first piece: of those that somebody asked for."""
 
-    def source_line(self, at: int, place_of: Callable[[int], tuple[int, int, int]]) -> SourceLine:
+    def source_line(self, at: int, place_of: Callable[[int], tuple[tuple[int, int, int], str]]) -> SourceLine:
         """The statement that a piece comes from. ``place_of``: line, column and end column of a line's
-        content."""
-        piece = self.pieces[at]
-        return SourceLine(*place_of(self.listed[at].line), self._text(at), piece.code, piece.backend)
+        content, and that."""
+        piece, listed = self.pieces[at], self.listed[at]
+        text = self._text(at)
+        place, content = place_of(listed.line)
+        use = "" if text in content else _without_label(content)
+        return SourceLine(*place, text, piece.code, piece.backend, use=use)
 
     def jump(self, at: int) -> JumpPlace:
         """The statement that a piece comes from, for people."""
@@ -121,13 +124,17 @@ def _instructions(listed: Listed, backend: str, caches: Caches) -> Iterator[Piec
 
 def _texts(listed: Listed, parts: Sequence[Piece], caches: Caches) -> list[str]:
     """What is written, where it can be told which instruction that is; else the decoded text."""
-    written = [] if listed.unlike else [text.strip() for text in _LABEL.sub("", listed.text).split(";")]
+    written = [] if listed.unlike else [text.strip() for text in _without_label(listed.text).split(";")]
     if len(parts) == 1 and (listed.is_data or not listed.unlike):
-        return [_LABEL.sub("", listed.text).strip()]
+        return [_without_label(listed.text)]
     if len(written) == len(parts):
         return written
     decoded = (decode(part.code, caches) for part in parts)
     return ["; ".join(each.text or each.code.hex() for each in instructions) for instructions in decoded]
+
+
+def _without_label(text: str) -> str:
+    return _LABEL.sub("", text).strip()
 
 
 def _resolve(section: Section) -> None:

@@ -28,7 +28,7 @@ from cyclelens.analyzer.assembly.statements import registers
 from cyclelens.analyzer.assembly.statements.expressions import LATER, ExpressionError, Value
 from cyclelens.analyzer.assembly.statements.names import spelled, unquoted
 from cyclelens.analyzer.assembly.text.dialect import Dialect, of_directive
-from cyclelens.analyzer.assembly.text.scanner import BLOCK_EDGE, Part, RawStatement
+from cyclelens.analyzer.assembly.text.scanner import Part, RawStatement, block_edge
 
 _POLL_EVERY = 4096
 _MAXIMUM_NESTING = 40
@@ -106,8 +106,7 @@ def _read(part: Reading, raw: Sequence[RawStatement], cancel: Callable[[], bool]
         position += 1
         if state.condition is not None and not state.condition.active and not _IF_EDGE.match(item.text):
             # What is skipped may hold a macro with conditions of its own.
-            edge = BLOCK_EDGE.match(item.text)
-            if edge and edge[1].lower() == "macro":
+            if block_edge(item.text, inside=False)[0] == "macro":
                 ends = _block_ends(raw) if ends is None else ends
                 position = ends.get(position - 1, position - 1) + 1
             continue
@@ -128,13 +127,15 @@ def _read(part: Reading, raw: Sequence[RawStatement], cancel: Callable[[], bool]
             if end is None:
                 statement.refusal = "This macro is never closed by .endm."
                 continue
-            _define(part, statement, raw[position:end])
+            _define(part, statement, _body(raw, position, end))
             position = end + 1
         elif name in _REPETITIONS:
-            if end is not None and depth < _MAXIMUM_NESTING:
-                body = raw[position:end]
-                if _repeat(part, statement, body, cancel, depth):
-                    position = end + 1
+            if (
+                end is not None
+                and depth < _MAXIMUM_NESTING
+                and _repeat(part, statement, _body(raw, position, end), cancel, depth)
+            ):
+                position = end + 1
         elif name in _IF_WORDS:
             _condition(part, statement)
         elif name == "exitm" and depth:
@@ -409,15 +410,20 @@ def _block_ends(raw: Sequence[RawStatement]) -> dict[int, int]:
     ends: dict[int, int] = {}
     opened: dict[str, list[int]] = {"endm": [], "endr": []}
     for position, item in enumerate(raw):
-        match = BLOCK_EDGE.match(item.text)
-        if match is None:
-            continue
-        word = match[1].lower()
+        word, _ = block_edge(item.text, inside=any(opened.values()))
         if word not in opened:
-            opened["endm" if word == "macro" else "endr"].append(position)
+            if word:
+                opened["endm" if word == "macro" else "endr"].append(position)
         elif opened[word]:
             ends[opened[word].pop()] = position
     return ends
+
+
+def _body(raw: Sequence[RawStatement], first: int, end: int) -> list[RawStatement]:
+    """The statements up to the one that closes the block; labels in front of that belong to them."""
+    _, behind = block_edge(raw[end].text, inside=True)
+    labels = raw[end]._replace(text=raw[end].text[:behind])
+    return [*raw[first:end], *([labels] if labels.text.strip() else [])]
 
 
 def _follow(part: Reading, statement: Statement, state: State) -> None:

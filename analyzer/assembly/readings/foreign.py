@@ -86,8 +86,13 @@ def by_another_program(
         start, end = reading.lines.content(line, reading.text)
         severity = Severity.ERROR if covers(start) else Severity.WARNING
         reading.report("assembler-error", f"{assembled.backend} says: {message}", start, end, severity)
+
     # A macro can be thousands of instructions on one line.
-    place_of = cache(lambda line: reading.lines.span(*reading.lines.content(line, reading.text)))
+    @cache
+    def place_of(line: int) -> tuple[tuple[int, int, int], str]:
+        start, end = reading.lines.content(line, reading.text)
+        return reading.lines.span(start, end), reading.text[start:end]
+
     regions: list[Region] = []
     made: list[MadeLoop] = []
     for span, section, inside, runs, loop in places:

@@ -203,8 +203,11 @@ class OwnReading:
 
         def source_line(at: int) -> SourceLine:
             piece, index = pieces[at], indices[at]
-            place = self.reading.lines.span(*self.program.span(index))
-            return SourceLine(*place, self.program.statements[index].text, piece.code, piece.backend)
+            statement, (start, end) = self.program.statements[index], self.program.span(index)
+            line, column, end_column = self.reading.lines.span(start, end)
+            is_made = statement.stop >= 0
+            use = self.reading.text[start : start + end_column - column].strip() if is_made else ""
+            return SourceLine(line, column, end_column, statement.text, piece.code, piece.backend, use=use)
 
         found = None
         if window.found.loop is not None and code is not None:

@@ -33,8 +33,18 @@ _TOKENS = {
 _NOTHING_BUT_LABELS = re.compile(r"(?:.*:)?\s*", re.DOTALL)
 """Behind that GNU as takes one slash for the beginning of a comment."""
 _PREPROCESSOR = re.compile(r"#(?:if|ifdef|ifndef|elif|else|endif|define|undef|include)\b")
-BLOCK_EDGE = re.compile(r"\s*\.(rept|rep|irp|irpc|endr|macro|endm)\b", re.IGNORECASE)
-"""Where a macro or a repetition begins or ends."""
+_BLOCK_EDGE = re.compile(r"(\s*(?:[\w.$]+\s*:\s*)*)\.(rept|rep|irp|irpc|endr|macro|endm)\b", re.IGNORECASE)
+_NUMBERED = re.compile(r"\s*\d|.*:\s*\d", re.DOTALL)
+
+
+def block_edge(text: str, *, inside: bool) -> tuple[str, int]:
+    """The directive with which a macro or a repetition begins or ends, in lower case, and where it stands;
+    empty for any other statement. ``inside`` of one, GNU as looks behind labels that are names, not behind
+    numbers."""
+    match = _BLOCK_EDGE.match(text)
+    if match is None or (inside and _NUMBERED.match(match[1])):
+        return "", 0
+    return match[2].lower(), match.end(1)
 
 
 class Lines:
@@ -203,12 +213,11 @@ def _scan_text(text: str, borders: Collection[int], semicolon_comments: bool) ->
     while position < len(text):
         position = _scan_lines(found, text, position, semicolon_comments)
         for raw in found.statements[checked:]:
-            if edge := BLOCK_EDGE.match(raw.text):
-                word = edge[1].lower()
-                if word in still_open:
-                    still_open[word] = max(still_open[word] - 1, 0)
-                else:
-                    still_open["endm" if word == "macro" else "endr"] += 1
+            word, _ = block_edge(raw.text, inside=any(still_open.values()))
+            if word in still_open:
+                still_open[word] = max(still_open[word] - 1, 0)
+            elif word:
+                still_open["endm" if word == "macro" else "endr"] += 1
         checked = len(found.statements)
         found.is_closed = found.open_comment is None and not any(still_open.values())
         if found.is_closed and position in borders:
