@@ -15,13 +15,9 @@ from cyclelens.analyzer.model.uops import (
     ValueKind,
 )
 from cyclelens.analyzer.uops.known import Core, Known
-from cyclelens.analyzer.uops.macro_ops import (
-    Expansion,
-    expand_to_macro_ops,
-    fuses_after_move,
-    fuses_with_branch,
-    is_nop,
-)
+from cyclelens.analyzer.uops.macro_fusion import fuses_after_move, fuses_with_branch
+from cyclelens.analyzer.uops.macro_instruction import is_nop
+from cyclelens.analyzer.uops.macro_ops import Expansion, expand_to_macro_ops
 from cyclelens.analyzer.uops.operands import as_register
 from cyclelens.analyzer.uops.rebinding import Original
 from cyclelens.analyzer.uops.registers import canonical, is_simd

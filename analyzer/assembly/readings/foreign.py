@@ -88,11 +88,7 @@ def by_another_program(
         reading.report("assembler-error", f"{assembled.backend} says: {message}", start, end, severity)
 
     # A macro can be thousands of instructions on one line.
-    @cache
-    def place_of(line: int) -> tuple[tuple[int, int, int], str]:
-        start, end = reading.lines.content(line, reading.text)
-        return reading.lines.span(start, end), reading.text[start:end]
-
+    place_of = cache(partial(_place_of, reading))
     regions: list[Region] = []
     made: list[MadeLoop] = []
     for span, section, inside, runs, loop in places:
@@ -116,3 +112,9 @@ def by_another_program(
             made.append(MadeLoop(span, loop, runs.numbers, own))
     reading.describe_loops(made)
     return regions
+
+
+def _place_of(reading: Reading, line: int) -> tuple[tuple[int, int, int], str]:
+    """Line, column and end column of a line's content, and that."""
+    start, end = reading.lines.content(line, reading.text)
+    return reading.lines.span(start, end), reading.text[start:end]

@@ -1,0 +1,175 @@
+"""An instruction of a core that counts macro-ops: what it is, before it becomes uops.
+
+The rules and their measurements stand in docs/zen5.md, under the labels given here.
+"""
+
+from __future__ import annotations
+
+import re
+
+from cyclelens.analyzer.model.instruction import OperandKind
+from cyclelens.analyzer.model.macro_ops import MacroOpRules
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.units import Role
+from cyclelens.analyzer.model.uops import Value, ValueKind
+from cyclelens.analyzer.uops.operands import Prepared
+from cyclelens.analyzer.uops.registers import canonical, is_simd, width
+
+_MOVES = re.compile(r"mov|v?mov(aps|apd|ups|upd|dqa|dqu)|vmovdqa(32|64)|vmovdqu(8|16|32|64)")
+_ZERO_IDIOMS = frozenset(("xor", "sub", "cmp"))
+_VECTOR_ZERO_IDIOMS = re.compile(
+    r"v?(pxor[dq]?|xorp[sd]|psub(us|s)?[bwdq]|pandn[dq]?|andnp[sd]|pcmpgt[bwdq])|kxor[bwdq]"
+)
+_NOTHING = ("nop", "endbr64", "endbr32", "clc")
+SHIFTS = frozenset(("shl", "sal", "shr", "sar", "rol", "ror"))
+"""In place, by a constant or CL."""
+_COPIES = frozenset(("mov", "movzx", "movsx", "movsxd"))
+
+
+class MacroInstruction:
+    """One instruction, the units of its core, and what it reads and writes."""
+
+    def __init__(
+        self,
+        prepared: Prepared,
+        microarchitecture: Microarchitecture,
+        rules: MacroOpRules,
+        branch: bool,
+        walks_stack: bool,
+        merges: bool,
+    ) -> None:
+        self.prepared = prepared
+        self.instruction = prepared.instruction
+        self.mnemonic = prepared.instruction.mnemonic
+        self.rules = rules
+        self.branch = branch
+        self.walks_stack = walks_stack
+        self.merges = merges
+        units = microarchitecture.units
+        self.alus = units.having(Role.ALU)
+        self.branch_alus = units.having(Role.BRANCH)
+        self.shifters = units.having(Role.SHIFT)
+        self.multipliers = units.having(Role.MULTIPLY)
+        self.store_pipes = units.having(Role.TRANSFER)
+        self.store_units = units.having(Role.STORE_DATA)
+        self.from_integer = units.having(Role.FROM_INTEGER)
+        self.stores = units.having(Role.STORE_ADDRESS)
+        self.loads = units.having(Role.LOAD)
+        self.pipes = units.having(Role.VECTOR)
+        self.divider = units.having(Role.FP_DIVIDE)
+        self.registers = [o.register for o in self.instruction.operands if o.register]
+        self.width = width(self.registers[0]) if self.registers else 0
+        self.memory = prepared.memory_operands
+        self.reads = [k for k, access in enumerate(self.memory) if access.read]
+        self.writes = [k for k, access in enumerate(self.memory) if access.written]
+        self.prefetches = self.mnemonic.startswith("prefetch")
+        if self.prefetches:
+            self.reads, self.writes = ([0] if self.memory else []), []
+        names = set(self.registers)
+        names |= {r.name for r in (*prepared.register_inputs, *prepared.register_outputs)}
+        if self.instruction.mask:
+            names.add(self.instruction.mask)
+        self.vector = any(is_simd(n) or n[:1] == "K" or n.startswith("ST") for n in names if n)
+        self._internal = 0
+
+    def does_nothing(self) -> bool:
+        """Its results need no uop: a NOP, or one that is as good as that."""
+        return (
+            self.mnemonic in _NOTHING
+            or is_nop(self.prepared)
+            or (self.mnemonic == "xchg" and len(set(self.registers)) == 1 and self.width == 16)
+        )
+
+    def is_zero_idiom(self) -> bool:
+        """Its result is known without its inputs (M7)."""
+        if self.memory or len(self.registers) < 2 or self.instruction.mask:
+            return False
+        if self.mnemonic in _ZERO_IDIOMS:
+            return len(set(self.registers)) == 1 and self.width >= 32
+        # Of three operands the two sources count.
+        same = self.registers[-1] == self.registers[-2]
+        return same and self.vector and bool(_VECTOR_ZERO_IDIOMS.fullmatch(self.mnemonic))
+
+    def is_move(self) -> bool:
+        """Carried out by the renamer (M7)."""
+        instruction = self.instruction
+        if self.mnemonic == "lea":
+            address = instruction.operands[1]
+            plain = bool(address.base) and not address.index and not address.displacement
+            return plain and address.base != "RIP" and self.width >= 32
+        if not _MOVES.fullmatch(self.mnemonic) or self.memory or instruction.mask:
+            return False
+        if len(self.registers) != 2 or instruction.immediate is not None:
+            return False
+        if all(is_simd(register) for register in self.registers):
+            return True
+        # A copy of RSP is an ALU operation.
+        return self.width >= 32 and self.registers[1] not in ("RSP", "ESP")
+
+    def adjusts_stack(self) -> bool:
+        """A constant is added to RSP, where that is two macro-ops (M8)."""
+        operands = self.instruction.operands
+        return (
+            self.rules.stack_adjustment_is_two_ops
+            and self.mnemonic in ("add", "sub")
+            and not self.memory
+            and operands[0].register == "RSP"
+            and len(operands) > 1
+            and not operands[1].register
+        )
+
+    def writes_vector(self) -> bool:
+        """Some result is a vector register."""
+        return any(is_simd(output.name) for output in self.prepared.register_outputs)
+
+    def copies(self) -> bool:
+        """A register is copied to another one."""
+        return self.mnemonic in _COPIES and len(self.registers) == 2 and not self.memory
+
+    def plain_inputs(self) -> tuple[Value, ...]:
+        """Registers that it reads."""
+        names = [r.canonical for r in self.prepared.register_inputs]
+        if self.copies():
+            # The records have no latency from RSP and AH, which their copies did not wait for.
+            names.append(canonical(self.registers[1]))
+        return tuple((ValueKind.REGISTER, name) for name in dict.fromkeys(names))
+
+    def plain_outputs(self) -> tuple[tuple[Value, int], ...]:
+        """Registers that it writes, after one cycle."""
+        return tuple(((ValueKind.REGISTER, r.canonical), 1) for r in self.prepared.register_outputs)
+
+    def outputs(self) -> list[tuple[str, int, Value]]:
+        """Results with the kind and position that latency pairs name them by."""
+        prepared = self.prepared
+        found = [
+            ("reg", i, (ValueKind.REGISTER, o.canonical)) for i, o in enumerate(prepared.register_outputs)
+        ]
+        return found + [
+            ("flag", i, (ValueKind.FLAGS, group)) for i, group in enumerate(prepared.flag_outputs)
+        ]
+
+    def fields(self) -> int:
+        """Immediates and displacements, of which an op-cache line holds few (M2)."""
+        instruction = self.instruction
+        address = next(
+            (o for o in instruction.operands if o.kind in (OperandKind.MEMORY, OperandKind.AGEN)), None
+        )
+        count = 1 if instruction.immediate_bits > 0 else 0
+        if address is None:
+            return 2 if instruction.immediate_bits == 64 else count
+        if self.mnemonic.startswith("nop"):
+            return 0
+        return count + (address.displacement_bits > 0 or address.base == "RIP")
+
+    def fresh(self) -> Value:
+        """A value that only this instruction sees."""
+        self._internal += 1
+        return ValueKind.INTERNAL, str(self._internal - 1)
+
+
+def is_nop(prepared: Prepared) -> bool:
+    """It does nothing, whatever its operands."""
+    return prepared.facts.category in ("NOP", "WIDENOP") or prepared.instruction.code in (
+        b"\x66\x90",
+        b"\x90",
+    )

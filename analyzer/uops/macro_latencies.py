@@ -1,0 +1,132 @@
+"""Latencies of the uops of a core that counts macro-ops (M12, M13, M25 of docs/zen5.md)."""
+
+from __future__ import annotations
+
+import re
+
+from cyclelens.analyzer.model.uops import Value, ValueKind
+from cyclelens.analyzer.uops.macro_instruction import SHIFTS, MacroInstruction
+from cyclelens.analyzer.uops.registers import canonical, is_general_purpose, is_simd
+
+FP_ADD_FAMILY = re.compile(r"v?(add|sub|min|max|cmp)[a-z]*[ps][sd]")
+"""What the adders of the vector units compute."""
+_KEEPS_REST = re.compile(r"(sqrt|rcp|rsqrt|round|cvts[sdi]2)s[sd]|mov[lh]p[sd]")
+"""Operations of SSE that write a part of their target. With VEX the rest comes from the first source."""
+_CONVERSION = 3
+"""Cycles of a conversion from an integer behind the transfer."""
+
+
+def latencies_of(
+    subject: MacroInstruction, loaded: dict[int, Value], outputs: list[tuple[str, int, Value]]
+) -> tuple[list[tuple[Value, int]], list[int]]:
+    """Inputs with the cycles by which each may come late, and the latency of every result."""
+    prepared, table = subject.prepared, subject.prepared.latencies
+    starts: list[tuple[str, int, Value]] = [
+        ("reg", i, (ValueKind.REGISTER, r.canonical)) for i, r in enumerate(prepared.register_inputs)
+    ]
+    flags = [("flag", i, (ValueKind.FLAGS, group)) for i, group in enumerate(prepared.flag_inputs)]
+    if subject.mnemonic in SHIFTS:
+        flags = []  # M13
+    starts += flags
+    if subject.mnemonic == "sbb" and len(set(subject.registers)) == 1:
+        starts = flags
+    starts += [("mem", k, value) for k, value in loaded.items()]
+    load = subject.rules.vector_load_latency if subject.vector else subject.rules.load_latency
+
+    def between(start: str, position: int, target: str, number: int) -> int:
+        if start != "mem":
+            return _crossing(
+                subject, table.get((start, position, target, number), 1), start, position, target, number
+            )
+        from_address = [
+            cycles
+            for j in range(len(prepared.address_inputs))
+            if (cycles := table.get(("addr", j, target, number))) is not None
+        ]
+        if from_address:
+            return max(1, max(from_address) - load)
+        return max(1, table.get(("mem", position, target, number), 1))
+
+    addresses = {(ValueKind.REGISTER, r.canonical) for r in prepared.address_inputs}
+    latencies = []
+    for target, number, _ in outputs:
+        every = [between(kind, position, target, number) for kind, position, _ in starts]
+        cycles = max(every, default=1)
+        if loaded:
+            # The register's latency is measured; the one behind the load is an upper bound.
+            measured = [
+                between(kind, position, target, number)
+                for kind, position, value in starts
+                if kind == "reg" and value not in addresses
+            ]
+            cycles = max(measured, default=cycles)
+        latencies.append(cycles)
+    inputs = []
+    for kind, position, value in starts:
+        late = 0
+        if kind != "mem" and not FP_ADD_FAMILY.fullmatch(subject.mnemonic):
+            late = min(
+                (
+                    latencies[n] - between(kind, position, target, number)
+                    for n, (target, number, _) in enumerate(outputs)
+                ),
+                default=0,
+            )
+        inputs.append((value, max(0, late)))
+    return inputs, latencies
+
+
+def _crossing(
+    subject: MacroInstruction, cycles: int, start: str, position: int, target: str, number: int
+) -> int:
+    """Between integer and vector registers the tables may know upper bounds (M25)."""
+    if start != "reg" or target != "reg":
+        return cycles
+    source = subject.prepared.register_inputs[position].canonical
+    result = subject.prepared.register_outputs[number].canonical
+    if is_simd(source) and is_general_purpose(result):
+        return max(1, cycles - subject.rules.to_integer_excess)
+    if source[0] == "K" and is_general_purpose(result):
+        return max(1, cycles - subject.rules.mask_to_integer_excess)
+    if is_general_purpose(source) and (is_simd(result) or result[0] == "K"):
+        return max(1, cycles - subject.rules.to_vector_excess)
+    return cycles
+
+
+def merge_narrow(
+    subject: MacroInstruction, inputs: list[tuple[Value, int]], outputs: list[tuple[str, int, Value]]
+) -> None:
+    """Results of 8 and 16 bits depend on the old register (M7), those of CMOV, BSF and BSR always do, and
+    so do scalars of SSE without VEX. The operation that comes last has it."""
+    known = {value for value, _ in inputs}
+    if subject.copies():
+        inputs += [(value, 0) for value in subject.plain_inputs() if value not in known]
+    keeps = (
+        subject.mnemonic.startswith("cmov")
+        or subject.mnemonic in ("bsf", "bsr")
+        or bool(_KEEPS_REST.fullmatch(subject.mnemonic))
+        or (subject.mnemonic in ("movss", "movsd") and not subject.memory)
+    )
+    last = max((late for _, late in inputs), default=0)
+    for output in subject.prepared.register_outputs:
+        value: Value = (ValueKind.REGISTER, output.canonical)
+        if (keeps or output.width in (8, 16)) and value not in known:
+            inputs.append((value, last if keeps else 0))
+            known.add(value)
+
+
+def merge_first_source(
+    subject: MacroInstruction, inputs: list[tuple[Value, int]], latencies: list[int]
+) -> None:
+    """Scalars of AVX have the rest of their target from their first source. A conversion from an integer
+    needs it behind the transfer."""
+    if (
+        subject.mnemonic[0] != "v"
+        or not _KEEPS_REST.fullmatch(subject.mnemonic[1:])
+        or len(subject.registers) < 2
+    ):
+        return
+    value: Value = (ValueKind.REGISTER, canonical(subject.registers[1]))
+    if all(known != value for known, _ in inputs):
+        transferred = subject.mnemonic.startswith("vcvtsi2")
+        inputs.append((value, max(0, max(latencies) - _CONVERSION) if transferred else 0))

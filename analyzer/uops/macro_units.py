@@ -1,0 +1,155 @@
+"""Which units the uops of a core that counts macro-ops take, and for how long (M9, M16 of docs/zen5.md)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from cyclelens.analyzer.model.units import UnitSet, UopKind
+from cyclelens.analyzer.model.uops import Trait, UopTemplate, Value
+from cyclelens.analyzer.uops.macro_instruction import SHIFTS, MacroInstruction
+
+_PLAIN = frozenset(
+    (
+        *("add", "sub", "and", "or", "xor", "cmp", "test", "inc", "dec", "neg", "not", "movzx", "movsx"),
+        *("movsxd", "lea", "andn", "popcnt", "lzcnt", "bswap", "adc", "sbb", "xadd", "xchg", "cmpxchg"),
+        *("sahf", "lahf", "stc", "cmc", "movbe"),
+    )
+)
+"""Any ALU, whatever the record says of one form (M9)."""
+_SHIFT_UNITS = SHIFTS | frozenset(
+    (
+        *("shlx", "shrx", "sarx", "rorx", "bt", "tzcnt", "bsf", "bsr", "blsi", "blsr", "blsmsk", "bextr"),
+        *("bzhi", "cdq", "cqo", "cwde", "cdqe", "cbw", "pdep", "pext", "crc32"),
+    )
+)
+"""The ALUs that shift (M9)."""
+_MULTIPLICATIONS = frozenset(("imul", "mul", "mulx"))
+_ONE_PER_CYCLE = frozenset(("bts", "btr", "btc", "shld", "shrd"))
+"""On registers only one of them begins in a cycle, although their units could take more (M9)."""
+_LOADS_ALONE = ("mov", "movzx", "movbe")
+WIDE_BYTES = 64
+"""Of the widest accesses."""
+
+
+@dataclass(slots=True)
+class Draft:
+    """A uop in the making; ``inputs`` with the cycles by which each may come later than the uop begins."""
+
+    kind: UopKind
+    units: UnitSet
+    inputs: list[tuple[Value, int]] = field(default_factory=list)
+    outputs: list[tuple[Value, int]] = field(default_factory=list)
+    memory: int = -1
+    busy: int = 0
+    traits: Trait = Trait.NONE
+
+    def template(self) -> UopTemplate:
+        """The uop as it is."""
+        return UopTemplate(
+            self.kind,
+            self.units,
+            tuple(value for value, _ in self.inputs),
+            tuple(self.outputs),
+            self.memory,
+            self.busy,
+            tuple(late for _, late in self.inputs) if any(late for _, late in self.inputs) else (),
+            self.traits,
+        )
+
+
+def computing_units(subject: MacroInstruction) -> tuple[list[UnitSet], list[UnitSet]]:
+    """Integer and vector uops that compute, by their units: those of the record, set right by mnemonic
+    where its rows are known to be wrong."""
+    integer: list[UnitSet] = []
+    vector: list[UnitSet] = []
+    for kind, units, count in subject.prepared.uses:
+        if kind is UopKind.COMPUTE:
+            is_integer = units.mask & ~(subject.alus.mask | subject.from_integer.mask) == 0
+            (integer if is_integer else vector).extend([units] * count)
+    proper = None
+    if subject.mnemonic in _PLAIN or subject.mnemonic.startswith(("set", "cmov")):
+        proper = subject.alus
+    elif subject.mnemonic in _SHIFT_UNITS:
+        proper = subject.shifters
+    elif subject.prepared.is_branch:
+        proper = subject.branch_alus
+    elif subject.mnemonic in _MULTIPLICATIONS:
+        proper = subject.multipliers
+    if proper is not None:
+        integer = [proper if _misnamed(subject, units, proper) else units for units in integer]
+    if subject.mnemonic in _MULTIPLICATIONS and not subject.rules.units_by_mnemonic:
+        # A second operation has the upper half of the product.
+        integer = [units if place == 0 else subject.alus for place, units in enumerate(integer)]
+    return _repaired(subject, integer, vector)
+
+
+def _misnamed(subject: MacroInstruction, units: UnitSet, proper: UnitSet) -> bool:
+    """Whether the units of a record are in truth those that its mnemonic tells."""
+    if units.mask & ~subject.alus.mask:
+        return False
+    return subject.rules.units_by_mnemonic or units.mask.bit_count() == proper.mask.bit_count()
+
+
+def _repaired(
+    subject: MacroInstruction, integer: list[UnitSet], vector: list[UnitSet]
+) -> tuple[list[UnitSet], list[UnitSet]]:
+    """What the records say of moves, stores and loads in other words than the model."""
+    decoded, mnemonic = subject.instruction, subject.mnemonic
+    wide = subject.shifters if subject.rules.units_by_mnemonic else subject.alus
+    if mnemonic in ("mov", "movabs") and decoded.immediate is not None and not subject.memory:
+        integer = [wide if decoded.immediate_bits == 64 else subject.alus]
+    if mnemonic == "lea" and decoded.operands[1].base == "RIP":
+        integer = [wide]
+    if subject.memory and not subject.vector:
+        narrow = bool(subject.registers) and subject.width < 32
+        if mnemonic in _LOADS_ALONE and subject.reads and not narrow:
+            integer = []
+        if mnemonic in ("movsx", "movsxd") and subject.reads:
+            integer = [subject.alus]
+        if mnemonic in ("mov", "push") and subject.writes:
+            integer = []
+    if mnemonic == "pop" or (mnemonic == "xchg" and not subject.memory):
+        integer = []
+    if subject.vector and subject.writes and not vector:
+        vector = [subject.store_pipes]
+    if mnemonic in SHIFTS and len(integer) == 1:
+        integer = [subject.shifters]
+    if mnemonic in ("shld", "shrd"):
+        integer = [subject.alus] * max(1, subject.prepared.figures.retire_slots or 1)
+    if subject.vector and subject.memory and subject.reads and not subject.writes:
+        integer = [units for units in integer if units.mask & ~subject.alus.mask]
+    return integer, vector
+
+
+def occupy(subject: MacroInstruction, uops: list[Draft]) -> None:
+    """Units that are busy for more than a cycle."""
+    figures = subject.prepared.figures
+    divides = figures.divider_cycles or 0
+    divider = next((uop for uop in uops if uop.units is subject.divider), None) or next(
+        (uop for uop in uops if uop.units.mask & subject.divider.mask), None
+    )
+    for uop in uops:
+        if divides and uop is divider:
+            uop.units, uop.busy = subject.divider, divides
+        elif divides and uop is uops[-1] and uop.units.mask & ~subject.alus.mask == 0:
+            uop.busy = divides
+            uop.traits |= Trait.DIVIDES
+    if subject.mnemonic in _ONE_PER_CYCLE and not subject.memory and subject.rules.units_by_mnemonic:
+        uops[0].busy, uops[0].traits = 1, uops[0].traits | Trait.ALONE
+    outside = subject.alus.mask | subject.store_pipes.mask | subject.from_integer.mask
+    pipe = next((uop for uop in uops if not uop.units.mask & outside), None)
+    if pipe is None:
+        return
+    if subject.vector and figures.tp and not divides:
+        pipe.units, pipe.busy = subject.divider, figures.tp
+    if _cycles_on_a_pipe(subject) > 1:
+        for uop in uops:
+            if not uop.units.mask & outside:
+                uop.busy = max(uop.busy, _cycles_on_a_pipe(subject))
+    if subject.mnemonic[0] == "k" or any(o.name[0] == "K" for o in subject.prepared.register_outputs):
+        pipe.traits |= Trait.MASK
+
+
+def _cycles_on_a_pipe(subject: MacroInstruction) -> int:
+    """1, but for vectors that are wider than the pipes."""
+    return max(1, WIDE_BYTES * 8 // subject.rules.vector_bits) if subject.prepared.has_zmm_operand else 1
