@@ -8,15 +8,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from cyclelens.analyzer.assembly.text.lexer import leading_labels, without_comments
+
 _NAME = re.compile(r"(?<![\w.$%])(?:[A-Za-z_.$@][\w.$@]*|\d+[bf]\b)")
-_LABEL = re.compile(r"\s*(?P<name>[A-Za-z_.$@][\w.$@]*|\d+)\s*:")
 _SET = re.compile(r"\s*\.(?:set|equ|equiv)\s+(?P<name>[A-Za-z_.$@][\w.$@]*)\s*,")
 _MACRO = re.compile(r"\s*\.macro\s+(?P<name>[A-Za-z_.$@][\w.$@]*)")
 _NASM = re.compile(
     r"\s*(?:%i?(?:macro|define|assign)\s+(?P<name>[\w.$@?]+)|(?P<constant>[A-Za-z_][\w.$@?]*)\s+equ\s)"
 )
 _MAY_DEFINE = re.compile(r"\s*(?:[\w.$@?]+\s*:|\.(?:set|equ|equiv|macro)\b|%i?[mda]|\w+\s+equ\s|/\*)")
-_COMMENT = re.compile(r"/\*.*?(?:\*/|$)|//.*|#.*|\"(?:[^\"\\]++|\\.)*+\"")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,21 +34,15 @@ class Name:
         return self.column + len(self.text)
 
 
-def code(line: str) -> str:
-    """The line with comments and texts blanked out; columns stay where they are."""
-    return _COMMENT.sub(lambda match: " " * len(match[0]), line)
-
-
 def definitions(lines: Sequence[str]) -> Iterator[Name]:
     """Labels (several on a line, too), symbols and macros, in the order of the text."""
     for number, line in enumerate(lines):
         if not _MAY_DEFINE.match(line):
             continue
-        text = code(line)
-        start = 0
-        while match := _LABEL.match(text, start):
-            yield Name(match["name"], number, match.start("name"), defined=True, label=True)
-            start = match.end()
+        text = without_comments(line, strings=False)
+        found, start = leading_labels(text)
+        for match in found:
+            yield Name(match[1], number, match.start(1), defined=True, label=True)
         for pattern in (_SET, _MACRO):
             if other := pattern.match(text, start):
                 yield Name(other["name"], number, other.start("name"), defined=True)
@@ -125,7 +119,7 @@ def references_to(lines: tuple[str, ...], target: Name) -> Iterator[Name]:
 
 
 def _on_line(lines: Sequence[str], line: int) -> Iterator[Name]:
-    text = code(lines[line])
+    text = without_comments(lines[line], strings=False)
     defined = {known.column: known for known in definitions((lines[line],))}
     for known in defined.values():
         yield Name(known.text, line, known.column, defined=True, label=known.label)

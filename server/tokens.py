@@ -12,7 +12,7 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from cyclelens.analyzer.assembly.statements.registers import REGISTERS
-from cyclelens.analyzer.assembly.text.scanner import MARKER_WORDS
+from cyclelens.analyzer.assembly.text.lexer import MARKER_WORDS, Shape, lexemes
 from cyclelens.analyzer.recent import Recent
 
 
@@ -61,24 +61,14 @@ _DATA = re.compile(
     r"(?:d[bwdqto]|res[bwdqto]|times|equ|section|segment|global|extern|bits|default|align)\b", re.I
 )
 
-_TEMPLATE = r"""
-    (?P<block>/\*)
-  | (?P<comment>\#.*|//.*{semicolon})
-  | (?P<separator>;)
-  | (?P<string>"(?:[^"\\]++|\\.)*+"?)
-  | (?P<character>'(?:\\.|[^\\'])'?)
-  | (?P<register>%[ ]?(?:st\(\d\)|[a-z]\w*))
-  | (?P<local>\d+[bf]\b(?![\w(]))
-  | (?P<number>0x[\da-f]+|0b[01]+\b|\d[\da-f]*h\b|\d+(?:\.\d+)?(?:e[-+]?\d+)?)
-  | (?P<name>[a-z_.?@][\w.$?@]*)
-  | (?P<other>[^\s])
-"""
-_FLAGS = re.VERBOSE | re.IGNORECASE
-_PATTERNS = {
-    False: re.compile(_TEMPLATE.format(semicolon=""), _FLAGS),
-    True: re.compile(_TEMPLATE.format(semicolon="|;.*"), _FLAGS),
+_SHAPES = {
+    Shape.STRING: Kind.STRING,
+    Shape.CHARACTER: Kind.STRING,
+    Shape.NUMBER: Kind.NUMBER,
+    Shape.LOCAL: Kind.LABEL,
+    Shape.REGISTER: Kind.REGISTER,
 }
-_LABEL = re.compile(r"\s*(?P<name>[A-Za-z_.$?@][\w.$?@]*|\d+)\s*:(?!:)")
+"""What an operand is whatever it is called."""
 _ASSIGNED = re.compile(r"\s*=")
 
 
@@ -116,78 +106,49 @@ def _known(line: str, inside: bool, semicolon_comments: bool) -> tuple[tuple[Tok
 
 def line_tokens(line: str, inside: bool, semicolon_comments: bool) -> tuple[tuple[Token, ...], bool]:
     """The words of a line, and whether a block comment goes on behind it. ``inside``: it begins in one."""
+    pieces, goes_on = lexemes(line, semicolon_comments=semicolon_comments, inside=inside)
     found: list[Token] = []
-    start = 0
-    if inside:
-        end = line.find("*/")
-        start = len(line) if end < 0 else end + 2
-        if start:
-            found.append(_comment(line, 0, start))
-        if end < 0:
-            return tuple(found), True
-    position, begins, defining, labels = start, True, False, True
-    pattern = _PATTERNS[semicolon_comments]
-    while True:
-        while begins and (label := _LABEL.match(line, position)):
-            found.append(Token(label.start("name"), len(label["name"]), Kind.LABEL, defined=True))
-            position = label.end()
-        match = pattern.search(line, position)
-        if match is None:
-            return tuple(found), False
-        column, position = match.span()
-        kind = match.lastgroup
-        text = match[0]
-        if kind == "block":
-            end = line.find("*/", position)
-            position = len(line) if end < 0 else end + 2
-            found.append(_comment(line, column, position))
-            if end < 0:
-                return tuple(found), True
-        elif kind == "comment":
-            found.append(_comment(line, column, position))
-        elif kind == "separator":
+    begins, defining, labels = True, False, True
+    for shape, column, end in pieces:
+        text = line[column:end]
+        length = end - column
+        if shape is Shape.COMMENT:
+            marker = MARKER_WORDS.search(text) is not None
+            found.append(Token(column, length, Kind.COMMENT, marker=marker))
+        elif shape is Shape.LABEL:
+            found.append(Token(column, length, Kind.LABEL, defined=True))
+        elif shape is Shape.SEPARATOR:
             begins, defining, labels = True, False, True
-        elif kind == "name" and begins:
+        elif shape is Shape.NAME and begins:
             lower = text.lower()
             if lower.startswith(".") or _DATA.match(lower):
-                found.append(Token(column, len(text), Kind.DIRECTIVE))
+                found.append(Token(column, length, Kind.DIRECTIVE))
                 defining, labels = lower in _DEFINING, lower not in _WITHOUT_LABELS
-            elif _ASSIGNED.match(line, position):
-                found.append(Token(column, len(text), Kind.SYMBOL, defined=True))
+            elif _ASSIGNED.match(line, end):
+                found.append(Token(column, length, Kind.SYMBOL, defined=True))
             else:
-                found.append(Token(column, len(text), Kind.INSTRUCTION))
+                found.append(Token(column, length, Kind.INSTRUCTION))
             begins = lower in _PREFIXES
-        elif kind == "register" and begins:
+        elif shape is Shape.REGISTER and begins:
             # What stands first is a directive of NASM's preprocessor.
-            found.append(Token(column, len(text), Kind.DIRECTIVE))
+            found.append(Token(column, length, Kind.DIRECTIVE))
             begins, defining = False, text.lower() in _NASM_DEFINING
         else:
             begins = False
-            word = _operand(text, kind, defining)
+            word = _operand(text, shape, defining)
             if word is not None and (labels or word is not Kind.LABEL):
-                found.append(Token(column, len(text), word, defined=defining and word is Kind.SYMBOL))
+                found.append(Token(column, length, word, defined=defining and word is Kind.SYMBOL))
                 defining = False
+    return tuple(found), goes_on
 
 
-def _operand(text: str, kind: str | None, defining: bool) -> Kind | None:
-    if kind in ("string", "character"):
-        return Kind.STRING
-    if kind == "number":
-        return Kind.NUMBER
-    if kind == "local":
-        return Kind.LABEL
-    if kind == "register":
-        return Kind.REGISTER
-    if kind != "name" or text[0] == "@" or text == ".":
-        return None
+def _operand(text: str, shape: Shape, defining: bool) -> Kind | None:
+    known = _SHAPES.get(shape)
+    if known is not None or shape is not Shape.NAME or text[0] == "@" or text == ".":
+        return known
     lower = text.lower()
     if defining:
         return Kind.SYMBOL
     if lower in REGISTERS:
         return Kind.REGISTER
     return Kind.SIZE if lower in _SIZES else Kind.LABEL
-
-
-def _comment(line: str, start: int, end: int) -> Token:
-    marker = MARKER_WORDS.search(line, start, end) is not None
-    return Token(start, end - start, Kind.COMMENT, marker=marker)

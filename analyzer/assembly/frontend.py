@@ -14,6 +14,7 @@ from cyclelens.analyzer.assembly.regions.iaca import may_have_iaca
 from cyclelens.analyzer.assembly.regions.recorded import counts_of
 from cyclelens.analyzer.assembly.regions.statement_code import Memory
 from cyclelens.analyzer.assembly.text.dialect import BY_NAME, detect, semicolon_starts_comment
+from cyclelens.analyzer.assembly.text.lexer import MARKER_WORDS
 from cyclelens.analyzer.assembly.text.markers import (
     Span,
     coverage,
@@ -22,7 +23,7 @@ from cyclelens.analyzer.assembly.text.markers import (
     with_latencies,
 )
 from cyclelens.analyzer.assembly.text.problems import make_problem
-from cyclelens.analyzer.assembly.text.scanner import MARKER_WORDS, scan
+from cyclelens.analyzer.assembly.text.scanner import scan
 from cyclelens.analyzer.assembly.text.stretches import Source
 from cyclelens.analyzer.defects import described, traceback_of
 from cyclelens.analyzer.model.choices import Assembler, Regions, Syntax

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from cyclelens.analyzer.assembly.text.lexer import is_empty
 from cyclelens.analyzer.fixes.jcc_erratum import CODE
 from cyclelens.analyzer.fixes.proposal import Edit, Proposal
 from cyclelens.analyzer.fixes.site import Site
@@ -22,7 +23,6 @@ from cyclelens.analyzer.model.source import LINE_BYTES
 
 _OPTION = re.compile(r"\balign(?:ment)?=\d+")
 _ALIGNMENT = re.compile(r"\s*(\.?(?:p2|b)?align[ \t]+(\d+))\s*(?:[#;/].*)?", re.IGNORECASE)
-_COMMENT = re.compile(r"\s*(?:[#;]|//|/\*.*\*/\s*$)|\s*$")
 
 
 class _Target(NamedTuple):
@@ -106,7 +106,7 @@ class _Earlier(NamedTuple):
 
 def _earlier(site: Site) -> _Earlier | None:
     line = site.analysis.region.first_line - 1
-    while line >= 0 and _COMMENT.match(site.lines[line]):
+    while line >= 0 and is_empty(site.lines[line]):
         line -= 1
     known = _ALIGNMENT.fullmatch(site.lines[line]) if line >= 0 else None
     if known is None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from cyclelens.analyzer.assembly.text.dialect import style
+from cyclelens.analyzer.assembly.text.lexer import cut_operands, leading_labels, without_comments
 from cyclelens.analyzer.assembly.text.stretches import Source
 from cyclelens.analyzer.assembly.text.surroundings import words_around
 from cyclelens.analyzer.decoding.register_use import used_registers
@@ -20,7 +21,6 @@ from cyclelens.analyzer.model.uops import InstructionTemplate
 SCRATCH = ("R11", "R10", "R9", "R8", "RSI", "RDI", "RCX", "RDX", "RAX")
 """Registers that a function need not preserve (System V ABI), the least used first."""
 
-_LABEL = re.compile(r"\s*([\w.$@]+)\s*:")
 _LEGACY = ("AX", "BX", "CX", "DX", "SI", "DI", "BP", "SP")
 
 
@@ -134,14 +134,8 @@ class Site:
     @property
     def operands(self) -> tuple[str, ...]:
         """The operands as written, in Intel order."""
-        parts, depth, start = [], 0, 0
         _, _, rest = self.statement.text.replace("\t", " ").partition(" ")
-        for position, letter in enumerate(rest):
-            depth += (letter in "([") - (letter in ")]")
-            if letter == "," and not depth:
-                parts.append(rest[start:position].strip())
-                start = position + 1
-        parts.append(rest[start:].strip())
+        parts = [part.strip() for part in cut_operands(rest)[0]]
         return tuple(reversed(parts)) if self.att else tuple(parts)
 
     @property
@@ -154,9 +148,9 @@ class Site:
         not executed then by whoever jumps there."""
         region = self.analysis.region
         within = self.lines[region.first_line : region.last_line + 1]
-        labels = {match[1] for line in within if (match := _LABEL.match(line))}
+        labels = {match[1].strip('"') for line in within for match in leading_labels(line)[0]}
         around = (*self.lines[: region.first_line], *self.lines[region.last_line + 1 :])
-        named = {word for line in around for word in re.findall(r"[\w.$@]+", re.split("#|//", line)[0])}
+        named = {word for line in around for word in re.findall(r"[\w.$?@]+", without_comments(line))}
         return any(named.intersection((label, f"{label}f", f"{label}b")) for label in labels)
 
     @property

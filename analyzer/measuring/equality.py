@@ -14,6 +14,7 @@ from random import Random
 
 from cyclelens.analyzer.assembly.frontend import assemble
 from cyclelens.analyzer.assembly.text.dialect import style
+from cyclelens.analyzer.assembly.text.lexer import leading_labels
 from cyclelens.analyzer.assembly.text.stretches import Source
 from cyclelens.analyzer.assembly.text.surroundings import words_around
 from cyclelens.analyzer.decoding.decoder import decode
@@ -53,7 +54,8 @@ _DATA = (
 )
 """Names of data in addresses that are relative to the instruction, and what is added to them."""
 _COMPUTING = re.compile(r"(?!v?mov|v?broadcast)\w*(?P<kind>[sp])(?P<data>[sd])(?:2\w+)?")
-_JUMP = re.compile(r"\s*(?:[\w.$@]+\s*:\s*)?(?:j\w+|call\w?|ret\w?|loop\w*|syscall|ud2|hlt)\b", re.IGNORECASE)
+_JUMP = re.compile(r"\s*(?:j\w+|call\w?|ret\w?|loop\w*|syscall|ud2|hlt)\b", re.IGNORECASE)
+_RETURN = re.compile(r"\s*ret\w?\b", re.IGNORECASE)
 _ALTERNATIVES = ((8, True), (64, True), (8, False), (64, False))
 """What pointers are multiples of, and whether registers without an address are random: the first that the
 code bears."""
@@ -220,7 +222,7 @@ class _Use:
         """What the code behind reads, and what it overwrites first: up to the first jump."""
         lines = _MARKER.sub("marker", "\n".join(self._lines)).split("\n")
         start = self._stretch.stop
-        end = next((line for line in range(start, len(lines)) if _JUMP.match(lines[line])), None)
+        end = next((line for line in range(start, len(lines)) if _begins_with(_JUMP, lines[line])), None)
         read, dead = set[str](), set[str]()
         if end is None:
             return read, dead
@@ -232,7 +234,7 @@ class _Use:
             found = effects(each.code, self.bits)
             read |= found.read - dead
             dead |= found.overwritten - read
-        if re.match(r"\s*(?:[\w.$@]+\s*:\s*)?ret\w?\b", lines[end], re.IGNORECASE):
+        if _begins_with(_RETURN, lines[end]):
             kept = _KEPT | _RETURNED | read
             every = {*REGISTERS, *_FLAGS, *(f"XMM{n}" for n in range(32)), *(f"K{n}" for n in range(8))}
             dead |= every - kept
@@ -327,6 +329,11 @@ def _added(one: Difference, other: Difference) -> Difference:
         registers=one.registers | other.registers,
         memory=one.memory or other.memory,
     )
+
+
+def _begins_with(pattern: re.Pattern[str], line: str) -> bool:
+    """Does the statement behind the labels of a line match?"""
+    return pattern.match(line, leading_labels(line)[1]) is not None
 
 
 def _kind(body: Sequence[Instruction]) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from io import BytesIO
 
 from cyclelens.analyzer.assembly.objects.elf import ObjectFile
+from cyclelens.analyzer.assembly.text.lexer import without_comments
 
 _GNU_LINE = re.compile(r"\s*(\d+)(?: ([0-9a-f]{4,}|\?{4,}) ([0-9A-F]+(?: [0-9A-F]+)*))?\s*")
 _GNU_CONTINUED = re.compile(r"\s*(\d+)\s+([0-9A-F]{2,}(?: [0-9A-F]+)*)\s*")
@@ -303,7 +304,7 @@ def _repetitions(lines: Sequence[str]) -> Iterator[tuple[int, list[tuple[int, st
 
 def _normal(text: str) -> str:
     """A statement without its labels, comment and blanks."""
-    text = re.split(r"#|//", text, maxsplit=1)[0]
+    text = without_comments(text)
     while match := _LABEL.match(text):
         text = text[match.end() :]
     return re.sub(r"\s+", "", text).lower()

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from cyclelens.analyzer.assembly.programs.program import Kind
 from cyclelens.analyzer.assembly.statements.names import spelled, unquoted
+from cyclelens.analyzer.assembly.text.lexer import LABEL
 
-_LABEL = re.compile(r'\s*("[^"\n]*"|[A-Za-z_.$?@][\w.$?@]*|\d+)\s*:(?!:)')
 _ASSIGNMENT = re.compile(r"\s*([A-Za-z_.$][\w.$]*)\s*==?(?!=)\s*(.*)", re.DOTALL)
 _EQU = re.compile(r"\s*([A-Za-z_.$][\w.$]*)\s+equ\s+(.*)", re.DOTALL | re.IGNORECASE)
 _DIRECTIVE = re.compile(r"\.([A-Za-z_][\w.]*|\d+byte)\s*(.*)", re.DOTALL)
@@ -36,7 +36,7 @@ class _Parsed(NamedTuple):
 def parse(text: str, is_att: bool) -> _Parsed:
     labels = []
     position = 0
-    while ":" in text and (match := _LABEL.match(text, position)):
+    while ":" in text and (match := LABEL.match(text, position)):
         name = match[1].strip('"')
         labels.append((name.lstrip("0") or "0" if name.isdigit() else name, match.start(1), match.end(1)))
         position = match.end()

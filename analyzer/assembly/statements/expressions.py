@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from cyclelens.analyzer.assembly.statements.names import spelled, unquoted
+from cyclelens.analyzer.assembly.text.lexer import CHARACTER
 
 
 class ExpressionError(ValueError):
@@ -95,7 +96,7 @@ _WORDS = {
 _ESCAPES = {"n": 10, "t": 9, "r": 13, "b": 8, "f": 12, "0": 0}
 
 
-_CHARACTER = re.compile(r"""("(?:[^"\\]|\\.)*")|'(?:\\.|[^\\])'?""", re.DOTALL)
+_CHARACTER = re.compile(rf"""("(?:[^"\\]|\\.)*")|{CHARACTER}""", re.DOTALL)
 
 
 def without_characters(text: str) -> str:

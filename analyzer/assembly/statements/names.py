@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import re
 
-_QUOTED = re.compile(r"""'(?:\\.|[^\\])'?|"([^"\\\n\d][^"\\\n]*)\"""")
+from cyclelens.analyzer.assembly.text.lexer import CHARACTER
+
+_QUOTED = re.compile(rf"""{CHARACTER}|"([^"\\\n\d][^"\\\n]*)\"""")
 """Character constants are left alone, and what GNU as takes for the number of a label."""
 _PLAIN = re.compile(r"[A-Za-z_.$][\w$.]+|[A-Za-z_]", re.ASCII)
 _FIRST = 0x13000

@@ -24,6 +24,7 @@ from cyclelens.analyzer.assembly.statements.operand_types import (
     Target,
     UnsupportedError,
 )
+from cyclelens.analyzer.assembly.text.lexer import cut_operands
 
 _SIZES = {
     "byte": "byte",
@@ -72,19 +73,10 @@ def split_operands(text: str) -> list[str]:
 
 
 def _split(text: str) -> list[str]:
-    parts = []
-    depth = start = 0
-    for position, character in enumerate(text):
-        if character in "([{":
-            depth += 1
-        elif character in ")]}":
-            depth -= 1
-        elif character == "," and depth == 0:
-            parts.append(text[start:position])
-            start = position + 1
-    if depth:
+    parts, is_balanced = cut_operands(text)
+    if not is_balanced:
         raise OperandError("The brackets of the operands do not match.")
-    return [*parts, text[start:]]
+    return parts
 
 
 def _register(text: str) -> str | None:

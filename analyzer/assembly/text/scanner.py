@@ -12,24 +12,9 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any, NamedTuple
 
+from cyclelens.analyzer.assembly.text.lexer import MARKER_WORDS, PUNCTUATION
 from cyclelens.analyzer.assembly.text.stretches import LINE_END, Source, Stretch
 
-MARKER_WORDS = re.compile(r"(?:cyclelens|osaca|llvm-mca)-\w", re.IGNORECASE)
-"""What every region marker begins with."""
-
-_TOKEN_PATTERN = r"""
-    (?P<newline>\r\n|\n|\r)
-  | (?P<comment>\#[^\r\n]*|//[^\r\n]*|;[ \t;]{{0,8}}(?=cyclelens-|osaca-|llvm-mca-)[^\r\n]*{semicolon})
-  | (?P<block>/\*){slash}
-  | (?P<separator>;)
-  | (?P<string>"(?:[^"\\\r\n]++|\\[^\r\n])*+"?)
-  | (?P<character>'(?:\\[^\r\n]|[^\\\r\n])'?)
-"""
-_FLAGS = re.VERBOSE | re.IGNORECASE
-_TOKENS = {
-    False: re.compile(_TOKEN_PATTERN.format(semicolon="", slash="|(?P<slash>/)"), _FLAGS),
-    True: re.compile(_TOKEN_PATTERN.format(semicolon=r"|;[^\r\n]*", slash=""), _FLAGS),
-}
 _NOTHING_BUT_LABELS = re.compile(r"(?:.*:)?\s*", re.DOTALL)
 """Behind that GNU as takes one slash for the beginning of a comment."""
 _PREPROCESSOR = re.compile(r"#(?:if|ifdef|ifndef|elif|else|endif|define|undef|include)\b")
@@ -230,7 +215,7 @@ def _scan_lines(found: Part, text: str, start: int, semicolon_comments: bool) ->
     """Scan up to the first line end outside of a block comment; returns where the next line begins."""
     pieces: list[str] = []
     position = start
-    pattern = _TOKENS[semicolon_comments]
+    pattern = PUNCTUATION[semicolon_comments]
 
     def flush(end: int) -> None:
         pieces.append(text[position:end])

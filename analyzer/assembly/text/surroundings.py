@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from cyclelens.analyzer.assembly.text.lexer import without_comments
+
 _BOUNDARY = re.compile(r"\s*\.(?:globl|global|type|size|cfi_startproc|cfi_endproc|section|text)\b")
 
 
@@ -12,5 +14,5 @@ def words_around(lines: tuple[str, ...], first: int, last: int) -> frozenset[str
     tells the functions of a file apart are their directives; without any, the whole text counts."""
     start = next((number for number in range(first - 1, -1, -1) if _BOUNDARY.match(lines[number])), 0)
     end = next((number for number in range(last + 1, len(lines)) if _BOUNDARY.match(lines[number])), None)
-    code = (re.split("#|//", line)[0] for line in (*lines[start:first], *lines[last + 1 : end]))
+    code = (without_comments(line) for line in (*lines[start:first], *lines[last + 1 : end]))
     return frozenset(re.findall(r"[a-z]\w*", " ".join(code).lower()))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
+from cyclelens.analyzer.assembly.text.lexer import is_empty, leading_labels
 from cyclelens.analyzer.decoding.register_use import used_registers
 from cyclelens.analyzer.fixes.proposal import Edit
 from cyclelens.analyzer.fixes.site import SCRATCH, Site, resized
@@ -17,8 +18,6 @@ from cyclelens.analyzer.uops.registers import canonical, is_general_purpose
 MOST_INSTRUCTIONS = 100
 """Longer loops are not rewritten as a whole."""
 
-_LABEL = re.compile(r"\s*([\w.$@]+)\s*:")
-_COMMENT = re.compile(r"\s*(?:[#;]|//|/\*.*\*/\s*$)|\s*$")
 _ALIGNMENT = re.compile(r"\s*\.?(?:p2|b)?align\b", re.IGNORECASE)
 _BITS = (64, 32, 16, 8)
 WORDS = {2: "two", 3: "three", 4: "four", 8: "eight"}
@@ -172,12 +171,12 @@ def _is_plain(body: Body) -> bool:
         return False
     for each in body.sites:
         line, statement = site.lines[each.statement.line], each.statement
-        if not _COMMENT.match(line[statement.end_column :]):
+        if not is_empty(line[statement.end_column :]):
             return False
         if each.index and line[: statement.column].strip():
             return False
     between = set(range(numbers[0], numbers[-1])) - set(numbers)
-    if not all(_COMMENT.match(site.lines[number]) for number in between):
+    if not all(is_empty(site.lines[number]) for number in between):
         return False
     target = (
         body.sites[-1].operands[-1].removesuffix("b")
@@ -186,7 +185,7 @@ def _is_plain(body: Body) -> bool:
     )
     region = site.analysis.region
     head = [*site.lines[region.first_line : numbers[0]], site.lines[numbers[0]][: site.statement.column]]
-    return any(match[1] == target for line in head if (match := _LABEL.match(line)))
+    return any(match[1] == target for line in head for match in leading_labels(line)[0])
 
 
 def renamed(text: str, old: str, new: str) -> str:
