@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import BinaryIO
 
 from cyclelens.analyzer.usage import Parser
-from cyclelens.server import extensions, pipes, worker
+from cyclelens.server import pipes
 from cyclelens.server.features import (
     code_actions,
     code_lens,
@@ -20,6 +20,7 @@ from cyclelens.server.features import (
     diagnostics,
     document_symbols,
     document_sync,
+    extensions,
     history,
     hover,
     inlay_hints,
@@ -31,6 +32,7 @@ from cyclelens.server.features import (
     signature_help,
 )
 from cyclelens.server.language_server import CyclelensServer, EditedServer
+from cyclelens.server.workers import worker
 
 FEATURES = (
     lifecycle,

@@ -12,23 +12,23 @@ from cyclelens.analyzer.compiling.background import PATIENCE
 from cyclelens.analyzer.escaping import printable
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.result import AnalysisOptions
-from cyclelens.server import worker
-from cyclelens.server.baselines import Baselines
-from cyclelens.server.convert import Converter
-from cyclelens.server.costs import InstructionCosts
-from cyclelens.server.history import History
-from cyclelens.server.jobs import Jobs, Trouble
-from cyclelens.server.measurements import Measurements
-from cyclelens.server.memory import Memory
-from cyclelens.server.origins import first_of, origin_of, place_of
-from cyclelens.server.progress import Progress
-from cyclelens.server.projects import Projects
-from cyclelens.server.protocol import Protocol
-from cyclelens.server.results import FileResult, Job, Outcome
-from cyclelens.server.searches import Searches
-from cyclelens.server.session import Session, Snapshot, Snapshots
+from cyclelens.server.background.searches import Searches
+from cyclelens.server.background.tasks import Tasks
+from cyclelens.server.display.costs import InstructionCosts
+from cyclelens.server.documents.baselines import Baselines
+from cyclelens.server.documents.history import History
+from cyclelens.server.documents.measurements import Measurements
+from cyclelens.server.documents.memory import Memory
+from cyclelens.server.documents.origins import first_of, origin_of, place_of
+from cyclelens.server.documents.projects import Projects
+from cyclelens.server.documents.session import Session, Snapshot, Snapshots
+from cyclelens.server.outcomes.results import FileResult, Job, Outcome
+from cyclelens.server.protocol.convert import Converter
+from cyclelens.server.protocol.progress import Progress
+from cyclelens.server.protocol.protocol import Protocol
 from cyclelens.server.settings import DEFAULTS, Settings, resolve
-from cyclelens.server.tasks import Tasks
+from cyclelens.server.workers import worker
+from cyclelens.server.workers.jobs import Jobs, Trouble
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 

@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable
 from typing import BinaryIO
 
 from cyclelens.server.language_server import CyclelensServer
-from cyclelens.server.protocol import Messages
+from cyclelens.server.protocol.protocol import Messages
 from pygls.io_ import StdoutWriter
 
 HOST = "127.0.0.1"

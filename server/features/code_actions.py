@@ -12,13 +12,13 @@ from cyclelens.analyzer.assembly.text.stretches import Source
 from cyclelens.analyzer.fixes.proposal import Edit, Fix
 from cyclelens.analyzer.hints.change import change
 from cyclelens.analyzer.insight.work import Pace
-from cyclelens.server.convert import Converter
+from cyclelens.server.documents.session import ShownRegion, Snapshot
 from cyclelens.server.features.commands import shows
 from cyclelens.server.features.diagnostics import SOURCE
 from cyclelens.server.features.measure import CHECK, is_offered, known_fixes
 from cyclelens.server.language_server import CyclelensServer
-from cyclelens.server.measurements import CHECK as CHECKED
-from cyclelens.server.session import ShownRegion, Snapshot
+from cyclelens.server.outcomes.results import CHECK as CHECKED
+from cyclelens.server.protocol.convert import Converter
 from lsprotocol import types
 from pygls.capabilities import get_capability
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from cyclelens.server.advice import label_with_advice
+from cyclelens.server.display.advice import label_with_advice
+from cyclelens.server.documents.session import ShownRegion, Snapshot
 from cyclelens.server.features.commands import LENSES, TIMELINE
 from cyclelens.server.features.history import HISTORY, strip
 from cyclelens.server.features.inlay_hints import STALE_SUFFIX, change_shown
 from cyclelens.server.features.measure import MEASURE, is_offered
 from cyclelens.server.language_server import CyclelensServer
-from cyclelens.server.session import ShownRegion, Snapshot
 from lsprotocol import types
 from pygls.capabilities import get_capability
 

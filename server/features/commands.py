@@ -14,9 +14,9 @@ from typing import Any
 
 from cyclelens.analyzer.comparisons.table import Table
 from cyclelens.analyzer.escaping import printable
+from cyclelens.server.background.tasks import TaskCancelled, TaskFailed
+from cyclelens.server.documents.session import ShownRegion, Snapshot
 from cyclelens.server.language_server import CyclelensServer
-from cyclelens.server.session import ShownRegion, Snapshot
-from cyclelens.server.tasks import TaskCancelled, TaskFailed
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInternalError, JsonRpcInvalidParams
 from pygls.uris import to_fs_path

@@ -14,11 +14,11 @@ from cyclelens.analyzer.assembly.statements.directives import ALIGNMENTS, SILENT
 from cyclelens.analyzer.insight.costs import ATT_NAMES
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.settings import MARKERS
-from cyclelens.server import labels
-from cyclelens.server.costs import documentation
+from cyclelens.server.display.costs import documentation
+from cyclelens.server.documents.session import Snapshot
 from cyclelens.server.language_server import CyclelensServer
-from cyclelens.server.session import Snapshot
-from cyclelens.server.tokens import Kind, line_tokens
+from cyclelens.server.texts import labels
+from cyclelens.server.texts.tokens import Kind, line_tokens
 from lsprotocol import types
 from pygls.capabilities import get_capability
 

@@ -9,10 +9,10 @@ from hashlib import sha256
 
 from cyclelens.analyzer.escaping import printable
 from cyclelens.analyzer.model.source import Problem, Severity
-from cyclelens.server import documentation
-from cyclelens.server.convert import Converter
+from cyclelens.server.display import documentation
+from cyclelens.server.documents.session import ShownRegion, Snapshot
 from cyclelens.server.language_server import CyclelensServer
-from cyclelens.server.session import ShownRegion, Snapshot
+from cyclelens.server.protocol.convert import Converter
 from lsprotocol import types
 from pygls.capabilities import get_capability
 

@@ -6,9 +6,9 @@ import itertools
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 
-from cyclelens.server import labels
+from cyclelens.server.documents.session import Snapshot
 from cyclelens.server.language_server import CyclelensServer
-from cyclelens.server.session import Snapshot
+from cyclelens.server.texts import labels
 from lsprotocol import types
 from pygls.capabilities import get_capability
 

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 from cyclelens.analyzer.comparisons.table import grid
 from cyclelens.analyzer.escaping import printable
 from cyclelens.analyzer.insight.work import Pace, faster
+from cyclelens.server.background.tasks import TaskCancelled, TaskFailed
+from cyclelens.server.documents.history import Version, text_of
+from cyclelens.server.documents.session import ShownRegion, Snapshot
 from cyclelens.server.features.commands import known_document, region_name
-from cyclelens.server.history import Version, text_of
 from cyclelens.server.language_server import CyclelensServer
-from cyclelens.server.session import ShownRegion, Snapshot
-from cyclelens.server.tasks import TaskCancelled, TaskFailed
 from pygls.uris import to_fs_path
 
 HISTORY = "cyclelens.history"

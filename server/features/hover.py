@@ -6,12 +6,12 @@ from __future__ import annotations
 import re
 
 from cyclelens.analyzer.escaping import prose, without_markdown
-from cyclelens.server import labels
-from cyclelens.server.costs import documentation, variants
+from cyclelens.server.display.costs import documentation, variants
+from cyclelens.server.documents.session import Snapshot
 from cyclelens.server.features.inlay_hints import STALE_SENTENCE
 from cyclelens.server.language_server import CyclelensServer
-from cyclelens.server.session import Snapshot
-from cyclelens.server.tokens import Kind, line_tokens
+from cyclelens.server.texts import labels
+from cyclelens.server.texts.tokens import Kind, line_tokens
 from lsprotocol import types
 from pygls.capabilities import get_capability
 

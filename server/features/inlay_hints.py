@@ -18,10 +18,10 @@ from cyclelens.analyzer.hints.change import label_with_change
 from cyclelens.analyzer.hints.layout import LINE_BUDGET
 from cyclelens.analyzer.insight.work import Pace
 from cyclelens.analyzer.model.result import Hint
-from cyclelens.server import columns
-from cyclelens.server.advice import label_with_advice, told
+from cyclelens.server.display import columns
+from cyclelens.server.display.advice import label_with_advice, told
+from cyclelens.server.documents.session import ShownRegion, Snapshot
 from cyclelens.server.language_server import CyclelensServer
-from cyclelens.server.session import ShownRegion, Snapshot
 from lsprotocol import types
 from pygls.capabilities import get_capability
 

@@ -12,11 +12,11 @@ from __future__ import annotations
 from cyclelens.analyzer.comparisons.table import Table
 from cyclelens.analyzer.fixes.proposal import Fix
 from cyclelens.analyzer.measuring.harness import PROGRAM
-from cyclelens.server import measurements
+from cyclelens.server.background.tasks import TaskCancelled, TaskFailed
+from cyclelens.server.documents.session import Snapshot
 from cyclelens.server.features.commands import known_document, region_name
 from cyclelens.server.language_server import CyclelensServer
-from cyclelens.server.session import Snapshot
-from cyclelens.server.tasks import TaskCancelled, TaskFailed
+from cyclelens.server.outcomes import results
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInternalError
 
@@ -46,7 +46,7 @@ def register(server: CyclelensServer) -> None:
     @server.command(MEASURE)
     async def measure(uri: str, where: str | int) -> str | None:
         snapshot = known_document(server, uri)
-        return await run(snapshot, region_name(snapshot, where), measurements.MEASURE, "measuring")
+        return await run(snapshot, region_name(snapshot, where), results.MEASURE, "measuring")
 
     @server.command(CHECK)
     async def check(uri: str, where: str | int) -> str | None:
@@ -55,8 +55,8 @@ def register(server: CyclelensServer) -> None:
         fixes = known_fixes(server, snapshot, name)
         if not fixes:
             raise JsonRpcInternalError(f"No rewrite of {name} is known that would make it faster.")
-        said = await run(snapshot, name, measurements.CHECK, "checking the rewrites of", fixes)
-        table = server.measurements.get(snapshot, name, measurements.CHECK)
+        said = await run(snapshot, name, results.CHECK, "checking the rewrites of", fixes)
+        table = server.measurements.get(snapshot, name, results.CHECK)
         if said is not None and table is not None:
             server.tell(types.MessageType.Info, f"{said}\n\n{table.text}")
         return said

@@ -3,9 +3,9 @@ macros, repetitions and conditions fold."""
 
 from __future__ import annotations
 
-from cyclelens.server import labels
+from cyclelens.server.documents.session import Snapshot
 from cyclelens.server.language_server import CyclelensServer
-from cyclelens.server.session import Snapshot
+from cyclelens.server.texts import labels
 from lsprotocol import types
 
 

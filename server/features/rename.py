@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 from cyclelens.analyzer.fixes.site import resized
 from cyclelens.analyzer.uops.registers import HIGH8, canonical, is_general_purpose, width
-from cyclelens.server import labels
+from cyclelens.server.documents.session import Snapshot
 from cyclelens.server.language_server import CyclelensServer
-from cyclelens.server.session import Snapshot
-from cyclelens.server.tokens import Kind, line_tokens
+from cyclelens.server.texts import labels
+from cyclelens.server.texts.tokens import Kind, line_tokens
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 

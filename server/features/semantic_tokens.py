@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 from cyclelens.analyzer.assembly.text.dialect import BY_NAME, detect, semicolon_starts_comment
 from cyclelens.analyzer.assembly.text.stretches import Source
-from cyclelens.server import tokens
-from cyclelens.server.convert import Converter, to_client
+from cyclelens.server.documents.session import Snapshot
 from cyclelens.server.language_server import CyclelensServer
-from cyclelens.server.session import Snapshot
-from cyclelens.server.tokens import Kind
+from cyclelens.server.protocol.convert import Converter, to_client
+from cyclelens.server.texts import tokens
+from cyclelens.server.texts.tokens import Kind
 from lsprotocol import types
 
 MAX_LINES = 20_000

@@ -6,9 +6,9 @@ vfmadd231ps (%rdi), |     vfmadd231ps M256, YMM, YMM    2 uops p01 p23 · latenc
 
 from __future__ import annotations
 
-from cyclelens.server.costs import variants
+from cyclelens.server.display.costs import variants
 from cyclelens.server.language_server import CyclelensServer
-from cyclelens.server.tokens import Kind, line_tokens
+from cyclelens.server.texts.tokens import Kind, line_tokens
 from lsprotocol import types
 
 _MOST = 12

@@ -13,8 +13,8 @@ from typing import get_type_hints
 
 import pytest
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.server.documents.session import Session, Snapshots
 from cyclelens.server.language_server import CyclelensServer, EditedServer
-from cyclelens.server.session import Session, Snapshots
 
 ROOT = Path(__file__).parents[2]
 ANALYZER = ROOT / "analyzer"

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from cyclelens.analyzer.doors import answers as door
 from cyclelens.analyzer.fixes.proposal import Fix
-from cyclelens.server import engine
-from cyclelens.server.results import FileResult, Job, RegionResult
+from cyclelens.server.outcomes.results import FileResult, Job, RegionResult
 from cyclelens.server.settings import DEFAULTS
+from cyclelens.server.workers import engine
 
 
 def kernels(count: int) -> str:

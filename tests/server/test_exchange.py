@@ -7,8 +7,8 @@ import random
 from multiprocessing import Pipe
 from typing import Any
 
-from cyclelens.server.exchange import Receiver, Sender
-from cyclelens.server.results import FileResult, Outcome, RegionResult
+from cyclelens.server.outcomes.exchange import Receiver, Sender
+from cyclelens.server.outcomes.results import FileResult, Outcome, RegionResult
 
 
 class Recorded:

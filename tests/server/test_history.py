@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 from cyclelens.analyzer.insight.work import Pace
 from cyclelens.analyzer.model.result import Work
-from cyclelens.server import memory
-from cyclelens.server.baselines import Baselines
+from cyclelens.server.documents import memory
+from cyclelens.server.documents.baselines import Baselines
+from cyclelens.server.documents.history import MOST, History, Version
+from cyclelens.server.documents.memory import Memory
+from cyclelens.server.documents.session import Session, Snapshot
 from cyclelens.server.features.history import strip
-from cyclelens.server.history import MOST, History, Version
-from cyclelens.server.memory import Memory
-from cyclelens.server.results import FileResult, RegionResult
-from cyclelens.server.session import Session, Snapshot
+from cyclelens.server.outcomes.results import FileResult, RegionResult
 from editor import Editor, make_client
 from lsprotocol import types
 from pytest_lsp import ClientServerConfig

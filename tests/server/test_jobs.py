@@ -13,8 +13,8 @@ import pytest
 import pytest_asyncio
 from cyclelens.analyzer import log
 from cyclelens.analyzer.model.result import AnalysisOptions
-from cyclelens.server.jobs import Jobs, Trouble
-from cyclelens.server.results import Job, Outcome
+from cyclelens.server.outcomes.results import Job, Outcome
+from cyclelens.server.workers.jobs import Jobs, Trouble
 
 TIMEOUT = 60.0
 
@@ -93,7 +93,7 @@ async def test_a_newer_text_cancels_the_analysis_of_the_older_one(desk: Desk) ->
 async def test_a_newer_text_does_not_wait_for_an_older_one_that_cannot_be_cancelled(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cyclelens.server.jobs.CANCEL_TIMEOUT", 0.05)
+    monkeypatch.setattr("cyclelens.server.workers.jobs.CANCEL_TIMEOUT", 0.05)
     desk.submit("hang", revision=1)
     await desk.started()
     desk.submit("region new\nend", revision=2)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cyclelens.server.labels import Name, blocks, definition_of, definitions, name_at, references_to
+from cyclelens.server.texts.labels import Name, blocks, definition_of, definitions, name_at, references_to
 
 TEXT = """\
 .set size, 64

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
-from cyclelens.server.convert import Converter, from_client, to_client
-from cyclelens.server.session import Session
-from cyclelens.server.text import split
+from cyclelens.server.documents.session import Session
+from cyclelens.server.protocol.convert import Converter, from_client, to_client
+from cyclelens.server.texts.text import split
 from hypothesis import given
 from hypothesis import strategies as st
 from lsprotocol import types

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from cyclelens.server.app import create_server
-from cyclelens.server.protocol import MAXIMUM_BODY, Messages, Unreadable
+from cyclelens.server.protocol.protocol import MAXIMUM_BODY, Messages, Unreadable
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pygls.io_ import StdoutWriter

@@ -11,8 +11,9 @@ from cyclelens.analyzer.assembly.text.problems import CODES
 from cyclelens.analyzer.commands.common import NO_REGION
 from cyclelens.analyzer.compiled import NOT_COMPILED
 from cyclelens.analyzer.insight import absence, hazards
-from cyclelens.server import documentation, extensions
 from cyclelens.server.app import create_server
+from cyclelens.server.display import documentation
+from cyclelens.server.features import extensions
 from cyclelens.server.features.diagnostics import NO_COST
 from cyclelens.server.settings import SETTINGS, Setting
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from cyclelens.server.results import FileResult, Job
-from cyclelens.server.session import Session, Snapshot
+from cyclelens.server.documents.session import Session, Snapshot
+from cyclelens.server.outcomes.results import FileResult, Job
 from fake_engine import FakeEngine
 from hypothesis import given
 from hypothesis import strategies as st

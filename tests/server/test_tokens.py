@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from cyclelens.server.tokens import Kind, line_tokens, tokens
+from cyclelens.server.texts.tokens import Kind, line_tokens, tokens
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 from cyclelens.analyzer.model.source import Origin
-from cyclelens.server.origins import origin_of
+from cyclelens.server.documents.origins import origin_of
 from editor import Editor, make_client
 from lsprotocol import types
 from pytest_lsp import ClientServerConfig

@@ -17,7 +17,7 @@ from pathlib import Path
 from cyclelens.analyzer.comparisons.table import Step, Table
 from cyclelens.analyzer.model.result import Hint
 from cyclelens.analyzer.model.source import Problem
-from cyclelens.server.results import ANALYSIS, FileResult, Job, RegionResult
+from cyclelens.server.outcomes.results import ANALYSIS, FileResult, Job, RegionResult
 
 
 class FakeEngine:

@@ -20,9 +20,9 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from cyclelens.analyzer import log
-from cyclelens.server import worker
-from cyclelens.server.exchange import Receiver
-from cyclelens.server.results import Job, Outcome
+from cyclelens.server.outcomes.exchange import Receiver
+from cyclelens.server.outcomes.results import Job, Outcome
+from cyclelens.server.workers import worker
 
 START_TIMEOUT = 60.0
 """Seconds that a worker may take to import what it needs, on however slow a machine."""

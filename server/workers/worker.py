@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 if TYPE_CHECKING:
     from cyclelens.analyzer.comparisons.table import Step, Table
-    from cyclelens.server.results import FileResult, Found, Job
+    from cyclelens.server.outcomes.results import FileResult, Found, Job
 
 READY = "ready"
 """First message to the parent: everything is imported, jobs may come."""
@@ -34,7 +34,7 @@ _JOBS_A_COLLECTION = 50
 _NICENESS = 10
 """Of processes in the background."""
 
-REAL_ENGINE = "cyclelens.server.engine:create"
+REAL_ENGINE = "cyclelens.server.workers.engine:create"
 
 
 class Engine(Protocol):
@@ -60,8 +60,8 @@ def main(connection: Connection, cancelled: Any, factory: str, background: bool)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal is for the parent to handle
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
-    from cyclelens.server.exchange import Sender
-    from cyclelens.server.results import Outcome
+    from cyclelens.server.outcomes.exchange import Sender
+    from cyclelens.server.outcomes.results import Outcome
 
     sender = Sender(connection)
     module, function = factory.split(":")

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.comparisons.table import Table
-from cyclelens.server.session import Snapshot
-
-MEASURE, CHECK = "measure", "check"
-"""The jobs that measure a region, and that compare what it and its rewrites compute."""
+from cyclelens.server.documents.session import Snapshot
+from cyclelens.server.outcomes.results import MEASURE
 
 
 class Measurements:

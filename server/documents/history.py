@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from cyclelens.analyzer.insight.work import Pace
-from cyclelens.server.baselines import pace_from, pace_to
-from cyclelens.server.session import ShownRegion, Snapshot
+from cyclelens.server.documents.baselines import pace_from, pace_to
+from cyclelens.server.documents.session import ShownRegion, Snapshot
 
 MOST = 30
 """Figures that are kept of a region: the first and the last ones."""

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 _FOLDERS = (
-    Path(__file__).resolve().parents[1] / "docs" / "diagnostics",
+    Path(__file__).resolve().parents[2] / "docs" / "diagnostics",
     Path(sys.prefix) / "share" / "doc" / "cyclelens" / "diagnostics",
 )
 """In the source tree; in an environment that the package was installed into."""

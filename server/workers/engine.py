@@ -29,10 +29,10 @@ from cyclelens.analyzer.model.result import Analysis, Hint, RegionAnalysis, Trac
 from cyclelens.analyzer.model.source import Problem, Severity
 from cyclelens.analyzer.reports import json, timeline
 from cyclelens.analyzer.reports.card import inlined_card, instruction_cards, line_cards, region_card
-from cyclelens.server.measurements import CHECK, MEASURE
-from cyclelens.server.measuring import check, measure
-from cyclelens.server.results import (
+from cyclelens.server.outcomes.results import (
     ANALYSIS,
+    CHECK,
+    MEASURE,
     SEARCH,
     FileResult,
     Found,
@@ -40,7 +40,8 @@ from cyclelens.server.results import (
     RegionResult,
     TimelineResult,
 )
-from cyclelens.server.searching import Searcher
+from cyclelens.server.workers.measuring import check, measure
+from cyclelens.server.workers.searching import Searcher
 
 TIMELINE_ROUNDS = 3
 """Iterations that the request ``cyclelens/timeline`` shows, from the first one on."""

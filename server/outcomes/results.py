@@ -1,6 +1,7 @@
 """What the worker sends back: finished texts and figures, small, and free of analyzer internals.
 
-Line numbers are zero-based and belong to the text that was analysed; ``session.py`` moves them with edits.
+Line numbers are zero-based and belong to the text that was analysed; ``documents/session.py`` moves
+them with edits.
 """
 
 from __future__ import annotations
@@ -18,9 +19,11 @@ from cyclelens.analyzer.model.source import Problem
 ANALYSIS = "analysis"
 """The task of a job that wants everything about a text."""
 
-
 SEARCH = "search"
 """The task of a job that looks for rewrites; it is answered with ``Found``, several times."""
+
+MEASURE, CHECK = "measure", "check"
+"""The tasks of jobs that measure a region, and that compare what it and its rewrites compute."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from typing import Any
 
 from cyclelens.analyzer.insight.work import Pace
 from cyclelens.analyzer.model.result import Work
-from cyclelens.server.results import RegionResult
-from cyclelens.server.session import Snapshot
+from cyclelens.server.documents.session import Snapshot
+from cyclelens.server.outcomes.results import RegionResult
 
 Key = tuple[str, str]
 """Region and microarchitecture: figures of different processors are not compared."""

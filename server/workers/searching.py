@@ -15,7 +15,7 @@ from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.fixes.compiled_loops import as_text, rebuilt
 from cyclelens.analyzer.fixes.search import Advice, search
 from cyclelens.analyzer.model.result import Analysis, RegionAnalysis
-from cyclelens.server.results import Found, Job, Searched
+from cyclelens.server.outcomes.results import Found, Job, Searched
 
 MOST_REGIONS = 40
 """Of a file with more, the first ones are searched."""

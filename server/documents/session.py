@@ -14,8 +14,8 @@ from itertools import pairwise
 from cyclelens.analyzer.compiling.projects import language
 from cyclelens.analyzer.hints import heat
 from cyclelens.analyzer.model.source import Problem
-from cyclelens.server.results import FileResult, RegionResult
-from cyclelens.server.text import split
+from cyclelens.server.outcomes.results import FileResult, RegionResult
+from cyclelens.server.texts.text import split
 
 _MATCH_LIMIT = 300
 """Changed lines up to which lines that only moved are looked for; more at once count as one change."""

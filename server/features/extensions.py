@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from cyclelens.server.documents.session import ShownRegion, Snapshot
 from cyclelens.server.language_server import CyclelensServer
-from cyclelens.server.session import ShownRegion, Snapshot
 from pygls.exceptions import JsonRpcInvalidParams
 
 ANALYSIS = "cyclelens/analysis"

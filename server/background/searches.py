@@ -14,9 +14,9 @@ from cyclelens.analyzer.fixes.proposal import Fix
 from cyclelens.analyzer.fixes.search import Advice
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import Problem
-from cyclelens.server.jobs import Jobs, Trouble
-from cyclelens.server.results import SEARCH, Found, Job, Outcome, Searched
-from cyclelens.server.session import ShownRegion, Snapshot
+from cyclelens.server.documents.session import ShownRegion, Snapshot
+from cyclelens.server.outcomes.results import SEARCH, Found, Job, Outcome, Searched
+from cyclelens.server.workers.jobs import Jobs, Trouble
 
 DELAY = 0.4
 """Seconds without an edit after which the search begins."""

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection
 
-from cyclelens.server.results import FileResult, Outcome, RegionResult
+from cyclelens.server.outcomes.results import FileResult, Outcome, RegionResult
 
 _KEPT_MESSAGES = 8
 """Regions that so many results did not have are forgotten, at both ends alike."""

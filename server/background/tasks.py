@@ -11,10 +11,10 @@ from collections.abc import Callable
 from cyclelens.analyzer.comparisons.table import Step, Table
 from cyclelens.analyzer.fixes.proposal import Fix
 from cyclelens.analyzer.model.result import AnalysisOptions
-from cyclelens.server.jobs import Jobs, Trouble
-from cyclelens.server.progress import Progress
-from cyclelens.server.results import Job, Outcome
-from cyclelens.server.session import Snapshot
+from cyclelens.server.documents.session import Snapshot
+from cyclelens.server.outcomes.results import Job, Outcome
+from cyclelens.server.protocol.progress import Progress
+from cyclelens.server.workers.jobs import Jobs, Trouble
 
 
 class TaskFailed(Exception):

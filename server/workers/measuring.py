@@ -13,7 +13,7 @@ from cyclelens.analyzer.measuring.inputs import InputsError
 from cyclelens.analyzer.measuring.predicted import compare
 from cyclelens.analyzer.measuring.region import Comparison
 from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.server.results import Job
+from cyclelens.server.outcomes.results import Job
 
 MILLISECONDS = 600
 """Time limit of a block: all processes together stay below the usual time limit of an answer."""

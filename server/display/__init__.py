@@ -1,0 +1,1 @@
+"""What several features show alike: figures of instructions, advice, columns, links."""

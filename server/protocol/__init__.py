@@ -1,0 +1,1 @@
+"""What the language server protocol asks of every server: messages, positions, progress."""

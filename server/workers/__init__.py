@@ -1,0 +1,1 @@
+"""The worker process, from the inside and from the outside."""
