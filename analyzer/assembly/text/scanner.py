@@ -198,6 +198,8 @@ def _scan_text(text: str, borders: Collection[int], semicolon_comments: bool) ->
     while position < len(text):
         position = _scan_lines(found, text, position, semicolon_comments)
         for raw in found.statements[checked:]:
+            if "." not in raw.text:
+                continue  # as nearly always, which saves time
             word, _ = block_edge(raw.text, inside=any(still_open.values()))
             if word in still_open:
                 still_open[word] = max(still_open[word] - 1, 0)

@@ -79,7 +79,7 @@ class Source:
 
 
 def _line_starts(text: str) -> list[int]:
-    starts = [0, *(match.end() for match in LINE_END.finditer(text))]
+    starts = [0, *map(re.Match.end, LINE_END.finditer(text))]
     return starts[:-1] if starts[-1] == len(text) else starts
 
 
