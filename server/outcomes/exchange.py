@@ -53,19 +53,25 @@ class Sender:
         if not isinstance(outcome.result, FileResult):
             self._connection.send(_Message(outcome))
             return
-        # By identity: what has not changed is the same object. Known ones live, so no other has their id.
-        numbers = {id(region): number for number, region in self._known.regions.items()}
+        known = self._known.regions
+        # By content; the place is compared first because most regions differ there.
+        places: dict[tuple[str, int], list[int]] = {}
+        for number, region in known.items():
+            places.setdefault((region.name, region.first_line), []).append(number)
+        regions: list[int] = []
         new: dict[int, RegionResult] = {}
         for region in outcome.result.regions:
-            if id(region) not in numbers:
-                numbers[id(region)] = self._next
-                new[self._next] = region
+            same = places.setdefault((region.name, region.first_line), [])
+            found = next((number for number in same if known[number] == region), None)
+            if found is None:
+                found = self._next
+                known[found] = new[found] = region
+                same.append(found)
                 self._next += 1
-        regions = tuple(numbers[id(region)] for region in outcome.result.regions)
+            regions.append(found)
         bare = replace(outcome, result=replace(outcome.result, regions=()))
-        self._connection.send(_Message(bare, regions, new))
-        self._known.regions |= new
-        self._known.note(regions)
+        self._connection.send(_Message(bare, tuple(regions), new))
+        self._known.note(tuple(regions))
 
 
 class Receiver:

@@ -63,6 +63,15 @@ def test_a_region_that_is_there_is_not_sent_again() -> None:
     assert same.count(False) == 1
 
 
+def test_a_region_that_was_made_again_is_not_sent_again() -> None:
+    sender, receiver, sent = ends()
+    for _ in range(2):
+        outcome = Outcome(1, FileResult((region("same"),)))
+        sender.send(outcome)
+        assert receiver.receive() == outcome
+    assert sent[1] < sent[0] / 5
+
+
 def test_regions_that_are_gone_are_forgotten() -> None:
     sender, receiver, sent = ends()
     kept, gone = region("kept"), region("gone")
