@@ -32,6 +32,7 @@ from cyclelens.server.features import (
     signature_help,
 )
 from cyclelens.server.language_server import CyclelensServer, EditedServer
+from cyclelens.server.protocol.protocol import no_refusal
 from cyclelens.server.workers import worker
 
 FEATURES = (
@@ -74,7 +75,9 @@ def run(tcp_port: int | None = None, server: CyclelensServer | None = None) -> i
         stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s"
     )
     # Editors cancel requests that were answered a moment before: nothing that anybody has to know.
-    logging.getLogger("pygls.protocol.json_rpc").setLevel(logging.ERROR)
+    messages = logging.getLogger("pygls.protocol.json_rpc")
+    messages.setLevel(logging.ERROR)
+    messages.addFilter(no_refusal)
     server = server or create_server()
     # What is there now stays: going over all of it takes longer than answering a request. What a long text
     # adds is looked at rarely.

@@ -43,6 +43,11 @@ _MAXIMUM_REASON = 500
 _LENGTH = re.compile(rb"Content-Length[ \t]*:[ \t]*(\d{1,18})[ \t]*\r?\n", re.IGNORECASE)
 
 
+def no_refusal(record: logging.LogRecord) -> bool:
+    """A filter for what pygls logs: a request that a feature refuses is answered, and that is no defect."""
+    return not (record.exc_info and isinstance(record.exc_info[1], JsonRpcException))
+
+
 @dataclass(frozen=True, slots=True)
 class Unreadable:
     """Something that is no message; the reason is for the client."""

@@ -70,6 +70,16 @@ def test_messages_may_come_all_at_once() -> None:
         assert server.wait(TIMEOUT) == 0
 
 
+def test_a_refused_rename_is_an_answer_and_no_traceback() -> None:
+    where = {"textDocument": {"uri": URI}, "position": {"line": 0, "character": 0}}
+    rename = frame(id=3, method="textDocument/rename", params={**where, "newName": "other"})
+    sent = b"".join([INITIALIZE, OPEN, rename, SHUTDOWN, EXIT])
+    run = subprocess.run(SERVER, input=sent, capture_output=True, timeout=TIMEOUT, check=True)
+    (answer,) = [answer for answer in answers(io.BytesIO(run.stdout)) if answer.get("id") == 3]
+    assert answer["error"]["message"] == "There is nothing here that can be renamed."
+    assert run.stderr == b""
+
+
 def test_messages_may_come_in_pieces() -> None:
     with pipes() as server:
         assert server.stdin is not None
