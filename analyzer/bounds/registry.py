@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from cyclelens.analyzer.bounds.decoder import decoder_bound
-from cyclelens.analyzer.bounds.dependencies import CriticalChains, dependency_bound
+from cyclelens.analyzer.bounds.dependencies import dependency_bound
+from cyclelens.analyzer.bounds.dependency_graph import CriticalChains
 from cyclelens.analyzer.bounds.dsb import dsb_bound
 from cyclelens.analyzer.bounds.issue import issue_bound
 from cyclelens.analyzer.bounds.lines import load_bound, store_bound

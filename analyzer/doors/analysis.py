@@ -11,12 +11,7 @@ from cyclelens.analyzer.doors.workspace import Cancel, Workspace
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Assembler, Mode, Regions
 from cyclelens.analyzer.model.frozen import replace
-from cyclelens.analyzer.model.result import (
-    Analysis,
-    AnalysisOptions,
-    BranchingAnalysis,
-    RegionAnalysis,
-)
+from cyclelens.analyzer.model.result import Analysis, AnalysisOptions, RegionAnalysis
 from cyclelens.analyzer.model.source import (
     UNKNOWN_LINE,
     AssembledFile,
@@ -25,6 +20,7 @@ from cyclelens.analyzer.model.source import (
     Region,
     Severity,
 )
+from cyclelens.analyzer.model.ways import BranchingAnalysis
 from cyclelens.analyzer.simulator.failures import Cancelled
 from cyclelens.analyzer.suggestions import among
 

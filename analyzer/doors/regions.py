@@ -18,16 +18,13 @@ from cyclelens.analyzer.microarchitectures import extensions
 from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.frozen import dataclass, replace
 from cyclelens.analyzer.model.instruction import Instruction
-from cyclelens.analyzer.model.result import (
-    AnalysisOptions,
-    BranchingAnalysis,
-    RegionAnalysis,
-)
+from cyclelens.analyzer.model.result import AnalysisOptions, RegionAnalysis
 from cyclelens.analyzer.model.source import (
     Placement,
     Problem,
     Region,
 )
+from cyclelens.analyzer.model.ways import BranchingAnalysis
 from cyclelens.analyzer.simulator.failures import Cancelled
 from cyclelens.analyzer.uops.operands import TooManyUopsError
 

@@ -10,13 +10,8 @@ from fractions import Fraction
 from heapq import heappop, heappush
 
 from cyclelens.analyzer.bounds.cycle_ratio import Edge, strong_parts
-from cyclelens.analyzer.bounds.dependencies import (
-    CriticalChains,
-    DependencyGraph,
-    Step,
-    dependency_graph,
-    own_latency,
-)
+from cyclelens.analyzer.bounds.dependencies import dependency_graph, own_latency
+from cyclelens.analyzer.bounds.dependency_graph import CriticalChains, DependencyGraph, Step
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.result import Prediction

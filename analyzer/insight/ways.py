@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from cyclelens.analyzer.model.result import Assumption, BlockFigure, BranchingAnalysis, Way
+from cyclelens.analyzer.model.result import Assumption
 from cyclelens.analyzer.model.source import END, UNKNOWN_LINE, Branching, JumpPlace, Region
+from cyclelens.analyzer.model.ways import BlockFigure, BranchingAnalysis, Way
 
 _MOST_BLOCKS = 200
 """Blocks of a region whose executions are worked out."""

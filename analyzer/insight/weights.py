@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from cyclelens.analyzer.insight.ways import Shares, choices
-from cyclelens.analyzer.model.result import Analysis, Weight
+from cyclelens.analyzer.model.result import Analysis
 from cyclelens.analyzer.model.source import END, Branching, Counts
+from cyclelens.analyzer.model.ways import Weight
 
 GIVEN = "by the profile"
 _ROUNDS = 1000

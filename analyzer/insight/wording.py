@@ -12,8 +12,9 @@ from cyclelens.analyzer.insight.bottlenecks import UNKNOWN
 from cyclelens.analyzer.insight.confidence import doubt
 from cyclelens.analyzer.insight.vocabulary import Vocabulary
 from cyclelens.analyzer.model.account import Account
-from cyclelens.analyzer.model.result import Prediction, Weight
+from cyclelens.analyzer.model.result import Prediction
 from cyclelens.analyzer.model.source import UNKNOWN_LINE, Problem, Region, SourceLine
+from cyclelens.analyzer.model.ways import Weight
 
 _MOST_CAUSES = 3
 _MOST_FIGURES = 2

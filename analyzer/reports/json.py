@@ -19,7 +19,6 @@ from cyclelens.analyzer.model.account import Account
 from cyclelens.analyzer.model.result import (
     Analysis,
     Assumption,
-    BranchingAnalysis,
     Finding,
     LineUsage,
     Missing,
@@ -27,9 +26,9 @@ from cyclelens.analyzer.model.result import (
     RegionAnalysis,
     Trace,
     TraceRow,
-    Weight,
 )
 from cyclelens.analyzer.model.source import UNKNOWN_LINE, Problem, SourceLine
+from cyclelens.analyzer.model.ways import BranchingAnalysis, Weight
 from cyclelens.analyzer.reports.rows import Row, rows
 
 SCHEMA = 2

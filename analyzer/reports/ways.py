@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from cyclelens.analyzer.insight import ways
-from cyclelens.analyzer.model.result import BlockFigure, BranchingAnalysis, Way
 from cyclelens.analyzer.model.source import UNKNOWN_LINE
+from cyclelens.analyzer.model.ways import BlockFigure, BranchingAnalysis, Way
 
 
 def lines(analysis: BranchingAnalysis) -> Iterator[str]:

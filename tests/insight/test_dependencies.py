@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 from blocks import block_of
-from cyclelens.analyzer.bounds.dependencies import MOST_CHAINS, dependency_bound
+from cyclelens.analyzer.bounds.dependencies import dependency_bound
+from cyclelens.analyzer.bounds.dependency_graph import MOST_CHAINS
 from cyclelens.analyzer.decoding.counted_loop import counted_loop
 from cyclelens.analyzer.insight.dependencies import dependencies, dependencies_of
 from cyclelens.analyzer.insight.explain import explain

@@ -29,28 +29,20 @@ from cyclelens.analyzer.assembly.objects.elf_format import (
     Symbol,
     check_header,
     damaged,
+    function_of,
     section_headers,
     text_at,
+    unnamed_function,
     whole_entries,
 )
-from cyclelens.analyzer.assembly.objects.line_tables import (
-    call_length,
-    inlined_calls,
-    is_of_system,
-    line_ranges,
-    look_up,
-    own_place,
-)
+from cyclelens.analyzer.assembly.objects.line_tables import look_up_places
 from cyclelens.analyzer.model.source import LINE_BYTES
 from cyclelens.analyzer.recent import Caches
 from elftools.elf.elffile import ELFFile
 
 if TYPE_CHECKING:
-    from elftools.dwarf.compileunit import CompileUnit
     from elftools.dwarf.dwarfinfo import DWARFInfo
 
-MAXIMUM_UNITS = 20_000
-"""Compilation units that are searched for a function's lines."""
 MAXIMUM_DEBUG_BYTES = 1 << 29
 """Decompressed size of one section of line information."""
 _FIRST_ADDRESS = 0x400000
@@ -109,7 +101,7 @@ class ObjectFile:
             entries = entries or [symbol for symbol in symbols if symbol.kind == NOTYPE]
             ends = {symbol.value + symbol.size for symbol in entries if symbol.size}
             borders = sorted(ends | {symbol.value for symbol in entries})
-            found += [_function(symbol, section, borders) for symbol in entries]
+            found += [function_of(symbol, section, borders) for symbol in entries]
         unique = {(function.address, function.name): function for function in found if function.size}
         return tuple(unique[key] for key in sorted(unique))
 
@@ -161,7 +153,7 @@ class ObjectFile:
     def sections(self) -> tuple[Function, ...]:
         """Every section with code as if it were one function."""
         return tuple(
-            _unnamed(section.address, len(section.code), section)
+            unnamed_function(section.address, len(section.code), section)
             for section in self._sections.values()
             if section.code
         )
@@ -238,22 +230,11 @@ class ObjectFile:
         """Where in the sources the instructions at these addresses of a function come from; None where the
         file does not say. Of what is inlined from the system's or the compiler's own files, as intrinsics
         are, the line that asked for it."""
+        dwarf = self._dwarf
         try:
-            dwarf = self._dwarf
-            for unit in self._units(dwarf, function.address) if dwarf is not None else ():
-                program = dwarf.line_program_for_CU(unit) if dwarf is not None else None
-                ranges = [] if program is None else list(line_ranges(program, function))
-                if ranges and program is not None and dwarf is not None:
-                    found = look_up(ranges, addresses)
-                    if any(place is not None and is_of_system(place.file) for place in found):
-                        calls = sorted(inlined_calls(dwarf, unit, program, function), key=call_length)
-                        return [
-                            own_place(place, at, calls) for place, at in zip(found, addresses, strict=True)
-                        ]
-                    return found
+            return look_up_places(dwarf, function, addresses) if dwarf else [None] * len(addresses)
         except Exception:  # damaged line information: the code itself can be analysed without
-            pass
-        return [None] * len(addresses)
+            return [None] * len(addresses)
 
     # Sections and symbols
 
@@ -374,7 +355,7 @@ class ObjectFile:
             section = self._sections.get(symbol.section)
             if symbol.name == name and section is not None and section.address <= symbol.value < section.end:
                 starts = sorted(function.address for function in self.functions)
-                return _function(symbol, section, starts)
+                return function_of(symbol, section, starts)
         return None
 
     def unnamed(self) -> tuple[Function, ...]:
@@ -397,7 +378,7 @@ class ObjectFile:
             for address, size in self._unwinding_entries():
                 section = self._section_of(address)
                 if section is not None and size and address + size <= section.end:
-                    found[address] = _unnamed(address, size, section)
+                    found[address] = unnamed_function(address, size, section)
         except Exception:  # damaged tables tell of nothing
             found.clear()
         known = [*self.functions, *found.values()]
@@ -461,45 +442,9 @@ class ObjectFile:
                 return None
         return ELFFile(BytesIO(bytes(self._image))).get_dwarf_info(follow_links=False)
 
-    def _units(self, dwarf: DWARFInfo, address: int) -> Iterator[CompileUnit]:
-        """The compilation units that may hold an address, the likeliest first."""
-        if not dwarf.has_debug_info:
-            return
-        ranges = dwarf.get_aranges()
-        offset = ranges.cu_offset_at_addr(address) if ranges is not None else None
-        if offset is not None:
-            yield dwarf.get_CU_at(offset)
-        for number, unit in enumerate(dwarf.iter_CUs()):
-            if number == MAXIMUM_UNITS:
-                return
-            attributes = unit.get_top_DIE().attributes
-            low, high = attributes.get("DW_AT_low_pc"), attributes.get("DW_AT_high_pc")
-            if low is not None and high is not None and isinstance(high.value, int):
-                end = high.value if high.form == "DW_FORM_addr" else low.value + high.value
-                if not low.value <= address < end:
-                    continue
-            yield unit
-
 
 def _number(text: str) -> int | None:
     try:
         return int(text, 16) if text.lower().startswith("0x") else None
     except ValueError:
         return None
-
-
-def _function(symbol: Symbol, section: Section, borders: list[int]) -> Function:
-    """A symbol's stretch of code: without a size, up to where another function begins or ends, or to the
-    section's end."""
-    size = symbol.size
-    if not size:
-        after = bisect_right(borders, symbol.value)
-        size = (borders[after] if after < len(borders) else section.end) - symbol.value
-    inside = section.address <= symbol.value < section.end
-    size = min(size, section.end - symbol.value) if inside else 0
-    return Function(symbol.name, symbol.value, size, section.origin, section.alignment)
-
-
-def _unnamed(address: int, size: int, section: Section) -> Function:
-    name = f"{address - section.origin:#x}"
-    return Function(name, address, size, section.origin, section.alignment)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -153,3 +154,21 @@ def text_at(names: bytes, offset: int) -> str:
 def whole_entries(content: bytes, entry: struct.Struct) -> bytes:
     """A table without a last entry that is cut off."""
     return content[: len(content) // entry.size * entry.size]
+
+
+def function_of(symbol: Symbol, section: Section, borders: list[int]) -> Function:
+    """A symbol's stretch of code: without a size, up to where another function begins or ends, or to the
+    section's end."""
+    size = symbol.size
+    if not size:
+        after = bisect_right(borders, symbol.value)
+        size = (borders[after] if after < len(borders) else section.end) - symbol.value
+    inside = section.address <= symbol.value < section.end
+    size = min(size, section.end - symbol.value) if inside else 0
+    return Function(symbol.name, symbol.value, size, section.origin, section.alignment)
+
+
+def unnamed_function(address: int, size: int, section: Section) -> Function:
+    """A stretch of code that no symbol tells of, called as its address."""
+    name = f"{address - section.origin:#x}"
+    return Function(name, address, size, section.origin, section.alignment)

@@ -17,30 +17,67 @@ if TYPE_CHECKING:
     from elftools.dwarf.dwarfinfo import DWARFInfo
     from elftools.dwarf.lineprogram import LineProgram
 
+MAXIMUM_UNITS = 20_000
+"""Compilation units that are searched for a function's lines."""
 _SYSTEM = re.compile(r"/usr/|/opt/|/rustc/|.*/lib/(?:gcc|clang|rustlib)/")
 _Call = tuple[int, int, LinePlace]
 """Inlined code: the first address, the one behind the last, and the place that asked for it."""
 
 
-def is_of_system(file: str) -> bool:
+def look_up_places(dwarf: DWARFInfo, function: Function, addresses: Sequence[int]) -> list[LinePlace | None]:
+    """Where in the sources the instructions at these addresses of a function come from. Of what is inlined
+    from the system's own files, the line that asked for it. Damaged tables raise whatever Python raises."""
+    for unit in _units(dwarf, function.address):
+        program = dwarf.line_program_for_CU(unit)
+        ranges = [] if program is None else list(_line_ranges(program, function))
+        if ranges and program is not None:
+            found = _look_up(ranges, addresses)
+            if any(place is not None and _is_of_system(place.file) for place in found):
+                calls = sorted(_inlined_calls(dwarf, unit, program, function), key=_call_length)
+                return [_own_place(place, at, calls) for place, at in zip(found, addresses, strict=True)]
+            return found
+    return [None] * len(addresses)
+
+
+def _units(dwarf: DWARFInfo, address: int) -> Iterator[CompileUnit]:
+    """The compilation units that may hold an address, the likeliest first."""
+    if not dwarf.has_debug_info:
+        return
+    ranges = dwarf.get_aranges()
+    offset = ranges.cu_offset_at_addr(address) if ranges is not None else None
+    if offset is not None:
+        yield dwarf.get_CU_at(offset)
+    for number, unit in enumerate(dwarf.iter_CUs()):
+        if number == MAXIMUM_UNITS:
+            return
+        attributes = unit.get_top_DIE().attributes
+        low, high = attributes.get("DW_AT_low_pc"), attributes.get("DW_AT_high_pc")
+        if low is not None and high is not None and isinstance(high.value, int):
+            end = high.value if high.form == "DW_FORM_addr" else low.value + high.value
+            if not low.value <= address < end:
+                continue
+        yield unit
+
+
+def _is_of_system(file: str) -> bool:
     return _SYSTEM.match(file) is not None
 
 
-def call_length(call: _Call) -> int:
+def _call_length(call: _Call) -> int:
     return call[1] - call[0]
 
 
-def own_place(place: LinePlace | None, address: int, calls: Sequence[_Call]) -> LinePlace | None:
+def _own_place(place: LinePlace | None, address: int, calls: Sequence[_Call]) -> LinePlace | None:
     """The innermost place outside of the system's files; the innermost one if there is none. ``calls``: the
     inner ones first."""
-    if place is not None and is_of_system(place.file):
+    if place is not None and _is_of_system(place.file):
         for start, end, outer in calls:
-            if start <= address < end and not is_of_system(outer.file):
+            if start <= address < end and not _is_of_system(outer.file):
                 return outer
     return place
 
 
-def inlined_calls(
+def _inlined_calls(
     dwarf: DWARFInfo, unit: CompileUnit, program: LineProgram, function: Function
 ) -> Iterator[_Call]:
     """What is inlined in a function."""
@@ -121,7 +158,7 @@ def _file_names(program: LineProgram) -> Callable[[int], str]:
     return name_of
 
 
-def line_ranges(program: LineProgram, function: Function) -> Iterator[tuple[int, int, LinePlace]]:
+def _line_ranges(program: LineProgram, function: Function) -> Iterator[tuple[int, int, LinePlace]]:
     """First address, the one behind the last, and the place of every entry that meets a function."""
     name_of = _file_names(program)
     names: dict[int, str] = {}
@@ -140,7 +177,9 @@ def line_ranges(program: LineProgram, function: Function) -> Iterator[tuple[int,
         before = None if state.end_sequence else state
 
 
-def look_up(ranges: Sequence[tuple[int, int, LinePlace]], addresses: Sequence[int]) -> list[LinePlace | None]:
+def _look_up(
+    ranges: Sequence[tuple[int, int, LinePlace]], addresses: Sequence[int]
+) -> list[LinePlace | None]:
     ordered = sorted(ranges, key=lambda item: item[:2])
     starts = [start for start, _, _ in ordered]
     found: list[LinePlace | None] = []

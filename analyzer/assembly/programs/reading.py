@@ -10,14 +10,13 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from cyclelens.analyzer.assembly.programs import macros
+from cyclelens.analyzer.assembly.programs import conditions, macros
 from cyclelens.analyzer.assembly.programs.macros import Macro, MacroError
 from cyclelens.analyzer.assembly.programs.parsed import parse
 from cyclelens.analyzer.assembly.programs.part import (
     MAXIMUM_EXPANDED,
     MAXIMUM_EXPANDED_TEXT,
     MAXIMUM_STATEMENTS,
-    Condition,
     Pushed,
     Reading,
     State,
@@ -44,19 +43,6 @@ _ARCHITECTURES = frozenset(_ARCHITECTURE_NAMES.split())
 _REGISTER = re.compile(r"\s*(%\s*)?([A-Za-z]\w*(?:\s*\(\s*\d\s*\))?)\s*")
 _ARGUMENT = re.compile(r'"([^"]*)"|[^,]+')
 _REPETITIONS = frozenset(["rept", "rep", "irp", "irpc"])
-_COMPARISONS: dict[str, Callable[[int], bool]] = {
-    "if": lambda value: value != 0,
-    "ifne": lambda value: value != 0,
-    "ifeq": lambda value: value == 0,
-    "ifgt": lambda value: value > 0,
-    "ifge": lambda value: value >= 0,
-    "iflt": lambda value: value < 0,
-    "ifle": lambda value: value <= 0,
-}
-_IF_WORDS = frozenset(
-    [*_COMPARISONS, "ifdef", "ifndef", "ifnotdef", "ifb", "ifnb", "ifc", "ifnc", "ifeqs", "ifnes"]
-).union(["else", "elseif", "endif"])
-_IF_EDGE = re.compile(rf"\s*\.({'|'.join(sorted(_IF_WORDS))})\b", re.IGNORECASE)
 _FIRST_WORD = re.compile(r"[\w.$]*")
 
 
@@ -88,7 +74,7 @@ def build(
             reading.program, reading.measure = _NOTHING, None
         state = reading.state
         program.add(reading, offset)
-    _report_never_closed(program, state.condition)
+    conditions.report_never_closed(program, state.condition)
     return program
 
 
@@ -104,7 +90,11 @@ def _read(part: Reading, raw: Sequence[RawStatement], cancel: Callable[[], bool]
             return
         item = raw[position]
         position += 1
-        if state.condition is not None and not state.condition.active and not _IF_EDGE.match(item.text):
+        if (
+            state.condition is not None
+            and not state.condition.active
+            and not conditions.EDGE.match(item.text)
+        ):
             # What is skipped may hold a macro with conditions of its own.
             if block_edge(item.text, inside=False)[0] == "macro":
                 ends = _block_ends(raw) if ends is None else ends
@@ -136,8 +126,8 @@ def _read(part: Reading, raw: Sequence[RawStatement], cancel: Callable[[], bool]
                 and _repeat(part, statement, _body(raw, position, end), cancel, depth)
             ):
                 position = end + 1
-        elif name in _IF_WORDS:
-            _condition(part, statement)
+        elif name in conditions.WORDS:
+            conditions.follow(part, statement)
         elif name == "exitm" and depth:
             statement.kind = Kind.NOTHING
             part.left = True
@@ -212,7 +202,7 @@ def _expand_macro(
     _read(part, expanded, cancel, depth + 1)
     while state.condition is not None and state.condition.depth > open_before:
         if not part.left:
-            _refuse_open(state.condition.statement)
+            conditions.refuse_open(state.condition.statement)
         state.condition = state.condition.outer
     part.left = False
 
@@ -268,89 +258,6 @@ def _replaced(raw: RawStatement, values: dict[str, str], number: int) -> RawStat
     text = macros.replace_names(raw.text, values, number)
     start = raw.start + len(raw.text) - len(raw.text.lstrip())
     return RawStatement(start, text, raw.place or (start, raw.start + len(raw.text.rstrip())))
-
-
-def _report_never_closed(program: Program, condition: Condition | None) -> None:
-    """Statements belong to later versions of the text, too: the refused ones of this are others."""
-    opened = set()
-    while condition is not None:
-        opened.add(id(condition.statement))
-        condition = condition.outer
-    if opened:
-        for index, statement in enumerate(program.statements):
-            if id(statement) in opened:
-                program.statements[index] = refused = replace(statement)
-                program.changed.add(index)
-                _refuse_open(refused)
-
-
-def _refuse_open(statement: Statement) -> None:
-    statement.kind = Kind.DIRECTIVE
-    statement.refusal = f".{statement.name} is never closed by .endif."
-
-
-def _condition(part: Reading, statement: Statement) -> None:
-    """Open, turn over or close a condition."""
-    state, name = part.state, statement.name
-    current = state.condition
-    if name in ("else", "elseif", "endif"):
-        if current is None:
-            return
-        statement.kind = Kind.NOTHING
-        if name == "endif":
-            state.condition = current.outer
-        elif current.known:
-            possible = not current.taken and (current.outer is None or current.outer.active)
-            met = possible and (name == "else" or bool(_met(part, "if", statement.arguments)))
-            state.condition = current._replace(active=met, taken=current.taken or met)
-        return
-    statement.kind = Kind.NOTHING
-    depth = current.depth + 1 if current else 1
-    if current is not None and not current.active:
-        state.condition = Condition(statement, False, True, current, depth)
-        return
-    holds = _met(part, name, statement.arguments)
-    if holds is None:
-        statement.kind = Kind.DIRECTIVE
-        statement.refusal = "This condition cannot be told here: all of its branches are read."
-        state.condition = Condition(statement, True, True, current, depth, known=False)
-        return
-    state.condition = Condition(statement, holds, holds, current, depth)
-
-
-def _met(part: Reading, name: str, text: str) -> bool | None:
-    """Does a condition hold? None if that cannot be told."""
-    text = text.strip()
-    if name in ("ifdef", "ifndef", "ifnotdef"):
-        assigned = part.assigned(text)
-        if assigned is not None and assigned.value is None and part.is_source(text):
-            # GNU as forgets an expression that another symbol is set to before it is known.
-            return None
-        return (assigned is not None or part.is_label(text)) == (name == "ifdef")
-    if name in ("ifb", "ifnb"):
-        return (not text) == (name == "ifb")
-    if name in ("ifc", "ifnc", "ifeqs", "ifnes"):
-        first, comma, second = _comparands(text)
-        if not comma:
-            return None
-        return (first == second) == (name in ("ifc", "ifeqs"))
-    try:
-        value = part.constant(text)
-    except ExpressionError:
-        return None
-    return _COMPARISONS[name](value)
-
-
-def _comparands(text: str) -> tuple[str, str, str]:
-    """The two texts that `.ifc` compares, which may stand in quotes."""
-    match = re.match(r"\s*(\"(?:[^\"\\]|\\.)*\"|'[^']*'|[^,]*)\s*(,?)\s*(.*)", text, re.DOTALL)
-    assert match is not None, "everything in it is optional"
-    first, comma, second = match[1].strip(), match[2], match[3].strip()
-
-    def plain(word: str) -> str:
-        return word[1:-1] if len(word) > 1 and word[0] == word[-1] and word[0] in "\"'" else word
-
-    return plain(first), comma, plain(second)
 
 
 def _statement(part: Reading, raw: RawStatement) -> Statement:

@@ -25,12 +25,13 @@ from cyclelens.analyzer.assembly.programs.chunks import (
 from cyclelens.analyzer.assembly.programs.program import Assigned, Assignment, Program, register_of, symbols
 from cyclelens.analyzer.assembly.programs.program import Kind as StatementKind
 from cyclelens.analyzer.assembly.programs.scope import DistanceAt, StatementScope
+from cyclelens.analyzer.assembly.regions.jump_targets import find_target, jump_scope
 from cyclelens.analyzer.assembly.regions.statement_code import UNAVAILABLE, Content, Encoder, Refused
 from cyclelens.analyzer.assembly.statements.directives import Alignment, Repeated, Sized, leb128
-from cyclelens.analyzer.assembly.statements.expressions import LATER, ExpressionError, Value, evaluate
+from cyclelens.analyzer.assembly.statements.expressions import ExpressionError, Value, evaluate
 from cyclelens.analyzer.assembly.statements.jumps import Jump
 from cyclelens.analyzer.assembly.statements.layout import UNBOUNDED, Element, Kind, Place, UnsettledError
-from cyclelens.analyzer.assembly.statements.names import coded, spelled
+from cyclelens.analyzer.assembly.statements.names import coded
 
 SECTION_SIGN = "§"
 """Before the name of a section: the symbol of its beginning."""
@@ -283,68 +284,16 @@ class Layouts:
         try:
             found = self.target(index, jump)
         except OpenError:
-            self._jump_scope(index, jump.target.text).check_target(jump.target.text)
+            jump_scope(self.program, index, jump.target.text, self.distance).check_target(jump.target.text)
             return Place(0, 0, is_late=True, expressed=partial(self._expressed_target, index, jump))
         if found is None or found.section != section:
             return None
         fragment, distance = self._spot(found.place)
         return Place(fragment, distance + found.beyond, found.is_late)
 
-    def _jump_scope(self, index: int, target: str) -> StatementScope:
-        """In Intel syntax GNU as leaves a weak symbol to the linker if it knows at the jump what is added."""
-        is_intel = self.program.statements[index].dialect.is_intel_gnu
-        looks_again = is_intel and self.program.may_be_replaced(target, index)
-        return StatementScope(self.program, index, self.distance, looks_again=looks_again)
-
     def target(self, index: int, jump: Jump) -> Target | None:
-        """The statement that a jump goes to; None if that is not in this file or may be replaced by another
-        file's. Raises OpenError, ExpressionError."""
-        text = jump.target.text.strip()
-        name: str | None = spelled(text)
-        beyond, is_late, now = 0, False, index
-        label = self.program.find_label(spelled(text), index)
-        if label is None:
-            value = self._jump_scope(index, text).evaluate(text)
-            if value.later:
-                raise OpenError
-            name, beyond = value.symbol, value.constant
-            label = self.program.find_label(name, index) if name is not None else None
-            is_late = label is not None and self._is_renamed(text, index, label.index)
-        if self.program.may_be_replaced(text, index):
-            return None
-        for _ in range(MAXIMUM_DEPTH):
-            if name is None:
-                return None
-            if label is not None:
-                # In Intel syntax GNU as puts the label in the place of its other name.
-                is_late = is_late and self.program.statements[index].dialect.is_att
-                return Target(label.index, label.section, beyond, is_late)
-            found = self.program.assignment(name, now) or self.program.first_assignment(name)
-            if found is None:
-                return None
-            value = found.assigned.value or self._assigned(found)
-            if value.later:
-                raise OpenError
-            name, beyond, now = value.symbol, beyond + value.constant, found.place
-            label = self.program.find_label(name, now) if name is not None else None
-            is_late = is_late or (label is not None and label.index > now)
-        return None
-
-    def _is_renamed(self, text: str, index: int, label: int) -> bool:
-        """Does an expression name a symbol that was set to a label before that had its place?"""
-        found = [self.program.assignment(name, index) for name in symbols(text)]
-        return any(
-            each is not None
-            and each.place < label
-            and (each.assigned.value is None or each.assigned.value.symbol is not None)
-            for each in found
-        )
-
-    def _assigned(self, found: Assignment) -> Value:
-        try:
-            return StatementScope(self.program, found.place, self.distance).evaluate(found.assigned.text)
-        except ExpressionError:
-            return LATER
+        """The statement that a jump goes to, as ``jump_targets.py`` finds it."""
+        return find_target(self.program, index, jump, self.distance)
 
     def _spot(self, index: int) -> tuple[int, int]:
         """The fragment that a statement begins in, and the bytes in that before it."""
