@@ -32,6 +32,18 @@ def test_links_lead_somewhere(document: Path) -> None:
         assert not anchor or anchor in headings(file), target
 
 
+def test_commits_that_are_named_as_examples_exist() -> None:
+    git = ["git", "-C", str(ROOT)]
+    shallow = subprocess.run([*git, "rev-parse", "--is-shallow-repository"], capture_output=True, text=True)
+    if shallow.stdout.strip() != "false":
+        pytest.skip("the history is not here")
+    named = re.findall(r"`([0-9a-f]{7})` \|$", (ROOT / "docs/extending.md").read_text(), re.M)
+    assert len(named) == 10
+    for commit in named:
+        known = subprocess.run([*git, "merge-base", "--is-ancestor", commit, "HEAD"], capture_output=True)
+        assert known.returncode == 0, commit
+
+
 def documented_rules() -> list[str]:
     return re.findall(rf"^- \*\*({LABEL})\*\*", (ROOT / "docs/pipeline.md").read_text(), re.M)
 
