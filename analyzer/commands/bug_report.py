@@ -55,6 +55,10 @@ def main(arguments: list[str]) -> int:
                 packed.writestr(name, _without_home(text))
             for name, data in inputs.items():
                 packed.writestr(name, data)
+    except FileExistsError:
+        raise InputError(
+            f"{options.output} is there already: move it, or name another file with --output"
+        ) from None
     except OSError as error:
         raise InputError(f"{options.output}: {error.strerror}") from None
     print(f"{options.output} has {', '.join((*parts, *inputs))}")
