@@ -15,6 +15,7 @@ from cyclelens.analyzer.compiling.projects import language
 from cyclelens.analyzer.hints import heat
 from cyclelens.analyzer.model.source import Problem
 from cyclelens.server.outcomes.results import FileResult, RegionResult
+from cyclelens.server.texts.labels import Names
 from cyclelens.server.texts.text import split
 
 _MATCH_LIMIT = 300
@@ -305,6 +306,8 @@ class Snapshots:
 
     def __init__(self) -> None:
         self._documents: dict[str, Snapshot] = {}
+        self._names: dict[str, tuple[int, Names]] = {}
+        """By document, with the revision that has them."""
 
     def __iter__(self) -> Iterator[Snapshot]:
         return iter(tuple(self._documents.values()))
@@ -317,6 +320,14 @@ class Snapshots:
         """The same, for what only assembly texts have: None for sources, too."""
         snapshot = self.get(uri)
         return None if snapshot is None or snapshot.language else snapshot
+
+    def names(self, snapshot: Snapshot) -> Names:
+        """The labels and other names of a text, collected once per revision."""
+        revision, names = self._names.get(snapshot.uri, (-1, None))
+        if names is None or revision != snapshot.revision:
+            names = Names(snapshot.lines)
+            self._names[snapshot.uri] = snapshot.revision, names
+        return names
 
 
 class Session(Snapshots):
@@ -336,3 +347,4 @@ class Session(Snapshots):
     def close(self, uri: str) -> None:
         """Forget a document; unknown ones are ignored."""
         self._documents.pop(uri, None)
+        self._names.pop(uri, None)

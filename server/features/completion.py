@@ -15,9 +15,8 @@ from cyclelens.analyzer.insight.costs import ATT_NAMES
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.settings import MARKERS
 from cyclelens.server.display.costs import documentation
-from cyclelens.server.documents.session import Snapshot
 from cyclelens.server.language_server import CyclelensServer
-from cyclelens.server.texts import labels
+from cyclelens.server.texts.labels import Names
 from cyclelens.server.texts.tokens import Kind, line_tokens
 from lsprotocol import types
 from pygls.capabilities import get_capability
@@ -70,7 +69,7 @@ def register(server: CyclelensServer) -> None:
             edit = types.TextEdit(place, text)
             return types.CompletionItem(text, kind=kind, detail=detail or None, text_edit=edit, data=data)
 
-        items = [item(*candidate) for candidate in _candidates(snapshot, line, before)]
+        items = [item(*candidate) for candidate in _candidates(server.session.names(snapshot), line, before)]
         word = _mnemonic(before)
         if items or not word:
             return types.CompletionList(False, items)
@@ -105,12 +104,10 @@ def _mnemonic(before: str) -> str:
     return before[last.column :]
 
 
-def _candidates(
-    snapshot: Snapshot, line: int, before: str
-) -> Iterator[tuple[str, str, types.CompletionItemKind]]:
+def _candidates(names: Names, line: int, before: str) -> Iterator[tuple[str, str, types.CompletionItemKind]]:
     """What was typed of it, the whole, and its kind."""
     if match := _JUMP.search(before):
-        for name, places in sorted(labels.index(snapshot.lines).items()):
+        for name, places in sorted(names.index.items()):
             if not places[0].label:
                 continue
             if name.isdigit():

@@ -10,7 +10,7 @@ from cyclelens.server.display.costs import documentation, variants
 from cyclelens.server.documents.session import Snapshot
 from cyclelens.server.features.inlay_hints import STALE_SENTENCE
 from cyclelens.server.language_server import CyclelensServer
-from cyclelens.server.texts import labels
+from cyclelens.server.texts.labels import Names
 from cyclelens.server.texts.tokens import Kind, line_tokens
 from lsprotocol import types
 from pygls.capabilities import get_capability
@@ -32,7 +32,7 @@ def register(server: CyclelensServer) -> None:
             text = f"{call}\n\n{text}".rstrip()
         if not text and not snapshot.language:
             text = await cost_text(snapshot, params.position) or name_text(
-                snapshot.lines, *server.converter.offset(snapshot.lines, params.position)
+                server.session.names(snapshot), *server.converter.offset(snapshot.lines, params.position)
             )
         if not text:
             return None
@@ -71,15 +71,12 @@ def call_text(snapshot: Snapshot, line: int, column: int) -> str:
     return ""
 
 
-def name_text(lines: tuple[str, ...], line: int, column: int) -> str:
+def name_text(names: Names, line: int, column: int) -> str:
     """Where the name that a position touches is defined and used; empty if it touches none."""
-    name = labels.name_at(lines, line, column)
-    target = labels.definition_of(lines, name) if name else None
+    target = names.definition_at(line, column)
     if target is None:
         return ""
-    used = [
-        str(number + 1) for number in dict.fromkeys(each.line for each in labels.references_to(lines, target))
-    ]
+    used = [str(number + 1) for number in dict.fromkeys(each.line for each in names.references_to(target))]
     where = f"used in line{'s' * (len(used) > 1)} {', '.join(used)}" if used else "not used in this file"
     return f"`{target.text}` is defined in line {target.line + 1} and {where}."
 

@@ -18,8 +18,7 @@ def register(server: CyclelensServer) -> None:
 
     def defined(snapshot: Snapshot, position: types.Position) -> labels.Name | None:
         line, column = server.converter.offset(snapshot.lines, position)
-        name = labels.name_at(snapshot.lines, line, column)
-        return labels.definition_of(snapshot.lines, name) if name else None
+        return server.session.names(snapshot).definition_at(line, column)
 
     @server.feature(types.TEXT_DOCUMENT_DEFINITION)
     def definition(params: types.DefinitionParams) -> types.Location | None:
@@ -34,7 +33,8 @@ def register(server: CyclelensServer) -> None:
         if snapshot is None or target is None:
             return []
         found = [target] if params.context.include_declaration else []
-        return [location(snapshot, name) for name in (*found, *labels.references_to(snapshot.lines, target))]
+        references = server.session.names(snapshot).references_to(target)
+        return [location(snapshot, name) for name in (*found, *references)]
 
     @server.feature(types.TEXT_DOCUMENT_FOLDING_RANGE)
     def folding(params: types.FoldingRangeParams) -> list[types.FoldingRange]:

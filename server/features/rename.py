@@ -14,7 +14,7 @@ from cyclelens.analyzer.fixes.site import resized
 from cyclelens.analyzer.uops.registers import HIGH8, canonical, is_general_purpose, width
 from cyclelens.server.documents.session import Snapshot
 from cyclelens.server.language_server import CyclelensServer
-from cyclelens.server.texts import labels
+from cyclelens.server.texts.labels import Names
 from cyclelens.server.texts.tokens import Kind, line_tokens
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
@@ -50,7 +50,7 @@ def register(server: CyclelensServer) -> None:
         if snapshot is None:
             return None
         line, column = server.converter.offset(snapshot.lines, params.position)
-        found = _register_at(snapshot, line, column) or _name_at(snapshot, line, column)
+        found = _register_at(snapshot, line, column) or _name_at(server.session.names(snapshot), line, column)
         return found and server.converter.range(snapshot.lines, found.line, found.column, found.end_column)
 
     @server.feature(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))
@@ -64,7 +64,7 @@ def register(server: CyclelensServer) -> None:
         if place is not None:
             changes = list(_register_edits(snapshot, place, new.lstrip("%").upper()))
         else:
-            changes = list(_name_edits(snapshot, line, column, new))
+            changes = list(_name_edits(server.session.names(snapshot), line, column, new))
         edits = [
             types.TextEdit(
                 server.converter.range(snapshot.lines, each.line, each.column, each.end_column), each.text
@@ -95,24 +95,22 @@ def _register_at(snapshot: Snapshot, line: int, column: int) -> _Place | None:
     return None
 
 
-def _name_at(snapshot: Snapshot, line: int, column: int) -> _Place | None:
-    name = labels.name_at(snapshot.lines, line, column)
-    target = labels.definition_of(snapshot.lines, name) if name else None
-    if name is None or target is None:
+def _name_at(names: Names, line: int, column: int) -> _Place | None:
+    name = names.at(line, column)
+    if name is None or names.definition_of(name) is None:
         return None
     return _Place(name.line, name.column, name.end_column, name.text)
 
 
-def _name_edits(snapshot: Snapshot, line: int, column: int, new: str) -> Iterator[_Place]:
-    name = labels.name_at(snapshot.lines, line, column)
-    target = labels.definition_of(snapshot.lines, name) if name else None
+def _name_edits(names: Names, line: int, column: int, new: str) -> Iterator[_Place]:
+    target = names.definition_at(line, column)
     if target is None:
         raise JsonRpcInvalidParams("There is nothing here that can be renamed.")
     if not _NAME.fullmatch(new):
         raise JsonRpcInvalidParams(f"'{new}' cannot be the name of a label.")
-    if new in labels.index(snapshot.lines):
+    if new in names.index:
         raise JsonRpcInvalidParams(f"'{new}' is defined already.")
-    for each in (target, *labels.references_to(snapshot.lines, target)):
+    for each in (target, *names.references_to(target)):
         yield _Place(each.line, each.column, each.end_column, new)
 
 

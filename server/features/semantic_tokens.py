@@ -45,6 +45,7 @@ _DEFINED, _MARKER = 1, 2
 
 def register(server: CyclelensServer) -> None:
     """Register the requests."""
+    words = tokens.Words()
     sent: dict[str, tuple[str, list[int]]] = {}
     """Document -> identifier and numbers of what its client has."""
 
@@ -52,7 +53,7 @@ def register(server: CyclelensServer) -> None:
         snapshot = server.session.assembly(uri)
         if snapshot is None or len(snapshot.lines) > MAX_LINES:
             return None
-        data = await _data(snapshot, server.converter, 0, len(snapshot.lines) - 1)
+        data = await _data(words, snapshot, server.converter, 0, len(snapshot.lines) - 1)
         sent[uri] = (str(snapshot.revision), data)
         for closed in sent.keys() - {known.uri for known in server.session}:
             del sent[closed]
@@ -78,16 +79,18 @@ def register(server: CyclelensServer) -> None:
         if snapshot is None:
             return None
         first, last = params.range.start.line, params.range.end.line
-        return types.SemanticTokens(data=await _data(snapshot, server.converter, first, last))
+        return types.SemanticTokens(data=await _data(words, snapshot, server.converter, first, last))
 
 
-async def _data(snapshot: Snapshot, converter: Converter, first: int, last: int) -> list[int]:
+async def _data(
+    words: tokens.Words, snapshot: Snapshot, converter: Converter, first: int, last: int
+) -> list[int]:
     """Five numbers a word: lines and characters since the word before, length, type, modifiers."""
     source = Source(snapshot.text)
     comments = semicolon_starts_comment(source, BY_NAME.get(snapshot.dialect) or detect(source))
     data: list[int] = []
     previous_line = 0
-    for line, found in tokens.tokens(snapshot.lines, first, last, semicolon_comments=comments):
+    for line, found in words.tokens(snapshot.lines, first, last, semicolon_comments=comments):
         text, encoding = snapshot.lines[line], converter.encoding
         plain = text.isascii()
         previous = 0

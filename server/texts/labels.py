@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property
 
 from cyclelens.analyzer.assembly.text.lexer import leading_labels, without_comments
 
@@ -51,46 +51,63 @@ def definitions(lines: Sequence[str]) -> Iterator[Name]:
             yield Name(other[group], number, other.start(group), defined=True)
 
 
-def name_at(lines: Sequence[str], line: int, column: int) -> Name | None:
-    """The name that a position touches."""
-    for name in _on_line(lines, line):
-        if name.column <= column <= name.end_column:
-            return name
-    return None
+class Names:
+    """The names of one text; what is found out about all of them is kept."""
 
+    def __init__(self, lines: tuple[str, ...]) -> None:
+        self._lines = lines
 
-@lru_cache(maxsize=4)
-def index(lines: tuple[str, ...]) -> Mapping[str, Sequence[Name]]:
-    """Name -> its definitions in the order of the text. Kept for the latest texts."""
-    found: dict[str, list[Name]] = {}
-    for name in definitions(lines):
-        found.setdefault(name.text, []).append(name)
-    return found
+    def at(self, line: int, column: int) -> Name | None:
+        """The name that a position touches."""
+        for name in _on_line(self._lines, line):
+            if name.column <= column <= name.end_column:
+                return name
+        return None
 
-
-def definition_of(lines: tuple[str, ...], name: Name) -> Name | None:
-    """Where a name is defined; ``1b`` and ``1f`` mean the nearest ``1:`` before and after."""
-    return _meant(_in_scope(lines, index(lines).get(_plain(name), ()), name.line), name)
-
-
-@lru_cache(maxsize=4)
-def _scopes(lines: tuple[str, ...]) -> Sequence[int]:
-    """The lines of the labels that are not local, in ascending order."""
-    return sorted(
-        name.line
-        for found in index(lines).values()
-        for name in found
-        if name.label and not (name.text.startswith(".") or name.text.isdigit())
-    )
-
-
-def _in_scope(lines: tuple[str, ...], found: Sequence[Name], line: int) -> Sequence[Name]:
-    """Of several local labels of one name, as NASM allows them, those behind the same other label."""
-    if len(found) < 2 or not found[0].text.startswith("."):
+    @cached_property
+    def index(self) -> Mapping[str, Sequence[Name]]:
+        """Name -> its definitions in the order of the text."""
+        found: dict[str, list[Name]] = {}
+        for name in definitions(self._lines):
+            found.setdefault(name.text, []).append(name)
         return found
-    scopes = _scopes(lines)
-    here = bisect_right(scopes, line)
-    return [name for name in found if bisect_right(scopes, name.line) == here] or found
+
+    def definition_of(self, name: Name) -> Name | None:
+        """Where a name is defined; ``1b`` and ``1f`` mean the nearest ``1:`` before and after."""
+        return _meant(self._in_scope(self.index.get(_plain(name), ()), name.line), name)
+
+    def definition_at(self, line: int, column: int) -> Name | None:
+        """Where the name is defined that a position touches."""
+        name = self.at(line, column)
+        return self.definition_of(name) if name else None
+
+    def references_to(self, target: Name) -> Iterator[Name]:
+        """Every place that means a definition, the definition itself not among them."""
+        found = self.index.get(target.text, ())
+        for number, line in enumerate(self._lines):
+            if target.text in line:
+                for name in _on_line(self._lines, number):
+                    if name.defined or _plain(name) != target.text:
+                        continue
+                    if _meant(self._in_scope(found, number), name) == target:
+                        yield name
+
+    @cached_property
+    def _scopes(self) -> Sequence[int]:
+        """The lines of the labels that are not local, in ascending order."""
+        return sorted(
+            name.line
+            for found in self.index.values()
+            for name in found
+            if name.label and not (name.text.startswith(".") or name.text.isdigit())
+        )
+
+    def _in_scope(self, found: Sequence[Name], line: int) -> Sequence[Name]:
+        """Of several local labels of one name, as NASM allows them, those behind the same other label."""
+        if len(found) < 2 or not found[0].text.startswith("."):
+            return found
+        here = bisect_right(self._scopes, line)
+        return [name for name in found if bisect_right(self._scopes, name.line) == here] or found
 
 
 def _meant(found: Sequence[Name], name: Name) -> Name | None:
@@ -104,18 +121,6 @@ def _meant(found: Sequence[Name], name: Name) -> Name | None:
     if name.text.endswith("b"):
         return found[place - 1] if place else None
     return behind
-
-
-def references_to(lines: tuple[str, ...], target: Name) -> Iterator[Name]:
-    """Every place that means a definition, the definition itself not among them."""
-    found = index(lines).get(target.text, ())
-    for number, line in enumerate(lines):
-        if target.text in line:
-            for name in _on_line(lines, number):
-                if name.defined or _plain(name) != target.text:
-                    continue
-                if _meant(_in_scope(lines, found, number), name) == target:
-                    yield name
 
 
 def _on_line(lines: Sequence[str], line: int) -> Iterator[Name]:

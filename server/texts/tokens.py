@@ -72,36 +72,37 @@ _SHAPES = {
 _ASSIGNED = re.compile(r"\s*=")
 
 
-_LINES: Recent[tuple[str, bool, bool], tuple[tuple[Token, ...], bool]] = Recent(1 << 15)
-"""What a line holds, by its text and what ``line_tokens`` is told of it."""
+class Words:
+    """The words of lines, remembered by their texts: an edit changes one line, and all are asked for."""
 
+    def __init__(self) -> None:
+        self._lines: Recent[tuple[str, bool, bool], tuple[tuple[Token, ...], bool]] = Recent(1 << 15)
+        """What a line holds, by its text and what ``line_tokens`` is told of it."""
 
-def tokens(
-    lines: Sequence[str], first: int, last: int, *, semicolon_comments: bool
-) -> Iterator[tuple[int, tuple[Token, ...]]]:
-    """Line number and words of the lines from ``first`` to ``last``, the latter included."""
-    _LINES.next_text()
-    inside = _inside_comment(lines, first)
-    for number in range(first, min(last + 1, len(lines))):
-        found, inside = _known(lines[number], inside, semicolon_comments)
-        yield number, found
+    def tokens(
+        self, lines: Sequence[str], first: int, last: int, *, semicolon_comments: bool
+    ) -> Iterator[tuple[int, tuple[Token, ...]]]:
+        """Line number and words of the lines from ``first`` to ``last``, the latter included."""
+        self._lines.next_text()
+        inside = self._inside_comment(lines, first)
+        for number in range(first, min(last + 1, len(lines))):
+            found, inside = self._known(lines[number], inside, semicolon_comments)
+            yield number, found
 
+    def _inside_comment(self, lines: Sequence[str], line: int) -> bool:
+        """Whether a line begins within a block comment."""
+        inside = False
+        for text in lines[:line]:
+            if inside or "/*" in text:
+                _, inside = self._known(text, inside, False)
+        return inside
 
-def _inside_comment(lines: Sequence[str], line: int) -> bool:
-    """Whether a line begins within a block comment."""
-    inside = False
-    for text in lines[:line]:
-        if inside or "/*" in text:
-            _, inside = _known(text, inside, False)
-    return inside
-
-
-def _known(line: str, inside: bool, semicolon_comments: bool) -> tuple[tuple[Token, ...], bool]:
-    key = (line, inside, semicolon_comments)
-    known = _LINES[key]
-    if known is None:
-        known = _LINES[key] = line_tokens(line, inside, semicolon_comments)
-    return known
+    def _known(self, line: str, inside: bool, semicolon_comments: bool) -> tuple[tuple[Token, ...], bool]:
+        key = (line, inside, semicolon_comments)
+        known = self._lines[key]
+        if known is None:
+            known = self._lines[key] = line_tokens(line, inside, semicolon_comments)
+        return known
 
 
 def line_tokens(line: str, inside: bool, semicolon_comments: bool) -> tuple[tuple[Token, ...], bool]:

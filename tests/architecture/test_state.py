@@ -62,6 +62,12 @@ def modules() -> Iterator[tuple[str, ast.Module]]:
             yield name, ast.parse(path.read_text())
 
 
+def modules_of_the_server() -> Iterator[tuple[str, ast.Module]]:
+    for path in sorted((ROOT / "server").rglob("*.py")):
+        name = ".".join(path.relative_to(ROOT / "server").with_suffix("").parts)
+        yield name, ast.parse(path.read_text())
+
+
 def own_names(function: ast.AST) -> set[str]:
     """The names that a function gives a value itself."""
     told = {name for node in ast.walk(function) if isinstance(node, ast.Global) for name in node.names}
@@ -116,6 +122,11 @@ def remembering(tree: ast.Module) -> Iterator[str]:
 def test_no_module_has_a_cache_of_its_own() -> None:
     found = {f"{module}:{name}" for module, tree in modules() for name in remembering(tree)}
     assert found <= {*COMPLETED, *PROCESSES}, sorted(found - {*COMPLETED, *PROCESSES})
+
+
+def test_no_module_of_the_server_has_a_cache_of_its_own() -> None:
+    found = {f"{module}:{name}" for module, tree in modules_of_the_server() for name in remembering(tree)}
+    assert found == {"display.documentation:_page"}, "where the pages are that came with the program"
 
 
 @pytest.mark.parametrize(

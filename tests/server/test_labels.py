@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cyclelens.server.texts.labels import Name, blocks, definition_of, definitions, name_at, references_to
+from cyclelens.server.texts.labels import Name, Names, blocks, definitions
 
 TEXT = """\
 .set size, 64
@@ -21,8 +21,7 @@ LINES = tuple(TEXT.split("\n"))
 
 
 def target(line: int, column: int) -> tuple[str, int] | None:
-    name = name_at(LINES, line, column)
-    found = definition_of(LINES, name) if name else None
+    found = Names(LINES).definition_at(line, column)
     return (found.text, found.line) if found else None
 
 
@@ -41,8 +40,11 @@ def test_labels_symbols_and_macros_are_definitions() -> None:
 def test_numeric_labels_mean_the_nearest_one() -> None:
     assert target(4, 9) == ("1", 6)
     assert target(6, 9) == ("1", 6)
-    assert [name.line for name in references_to(LINES, Name("1", 6, 0, defined=True, label=True))] == [4, 6]
-    assert list(references_to(LINES, Name("1", 4, 0, defined=True, label=True))) == []
+    assert [name.line for name in Names(LINES).references_to(Name("1", 6, 0, defined=True, label=True))] == [
+        4,
+        6,
+    ]
+    assert list(Names(LINES).references_to(Name("1", 4, 0, defined=True, label=True))) == []
 
 
 def test_names_lead_to_their_definition() -> None:
@@ -53,8 +55,8 @@ def test_names_lead_to_their_definition() -> None:
 
 
 def test_registers_comments_and_texts_are_no_names() -> None:
-    assert name_at(LINES, 5, len("inner: outer: dec %r")) is None
-    assert name_at(LINES, 4, len("1:  jmp 1f          /* jmp 1")) is None
+    assert Names(LINES).at(5, len("inner: outer: dec %r")) is None
+    assert Names(LINES).at(4, len("1:  jmp 1f          /* jmp 1")) is None
     assert target(10, len('    .ascii "inn')) is None
 
 
@@ -82,13 +84,12 @@ NASM = tuple(NASM_TEXT.split("\n"))
 
 def test_local_labels_of_nasm_belong_to_the_label_before_them() -> None:
     def meant(line: int) -> int | None:
-        name = name_at(NASM, line, len(NASM[line]))
-        found = definition_of(NASM, name) if name else None
+        found = Names(NASM).definition_at(line, len(NASM[line]))
         return found.line if found else None
 
     assert (meant(7), meant(11)) == (5, 9)
     first = Name(".again", 5, 0, defined=True, label=True)
-    assert [name.line for name in references_to(NASM, first)] == [7]
+    assert [name.line for name in Names(NASM).references_to(first)] == [7]
 
 
 def test_macros_and_constants_of_nasm_are_definitions() -> None:

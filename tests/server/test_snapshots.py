@@ -46,6 +46,17 @@ ONE = {0: "2 cycles", 1: "add", 2: "sub"}
 TWO = {5: "1 cycles", 6: "mul"}
 
 
+def test_names_are_collected_once_for_each_revision() -> None:
+    session = Session()
+    first = session.open("file:///a.s", 1, "one: jmp one")
+    names = session.names(first)
+    assert session.names(first.answered(FileResult())) is names
+    second = session.put(first.replaced(2, "two: jmp two"))
+    assert set(session.names(second).index) == {"two"}
+    session.close("file:///a.s")
+    assert set(session.names(session.open("file:///a.s", 1, "three:")).index) == {"three"}
+
+
 def test_what_is_known_stays_while_regions_are_pending() -> None:
     edited = opened().edited(2, (1, 2), (1, 5), "xor")
     whole = analyse(edited)
