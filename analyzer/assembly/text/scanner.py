@@ -12,24 +12,24 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from cyclelens.analyzer.assembly.text.lexer import MARKER_WORDS, PUNCTUATION
+from cyclelens.analyzer.assembly.text.lexer import MARKER_WORDS, PUNCTUATION, leading_labels
 from cyclelens.analyzer.assembly.text.stretches import LINE_END, Source, Stretch
 
 _NOTHING_BUT_LABELS = re.compile(r"(?:.*:)?\s*", re.DOTALL)
 """Behind that GNU as takes one slash for the beginning of a comment."""
 _PREPROCESSOR = re.compile(r"#(?:if|ifdef|ifndef|elif|else|endif|define|undef|include)\b")
-_BLOCK_EDGE = re.compile(r"(\s*(?:[\w.$]+\s*:\s*)*)\.(rept|rep|irp|irpc|endr|macro|endm)\b", re.IGNORECASE)
-_NUMBERED = re.compile(r"\s*\d|.*:\s*\d", re.DOTALL)
+_BLOCK_EDGE = re.compile(r"\s*\.(rept|rep|irp|irpc|endr|macro|endm)\b", re.IGNORECASE)
 
 
 def block_edge(text: str, *, inside: bool) -> tuple[str, int]:
     """The directive with which a macro or a repetition begins or ends, in lower case, and where it stands;
     empty for any other statement. ``inside`` of one, GNU as looks behind labels that are names, not behind
     numbers."""
-    match = _BLOCK_EDGE.match(text)
-    if match is None or (inside and _NUMBERED.match(match[1])):
+    labels, behind = leading_labels(text)
+    match = _BLOCK_EDGE.match(text, behind)
+    if match is None or (inside and any(label[1].isdigit() for label in labels)):
         return "", 0
-    return match[2].lower(), match.end(1)
+    return match[1].lower(), behind
 
 
 class Lines:
