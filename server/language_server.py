@@ -279,12 +279,8 @@ class CyclelensServer(LanguageServer):
                 listener(snapshot)
 
     def _in_trouble(self, job: Job | None, trouble: Trouble) -> None:
-        reasons = {
-            Trouble.TIMEOUT: f"The analysis took more than {self.jobs.timeout:g} s and was given up",
-            Trouble.CRASH: "The analysis process ended unexpectedly, twice in a row",
-            Trouble.START: "The analysis process cannot be started",
-        }
-        self._report_trouble(f"{reasons[trouble]}; the next edit tries again.")
+        reason = trouble.said("analysis", "analysis process", self.jobs.timeout)
+        self._report_trouble(f"{reason}; the next edit tries again.")
         if job is not None:
             self.activity.ended(job.uri)
         snapshot = self.session.get(job.uri) if job is not None else None

@@ -107,11 +107,7 @@ class Tasks:
             future.set_exception(TaskFailed("The comparison failed; the log says more."))
 
     def _in_trouble(self, job: Job | None, trouble: Trouble) -> None:
-        reasons = {
-            Trouble.TIMEOUT: f"The comparison took more than {self.jobs.timeout:g} s and was given up.",
-            Trouble.CRASH: "The process for comparisons ended unexpectedly, twice in a row.",
-            Trouble.START: "The process for comparisons cannot be started.",
-        }
         future = self._futures.get(job.uri) if job is not None else None
         if future is not None and not future.done():
-            future.set_exception(TaskFailed(reasons[trouble]))
+            reason = trouble.said("comparison", "process for comparisons", self.jobs.timeout)
+            future.set_exception(TaskFailed(f"{reason}."))

@@ -41,6 +41,16 @@ class Trouble(StrEnum):
     START = "start"
     """There is no worker: two died, one after the other, before they were ready."""
 
+    def said(self, work: str, process: str, timeout: float) -> str:
+        """What users are told of it, without a full stop."""
+        match self:
+            case Trouble.TIMEOUT:
+                return f"The {work} took more than {timeout:g} s and was given up"
+            case Trouble.CRASH:
+                return f"The {process} ended unexpectedly, twice in a row"
+            case Trouble.START:
+                return f"The {process} cannot be started"
+
 
 class _Process:
     """One worker process and the threads that talk to it."""
