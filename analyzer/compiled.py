@@ -12,7 +12,7 @@ from cyclelens.analyzer.assembly.objects.elf import ObjectFile
 from cyclelens.analyzer.assembly.objects.elf_format import ObjectFileError
 from cyclelens.analyzer.assembly.objects.machine_code import outermost
 from cyclelens.analyzer.compiling.background import CannotCompileError, GivenUp, Objects
-from cyclelens.analyzer.compiling.projects import NoCommandError, command_for
+from cyclelens.analyzer.compiling.projects import Databases, NoCommandError, command_for
 from cyclelens.analyzer.doors.analysis import Analyzer, readable
 from cyclelens.analyzer.doors.workspace import Cancel, Workspace
 from cyclelens.analyzer.insight.source_lines import home
@@ -47,7 +47,9 @@ class CompiledAnalyzer(Analyzer):
         try:
             if not first.allow_external_programs:
                 raise CannotCompileError("compilers are not run in folders that are not trusted")
-            command = command_for(first.origin.path, first.origin.folders)
+            command = command_for(
+                first.origin.path, first.origin.folders, self.workspace.store.caches.of(Databases)
+            )
             data = self._objects.object_of(command, text, cancel or (lambda: False))
             file = ObjectFile(data)
         except GivenUp:
@@ -59,7 +61,7 @@ class CompiledAnalyzer(Analyzer):
             message = f"No figures: {error}"
             yield Analysis((), (Problem(0, 0, 0, NOT_COMPILED, message, Severity.INFORMATION),))
             return
-        variants, unread = readable(variants)
+        variants, unread = readable(variants, self.workspace)
         path, lines = os.path.realpath(first.origin.path), text.split("\n")
 
         def is_own(line: SourceLine | Made) -> bool:

@@ -185,11 +185,10 @@ def analyze_bytes(
     """The analysis of a file's content: an assembly text, or an ELF file and a ``function`` of it, or all.
     Raises InputError, and what ``Analyzer.analyze`` raises."""
     from cyclelens.analyzer.profiles.profile import ProfileError
-    from cyclelens.analyzer.profiles.reading import profile_of
 
     try:
         if chosen.profile:
-            profile_of(chosen.profile)
+            analyzer.workspace.profiles.of(chosen.profile)
     except ProfileError as error:
         raise InputError(error) from None
     if not data.startswith(ELF_MAGIC):

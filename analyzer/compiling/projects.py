@@ -9,11 +9,13 @@ import json
 import os
 import shlex
 import tomllib
+from collections import OrderedDict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
+
+from cyclelens.analyzer.recent import Caches
 
 DATABASE = "compile_commands.json"
 CARGO = "Cargo.toml"
@@ -25,6 +27,9 @@ _LANGUAGES = {
     ".rs": "Rust",
 }
 _LARGEST = 256 << 20
+_KEPT = 4
+Entries = dict[str, tuple[str, tuple[str, ...]]]
+"""Real paths of sources to the folder and the words of their command."""
 
 
 class NoCommandError(Exception):
@@ -44,12 +49,32 @@ class Command:
     """The file as one of the words; empty if none of them names it: then only what is saved is compiled."""
 
 
+class Databases:
+    """What the files say that list commands; the latest are kept until their file changes."""
+
+    def __init__(self, _caches: Caches) -> None:
+        self._kept: OrderedDict[tuple[str, int, int], Entries] = OrderedDict()
+        """By path, time of change and size."""
+
+    def entries(self, database: Path) -> Entries:
+        """Raises OSError, ValueError and RecursionError where there is none."""
+        status = database.stat()
+        key = str(database), status.st_mtime_ns, status.st_size
+        found = self._kept.pop(key, None)
+        if found is None:
+            found = _entries(str(database), status.st_size)
+        self._kept[key] = found
+        while len(self._kept) > _KEPT:
+            self._kept.popitem(last=False)
+        return found
+
+
 def language(path: str) -> str:
     """``C``, ``C++`` or ``Rust``; empty for any other file."""
     return _LANGUAGES.get(Path(path).suffix, "")
 
 
-def command_for(path: str, folders: Collection[str]) -> Command:
+def command_for(path: str, folders: Collection[str], databases: Databases) -> Command:
     """How a source is compiled, by the nearest file that says so in the workspace's ``folders``. Raises
     NoCommandError."""
     kind = language(path)
@@ -62,7 +87,7 @@ def command_for(path: str, folders: Collection[str]) -> Command:
         for place in _PLACES:
             database = folder / place / DATABASE
             if database.is_file():
-                return _listed(path, database)
+                return _listed(path, database, databases)
     missing = CARGO if kind == "Rust" else DATABASE
     raise NoCommandError(f"there is no {missing} in the folders around it that says how it is compiled")
 
@@ -75,10 +100,9 @@ def _around(path: str, folders: Collection[str]) -> Iterator[Path]:
             yield folder
 
 
-def _listed(path: str, database: Path) -> Command:
+def _listed(path: str, database: Path, databases: Databases) -> Command:
     try:
-        status = database.stat()
-        entries = _entries(str(database), status.st_mtime_ns, status.st_size)
+        entries = databases.entries(database)
     except (OSError, ValueError, RecursionError) as error:
         raise NoCommandError(f"{database} cannot be read: {error}") from None
     real = os.path.realpath(path)
@@ -91,12 +115,10 @@ def _listed(path: str, database: Path) -> Command:
     return Command(words, folder, path, word)
 
 
-@lru_cache(maxsize=4)
-def _entries(database: str, _time: int, size: int) -> dict[str, tuple[str, tuple[str, ...]]]:
-    """Real paths of sources to the folder and the words of their command."""
+def _entries(database: str, size: int) -> Entries:
     if size > _LARGEST:
         raise ValueError(f"it has more than {_LARGEST >> 20} MB")
-    found: dict[str, tuple[str, tuple[str, ...]]] = {}
+    found: Entries = {}
     listed = json.loads(Path(database).read_bytes())
     for entry in listed if isinstance(listed, list) else []:
         if not isinstance(entry, dict) or not isinstance(entry.get("file"), str):

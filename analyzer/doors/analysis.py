@@ -65,7 +65,7 @@ class Analyzer:
         for options in variants:
             _check(options)
         self.workspace.next_text()
-        variants, unread = readable(variants)
+        variants, unread = readable(variants, self.workspace)
         first = variants[0]
         assembled = assemble(
             text,
@@ -75,7 +75,7 @@ class Analyzer:
             allow_external_programs=first.allow_external_programs,
             assembler=first.assembler,
             origin=first.origin,
-            profile=_profile(first, needs_symbols=True),
+            profile=_profile(first, self.workspace, needs_symbols=True),
             memory=self.workspace.texts,
         )
         if cancel is not None and cancel():
@@ -99,7 +99,7 @@ class Analyzer:
         _check(options)
         self.workspace.next_batch()
         file = ObjectFile(data)
-        found = named_regions(file, function, options.regions, _recorded(options, file))
+        found = named_regions(file, function, options.regions, _recorded(options, self.workspace, file))
         return next(_Text(self.workspace, None, found, options, cancel).analyses(lambda: False))
 
     def analyze_functions(
@@ -117,7 +117,7 @@ class Analyzer:
 
         _check(options)
         self.workspace.next_batch()
-        found = regions_of(file, functions, options.regions, profile=_recorded(options, file))
+        found = regions_of(file, functions, options.regions, profile=_recorded(options, self.workspace, file))
         chosen = {region.name for region in found.regions if wanted(region)}
         # Of a region that branches within itself all blocks are needed, whichever was wanted.
         branchings = tuple(each for each in found.branchings if chosen.intersection(each.blocks))
@@ -278,35 +278,33 @@ def _chosen(assembled: AssembledFile, wanted: str | None) -> list[Region | Branc
 
 
 def readable(
-    variants: Sequence[AnalysisOptions],
+    variants: Sequence[AnalysisOptions], workspace: Workspace
 ) -> tuple[Sequence[AnalysisOptions], tuple[Problem, ...]]:
     """The variants without a profile that cannot be read, and a problem of the text's first line about it."""
     if variants[0].profile:
         from cyclelens.analyzer.profiles.profile import ProfileError
-        from cyclelens.analyzer.profiles.reading import profile_of
 
         try:
-            profile_of(variants[0].profile)
+            workspace.profiles.of(variants[0].profile)
         except ProfileError as error:
             problem = Problem(0, 0, 0, "no-profile", str(error), Severity.WARNING)
             return [replace(options, profile="") for options in variants], (problem,)
     return variants, ()
 
 
-def _profile(options: AnalysisOptions, *, needs_symbols: bool) -> Profile | None:
+def _profile(options: AnalysisOptions, workspace: Workspace, *, needs_symbols: bool) -> Profile | None:
     """The recorded profile. Raises ProfileError."""
     if not options.profile:
         return None
     from cyclelens.analyzer.assembly.files.recorded import with_symbols
-    from cyclelens.analyzer.profiles.reading import profile_of
 
-    profile = profile_of(options.profile)
+    profile = workspace.profiles.of(options.profile)
     return with_symbols(profile, options.origin) if needs_symbols else profile
 
 
-def _recorded(options: AnalysisOptions, file: ObjectFile) -> tuple[Profile, str] | None:
+def _recorded(options: AnalysisOptions, workspace: Workspace, file: ObjectFile) -> tuple[Profile, str] | None:
     """The recorded profile, and what the file was called when it ran. Raises ProfileError."""
-    profile = _profile(options, needs_symbols=file.is_relocatable)
+    profile = _profile(options, workspace, needs_symbols=file.is_relocatable)
     return None if profile is None else (profile, options.origin.path)
 
 

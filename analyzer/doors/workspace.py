@@ -19,6 +19,7 @@ from cyclelens.analyzer.recent import Caches, Recent
 
 if TYPE_CHECKING:
     from cyclelens.analyzer.assembly.regions.statement_code import Memory
+    from cyclelens.analyzer.profiles.reading import Profiles
 
 Cancel = Callable[[], bool]
 
@@ -73,6 +74,13 @@ class Workspace:
         from cyclelens.analyzer.assembly.regions.statement_code import Memory
 
         return self.store.caches.of(Memory)
+
+    @property
+    def profiles(self) -> Profiles:
+        """The recorded profiles that were read last."""
+        from cyclelens.analyzer.profiles.reading import Profiles
+
+        return self.store.caches.of(Profiles)
 
     def beside(self, *, cached_predictions: int = CACHED_PREDICTIONS) -> Workspace:
         """One with the same tables and texts and answers of its own, which do not push these out."""

@@ -3,29 +3,44 @@
 from __future__ import annotations
 
 import os
-from functools import lru_cache
+from collections import OrderedDict
 
 from cyclelens.analyzer.profiles.perf_annotate import Annotations
 from cyclelens.analyzer.profiles.perf_script import Branches
 from cyclelens.analyzer.profiles.profile import Profile, ProfileError
+from cyclelens.analyzer.recent import Caches
 
 _MAXIMUM_BYTES = 4 << 30
 _LONGEST_LINE = 1 << 16
+_KEPT = 2
 
 
-def profile_of(path: str) -> Profile:
-    """What ``perf script`` or ``perf annotate`` has written. Raises ProfileError."""
-    try:
-        found = os.stat(path)
-        if found.st_size > _MAXIMUM_BYTES:
-            raise ProfileError(f"{path} has more than {_MAXIMUM_BYTES >> 30} GB")
-        return _read(path, found.st_mtime_ns, found.st_size)
-    except OSError as error:
-        raise ProfileError(f"{path} cannot be read: {error.strerror or error}") from None
+class Profiles:
+    """Recorded profiles by file; the latest are kept until their file changes."""
+
+    def __init__(self, _caches: Caches) -> None:
+        self._kept: OrderedDict[tuple[str, int, int], Profile] = OrderedDict()
+        """By path, time of change and size."""
+
+    def of(self, path: str) -> Profile:
+        """What ``perf script`` or ``perf annotate`` has written. Raises ProfileError."""
+        try:
+            found = os.stat(path)
+            if found.st_size > _MAXIMUM_BYTES:
+                raise ProfileError(f"{path} has more than {_MAXIMUM_BYTES >> 30} GB")
+            key = path, found.st_mtime_ns, found.st_size
+            profile = self._kept.pop(key, None)
+            if profile is None:
+                profile = _read(path)
+        except OSError as error:
+            raise ProfileError(f"{path} cannot be read: {error.strerror or error}") from None
+        self._kept[key] = profile
+        while len(self._kept) > _KEPT:
+            self._kept.popitem(last=False)
+        return profile
 
 
-@lru_cache(maxsize=2)
-def _read(path: str, modified: int, size: int) -> Profile:
+def _read(path: str) -> Profile:
     branches, annotations = Branches(), Annotations()
     with open(path, encoding="utf-8", errors="replace") as file:
         while line := file.readline(_LONGEST_LINE):

@@ -26,6 +26,8 @@ PURE = (
     "hints",
     "reports",
     "doors",
+    "compiling",
+    "profiles",
 )
 
 COMPLETED = {

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 from cyclelens.analyzer.profiles.profile import Mapped, Place, Profile
-from cyclelens.analyzer.profiles.reading import profile_of
+from cyclelens.analyzer.profiles.reading import Profiles
+from cyclelens.analyzer.recent import Caches
 
 
 def read(tmp_path: Path, *lines: str) -> Profile:
     path = tmp_path / "profile.txt"
     path.write_text("\n".join(lines) + "\n")
-    return profile_of(str(path))
+    return Profiles(Caches()).of(str(path))
 
 
 RUN = (Place("", 0, 0x401140), Place("", 0, 0x40115A))
@@ -116,3 +117,14 @@ def test_older_forms_and_several_events_are_read(tmp_path: Path) -> None:
 def test_samples_themselves_are_taken_as_they_are(tmp_path: Path) -> None:
     text = ANNOTATED.format(event="cycles").replace(" Percent |", " Samples |").replace("25.50", "   25")
     assert read(tmp_path, text).samples[Place("dot", 4, 0x401134)] == 25
+
+
+def test_a_profile_is_kept_until_its_file_changes(tmp_path: Path) -> None:
+    path = tmp_path / "perf.txt"
+    path.write_text(ANNOTATED)
+    profiles = Profiles(Caches())
+    first = profiles.of(str(path))
+    assert profiles.of(str(path)) is first
+    path.write_text(ANNOTATED + "\n")
+    assert profiles.of(str(path)) is not first
+    assert Profiles(Caches()).of(str(path)) is not profiles.of(str(path))

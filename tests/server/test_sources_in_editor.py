@@ -17,7 +17,8 @@ from typing import Any
 import pytest
 import pytest_asyncio
 from cyclelens.analyzer.compiling.background import CannotCompileError, GivenUp, Objects
-from cyclelens.analyzer.compiling.projects import NoCommandError, command_for
+from cyclelens.analyzer.compiling.projects import Databases, NoCommandError, command_for
+from cyclelens.analyzer.recent import Caches
 from editor import Editor, make_client
 from pytest_lsp import ClientServerConfig
 from walked_programs import GNU, SOURCE, follow, follow_kernel, steps
@@ -347,7 +348,7 @@ def test_objects_are_kept_until_something_that_was_read_changes(project: Path) -
     (project / "gcc").chmod(0o755)
     database = project / "build" / "compile_commands.json"
     database.write_text(database.read_text().replace('"gcc ', f'"{project}/gcc '))
-    command = command_for(file, [str(project)])
+    command = command_for(file, [str(project)], Databases(Caches()))
     objects = Objects()
 
     def runs(text: str) -> int:
@@ -367,7 +368,7 @@ def test_a_compiler_that_nobody_waits_for_is_ended_with_all_that_it_started(proj
     (project / "gcc").chmod(0o755)
     database = project / "build" / "compile_commands.json"
     database.write_text(database.read_text().replace('"gcc ', f'"{project}/gcc '))
-    command = command_for(str(project / "src" / "dot.c"), [str(project)])
+    command = command_for(str(project / "src" / "dot.c"), [str(project)], Databases(Caches()))
     started = project / "pid"
     with pytest.raises(GivenUp):
         Objects().object_of(command, DOT, lambda: started.exists() and started.read_text().endswith("\n"))
@@ -380,25 +381,25 @@ def test_a_compiler_that_nobody_waits_for_is_ended_with_all_that_it_started(proj
 
 def test_who_says_how_a_file_is_compiled(project: Path, crate: Path) -> None:
     folders = [str(project)]
-    assert command_for(str(project / "src" / "dot.c"), folders).word == "src/dot.c"
-    library = command_for(str(crate / "src" / "lib.rs"), folders)
+    assert command_for(str(project / "src" / "dot.c"), folders, Databases(Caches())).word == "src/dot.c"
+    library = command_for(str(crate / "src" / "lib.rs"), folders, Databases(Caches()))
     assert library.words[-1] == "--lib"
     (crate / "src" / "bin").mkdir()
-    tool = command_for(str(crate / "src" / "bin" / "tool.rs"), folders)
+    tool = command_for(str(crate / "src" / "bin" / "tool.rs"), folders, Databases(Caches()))
     assert tool.words[-2:] == ("--bin", "tool")
     with pytest.raises(NoCommandError, match="does not list"):
-        command_for(str(project / "src" / "none.c"), folders)
+        command_for(str(project / "src" / "none.c"), folders, Databases(Caches()))
     # Nothing outside of the workspace says anything.
     with pytest.raises(NoCommandError, match=r"no compile_commands\.json"):
-        command_for(str(project / "src" / "dot.c"), [str(project / "src")])
+        command_for(str(project / "src" / "dot.c"), [str(project / "src")], Databases(Caches()))
     (project / "build" / "compile_commands.json").write_text("[{")
     with pytest.raises(NoCommandError, match="cannot be read"):
-        command_for(str(project / "src" / "dot.c"), folders)
+        command_for(str(project / "src" / "dot.c"), folders, Databases(Caches()))
 
 
 def test_a_compiler_that_is_none_is_named(project: Path) -> None:
     database = project / "build" / "compile_commands.json"
     database.write_text(database.read_text().replace("gcc ", "no-such-thing "))
-    command = command_for(str(project / "src" / "dot.c"), [str(project)])
+    command = command_for(str(project / "src" / "dot.c"), [str(project)], Databases(Caches()))
     with pytest.raises(CannotCompileError, match="'no-such-thing' is no compiler"):
         Objects().object_of(command, DOT, lambda: False)
