@@ -32,7 +32,7 @@ class Editor:
         """The last answer."""
         self._command = command
         self._settings = {"debounceMs": debounce, "microarchitectures": list(microarchitectures)}
-        self._document = {"uri": "file:///benchmark.s", "version": 0}
+        self._document: dict[str, Any] = {"uri": "file:///benchmark.s", "version": 0}
         self._published = -1
         self._requests = 0
         self._process: asyncio.subprocess.Process

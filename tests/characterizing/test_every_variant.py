@@ -151,7 +151,9 @@ def test_hardware_runs_the_instances(store, name):
         with Harness(pages="shared") as harness:
             found = made(store, "SKL", name)
             assert isinstance(found, Variant)
-            run = MeasuredMachine(harness).run(found.instance(found.choose()) + found.restoring())
+            code = found.instance(found.choose())
+            assert code is not None
+            run = MeasuredMachine(harness).run(code + found.restoring())
             assert run == BUSY or isinstance(run, Run)
     except CannotMeasure as error:
         pytest.skip(f"nothing can be measured here: {error}")

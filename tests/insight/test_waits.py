@@ -60,8 +60,10 @@ def test_every_cycle_of_a_uop_has_a_cause(block, name):
                 assert waits == ()
                 continue
             assert {wait.cause for wait in waits} <= vocabulary.of(name).waits.keys()
+            assert row.issued is not None
             own = [wait for wait in waits if wait.begin >= row.issued]
             if row.ready is not None:
+                assert row.executed is not None
                 # Issue to dispatch to execution without a gap; a uop retires a cycle later at the earliest.
                 assert own[0].begin == row.issued
                 ends = {wait.end for wait in own}
@@ -81,11 +83,12 @@ def test_who_is_named_was_there(block):
                 continue
             other = shown.row(wait.uop)
             if wait.cause == "port":
+                assert row.dispatched is not None
                 assert (other.port, other.dispatched) == (row.port, row.dispatched - 1)
             elif wait.cause in ("input", "slots", "order"):
                 assert wait.uop < number or wait.cause == "order"
             elif wait.cause == "full":
-                assert other.issued < wait.end
+                assert other.issued is not None and other.issued < wait.end
 
 
 def test_a_chain_waits_for_its_inputs_and_is_the_critical_one():
@@ -175,9 +178,8 @@ def test_the_buffers_hold_what_is_between_two_events(block):
     # Nothing is left out: as many uops are in the scheduler as have been issued and not dispatched.
     cycle = 40
     rows = [*shown.rows, *shown.later.values()]
-    inside = sum(
-        1 for row in rows if row.ready is not None and row.issued < cycle <= row.dispatched and row.port
-    )
+    spans = [(row.issued, row.dispatched) for row in rows if row.ready is not None and row.port]
+    inside = sum(1 for begin, end in spans if begin is not None and end is not None and begin < cycle <= end)
     assert by_name["RS"].counts[cycle] >= inside
 
 

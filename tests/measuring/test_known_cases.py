@@ -65,7 +65,7 @@ def test_a_loop_that_ends_itself_is_left_as_it_is(harness):
 def test_pointers_that_are_equal_serialise_through_memory(harness):
     """A chain through memory exists only where both registers point to the same word."""
     code = bytes.fromhex("488b034883c0014889062e90")  # mov rax,[rbx]; add rax,1; mov [rsi],rax; nop
-    equal = DISTINCT.registers | {"RBX": 0x2400000, "RSI": 0x2400000}
+    equal = {**DISTINCT.registers, "RBX": 0x2400000, "RSI": 0x2400000}
     apart = undisturbed(harness, loop(code, inputs=DISTINCT))
     together = undisturbed(harness, loop(code, inputs=type(DISTINCT)(registers=equal)))
     assert apart.cycles is not None and together.cycles is not None

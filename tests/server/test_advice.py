@@ -154,7 +154,7 @@ async def test_a_client_that_shows_previews_gets_rewrites_to_confirm(editor: Edi
     (annotation,) = action.edit.change_annotations.values()
     assert annotation.needs_confirmation
     assert annotation.label == "loop: 8.00 -> 2.00, 75 % faster"
-    assert "not checked" in annotation.description
+    assert annotation.description is not None and "not checked" in annotation.description
 
 
 @pytest.mark.asyncio

@@ -104,6 +104,7 @@ async def test_signature_help_has_the_operands_in_the_order_of_the_file(editor: 
     labels = [each.label for each in found.signatures]
     assert "vfmadd231ps M256, YMM, YMM" in labels
     memory = found.signatures[labels.index("vfmadd231ps M256, YMM, YMM")]
+    assert isinstance(memory.documentation, str)
     assert "SKL" in memory.documentation and "latency" in memory.documentation
     assert [memory.label[slice(*each.label)] for each in memory.parameters] == ["M256", "YMM", "YMM"]
     assert await help(5) is None, "the instruction itself is completed"

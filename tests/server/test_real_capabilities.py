@@ -168,7 +168,8 @@ async def test_every_answer_is_of_a_kind_that_the_editor_knows(editor: Editor, p
 
     place = types.Position(1, 3)
     answer = await client.text_document_hover_async(types.HoverParams(document, place))
-    assert answer.contents.kind in text.hover.content_format
+    formats = text.hover.content_format
+    assert formats is not None and answer.contents.kind in formats
 
     answer = await client.text_document_completion_async(types.CompletionParams(document, place))
     assert {item.kind for item in answer.items} <= set(text.completion.completion_item_kind.value_set)

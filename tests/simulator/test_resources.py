@@ -35,7 +35,9 @@ def fits(filler: str, name: str, options: ModelOptions = ON, *, start: str = "",
     rows = rows_of(ROOTS * ROOT + start + count * filler, name, options=options)
     behind = ROOTS + len(start) // 10
     end = next(row.retired for row in rows if row.instruction == ROOTS - 1)
-    return len({row.instruction for row in rows if row.instruction >= behind and row.issued <= end})
+    assert end is not None
+    issued = ((row.instruction, row.issued) for row in rows if row.instruction >= behind)
+    return len({instruction for instruction, at in issued if at is not None and at <= end})
 
 
 @pytest.mark.parametrize(
