@@ -14,6 +14,7 @@ from cyclelens.analyzer.characterizing.latency import Latencies, Measured, Pair
 from cyclelens.analyzer.characterizing.machines import Machine, Run
 from cyclelens.analyzer.characterizing.ports import STORE, Blockers, UnitNames, pool, seen, stated, usage
 from cyclelens.analyzer.characterizing.throughput import throughput
+from cyclelens.analyzer.characterizing.unit_times import UnitTimes
 from cyclelens.analyzer.facts.matching import Matcher
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.model.facts import InstructionFacts
@@ -26,9 +27,6 @@ _AS_SLOW = 0.25
 _REMOVED = 0.95
 """Uops of a move that the renamer removes as far as it has room; what executes more has units."""
 _NOT_COUNTED = "uops are not counted on this machine"
-CHOSEN_EARLY = (
-    "units cannot be told from cycles: this processor chooses them when it renames, whatever is blocked"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +64,7 @@ class Characterizer:
         self._divisions = Divisions(machine, self._latencies.links)
         self._gathers = Gathers(machine, self._latencies.links)
         self._blockers: Blockers | None = None
+        self._times: UnitTimes | None = None
         self._model = model
 
     def row(self, facts: InstructionFacts) -> Row:
@@ -97,12 +96,16 @@ class Characterizer:
         slots = row.front_end.slots
         if row.idiom is Idiom.ELIMINATED and (row.uops or 0.0) < _REMOVED:
             return replace(row, ports={}, uops=row.uops or 0.0)
-        if row.uops is None and self._model.macro_ops is not None:
-            return replace(row, ports_problem=CHOSEN_EARLY)
-        if row.uops is None and slots is None:
+        if row.uops is not None:
+            ports = usage(self._machine, found, self._known_blockers(), row.uops)
+        elif slots is None:
             return replace(row, ports_problem=_NOT_COUNTED)
-        width = self._front_ends.width() or 0.0
-        ports = usage(self._machine, found, self._known_blockers(), row.uops, slots or 1, width)
+        else:
+            if self._times is None:
+                width, units = self._front_ends.width() or 0.0, self._model.units.all
+                names = frozenset(unit.name for unit in units)
+                self._times = UnitTimes(self._machine, self._known_blockers(), names, width)
+            ports = self._times.usage(found, slots)
         if isinstance(ports, str):
             return replace(row, ports_problem=ports)
         return replace(row, ports=ports, uops=sum(ports.values()) if row.uops is None else row.uops)

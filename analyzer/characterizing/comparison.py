@@ -9,8 +9,7 @@ from cyclelens.analyzer.characterizing.characterize import Row
 from cyclelens.analyzer.characterizing.front_end import FrontEnd
 from cyclelens.analyzer.characterizing.idioms import Idiom
 from cyclelens.analyzer.characterizing.latency import Measured, Pair
-from cyclelens.analyzer.characterizing.ports import UnitNames, linear_program, table_ports
-from cyclelens.analyzer.characterizing.table import text
+from cyclelens.analyzer.characterizing.ports import UnitNames, linear_program, table_ports, text
 from cyclelens.analyzer.characterizing.truth import SimulatedLatencies
 from cyclelens.analyzer.model.facts import InstructionFacts
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture

@@ -29,7 +29,7 @@ _TRIES, _PAUSE, _PATIENCE = 5, 2.0, 180.0
 """Where the machine is busy: measurements in a row before a pause, its seconds, and all that are waited until
 one succeeds. What is given up is missing in the tables."""
 _STRAIGHT_RUNS = 3
-_INSTRUCTIONS = 100
+_INSTRUCTIONS = 250
 """Of a loop's body: the counter and the jump do not matter beside them."""
 
 
@@ -104,7 +104,7 @@ class SimulatedMachine:
 
     def _simulated(self, code: bytes) -> Run | str:
         instructions = decode(code, self._store.caches)
-        copies = max(_INSTRUCTIONS // len(instructions), 1)
+        copies = -(-_INSTRUCTIONS // len(instructions))
         looped = counted_loop(code, copies)
         if looped is None:
             return "no register is left to count rounds"

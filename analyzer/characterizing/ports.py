@@ -2,8 +2,7 @@
 
 As in section 5.1 of "uops.info: Characterizing Latency, Throughput, and Port Usage of Instructions on Intel
 Microarchitectures" (Abel and Reineke, 2019): the sets in ascending size, and of the uops that stay on a
-blocked set those that belong to a smaller one are subtracted. Without counters, a uop that cannot leave a set
-of N units makes the block 1 / N cycles longer.
+blocked set those that belong to a smaller one are subtracted. ``unit_times`` does it without counters.
 """
 
 from __future__ import annotations
@@ -20,22 +19,21 @@ from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.units import Role, UopKind
 
 UnitNames = frozenset[str]
-LOAD, STORE = "MOV (R64, M64)", "MOV (M64, R64)"
+LOAD, VECTOR_LOAD, STORE = "MOV (R64, M64)", "VMOVUPS (XMM, M128)", "MOV (M64, R64)"
 
 BLOCKING_UOPS = 8
 """Of blocking instructions for every unit of a set, at least. Twice as many as an instruction has uops keep
 those away that can go elsewhere."""
-_MORE_BLOCKING_UOPS, _INSTANCES = 24, 4
-"""Where only cycles tell: of blocking instructions, and of instances beside them."""
 _SURE = 0.35
 """Uops by which a count may be off."""
-_ROOM = 0.5
-"""Slots per cycle that blocked units leave, at least; otherwise the front end would limit."""
 _NOP = b"\x90"
 _FAR = 2048
 """Bytes between the instance and the instructions that block units, in memory, and those that these use: one
 page, because pages that share their physical memory disturb each other."""
-_SATURATED = 1.1
+_MOST_BYTES = 4096
+"""Of blocking instructions: what a loop may have (``usual_copies``)."""
+NO_INSTANCE = "no instance could be made"
+SATURATED = 1.1
 """A blocking instruction is as fast as its units let it, within this factor."""
 
 
@@ -45,6 +43,10 @@ class Blocker:
 
     variant: Variant
     cycles: float
+    waits: tuple[int, int] = (0, 0)
+    """Operands by which one waits for another; then, less than 0, the registers that there are for these."""
+    units: tuple[UnitNames, ...] = ()
+    """Of all its uops: a store has two, of its address and of its data."""
 
 
 _POOL = re.compile(
@@ -55,6 +57,7 @@ _POOL = re.compile(
 """Names of variants among which there is an instruction of one uop for every set of units."""
 
 
+_DIGITS = "0123456789ABCDEF"
 _NO_MEMORY = ("reg", "flags", "imm", "relbr")
 
 
@@ -64,7 +67,7 @@ def pool(store: FactsStore, microarchitecture: str) -> list[InstructionFacts]:
         facts
         for form in store.forms()
         for facts in store.candidates(microarchitecture, form)
-        if facts.name in (LOAD, STORE)
+        if facts.name in (LOAD, VECTOR_LOAD, STORE)
         or (_POOL.match(facts.name) and all(each.kind in _NO_MEMORY for each in facts.operands))
     ]
 
@@ -91,23 +94,27 @@ class Blockers:
     def offer_stores(self, store: Variant, model: Microarchitecture) -> None:
         """Take a store for the units of addresses and of data. No instruction uses only one of these sets, so
         that the core must say which they are."""
-        for role in (Role.STORE_ADDRESS, Role.STORE_DATA):
-            units = frozenset(model.units.having(role).names)
-            if units:
-                self._by_units.setdefault(units, Blocker(store, 1.0))
+        roles = (Role.STORE_ADDRESS, Role.STORE_DATA)
+        used = tuple(frozenset(model.units.having(role).names) for role in roles)
+        blocker = Blocker(store, 1.0, units=tuple(filter(None, used)))
+        for units in blocker.units:
+            self._by_units.setdefault(units, blocker)
 
     def offer(self, variant: Variant, run: Run, units: UnitNames) -> None:
         """Take the instruction if it has a single uop and keeps these units busy."""
         if run.uops is None or abs(run.uops - 1) > 0.05 or not units or breakers(variant, frozenset()):
             return
         # While 512-bit uops wait, some units take no vector uop at all.
-        if not 1 / _SATURATED < run.cycles * len(units) < _SATURATED or any(
+        if not 1 / SATURATED < run.cycles * len(units) < SATURATED or any(
             each.width == 512 for each in variant.registers
         ):
             return
         known = self._by_units.get(units)
-        if known is None or run.cycles < known.cycles - 0.01:
-            self._by_units[units] = Blocker(variant, run.cycles)
+        # Few registers are free: what reads none that it writes, nor flags, waits for nothing.
+        own = sum(each.read and (each.written or each.kind == "flags") for each in variant.facts.operands)
+        waits = own, -min((len(each.registers) for each in variant.registers if each.written), default=0)
+        if known is None or (waits, round(run.cycles, 2)) < (known.waits, round(known.cycles, 2)):
+            self._by_units[units] = Blocker(variant, run.cycles, waits, (units,))
 
     def ascending(self) -> list[tuple[UnitNames, Blocker]]:
         """The smallest sets first."""
@@ -127,6 +134,49 @@ def table_ports(facts: InstructionFacts, model: Microarchitecture) -> dict[UnitN
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """An instance of a variant, and what goes with it."""
+
+    code: bytes
+    bare: bytes
+    """What stands before it alone, so that it can be taken off."""
+    after: bytes
+    """What leads pointers back, behind the last instance."""
+    taken: frozenset[str]
+    """Families of registers that blocking instructions may not touch."""
+
+    @staticmethod
+    def of(variant: Variant) -> Instance | None:
+        """With registers chosen; None if there are none."""
+        chosen = variant.choose()
+        code = None if chosen is None else variant.encode(chosen)
+        if chosen is None or code is None:
+            return None
+        before, bare = variant.before(chosen, len(code)), variant.before(chosen, 0)
+        # A jump would fuse with what stands before it.
+        apart = _NOP if variant.jumps and not bare else b""
+        taken = frozenset(family(name) for name in chosen.values()) | variant.fixed()
+        return Instance(apart + before + code, apart + bare, variant.restoring(), taken)
+
+
+def text(ports: Mapping[UnitNames, int]) -> str:
+    """``1*p0156+2*p5`` or ``1*FP03``, as uops.info writes it."""
+    parts = sorted((len(units), _named(units), count) for units, count in ports.items())
+    return "+".join(f"{count}*{units}" for _, units, count in parts) or "0"
+
+
+def _named(units: UnitNames) -> str:
+    """Ports as hexadecimal digits behind ``p``, other units as their common name and their numbers."""
+    if all(name.isdecimal() for name in units):
+        return "p" + "".join(_DIGITS[number] for number in sorted(map(int, units)))
+    by_name: dict[str, list[str]] = {}
+    for unit in sorted(units):
+        name = unit.rstrip("0123456789")
+        by_name.setdefault(name, []).append(unit.removeprefix(name))
+    return "".join(name + "".join(numbers) for name, numbers in by_name.items())
+
+
 def linear_program(ports: Mapping[UnitNames, int]) -> float:
     """The cycles of the busiest unit, if uops are spread as well as possible: the uops that must stay within
     a union of sets, over its size, for the worst union."""
@@ -144,94 +194,56 @@ def linear_program(ports: Mapping[UnitNames, int]) -> float:
 
 
 def usage(
-    machine: Machine, variant: Variant, blockers: Blockers, uops: float | None, slots: int, width: float
+    machine: Machine, variant: Variant, blockers: Blockers, uops: float
 ) -> Mapping[UnitNames, int] | str:
-    """Uops by the set of units that they can use. ``uops``: how many it has, None where they are not counted;
-    ``slots`` of the renamer, which takes ``width`` a cycle."""
-    counted = uops is not None
-    most = float(slots) if uops is None else uops
-    if uops is None and variant.memory is None and not variant.pointers:
-        uops = most  # only what accesses memory shares a slot
-    chosen = variant.choose()
-    code = None if chosen is None else variant.encode(chosen)
-    if chosen is None or code is None:
-        return "no instance could be made"
-    taken = frozenset(family(name) for name in chosen.values()) | variant.fixed()
-    before, bare = variant.before(chosen, len(code)), variant.before(chosen, 0)
-    # A jump would fuse with what stands before it.
-    apart = _NOP if variant.jumps and not bare else b""
-    after = variant.restoring()
-    least, instances = BLOCKING_UOPS, 1
-    if not counted:
-        # What a cycle more or less at the ends of the block does is shared by several, unless they are slow.
-        least, instances = _MORE_BLOCKING_UOPS, max(1, _INSTANCES // max(1, slots))
-        waiting = machine.run((before + code) * instances + after)
-        if isinstance(waiting, str) or waiting.cycles > least / 2:
-            instances = 1
+    """Uops by the set of units that they can use, where uops and units are counted: how many it has."""
+    instance = Instance.of(variant)
+    if instance is None:
+        return NO_INSTANCE
     found: dict[UnitNames, int] = {}
-    unseen: list[UnitNames] = []
     for units, blocker in blockers.ascending():
-        if uops is not None and sum(found.values()) >= round(uops):
+        if sum(found.values()) >= round(uops):
             break
-        if blocker.variant.jumps and not (variant.jumps and uops is not None and round(uops) == 1):
+        if blocker.variant.jumps and not (variant.jumps and round(uops) == 1):
             continue  # one jump a cycle is taken, so that its unit waits for others some of the time
-        if not counted and len(units) > width - _ROOM:
-            unseen.append(units)
-            continue
-        count = max(least, 2 * round(most)) * len(units)
-        block = _block(blocker.variant, count, taken)
+        count = max(BLOCKING_UOPS, 2 * round(uops)) * len(units)
+        block = blocking(blocker.variant, count, instance.taken)
         if block is None:
             continue
-        alone = machine.run(block + (apart + bare) * instances + after)
-        both = machine.run(block + (apart + before + code) * instances + after)
+        alone = machine.run(b"".join(block) + instance.bare + instance.after)
+        both = machine.run(b"".join(block) + instance.code + instance.after)
         if isinstance(alone, str) or isinstance(both, str):
             continue
-        if both.units is not None and alone.units is not None and units <= both.units.keys():
-            stay = sum(both.units[name] - alone.units.get(name, 0.0) for name in units) / instances
-        else:
-            stay = (both.cycles - alone.cycles) * len(units) / instances
+        stay = both_less(both, alone, units) or 0.0
         stay -= sum(count for smaller, count in found.items() if smaller < units)
         if stay > 1 - _SURE:
             found[units] = round(stay)
-    if not counted:
-        return _without_counters(variant, found, unseen, slots)
-    missing = round(most) - sum(found.values())
-    return found if missing == 0 else f"{missing} of {most:.0f} uops fit no set of units that can be blocked"
+    missing = round(uops) - sum(found.values())
+    return found if missing == 0 else f"{missing} of {uops:.0f} uops fit no set of units that can be blocked"
 
 
-def _without_counters(
-    variant: Variant, found: dict[UnitNames, int], unseen: list[UnitNames], slots: int
-) -> Mapping[UnitNames, int] | str:
-    """What the cycles tell. As many units as the renamer has slots cannot be blocked: what has a slot and no
-    other unit uses these."""
-    total = sum(found.values())
-    if variant.memory is not None or variant.pointers:
-        if unseen:
-            return "uops that can use as many units as the renamer has slots cannot be seen without counters"
-        if not found and variant.facts.category != "WIDENOP":
-            return "nothing stays on the units that the tables know"
-        return found if total <= 2 * slots else "more uops stay on blocked units than two for each slot"
-    if total == slots or not any(each.written or each.flags_written for each in variant.facts.operands):
-        return found
-    if total < slots and len(unseen) == 1:
-        return found | {unseen[0]: slots - total}
-    return f"{slots - total} of {slots} uops fit no set of units that can be blocked"
+def both_less(both: Run, alone: Run, units: UnitNames) -> float | None:
+    """Uops that stay on units, by counters; None if these do not count all of them."""
+    if both.units is None or alone.units is None or not units <= both.units.keys():
+        return None
+    return sum(both.units[name] - alone.units.get(name, 0.0) for name in units)
 
 
-def _block(variant: Variant, count: int, taken: frozenset[str]) -> bytes | None:
+def blocking(variant: Variant, count: int, taken: frozenset[str]) -> list[bytes] | None:
     """Instances of a blocking instruction that touch none of the registers that are taken."""
-    code, used, first = b"", taken, None
-    while len(code) < 4096 and count:
-        chosen = variant.choose(first, used)
-        place = _FAR + count * variant.apart % _FAR
-        made = None if chosen is None else variant.encode(chosen, place)
-        if chosen is None or made is None:
+    made: list[bytes] = []
+    used, size = taken, 0
+    while size < _MOST_BYTES and len(made) < count:
+        chosen = variant.choose(None, used)
+        place = _FAR + (count - len(made)) * variant.apart % _FAR
+        code = None if chosen is None else variant.encode(chosen, place)
+        if chosen is None or code is None:
             if used == taken:
                 return None
             used = taken
             continue
         targets = [each.index for each in variant.registers if each.written]
         used |= {family(chosen[index]) for index in targets}
-        code += made
-        count -= 1
-    return code
+        made.append(code)
+        size += len(code)
+    return made

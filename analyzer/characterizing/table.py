@@ -22,10 +22,10 @@ _ATTRIBUTES = {
     CONTENTS: "cycles_mem",
     SAME_REGISTER: "cycles_same_reg",
 }
-_DIGITS = "0123456789ABCDEF"
 _WITHOUT_UNITS = (
-    "No units and no uops are in this file: cycles do not show which units of this processor an instruction "
-    "uses, and its counters do not tell all units apart. Tables that the file is merged into keep theirs."
+    "No units and no uops are in this file: cycles show only in part which units of this processor an "
+    "instruction uses, and its counters do not tell all units apart. Tables that the "
+    "file is merged into keep theirs."
 )
 
 
@@ -61,27 +61,10 @@ def xml(rows: Iterable[Row], model: Microarchitecture) -> Iterator[str]:
     yield "</root>"
 
 
-def text(ports: Mapping[UnitNames, int]) -> str:
-    """``1*p0156+2*p5`` or ``1*FP03``, as uops.info writes it."""
-    parts = sorted((len(units), _named(units), count) for units, count in ports.items())
-    return "+".join(f"{count}*{units}" for _, units, count in parts) or "0"
-
-
 def _in_tables(ports: Mapping[UnitNames, int], model: Microarchitecture) -> str:
     """With the names that the tables of a core have for its units."""
     parts = sorted((len(units), model.units.in_tables(units), count) for units, count in ports.items())
     return "+".join(f"{count}*{units}" for _, units, count in parts)
-
-
-def _named(units: UnitNames) -> str:
-    """Ports as hexadecimal digits behind ``p``, other units as their common name and their numbers."""
-    if all(name.isdecimal() for name in units):
-        return "p" + "".join(_DIGITS[number] for number in sorted(map(int, units)))
-    by_name: dict[str, list[str]] = {}
-    for unit in sorted(units):
-        name = unit.rstrip("0123456789")
-        by_name.setdefault(name, []).append(unit.removeprefix(name))
-    return "".join(name + "".join(numbers) for name, numbers in by_name.items())
 
 
 def _operand(operand: OperandFacts) -> str:

@@ -1,0 +1,183 @@
+"""Which units an instruction can use, found from cycles alone.
+
+Instances stand one by one among many more instructions that keep a set of units busy. What can go elsewhere
+mostly does so; a uop that must stay makes the block about 1 / N cycles longer, where the set has N units.
+This also holds where the renamer chooses the units: on Zen 4 24 ``imul`` take 24.0 cycles with 24 ``shl``
+among them, but 37.0 with the ``shl`` in one go behind them.
+
+It holds only about, so that nothing is read from one figure. The blocking instructions themselves, whose
+units are known, are tried among each other first: this is what a uop of each set adds to each block on this
+machine. The units of an instruction are the sum of such uops that adds as much to every block. Where several
+sums do, the machine cannot tell them apart.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from cyclelens.analyzer.characterizing.instances import Variant, family
+from cyclelens.analyzer.characterizing.machines import Machine
+from cyclelens.analyzer.characterizing.ports import (
+    NO_INSTANCE,
+    SATURATED,
+    Blocker,
+    Blockers,
+    Instance,
+    UnitNames,
+    blocking,
+    both_less,
+    text,
+)
+
+Units = tuple[UnitNames, ...]
+"""Of a uop, or of the two of a store."""
+
+_BLOCKING_UOPS, _INSTANCES = 24, 4
+"""Of blocking instructions for every unit, at least, and of instances among them: what a cycle more or less
+at the ends of the block does is shared by several."""
+_LONGEST = 96
+"""Blocking uops for every unit, at most: slower instances are fewer."""
+_SURE = 0.35
+"""Uops by which a figure may be off a sum."""
+_ROOM = 0.5
+"""Slots per cycle that blocked units leave, at least; otherwise the front end would limit."""
+_FUSED = 2
+"""Uops that share a slot, at most."""
+_MOST_SLOTS = 8
+"""Of more slots there are too many sums."""
+_NAMED = 4
+"""Sums that a row names, where they cannot be told apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What uops of known units add to each block, in uops of its set."""
+
+    units: Units
+    adds: Mapping[UnitNames, float]
+
+
+class UnitTimes:
+    """What a machine shows."""
+
+    def __init__(self, machine: Machine, blockers: Blockers, units: UnitNames, width: float) -> None:
+        self._machine = machine
+        every = [(units, blocker) for units, blocker in blockers.ascending() if not blocker.variant.jumps]
+        seen = [each for each in every if len(each[0]) <= width - _ROOM]
+        self._unseen = [units for units, _ in every if len(units) > width - _ROOM]
+        self._blockers = {units: each for units, each in seen if self._keeps_busy(units, each)}
+        self._idle = units.difference(*(each for each, _ in every))
+        """Units that no instruction is known to block."""
+        self._known = list(self._tried(dict(seen)))
+
+    def usage(self, variant: Variant, slots: int) -> Mapping[UnitNames, int] | str:
+        """Uops by the set of units that they can use, or why that is not certain."""
+        instance = Instance.of(variant)
+        if instance is None:
+            return NO_INSTANCE
+        if slots > _MOST_SLOTS:
+            return "more uops than can be told apart by cycles"
+        added = self._added(instance, max(1, _INSTANCES // max(1, slots)))
+        combined = list(sums(added, self._known, _FUSED * max(1, slots)))
+        every = {
+            text(answer): answer for each in combined for answer in self._with_unseen(variant, each, slots)
+        }
+        if len(every) == 1:
+            return next(iter(every.values()))
+        if not every:
+            return "what stays on blocked units is no sum of uops of known units"
+        names = sorted(every, key=len)
+        return "cycles do not tell apart: " + " or ".join(names[:_NAMED]) + ", ..." * (len(names) > _NAMED)
+
+    def _with_unseen(
+        self, variant: Variant, found: Mapping[UnitNames, int], slots: int
+    ) -> Iterator[Mapping[UnitNames, int]]:
+        """The sum with uops that no block shows, because they use as many units as the renamer has slots: as
+        many as there are slots, or as may share them with loads and stores."""
+        total = sum(found.values())
+        fused = any(each.kind == "mem" for each in variant.facts.operands)
+        silent = not any(each.written or each.flags_written for each in variant.facts.operands)
+        if not total and not silent and (fused or not self._unseen):
+            return  # nothing stays on the units that are known
+        least, most = (0, 0) if silent and not total else (slots - total, slots - total)
+        if fused:
+            least, most = max(0, slots - total), _FUSED * slots - total
+        if not self._unseen:
+            yield found
+            if self._idle and (_leaves_vectors(variant) or total < slots):
+                yield Counter(found) + Counter({self._idle: max(1, slots - total)})
+            return
+        for more in range(max(0, least), most + 1) if most >= 0 else ():
+            for units in self._unseen if more else self._unseen[:1]:
+                yield Counter(found) + Counter({units: more})
+
+    def _tried(self, blockers: Mapping[UnitNames, Blocker]) -> Iterator[Known]:
+        """The blocking instructions among each other."""
+        for blocker in {id(each): each for each in blockers.values()}.values():
+            instance = Instance.of(blocker.variant)
+            if instance is not None:
+                yield Known(blocker.units, self._added(instance, _INSTANCES))
+
+    def _keeps_busy(self, units: UnitNames, blocker: Blocker) -> bool:
+        """Whether a block of the instruction takes as long as its units need."""
+        block = blocking(blocker.variant, _BLOCKING_UOPS * len(units), frozenset())
+        run = "" if block is None else self._machine.run(b"".join(block))
+        return not isinstance(run, str) and run.cycles < _BLOCKING_UOPS * SATURATED
+
+    def _added(self, instance: Instance, number: int) -> dict[UnitNames, float]:
+        """Uops that stay, by blocked set; of so many instances, or of one that is slow."""
+        waiting = self._machine.run(instance.code * number + instance.after)
+        longest = 0.0 if isinstance(waiting, str) else 2 * waiting.cycles
+        if longest > _LONGEST:
+            number, longest = 1, _LONGEST
+        count = math.ceil(max(longest, _BLOCKING_UOPS))
+        added = {}
+        for units, blocker in self._blockers.items():
+            block = blocking(blocker.variant, count * len(units), instance.taken)
+            if block is None:
+                continue
+            alone = self._machine.run(_among(block, [instance.bare] * number) + instance.after)
+            both = self._machine.run(_among(block, [instance.code] * number) + instance.after)
+            if not isinstance(alone, str) and not isinstance(both, str):
+                counted = both_less(both, alone, units)
+                cycles = both.cycles - alone.cycles
+                added[units] = (cycles * len(units) if counted is None else counted) / number
+        return added
+
+
+def _leaves_vectors(variant: Variant) -> bool:
+    """Whether a value goes from vector registers to memory or other registers, or there, for which processors
+    have units that no known instruction keeps busy."""
+    classes = {family(each.registers[0])[0] for each in variant.registers}
+    stores = any(each.kind == "mem" and each.written for each in variant.facts.operands)
+    return "V" in classes and (stores or len(classes) > 1)
+
+
+def _among(block: list[bytes], instances: list[bytes]) -> bytes:
+    """The instances, spread evenly over the block, none of them last."""
+    step = len(block) / len(instances)
+    places = Counter(int(step * (number + 0.5)) for number in range(len(instances)))
+    return b"".join(code + instances[0] * places[place] for place, code in enumerate(block))
+
+
+def sums(
+    added: Mapping[UnitNames, float], known: list[Known], most: int
+) -> Iterator[Mapping[UnitNames, int]]:
+    """Uops of known units, so many at most, that together add as much to every block."""
+    seen = [each for each in known if any(each.adds.get(units, 0.0) > _SURE for units in added)]
+
+    def search(first: int, left: Mapping[UnitNames, float], room: int) -> Iterator[tuple[Units, ...]]:
+        if all(abs(uops) <= _SURE for uops in left.values()):
+            yield ()
+        for place in range(first, len(seen) if room else first):
+            adds = seen[place].adds
+            rest = {units: uops - adds.get(units, 0.0) for units, uops in left.items()}
+            if all(uops >= -_SURE for uops in rest.values()):
+                for others in search(place, rest, room - 1):
+                    yield (seen[place].units, *others)
+
+    for chosen in search(0, added, most):
+        yield Counter(units for each in chosen for units in each)
