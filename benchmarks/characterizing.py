@@ -47,22 +47,6 @@ class Noisy:
         return replace(run, cycles=run.cycles * (1 + self._random.uniform(-self._share, self._share)))
 
 
-class Uncounted:
-    """A machine that counts cycles only."""
-
-    def __init__(self, machine: Machine) -> None:
-        self._machine = machine
-
-    def run(self, code: bytes, start: Start = ALL_THE_SAME) -> Run | str:
-        """Its cycles."""
-        run = self._machine.run(code, start)
-        return run if isinstance(run, str) else Run(run.cycles)
-
-    def straight(self, code: bytes) -> Run | str:
-        """As ``run``."""
-        return self._machine.straight(code)
-
-
 def chosen(store: FactsStore, name: str, file: Path, most: int) -> list[InstructionFacts]:
     """Variants by frequency and by class."""
     matcher, found = Matcher(name), Counter[str]()
@@ -98,7 +82,7 @@ def main() -> None:
         for title, other in (
             ("exact", machine),
             (f"{options.noise} % noise", Noisy(machine, options.noise / 100)),
-            ("cycles alone", Uncounted(machine)),
+            ("cycles alone", SimulatedMachine(model, store, counted=False)),
         ):
             report(
                 name,

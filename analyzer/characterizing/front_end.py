@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from cyclelens.analyzer.characterizing.instances import Variant
 from cyclelens.analyzer.characterizing.machines import Machine
-from cyclelens.analyzer.characterizing.throughput import independent, of_one
+from cyclelens.analyzer.characterizing.throughput import independent, instances, of_one, spread
 
 _SLOT = bytes.fromhex("4531e4")
 """``xor r12d, r12d``: a slot and no unit on every core. A NOP may share the slot of its neighbour (Zen 4)."""
@@ -94,9 +94,9 @@ class FrontEnds:
             return None
         after = variant.restoring()
         for count in _COUNTS:
-            code = independent(variant, count, behind, indexed=indexed)
-            run = None if code is None else self._machine.run(code + after)
-            if code is None or run is None or isinstance(run, str):
+            every = instances(variant, count, behind, indexed=indexed)
+            run = None if every is None else self._machine.run(b"".join(every) + after)
+            if every is None or run is None or isinstance(run, str):
                 continue
             counted = of_one(self._machine, variant, count, run, behind, indexed=indexed).slots
             if counted is not None:
@@ -106,10 +106,10 @@ class FrontEnds:
             others = _ENOUGH * math.ceil(max(run.cycles * width, _FEWEST))
             if others > _MOST:
                 continue
-            bare = independent(variant, count, indexed=indexed, bare=True) or b""
-            rest = bare + after if variant.prepared else after
-            together = self._machine.run(code + after + _SLOT * others)
-            alone = self._only_slots(others, rest)
+            # A uop cache has no room for several instances of many uops in a row.
+            together = self._machine.run(spread(every, [_SLOT] * others) + after)
+            bare = instances(variant, count, indexed=indexed, bare=True) if variant.prepared else None
+            alone = self._only_slots(others, b"".join(bare or []) + after)
             if isinstance(together, str) or alone is None:
                 return None
             slots = (together.cycles - alone) * width / count

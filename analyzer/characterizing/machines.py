@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -29,8 +30,9 @@ _TRIES, _PAUSE, _PATIENCE = 5, 2.0, 180.0
 """Where the machine is busy: measurements in a row before a pause, its seconds, and all that are waited until
 one succeeds. What is given up is missing in the tables."""
 _STRAIGHT_RUNS = 3
-_INSTRUCTIONS = 250
-"""Of a loop's body: the counter and the jump do not matter beside them."""
+_INSTRUCTIONS, _UNCOUNTED_INSTRUCTIONS = 100, 250
+"""Of a loop's body: the counter and the jump do not matter beside them. Cycles alone need more, because a round
+may take a whole number of cycles, and its end one more."""
 
 
 _STRAIGHT = "straight "
@@ -74,13 +76,19 @@ class Machine(Protocol):
 
 
 class SimulatedMachine:
-    """A core as it is simulated. It counts everything."""
+    """A core as it is simulated. It counts everything, or, if not ``counted``, cycles alone."""
 
     def __init__(
-        self, model: Microarchitecture, store: FactsStore, options: ModelOptions = PUBLISHED
+        self,
+        model: Microarchitecture,
+        store: FactsStore,
+        options: ModelOptions = PUBLISHED,
+        *,
+        counted: bool = True,
     ) -> None:
         self._model = model
         self._store = store
+        self._counted = counted
         self._options = options
         self._known: dict[bytes, Run | str] = {}
 
@@ -104,7 +112,10 @@ class SimulatedMachine:
 
     def _simulated(self, code: bytes) -> Run | str:
         instructions = decode(code, self._store.caches)
-        copies = -(-_INSTRUCTIONS // len(instructions))
+        if self._counted:
+            copies = max(_INSTRUCTIONS // len(instructions), 1)
+        else:
+            copies = math.ceil(_UNCOUNTED_INSTRUCTIONS / len(instructions))
         looped = counted_loop(code, copies)
         if looped is None:
             return "no register is left to count rounds"
@@ -116,6 +127,8 @@ class SimulatedMachine:
         except Exception as error:  # one variant that fails must not end a run of thousands
             return f"the simulation failed: {error}"
         cycles, rounds = found.period or (found.cycles_per_iteration, 1)
+        if not self._counted:
+            return Run(cycles / rounds / copies)
         units = Counter({unit.name: 0.0 for unit in self._model.units.all})
         own = found.usage[: copies * len(instructions)]
         for usage in own:

@@ -16,9 +16,17 @@ _MORE_INSTANCES = (16, 24)
 def independent(
     variant: Variant, count: int, breaking: bytes = b"", *, indexed: bool = False, bare: bool = False
 ) -> bytes | None:
+    """``instances`` in a row."""
+    made = instances(variant, count, breaking, indexed=indexed, bare=bare)
+    return None if made is None else b"".join(made)
+
+
+def instances(
+    variant: Variant, count: int, breaking: bytes = b"", *, indexed: bool = False, bare: bool = False
+) -> list[bytes] | None:
     """So many instances with destinations of their own, each followed by ``breaking``; sources are never
     written. ``bare``: only what stands before each instance. None without registers."""
-    code, used = b"", frozenset[str]()
+    every, used = list[bytes](), frozenset[str]()
     sources: dict[int, str] = {}
     for number in range(count):
         chosen = variant.choose(sources, used)
@@ -34,8 +42,18 @@ def independent(
             }
         targets = [each.index for each in variant.registers if each.written]
         used |= {family(chosen[index]) for index in targets}
-        code += variant.before(chosen, 0, place) if bare else made + breaking
-    return code
+        every.append(variant.before(chosen, 0, place) if bare else made + breaking)
+    return every
+
+
+def spread(instances: list[bytes], others: list[bytes]) -> bytes:
+    """The instances, evenly among more others, none of them last."""
+    step = len(others) / len(instances)
+    behind: dict[int, bytes] = {}
+    for number, code in enumerate(instances):
+        place = int(step * (number + 0.5))
+        behind[place] = behind.get(place, b"") + code
+    return b"".join(code + behind.get(place, b"") for place, code in enumerate(others))
 
 
 def throughput(machine: Machine, variant: Variant) -> Run | str:

@@ -31,6 +31,7 @@ from cyclelens.analyzer.characterizing.ports import (
     both_less,
     text,
 )
+from cyclelens.analyzer.characterizing.throughput import spread
 
 Units = tuple[UnitNames, ...]
 """Of a uop, or of the two of a store."""
@@ -139,8 +140,8 @@ class UnitTimes:
             block = blocking(blocker.variant, count * len(units), instance.taken)
             if block is None:
                 continue
-            alone = self._machine.run(_among(block, [instance.bare] * number) + instance.after)
-            both = self._machine.run(_among(block, [instance.code] * number) + instance.after)
+            alone = self._machine.run(spread([instance.bare] * number, block) + instance.after)
+            both = self._machine.run(spread([instance.code] * number, block) + instance.after)
             if not isinstance(alone, str) and not isinstance(both, str):
                 counted = both_less(both, alone, units)
                 cycles = both.cycles - alone.cycles
@@ -154,13 +155,6 @@ def _leaves_vectors(variant: Variant) -> bool:
     classes = {family(each.registers[0])[0] for each in variant.registers}
     stores = any(each.kind == "mem" and each.written for each in variant.facts.operands)
     return "V" in classes and (stores or len(classes) > 1)
-
-
-def _among(block: list[bytes], instances: list[bytes]) -> bytes:
-    """The instances, spread evenly over the block, none of them last."""
-    step = len(block) / len(instances)
-    places = Counter(int(step * (number + 0.5)) for number in range(len(instances)))
-    return b"".join(code + instances[0] * places[place] for place, code in enumerate(block))
 
 
 def sums(

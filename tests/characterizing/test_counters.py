@@ -32,20 +32,6 @@ def named(store, core, name):
     return next(f for form in store.forms() for f in store.candidates(core, form) if f.name == name)
 
 
-class Uncounted:
-    """A machine that counts cycles only."""
-
-    def __init__(self, machine):
-        self._machine = machine
-
-    def run(self, code, start=ALL_THE_SAME):
-        run = self._machine.run(code, start)
-        return run if isinstance(run, str) else Run(run.cycles)
-
-    def straight(self, code):
-        return self._machine.straight(code)
-
-
 @pytest.mark.parametrize(
     ("core", "names"),
     [
@@ -60,7 +46,7 @@ class Uncounted:
 )
 def test_units_are_found_from_throughput_alone(store, core, names):
     model = registry.get(core)
-    characterizer = Characterizer(Uncounted(SimulatedMachine(model, store)), store, model)
+    characterizer = Characterizer(SimulatedMachine(model, store, counted=False), store, model)
     for name in names:
         facts = named(store, core, name)
         row = characterizer.row(facts)
@@ -73,7 +59,7 @@ def test_what_no_other_unit_takes_can_use_all_that_the_renamer_fills(store):
     """Four units and four slots a cycle on Skylake: these cannot be blocked. What has a slot uses them,
     unless it may share it with a load."""
     model = registry.get("SKL")
-    characterizer = Characterizer(Uncounted(SimulatedMachine(model, store)), store, model)
+    characterizer = Characterizer(SimulatedMachine(model, store, counted=False), store, model)
     assert characterizer.row(named(store, "SKL", "XADD (R64, R64)")).ports == {frozenset("0156"): 3}
     load = characterizer.row(named(store, "SKL", "ADD (R64, M64)"))
     assert load.ports is None
@@ -226,7 +212,7 @@ def test_a_table_with_a_figure_missing_is_tried_again(tmp_path, monkeypatch, cap
 
 def test_a_load_on_more_units_than_the_tables_know_is_uncertain(store):
     """This machine has room for a third beside two a cycle: that the load has no uop would be wrong."""
-    machine = Uncounted(SimulatedMachine(registry.get("SPR"), store))
+    machine = SimulatedMachine(registry.get("SPR"), store, counted=False)
     row = Characterizer(machine, store, registry.get("SKL")).row(named(store, "SKL", "MOV (R64, M64)"))
     assert (row.ports, row.uops) == (None, None)
     assert row.ports_problem == "what stays on blocked units is no sum of uops of known units"
@@ -236,7 +222,7 @@ def test_units_that_are_chosen_early_are_named_where_they_are_not_certain(store,
     """Zen 4 gives a uop of FP0 to FP3 to the others often enough to look like one of FP1 to FP3. The file has
     no units from cycles alone there, as none were proven on the processor."""
     model = registry.get("ZEN4")
-    row = Characterizer(Uncounted(SimulatedMachine(model, store)), store, model).row(
+    row = Characterizer(SimulatedMachine(model, store, counted=False), store, model).row(
         named(store, "ZEN4", "PXOR (XMM, XMM)")
     )
     assert (row.ports, row.uops) == (None, None)
