@@ -43,6 +43,8 @@ _LONGEST = 96
 """Blocking uops for every unit, at most: slower instances are fewer."""
 _SURE = 0.35
 """Uops by which a figure may be off a sum."""
+_NONE = 0.15
+"""Uops that a block adds by chance, at most."""
 _ROOM = 0.5
 """Slots per cycle that blocked units leave, at least; otherwise the front end would limit."""
 _FUSED = 2
@@ -59,6 +61,13 @@ class Known:
 
     units: Units
     adds: Mapping[UnitNames, float]
+
+    @property
+    def blurred(self) -> bool:
+        """Whether it adds to a block that it could avoid, so that what several add is not their sum."""
+        return any(
+            uops > _NONE and not any(own <= units for own in self.units) for units, uops in self.adds.items()
+        )
 
 
 class UnitTimes:
@@ -83,6 +92,9 @@ class UnitTimes:
             return "more uops than can be told apart by cycles"
         added = self._added(instance, max(1, _INSTANCES // max(1, slots)))
         combined = list(sums(added, self._known, _FUSED * max(1, slots)))
+        blurred = {units for known in self._known if known.blurred for units in known.units}
+        if any(sum(uops for units, uops in each.items() if units in blurred) > 1 for each in combined):
+            return "cycles do not tell apart what several uops add to units that they could avoid"
         every = {
             text(answer): answer for each in combined for answer in self._with_unseen(variant, each, slots)
         }
