@@ -31,8 +31,8 @@ _TRIES, _PAUSE, _PATIENCE = 5, 2.0, 180.0
 one succeeds. What is given up is missing in the tables."""
 _STRAIGHT_RUNS = 3
 _INSTRUCTIONS, _UNCOUNTED_INSTRUCTIONS = 100, 250
-"""Of a loop's body: the counter and the jump do not matter beside them. Cycles alone need more, because a round
-may take a whole number of cycles, and its end one more."""
+"""Of a loop's body: the counter and the jump do not matter beside them. Cycles alone need more, because
+a round may take a whole number of cycles, and its end one more."""
 
 
 _STRAIGHT = "straight "
