@@ -233,7 +233,7 @@ NO_UNITS = {
     "assembly/statements/directives.py": ("'p2'", "'01234567'"),  # of .p2align; octal digits
     "assembly/objects/line_tables.py": ("MAXIMUM_UNITS = 20000",),  # of a compiler
     "assembly/statements/expressions.py": ("'89'",),  # digits that are not octal
-    "characterizing/table.py": ("'0123456789'",),
+    "characterizing/ports.py": ("'0123456789'",),
     "commands/characterize.py": ("_NUMBER.sub('N', row.ports_problem)",),  # of a message
     "commands/serve.py": ("PORT = 8640",),  # of a server
     "model/units.py": ("MOST_UNITS = 30",),  # bits of a mask

@@ -80,7 +80,10 @@ HELD_BY = {
             "nothing_is_analysed_before_the_settings_are_known",
         ),
         ("others send them as `initializationOptions`", "a_client_that_cannot_be_asked_sends_its_settings"),
-        ("or `null` if the user cancelled them", "a_comparison_is_cancelled_as_progress_or_as_a_request"),
+        (
+            "Each answers `null` if the user cancelled it",
+            "a_comparison_is_cancelled_as_progress_or_as_a_request",
+        ),
         (
             "Comparisons run in a process of their own, so that no edit waits for one",
             "a_long_comparison_shows_its_steps_and_no_edit_waits_for_it",
