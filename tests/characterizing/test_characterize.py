@@ -4,6 +4,7 @@ import random
 from dataclasses import replace
 
 import pytest
+from cyclelens.analyzer.characterizing import machines
 from cyclelens.analyzer.characterizing.characterize import Characterizer
 from cyclelens.analyzer.characterizing.comparison import Comparison
 from cyclelens.analyzer.characterizing.idioms import Idiom, idiom
@@ -153,8 +154,9 @@ def test_a_variant_that_faults_or_hangs_is_a_row_that_says_so(store, problem):
     assert [row.problem for row in rows] == ["", problem, ""]
 
 
-def test_code_that_hangs_or_faults_on_hardware_does_not_end_the_run():
+def test_code_that_hangs_or_faults_on_hardware_does_not_end_the_run(monkeypatch):
     """What comes next is measured as if nothing had been."""
+    monkeypatch.setattr(machines, "_PATIENCE", 0.0)
     try:
         with Harness(pages="shared") as harness:
             machine = MeasuredMachine(harness)
