@@ -1,4 +1,4 @@
-"""The lines of a region's table, shared by the formats: one row an instruction and one for extra uops."""
+"""The lines of a region's table, shared by the formats: one row per instruction, and one for extra uops."""
 
 from __future__ import annotations
 
