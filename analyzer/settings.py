@@ -13,7 +13,7 @@ from typing import Any
 
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.registry import NATIVE, UnknownMicroarchitecture
-from cyclelens.analyzer.model.choices import Assembler, Mode, Regions, Syntax
+from cyclelens.analyzer.model.choices import Assembler, Mode, Model, Regions, Syntax
 from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import LINE_BYTES
@@ -108,9 +108,9 @@ ANALYSIS: tuple[Setting, ...] = (
     Setting(
         "model",
         "choice",
-        "reference",
+        Model.REFERENCE,
         "The published model of the pipeline, or the one with better rules for memory and limited buffers.",
-        choices=("reference", "hardware"),
+        choices=(Model.REFERENCE, Model.HARDWARE),
         option="--model",
         help="reference: the published uiCA model (default); hardware: with failed store forwarding",
         meanings=(
@@ -182,7 +182,7 @@ def to_options(values: Mapping[str, Any]) -> AnalysisOptions:
         alignment=values["alignment"],
         syntax=Syntax(values["syntax"]),
         regions=Regions(values["regions"]),
-        model=ModelOptions(model=values["model"]),
+        model=ModelOptions(model=Model(values["model"])),
         assembler=Assembler(values["assembler"]),
     )
 

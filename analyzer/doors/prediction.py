@@ -15,6 +15,7 @@ from cyclelens.analyzer.doors.workspace import MAX_BLOCK_BYTES, Workspace
 from cyclelens.analyzer.facts.store import TablesUnavailable, open_store
 from cyclelens.analyzer.microarchitectures import extensions, registry
 from cyclelens.analyzer.microarchitectures.variants import NoSuchVariant, variant
+from cyclelens.analyzer.model.choices import Model
 from cyclelens.analyzer.model.frozen import dataclass
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
@@ -161,7 +162,7 @@ def _figure(
     block: Block, copies: int, model: Microarchitecture, options: ModelOptions, caches: Caches
 ) -> PredictResult:
     try:
-        if options.model == "bounds":
+        if options.model is Model.BOUNDS:
             # Here, because simulations do without the bounds and start faster.
             from cyclelens.analyzer.bounds.registry import predict_analytically
 

@@ -4,35 +4,30 @@ from __future__ import annotations
 
 import argparse
 
-from cyclelens.analyzer.model.options import (
-    ASSUMPTIONS,
-    HARNESSES,
-    MODELS,
-    MOVE_ELIMINATIONS,
-    ModelOptions,
-)
+from cyclelens.analyzer.model.choices import MeasuredIn, Model, MoveElimination, Pointers
+from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 
 
 def add_model_arguments(parser: argparse.ArgumentParser) -> None:
     """The model, the assumptions it makes, and the parts of it that can be switched off."""
     parser.add_argument(
         "--model",
-        choices=MODELS,
-        default="reference",
+        choices=tuple(Model),
+        default=PUBLISHED.model,
         help="reference: as published (default); hardware: with failed store forwarding; "
         "bounds: without simulation",
     )
     parser.add_argument(
         "--assume",
-        choices=ASSUMPTIONS,
-        default="diff",
+        choices=tuple(Pointers),
+        default=PUBLISHED.assume,
         help="which registers hold the same address at the start (default: none; stack: all but RSP and RBP; "
         "bhive: as in BHive's profiler, with --model hardware)",
     )
     parser.add_argument(
         "--harness",
-        choices=HARNESSES,
-        default="none",
+        choices=tuple(MeasuredIn),
+        default=PUBLISHED.harness,
         help="how the figures to compare with were measured, where that costs cycles of its own; one-page: "
         "all pages of memory are one physical page, and the stack walks through them (ZEN5; default: none)",
     )
@@ -42,7 +37,9 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
     parts.add_argument("--no-micro-fusion", action="store_true")
     parts.add_argument("--no-macro-fusion", action="store_true")
     parts.add_argument("--no-lsd-unrolling", action="store_true")
-    parts.add_argument("--move-elimination", choices=MOVE_ELIMINATIONS, default="model")
+    parts.add_argument(
+        "--move-elimination", choices=tuple(MoveElimination), default=PUBLISHED.move_elimination
+    )
     parts.add_argument("--random-ports", type=_seed, metavar="SEED", help="bind uops to ports at random")
 
 
@@ -71,14 +68,14 @@ def model_options(parser: argparse.ArgumentParser, arguments: argparse.Namespace
     """The choice that the arguments make; one that makes no sense ends the program as wrong usage."""
     try:
         return ModelOptions(
-            model=arguments.model,
-            assume=arguments.assume,
-            harness=arguments.harness,
+            model=Model(arguments.model),
+            assume=Pointers(arguments.assume),
+            harness=MeasuredIn(arguments.harness),
             simple_front_end=arguments.simple_front_end,
             micro_fusion=not arguments.no_micro_fusion,
             macro_fusion=not arguments.no_macro_fusion,
             lsd_unrolling=not arguments.no_lsd_unrolling,
-            move_elimination=arguments.move_elimination,
+            move_elimination=MoveElimination(arguments.move_elimination),
             port_seed=arguments.random_ports,
             resources=resources_option(arguments),
         )

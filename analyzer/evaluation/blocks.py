@@ -9,6 +9,7 @@ from cyclelens.analyzer.evaluation.datasets import Sample
 from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.variants import variant
+from cyclelens.analyzer.model.choices import Model
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.result import Simulation
@@ -53,7 +54,7 @@ class BlockBuilder:
     @property
     def simulates(self) -> bool:
         """Whether the chosen model is one that simulates."""
-        return self._options.model != "bounds"
+        return self._options.model is not Model.BOUNDS
 
     def predict_analytically(self, sample: Sample) -> tuple[Block, float]:
         """Block and cycles per iteration by the bounds alone. Raises ``Unpredictable``."""

@@ -8,6 +8,7 @@ from dataclasses import replace
 from cyclelens.analyzer.bounds.dependencies import critical_chains
 from cyclelens.analyzer.bounds.registry import compute_bounds
 from cyclelens.analyzer.insight.bottlenecks import bottlenecks
+from cyclelens.analyzer.model.choices import Pointers
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.result import Prediction, Simulation
@@ -21,7 +22,7 @@ def explain(
     options: ModelOptions = PUBLISHED,
 ) -> Prediction:
     """The simulation's figure with bounds, bottlenecks and front-end shares. Simulates nothing itself."""
-    apart = options.assume == "diff"
+    apart = options.assume is Pointers.DIFFERENT
     critical = critical_chains(block, microarchitecture)
     bounds = dict(compute_bounds(block, microarchitecture, simulation, critical, apart=apart))
     return replace(

@@ -10,6 +10,7 @@ from cyclelens.analyzer.measuring.harness import Harness
 from cyclelens.analyzer.measuring.loops import measurable, with_data
 from cyclelens.analyzer.measuring.refusals import refusal, split_lock
 from cyclelens.analyzer.measuring.requests import REGISTERS, Inputs, Measurement, Request, median_of
+from cyclelens.analyzer.model.choices import Model, Pointers
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 
 RUNS = 3
@@ -129,11 +130,11 @@ def _causes(
     for text, options in (
         (
             "addresses: with registers that point to the same memory it would be {:.2f}",
-            ModelOptions(assume="same"),
+            ModelOptions(assume=Pointers.SAME),
         ),
         (
             "memory: with failed store forwarding and limited buffers it would be {:.2f}",
-            ModelOptions(model="hardware", assume="stack"),
+            ModelOptions(model=Model.HARDWARE, assume=Pointers.STACK),
         ),
     ):
         cycles = predict(comparison.code, loop, request.offset, options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cyclelens.analyzer.model.choices import MoveElimination
 from cyclelens.analyzer.model.frozen import replace
 from cyclelens.analyzer.model.microarchitecture import UNLIMITED, Microarchitecture
 from cyclelens.analyzer.model.options import ModelOptions
@@ -24,9 +25,9 @@ def variant(microarchitecture: Microarchitecture, options: ModelOptions) -> Micr
     changed = microarchitecture
     if not options.lsd_unrolling:
         changed = replace(changed, lsd_unroll={})
-    if options.move_elimination == "none":
+    if options.move_elimination is MoveElimination.NONE:
         changed = replace(changed, policies=replace(changed.policies, elimination=""))
-    if options.move_elimination == "full":
+    if options.move_elimination is MoveElimination.FULL:
         changed = replace(
             changed, move_elimination_gpr_slots=UNLIMITED, move_elimination_simd_slots=UNLIMITED
         )

@@ -39,3 +39,44 @@ class Assembler(StrEnum):
     """Cyclelens itself, except for NASM files with macros."""
     GAS = "gas"
     NASM = "nasm"
+
+
+class Model(StrEnum):
+    """Which rules answer."""
+
+    REFERENCE = "reference"
+    """The published uiCA model."""
+    HARDWARE = "hardware"
+    """The same with better rules for memory, and limited buffers."""
+    BOUNDS = "bounds"
+    """The analytic bounds alone, without a simulation."""
+
+
+class Pointers(StrEnum):
+    """Where the registers point at the start."""
+
+    DIFFERENT = "diff"
+    SAME = "same"
+    STACK = "stack"
+    """All to the same memory except RSP and RBP."""
+    BHIVE = "bhive"
+    """In the BHive profiler: as ``STACK``; all memory words hold the same pointer, and all pages are one."""
+
+
+class MeasuredIn(StrEnum):
+    """What the figures to compare with owe to the harness that measured them."""
+
+    ANY = "none"
+    """Nothing."""
+    ONE_PAGE = "one-page"
+    """All pages of memory are one physical page, and the stack walks on through them. It matters on cores
+    with rules for it (Zen 5)."""
+
+
+class MoveElimination(StrEnum):
+    """Which moves the renamer carries out."""
+
+    MODEL = "model"
+    """Those that it does on the microarchitecture."""
+    NONE = "none"
+    FULL = "full"

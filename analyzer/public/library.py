@@ -15,6 +15,7 @@ from cyclelens.analyzer.doors.plans import ALIGNMENTS
 from cyclelens.analyzer.doors.prediction import Predictor, predict_many
 from cyclelens.analyzer.doors.workspace import Workspace
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.choices import Model, Pointers
 from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.shared import shared_workspace
 from cyclelens.results import Measurement, Measurements, Prediction, Predictions, Report
@@ -89,7 +90,8 @@ def predict_batch(
         raise ValueError(f"copies={copies!r}: at least 1 is needed, and more go with mode='loop' only")
     if jobs < 1:
         raise ValueError(f"jobs={jobs!r}: at least 1 is needed")
-    options = ModelOptions(model=model)
+    _one_of("model", model, tuple(Model))
+    options = ModelOptions(model=Model(model))
     batches = _batches(blocks)
     figures: list[Prediction] = []
     waiting: list[str] = []
@@ -244,7 +246,7 @@ def measure(
             region,
             function,
             "auto",
-            "reference",
+            Model.REFERENCE,
             True,
         )
         found = (
@@ -313,6 +315,7 @@ def _analysis(
     _one_of("syntax", syntax, tuple(Syntax))
     _one_of("mode", mode or "auto", tuple(Mode))
     _one_of("regions", regions, tuple(Regions))
+    _one_of("model", model, tuple(Model))
     names = (arch,) if isinstance(arch, str) else arch
     forced = {"arch": arch, "mode": mode, "alignment": alignment, "align": alignment}
     options = AnalysisOptions(
@@ -321,7 +324,7 @@ def _analysis(
         alignment=alignment,
         syntax=Syntax(syntax),
         region=region,
-        model=ModelOptions(model=model),
+        model=ModelOptions(model=Model(model)),
         regions=Regions(regions),
         allow_external_programs=external_programs,
         origin=NOWHERE if isinstance(source, str) else beside(NOWHERE, os.fspath(source)),
@@ -352,7 +355,7 @@ def _measured_block(
     if model is not None:
         copies = None if mode == "copies" else 1
         kind = "unroll" if mode == "unroll" else "loop"
-        options = ModelOptions(assume="same")
+        options = ModelOptions(assume=Pointers.SAME)
         predicted = (
             Predictor(workspace)
             .predict_batch([code], model.name, kind, 0, options, copies)[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cyclelens.analyzer.model.choices import MeasuredIn
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.model.result import Buffer
@@ -43,7 +44,7 @@ class MacroPipeline(Clock):
             columns,
             self.flight,
             microarchitecture.macro_ops.one_page,
-            active=options.harness == "one-page",
+            active=options.harness is MeasuredIn.ONE_PAGE,
         )
         self.renamer = MacroRenamer(
             columns,

@@ -10,6 +10,7 @@ from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.insight.findings import find
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.variants import variant
+from cyclelens.analyzer.model.choices import Model
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.uops import MemoryAccess, RegisterOperand
@@ -147,7 +148,7 @@ def simulated(code, name="ZEN5", *, loop=True, alignment=0, options=PUBLISHED):
 
 @pytest.mark.parametrize(
     ("name", "options", "cycles"),
-    [("ZEN5", PUBLISHED, 13), ("ZEN4", PUBLISHED, 17), ("SKL", ModelOptions(model="hardware"), 12)],
+    [("ZEN5", PUBLISHED, 13), ("ZEN4", PUBLISHED, 17), ("SKL", ModelOptions(model=Model.HARDWARE), 12)],
 )
 def test_a_load_that_cannot_be_forwarded_to_says_how_long_it_waits(name, options, cycles):
     # mov [rsi+32], cl; mov r8, [rsi+32]

@@ -8,6 +8,7 @@ from cyclelens.analyzer.insight import sweeps
 from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.insight.whatif import NO_LATENCIES, ChangeError, Edit, Experiment, changed
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.choices import Model
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.simulator.pipeline import simulate
 
@@ -216,4 +217,4 @@ def test_experiments_are_made_with_the_options_of_the_prediction():
     """mov [rsp], al; mov rbx, [rsp]: failed forwarding exists in the hardware model only."""
     code = "880424488b1c24"
     assert cycles(experiment(code, loop=False).baseline()) == 1
-    assert cycles(experiment(code, loop=False, model=ModelOptions(model="hardware")).baseline()) == 13
+    assert cycles(experiment(code, loop=False, model=ModelOptions(model=Model.HARDWARE)).baseline()) == 13

@@ -8,11 +8,12 @@ from dataclasses import replace
 import pytest
 from blocks import block_of
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.choices import Model, Pointers
 from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.simulator.pipeline import simulate
 from simulated import cycles, rows_of, simulated
 
-SAME = ModelOptions(assume="same")
+SAME = ModelOptions(assume=Pointers.SAME)
 COVES = ("ADL", "SPR", "MTL", "GNR")
 GNR = registry.get("GNR")
 DEC_JNZ = "49ffcf75"
@@ -269,7 +270,7 @@ class TestW6:
     def test_a_load_within_the_stored_bytes_is_renamed_only_at_their_start(self) -> None:
         """mov [rsi], rax; movzx eax, byte [rsi] or [rsi+1]; lea rax, [rax+rbx]: 1.00 and 7.33"""
         assert looped("488906 0fb606 488d0418") == 1.00
-        hardware = ModelOptions(model="hardware", assume="same")
+        hardware = ModelOptions(model=Model.HARDWARE, assume=Pointers.SAME)
         for place, expected in (("06", 1.00), ("4601", 7.00)):
             code = f"4889060fb6{place}488d0418"
             body = code + DEC_JNZ

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 from blocks import store
+from cyclelens.analyzer.model.choices import MeasuredIn, Pointers
 from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.recent import Caches
 from cyclelens.analyzer.simulator import reuse
 from simulated import cycles, simulated
 
-SAME = ModelOptions(assume="same")
-ONE_PAGE = ModelOptions(assume="same", harness="one-page")
+SAME = ModelOptions(assume=Pointers.SAME)
+ONE_PAGE = ModelOptions(assume=Pointers.SAME, harness=MeasuredIn.ONE_PAGE)
 STORE_LOAD = "488906488b87"
 """mov [rsi], rax; mov rax, [rdi + a displacement of 32 bits]"""
 

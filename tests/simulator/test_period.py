@@ -6,6 +6,7 @@ from __future__ import annotations
 import pytest
 from blocks import block_of
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.choices import Pointers
 from cyclelens.analyzer.model.frozen import replace
 from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.recent import Caches
@@ -111,7 +112,7 @@ def test_addresses_that_come_near_each_other_later_are_waited_for() -> None:
     """A load that walks towards a store by 4 bytes a round meets it in round 448, in part, and waits for its
     commit. All 447 rounds before repeat each other in one cycle, and the run must not end with them."""
     code = "488906 488b9f00070000 4883ef04 49ffcf75ec".replace(" ", "")
-    options = ModelOptions(assume="same")
+    options = ModelOptions(assume=Pointers.SAME)
     early = simulated(code, "ZEN5", details=False, options=options)
     full = simulated(code, "ZEN5", details=True, options=options)
     assert early.cycles_per_iteration == full.cycles_per_iteration > 1.02

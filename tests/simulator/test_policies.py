@@ -6,6 +6,7 @@ from importlib import import_module
 import pytest
 from blocks import block_of
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.choices import Pointers
 from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.simulator import policies
 from cyclelens.analyzer.simulator.back_end.addition import Addition
@@ -185,7 +186,7 @@ def test_a_dispatch_rule_records_whom_it_holds_back_and_for_whom(rule: str) -> N
     assert cores, "no core has it"
     for core in cores:
         block = block_of(HELD_BACK[rule], core.name)
-        trace = simulate(block, core, trace=True, options=ModelOptions(assume="same")).trace
+        trace = simulate(block, core, trace=True, options=ModelOptions(assume=Pointers.SAME)).trace
         assert trace is not None
         rows = trace.rows
         held = [

@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 from blocks import block_of
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.choices import Model, MoveElimination
 from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.simulator.pipeline import simulate
 from simulated import cycles, rows_of, simulated
@@ -87,8 +88,8 @@ def test_what_has_no_result_in_a_register_takes_none(name: str, filler: str) -> 
 def test_an_eliminated_move_takes_no_register() -> None:
     """mov eax, ecx: it shares the register of its source."""
     move = "89c8"
-    assert fits(move, "SKL", ModelOptions(resources=True, move_elimination="none")) == 156
-    assert fits(move, "SKL", ModelOptions(resources=True, move_elimination="full")) > 200
+    assert fits(move, "SKL", ModelOptions(resources=True, move_elimination=MoveElimination.NONE)) == 156
+    assert fits(move, "SKL", ModelOptions(resources=True, move_elimination=MoveElimination.FULL)) > 200
 
 
 @pytest.mark.parametrize("filler", [LOAD, STORE, BRANCH, INTEGER, VECTOR])
@@ -109,7 +110,7 @@ def test_what_does_not_fit_costs_the_overlap(stores: int, published: float, limi
 def test_the_hardware_model_has_the_limits_of_hardware() -> None:
     """Unless told otherwise, they come with the hardware model."""
     code = "0f57c0" + 20 * "f20f59c0" + 57 * STORE
-    hardware = ModelOptions(model="hardware")
+    hardware = ModelOptions(model=Model.HARDWARE)
     assert cycles(code, "SKL", min_rounds=60, options=hardware) == 87.0
     assert cycles(code, "SKL", min_rounds=60, options=replace(hardware, resources=False)) == 57.0
 

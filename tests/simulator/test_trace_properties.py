@@ -12,6 +12,7 @@ from typing import NamedTuple
 import pytest
 from blocks import block_of
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.choices import Model, Pointers
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.model.result import LineUsage, Simulation, TraceRow
@@ -274,9 +275,9 @@ def test_rows_follow_the_templates(case: Case) -> None:
 BUSY = "0faef0f00106f7f15088dc0fb6d44889d84889c30f28c1488906"
 OPTIONS = (
     ModelOptions(),
-    ModelOptions(model="hardware"),
+    ModelOptions(model=Model.HARDWARE),
     ModelOptions(port_seed=3),
-    ModelOptions(resources=True, assume="stack"),
+    ModelOptions(resources=True, assume=Pointers.STACK),
 )
 
 

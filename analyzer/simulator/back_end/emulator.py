@@ -5,6 +5,7 @@ Numbers are kept modulo 2 to the 62, so that compiled and plain Python agree wit
 
 from __future__ import annotations
 
+from cyclelens.analyzer.model.choices import MeasuredIn, Pointers
 from cyclelens.analyzer.simulator.tables.arrays import Long, ints, longs
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.operations import Operations
@@ -29,13 +30,15 @@ _SEED_MASK = (1 << 48) - 1
 class Emulator:
     """Sixteen registers, and the words that stores have changed."""
 
-    def __init__(self, columns: Columns, operations: Operations, policy: str, harness: str) -> None:
+    def __init__(
+        self, columns: Columns, operations: Operations, pointers: Pointers, harness: MeasuredIn
+    ) -> None:
         self._columns = columns
         self._program = columns.program
         self._operations = operations
-        self._same = policy != "diff"
-        self._stack_apart = policy == "stack"
-        self._word_mask: Long = _PAGE_WORDS - 1 if harness == "one-page" else _MASK
+        self._same = pointers is not Pointers.DIFFERENT
+        self._stack_apart = pointers is Pointers.STACK
+        self._word_mask: Long = _PAGE_WORDS - 1 if harness is MeasuredIn.ONE_PAGE else _MASK
         """Of the number of a word: its place in the physical memory."""
         self.register = longs(_REGISTERS)
         self._keys = longs(_WORDS)

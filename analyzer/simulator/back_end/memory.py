@@ -3,6 +3,7 @@ addresses (uiCA model, chapter 4)."""
 
 from __future__ import annotations
 
+from cyclelens.analyzer.model.choices import Pointers
 from cyclelens.analyzer.simulator.tables.arrays import Long, Record, grown, longs
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import LINE_WORDS, NONE, UNKNOWN
@@ -35,16 +36,16 @@ class Memory:
     index of known value is part of.
     """
 
-    def __init__(self, columns: Columns, policy: str) -> None:
+    def __init__(self, columns: Columns, pointers: Pointers) -> None:
         program = columns.program
         self._columns = columns
         self._program = program
-        self._one_page = policy == "bhive"
-        self._all_different = policy == "diff"
-        self._all_equal = policy == "same"
-        self._all_words_equal = policy in ("bhive", "same")
-        self._word: Long = _FILL if policy == "bhive" else _EQUAL
-        self._stack_apart = policy in ("stack", "bhive")
+        self._one_page = pointers is Pointers.BHIVE
+        self._all_different = pointers is Pointers.DIFFERENT
+        self._all_equal = pointers is Pointers.SAME
+        self._all_words_equal = pointers in (Pointers.BHIVE, Pointers.SAME)
+        self._word: Long = _FILL if pointers is Pointers.BHIVE else _EQUAL
+        self._stack_apart = pointers in (Pointers.STACK, Pointers.BHIVE)
         self._seen_symbol = longs(64)
         self.symbol = longs(64)
 
