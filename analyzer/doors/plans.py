@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 ALIGNMENTS = range(LINE_BYTES)
 """Offsets that differ."""
-_OWN_KEYS = frozenset({"name", "per", "taken"})
+_OWN_KEYS = frozenset({"init", "name", "per", "taken"})
 """Of a marker: they are about one region, and no settings."""
 
 

@@ -1,4 +1,4 @@
-"""Latencies of the uops of a core that counts macro-ops (M12, M13, M25 of docs/zen5.md)."""
+"""Latencies of the uops of a core that counts macro-ops (M7, M13, M25 of docs/zen5.md)."""
 
 from __future__ import annotations
 

@@ -87,14 +87,6 @@ def test_commands_in_the_readme_exist() -> None:
         assert "usage:" in run.stdout
 
 
-def test_the_report_in_the_readme_is_what_is_printed() -> None:
-    shown = re.search(r"^\$ cyclelens (.+)\n((?:.*\n)+?)```", (ROOT / "README.md").read_text(), re.M)
-    assert shown
-    cyclelens = Path(sys.executable).with_name("cyclelens")
-    run = subprocess.run([cyclelens, *shown[1].split()], capture_output=True, text=True, cwd=ROOT)
-    assert run.stdout.startswith(shown[2])
-
-
 def test_files_in_the_readme_exist() -> None:
     named = re.findall(r"(?:examples|docs|dev)/[\w./-]+\w", (ROOT / "README.md").read_text())
     assert named

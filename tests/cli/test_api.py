@@ -128,6 +128,11 @@ def test_bad_marker_options_are_problems_at_the_marker(analyzer):
     assert figures(analysis) == [[3.0]]
 
 
+def test_what_other_commands_read_of_a_marker_is_no_unknown_option(analyzer):
+    text = FIRST.replace("first", "first init=rsi:0x10000,rcx:100 per=8")
+    assert codes(analyzer.analyze(text, AnalysisOptions())) == []
+
+
 def test_only_the_wanted_region_is_analysed(analyzer):
     assert figures(analyzer.analyze(FIRST + SECOND, AnalysisOptions(region="second"))) == [[2.0]]
     nowhere = analyzer.analyze(FIRST, AnalysisOptions(region="third"))

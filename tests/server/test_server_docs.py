@@ -69,13 +69,22 @@ def test_every_code_has_a_page_and_every_page_a_code() -> None:
     assert pages == codes()
 
 
-def test_a_page_names_its_code_and_says_what_to_do_and_is_in_the_list() -> None:
-    listed = (ROOT / "docs" / "diagnostics" / "README.md").read_text(encoding="utf-8")
+def test_a_page_names_its_code_and_says_what_to_do() -> None:
     for code in codes():
         text = (ROOT / "docs" / "diagnostics" / f"{code}.md").read_text(encoding="utf-8")
         assert text.startswith(f"# {code}\n")
         assert "## What to do" in text
-        assert f"[{code}]({code}.md)" in listed
+
+
+def test_the_list_has_the_first_sentence_of_every_page() -> None:
+    expected = []
+    for code in sorted(codes()):
+        text = (ROOT / "docs" / "diagnostics" / f"{code}.md").read_text(encoding="utf-8")
+        paragraph = " ".join(text.split("\n\n")[1].split())
+        first = re.split(r"\.(?: |$)", paragraph)[0]
+        expected.append(f"- [{code}]({code}.md): {first}")
+    listed = (ROOT / "docs" / "diagnostics" / "README.md").read_text(encoding="utf-8")
+    assert re.findall("^- .*", listed, re.M) == expected
 
 
 def test_the_link_of_a_code_leads_to_its_page_here_or_where_the_pages_are_published() -> None:
