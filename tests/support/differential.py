@@ -136,7 +136,10 @@ def compare(
     if len(whole) < len(found.regions) or not found.regions:
         refused = refused or [Difference("refused", "no region")]
     statements = sum(bool(line.code) for region in whole for line in region.lines)
-    compared = _compared(found, expected.made, is_whole=not refused)
+    compared = list(_compared(found, expected.made, is_whole=not refused))
+    if compared and not (refused or programs or [*_compared(found, expected.made, is_whole=False)]):
+        # Distances alone differ: over statements of no region, maybe, that only a program can encode.
+        return compare(text, language, folder, syntax=syntax, programs=True)
     return Comparison([*compared, *refused], len(whole), statements)
 
 

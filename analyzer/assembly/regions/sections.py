@@ -250,6 +250,7 @@ class Layouts:
             first = self.program.firsts[part]
             jumps += zip((first + index for index in run.owners), run.jumps, strict=True)
         laid.alignment = max((element.alignment.boundary for element in section.elements), default=1)
+        section.starts = [0] * len(section.gaps)
         for number, (index, jump) in enumerate(jumps):
             place = None
             if jump is not None:
@@ -285,6 +286,8 @@ class Layouts:
             found = self.target(index, jump)
         except OpenError:
             jump_scope(self.program, index, jump.target.text, self.distance).check_target(jump.target.text)
+            # What cannot be told does not depend on where everything lies.
+            self._expressed_target(index, jump)
             return Place(0, 0, is_late=True, expressed=partial(self._expressed_target, index, jump))
         if found is None or found.section != section:
             return None
@@ -308,9 +311,10 @@ class Layouts:
     def target_offset(self, index: int, jump: Jump) -> int | None:
         """Where a jump goes to, in bytes from the beginning of its section; None if that is elsewhere."""
         try:
-            found = self.target(index, jump)
-        except OpenError:
-            return self._expressed_target(index, jump)
+            try:
+                found = self.target(index, jump)
+            except OpenError:
+                return self._expressed_target(index, jump)
         except ExpressionError:
             return None
         if found is None or found.section != self.program.statements[index].section:
@@ -318,11 +322,8 @@ class Layouts:
         return self.offset(found.place) + found.beyond
 
     def _expressed_target(self, index: int, jump: Jump) -> int | None:
-        """The same where the places of the moment tell."""
-        try:
-            value = self.final(jump.target.text, index)
-        except ExpressionError:
-            return None
+        """The same where the places of the moment tell. Raises ExpressionError."""
+        value = self.final(jump.target.text, index)
         is_here = value.symbol == SECTION_SIGN + self.program.statements[index].section
         return value.constant if is_here and not value.later else None
 

@@ -181,32 +181,40 @@ def _spread_doubt(section: Section) -> bool:
             doubtful.add(number)
         if is_open or element.kind is Kind.UNKNOWN:
             least[number], most[number] = element.smallest, element.largest
-    doubtful.update(_open_branches(section, least, most))
+    open_branches = _open_branches_of_nasm if section.is_nasm else _open_branches
+    doubtful.update(open_branches(section, least, most))
     section.doubtful = frozenset(doubtful)
     return section.doubtful != before
 
 
-def _open_branches(section: Section, least: list[int], most: list[int]) -> Iterator[int]:
-    """The branches that may be short or long where everything else has ``least`` to ``most`` bytes. One that
-    grows can make another one grow: for certain only those do that must with everything at its smallest, and
-    all those may that do with everything at its largest. Raises UnsettledError."""
+def _branches(section: Section) -> Iterator[tuple[int, int, int, int, int]]:
+    """Per branch its number, the first element that its distance is over and the one behind the last, the
+    bytes of that where it is short, and how many of them a short one reaches over."""
     elements, starts = section.elements, section.starts
-    branches = []
     for number, place in enumerate(section.targets):
         if place is None or elements[number].kind is not Kind.BRANCH:
             continue
         fragment, target = place.fragment, section.offset(place)
         if place.expressed is not None:
             fragment = bisect_right(starts, target) - 1
-        smallest = least[number] = most[number] = elements[number].smallest
         end = starts[number + 1]
         if fragment > number:
-            branches.append((number, number + 1, fragment, target - end, 127))
+            yield number, number + 1, fragment, target - end, 127
         else:
-            branches.append((number, fragment, number, end - section.sizes[number] + smallest - target, 128))
+            short_end = end - section.sizes[number] + elements[number].smallest
+            yield number, fragment, number, short_end - target, 128
+
+
+def _open_branches(section: Section, least: list[int], most: list[int]) -> Iterator[int]:
+    """The branches that may be short or long where everything else has ``least`` to ``most`` bytes. One that
+    grows can make another one grow: for certain only those do that must with everything at its smallest, and
+    all those may that do with everything at its largest. Raises UnsettledError."""
+    elements = section.elements
+    branches = list(_branches(section))
     # A target may lie on the other side of the label that tells it: it is too far if that is too near.
     longest = list(most)
     for number, *_ in branches:
+        least[number] = most[number] = elements[number].smallest
         longest[number] = elements[number].largest
     nearest = _moved(longest, section)
     for sizes in (least, most):
@@ -229,6 +237,21 @@ def _open_branches(section: Section, least: list[int], most: list[int]) -> Itera
             raise UnsettledError("The sizes of this section never come to rest.")
         nearest = moved
     yield from (number for number, *_ in branches if least[number] != most[number])
+
+
+def _open_branches_of_nasm(section: Section, least: list[int], most: list[int]) -> Iterator[int]:
+    """The same for NASM, where jumps and what they are over can keep each other long: over something of
+    unknown size it is certain only what holds for all sizes of what lies between."""
+    for number, element in enumerate(section.elements):
+        if element.kind in (Kind.BRANCH, Kind.FILL):
+            least[number], most[number] = element.smallest, element.largest
+    nearest, farthest = _moved(least, section), _moved(most, section)
+    for number, first, last, bytes_between, reach in _branches(section):
+        low = bytes_between + nearest[last] - nearest[first]
+        high = bytes_between + farthest[last] - farthest[first]
+        is_certain = high < reach - 255 or low > reach or reach - 255 <= low <= high <= reach
+        if not is_certain and section.has_unknown(first, last):
+            yield number
 
 
 def _moved(sizes: Sequence[int], section: Section) -> list[int]:

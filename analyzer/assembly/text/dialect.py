@@ -150,7 +150,8 @@ _NASM_SURE = re.compile(
 )
 _NASM_LIKELY = re.compile(
     r"^[ \t]*(?:\[?(?:bits|default[ \t]+(?:rel|abs))\b|(?:[\w.$?@]+:?[ \t]+)?(?:times[ \t]+\S|"
-    r"res[bwdqtoyz][ \t]+\S|istruc\b|struc[ \t])|global[ \t]+\w|extern[ \t]+\w|\[?section[ \t]+\.)",
+    r"equ[ \t]+\S|res[bwdqtoyz][ \t]+\S|istruc\b|struc[ \t])|"
+    r"global[ \t]+\w|extern[ \t]+\w|\[?section[ \t]+\.)",
     re.MULTILINE | re.IGNORECASE,
 )
 _NASM_MACROS = re.compile(
