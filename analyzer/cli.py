@@ -225,7 +225,7 @@ def _predict(arguments: list[str]) -> int:
 
     parser = new_parser(
         "predict",
-        "Read blocks of machine code from standard input, one a line in hexadecimal, and write their "
+        "Read blocks of machine code from standard input, one per line in hexadecimal, and write their "
         "cycles per iteration as CSV; with --input, do so with a file of blocks. A block that cannot be "
         "predicted has an empty figure and a reason; the exit code is then 1.",
     )

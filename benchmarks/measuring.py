@@ -205,5 +205,5 @@ _FORMATTER.rip_relative_addresses = True
 
 
 def _att(code: bytes) -> str:
-    """AT&T text, one instruction a line."""
+    """AT&T text, one instruction per line."""
     return "\n".join(_FORMATTER.format(instruction) for instruction in Decoder(64, code))

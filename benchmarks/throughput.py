@@ -1,8 +1,8 @@
 """Blocks per second, against llvm-mca: ``python benchmarks/throughput.py [--blocks N]``.
 
 Both programs get the same blocks in one process on one core, with their start-up, and take turns; output
-goes nowhere. Cyclelens predicts them as loops. llvm-mca reads them as assembly, one region a block, with its
-default of 100 iterations. The figure is user and system time; the ratio is llvm-mca's to ours of the same
+goes nowhere. Cyclelens predicts them as loops. llvm-mca reads them as assembly, one region per block, with
+its default of 100 iterations. The figure is user and system time; the ratio is llvm-mca's to ours of the same
 turn: above 1, Cyclelens is faster. ``LLVM_MCA=PATH``: another llvm-mca than the installed one (Zen 5 is
 known to LLVM 20 and later).
 """

@@ -34,6 +34,11 @@ class Rule(NamedTuple):
 
 RULES = (
     Rule(rf"\b(?:{COUNTED}) an? (?:cycle|iteration|round|second)\b", "per, for a rate"),
+    Rule(
+        r"\bone (?:(?!is\b|and\b)\w+ )?an? (?:file|line|unit|stage|core|block|record|run|page)\b|"
+        r"\d (?:ms|us|KiB|MB|cycles) an? (?:run|block|edit|file)\b",
+        "per, for a rate",
+    ),
     Rule(r"\bclock cycles?\b", "cycle"),
     Rule(r"\bmicro-?ops?\b|\bµops?\b", "uop"),
     Rule(r"\bDSB windows?\b", "DSB block"),

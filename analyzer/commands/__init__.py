@@ -1,1 +1,1 @@
-"""Subcommands of the command line, one a file; ``cyclelens.analyzer.cli`` lists them."""
+"""Subcommands of the command line, one per file; ``cyclelens.analyzer.cli`` lists them."""

@@ -1,1 +1,1 @@
-"""Rewrites that make regions faster, one kind a file; each states its gain, which was simulated."""
+"""Rewrites that make regions faster, one kind per file; each states its gain, which was simulated."""

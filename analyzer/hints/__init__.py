@@ -1,1 +1,1 @@
-"""An analysis to hints in editor words, one kind a file."""
+"""An analysis to hints in editor words, one kind per file."""

@@ -1,1 +1,1 @@
-"""An analysis to text or JSON, one format a file; reports never simulate."""
+"""An analysis to text or JSON, one format per file; reports never simulate."""

@@ -26,7 +26,7 @@ def label_with_advice(label: str, advice: Advice, budget: int = LINE_BUDGET) -> 
 
 
 def told(advice: Advice, compiled: bool = False) -> str:
-    """All of it, one rewrite a line. ``compiled``: of a source, it is about what that became."""
+    """All of it, one rewrite per line. ``compiled``: of a source, it is about what that became."""
     lines = [f"{fix.after:.2f}: {fix.proposal.title}" for fix in advice.fixes]
     heading = (
         "What would make its machine code faster, and the source perhaps, if written so (results are not "

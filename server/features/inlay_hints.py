@@ -1,4 +1,4 @@
-"""textDocument/inlayHint and workspace/inlayHint/refresh: one hint a line, all of a region in one column.
+"""textDocument/inlayHint and workspace/inlayHint/refresh: one hint per line, all of a region in one column.
 
 # cyclelens-begin dot              4.00 cycles/iter · SKL · latency-bound
     vfmadd231ps (%rdi), %ymm1, %ymm0  █ chain +4

@@ -11,6 +11,8 @@ import pytest
     [
         ("A port takes one uop a cycle.", "uop a cycle"),
         ("It takes 2 uops an iteration.", "uops an iteration"),
+        ("There is one file a unit.", "one file a unit"),
+        ("It costs 0.8 ms a run.", "8 ms a run"),
         ("That is 1.50 CPI.", "CPI"),
         ("The micro-op waits.", "micro-op"),
         ("A DSB window has 32 bytes.", "DSB window"),
@@ -33,6 +35,7 @@ def test_a_word_that_has_a_better_one_is_found(text: str, found: str) -> None:
         'Others say "micro-op".',
         "Each takes a cycle.",
         "Two loads in a cycle meet.",
+        "A new one is a file beside this one and a line here.",
         "With a note that says why.",
     ],
 )

@@ -130,7 +130,7 @@ def region_analysis(
     findings: Sequence[Finding] = (),
     note: str = "",
 ) -> RegionAnalysis:
-    """A region whose marker is on ``first_line``, with one statement a line behind it unless ``lines`` says
+    """A region whose marker is on ``first_line``, with one statement per line behind it unless ``lines`` says
     on which each one is; statements start in column 4 and are one instruction each."""
     texts = (
         list(statements) or [item.instruction.text for item in predictions[0].instructions]

@@ -1,1 +1,1 @@
-"""Rewrites of whole loops, one kind a file; ``registry.py`` above lists them."""
+"""Rewrites of whole loops, one kind per file; ``registry.py`` above lists them."""

@@ -163,7 +163,7 @@ def body_of(site: Site) -> Body | None:
 
 
 def _is_plain(body: Body) -> bool:
-    """One statement a line, nothing but comments between them, and the label that is jumped to right above
+    """One statement per line, nothing but comments between them, and the label that is jumped to right above
     the first one, within the region."""
     site = body.site
     numbers = [each.statement.line for each in body.sites]

@@ -1,2 +1,2 @@
-"""Hazard detectors, one kind a file: each takes a prediction and yields findings. They are listed in
+"""Hazard detectors, one kind per file: each takes a prediction and yields findings. They are listed in
 ``findings.py``."""
