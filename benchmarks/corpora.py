@@ -24,6 +24,7 @@ from cyclelens.analyzer.assembly.objects.machine_code import outermost, regions_
 from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.doors.prediction import Predictor
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import Region
 
 ARCHITECTURE = "SKX"
@@ -104,7 +105,7 @@ def measure(source: Source, predictor: Predictor) -> Measured | None:
         return None
     result = Measured(source.name)
     started = time.process_time()
-    text = assemble(source.text, regions="loops", origin=source.origin)
+    text = assemble(source.text, AnalysisOptions(regions="loops", origin=source.origin))
     result.seconds = time.process_time() - started
     _count_lines(source, result)
     # NASM's sections of code hold no tables, but functions that nothing declares.
@@ -153,7 +154,7 @@ def _count_lines(source: Source, result: Measured) -> None:
         lines = source.text.splitlines()
         pieces = ["\n".join(lines[at : at + _PIECE]) for at in range(0, len(lines), _PIECE)]
         text = begin + f"{end}{begin}".join(pieces) + end
-    whole = assemble(text, origin=source.origin)
+    whole = assemble(text, AnalysisOptions(origin=source.origin))
     errors = [problem for problem in whole.problems if problem.severity == "error"]
     if any(problem.code == "region-too-large" for problem in errors):
         return

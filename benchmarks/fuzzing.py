@@ -43,6 +43,8 @@ if GUIDED:
 # Only what is imported here tells Atheris which code a text reaches.
 with atheris.instrument_imports(include=["cyclelens.analyzer.assembly"]) if GUIDED else nullcontext():
     from cyclelens.analyzer.assembly.frontend import assemble
+    from cyclelens.analyzer.model.choices import Regions, Syntax
+    from cyclelens.analyzer.model.result import AnalysisOptions
     from cyclelens.analyzer.model.source import NOWHERE, AssembledFile
     from differential import COMMANDS, Comparison, compare, reduced
     from mutations import PLAIN, mutate, mutate_file, violations
@@ -98,7 +100,7 @@ def lines(count: int, source: random.Random) -> Log:
         body = [line for one in edited for line in (one, GOOD[syntax])]
         text = "\n".join(["# cyclelens-begin last", *body, "# cyclelens-end"])
         started = time.process_time()
-        result = assemble(text, syntax=syntax)
+        result = assemble(text, AnalysisOptions(syntax=syntax))
         taken = time.process_time() - started
         more = []
         if all(PLAIN.issuperset(line) for line in edited):
@@ -138,10 +140,12 @@ def files(count: int, packages: Sequence[str], programs: float, source: random.R
         text = mutate_file(original, source.choice(texts)[1] or [""], source)
         started = time.process_time()
         external = source.random() < programs
-        options = {"origin": origin} if external else {}
-        result = assemble(
-            text, regions=source.choice(("both", "loops")), allow_external_programs=external, **options
+        options = AnalysisOptions(
+            regions=source.choice((Regions.BOTH, Regions.LOOPS)),
+            allow_external_programs=external,
+            origin=origin if external else NOWHERE,
         )
+        result = assemble(text, options)
         log.check(text, result, time.process_time() - started)
     return log
 
@@ -232,12 +236,13 @@ def guided(arguments: Sequence[str]) -> None:
         text = data.decode("utf-8", "replace")
         # Which way a text is read depends on itself, so that it always is the same.
         choice = random.Random(zlib.crc32(data))
-        options = {
-            "regions": choice.choice(("markers", "loops", "both")),
-            "syntax": choice.choice(("auto", "att", "intel")),
-        }
+        options = AnalysisOptions(
+            regions=choice.choice((Regions.MARKERS, Regions.LOOPS, Regions.BOTH)),
+            syntax=choice.choice(tuple(Syntax)),
+            allow_external_programs=False,
+        )
         started = time.process_time()
-        result = assemble(text, allow_external_programs=False, **options)
+        result = assemble(text, options)
         log.check(text, result, time.process_time() - started)
         if log.failures:
             raise AssertionError(f"{log.failures}, with {options}")

@@ -26,8 +26,9 @@ from cyclelens.analyzer.assembly.text.problems import make_problem
 from cyclelens.analyzer.assembly.text.scanner import scan
 from cyclelens.analyzer.assembly.text.stretches import Source
 from cyclelens.analyzer.defects import described, traceback_of
-from cyclelens.analyzer.model.choices import Assembler, Regions, Syntax
-from cyclelens.analyzer.model.source import NOWHERE, AssembledFile, Origin, Problem, Region, Severity
+from cyclelens.analyzer.model.choices import Regions
+from cyclelens.analyzer.model.result import AnalysisOptions
+from cyclelens.analyzer.model.source import AssembledFile, Problem, Region, Severity
 from cyclelens.analyzer.profiles.profile import Profile
 from cyclelens.analyzer.recent import Caches
 
@@ -38,37 +39,33 @@ MAXIMUM_PROBLEMS = 1_000
 """Problems that are reported, from the top of the file; nobody reads more."""
 _IACA = re.compile(r"\biaca", re.IGNORECASE)
 """IACA's markers may be a macro of an included file."""
+AS_IT_IS = AnalysisOptions()
+"""Nothing is told: everything is as the text has it."""
 
 
 def assemble(
     text: str,
+    options: AnalysisOptions = AS_IT_IS,
     *,
-    syntax: Syntax = Syntax.AUTO,
-    regions: Regions = Regions.AUTO,
     cancel: Callable[[], bool] | None = None,
     client: AssemblerClient | None = None,
-    allow_external_programs: bool = True,
-    assembler: Assembler = Assembler.AUTO,
-    origin: Origin = NOWHERE,
     profile: Profile | None = None,
     memory: Memory | None = None,
 ) -> AssembledFile:
-    """Find the regions of a text and encode them: the marked ones (``Regions.MARKERS``), the
-    loops, both, without the loops in marked regions, or by themselves (``AUTO``) the marked ones, or if no
-    marker is there the innermost loops. A region that branches within itself comes as its basic blocks.
+    """Find the regions of a text and encode them, as ``options`` say: the marked ones
+    (``Regions.MARKERS``), the loops, both, without the loops in marked regions, or by themselves (``AUTO``)
+    the marked ones, or if no marker is there the innermost loops. A region that branches within itself comes
+    as its basic blocks.
 
     Never raises: what is wrong is reported as problems, each at its line, and only for text inside of regions
     and for the markers themselves. A region that could not be encoded wholly is ``incomplete``; the others
-    are not affected. ``syntax`` is the dialect at the file's beginning (``auto att intel``); directives
-    in the file always switch. When ``cancel()`` turns true, an answer without regions is returned. ``client``
-    replaces the process's own assembler child. ``allow_external_programs``: the C preprocessor, GNU as and
-    NASM may be run, if they are on PATH. ``assembler``: ``gas`` or ``nasm`` leave the whole file to that
-    program; ``auto`` does so only for NASM files with macros. ``origin``: the text's file, and what may be
-    read for it. ``profile``: what is known of a run of the code. ``memory``: of earlier versions, which this
-    one is added to.
+    are not affected. The dialect of the options is that at the file's beginning; directives in the file
+    always switch. When ``cancel()`` turns true, an answer without regions is returned. ``client`` replaces
+    the process's own assembler child. ``profile``: what is known of a run of the code. ``memory``: of earlier
+    versions, which this one is added to.
     """
     stop, memory = cancel or (lambda: False), memory or Memory(Caches())
-    dialect = BY_NAME.get(syntax) or BY_NAME["att"]
+    dialect = BY_NAME.get(options.syntax) or BY_NAME["att"]
     try:
         refusal = _refuse(text)
         if refusal is None:
@@ -76,14 +73,11 @@ def assemble(
             refusal = _refuse_length(source)
         if refusal is not None:
             return AssembledFile((), (refusal,), dialect.name)
-        if syntax not in BY_NAME:
+        if options.syntax not in BY_NAME:
             dialect = detect(source)
-        if regions == Regions.MARKERS and not _may_have_regions(source):
+        if options.regions == Regions.MARKERS and not _may_have_regions(source):
             return AssembledFile((), (), dialect.name)
-        asked = client or shared_client()
-        may_run = allow_external_programs
-        is_told = syntax in BY_NAME
-        reading = Reading(source, dialect, is_told, asked, may_run, stop, memory, regions, assembler, origin)
+        reading = Reading(source, dialect, options, client or shared_client(), stop, memory)
         return _read(reading, profile)
     except Exception as error:
         # The promise of this function: an editor must survive any text. Tests check that this never happens.
@@ -118,7 +112,7 @@ def _read(reading: Reading, profile: Profile | None) -> AssembledFile:
     found = scan(reading.source, semicolon_starts_comment(reading.source, reading.dialect), reading.stop)
     nothing = AssembledFile((), (), reading.dialect.name)
     spans: list[Span] = []
-    if reading.wanted != Regions.LOOPS:
+    if reading.options.regions != Regions.LOOPS:
         spans, reading.problems = find_regions(found.markers, reading.lines, len(reading.text))
     reading.has_markers = bool(spans or reading.problems)
     regions = by_another_program(reading, spans)

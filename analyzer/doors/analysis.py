@@ -69,12 +69,8 @@ class Analyzer:
         first = variants[0]
         assembled = assemble(
             text,
-            syntax=first.syntax,
-            regions=first.regions,
+            first,
             cancel=cancel,
-            allow_external_programs=first.allow_external_programs,
-            assembler=first.assembler,
-            origin=first.origin,
             profile=_profile(first, self.workspace, needs_symbols=True),
             memory=self.workspace.texts,
         )

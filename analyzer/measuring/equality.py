@@ -184,11 +184,13 @@ def _code(lines: Sequence[str], stretch: range, options: AnalysisOptions) -> byt
     marked += [f"{sign} cyclelens-end", *lines[stretch.stop :]]
     found = assemble(
         "\n".join(marked),
-        syntax=options.syntax,
-        regions=Regions.MARKERS,
-        allow_external_programs=options.allow_external_programs,
-        assembler=options.assembler,
-        origin=options.origin,
+        AnalysisOptions(
+            syntax=options.syntax,
+            regions=Regions.MARKERS,
+            allow_external_programs=options.allow_external_programs,
+            assembler=options.assembler,
+            origin=options.origin,
+        ),
     )
     if not found.regions or any(each.incomplete for each in found.regions):
         raise _Refused("the code around the loop cannot be assembled by itself")

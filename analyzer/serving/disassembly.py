@@ -10,6 +10,7 @@ from cyclelens.analyzer.assembly.objects.raw_code import RawCodeError
 from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.model.choices import Regions, Syntax
 from cyclelens.analyzer.model.instruction import Instruction
+from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.simulator.failures import Cancelled
 
 _HEAD = (".intel_syntax noprefix", ".p2align 6")
@@ -93,10 +94,10 @@ def _other_bytes(
     """The instructions whose statements do not become their bytes."""
     found = assemble(
         "\n".join(_marked(body)),
-        syntax=Syntax.INTEL,
-        regions=Regions.MARKERS,
+        AnalysisOptions(
+            syntax=Syntax.INTEL, regions=Regions.MARKERS, allow_external_programs=allow_external_programs
+        ),
         cancel=cancel,
-        allow_external_programs=allow_external_programs,
     )
     became: dict[int, bytes] = {}
     for region in found.regions:

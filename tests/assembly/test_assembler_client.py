@@ -12,6 +12,7 @@ import pytest
 from cyclelens.analyzer.assembly.backends import child, keystone_backend
 from cyclelens.analyzer.assembly.backends.assembler_client import AssemblerClient, Failure, Reply
 from cyclelens.analyzer.assembly.frontend import assemble
+from cyclelens.analyzer.model.result import AnalysisOptions
 
 SCRIPT = """
 import os, sys, time
@@ -155,8 +156,8 @@ def test_a_child_that_cannot_start_is_reported() -> None:
         assert replies(broken, "a")["a"].failure is Failure.UNAVAILABLE
         result = assemble(
             "# cyclelens-begin\nadd %rax, %rax\nsub %rax, %rax\nnop\n# cyclelens-end\n",
+            AnalysisOptions(allow_external_programs=False),
             client=broken,
-            allow_external_programs=False,
         )
         assert [(p.line, p.code) for p in result.problems] == [(0, "assembler-unavailable")]
         assert result.regions[0].incomplete
@@ -175,7 +176,7 @@ def test_a_hang_is_a_problem_at_its_line_and_other_regions_are_encoded() -> None
     client = AssemblerClient((sys.executable, "-c", script), timeout=0.5)
     regions = ("inc %eax\ninc %ebx\ninc %ecx", "inc %edx")
     text = "".join(f"# cyclelens-begin\n{region}\n# cyclelens-end\n" for region in regions)
-    result = assemble(text, client=client, allow_external_programs=False)
+    result = assemble(text, AnalysisOptions(allow_external_programs=False), client=client)
     client.close()
     assert [(p.line, p.code) for p in result.problems] == [(2, "assembler-timeout")]
     assert [(r.incomplete, r.code.hex()) for r in result.regions] == [(True, "ffc0ffc1"), (False, "ffc2")]
@@ -215,7 +216,11 @@ def test_the_front_end_does_not_let_the_hanging_line_pass() -> None:
     class Unused(AssemblerClient):
         _exchange = never  # type: ignore[assignment]
 
-    result = assemble("# cyclelens-begin\n[cmp    $031,%si\n# cyclelens-end\n", syntax="att", client=Unused())
+    result = assemble(
+        "# cyclelens-begin\n[cmp    $031,%si\n# cyclelens-end\n",
+        AnalysisOptions(syntax="att"),
+        client=Unused(),
+    )
     assert [(p.line, p.code) for p in result.problems] == [(1, "syntax-error")]
 
 

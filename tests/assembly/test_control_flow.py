@@ -14,6 +14,7 @@ from cyclelens.analyzer.assembly.objects.elf import ObjectFile
 from cyclelens.analyzer.assembly.objects.machine_code import outermost, regions_of
 from cyclelens.analyzer.assembly.text.markers import MAXIMUM_REGIONS
 from cyclelens.analyzer.decoding.decoder import decode
+from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import Region
 
 pytestmark = pytest.mark.skipif(shutil.which("as") is None, reason="GNU as is not installed")
@@ -443,8 +444,8 @@ def loops_of_object(file: ObjectFile) -> list[str]:
 def test_the_loops_of_a_program_are_known(name: str, tmp_path: Path) -> None:
     body, expected = PROGRAMS[name]
     text = FUNCTION + body
-    assert loops(assemble(text, regions="loops").regions) == expected
-    assert loops(assemble(text, regions="loops", assembler="gas").regions) == expected
+    assert loops(assemble(text, AnalysisOptions(regions="loops")).regions) == expected
+    assert loops(assemble(text, AnalysisOptions(regions="loops", assembler="gas")).regions) == expected
     assert loops_of_object(in_object(text, tmp_path)) == expected
 
 
@@ -454,14 +455,14 @@ def test_a_loop_may_begin_with_instructions_that_a_directive_makes(
     first: str, before: str, tmp_path: Path
 ) -> None:
     text = f"{before}.L1:\n{first}\ndec %ecx\njnz .L1\nret\n"
-    found = assemble(text, regions="loops").regions
+    found = assemble(text, AnalysisOptions(regions="loops")).regions
     assert loops(found) == loops_of_object(in_object(text, tmp_path)) != []
 
 
 @pytest.mark.parametrize("name", [".L1", "around and around", "-[Loop again:]"])
 def test_a_jump_to_a_name_in_quotes_makes_a_loop(name: str) -> None:
     text = f'"{name}": dec %ecx\n jz "out there"\n nop\n jmp "{name}"\n"out there": ret\n'
-    found = assemble(text, regions="loops")
+    found = assemble(text, AnalysisOptions(regions="loops"))
     assert [(region.name, region.incomplete) for region in found.regions] == [(name, False)]
     assert found.problems == ()
 
@@ -492,7 +493,7 @@ f.cold:
 def test_a_way_around_through_another_section_belongs_to_the_loop(assembler: str, tmp_path: Path) -> None:
     text = FUNCTION + THROUGH_ANOTHER_SECTION
     expected = ["dec js | dec jnz | neg jmp"]
-    assert loops(assemble(text, regions="loops", assembler=assembler).regions) == expected
+    assert loops(assemble(text, AnalysisOptions(regions="loops", assembler=assembler)).regions) == expected
     assert loops_of_object(in_object(text, tmp_path)) == expected
 
 
@@ -501,7 +502,7 @@ def test_the_only_way_around_may_lead_through_another_section(assembler: str, tm
     """How far the sections lie apart is not known: the loop comes as its blocks."""
     text = FUNCTION + THROUGH_ANOTHER_SECTION.replace("js .Lcold", "jmp .Lcold")
     expected = ["dec jmp | dec jnz | neg jmp"]
-    assert loops(assemble(text, regions="loops", assembler=assembler).regions) == expected
+    assert loops(assemble(text, AnalysisOptions(regions="loops", assembler=assembler)).regions) == expected
     assert loops_of_object(in_object(text, tmp_path)) == expected
 
 
@@ -632,7 +633,7 @@ def test_text_and_object_of_a_compiler_have_the_same_loops(
     compiler: str, options: list[str], tmp_path: Path
 ) -> None:
     text, file = compiled(compiler, options, tmp_path)
-    in_text = loops(assemble(text, regions="loops").regions)
+    in_text = loops(assemble(text, AnalysisOptions(regions="loops")).regions)
     assert sorted(in_text) == sorted(loops_of_object(file))
     assert len(in_text) >= sum(KNOWN.values())
 
@@ -719,7 +720,7 @@ def test_the_loops_of_rust_are_those_of_its_source(level: int, syntax: str, tmp_
     file = in_object(text, tmp_path)
     known = {name: int(count) for count, name in re.findall(r"/\* (\d) \*/.*?fn (\w+)\(", RUST)}
     assert {name: len(loops(regions_of(file, [file.find(name)], "loops").regions)) for name in known} == known
-    in_text = loops(assemble(text, regions="loops").regions)
+    in_text = loops(assemble(text, AnalysisOptions(regions="loops")).regions)
     assert sorted(in_text) == sorted(loops_of_object(file))
     assert len(in_text) == sum(known.values())
 
@@ -729,7 +730,7 @@ def test_a_text_and_its_object_end_with_the_same_loop_and_say_so(assembler: str,
     """Loops are counted, not their blocks."""
     loop = "1: dec %rdi\njs 2f\ninc %rax\n2: dec %rsi\njne 1b\n"
     text = FUNCTION + loop * (MAXIMUM_REGIONS + 5) + "ret\n"
-    in_text = assemble(text, regions="loops", assembler=assembler)
+    in_text = assemble(text, AnalysisOptions(regions="loops", assembler=assembler))
     file = in_object(text, tmp_path)
     of_object = regions_of(file, file.functions, "loops")
     assert len(loops(in_text.regions)) == len(loops(of_object.regions)) == MAXIMUM_REGIONS

@@ -71,7 +71,7 @@ def test_an_edit_decodes_the_region_that_it_changes(decodings: Counter[bytes]) -
     "file", sorted((Path(__file__).parents[2] / "examples").glob("*.[sS]")), ids=lambda f: f.name
 )
 def test_what_a_region_carries_is_what_its_bytes_are(file: Path) -> None:
-    regions = assemble(file.read_text(encoding="utf-8"), regions="both").regions
+    regions = assemble(file.read_text(encoding="utf-8"), AnalysisOptions(regions="both")).regions
     assert regions
     for region in regions:
         assert region.instructions == decoder.decode(region.code)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 from cyclelens.analyzer.assembly.frontend import assemble
 from cyclelens.analyzer.assembly.statements.directives import Alignment, nop_fill
+from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import AssembledFile
 
 
@@ -246,6 +247,6 @@ def test_an_alignment_in_a_loop_is_filled_as_the_whole_section_asks(
     .Lfar:
         ret
     """
-    (region,) = assemble(text, regions="loops").regions
+    (region,) = assemble(text, AnalysisOptions(regions="loops")).regions
     assert region.code in gnu_code(text)
     assert len(region.code) > 12

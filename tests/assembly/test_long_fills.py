@@ -3,6 +3,7 @@
 import pytest
 from cyclelens.analyzer.assembly.frontend import assemble
 from cyclelens.analyzer.assembly.statements.directives import executed, nop_fill
+from cyclelens.analyzer.model.result import AnalysisOptions
 
 LOOP = """\
     .text
@@ -17,7 +18,7 @@ LOOP = """\
 
 
 def code(text: str, regions: str) -> str:
-    found = assemble(text, regions=regions)
+    found = assemble(text, AnalysisOptions(regions=regions))
     assert [each.code for each in found.problems if each.severity == "error"] == []
     return found.regions[0].code.hex()
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from cyclelens.analyzer.assembly.frontend import assemble
+from cyclelens.analyzer.model.result import AnalysisOptions
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mutations import PLAIN, WORDS, mutate, mutate_file, violations
@@ -37,7 +38,14 @@ def test_mutated_lines_never_break_anything() -> None:
     for _ in range(30):
         chosen = [mutate(source.choice(lines + EXTRA), source) for _ in range(10)]
         text = "\n".join(["# cyclelens-begin last", *chosen, "# cyclelens-end"])
-        assert list(violations(text, assemble(text, syntax=source.choice(["auto", "att", "intel"])))) == []
+        assert (
+            list(
+                violations(
+                    text, assemble(text, AnalysisOptions(syntax=source.choice(["auto", "att", "intel"])))
+                )
+            )
+            == []
+        )
 
 
 def test_mutated_files_never_break_anything() -> None:
@@ -45,7 +53,7 @@ def test_mutated_files_never_break_anything() -> None:
     files = [path.read_text().splitlines() for path in EXAMPLES]
     for number in range(40):
         text = mutate_file(source.choice(files), source.choice(files), source)
-        result = assemble(text, regions="both", allow_external_programs=number % 10 == 0)
+        result = assemble(text, AnalysisOptions(regions="both", allow_external_programs=number % 10 == 0))
         assert list(violations(text, result)) == [], text
 
 
@@ -67,7 +75,7 @@ def test_a_mutated_statement_is_reported_on_its_line_and_harms_no_other() -> Non
 @settings(max_examples=60, deadline=None, derandomize=True)
 def test_no_text_at_all_breaks_anything(lines: list[str]) -> None:
     text = "\n".join(["# cyclelens-begin", *lines, "# cyclelens-end"])
-    assert list(violations(text, assemble(text, allow_external_programs=False))) == []
+    assert list(violations(text, assemble(text, AnalysisOptions(allow_external_programs=False)))) == []
 
 
 WORST = {
@@ -91,7 +99,7 @@ WORST = {
 @pytest.mark.parametrize("body", WORST.values(), ids=WORST.keys())
 def test_the_worst_texts_are_answered(body: str) -> None:
     text = f"# cyclelens-begin\n{body}\n# cyclelens-end"
-    assert list(violations(text, assemble(text, regions="both"))) == []
+    assert list(violations(text, assemble(text, AnalysisOptions(regions="both")))) == []
 
 
 def test_a_broken_line_leaves_the_other_region_alone() -> None:
@@ -103,6 +111,6 @@ def test_a_broken_line_leaves_the_other_region_alone() -> None:
         if any(sign in broken for sign in ("/*", "cyclelens", "LLVM", "OSACA", "#", "%m", "%r", ".")):
             continue
         text = f"# cyclelens-begin bad\n{broken}\n# cyclelens-end{good}"
-        regions = {region.name: region for region in assemble(text, syntax="att").regions}
+        regions = {region.name: region for region in assemble(text, AnalysisOptions(syntax="att")).regions}
         assert regions["good"].code.hex() == "4801c3", broken
         assert not regions["good"].incomplete

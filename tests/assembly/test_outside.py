@@ -20,6 +20,7 @@ from pathlib import Path
 import pytest
 from cyclelens.analyzer.assembly.backends import confinement
 from cyclelens.analyzer.assembly.frontend import assemble
+from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import AssembledFile, Origin
 
 REFUSED = """\
@@ -88,7 +89,7 @@ def analyse(text: str, language: str, secret: Path) -> AssembledFile:
     folder = secret.parent / "workspace"
     origin = Origin(str(folder / NAMES[language]), (str(folder),))
     wanted = "auto" if language == "c" else language
-    return assemble(text, regions="loops", assembler=wanted, origin=origin)
+    return assemble(text, AnalysisOptions(regions="loops", assembler=wanted, origin=origin))
 
 
 def shown(result: AssembledFile) -> str:

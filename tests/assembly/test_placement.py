@@ -6,10 +6,12 @@ import random
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cyclelens.analyzer.assembly.frontend import assemble
 from cyclelens.analyzer.assembly.objects.elf import ObjectFile
+from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import Placement, Region
 
 REGION = "# cyclelens-begin\n1: dec %eax\n jnz 1b\n# cyclelens-end\n"
@@ -17,8 +19,8 @@ REGION = "# cyclelens-begin\n1: dec %eax\n jnz 1b\n# cyclelens-end\n"
 needs_as = pytest.mark.skipif(shutil.which("as") is None, reason="GNU as is not on PATH")
 
 
-def place(text: str, **options: str) -> Placement:
-    (region,) = assemble(text, **options).regions  # type: ignore[arg-type]
+def place(text: str, **options: Any) -> Placement:
+    (region,) = assemble(text, AnalysisOptions(**options)).regions
     return region.placement
 
 

@@ -7,6 +7,7 @@ from cyclelens.analyzer.assembly import frontend
 from cyclelens.analyzer.assembly.frontend import assemble
 from cyclelens.analyzer.assembly.readings import own
 from cyclelens.analyzer.assembly.text.problems import CODES, make_problem
+from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import AssembledFile, Origin, Severity
 
 IN_A_REGION = [
@@ -40,7 +41,8 @@ def test_a_mistake_is_reported_at_its_line_and_leaves_the_rest_alone(
 ) -> None:
     text = f"# cyclelens-begin a\nnop\n  {line}\nret\n# cyclelens-end\n"
     result = assemble(
-        text + "# cyclelens-begin b\nnop\n# cyclelens-end\n", syntax="att", allow_external_programs=False
+        text + "# cyclelens-begin b\nnop\n# cyclelens-end\n",
+        AnalysisOptions(syntax="att", allow_external_programs=False),
     )
     assert [(problem.line, problem.code) for problem in result.problems] == [(2, problem_code)]
     problem = result.problems[0]
@@ -53,7 +55,7 @@ def test_a_mistake_is_reported_at_its_line_and_leaves_the_rest_alone(
 
 def test_preprocessor_lines_are_pointed_out_where_they_are_comments() -> None:
     text = "# cyclelens-begin\n#ifdef FAST\nnop\n#endif\n# if that is a comment\n# cyclelens-end\n"
-    result = assemble(text, origin=Origin("/k.s"), allow_external_programs=False)
+    result = assemble(text, AnalysisOptions(origin=Origin("/k.s"), allow_external_programs=False))
     assert [(p.line, p.code, p.severity) for p in result.problems] == [
         (1, "not-supported", Severity.WARNING),
         (3, "not-supported", Severity.WARNING),

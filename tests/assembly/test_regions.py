@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from cyclelens.analyzer.assembly.frontend import assemble
+from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import Severity
 
 COMMENTS = [
@@ -22,7 +23,7 @@ COMMENTS = [
 @pytest.mark.parametrize("comment", COMMENTS)
 def test_markers_stand_in_a_comment_of_any_kind(comment: str) -> None:
     text = f"{comment.format('cyclelens-begin a')}\nret\n{comment.format('cyclelens-end')}\n"
-    result = assemble(text, syntax="att")
+    result = assemble(text, AnalysisOptions(syntax="att"))
     assert result.problems == ()
     assert [region.name for region in result.regions] == ["a"]
     # A statement on the line of the opening marker is outside, one on the line of the closing marker inside.
@@ -95,7 +96,9 @@ def test_an_end_without_a_begin_an_unknown_marker_and_an_empty_region_are_report
 @pytest.mark.parametrize(("move", "syntax"), [("movl ${}, %ebx", "att"), ("mov ebx, {}", "intel")])
 def test_the_markers_of_iaca_are_code(data: str, move: str, syntax: str) -> None:
     begin, end = (f"{move.format(number)}\n{data}\n" for number in (111, 222))
-    result = assemble(f"nop\n{begin}ret\n{end}{move.format(111)}\n{begin}nop\nnop\n{end}", syntax=syntax)
+    result = assemble(
+        f"nop\n{begin}ret\n{end}{move.format(111)}\n{begin}nop\nnop\n{end}", AnalysisOptions(syntax=syntax)
+    )
     assert [(region.name, region.code.hex()) for region in result.regions] == [
         ("iaca-1", "c3"),
         ("iaca-2", "9090"),
@@ -133,7 +136,7 @@ add $1, %rbx
 nop /* LLVM-MCA-LATENCY 0 */
 # LLVM-MCA-END outer
 """
-    result = assemble(text, syntax="att")
+    result = assemble(text, AnalysisOptions(syntax="att"))
     assert [(region.name, dict(region.latencies)) for region in result.regions] == [
         ("outer", {0: 100, 1: 20}),
         ("inner", {0: 20}),

@@ -40,7 +40,7 @@ def test_text_and_object_have_the_same_loops_at_the_same_places(first: int, tmp_
         (tmp_path / "p.s").write_text(text)
         subprocess.run(["as", "-o", "p.o", "p.s"], cwd=tmp_path, check=True)
         in_object = by_loop(object_loops((tmp_path / "p.o").read_bytes()))
-        in_text = by_loop(assemble(text, regions="loops").regions)
+        in_text = by_loop(assemble(text, AnalysisOptions(regions="loops")).regions)
         described = [
             sorted((str(essence(regions)), places_of(regions)) for regions in loops)
             for loops in (in_text, in_object)

@@ -17,6 +17,7 @@ from cyclelens.analyzer.assembly.backends.gnu_backend import shared_gnu_client
 from cyclelens.analyzer.assembly.files import nasm_macros, whole_file
 from cyclelens.analyzer.assembly.frontend import assemble
 from cyclelens.analyzer.assembly.objects.elf import ObjectFile
+from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import AssembledFile, Origin
 
 needs_nasm = pytest.mark.skipif(shutil.which("nasm") is None, reason="NASM is not on PATH")
@@ -89,7 +90,9 @@ MACROS = """\
 def test_macros_of_nasm_stand_at_the_line_of_their_use(tmp_path: Path, regions: str) -> None:
     (tmp_path / "macros.inc").write_text(MACROS)
     (tmp_path / "k.asm").write_text(NASM)
-    result = assemble(NASM, origin=Origin(str(tmp_path / "k.asm"), (str(tmp_path),)), regions=regions)
+    result = assemble(
+        NASM, AnalysisOptions(origin=Origin(str(tmp_path / "k.asm"), (str(tmp_path),)), regions=regions)
+    )
     assert (result.problems, result.dialect) == ((), "intel")
     (region,) = result.regions
     assert region.name == ("scale" if regions == "markers" else ".loop")
@@ -121,7 +124,10 @@ SECTION .text
 """
     (tmp_path / "x86inc.asm").write_text("%define x264_nop nop\n")
     result = assemble(
-        text, origin=Origin(str(tmp_path / "k.asm"), (str(tmp_path),), defines=("private_prefix=x264",))
+        text,
+        AnalysisOptions(
+            origin=Origin(str(tmp_path / "k.asm"), (str(tmp_path),), defines=("private_prefix=x264",))
+        ),
     )
     assert problems(result) == [(1, "include-not-read", "warning")]
     assert lines(result) == [(9, "90")]
@@ -170,9 +176,9 @@ def test_macros_are_followed_first_and_nothing_else_comes_of_it(
     (tmp_path / "some.inc").write_text("%macro some 0\nadd rax, 1\nadd rbx, 2\n%endmacro\n sub rax, 3\n")
     text = "%define NASM\n" + text.replace("BEGIN", "; cyclelens-begin").replace("END", "; cyclelens-end")
     origin = Origin(str(tmp_path / "k.asm"), (str(tmp_path),))
-    first = assemble(text, origin=origin)
+    first = assemble(text, AnalysisOptions(origin=origin))
     monkeypatch.setattr(nasm_macros, "mark", lambda *_, **__: None)
-    at_once = assemble(text, origin=origin)
+    at_once = assemble(text, AnalysisOptions(origin=origin))
     assert lines(first) == lines(at_once)
     assert first.problems == at_once.problems
     (tmp_path / "k.asm").write_text(text)
@@ -215,7 +221,7 @@ extern somewhere
 
 @needs_nasm
 def test_a_section_that_a_macro_chooses_is_the_one_of_the_object(tmp_path: Path) -> None:
-    result = assemble(SECTIONS, regions="loops")
+    result = assemble(SECTIONS, AnalysisOptions(regions="loops"))
     assert [(region.name, region.first_line + 1) for region in result.regions] == [
         ("again", 13),
         ("other", 21),
@@ -237,7 +243,9 @@ def test_a_jump_over_padding_is_padding_in_the_object_too(tmp_path: Path) -> Non
     loops = by_loop(object_loops((tmp_path / "k.o").read_bytes(), is_all_code=True))
     assert len(loops) == 1
     assert loops[0][-1].lines[0].text.startswith("add")
-    assert [essence(loop) for loop in by_loop(assemble(text, regions="loops").regions)] == [essence(loops[0])]
+    assert [essence(loop) for loop in by_loop(assemble(text, AnalysisOptions(regions="loops")).regions)] == [
+        essence(loops[0])
+    ]
 
 
 @needs_nasm
@@ -248,7 +256,7 @@ def test_where_nasm_fills_a_gap_with_a_jump_the_padding_is_not_executed(inner: s
     (tmp_path / "k.asm").write_text(text)
     subprocess.run(["nasm", "-f", "elf64", "-o", "k.o", "k.asm"], cwd=tmp_path, check=True)
     in_object = by_loop(object_loops((tmp_path / "k.o").read_bytes()))
-    in_text = by_loop(assemble(text, regions="loops").regions)
+    in_text = by_loop(assemble(text, AnalysisOptions(regions="loops")).regions)
     assert any(line.text.startswith("jmp") for loop in in_object for region in loop for line in region.lines)
     assert [essence(loop) for loop in in_text] == [essence(loop) for loop in in_object]
     assert [places_of(loop) for loop in in_text] == [places_of(loop) for loop in in_object]
@@ -259,7 +267,7 @@ def test_labels_of_macros_and_of_alignments_are_not_the_same() -> None:
     # NASM numbers both, in another order once macros are followed by themselves.
     text = "%use smartalign\n; cyclelens-begin\n%rep 9\n%push x\njmp %$end\nnop\n%$end: ret\n%pop\n"
     text += "align 32\n%endrep\n; cyclelens-end"
-    result = assemble(text, assembler="nasm")
+    result = assemble(text, AnalysisOptions(assembler="nasm"))
     assert {problem.code for problem in result.problems} <= LAYOUT
     assert [code for _, code in lines(result)].count("c3") == 9
 
@@ -267,7 +275,14 @@ def test_labels_of_macros_and_of_alignments_are_not_the_same() -> None:
 @needs_nasm
 def test_repetitions_within_repetitions_stand_at_their_own_lines() -> None:
     text = "; cyclelens-begin\n%rep 2\ninc rax\n%rep 2\nnop\n%endrep\n%endrep\n; cyclelens-end"
-    assert [line for line, _ in lines(assemble(text, assembler="nasm"))] == [3, 5, 5, 3, 5, 5]
+    assert [line for line, _ in lines(assemble(text, AnalysisOptions(assembler="nasm")))] == [
+        3,
+        5,
+        5,
+        3,
+        5,
+        5,
+    ]
 
 
 @needs_nasm
@@ -281,7 +296,7 @@ def test_repetitions_within_repetitions_stand_at_their_own_lines() -> None:
     ],
 )
 def test_mistakes_stand_at_their_lines(text: str, wrong: list[int]) -> None:
-    result = assemble(text, assembler="nasm")
+    result = assemble(text, AnalysisOptions(assembler="nasm"))
     assert [line for line, code, _ in problems(result) if code == "assembler-error"] == wrong
     assert lines(result)
     assert not {line for line, _ in lines(result)} & set(wrong)
@@ -291,8 +306,8 @@ def test_mistakes_stand_at_their_lines(text: str, wrong: list[int]) -> None:
 def test_macros_that_make_too_much_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nasm_macros, "MAXIMUM_RESULT", 2048)
     text = "%rep {}\nnop\n%endrep\n; cyclelens-begin\nret\n; cyclelens-end\n"
-    assert problems(assemble(text.format(2), assembler="nasm")) == []
-    much = assemble(text.format(1000), assembler="nasm")
+    assert problems(assemble(text.format(2), AnalysisOptions(assembler="nasm"))) == []
+    much = assemble(text.format(1000), AnalysisOptions(assembler="nasm"))
     assert problems(much) in ([(line, "assembler-unavailable", "warning")] for line in (1, 2, 3))
     assert "macros make more than" in much.problems[0].message
 
@@ -300,7 +315,7 @@ def test_macros_that_make_too_much_are_given_up(monkeypatch: pytest.MonkeyPatch)
 def test_without_nasm_the_plain_part_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "%define X 1\nsection .text\n; cyclelens-begin\nadd rax, [rdi] ; sum\n; cyclelens-end\n"
     monkeypatch.setattr(external, "run", lambda *_, **__: pytest.fail("a program was run"))
-    forbidden = assemble(text, allow_external_programs=False)
+    forbidden = assemble(text, AnalysisOptions(allow_external_programs=False))
     monkeypatch.setattr(external, "find_program", lambda _: None)
     for result in (forbidden, assemble(text)):
         assert problems(result) == [(1, "assembler-unavailable", "warning")]
@@ -356,7 +371,7 @@ def test_the_configuration_of_a_project_wins(
             return plain(*given, **named)
 
         monkeypatch.setattr(external, "run", run)
-    result = assemble(text, origin=Origin(str(tmp_path / "k.asm"), (str(tmp_path),)))
+    result = assemble(text, AnalysisOptions(origin=Origin(str(tmp_path / "k.asm"), (str(tmp_path),))))
     assert result.problems == ()
     assert [code for _, code in lines(result)] == [*expected, "b907000000"]
     if not addresses:
@@ -371,10 +386,10 @@ def test_a_file_is_read_before_the_text_if_the_user_says_so(tmp_path: Path) -> N
     configuration.write_text("%define SIZE 7\nEMPTY equ 0\n")
     text = "; cyclelens-begin\n%if EMPTY = 0\n mov ecx, SIZE\n%endif\n; cyclelens-end\n"
     origin = Origin(str(folder / "k.asm"), (str(folder),), pre_includes=(str(configuration),))
-    result = assemble(text, origin=origin)
+    result = assemble(text, AnalysisOptions(origin=origin))
     assert (result.problems, lines(result)) == ((), [(3, "b907000000")])
     configuration.unlink()
-    missing = assemble(text, origin=origin)
+    missing = assemble(text, AnalysisOptions(origin=origin))
     assert {problem.code for problem in missing.problems} == {"include-not-read", "assembler-unavailable"}
     assert "config.asm', which is to be read before the text, is not there" in missing.problems[0].message
 
@@ -396,7 +411,7 @@ OWN_WORDS = """\
 
 
 def test_a_file_of_nasm_that_nasm_may_not_see_has_one_message() -> None:
-    result = assemble(OWN_WORDS, allow_external_programs=False)
+    result = assemble(OWN_WORDS, AnalysisOptions(allow_external_programs=False))
     assert problems(result) == [(1, "assembler-unavailable", "warning")]
     assert "not trusted" in result.problems[0].message
     assert [(region.name, region.incomplete) for region in result.regions] == [("a", True), ("b", False)]
@@ -417,7 +432,9 @@ def test_the_message_of_nasm_is_the_only_one_if_it_gives_up() -> None:
 def test_a_mistake_in_an_included_file_stands_at_the_line_that_includes_it(tmp_path: Path) -> None:
     (tmp_path / "bad.inc").write_text("frobnicate %rax\n")
     text = '# cyclelens-begin\nxyzzy %rax\n.include "bad.inc"\nret\n# cyclelens-end\n'
-    result = assemble(text, assembler="gas", origin=Origin(str(tmp_path / "k.s"), (str(tmp_path),)))
+    result = assemble(
+        text, AnalysisOptions(assembler="gas", origin=Origin(str(tmp_path / "k.s"), (str(tmp_path),)))
+    )
     assert problems(result) == [(2, "assembler-error", "error"), (3, "assembler-error", "error")]
     assert "no such instruction: `frobnicate" in result.problems[1].message
     assert lines(result) == [(4, "c3")]
@@ -457,7 +474,7 @@ def test_nasm_reads_no_file_outside_of_the_workspace(prelude: str, tmp_path: Pat
     absolute = prelude.replace("../secret", str(tmp_path / "secret"))
     for text in (prelude, absolute):
         text = f"%define NOTHING\nsection .text\n; cyclelens-begin\nret\n{text}\n; cyclelens-end\n"
-        result = assemble(text, origin=Origin(str(folder / "k.asm"), (str(folder),)))
+        result = assemble(text, AnalysisOptions(origin=Origin(str(folder / "k.asm"), (str(folder),))))
         assert {"assembler-unavailable", "assembler-error"} & {p.code for p in result.problems}
         assert "cmc" not in [line.text for region in result.regions for line in region.lines]
         assert "f5" not in [code for _, code in lines(result)]
@@ -468,7 +485,7 @@ def test_nasm_reads_no_file_outside_of_the_workspace(prelude: str, tmp_path: Pat
 def test_nasm_reads_the_files_of_the_workspace(prelude: str, tmp_path: Path) -> None:
     folder = workspace(tmp_path)
     text = f"%define NOTHING\nsection .text\n; cyclelens-begin\n{prelude}\nret\n; cyclelens-end\n"
-    result = assemble(text, origin=Origin(str(folder / "k.asm"), (str(folder),)))
+    result = assemble(text, AnalysisOptions(origin=Origin(str(folder / "k.asm"), (str(folder),))))
     assert result.problems == ()
     assert lines(result)[-1][1] == "c3"
 
@@ -490,7 +507,7 @@ def workspace(tmp_path: Path) -> Path:
 def test_options_of_the_environment_are_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NASMENV", "-DELSEWHERE")
     text = "; cyclelens-begin\n%ifdef ELSEWHERE\ncmc\n%endif\nret\n; cyclelens-end\n"
-    result = assemble(text, assembler="nasm")
+    result = assemble(text, AnalysisOptions(assembler="nasm"))
     assert (result.problems, lines(result)) == ((), [(5, "c3")])
 
 
@@ -528,7 +545,7 @@ kernel:
 
 @needs_gnu_as
 def test_everything_by_gnu_as(gnu_code: Callable[[str], bytes]) -> None:
-    result = assemble(GAS, assembler="gas")
+    result = assemble(GAS, AnalysisOptions(assembler="gas"))
     assert result.problems == ()
     (region,) = result.regions
     assert {line.backend for line in region.lines} == {"gnu as"}
@@ -546,7 +563,9 @@ def test_everything_by_gnu_as(gnu_code: Callable[[str], bytes]) -> None:
 
 @needs_gnu_as
 def test_gnu_as_and_the_front_end_agree_but_for_addresses() -> None:
-    own, whole = (assemble(GAS, assembler=assembler).regions[0] for assembler in ("auto", "gas"))
+    own, whole = (
+        assemble(GAS, AnalysisOptions(assembler=assembler)).regions[0] for assembler in ("auto", "gas")
+    )
     addresses = {20, 21}
     assert [(line.line, line.code) for line in own.lines if line.line + 1 not in addresses] == [
         (line.line, line.code) for line in whole.lines if line.line + 1 not in addresses
@@ -556,7 +575,7 @@ def test_gnu_as_and_the_front_end_agree_but_for_addresses() -> None:
 @needs_gnu_as
 def test_data_that_are_too_long_for_the_listing_are_whole() -> None:
     text = f'# cyclelens-begin\nret\n.ascii "{"a" * 9000}"\n.zero 9000\nnop\n# cyclelens-end\n'
-    result = assemble(text, assembler="gas")
+    result = assemble(text, AnalysisOptions(assembler="gas"))
     assert [(line, len(code) // 2) for line, code in lines(result)] == [(2, 1), (3, 9000), (4, 9000), (5, 1)]
 
 
@@ -564,7 +583,7 @@ def test_data_that_are_too_long_for_the_listing_are_whole() -> None:
 def test_a_mistake_in_a_macro_is_put_down_to_its_use() -> None:
     text = ".macro bad r\n inc \\r\n.endm\n# cyclelens-begin a\nbad %rax\nbad $5\n# cyclelens-end\n"
     text += "# cyclelens-begin b\nbad %rbx\n# cyclelens-end\n"
-    result = assemble(text, assembler="gas")
+    result = assemble(text, AnalysisOptions(assembler="gas"))
     assert problems(result) == [(6, "assembler-error", "error")]
     assert [region.incomplete for region in result.regions] == [True, False]
     assert lines(result) == [(5, "48ffc0"), (9, "48ffc3")]
@@ -584,10 +603,10 @@ def test_gnu_as_reads_no_file_outside_of_the_workspace(tmp_path: Path) -> None:
     )
     named = '# cyclelens-begin\nret\n.incbin "{}"\n# cyclelens-end\n'
     for text in (built, *map(named.format, ("../secret", "link", secret))):
-        result = assemble(text, assembler="gas", origin=origin)
+        result = assemble(text, AnalysisOptions(assembler="gas", origin=origin))
         assert {"assembler-unavailable", "assembler-error"} & {p.code for p in result.problems}
         assert "9090" not in [code for _, code in lines(result)]
-    allowed = assemble(named.format("own"), assembler="gas", origin=origin)
+    allowed = assemble(named.format("own"), AnalysisOptions(assembler="gas", origin=origin))
     assert (allowed.problems, lines(allowed)) == ((), [(2, "c3"), (3, "9090")])
 
 
@@ -602,7 +621,9 @@ def test_an_assembler_that_hangs_or_dies_is_given_up(tmp_path: Path, monkeypatch
         ("exec sleep 60", "kill -9 $$", "exit 1", "echo x:1: Error: y >&2; exit 1")
     ):
         program.write_text(f"#!/bin/sh\n{script}\n")
-        result = assemble(f"# cyclelens-begin a{number}\nret\n# cyclelens-end\n", assembler="gas")
+        result = assemble(
+            f"# cyclelens-begin a{number}\nret\n# cyclelens-end\n", AnalysisOptions(assembler="gas")
+        )
         assert problems(result) == [(1, "assembler-unavailable", "warning")]
         assert lines(result) == [(2, "c3")]
 

@@ -12,6 +12,7 @@ from cyclelens.analyzer.decoding.att_syntax import att_loop
 from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.model.choices import Syntax
 from cyclelens.analyzer.model.instruction import Instruction
+from cyclelens.analyzer.model.result import AnalysisOptions
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 KERNEL = """# cyclelens-begin chain
@@ -112,7 +113,7 @@ def test_the_listing_is_the_same_instructions(name: str) -> None:
     for region in assemble((EXAMPLES / name).read_text(encoding="utf-8")).regions:
         instructions = decode(region.code)
         listing = f"# cyclelens-begin\n{att_loop(instructions)}# cyclelens-end\n"
-        (again,) = assemble(listing, syntax=Syntax.ATT).regions
+        (again,) = assemble(listing, AnalysisOptions(syntax=Syntax.ATT)).regions
         assert list(map(_words, decode(again.code))) == list(map(_words, instructions))
 
 

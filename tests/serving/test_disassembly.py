@@ -10,6 +10,7 @@ import pytest
 from cyclelens.analyzer.assembly.frontend import assemble
 from cyclelens.analyzer.assembly.objects.raw_code import RawCodeError
 from cyclelens.analyzer.model.choices import Regions
+from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.serving.disassembly import written_out
 from cyclelens.analyzer.simulator.failures import Cancelled
 
@@ -19,7 +20,9 @@ CORPUS = Path(__file__).parents[3] / "shared" / "corpus" / "blocks.hex.xz"
 def again(text: str) -> bytes:
     """What a text becomes, all of it."""
     body = text.replace("# cyclelens-begin code\n", "").replace("# cyclelens-end\n", "")
-    found = assemble(f"# cyclelens-begin all\n{body}# cyclelens-end\n", regions=Regions.MARKERS)
+    found = assemble(
+        f"# cyclelens-begin all\n{body}# cyclelens-end\n", AnalysisOptions(regions=Regions.MARKERS)
+    )
     return b"".join(region.code for region in found.regions)
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cyclelens.analyzer.assembly.frontend import assemble
+from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import AssembledFile, Severity, SourceLine
 
 COMMANDS = {
@@ -123,7 +124,7 @@ def compare(
 ) -> Comparison:
     """The same, and how much there was to disagree about."""
     expected = by_assembler(text, language, folder)
-    found = assemble(text, syntax=syntax, allow_external_programs=programs)
+    found = assemble(text, AnalysisOptions(syntax=syntax, allow_external_programs=programs))
     if expected.made is None:
         return Comparison(list(_taken(found, expected.said)))
     lines = text.split("\n")

@@ -26,7 +26,11 @@ def or_by_nasm(reading: Reading, spans: list[Span], regions: list[Region], repor
     """Regions of a text that looked plain as NASM has them, if it understands more of it. ``reported``:
     the problems before it was read here."""
     refused = sum(region.incomplete for region in regions)
-    is_asked = reading.assembler == Assembler.AUTO and reading.may_run and not needs_nasm(reading.source)
+    is_asked = (
+        reading.options.assembler == Assembler.AUTO
+        and reading.options.allow_external_programs
+        and not needs_nasm(reading.source)
+    )
     if not refused or not is_asked or style(reading.source) != "nasm" or not has_nasm():
         return regions
     own = reading.problems, reading.branchings, reading.spans, reading.spot
@@ -43,7 +47,7 @@ def by_another_program(
 ) -> list[Region] | None:
     """Regions of what the user's assembler makes of the file, or the ``wanted`` one; None if none is
     wanted, or it is not there."""
-    wanted = wanted or reading.assembler
+    wanted = wanted or reading.options.assembler
     if wanted == Assembler.AUTO and style(reading.source) == "nasm" and needs_nasm(reading.source):
         wanted = Assembler.NASM
     if wanted not in ASSEMBLERS:
@@ -54,8 +58,10 @@ def by_another_program(
         return expanded.lines[min(line, len(expanded.lines) - 1)]
 
     assembled = Assembled(BACKENDS[wanted], failure=NO_PROGRAMS)
-    if reading.may_run:
-        assembled = assemble_file(wanted, expanded.text, reading.origin, reading.stop, reading.memory.caches)
+    if reading.options.allow_external_programs:
+        assembled = assemble_file(
+            wanted, expanded.text, reading.options.origin, reading.stop, reading.memory.caches
+        )
     reading.report_notes(assembled.notes)
     if assembled.failure:
         message = f"The file is read without {assembled.backend}. {assembled.failure}"
@@ -72,7 +78,7 @@ def by_another_program(
         )
         for span in spans
     ]
-    if reading.wanted != Regions.LOOPS:
+    if reading.options.regions != Regions.LOOPS:
         places += listed.iaca(found, reading.lines, reading.text)
     if reading.takes_loops(places):
         looped = listed.loops(

@@ -19,7 +19,13 @@ from cyclelens.analyzer.assembly.regions.recorded import spots_of_text
 from cyclelens.analyzer.assembly.regions.region_code import Codes, RegionCode
 from cyclelens.analyzer.assembly.regions.sections import Layouts
 from cyclelens.analyzer.assembly.regions.statement_code import Encoder
-from cyclelens.analyzer.assembly.text.dialect import detect, semicolon_starts_comment, style, without_masm
+from cyclelens.analyzer.assembly.text.dialect import (
+    BY_NAME,
+    detect,
+    semicolon_starts_comment,
+    style,
+    without_masm,
+)
 from cyclelens.analyzer.assembly.text.markers import Span, coverage
 from cyclelens.analyzer.assembly.text.scanner import Part, RawStatement, Scan, scan
 from cyclelens.analyzer.assembly.text.stretches import Source
@@ -65,7 +71,7 @@ class OwnReading:
         source, parts = self.reading.source, found.parts
         if expanded.text != self.reading.text:
             source = Source(expanded.text, self.reading.memory.versions)
-            if not self.reading.is_told:
+            if self.reading.options.syntax not in BY_NAME:
                 # Registers may be macros: what they make shows the dialect, as GNU as sees it.
                 self.reading.dialect = detect(source)
             again = scan(source, semicolon_starts_comment(source, self.reading.dialect), self.reading.stop)
@@ -91,7 +97,7 @@ class OwnReading:
         self.layouts = Layouts(self.program, self.encoder)
         self.reading.spot = spots_of_text(self.layouts)
         places = [FoundCode(span, *self.program.slice(span.start, span.end)) for span in spans]
-        if self.reading.wanted != Regions.LOOPS and may_have_iaca(source):
+        if self.reading.options.regions != Regions.LOOPS and may_have_iaca(source):
             found_iaca, problems = find_iaca(self.program, self.reading.lines)
             self.reading.problems += problems
             places += found_iaca
@@ -108,7 +114,7 @@ class OwnReading:
         self._report_open_comment(found.open_comment, spans)
         covers = coverage(spans)
         for start, end in found.preprocessor:
-            if covers(start) and not wants_preprocessor(self.reading.source, self.reading.origin):
+            if covers(start) and not wants_preprocessor(self.reading.source, self.reading.options.origin):
                 message = (
                     "C preprocessor lines are followed in files called .S; here this is read as a comment."
                 )
@@ -139,7 +145,9 @@ class OwnReading:
 
     def _encoder(self, program: Program) -> Encoder:
         reading = self.reading
-        return Encoder(program, reading.client, reading.may_run, reading.stop, reading.memory)
+        return Encoder(
+            program, reading.client, reading.options.allow_external_programs, reading.stop, reading.memory
+        )
 
     def _measure(self, program: Program) -> DistanceAt:
         """The distances of labels in what has been read so far."""
@@ -178,7 +186,13 @@ class OwnReading:
     def _circumstances(self, window: _Window) -> _Circumstances:
         (span, first, last), found = window.found[:3], window.found
         parts = tuple(self.reading.lines.locate(offset) for offset in self.program.offsets(first, last))
-        marker = (self.reading.may_run, span.name, span.first_line, span.last_line, *span.options.items())
+        marker = (
+            self.reading.options.allow_external_programs,
+            span.name,
+            span.first_line,
+            span.last_line,
+            *span.options.items(),
+        )
         outside = window.code.outside() if window.code is not None else []
         shape = (
             window.section,

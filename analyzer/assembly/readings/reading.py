@@ -30,11 +30,10 @@ from cyclelens.analyzer.assembly.text.markers import MAXIMUM_REGIONS, Span, cove
 from cyclelens.analyzer.assembly.text.problems import make_problem
 from cyclelens.analyzer.assembly.text.scanner import Lines
 from cyclelens.analyzer.assembly.text.stretches import Source
-from cyclelens.analyzer.model.choices import Assembler, Regions
+from cyclelens.analyzer.model.choices import Regions
+from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import (
-    NOWHERE,
     Branching,
-    Origin,
     Placement,
     Problem,
     Severity,
@@ -57,16 +56,10 @@ class Reading:
 
     source: Source
     dialect: Dialect
-    is_told: bool
-    """Which dialect it is; otherwise the text tells."""
+    options: AnalysisOptions
     client: AssemblerClient
-    may_run: bool
-    """Other programs."""
     stop: Callable[[], bool]
     memory: Memory
-    wanted: Regions = Regions.AUTO
-    assembler: Assembler = Assembler.AUTO
-    origin: Origin = NOWHERE
     text: str = field(init=False)
     lines: Lines = field(init=False)
     problems: list[Problem] = field(default_factory=list)
@@ -89,20 +82,20 @@ class Reading:
     def expanded(self) -> Expanded:
         """The text behind the C preprocessor, if it is for that, and with the files that it includes."""
         expanded = plain(self.text)
-        if style(self.source) == "gas" and wants_preprocessor(self.source, self.origin):
-            if not self.may_run:
+        if style(self.source) == "gas" and wants_preprocessor(self.source, self.options.origin):
+            if not self.options.allow_external_programs:
                 expanded = not_preprocessed(self.text, NO_PROGRAMS)
             else:
-                expanded = preprocess(self.text, self.origin, self.stop, self.memory.caches)
+                expanded = preprocess(self.text, self.options.origin, self.stop, self.memory.caches)
         if expanded.text != self.text or self.source.has(INCLUDING.search):
-            expanded = inline_includes(expanded, self.origin)
+            expanded = inline_includes(expanded, self.options.origin)
         self.report_notes(expanded.notes)
         return expanded
 
     def takes_loops(self, marked: Sequence[object]) -> bool:
         """``marked``: the regions that IACA's markers enclose, and the others."""
-        self.unmarked = self.wanted == Regions.AUTO and not marked and not self.has_markers
-        return self.unmarked or self.wanted in (Regions.LOOPS, Regions.BOTH)
+        self.unmarked = self.options.regions == Regions.AUTO and not marked and not self.has_markers
+        return self.unmarked or self.options.regions in (Regions.LOOPS, Regions.BOTH)
 
     def without_marked(self, spans: Iterable[Span], found: Iterable[_Place]) -> list[_Place]:
         """The loops outside of marked regions, up to the limit, under names that these do not have."""
