@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from cyclelens.analyzer.assembly.backends.external import Finished, HungError, find_program, run
+from cyclelens.analyzer.assembly.backends.external import Finished, HungError, Job, find_program, run
 
 _PATIENCE = 20.0
 """Seconds of the processor for one run."""
@@ -41,7 +41,7 @@ class Peer:
         if program is None:
             return None
         try:
-            found = _VERSION.search(run([program, "--version"], timeout=_PATIENCE).output)
+            found = _VERSION.search(run(Job([program, "--version"], timeout=_PATIENCE)).output)
         except (OSError, HungError):
             return None
         return found[0].decode() if found else "unknown version"
@@ -56,10 +56,12 @@ class Peer:
         try:
             done = [
                 run(
-                    [program, *options, _LISTING],
-                    timeout=_PATIENCE,
-                    given={_LISTING: listing},
-                    cancel=cancel,
+                    Job(
+                        [program, *options, _LISTING],
+                        timeout=_PATIENCE,
+                        given={_LISTING: listing},
+                        cancel=cancel,
+                    )
                 )
                 for options in self.runs(self.cores[core])
             ]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from cyclelens.analyzer.assembly.encoding.instructions import prepare
 from cyclelens.analyzer.assembly.encoding.questions import MismatchError, Question, finish
-from cyclelens.analyzer.assembly.encoding.verify import mismatch, mnemonic_agrees
+from cyclelens.analyzer.assembly.encoding.verify import Written, mismatch, mnemonic_agrees
 from cyclelens.analyzer.assembly.programs.program import Kind, Program, Statement
 from cyclelens.analyzer.assembly.programs.scope import StatementScope
 from cyclelens.analyzer.assembly.text.dialect import ATT
@@ -192,6 +192,6 @@ def test_verification_knows_synonyms_and_suffixes() -> None:
 
 
 def test_verification_wants_exactly_one_instruction() -> None:
-    assert mismatch("nop", (), True, b"\x90") == ""
-    assert mismatch("nop", (), True, b"\x90\x90") != ""
-    assert mismatch("nop", (), True, b"") != ""
+    assert mismatch(Written("nop", (), is_att=True), b"\x90") == ""
+    assert mismatch(Written("nop", (), is_att=True), b"\x90\x90") != ""
+    assert mismatch(Written("nop", (), is_att=True), b"") != ""

@@ -8,7 +8,6 @@ import shutil
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from cyclelens.analyzer.assembly.backends import confinement, external
@@ -165,9 +164,9 @@ def test_no_file_outside_of_the_workspace_is_read(
     os.symlink(secret, workspace / "link.h")
     plain = external.run
 
-    def watched(command: list[str], *given: Any, **named: Any) -> Any:
-        assert "-E" not in command, "the preprocessor was run"
-        return plain(command, *given, **named)
+    def watched(job: external.Job) -> external.Finished:
+        assert "-E" not in job.command, "the preprocessor was run"
+        return plain(job)
 
     monkeypatch.setattr(external, "run", watched)
     result = run(text.format(secret=secret) + "\n<\nnop\n>\n")
@@ -265,9 +264,9 @@ def test_headers_known_to_be_missing_cost_no_run_of_their_own(
     runs = []
     plain = external.run
 
-    def watched(*given: Any, **named: Any) -> Any:
-        runs.append(given)
-        return plain(*given, **named)
+    def watched(job: external.Job) -> external.Finished:
+        runs.append(job)
+        return plain(job)
 
     monkeypatch.setattr(external, "run", watched)
 

@@ -8,7 +8,6 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from corpora import by_loop, essence, object_loops, places_of
@@ -366,9 +365,9 @@ def test_the_configuration_of_a_project_wins(
         runs = []
         plain = external.run
 
-        def run(*given: Any, **named: Any) -> Any:
-            runs.append(given)
-            return plain(*given, **named)
+        def run(job: external.Job) -> external.Finished:
+            runs.append(job.command)
+            return plain(job)
 
         monkeypatch.setattr(external, "run", run)
     result = assemble(text, AnalysisOptions(origin=Origin(str(tmp_path / "k.asm"), (str(tmp_path),))))
@@ -376,7 +375,7 @@ def test_the_configuration_of_a_project_wins(
     assert [code for _, code in lines(result)] == [*expected, "b907000000"]
     if not addresses:
         # Macros first, then what they made: not both at once, which takes long.
-        assert ["-E" in command for (command,) in runs] == [True, False]
+        assert ["-E" in command for command in runs] == [True, False]
 
 
 @needs_nasm

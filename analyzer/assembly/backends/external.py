@@ -85,51 +85,41 @@ def find_program(name: str) -> str | None:
     return found
 
 
-def run(
-    command: Sequence[str],
-    text: str = "",
-    *,
-    timeout: float,
-    readable: Sequence[str] = (),
-    wanted: Sequence[str] = (),
-    given: Mapping[str, str] | None = None,
-    file_limit: int = FILE_LIMIT,
-    cancel: Callable[[], bool] = lambda: False,
-) -> Finished:
-    """Run a program in a folder of its own with ``text`` as its input.
-
-    ``timeout`` in seconds of the processor; of the clock four times that. ``readable``: files and folders
-    that it may read, besides its own and the system's programs, libraries and headers; the kernel refuses
-    all others if it has Landlock. ``wanted``: names of files in the folder that are read back. ``given``:
-    files that are put there before. ``file_limit``: bytes of one file that is written. A program that
-    somebody kills is run once more. Raises OSError and HungError.
-    """
-    job = _Job(command, text, timeout, readable, wanted, given or {}, file_limit, cancel)
+def run(job: Job) -> Finished:
+    """Do it; once more if somebody kills the program. Raises OSError and HungError."""
     try:
         done = job.run()
     except KilledError:
         done = job.run()
-    if done.status in _NOT_STARTED and confinement.version() and command[0] not in _not_confined:
+    if done.status in _NOT_STARTED and confinement.version() and job.command[0] not in _not_confined:
         # What its installation needs is nowhere where such things usually are.
-        _not_confined.add(command[0])
+        _not_confined.add(job.command[0])
         done = job.run()
     return done
 
 
 @dataclass(frozen=True, slots=True)
-class _Job:
-    """What is to be run, as ``run`` describes it."""
+class Job:
+    """A program to be run in a folder of its own."""
 
     command: Sequence[str]
-    text: str
-    timeout: float
-    readable: Sequence[str]
-    wanted: Sequence[str]
-    given: Mapping[str, str]
-    file_limit: int
-    cancel: Callable[[], bool]
+    text: str = ""
+    """Its input."""
+    timeout: float = field(kw_only=True)
+    """Seconds of the processor; of the clock four times that."""
+    readable: Sequence[str] = ()
+    """Files and folders that it may read besides its own, and the system's programs, libraries and headers.
+    The kernel refuses all others if it has Landlock."""
+    wanted: Sequence[str] = ()
+    """Names of files in the folder that are read back."""
+    given: Mapping[str, str] = field(default_factory=dict)
+    """Files that are put there before."""
+    file_limit: int = FILE_LIMIT
+    """Bytes of one file that is written."""
+    cancel: Callable[[], bool] = lambda: False
 
     def run(self) -> Finished:
+        """Once. Raises OSError, HungError and KilledError."""
         with tempfile.TemporaryDirectory(prefix="cyclelens-") as place:
             folder, source, messages = (Path(place, name) for name in ("run", "input", "messages"))
             folder.mkdir()

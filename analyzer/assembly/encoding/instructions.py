@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from cyclelens.analyzer.assembly.backends.assembler_client import Request
 from cyclelens.analyzer.assembly.encoding.nasm_choices import (
@@ -192,7 +193,8 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Quest
     for operand in operands:
         if isinstance(operand, Memory) and operand.segment is not None and not _default_segment(operand):
             prefix += bytes([SEGMENT_BYTES[operand.segment]])
-    question = _asked(mnemonic, wishes, suffix, operands, prefix, dialect, branch)
+    name = _Name(mnemonic, wishes, suffix)
+    question = _asked(name, operands, prefix, dialect, branch)
     question = replace(question, before=before, is_nasm=dialect.is_nasm)
     if not any(isinstance(operand, Immediate) and operand.is_address for operand in operands):
         return question
@@ -204,7 +206,7 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Quest
             else operand
             for operand in operands
         ]
-        asked = _asked(mnemonic, wishes, suffix, smaller, prefix, dialect, branch)
+        asked = _asked(name, smaller, prefix, dialect, branch)
         narrower = replace(asked, narrower=narrower)
     return replace(question, narrower=narrower)
 
@@ -226,16 +228,17 @@ def _with_prefixes(mnemonic: str, prefix: bytes, dialect: Dialect) -> JumpForms:
     )
 
 
-def _asked(
-    mnemonic: str,
-    wishes: str,
-    suffix: str,
-    operands: list[Operand],
-    prefix: bytes,
-    dialect: Dialect,
-    branch: bool,
-) -> Question:
+class _Name(NamedTuple):
+    """A mnemonic, and what stands before and behind it for how it is to be encoded."""
+
+    mnemonic: str
+    wishes: str
+    suffix: str
+
+
+def _asked(name: _Name, operands: list[Operand], prefix: bytes, dialect: Dialect, branch: bool) -> Question:
     """What to ask the assemblers."""
+    mnemonic, wishes, suffix = name
     fallback = _plain_request(wishes + mnemonic + suffix, operands, dialect, branch)
     reason = ""
     if any(needs_evex(operand) for operand in operands):

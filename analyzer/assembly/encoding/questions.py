@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from cyclelens.analyzer.assembly.backends.assembler_client import Request
-from cyclelens.analyzer.assembly.encoding.verify import mismatch
+from cyclelens.analyzer.assembly.encoding.verify import Written, mismatch
 from cyclelens.analyzer.assembly.statements import registers
 from cyclelens.analyzer.assembly.statements.operand_types import (
     Memory,
@@ -64,6 +64,10 @@ class Question:
     """The order of prefixes is NASM's, and moves between registers have the form that loads, even if the
     other one is shorter."""
 
+    def written(self, request: Request) -> Written:
+        """What the answer to one of its requests has to say."""
+        return Written(self.mnemonic, self.operands, request[0] == "att")
+
 
 class MismatchError(OperandError):
     """The assembler's bytes say something else than the text."""
@@ -94,7 +98,7 @@ def finish(question: Question, answer: bytes, caches: Caches | None = None) -> b
         code = code.removeprefix(b"\x66")
     code = prefixed(question.prefix, code, is_nasm=question.is_nasm)
     assert question.request is not None, "Keystone answers only what it was asked"
-    wrong = mismatch(question.mnemonic, question.operands, question.request[0] == "att", code, caches=caches)
+    wrong = mismatch(question.written(question.request), code, caches=caches)
     if wrong:
         raise MismatchError(f"The built-in assembler got this wrong ({wrong}); its bytes are not used.")
     return question.before + (_loading(code) if question.is_nasm else code)
@@ -109,8 +113,7 @@ def finish_fallback(
     if is_apx(code):
         raise UnsupportedError(APX)
     assert question.fallback is not None, "the fallback answers only what it was asked"
-    is_att = question.fallback[0] == "att"
-    wrong = mismatch(question.mnemonic, question.operands, is_att, code, evex=True, cut=cut, caches=caches)
+    wrong = mismatch(question.written(question.fallback), code, evex=True, cut=cut, caches=caches)
     if wrong:
         raise MismatchError(f"The assembler got this wrong ({wrong}); its bytes are not used.")
     return question.before + (_loading(code) if question.is_nasm else code)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from cyclelens.analyzer.assembly.statements import registers
 from cyclelens.analyzer.assembly.statements.operand_types import (
@@ -75,10 +76,18 @@ _ZERO_EXTENDING = frozenset(
 _COMMUTATIVE = frozenset(["xchg", "test"])
 
 
+@dataclass(frozen=True, slots=True)
+class Written:
+    """An instruction as its text says it."""
+
+    mnemonic: str
+    operands: Sequence[Operand]
+    """In Intel order."""
+    is_att: bool
+
+
 def mismatch(
-    mnemonic: str,
-    operands: Sequence[Operand],
-    att: bool,
+    written: Written,
     code: bytes,
     *,
     evex: bool = False,
@@ -86,16 +95,17 @@ def mismatch(
     caches: Caches | None = None,
 ) -> str:
     """What is wrong with the bytes of one instruction; empty if they say what the text says.
-    ``operands`` are in Intel order. ``evex``: AVX-512 forms are welcome; Keystone, which cannot scale their
-    displacements, takes them at times where the VEX form is meant. ``cut``: numbers may be cut that are too
-    long for their operand, which GNU as takes with a warning. ``caches`` remember instructions."""
+    ``evex``: AVX-512 forms are welcome; Keystone, which cannot scale their displacements, takes them at times
+    where the VEX form is meant. ``cut``: numbers may be cut that are too long for their operand, which GNU as
+    takes with a warning. ``caches`` remember instructions."""
+    mnemonic, operands = written.mnemonic, written.operands
     decoded = decoder.decode(code, caches)
     if len(decoded) != 1 or not decoded[0].mnemonic:
         return f"the bytes {code.hex()} are not one instruction"
     instruction = decoded[0]
     if code[0] == _EVEX and not evex:
         return "the bytes are an AVX-512 form"
-    if not mnemonic_agrees(mnemonic, instruction.mnemonic, att):
+    if not mnemonic_agrees(mnemonic, instruction.mnemonic, written.is_att):
         return f"the bytes are a '{instruction.mnemonic}'"
     if mnemonic.startswith("f"):
         # x87: implied operands are written or left out at will.
@@ -104,14 +114,14 @@ def mismatch(
         _decoration_mismatch(operands, instruction)
         or _memory_mismatch(operands, instruction)
         or _register_mismatch(operands, instruction)
-        or _immediate_mismatch(mnemonic, operands, att, instruction, cut=cut)
+        or _immediate_mismatch(written, instruction, cut=cut)
     )
 
 
-def shortened(mnemonic: str, operands: Sequence[Operand], att: bool, code: bytes) -> int | None:
+def shortened(written: Written, code: bytes) -> int | None:
     """The number in an instruction (found right by :func:`mismatch`) that is less than what is written."""
     instruction = decoder.decode(code)[-1]
-    if not _immediate_mismatch(mnemonic, operands, att, instruction):
+    if not _immediate_mismatch(written, instruction):
         return None
     return instruction.immediate
 
@@ -249,29 +259,27 @@ def _half(wide: str, found: str) -> str:
     return found if found in (f"{wide}D", f"E{wide[1:]}") else wide
 
 
-def _immediate_mismatch(
-    mnemonic: str, operands: Sequence[Operand], att: bool, instruction: Instruction, *, cut: bool = False
-) -> str:
-    written = [operand for operand in operands if isinstance(operand, Immediate)]
-    if len(written) != 1:
+def _immediate_mismatch(written: Written, instruction: Instruction, *, cut: bool = False) -> str:
+    numbers = [operand for operand in written.operands if isinstance(operand, Immediate)]
+    if len(numbers) != 1:
         return ""
-    number = written[0].value
+    number = numbers[0].value
     if instruction.immediate is None:
         return "" if number == 1 or instruction.mnemonic in ("int3", "int1") else "the number is missing"
     value = number - (1 << 64) if number >= 1 << 63 else number
     bits = instruction.immediate_bits
-    if instruction.mnemonic in _SIGN_EXTENDING and not _is_byte_operation(mnemonic, operands, att):
+    if instruction.mnemonic in _SIGN_EXTENDING and not _is_byte_operation(written):
         bits = max(bits, 16 << (instruction.effective_operand_size - 1))
-    fits = (cut and not written[0].is_address) or -(1 << (bits - 1)) <= value < (1 << bits) or bits == 64
+    fits = (cut and not numbers[0].is_address) or -(1 << (bits - 1)) <= value < (1 << bits) or bits == 64
     if fits and (value - instruction.immediate) % (1 << bits) == 0:
         return ""
     return f"the number does not fit: the bytes say '{instruction.text}'"
 
 
-def _is_byte_operation(mnemonic: str, operands: Sequence[Operand], att: bool) -> bool:
-    for operand in operands:
+def _is_byte_operation(written: Written) -> bool:
+    for operand in written.operands:
         if isinstance(operand, Register) and registers.width(operand.name) == 8:
             return True
         if isinstance(operand, Memory) and operand.size == "byte":
             return True
-    return att and mnemonic.endswith("b") and mnemonic not in ("sub", "sbb")
+    return written.is_att and written.mnemonic.endswith("b") and written.mnemonic not in ("sub", "sbb")

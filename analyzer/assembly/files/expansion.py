@@ -183,7 +183,7 @@ def _run(
             command += ["-include", path]
         command += ["-idirafter", "stubs", "-MD", "-MF", "read", "-o", "-", "-"]
         given = {f"stubs/{name}": content for name, content in stubs.items()}
-        done = external.run(
+        job = external.Job(
             command,
             text,
             timeout=TIMEOUT,
@@ -192,6 +192,7 @@ def _run(
             wanted=("read",),
             cancel=cancel,
         )
+        done = external.run(job)
         missing = _MISSING.search(done.errors)
         if missing is None or missing[1] in stubs or len(stubs) >= _MAXIMUM_STUBS:
             break

@@ -99,73 +99,117 @@ class Included:
 def look(text: str, language: str, origin: Origin) -> Included:
     """Follow the includes of a text in ``c``, ``gas`` or ``nasm``."""
     included = Included()
+    search = _Search(language, origin, included)
     for define in origin.defines:
         name, _, value = define.partition("=")
         included.definitions.setdefault(name, set()).add(f" {value}")
     folder = os.path.dirname(origin.path) if origin.path else ""
     for path in origin.pre_includes if language != "gas" else ():
         if os.path.isfile(path):
-            _follow(path, False, 0, "", language, origin, included)
+            search.follow(path, False, 0, "")
         else:
             included.refusals.append(
                 Refusal(0, f"'{path}', which is to be read before the text, is not there.")
             )
-    _scan(text, folder, None, language, origin, included)
+    search.scan(text, folder, None)
     known = (-1, -1)
     while known != (len(included.state), len(included.computed)) and not included.refusals:
         # Files that are found may define more of what other includes name.
         known = (len(included.state), len(included.computed))
         for line, macro, beside in tuple(included.computed):
-            _follow_macro(macro, line, beside, language, origin, included)
+            search.follow_macro(macro, line, beside)
     return included
 
 
-def _scan(
-    text: str, folder: str, line: int | None, language: str, origin: Origin, included: Included
-) -> None:
-    """Follow all that a text includes. ``line``: of the user's text, None if that is the text."""
-    joins: list[int] = []
-    if language != "gas":
-        # Lines may be joined within a word; the words count, and the lines are counted afterwards.
-        pieces, length = [], 0
-        for piece in _CONTINUATION.split(text):
-            pieces.append(piece)
-            length += len(piece)
-            joins.append(length)
-        text = "".join(pieces)
-    if language == "nasm":
-        included.texts.append(text)
-        included.hidden |= bool(_PUTS_TOGETHER.search(text))
-        included.packages.update(name.lower() for name in _PACKAGE.findall(text))
-    if language == "c":
-        for match in _DEFINITION.finditer(text):
-            included.definitions.setdefault(match["name"], set()).add(match["rest"])
-    for place, name, angled, computed in _named(text, language, joins):
-        place = place if line is None else line
-        if included.refusals and line is not None:
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """The includes of a text in a language, as they are followed."""
+
+    language: str
+    origin: Origin
+    included: Included
+
+    def scan(self, text: str, folder: str, line: int | None) -> None:
+        """Follow all that a text includes. ``line``: of the user's text, None if that is the text."""
+        joins: list[int] = []
+        if self.language != "gas":
+            # Lines may be joined within a word; the words count, and the lines are counted afterwards.
+            pieces, length = [], 0
+            for piece in _CONTINUATION.split(text):
+                pieces.append(piece)
+                length += len(piece)
+                joins.append(length)
+            text = "".join(pieces)
+        if self.language == "nasm":
+            self.included.texts.append(text)
+            self.included.hidden |= bool(_PUTS_TOGETHER.search(text))
+            self.included.packages.update(name.lower() for name in _PACKAGE.findall(text))
+        if self.language == "c":
+            for match in _DEFINITION.finditer(text):
+                self.included.definitions.setdefault(match["name"], set()).add(match["rest"])
+        for place, name, angled, computed in _named(text, self.language, joins):
+            place = place if line is None else line
+            if self.included.refusals and line is not None:
+                return
+            macro = re.match(r"[A-Za-z_]\w*", computed or "")
+            if self.language == "c" and name is None and macro:
+                self.included.computed.append((place, macro[0], folder))
+            elif not (self.language == "c" and name is None and (computed or "'")[0] == "'"):
+                # An apostrophe is prose in a comment ("#include's"): it begins no name of a file.
+                self.follow(name, angled, place, folder)
+
+    def follow_macro(self, macro: str, line: int, folder: str) -> None:
+        """Follow whatever the macro is defined as; what is defined nowhere names no file."""
+        for value in sorted(self.included.definitions.get(macro, ())):
+            literal, other = _LITERAL.fullmatch(value), _OTHER_MACRO.fullmatch(value)
+            if other is not None:
+                if (line, other[1], folder) not in self.included.computed:
+                    self.included.computed.append((line, other[1], folder))
+            elif literal is None:
+                self.follow(None, False, line, folder)
+            else:
+                name = literal["quoted"] or literal["angled"]
+                self.follow(name, bool(literal["angled"]), line, folder)
+
+    def follow(self, name: str | None, angled: bool, line: int, folder: str) -> None:
+        """Follow one include of this line. ``angled``: its name stands in angle brackets."""
+        if name is None:
+            self.included.refusals.append(Refusal(line, "Only file names that are written out are followed."))
             return
-        macro = re.match(r"[A-Za-z_]\w*", computed or "")
-        if language == "c" and name is None and macro:
-            included.computed.append((place, macro[0], folder))
-        elif not (language == "c" and name is None and (computed or "'")[0] == "'"):
-            # An apostrophe is prose in a comment ("#include's"): it begins no name of a file.
-            _follow(name, angled, place, folder, language, origin, included)
-
-
-def _follow_macro(
-    macro: str, line: int, folder: str, language: str, origin: Origin, included: Included
-) -> None:
-    """Follow whatever the macro is defined as; what is defined nowhere names no file."""
-    for value in sorted(included.definitions.get(macro, ())):
-        literal, other = _LITERAL.fullmatch(value), _OTHER_MACRO.fullmatch(value)
-        if other is not None:
-            if (line, other[1], folder) not in included.computed:
-                included.computed.append((line, other[1], folder))
-        elif literal is None:
-            _follow(None, False, line, folder, language, origin, included)
-        else:
-            name = literal["quoted"] or literal["angled"]
-            _follow(name, bool(literal["angled"]), line, folder, language, origin, included)
+        # Assemblers do not look beside the file that includes another.
+        beside = [folder] if folder and self.language == "c" and not angled else []
+        folders = [*beside, *search_path(self.origin)]
+        path = name if os.path.isabs(name) and os.path.isfile(name) else find(name, folders)
+        if path is None:
+            escapes = os.path.isabs(name) or ".." in re.split(r"[/\\]", name)
+            if self.language == "c" and not escapes:
+                return  # one of the compiler's own, or missing, which the compiler will say
+            if escapes:
+                self.included.refusals.append(Refusal(line, f"'{name}' lies outside of the workspace."))
+            self.included.missing.add(name)
+            return
+        if not may_read(path, self.origin):
+            message = f"'{name}' lies outside of the workspace; name its folder as an include path."
+            self.included.refusals.append(Refusal(line, message))
+            return
+        try:
+            status = os.stat(path)
+        except OSError:
+            return
+        state = (path, status.st_size, status.st_mtime_ns)
+        if state in self.included.state:
+            return
+        self.included.state.append(state)
+        self.included.total += status.st_size
+        if len(self.included.state) > MAXIMUM_FILES or self.included.total > MAXIMUM_BYTES:
+            self.included.refusals.append(Refusal(line, "Too many or too large files are self.included."))
+            return
+        try:
+            text = read(path, self.origin)
+        except OSError as error:
+            self.included.refusals.append(Refusal(line, f"'{name}' cannot be read: {error.strerror}."))
+            return
+        self.scan(text, os.path.dirname(path), line)
 
 
 def search_path(origin: Origin) -> list[str]:
@@ -231,51 +275,3 @@ def _named(
         name = next((groups[key] for key in ("quoted", "single", "angled") if groups.get(key)), None)
         computed = None if groups.get("asked") else groups.get("computed")
         yield line + joined, name, bool(groups.get("angled")), computed
-
-
-def _follow(
-    name: str | None,
-    angled: bool,
-    line: int,
-    folder: str,
-    language: str,
-    origin: Origin,
-    included: Included,
-) -> None:
-    if name is None:
-        included.refusals.append(Refusal(line, "Only file names that are written out are followed."))
-        return
-    # Assemblers do not look beside the file that includes another.
-    beside = [folder] if folder and language == "c" and not angled else []
-    folders = [*beside, *search_path(origin)]
-    path = name if os.path.isabs(name) and os.path.isfile(name) else find(name, folders)
-    if path is None:
-        escapes = os.path.isabs(name) or ".." in re.split(r"[/\\]", name)
-        if language == "c" and not escapes:
-            return  # one of the compiler's own, or missing, which the compiler will say
-        if escapes:
-            included.refusals.append(Refusal(line, f"'{name}' lies outside of the workspace."))
-        included.missing.add(name)
-        return
-    if not may_read(path, origin):
-        message = f"'{name}' lies outside of the workspace; name its folder as an include path."
-        included.refusals.append(Refusal(line, message))
-        return
-    try:
-        status = os.stat(path)
-    except OSError:
-        return
-    state = (path, status.st_size, status.st_mtime_ns)
-    if state in included.state:
-        return
-    included.state.append(state)
-    included.total += status.st_size
-    if len(included.state) > MAXIMUM_FILES or included.total > MAXIMUM_BYTES:
-        included.refusals.append(Refusal(line, "Too many or too large files are included."))
-        return
-    try:
-        text = read(path, origin)
-    except OSError as error:
-        included.refusals.append(Refusal(line, f"'{name}' cannot be read: {error.strerror}."))
-        return
-    _scan(text, os.path.dirname(path), line, language, origin, included)

@@ -175,7 +175,7 @@ class _Call:
         file_limit: int = external.FILE_LIMIT,
     ) -> external.Finished:
         """One run. Raises as ``run``."""
-        done = external.run(
+        job = external.Job(
             [*self.command, *options, name],
             timeout=TIMEOUT,
             readable=includes.readable(self.origin),
@@ -184,6 +184,7 @@ class _Call:
             file_limit=file_limit,
             cancel=self.cancel,
         )
+        done = external.run(job)
         rule = done.files.get("read", b"")
         if done.status == 0 and not rule:
             raise _OutsideError

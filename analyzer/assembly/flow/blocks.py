@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -26,6 +26,23 @@ FALLING_BACK = frozenset(["call", "callq", "xbegin"])
 
 Made = tuple[list[Region], Branching | None]
 """A region, or its basic blocks and how control goes through them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Enclosed:
+    """The code that a region encloses."""
+
+    span: Span
+    pieces: Sequence[Piece]
+    inside: Sequence[int]
+    """Which of the pieces, rising."""
+    source_line: Callable[[int], SourceLine]
+    """Of a piece that has code."""
+    placement: Placement
+    """Of the first."""
+    section: str = ""
+    """The one that the pieces lie in, if it is known where."""
+    incomplete: bool = False
 
 
 class FoundRuns(NamedTuple):
@@ -87,22 +104,12 @@ def ends_in_jump_to_start(pieces: Sequence[Piece], run: Sequence[int]) -> bool:
     return pieces[target].offset == emitted[0].offset
 
 
-def to_regions(
-    span: Span,
-    pieces: Sequence[Piece],
-    inside: Sequence[int],
-    source_line: Callable[[int], SourceLine],
-    incomplete: bool,
-    placement: Placement,
-    found: FoundRuns | None = None,
-    section: str = "",
-    caches: Caches | None = None,
-) -> Made:
+def to_regions(code: Enclosed, found: FoundRuns | None = None, caches: Caches | None = None) -> Made:
     """A stretch of code as a region, or as its basic blocks if it branches within itself, and how control
-    goes through what somebody marked. Incomplete code is not cut. ``source_line`` of a piece that has code;
-    ``placement`` of the first; ``found``: how a loop is executed that nobody marked; ``section``: the one
-    that the pieces lie in, if it is known where; ``caches`` remember instructions.
+    goes through what somebody marked. Incomplete code is not cut. ``found``: how a loop is executed that
+    nobody marked; ``caches`` remember instructions.
     """
+    span, pieces, inside, placement = code.span, code.pieces, code.inside, code.placement
     if found is None:
         runs = cut({at: target_of(pieces[at]) for at in inside}, inside)
         # An alignment that fills nothing may stand between two blocks.
@@ -111,21 +118,21 @@ def to_regions(
         is_marked = True
     else:
         is_marked = False
-    whole = Region(span.name, span.first_line, span.last_line, span.options, incomplete=incomplete)
-    whole = replace(whole, placement=placement, section=section)
+    whole = Region(span.name, span.first_line, span.last_line, span.options, incomplete=code.incomplete)
+    whole = replace(whole, placement=placement, section=code.section)
 
     def made(run: Sequence[int]) -> Region:
         filled = [at for at in run if pieces[at].code]
         return replace(
             whole,
-            lines=tuple(map(source_line, filled)),
+            lines=tuple(map(code.source_line, filled)),
             ends_in_jump_to_start=ends_in_jump_to_start(pieces, run),
-            offsets=tuple(pieces[at].offset for at in filled) if section else (),
+            offsets=tuple(pieces[at].offset for at in filled) if code.section else (),
             instructions=decode(b"".join(pieces[at].code for at in filled), caches),
         )
 
-    if incomplete or not found.numbers:
-        run = inside if incomplete else found.runs[0]
+    if code.incomplete or not found.numbers:
+        run = inside if code.incomplete else found.runs[0]
         if is_in_one_piece(pieces, run):
             return [made(run)], None
         return [replace(made(run), placement=placement.pinned())], None

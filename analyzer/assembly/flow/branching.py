@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from cyclelens.analyzer.assembly.flow.control_flow import Kind
 from cyclelens.analyzer.assembly.flow.loop_parts import Skeleton
@@ -40,7 +41,7 @@ def of_blocks(whole: Region, blocks: Sequence[Region], endings: Sequence[Ending]
     names = tuple(region.name for region in blocks)
     last = (region.lines[-1] for region in blocks)
     jumps = tuple(JumpPlace(line.line, line.text, line.address) for line in last)
-    return _branching(whole, is_loop, names, tuple(passed), tuple(taken), jumps, 0)
+    return _branching(whole, is_loop, names, _Course(tuple(passed), tuple(taken), 0), jumps)
 
 
 def of_loop(
@@ -52,20 +53,24 @@ def of_loop(
     """A loop that was found. ``jumps``: the last statements of its blocks; ``names``: of the regions, by the
     loop's place and the number of its part."""
     blocks = tuple("" if part is None else names.get(part, "") for part in skeleton.parts)
-    return _branching(region, True, blocks, skeleton.passed, skeleton.taken, jumps, skeleton.entry)
+    course = _Course(skeleton.passed, skeleton.taken, skeleton.entry)
+    return _branching(region, True, blocks, course, jumps)
+
+
+class _Course(NamedTuple):
+    """Where control goes from each block, without a jump and with one, and the block where it comes in."""
+
+    passed: tuple[int | None, ...]
+    taken: tuple[int | None, ...]
+    entry: int
 
 
 def _branching(
-    region: Region,
-    is_loop: bool,
-    blocks: tuple[str, ...],
-    passed: tuple[int | None, ...],
-    taken: tuple[int | None, ...],
-    jumps: tuple[JumpPlace, ...],
-    entry: int,
+    region: Region, is_loop: bool, blocks: tuple[str, ...], course: _Course, jumps: tuple[JumpPlace, ...]
 ) -> Branching:
-    ways = () if "" in blocks else _ways(passed, taken, entry)
+    ways = () if "" in blocks else _ways(*course)
     place = region.name, region.first_line, region.last_line
+    passed, taken, entry = course
     return Branching(*place, region.options, is_loop, blocks, passed, taken, jumps, entry, ways)
 
 

@@ -145,9 +145,7 @@ class Reading(Found):
 
     def evaluate(self, text: str) -> Value:
         """An expression as it is known by now, without the distances of labels. Raises ExpressionError."""
-        dialect = self.state.dialect
-        words = not (dialect.is_att or dialect.is_nasm)
-        return evaluate(text, self._lookup, words=words, suffixes=not dialect.is_gnu, nasm=dialect.is_nasm)
+        return evaluate(text, self._lookup, dialect=self.state.dialect)
 
     def constant(self, text: str) -> int:
         """The value of an expression that has to be known by now. Raises ExpressionError."""

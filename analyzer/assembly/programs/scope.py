@@ -83,16 +83,7 @@ class StatementScope:
     def evaluate(self, text: str) -> Value:
         """An expression as far as it is known at the statement. Raises ExpressionError."""
         dialect = self.program.statements[self.index].dialect
-        words, suffixes = not (dialect.is_att or dialect.is_nasm), not dialect.is_gnu
-        return evaluate(
-            text,
-            self.lookup,
-            self._distance,
-            words=words,
-            suffixes=suffixes,
-            nasm=dialect.is_nasm,
-            divided_by_zero=self._note_zero,
-        )
+        return evaluate(text, self.lookup, self._distance, dialect=dialect, divided_by_zero=self._note_zero)
 
     def _note_zero(self) -> None:
         # What is remembered of other statements has no warning.

@@ -13,6 +13,7 @@ from cyclelens.analyzer.assembly.files.whole_file import (
     assemble_file,
     has_nasm,
 )
+from cyclelens.analyzer.assembly.flow.blocks import Enclosed
 from cyclelens.analyzer.assembly.flow.loops import MadeLoop
 from cyclelens.analyzer.assembly.readings.reading import MAXIMUM_REGION, NO_PROGRAMS, REFUSED_BEFORE, Reading
 from cyclelens.analyzer.assembly.regions.recorded import spots_of_listing
@@ -109,9 +110,8 @@ def by_another_program(
         if any(line < span.first_line for line in refused):
             placement = Placement(0, 1, REFUSED_BEFORE)
         where = "" if placement.gap else section.name
-        own, branching = reading.cut(
-            span, section.pieces, inside, source_line, incomplete, placement, runs, where
-        )
+        enclosed = Enclosed(span, section.pieces, inside, source_line, placement, where, incomplete)
+        own, branching = reading.cut(enclosed, runs)
         regions += own
         reading.branchings += [] if branching is None else [branching]
         if loop is not None and runs is not None:

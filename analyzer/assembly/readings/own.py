@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from cyclelens.analyzer.assembly.encoding.questions import Question
 from cyclelens.analyzer.assembly.files.expansion import place_statements, wants_preprocessor
-from cyclelens.analyzer.assembly.flow.blocks import FoundRuns, Made
+from cyclelens.analyzer.assembly.flow.blocks import Enclosed, FoundRuns, Made
 from cyclelens.analyzer.assembly.flow.loops import FoundCode, MadeLoop, find_loops
 from cyclelens.analyzer.assembly.programs.program import CODE_SECTION, Kind, Program
 from cyclelens.analyzer.assembly.programs.reading import build
@@ -230,9 +230,8 @@ class OwnReading:
         placement = self._placement(window, indices[0]) if indices else Placement()
         everything = range(len(pieces))
         where = "" if not indices or self.layouts.modulus(indices[0]) else window.section
-        made = self.reading.cut(
-            window.span, pieces, everything, source_line, incomplete, placement, found, where
-        )
+        enclosed = Enclosed(window.span, pieces, everything, source_line, placement, where, incomplete)
+        made = self.reading.cut(enclosed, found)
         if len(self.reading.problems) == reported and not incomplete:
             key, outside = window.circumstances
             self.encoder.memory.regions[key] = outside, made

@@ -19,12 +19,11 @@ from cyclelens.analyzer.assembly.files.expansion import (
     wants_preprocessor,
 )
 from cyclelens.analyzer.assembly.flow import blocks
-from cyclelens.analyzer.assembly.flow.blocks import FoundRuns, Made
+from cyclelens.analyzer.assembly.flow.blocks import Enclosed, FoundRuns, Made
 from cyclelens.analyzer.assembly.flow.loop_parts import scattered
 from cyclelens.analyzer.assembly.flow.loops import FoundCode, MadeLoop, branchings
 from cyclelens.analyzer.assembly.regions.recorded import Spot
 from cyclelens.analyzer.assembly.regions.statement_code import Memory
-from cyclelens.analyzer.assembly.statements.layout import Piece
 from cyclelens.analyzer.assembly.text.dialect import Dialect, style
 from cyclelens.analyzer.assembly.text.markers import MAXIMUM_REGIONS, Span, coverage
 from cyclelens.analyzer.assembly.text.problems import make_problem
@@ -34,10 +33,8 @@ from cyclelens.analyzer.model.choices import Regions
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import (
     Branching,
-    Placement,
     Problem,
     Severity,
-    SourceLine,
 )
 
 MAXIMUM_REGION = 20_000
@@ -115,25 +112,13 @@ class Reading:
             place.span.name = f"{place.span.name}-loop" if place.span.name in names else place.span.name
         return left
 
-    def cut(
-        self,
-        span: Span,
-        pieces: Sequence[Piece],
-        inside: Sequence[int],
-        source_line: Callable[[int], SourceLine],
-        incomplete: bool,
-        placement: Placement,
-        found: FoundRuns | None,
-        section: str,
-    ) -> Made:
+    def cut(self, code: Enclosed, found: FoundRuns | None) -> Made:
         """The region of a stretch of code, or its basic blocks, and what there is to say about that.
-        ``found``: how a loop is executed that nobody marked; ``section``: where it lies, if that is known."""
-        if not any(pieces[at].code for at in inside) and not incomplete:
+        ``found``: how a loop is executed that nobody marked."""
+        span, pieces = code.span, code.pieces
+        if not any(pieces[at].code for at in code.inside) and not code.incomplete:
             self.report_region("empty-region", "There is no code in this region.", span)
-        caches = self.memory.caches
-        made = blocks.to_regions(
-            span, pieces, inside, source_line, incomplete, placement, found, section, caches
-        )
+        made = blocks.to_regions(code, found, self.memory.caches)
         regions, branching = made
         if found is None and len(regions) > 1 and (branching is None or not branching.ways):
             count = len(regions)

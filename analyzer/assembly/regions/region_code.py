@@ -234,8 +234,7 @@ class RegionCode:
                 raise answer
             code, backend = answer
             if backend != "keystone" and content.fallback is not None:
-                is_att = content.fallback[0] == "att"
-                number = shortened(content.mnemonic, content.operands, is_att, code)
+                number = shortened(content.written(content.fallback), code)
                 if number is not None:
                     self.shortened[index] = number
             for stand_in, value, is_immediate in self._filled_in.get(index, ()):

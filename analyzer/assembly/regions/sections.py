@@ -359,15 +359,12 @@ class Layouts:
         if self._depth > MAXIMUM_DEPTH:
             raise ExpressionError(f"'{text.strip()[:40]}' depends on itself.")
         statement = self.program.statements[index]
-        dialect = statement.dialect
         self._depth += 1
         try:
             return evaluate(
                 text,
                 partial(self._final, index, dot),
-                words=not (dialect.is_att or dialect.is_nasm),
-                suffixes=not dialect.is_gnu,
-                nasm=dialect.is_nasm,
+                dialect=statement.dialect,
                 section=SECTION_SIGN + statement.section,
                 divided_by_zero=_refuse_zero,
             )

@@ -7,10 +7,11 @@ addresses of several symbols tell.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from cyclelens.analyzer.assembly.statements.names import spelled, unquoted
+from cyclelens.analyzer.assembly.text.dialect import Dialect
 from cyclelens.analyzer.assembly.text.lexer import CHARACTER
 
 
@@ -111,36 +112,30 @@ def evaluate(
     lookup: Lookup,
     distance: Distance | None = None,
     *,
-    words: bool = False,
-    suffixes: bool = True,
+    dialect: Dialect,
     section: str | None = None,
-    nasm: bool = False,
     divided_by_zero: Callable[[], None] | None = None,
 ) -> Value:
-    """The value of an expression. ``words``: operators may be words. ``suffixes``: numbers may end in ``h``.
-    ``nasm``: operators bind as NASM's do. ``section``: the symbol of the beginning of the section where it
-    stands. ``divided_by_zero``: called for what GNU as takes with a warning. Raises ExpressionError."""
+    """The value of an expression. ``section``: the symbol of the beginning of the section where it stands.
+    ``divided_by_zero``: called for what GNU as takes with a warning. Raises ExpressionError."""
     if len(text) > _MAXIMUM_LENGTH:
         raise ExpressionError("The expression is too long.")
-    precedence = _NASM_PRECEDENCE if nasm else _PRECEDENCE
-    tokens = _tokens(text if nasm else unquoted(text), words, suffixes)
-    parser = _Parser(tokens, lookup, distance, section, precedence, divided_by_zero, words=words)
+    tokens = _tokens(text if dialect.is_nasm else unquoted(text), dialect)
+    parser = _Parser(tokens, dialect, lookup, distance, section, divided_by_zero)
     value = parser.binary(0, 0)
     if parser.peek() is not None:
         raise ExpressionError(f"'{parser.peek()}' is not expected here.")
     return value
 
 
-def constant(text: str, lookup: Lookup, distance: Distance | None = None) -> int:
-    """The value of an expression that must not depend on an address. Raises ExpressionError."""
-    value = evaluate(text, lookup, distance)
-    if not value.is_constant:
-        raise ExpressionError(f"'{value.symbol or text.strip()[:40]}' has no constant value.")
-    return value.constant
+def _has_words(dialect: Dialect) -> bool:
+    """Are operators words, too?"""
+    return not (dialect.is_att or dialect.is_nasm)
 
 
-def _tokens(text: str, words: bool, suffixes: bool) -> list[tuple[str, str]]:
+def _tokens(text: str, dialect: Dialect) -> list[tuple[str, str]]:
     tokens = []
+    words = _has_words(dialect)
     position = 0
     end = len(text.rstrip())
     while position < end:
@@ -148,7 +143,7 @@ def _tokens(text: str, words: bool, suffixes: bool) -> list[tuple[str, str]]:
         if match is None or match.lastgroup is None:
             raise ExpressionError(f"'{text[position:].strip()[:20]}' is not understood.")
         kind, token = match.lastgroup, match.group(match.lastgroup)
-        if kind == "suffixed" and not suffixes:
+        if kind == "suffixed" and dialect.is_gnu:
             raise ExpressionError(f"'{token}' is not a number to GNU as: write 0x{token[:-1]}.")
         if words and kind == "symbol" and token.lower() in _WORDS:
             kind, token = "operator", _WORDS[token.lower()]
@@ -170,22 +165,20 @@ class _Parser:
     def __init__(
         self,
         tokens: list[tuple[str, str]],
+        dialect: Dialect,
         lookup: Lookup,
         distance: Distance | None,
-        section: str | None = None,
-        precedence: Mapping[str, int] = _PRECEDENCE,
-        divided_by_zero: Callable[[], None] | None = None,
-        *,
-        words: bool = False,
+        section: str | None,
+        divided_by_zero: Callable[[], None] | None,
     ) -> None:
         self._tokens = tokens
         self._position = 0
         self._lookup = lookup
         self._distance = distance
         self._section = section
-        self._precedence = precedence
+        self._precedence = _NASM_PRECEDENCE if dialect.is_nasm else _PRECEDENCE
         self._divided_by_zero = divided_by_zero
-        self._words = words
+        self._words = _has_words(dialect)
 
     def peek(self) -> str | None:
         """Text of the next token."""
