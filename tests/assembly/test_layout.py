@@ -123,7 +123,7 @@ def test_a_jump_over_a_doubtful_jump_is_doubtful_where_that_decides() -> None:
 def test_what_a_jump_to_nobody_knows_where_pushes_is_doubtful() -> None:
     text = "a = elsewhere + c\nje near + c\n# cyclelens-begin\nnop\n.p2align 3\nnear: nop\n# cyclelens-end\n"
     assert assemble(f"{text}c = 4\n").regions[0].code.hex() == "90" + "0f1f440000" + "90"
-    refused = assemble(f"{text}c = . - near\n", allow_external_programs=False)
+    refused = assemble(f"{text}c = . - near\n", AnalysisOptions(allow_external_programs=False))
     assert [(problem.line, problem.code) for problem in refused.problems] == [(4, "unknown-size")]
 
 
@@ -135,8 +135,7 @@ def test_what_nobody_knows_may_keep_a_jump_of_nasm_long_through_an_alignment(
     region = f"; cyclelens-begin\nje there\n{nops}; cyclelens-end\n"
     found = assemble(
         f"{region}align 16\nshl word [rsi+rcx*2+c], 1\nthere: nop\nc equ 7\n",
-        syntax="nasm",
-        allow_external_programs=False,
+        AnalysisOptions(syntax="nasm", allow_external_programs=False),
     )
     assert found.regions[0].incomplete == (not first)
     if first:
