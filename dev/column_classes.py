@@ -9,6 +9,9 @@ from typing import Any
 
 TABLES = Path(__file__).resolve().parents[1] / "analyzer" / "simulator" / "tables"
 
+_MOST_FILLED = 6
+"""Columns that one function fills; the compiler makes slow loops of the last ones of a longer one."""
+
 
 def column_classes() -> tuple[Path, str]:
     """The file that is made from the tables, and its text."""
@@ -60,11 +63,17 @@ def flight(tables: Any) -> Iterator[str]:
         yield "            size = spaced(2 * end)"
         for field in table.fields:
             yield f"            self.{field.name} = grown(self.{field.name}, size)"
-        if filled:
-            yield f"        for row in range(self._{table.rows}_ready, end):"
-            for field in filled:
-                yield f"            self.{field.name}[row] = {field.first}"
+        parts = [filled[place : place + _MOST_FILLED] for place in range(0, len(filled), _MOST_FILLED)]
+        for number in range(len(parts)):
+            yield f"        self._fill_{table.rows}_{number}(self._{table.rows}_ready, end)"
         yield f"        self._{table.rows}_ready = end"
+        for number, part in enumerate(parts):
+            yield f"\n    def _fill_{table.rows}_{number}(self, begin: int, end: int) -> None:"
+            for field in part:
+                # One column after the other: the compiler makes wide stores of it.
+                yield f"        first = {field.first}"
+                yield "        for row in range(begin, end):"
+                yield f"            self.{field.name}[row] = first"
 
 
 def block(tables: Any) -> Iterator[str]:

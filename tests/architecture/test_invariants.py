@@ -340,6 +340,13 @@ def test_the_analyzer_as_a_library_loads_no_server_library() -> None:
     assert loaded & {"pygls", "lsprotocol", "lxml", "keystone"} == set()
 
 
+def test_a_prediction_loads_no_heavy_part_of_the_standard_library() -> None:
+    """Each took about a tenth of a start: compiled stages and finders of modules can do without."""
+    predicted = "Predictor().predict(bytes.fromhex('4801c0'), 'SKL')"
+    loaded = loaded_after(f"from cyclelens.analyzer.doors.prediction import Predictor; {predicted}")
+    assert loaded & {"inspect", "tempfile", "dataclasses"} == set()
+
+
 def test_every_module_can_be_imported_first() -> None:
     """An import cycle shows only if the wrong module comes first: each is imported into a clean table."""
     names = [

@@ -72,10 +72,17 @@ cdef class FlightColumns:
     cdef public int[::1] unfinished
     cdef void _forget(self) noexcept
     cdef int _more_instances(self, int end) except -1
+    cdef void _fill_instances_0(self, int begin, int end) noexcept
     cdef int _more_uops(self, int end) except -1
+    cdef void _fill_uops_0(self, int begin, int end) noexcept
+    cdef void _fill_uops_1(self, int begin, int end) noexcept
+    cdef void _fill_uops_2(self, int begin, int end) noexcept
     cdef int _more_inputs(self, int end) except -1
     cdef int _more_values(self, int end) except -1
+    cdef void _fill_values_0(self, int begin, int end) noexcept
     cdef int _more_stores(self, int end) except -1
+    cdef void _fill_stores_0(self, int begin, int end) noexcept
+    cdef void _fill_stores_1(self, int begin, int end) noexcept
     cdef int _more_cycles(self, int end) except -1
 
 

@@ -155,10 +155,16 @@ class FlightColumns:
             self.address = grown(self.address, size)
             self.predecoded = grown(self.predecoded, size)
             self.removed = grown(self.removed, size)
-        for row in range(self._instances_ready, end):
-            self.predecoded[row] = UNKNOWN
-            self.removed[row] = UNKNOWN
+        self._fill_instances_0(self._instances_ready, end)
         self._instances_ready = end
+
+    def _fill_instances_0(self, begin: int, end: int) -> None:
+        first = UNKNOWN
+        for row in range(begin, end):
+            self.predecoded[row] = first
+        first = UNKNOWN
+        for row in range(begin, end):
+            self.removed[row] = first
 
     def _more_uops(self, end: int) -> None:
         """Get the rows up to ``end`` ready."""
@@ -192,21 +198,55 @@ class FlightColumns:
             self.inputs_ready = grown(self.inputs_ready, size)
             self.queued = grown(self.queued, size)
             self.behind = grown(self.behind, size)
-        for row in range(self._uops_ready, end):
-            self.source[row] = NO_SOURCE
-            self.added[row] = UNKNOWN
-            self.issued[row] = UNKNOWN
-            self.ready[row] = UNKNOWN
-            self.dispatched[row] = UNKNOWN
-            self.executed[row] = UNKNOWN
-            self.retired[row] = UNKNOWN
-            self.port[row] = NONE
-            self.store[row] = NONE
-            self.latency_bonus[row] = 0
-            self.blocked[row] = 0
-            self.held[row] = 0
-            self.queued[row] = 0
+        self._fill_uops_0(self._uops_ready, end)
+        self._fill_uops_1(self._uops_ready, end)
+        self._fill_uops_2(self._uops_ready, end)
         self._uops_ready = end
+
+    def _fill_uops_0(self, begin: int, end: int) -> None:
+        first = NO_SOURCE
+        for row in range(begin, end):
+            self.source[row] = first
+        first = UNKNOWN
+        for row in range(begin, end):
+            self.added[row] = first
+        first = UNKNOWN
+        for row in range(begin, end):
+            self.issued[row] = first
+        first = UNKNOWN
+        for row in range(begin, end):
+            self.ready[row] = first
+        first = UNKNOWN
+        for row in range(begin, end):
+            self.dispatched[row] = first
+        first = UNKNOWN
+        for row in range(begin, end):
+            self.executed[row] = first
+
+    def _fill_uops_1(self, begin: int, end: int) -> None:
+        first = UNKNOWN
+        for row in range(begin, end):
+            self.retired[row] = first
+        first = NONE
+        for row in range(begin, end):
+            self.port[row] = first
+        first = NONE
+        for row in range(begin, end):
+            self.store[row] = first
+        first = 0
+        for row in range(begin, end):
+            self.latency_bonus[row] = first
+        first = 0
+        for row in range(begin, end):
+            self.blocked[row] = first
+        first = 0
+        for row in range(begin, end):
+            self.held[row] = first
+
+    def _fill_uops_2(self, begin: int, end: int) -> None:
+        first = 0
+        for row in range(begin, end):
+            self.queued[row] = first
 
     def _more_inputs(self, end: int) -> None:
         """Get the rows up to ``end`` ready."""
@@ -226,13 +266,25 @@ class FlightColumns:
             self.value_latency = grown(self.value_latency, size)
             self.value_zero = grown(self.value_zero, size)
             self.value_waiters = grown(self.value_waiters, size)
-        for row in range(self._values_ready, end):
-            self.value_ready[row] = FOREVER
-            self.value_uop[row] = NONE
-            self.value_latency[row] = 0
-            self.value_zero[row] = 0
-            self.value_waiters[row] = NONE
+        self._fill_values_0(self._values_ready, end)
         self._values_ready = end
+
+    def _fill_values_0(self, begin: int, end: int) -> None:
+        first = FOREVER
+        for row in range(begin, end):
+            self.value_ready[row] = first
+        first = NONE
+        for row in range(begin, end):
+            self.value_uop[row] = first
+        first = 0
+        for row in range(begin, end):
+            self.value_latency[row] = first
+        first = 0
+        for row in range(begin, end):
+            self.value_zero[row] = first
+        first = NONE
+        for row in range(begin, end):
+            self.value_waiters[row] = first
 
     def _more_stores(self, end: int) -> None:
         """Get the rows up to ``end`` ready."""
@@ -251,16 +303,37 @@ class FlightColumns:
             self.store_late = grown(self.store_late, size)
             self.store_base = grown(self.store_base, size)
             self.store_index = grown(self.store_index, size)
-        for row in range(self._stores_ready, end):
-            self.store_address[row] = UNKNOWN
-            self.store_data[row] = UNKNOWN
-            self.store_waiters[row] = NONE
-            self.store_uop[row] = NONE
-            self.store_last[row] = NONE
-            self.store_left[row] = UNKNOWN
-            self.store_value[row] = NONE
-            self.store_late[row] = 0
+        self._fill_stores_0(self._stores_ready, end)
+        self._fill_stores_1(self._stores_ready, end)
         self._stores_ready = end
+
+    def _fill_stores_0(self, begin: int, end: int) -> None:
+        first = UNKNOWN
+        for row in range(begin, end):
+            self.store_address[row] = first
+        first = UNKNOWN
+        for row in range(begin, end):
+            self.store_data[row] = first
+        first = NONE
+        for row in range(begin, end):
+            self.store_waiters[row] = first
+        first = NONE
+        for row in range(begin, end):
+            self.store_uop[row] = first
+        first = NONE
+        for row in range(begin, end):
+            self.store_last[row] = first
+        first = UNKNOWN
+        for row in range(begin, end):
+            self.store_left[row] = first
+
+    def _fill_stores_1(self, begin: int, end: int) -> None:
+        first = NONE
+        for row in range(begin, end):
+            self.store_value[row] = first
+        first = 0
+        for row in range(begin, end):
+            self.store_late[row] = first
 
     def _more_cycles(self, end: int) -> None:
         """Get the rows up to ``end`` ready."""
