@@ -105,7 +105,7 @@ class Characterizer:
                 width, units = self._front_ends.width() or 0.0, self._model.units.all
                 names = frozenset(unit.name for unit in units)
                 self._times = UnitTimes(self._machine, self._known_blockers(), names, width)
-            ports = self._times.usage(found, slots)
+            ports = self._times.usage(found, slots, row.cycles or 0.0)
         if isinstance(ports, str):
             return replace(row, ports_problem=ports)
         return replace(row, ports=ports, uops=sum(ports.values()) if row.uops is None else row.uops)

@@ -172,6 +172,11 @@ class Variant:
         return self.facts.iform.startswith("V")
 
     @property
+    def wide(self) -> bool:
+        """It has 512-bit uops: while these wait, some units take no vector uop at all (Intel)."""
+        return any(each.width == 512 for each in self.registers)
+
+    @property
     def modifies_memory(self) -> bool:
         """It reads what it writes there: instances at one address wait for each other."""
         return self.memory is not None and self.memory.read and self.memory.written

@@ -42,9 +42,9 @@ class Blocker:
     """An instruction of one uop whose units are known."""
 
     variant: Variant
-    cycles: float
-    waits: tuple[int, int] = (0, 0)
-    """Operands by which one waits for another; then, less than 0, the registers that there are for these."""
+    rank: tuple[float, ...] = ()
+    """Operands by which one waits for another; less than 0, the registers that there are to choose from;
+    cycles; bytes, as the front end delivers short code faster. The least is best."""
     units: tuple[UnitNames, ...] = ()
     """Of all its uops: a store has two, of its address and of its data."""
 
@@ -80,9 +80,15 @@ def seen(run: Run) -> UnitNames:
 def stated(facts: InstructionFacts, model: Microarchitecture) -> UnitNames:
     """The units of an instruction of one uop by the tables; none of all others, and of moves between classes
     of registers, which keep more busy than is stated (on Zen a unit of either side)."""
-    classes = {family(each.registers[0])[0] for each in facts.operands if each.kind == "reg"}
-    known = (table_ports(facts, model) or {}) if len(classes) == 1 else {}
+    known = (table_ports(facts, model) or {}) if len(classes(facts)) == 1 else {}
     return next(iter(known)) if list(known.values()) == [1] else frozenset()
+
+
+def classes(facts: InstructionFacts) -> frozenset[str]:
+    """Of the registers that hold its values: the first letters of their families."""
+    return frozenset(
+        family(each.registers[0])[0] for each in facts.operands if each.kind == "reg" and not each.opmask
+    )
 
 
 class Blockers:
@@ -96,7 +102,7 @@ class Blockers:
         that the core must say which they are."""
         roles = (Role.STORE_ADDRESS, Role.STORE_DATA)
         used = tuple(frozenset(model.units.having(role).names) for role in roles)
-        blocker = Blocker(store, 1.0, units=tuple(filter(None, used)))
+        blocker = Blocker(store, units=tuple(filter(None, used)))
         for units in blocker.units:
             self._by_units.setdefault(units, blocker)
 
@@ -104,17 +110,20 @@ class Blockers:
         """Take the instruction if it has a single uop and keeps these units busy."""
         if run.uops is None or abs(run.uops - 1) > 0.05 or not units or breakers(variant, frozenset()):
             return
-        # While 512-bit uops wait, some units take no vector uop at all.
-        if not 1 / SATURATED < run.cycles * len(units) < SATURATED or any(
-            each.width == 512 for each in variant.registers
-        ):
+        if not 1 / SATURATED < run.cycles * len(units) < SATURATED or variant.wide:
             return
         known = self._by_units.get(units)
-        # Few registers are free: what reads none that it writes, nor flags, waits for nothing.
-        own = sum(each.read and (each.written or each.kind == "flags") for each in variant.facts.operands)
-        waits = own, -min((len(each.registers) for each in variant.registers if each.written), default=0)
-        if known is None or (waits, round(run.cycles, 2)) < (known.waits, round(known.cycles, 2)):
-            self._by_units[units] = Blocker(variant, run.cycles, waits, (units,))
+        # Few registers are free: what reads none that it writes, none that is always the same, nor flags,
+        # waits for nothing.
+        own = sum(
+            each.read and (each.written or each.kind == "flags" or len(each.registers) == 1)
+            for each in variant.facts.operands
+        )
+        choice = min((len(each.registers) for each in variant.registers), default=0)
+        size = len(variant.encode(variant.choose() or {}) or b"")
+        rank = own, -choice, round(run.cycles, 2), size
+        if known is None or rank < known.rank:
+            self._by_units[units] = Blocker(variant, rank, (units,))
 
     def ascending(self) -> list[tuple[UnitNames, Blocker]]:
         """The smallest sets first."""
@@ -145,6 +154,7 @@ class Instance:
     """What leads pointers back, behind the last instance."""
     taken: frozenset[str]
     """Families of registers that blocking instructions may not touch."""
+    wide: bool = False
 
     @staticmethod
     def of(variant: Variant) -> Instance | None:
@@ -157,7 +167,7 @@ class Instance:
         # A jump would fuse with what stands before it.
         apart = _NOP if variant.jumps and not bare else b""
         taken = frozenset(family(name) for name in chosen.values()) | variant.fixed()
-        return Instance(apart + before + code, apart + bare, variant.restoring(), taken)
+        return Instance(apart + before + code, apart + bare, variant.restoring(), taken, variant.wide)
 
 
 def text(ports: Mapping[UnitNames, int]) -> str:

@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from cyclelens.analyzer.characterizing.instances import Variant, family
+from cyclelens.analyzer.characterizing.instances import Variant
 from cyclelens.analyzer.characterizing.machines import Machine
 from cyclelens.analyzer.characterizing.ports import (
     NO_INSTANCE,
@@ -29,6 +29,8 @@ from cyclelens.analyzer.characterizing.ports import (
     UnitNames,
     blocking,
     both_less,
+    classes,
+    linear_program,
     text,
 )
 from cyclelens.analyzer.characterizing.throughput import spread
@@ -36,9 +38,10 @@ from cyclelens.analyzer.characterizing.throughput import spread
 Units = tuple[UnitNames, ...]
 """Of a uop, or of the two of a store."""
 
-_BLOCKING_UOPS, _INSTANCES = 24, 4
+_BLOCKING_UOPS, _COUNTS = 24, (4, 2)
 """Of blocking instructions for every unit, at least, and of instances among them: what a cycle more or less
-at the ends of the block does is shared by several."""
+at the ends of the block does is shared by several. Where units come out in an unlucky order with so many,
+fewer may still show a sum."""
 _LONGEST = 96
 """Blocking uops for every unit, at most: slower instances are fewer."""
 _SURE = 0.35
@@ -77,29 +80,44 @@ class UnitTimes:
         self._machine = machine
         every = [(units, blocker) for units, blocker in blockers.ascending() if not blocker.variant.jumps]
         seen = [each for each in every if len(each[0]) <= width - _ROOM]
-        self._unseen = [units for units, _ in every if len(units) > width - _ROOM]
+        self._unseen = [each for each in every if len(each[0]) > width - _ROOM]
         self._blockers = {units: each for units, each in seen if self._keeps_busy(units, each)}
         self._idle = units.difference(*(each for each, _ in every))
         """Units that no instruction is known to block."""
-        self._known = list(self._tried(dict(seen)))
+        self._accessing = frozenset(
+            each for _, blocker in every if blocker.variant.memory is not None for each in blocker.units
+        )
+        """Sets of units of loads and stores."""
+        self._tried = {id(blocker): blocker for _, blocker in seen}.values()
+        self._known: dict[int, list[Known]] = {}
 
-    def usage(self, variant: Variant, slots: int) -> Mapping[UnitNames, int] | str:
-        """Uops by the set of units that they can use, or why that is not certain."""
+    def usage(self, variant: Variant, slots: int, cycles: float) -> Mapping[UnitNames, int] | str:
+        """Uops by the set of units that they can use, or why that is not certain. ``cycles``: of throughput,
+        which no answer may exceed."""
         instance = Instance.of(variant)
         if instance is None:
             return NO_INSTANCE
         if slots > _MOST_SLOTS:
             return "more uops than can be told apart by cycles"
-        added = self._added(instance, max(1, _INSTANCES // max(1, slots)))
-        combined = list(sums(added, self._known, _FUSED * max(1, slots)))
-        blurred = {units for known in self._known if known.blurred for units in known.units}
+        for number in _COUNTS:
+            known = self._among_each_other(number)
+            combined = list(sums(self._added(instance, number), known, _FUSED * max(1, slots)))
+            if combined:
+                break
+        blurred = {each.units[0] for each in known if each.blurred}
         if any(sum(uops for units, uops in each.items() if units in blurred) > 1 for each in combined):
             return "cycles do not tell apart what several uops add to units that they could avoid"
         every = {
-            text(answer): answer for each in combined for answer in self._with_unseen(variant, each, slots)
+            text(answer): answer
+            for each in combined
+            for answer in self._with_unseen(variant, each, slots)
+            if linear_program(answer) < cycles * SATURATED
         }
         if len(every) == 1:
             return next(iter(every.values()))
+        as_slow = [each for each in every.values() if linear_program(each) * SATURATED > cycles]
+        if len(as_slow) == 1 and len({sum(each.values()) for each in every.values()}) == 1:
+            return as_slow[0]  # of as many uops, nothing else explains the throughput
         if not every:
             return "what stays on blocked units is no sum of uops of known units"
         names = sorted(every, key=len)
@@ -109,30 +127,39 @@ class UnitTimes:
         self, variant: Variant, found: Mapping[UnitNames, int], slots: int
     ) -> Iterator[Mapping[UnitNames, int]]:
         """The sum with uops that no block shows, because they use as many units as the renamer has slots: as
-        many as there are slots, or as may share them with loads and stores."""
+        many as there are slots, or as may share them with loads and stores. These write no flags."""
         total = sum(found.values())
         fused = any(each.kind == "mem" for each in variant.facts.operands)
         silent = not any(each.written or each.flags_written for each in variant.facts.operands)
-        if not total and not silent and (fused or not self._unseen):
+        own = classes(variant.facts)
+        unseen = [units for units, each in self._unseen if not own or own & classes(each.variant.facts)]
+        if not total and not silent and (fused or not unseen):
             return  # nothing stays on the units that are known
         least, most = (0, 0) if silent and not total else (slots - total, slots - total)
         if fused:
-            least, most = max(0, slots - total), _FUSED * slots - total
-        if not self._unseen:
-            yield found
+            computing = any(each.flags_written for each in variant.facts.operands)
+            computed = any(units not in self._accessing for units in found)
+            least, most = max(int(computing and not computed), slots - total), _FUSED * slots - total
+        if not unseen:
+            if total >= slots or self._idle or not total:
+                yield found
             if self._idle and (_leaves_vectors(variant) or total < slots):
                 yield Counter(found) + Counter({self._idle: max(1, slots - total)})
             return
         for more in range(max(0, least), most + 1) if most >= 0 else ():
-            for units in self._unseen if more else self._unseen[:1]:
+            for units in unseen if more else unseen[:1]:
                 yield Counter(found) + Counter({units: more})
 
-    def _tried(self, blockers: Mapping[UnitNames, Blocker]) -> Iterator[Known]:
-        """The blocking instructions among each other."""
-        for blocker in {id(each): each for each in blockers.values()}.values():
-            instance = Instance.of(blocker.variant)
-            if instance is not None:
-                yield Known(blocker.units, self._added(instance, _INSTANCES))
+    def _among_each_other(self, number: int) -> list[Known]:
+        """What so many of each blocking instruction add."""
+        if number not in self._known:
+            made = [(each.units, Instance.of(each.variant)) for each in self._tried]
+            self._known[number] = [
+                Known(units, self._added(instance, number))
+                for units, instance in made
+                if instance is not None
+            ]
+        return self._known[number]
 
     def _keeps_busy(self, units: UnitNames, blocker: Blocker) -> bool:
         """Whether a block of the instruction takes as long as its units need."""
@@ -149,6 +176,8 @@ class UnitTimes:
         count = math.ceil(max(longest, _BLOCKING_UOPS))
         added = {}
         for units, blocker in self._blockers.items():
+            if instance.wide and len(units) > 1 and "V" in classes(blocker.variant.facts):
+                continue
             block = blocking(blocker.variant, count * len(units), instance.taken)
             if block is None:
                 continue
@@ -164,9 +193,9 @@ class UnitTimes:
 def _leaves_vectors(variant: Variant) -> bool:
     """Whether a value goes from vector registers to memory or other registers, or there, for which processors
     have units that no known instruction keeps busy."""
-    classes = {family(each.registers[0])[0] for each in variant.registers}
+    found = classes(variant.facts)
     stores = any(each.kind == "mem" and each.written for each in variant.facts.operands)
-    return "V" in classes and (stores or len(classes) > 1)
+    return "V" in found and (stores or len(found) > 1)
 
 
 def sums(
