@@ -49,6 +49,8 @@ _OF_CARRY = frozenset({"B", "NB", "BE", "NBE"})
 """Conditions of the flag that INC and DEC leave alone."""
 _FUSIBLE_LATER = _FUSIBLE | {"ADD", "SUB", "AND", "OR", "XOR", "INC", "DEC"}
 _SHIFTS_BY_CL = re.compile(r"(SHL|SHR|SAR|ROL|ROR|SHLD|SHRD) \(.*CL\)")
+_WAITS = re.compile("K(XOR|ANDN)|V?PCMPGT|PCMPEQQ|PSUBU?S")
+"""Of one register they wait for nothing, of two for both."""
 _ELIMINATED_FROM = 32
 _FASTPATH = 2
 """Macro-ops of one instruction beyond which the microcode sequencer delivers."""
@@ -193,6 +195,12 @@ def measured_latency(
         result["cycles_addr"] = result["cycles_addr_index"] = "5"  # the load's four, and the operation
     elif name.startswith("VCVTSI2S") and start.index == 2:
         result["cycles"] = "3"  # into a register that keeps the rest of another one
+    elif result.get("cycles") == "0" and _WAITS.match(name):
+        # What was published holds where both sources are one register, so that nothing is waited for.
+        if not target.registers[0].startswith("K"):
+            result["cycles"] = "2"
+        else:
+            result["cycles"] = {128: "3", 256: "4", 512: "5"}.get(start.width, "1")
     return result
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from cyclelens.analyzer.facts.zen import completed, is_zen, measured_latency
 from cyclelens.analyzer.model.facts import OperandFacts
@@ -96,6 +98,31 @@ def test_what_fuses_with_branches_depends_on_the_generation():
     assert jumps("CMP (R64, R64)", "ZEN4", GPR) == jumps("OR (R64, R64)", "ZEN3", GPR) == 16
     assert jumps("DEC (R64)", "ZEN4", GPR) == 12, "not those that read the carry flag"
     assert jumps("CMP (R64, M64)", "ZEN4", GPR, READ) == 0
+
+
+MASK = OperandFacts(3, "REG0", "reg", written=True, width=64, registers=("K0", "K1"))
+OTHER_MASK = replace(MASK, index=2, read=True, written=False)
+VECTOR = OperandFacts(3, "REG0", "reg", read=True, written=True, width=128, registers=("XMM0", "XMM1"))
+WIDER = OperandFacts(1, "REG1", "reg", read=True, width=256, registers=("YMM0", "YMM1"))
+
+
+@pytest.mark.parametrize(
+    ("name", "operands", "source", "published", "measured"),
+    [
+        ("KXORW (K, K, K)", (MASK, OTHER_MASK), "2", "0", "1"),
+        ("KANDNQ (K, K, K)", (MASK, OTHER_MASK), "2", "0", "1"),
+        ("VPCMPGTD_EVEX (K, YMM, YMM)", (MASK, WIDER), "1", "0", "4"),
+        ("PSUBUSW (XMM, M128)", (VECTOR,), "3", "0", "2"),
+        ("PCMPGTQ (XMM, XMM)", (VECTOR,), "3", "0", "2"),
+        ("PCMPGTQ (XMM, XMM)", (VECTOR,), "3", "2", "2"),
+        ("ROUNDSD (XMM, XMM, I8)", (VECTOR,), "3", "0", "0"),
+    ],
+)
+def test_two_registers_are_waited_for_where_one_is_not(name, operands, source, published, measured):
+    """The published 0 is that of one register twice."""
+    latency = {"start_op": source, "target_op": "3", "cycles": published}
+    found = measured_latency(latency, microarchitecture="ZEN4", name=name, operands=operands)
+    assert found == latency | {"cycles": measured}
 
 
 def test_a_pipe_that_is_none_is_refused():
