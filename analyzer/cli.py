@@ -272,7 +272,7 @@ def _predict(arguments: list[str]) -> int:
     import csv
     from collections import deque
 
-    from cyclelens.analyzer.doors.prediction import predict_many
+    from cyclelens.analyzer.doors.prediction import Task, predict_many
     from cyclelens.analyzer.facts.store import TablesUnavailable
     from cyclelens.analyzer.microarchitectures.values import confidence
 
@@ -286,15 +286,8 @@ def _predict(arguments: list[str]) -> int:
             yield batch
 
     writer = csv.writer(sys.stdout, lineterminator="\n")
-    results = predict_many(
-        batches(),
-        arch,
-        options.mode,
-        alignment=options.alignment,
-        jobs=options.jobs,
-        options=chosen,
-        copies=options.copies,
-    )
+    task = Task(arch, options.mode, options.alignment, chosen, options.copies)
+    results = predict_many(batches(), task, jobs=options.jobs)
     count = without = 0
     with _progress() as advance:
         try:

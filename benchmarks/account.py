@@ -15,6 +15,7 @@ from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.insight.findings import find
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.simulator.observed.summary import Wanted
 from cyclelens.analyzer.simulator.pipeline import simulate
 from cyclelens.analyzer.uops.block import build_block
 from measuring import describe, print_table, real_blocks, spread
@@ -35,14 +36,18 @@ def main() -> None:
         built = [build_block(code, model, store, loop=True) for code in codes]
         started = time.process_time()
         for block in built:
-            simulate(block, model, account=account, caches=store.caches)
+            simulate(block, model, wanted=Wanted(account=account), caches=store.caches)
         return time.process_time() - started
 
     def analysing(account: bool) -> float:
         started = time.process_time()
         for code in codes:
             block = build_block(code, model, store, loop=True)
-            find(explain(block, model, simulate(block, model, account=account, caches=store.caches)))
+            find(
+                explain(
+                    block, model, simulate(block, model, wanted=Wanted(account=account), caches=store.caches)
+                )
+            )
         return time.process_time() - started
 
     describe()

@@ -24,6 +24,7 @@ from cyclelens.analyzer.facts.matching import find_facts
 from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.uops import Block
+from cyclelens.analyzer.simulator.observed.summary import Wanted
 from cyclelens.analyzer.simulator.pipeline import simulate
 from cyclelens.analyzer.simulator.reuse import Pipelines
 from cyclelens.analyzer.uops.block import build_block
@@ -63,7 +64,7 @@ class Run:
         # A simulation lays out its block itself, by now from cached rows.
         laying_out_again, _ = timed(lambda: self.lay_out(built))
         simulating, results = timed(
-            lambda: [simulate(block, model, details=False, caches=caches) for block in built]
+            lambda: [simulate(block, model, wanted=Wanted(details=False), caches=caches) for block in built]
         )
         self.cycles = sum(result.simulated_cycles for result in results)
         figures = [result.cycles_per_iteration for result in results]

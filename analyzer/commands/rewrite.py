@@ -121,12 +121,12 @@ def _checked(
     harness: Harness, text: str, options: AnalysisOptions, region: RegionAnalysis, fix: Fix
 ) -> Equality:
     from cyclelens.analyzer.fixes.proposal import apply
-    from cyclelens.analyzer.measuring.equality import compare
+    from cyclelens.analyzer.measuring.equality import Versions, compare
     from cyclelens.analyzer.measuring.harness import CannotMeasure
 
     try:
         changed = apply(text, fix.proposal.edits)
-        return compare(harness, text, changed, options, region, fix.proposal.times)
+        return compare(harness, Versions(text, changed, fix.proposal.times), options, region)
     except CannotMeasure as error:
         raise InputError(str(error)) from None
 

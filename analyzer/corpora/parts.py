@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.corpora.formats import HEX, CorpusError, Span, Table, format_of
-from cyclelens.analyzer.doors.prediction import Predictor, predict_many
+from cyclelens.analyzer.doors.prediction import Predictor, Task, predict_many
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.shared import shared_workspace
@@ -156,17 +156,8 @@ def _figures(part: Part, blocks: Sequence[str]) -> Table:
     problems: list[list[str]] = [[] for _ in blocks]
     with shared_workspace() as workspace:
         for core in part.cores:
-            results = list(
-                predict_many(
-                    batches,
-                    core,
-                    part.mode,
-                    alignment=part.alignment,
-                    options=part.options,
-                    copies=part.copies,
-                    predictor=Predictor(workspace),
-                )
-            )
+            task = Task(core, part.mode, part.alignment, part.options, part.copies)
+            results = list(predict_many(batches, task, predictor=Predictor(workspace)))
             figures = (each.cycles_per_iteration for each in results)
             columns[core] = [None if cycles is None else round(cycles, 2) for cycles in figures]
             for row, result in enumerate(results):

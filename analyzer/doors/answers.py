@@ -22,11 +22,12 @@ from cyclelens.analyzer.model.source import (
     Placement,
 )
 from cyclelens.analyzer.model.uops import Block
+from cyclelens.analyzer.simulator.observed.summary import Wanted
 from cyclelens.analyzer.simulator.pipeline import simulate
 from cyclelens.analyzer.uops.block import build_block
 
 if TYPE_CHECKING:
-    pass
+    from cyclelens.analyzer.insight.runs import Runs
 
 _QUICK_BYTES = 16 * 1024
 """Bytes of code, those of all positions together, whose simulation the first quick answer about a region does
@@ -84,10 +85,12 @@ class Run:
         return simulate(
             block,
             self.core,
-            trace=self.question.options.trace,
-            trace_rounds=self.question.options.trace_rounds,
-            details=self.question.options.causes,
-            account=self.question.options.causes,
+            wanted=Wanted(
+                trace=self.question.options.trace,
+                trace_rounds=self.question.options.trace_rounds,
+                details=self.question.options.causes,
+                account=self.question.options.causes,
+            ),
             options=self.question.options.model,
             cancel=self.cancel,
             caches=self.store.caches,
@@ -101,16 +104,13 @@ class Run:
 
         if len(offsets) == 1:
             return alone(block, simulation)
-        return positions(
-            self.block,
-            offsets,
-            self.core,
-            self.question.options.model,
-            self.cancel,
-            (block, simulation),
-            known,
-            self.store.caches,
-        )
+        return positions(self.block, offsets, self.others(), (block, simulation), known)
+
+    def others(self) -> Runs:
+        """How other blocks are run to explain this one."""
+        from cyclelens.analyzer.insight.runs import Runs
+
+        return Runs(self.core, self.question.options.model, self.cancel, self.store.caches)
 
 
 def answer(workspace: Workspace, question: Question, cancel: Cancel | None) -> Answer:
@@ -213,5 +213,4 @@ def _overlaps(run: Run, block: Block, cycles: float) -> tuple[Assumption, ...]:
     from cyclelens.analyzer.insight.overlaps import overlaps
 
     accessed = accesses(block.instructions)
-    options = run.question.options.model
-    return overlaps(block, accessed, run.core, cycles, options, run.cancel, run.store.caches)
+    return overlaps(block, accessed, cycles, run.others())

@@ -198,26 +198,20 @@ _AHEAD = 4
 
 
 @dataclass(frozen=True, slots=True)
-class _Task:
+class Task:
+    """What is asked of every one of many blocks, as in ``Predictor.predict_batch``."""
+
     microarchitecture: str
-    mode: str
-    alignment: int
-    tables: Path | None
-    options: ModelOptions
-    copies: int | None
+    mode: str = "unroll"
+    alignment: int = 0
+    options: ModelOptions = PUBLISHED
+    copies: int | None = 1
+    tables: Path | None = None
+    """Other ones than those that ship."""
 
 
 def predict_many(
-    batches: Iterable[Sequence[str]],
-    microarchitecture: str,
-    mode: str,
-    *,
-    alignment: int = 0,
-    jobs: int = 1,
-    tables: Path | None = None,
-    options: ModelOptions = PUBLISHED,
-    copies: int | None = 1,
-    predictor: Predictor | None = None,
+    batches: Iterable[Sequence[str]], task: Task, *, jobs: int = 1, predictor: Predictor | None = None
 ) -> Iterator[PredictResult]:
     """Figures of blocks in hexadecimal, in their order, those of a batch together (``predict_batch``).
 
@@ -225,17 +219,16 @@ def predict_many(
     one, the input is read a few batches ahead; with one, ``predictor`` answers if it is given. Raises
     ``UnknownMicroarchitecture`` and ``TablesUnavailable`` when the first result is asked for.
     """
-    registry.get(microarchitecture)
-    task = _Task(microarchitecture, mode, alignment, tables, options, copies)
+    registry.get(task.microarchitecture)
     if jobs <= 1:
-        predictor = predictor or Predictor(Workspace(open_store(tables)))
+        predictor = predictor or Predictor(Workspace(open_store(task.tables)))
         for batch in batches:
             yield from _predict_hex(predictor, batch, task)
         return
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
-    open_store(tables).close()  # a clear error here instead of a dead process later
+    open_store(task.tables).close()  # a clear error here instead of a dead process later
     remaining = iter(batches)
     pool = ProcessPoolExecutor(
         jobs, mp_context=get_context("spawn"), initializer=_start_worker, initargs=(task,)
@@ -252,7 +245,7 @@ def predict_many(
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _predict_hex(predictor: Predictor, blocks: Sequence[str], task: _Task) -> list[PredictResult]:
+def _predict_hex(predictor: Predictor, blocks: Sequence[str], task: Task) -> list[PredictResult]:
     read = [_from_hex(block) for block in blocks]
     codes = [code for code in read if isinstance(code, bytes)]
     results = iter(
@@ -275,10 +268,10 @@ def _from_hex(block: str) -> bytes | PredictResult:
         return PredictResult(None, "not hexadecimal")
 
 
-_worker: tuple[Predictor, _Task] | None = None
+_worker: tuple[Predictor, Task] | None = None
 
 
-def _start_worker(task: _Task) -> None:
+def _start_worker(task: Task) -> None:
     """Every process has tables and caches of its own."""
     global _worker
     start_worker()

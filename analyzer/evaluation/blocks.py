@@ -14,6 +14,7 @@ from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.result import Simulation
 from cyclelens.analyzer.model.uops import Block
+from cyclelens.analyzer.simulator.observed.summary import Wanted
 from cyclelens.analyzer.simulator.pipeline import simulate
 from cyclelens.analyzer.uops.block import build_block
 
@@ -70,7 +71,7 @@ class BlockBuilder:
         return block, simulate(
             block,
             core or self._model(sample),
-            trace=trace,
+            wanted=Wanted(trace=trace),
             options=self._options,
             caches=self._store.caches,
         )

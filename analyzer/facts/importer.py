@@ -155,6 +155,7 @@ class _Collector:
             for operand in instruction.iterchildren("operand")
         ]
         fusible = instruction.xpath("string(architecture/measurement/@macro_fusible)")
+        described = zen.Described(name, category, operands, str(fusible))
         measured: dict[str, coves.Measurement] = {}
         for architecture in instruction.iterchildren("architecture"):
             measurement = architecture.find("measurement")
@@ -170,13 +171,7 @@ class _Collector:
                 pass
             elif zen.is_zen(microarchitecture):
                 figures = zen.completed(
-                    figures,
-                    microarchitecture=microarchitecture,
-                    name=name,
-                    category=category,
-                    operands=operands,
-                    zero_latencies=_all_zero(measurement),
-                    fusible=str(fusible),
+                    figures, described, microarchitecture, zero_latencies=_all_zero(measurement)
                 ) | {"provenance": "constructed"}
             elif microarchitecture == zen5.NAME:
                 figures = zen5.completed(figures, name=name, locked=locked, operands=operands)

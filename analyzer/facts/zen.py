@@ -78,21 +78,26 @@ def is_zen(microarchitecture: str) -> bool:
     return microarchitecture in _CORES
 
 
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A variant of an instruction, as the tables describe it whatever the core."""
+
+    name: str
+    category: str
+    operands: Sequence[OperandFacts]
+    fusible: str = ""
+    """The branches that fuse with it where that was measured."""
+
+
 def completed(
-    attributes: Mapping[str, str],
-    *,
-    microarchitecture: str,
-    name: str,
-    category: str,
-    operands: Sequence[OperandFacts],
-    zero_latencies: bool,
-    fusible: str,
+    attributes: Mapping[str, str], variant: Described, microarchitecture: str, *, zero_latencies: bool
 ) -> dict[str, str]:
     """The attributes of a measurement with all uops in ``ports``.
 
-    ``zero_latencies``: nothing depends on the inputs if all registers are the same; ``fusible``: the branches
-    that fuse with the instruction where that was measured. Raises ValueError for a figure that is no number.
+    ``zero_latencies``: nothing depends on the inputs if all registers are the same. Raises ValueError for a
+    figure that is no number.
     """
+    name, category, operands = variant.name, variant.category, variant.operands
     core = _CORES[microarchitecture]
     mnemonic = name.split(" ")[0].split("_")[0]
     macro_ops = int(attributes.get("uops", "1"))
@@ -148,7 +153,9 @@ def completed(
         measured = max(cycles, float(attributes.get("TP_loop", "0")))
         result["div_cycles"] = str(max(1, round(measured)))
     result.pop("macro_fusible", None)
-    fusible = _fusible_later(mnemonic, loads) if core.later else fusible if mnemonic in _FUSIBLE else ""
+    fusible = (
+        _fusible_later(mnemonic, loads) if core.later else variant.fusible if mnemonic in _FUSIBLE else ""
+    )
     if fusible:
         result["macro_fusible"] = fusible
     return result

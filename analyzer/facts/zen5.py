@@ -45,8 +45,10 @@ def completed(
     result.pop("TP_unrolled", None)
     if divides:
         result["div_cycles"] = str(max(1, round(cycles)))
-    elif _occupies(name, locked, operands, cycles, vector, uses, pipes) or (
-        not vector and _is_slow_microcode(float(attributes.get("uops", "0")), cycles, uses)
+    elif (
+        _is_locked(name, locked, operands)
+        or _occupies(cycles, vector, uses, pipes)
+        or (not vector and _is_slow_microcode(float(attributes.get("uops", "0")), cycles, uses))
     ):
         # With an occupancy beyond the divider's, the rules of the tables take the latter for a limit (D2).
         result["div_cycles"], result["TP_unrolled"] = "0", str(round(cycles))
@@ -62,18 +64,14 @@ def best_latency(attributes: Mapping[str, str]) -> dict[str, str]:
     return result
 
 
+def _is_locked(name: str, locked: bool, operands: Sequence[OperandFacts]) -> bool:
+    return locked or (name.startswith("XCHG") and any(operand.kind == "mem" for operand in operands))
+
+
 def _occupies(
-    name: str,
-    locked: bool,
-    operands: Sequence[OperandFacts],
-    cycles: float,
-    vector: bool,
-    uses: Sequence[tuple[str, int]],
-    pipes: Sequence[tuple[str, int]],
+    cycles: float, vector: bool, uses: Sequence[tuple[str, int]], pipes: Sequence[tuple[str, int]]
 ) -> bool:
-    memory = any(operand.kind == "mem" for operand in operands)
-    if locked or (name.startswith("XCHG") and memory):
-        return True
+    """Does the instruction itself hold up the next one?"""
     if vector:
         # A vector instruction that is slower than its pipes keeps the first of them (M21).
         return bool(pipes) and cycles >= _BEYOND_PIPES and _bound(pipes) < _NEAR_BOUND * cycles

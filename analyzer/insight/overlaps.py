@@ -7,18 +7,14 @@ overlap. Neither can be read off the code, so both figures are stated.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from cyclelens.analyzer.insight.addresses import Access
 from cyclelens.analyzer.insight.assumptions import listed
-from cyclelens.analyzer.insight.explain import steady_state
-from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.model.options import ModelOptions
+from cyclelens.analyzer.insight.runs import Runs
 from cyclelens.analyzer.model.result import Assumption
 from cyclelens.analyzer.model.uops import Block, MemoryAccess
-from cyclelens.analyzer.recent import Caches
-from cyclelens.analyzer.simulator.pipeline import simulate
 
 _APART = frozenset({"RIP", "RSP"})
 """Code and stack are not where other pointers usually point."""
@@ -32,25 +28,19 @@ Places = dict[tuple[int, int], Access]
 def overlaps(
     block: Block,
     accessed: Sequence[Sequence[Access]],
-    microarchitecture: Microarchitecture,
     cycles: float,
-    options: ModelOptions,
-    cancel: Callable[[], bool] | None = None,
-    caches: Caches | None = None,
+    runs: Runs,
 ) -> tuple[Assumption, ...]:
     """What is taken to differ in memory and costs time if it does not. ``accessed``: the block's ``accesses``
-    in two iterations; ``cycles``: per iteration as it is; ``caches`` as in ``simulate``."""
+    in two iterations; ``cycles``: per iteration as it is."""
     by_data, by_pointer = _unknown(accessed)
     found = []
     for places, assumption in ((by_data, _same_address), (by_pointer, _no_overlap)):
         if not places:
             continue
-        met = _meeting(block, places)
-        simulation = simulate(
-            met, microarchitecture, details=False, options=options, cancel=cancel, caches=caches
-        )
-        if steady_state(simulation) > cycles + _LEAST:
-            found.append(assumption(places, cycles, steady_state(simulation)))
+        together = runs.cycles(_meeting(block, places))
+        if together > cycles + _LEAST:
+            found.append(assumption(places, cycles, together))
     return tuple(found)
 
 

@@ -8,14 +8,11 @@ from collections.abc import Callable, Iterator, Sequence
 from cyclelens.analyzer.insight import wording
 from cyclelens.analyzer.insight.assumptions import ONE_POSITION
 from cyclelens.analyzer.insight.explain import steady_state
+from cyclelens.analyzer.insight.runs import Runs
 from cyclelens.analyzer.model.frozen import replace
-from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.model.result import Assumption, Position, Prediction, Simulation
 from cyclelens.analyzer.model.source import Placement
 from cyclelens.analyzer.model.uops import Block
-from cyclelens.analyzer.recent import Caches
-from cyclelens.analyzer.simulator.pipeline import simulate
 from cyclelens.analyzer.simulator.reuse import Pipelines
 from cyclelens.analyzer.simulator.tables.program import Program
 
@@ -23,33 +20,25 @@ from cyclelens.analyzer.simulator.tables.program import Program
 def positions(
     build: Callable[[int], Block],
     offsets: Sequence[int],
-    microarchitecture: Microarchitecture,
-    options: ModelOptions,
-    cancel: Callable[[], bool] | None = None,
+    runs: Runs,
     shown: tuple[Block, Simulation] | None = None,
     known: dict[bytes, Position] | None = None,
-    caches: Caches | None = None,
 ) -> tuple[Position, ...]:
     """The region at these offsets within a 64-byte line, in their order. ``build`` makes its block for one of
     them; ``shown``: the block at one of them and its simulation, if there is one; ``known``, which grows:
-    what was found before, by what the front end calls a ``placement``. ``caches``, and what is
-    raised, as in ``simulate``."""
+    what was found before, by what the front end calls a ``placement``. Raises as ``simulate``."""
     known = {} if known is None else known
-    caches = caches or Caches()
-    pipelines = caches.of(Pipelines)
+    pipelines = runs.caches.of(Pipelines)
     found: dict[int, Position] = {}
     at = shown[0].alignment if shown is not None else None
     for offset in sorted(offsets, key=lambda offset: offset != at):
         block, simulation = shown if shown is not None and offset == at else (build(offset), None)
-        pipeline = pipelines.started(block, microarchitecture, options)
+        pipeline = pipelines.started(block, runs.microarchitecture, runs.options)
         key, hit = pipeline.front_end.placement(), _erratum(pipeline.program)
         pipelines.release(pipeline)
         if key not in known:
-            if simulation is None:
-                simulation = simulate(
-                    block, microarchitecture, details=False, options=options, cancel=cancel, caches=caches
-                )
-            known[key] = Position(offset, steady_state(simulation), hit)
+            cycles = runs.cycles(block) if simulation is None else steady_state(simulation)
+            known[key] = Position(offset, cycles, hit)
         found[offset] = known[key]._replace(offset=offset)
     return tuple(found[offset] for offset in offsets)
 

@@ -30,6 +30,7 @@ from cyclelens.analyzer.model.result import Prediction
 from cyclelens.analyzer.model.units import UnitSet, UnitUse, UopKind
 from cyclelens.analyzer.model.uops import Block, InstructionTemplate, UopTemplate, Value, ValueKind
 from cyclelens.analyzer.simulator.failures import SimulationStuck
+from cyclelens.analyzer.simulator.observed.summary import Wanted
 from cyclelens.analyzer.simulator.pipeline import rounds_to_settle, simulate
 from cyclelens.analyzer.uops.block import build_block
 from cyclelens.analyzer.uops.registers import canonical
@@ -241,7 +242,7 @@ class Experiment:
             simulation = simulate(
                 block,
                 model,
-                min_rounds=rounds,
+                wanted=Wanted(min_rounds=rounds),
                 options=self.options,
                 cancel=self._cancel,
                 caches=self._store.caches,

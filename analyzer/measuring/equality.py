@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from random import Random
+from typing import NamedTuple
 
 from cyclelens.analyzer.assembly.frontend import assemble
 from cyclelens.analyzer.assembly.text.dialect import style
@@ -110,17 +111,23 @@ class _Version:
     instructions: Sequence[Instruction]
 
 
+class Versions(NamedTuple):
+    """A text, and the one with a region rewritten, of which one iteration does ``times`` of the old one."""
+
+    old: str
+    new: str
+    times: int
+
+
 def compare(
     harness: Harness,
-    old: str,
-    new: str,
+    versions: Versions,
     options: AnalysisOptions,
     region: RegionAnalysis,
-    times: int,
     inputs: int = INPUTS,
 ) -> Equality:
-    """A text beside one with a region rewritten, of which one iteration does ``times`` of the old one. Raises
-    ``CannotMeasure``."""
+    """A text beside the same one with a region rewritten. Raises ``CannotMeasure``."""
+    old, new, times = versions
     try:
         before, after = _stretches(old, new, region)
         symbols: dict[str, int] = {}
@@ -299,7 +306,8 @@ def _compared(
         close = start % _OVERLAPPING == _OVERLAPPING - 1
         rounds = times * random.randint(1, _MOST_ROUNDS)
         while True:
-            prepared = _start(pair, both, use, alternatives[0], close, rounds, random)
+            beginning = _Beginning(*alternatives[0], close, rounds)
+            prepared = _start(pair, both, use, beginning, random)
             found = harness.compare(replace(prepared, seed=1 + start * _EACH))
             if not found.problem or found.second or len(alternatives) == 1 or start:
                 break
@@ -344,17 +352,22 @@ def _kind(body: Sequence[Instruction]) -> str:
     return max(found, key=found.count) if found else "w"
 
 
-def _start(
-    pair: Pair,
-    both: Sequence[Instruction],
-    use: _Use,
-    alternative: tuple[int, bool],
-    close: bool,
-    rounds: int,
-    random: Random,
-) -> Pair:
-    """Registers with which the first code ends after so many rounds. Raises _Refused."""
-    multiple, freely = alternative
+class _Beginning(NamedTuple):
+    """What registers are at the start."""
+
+    multiple: int
+    """Of which all pointers are one."""
+    freely: bool
+    """Registers without an address are random."""
+    close: bool
+    """Pointers may overlap."""
+    rounds: int
+    """After which the first code ends."""
+
+
+def _start(pair: Pair, both: Sequence[Instruction], use: _Use, beginning: _Beginning, random: Random) -> Pair:
+    """The registers. Raises _Refused."""
+    multiple, freely, close, rounds = beginning
     addressing = set(_addressing(both))
     registers = {}
     for number, name in enumerate(REGISTERS):

@@ -6,7 +6,7 @@ from cyclelens.analyzer.doors.prediction import Predictor
 from cyclelens.analyzer.measuring.harness import Harness
 from cyclelens.analyzer.measuring.inputs import with_marker
 from cyclelens.analyzer.measuring.region import RUNS, Comparison, measure_region
-from cyclelens.analyzer.measuring.requests import DISTINCT, Inputs
+from cyclelens.analyzer.measuring.requests import DISTINCT, Inputs, Request
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.model.result import RegionAnalysis
@@ -30,12 +30,11 @@ def compare(
     loop, offset = region.region.ends_in_jump_to_start, 0
     if region.predictions:
         loop, offset = region.predictions[0].mode == "loop", region.predictions[0].alignment
-    return measure_region(
-        harness,
-        region.region.code,
+    request = Request(
+        code=region.region.code,
+        instructions=len(region.region.instructions),
         loop=loop,
         offset=offset,
         inputs=with_marker(inputs, region.region.options.get("init", "")),
-        predict=predict,
-        runs=runs,
     )
+    return measure_region(harness, request, predict, runs)

@@ -9,7 +9,7 @@ from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.measuring.harness import Harness
 from cyclelens.analyzer.measuring.loops import measurable, with_data
 from cyclelens.analyzer.measuring.refusals import refusal, split_lock
-from cyclelens.analyzer.measuring.requests import REGISTERS, Inputs, Measurement, Request, median_of
+from cyclelens.analyzer.measuring.requests import REGISTERS, Measurement, Request, median_of
 from cyclelens.analyzer.model.choices import Model, Pointers
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 
@@ -51,22 +51,13 @@ def _near(cycles: float, measured: Measurement) -> bool:
     return abs(cycles - measured.cycles) <= max(_TOLERANCE, measured.spread) * measured.cycles
 
 
-def measure_region(
-    harness: Harness,
-    code: bytes,
-    *,
-    loop: bool,
-    offset: int,
-    inputs: Inputs,
-    predict: Predict,
-    runs: int = RUNS,
-) -> Comparison:
-    """Measure a region that starts at ``offset`` of a 64-byte line, and say why it differs from its
-    prediction if it does. Raises ``CannotMeasure``."""
+def measure_region(harness: Harness, region: Request, predict: Predict, runs: int = RUNS) -> Comparison:
+    """Measure a region, and say why it differs from its prediction if it does. Raises ``CannotMeasure``."""
+    code, loop, offset, inputs = region.code, region.loop, region.offset, region.inputs
     instructions = decode(code)
     reason = refusal(instructions, inputs.registers)
     note = ""
-    request = Request(code=code, instructions=len(instructions), offset=offset, inputs=inputs)
+    request = replace(region, loop=False)
     if loop and not reason:
         found = measurable(code, inputs)
         if isinstance(found, str):

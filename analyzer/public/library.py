@@ -12,11 +12,14 @@ from typing import TYPE_CHECKING, overload
 
 from cyclelens.analyzer.doors.analysis import Analyzer
 from cyclelens.analyzer.doors.plans import ALIGNMENTS
-from cyclelens.analyzer.doors.prediction import Predictor, predict_many
+from cyclelens.analyzer.doors.prediction import Predictor, Task, predict_many
 from cyclelens.analyzer.doors.workspace import Workspace
 from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.analyzer.model.choices import Model, Pointers
+from cyclelens.analyzer.model.choices import Mode, Model, Pointers, Regions, Syntax
+from cyclelens.analyzer.model.frozen import replace
 from cyclelens.analyzer.model.options import ModelOptions
+from cyclelens.analyzer.model.result import AnalysisOptions
+from cyclelens.analyzer.model.source import NOWHERE
 from cyclelens.analyzer.shared import shared_workspace
 from cyclelens.results import Measurement, Measurements, Prediction, Predictions, Report
 
@@ -103,14 +106,7 @@ def predict_batch(
 
     with shared_workspace() as workspace:
         results = predict_many(
-            given(),
-            name,
-            mode,
-            alignment=alignment,
-            jobs=jobs,
-            options=options,
-            copies=copies,
-            predictor=Predictor(workspace),
+            given(), Task(name, mode, alignment, options, copies), jobs=jobs, predictor=Predictor(workspace)
         )
         for number, found in enumerate(results):
             code = _bytes(waiting[number])
@@ -149,20 +145,24 @@ def analyze(
     >>> report.region("sum").cycles_per_iteration
     2.0
     """
+    _one_of("syntax", syntax, tuple(Syntax))
+    _one_of("mode", mode or "auto", tuple(Mode))
+    _one_of("regions", regions, tuple(Regions))
+    _one_of("model", model, tuple(Model))
+    forced = {"arch": arch, "mode": mode, "alignment": alignment, "align": alignment}
+    options = AnalysisOptions(
+        microarchitectures=_cores(arch),
+        mode=Mode(mode or "auto"),
+        alignment=alignment,
+        syntax=Syntax(syntax),
+        region=region,
+        model=ModelOptions(model=Model(model)),
+        regions=Regions(regions),
+        allow_external_programs=external_programs,
+        forced=frozenset(name for name, value in forced.items() if value is not None),
+    )
     with shared_workspace() as workspace:
-        analysis = _analysis(
-            Analyzer(workspace),
-            source,
-            arch,
-            mode,
-            alignment,
-            regions,
-            region,
-            function,
-            syntax,
-            model,
-            external_programs,
-        )
+        analysis = _analysis(Analyzer(workspace), source, options, function)
         # Here and below, because batches of machine code need no more than the simulator and start faster.
         from cyclelens.analyzer.reports.json import document
 
@@ -235,26 +235,22 @@ def measure(
         from cyclelens.analyzer.measuring.requests import DISTINCT
 
         given = with_pairs(DISTINCT, ((name, "=", str(value)) for name, value in (inputs or {}).items()))
-        cores = None if model is None else model.name
-        analysis = _analysis(
-            Analyzer(workspace),
-            source,
-            cores,
-            None,
-            None,
-            regions,
-            region,
-            function,
-            "auto",
-            Model.REFERENCE,
-            True,
+        _one_of("regions", regions, tuple(Regions))
+        core = None if model is None else model.name
+        options = AnalysisOptions(
+            microarchitectures=_cores(core),
+            region=region,
+            regions=Regions(regions),
+            forced=frozenset() if core is None else frozenset({"arch"}),
         )
+        analysis = _analysis(Analyzer(workspace), source, options, function)
         found = (
             (each.region.name, compare(harness, each, model, inputs=given, runs=runs))
             for each in analysis.regions
         )
-        core = "" if model is None else model.name
-        return Measurements(_measurement(name, each, core, harness.clock.source) for name, each in found)
+        return Measurements(
+            _measurement(name, each, core or "", harness.clock.source) for name, each in found
+        )
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -294,42 +290,18 @@ def _bytes(hexadecimal: str) -> bytes:
         return b""
 
 
-def _analysis(
-    analyzer: Analyzer,
-    source: Source,
-    arch: str | Sequence[str] | None,
-    mode: str | None,
-    alignment: int | None,
-    regions: str,
-    region: str | None,
-    function: str | None,
-    syntax: str,
-    model: str,
-    external_programs: bool,
-) -> Analysis:
-    from cyclelens.analyzer.commands.common import InputError, analyze_bytes, beside, read_bytes
-    from cyclelens.analyzer.model.choices import Mode, Regions, Syntax
-    from cyclelens.analyzer.model.result import AnalysisOptions
-    from cyclelens.analyzer.model.source import NOWHERE
+def _cores(arch: str | Sequence[str] | None) -> tuple[str, ...]:
+    """The cores' own names; None are those that markers name, SKL without. Raises as ``_core``."""
+    if arch is None:
+        return AnalysisOptions().microarchitectures
+    return tuple(_core(name) for name in ((arch,) if isinstance(arch, str) else arch))
 
-    _one_of("syntax", syntax, tuple(Syntax))
-    _one_of("mode", mode or "auto", tuple(Mode))
-    _one_of("regions", regions, tuple(Regions))
-    _one_of("model", model, tuple(Model))
-    names = (arch,) if isinstance(arch, str) else arch
-    forced = {"arch": arch, "mode": mode, "alignment": alignment, "align": alignment}
-    options = AnalysisOptions(
-        microarchitectures=("SKL",) if names is None else tuple(_core(name) for name in names),
-        mode=Mode(mode or "auto"),
-        alignment=alignment,
-        syntax=Syntax(syntax),
-        region=region,
-        model=ModelOptions(model=Model(model)),
-        regions=Regions(regions),
-        allow_external_programs=external_programs,
-        origin=NOWHERE if isinstance(source, str) else beside(NOWHERE, os.fspath(source)),
-        forced=frozenset(name for name, value in forced.items() if value is not None),
-    )
+
+def _analysis(analyzer: Analyzer, source: Source, options: AnalysisOptions, function: str | None) -> Analysis:
+    from cyclelens.analyzer.commands.common import InputError, analyze_bytes, beside, read_bytes
+
+    if not isinstance(source, str):
+        options = replace(options, origin=beside(NOWHERE, os.fspath(source)))
     try:
         if not isinstance(source, str):
             os.stat(source)  # OSError as Python's own functions raise it

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from html import escape
+from typing import NamedTuple
 
 from cyclelens.analyzer.insight import vocabulary, wording
 from cyclelens.analyzer.insight.confidence import is_uncertain
@@ -51,21 +52,30 @@ def stacked(parts: Sequence[Part], width: int, height: int) -> str:
     return _svg(width, height, label, "".join(pieces))
 
 
+class Axis(NamedTuple):
+    """What stands below columns."""
+
+    width: int
+    named: int = 1
+    """Of how many columns one has its name below, where that has room."""
+    marked: Collection[str] = ()
+    """The names of columns with a triangle below."""
+
+
+_AXIS = Axis(_WIDTH)
+
+
 def columns(
     values: Sequence[tuple[str, float]],
     largest: float,
     label: str,
     *,
-    width: int = _WIDTH,
-    named: int = 1,
+    axis: Axis = _AXIS,
     high: str = "busy",
-    marked: Collection[str] = (),
 ) -> str:
-    """A column a value; ``largest`` is as high as the chart.
-
-    ``named``: of how many columns one has its name below, where that has room. ``high``: the class of columns
-    that are (nearly) so high. ``marked``: names of columns with a triangle below.
-    """
+    """A column a value; ``largest`` is as high as the chart. ``high``: the class of columns that are (nearly)
+    so high."""
+    width, named, marked = axis
     step = width / max(1, len(values))
     pieces = [f'<rect class="frame" x="0.5" y="0.5" width="{width - 1}" height="{_COLUMNS - 1}"/>']
     for number, (name, value) in enumerate(values):

@@ -108,7 +108,7 @@ def render_columns(
         label = f"cycles per iteration by {what}"
         body.append(f"<h3>{escape(name)}: {best:.2f} to {worst:.2f} cycles/iter</h3>")
         high = "slow" if worst > best else ""
-        chart = bars.columns(row, most, label, width=7 * len(row), named=8, high=high, marked=marked)
+        chart = bars.columns(row, most, label, axis=bars.Axis(7 * len(row), 8, marked), high=high)
         body.append(f'<div class="figure" tabindex="0">{chart}</div>')
         shown = f"{label}; \N{BLACK UP-POINTING TRIANGLE} {marks}" if marked else label
         body.append(f'<p class="muted">{escape(shown)}</p>')

@@ -12,58 +12,45 @@ from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.result import Simulation
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.recent import Caches
-from cyclelens.analyzer.simulator.observed.summary import summarize
+from cyclelens.analyzer.simulator.observed.summary import Run, Wanted, summarize
 from cyclelens.analyzer.simulator.reuse import AnyPipeline, Pipelines
 
 if TYPE_CHECKING:
     from cyclelens.analyzer.model.account import Account
 
 _BUFFERS_FILLED = 4
-_MIN_ROUNDS, _MIN_CYCLES = 10, 500
-"""Of the published model (5.1)."""
+_USUAL = Wanted()
+_FIGURE = Wanted(details=False)
 
 
 def simulate(
     block: Block,
     microarchitecture: Microarchitecture,
     *,
-    min_rounds: int = _MIN_ROUNDS,
-    min_cycles: int = _MIN_CYCLES,
+    wanted: Wanted = _USUAL,
     options: ModelOptions = PUBLISHED,
-    trace: bool = False,
-    trace_rounds: int | None = None,
-    details: bool = True,
-    account: bool = False,
     cancel: Callable[[], bool] | None = None,
     caches: Caches | None = None,
 ) -> Simulation:
-    """Run the block for at least ``min_rounds`` iterations and ``min_cycles`` cycles.
+    """Run the block as long as ``wanted`` says.
 
     ``options`` says which variant of the model runs (``variant`` applies its part of them to the
-    microarchitecture). ``details`` adds the figures per instruction, ``trace`` every event (with
-    ``trace_rounds`` those of the first rounds alone, without causes), ``account`` what became of every issue
-    slot, for which the run may go on. ``caches`` keep the pipeline for the next run. Raises
-    Cancelled when ``cancel`` turns true, SimulationStuck when nothing retires any more, ValueError for an
-    empty block.
+    microarchitecture). ``caches`` keep the pipeline for the next run. Raises Cancelled when ``cancel`` turns
+    true, SimulationStuck when nothing retires any more, ValueError for an empty block.
     """
     pipelines = (caches or Caches()).of(Pipelines)
-    pipeline = pipelines.started(block, microarchitecture, options, watched=trace or account)
-    full = trace or details or account
-    window = _ran(pipeline, min_rounds, min_cycles, full, cancel)
-    simulation = summarize(
-        pipeline.columns,
-        microarchitecture,
-        window=window,
-        cycles_per_iteration=_cycles_per_iteration(pipeline, window),
-        period=(pipeline.period_cycles, pipeline.period_rounds) if pipeline.period_cycles else None,
-        cycles=pipeline.cycle + 1,
-        lsd_unroll=pipeline.front_end.lsd_unroll,
-        trace=trace,
-        trace_rounds=trace_rounds,
-        buffers=pipeline.buffers() if trace else (),
-        details=details,
+    pipeline = pipelines.started(block, microarchitecture, options, watched=wanted.trace or wanted.account)
+    window = _ran(pipeline, wanted, cancel)
+    run = Run(
+        window,
+        _cycles_per_iteration(pipeline, window),
+        pipeline.cycle + 1,
+        (pipeline.period_cycles, pipeline.period_rounds) if pipeline.period_cycles else None,
+        pipeline.front_end.lsd_unroll,
+        pipeline.buffers() if wanted.trace else (),
     )
-    if account:
+    simulation = summarize(pipeline.columns, microarchitecture, run, wanted)
+    if wanted.account:
         simulation = replace(simulation, account=_account(pipeline, block, microarchitecture, cancel))
     pipelines.release(pipeline)
     return simulation
@@ -78,23 +65,18 @@ def cycles_per_iteration(
     """The figure that ``simulate`` finds, and nothing else, which takes less time. Raises what it raises."""
     pipelines = (caches or Caches()).of(Pipelines)
     pipeline = pipelines.started(block, microarchitecture, options, watched=False)
-    figure = _cycles_per_iteration(pipeline, _ran(pipeline, _MIN_ROUNDS, _MIN_CYCLES, False, None))
+    figure = _cycles_per_iteration(pipeline, _ran(pipeline, _FIGURE, None))
     pipelines.release(pipeline)
     return figure
 
 
-def _ran(
-    pipeline: AnyPipeline,
-    min_rounds: int,
-    min_cycles: int,
-    full: bool,
-    cancel: Callable[[], bool] | None,
-) -> tuple[int, int]:
+def _ran(pipeline: AnyPipeline, wanted: Wanted, cancel: Callable[[], bool] | None) -> tuple[int, int]:
     """First and last relevant round of a run, which ends where its state repeats unless it is to be full."""
-    pipeline.run(min_rounds, min_cycles, stop_at_period=not full, cancel=cancel)
+    full = wanted.is_full
+    pipeline.run(wanted.min_rounds, wanted.min_cycles, stop_at_period=not full, cancel=cancel)
     rounds = pipeline.reorder_buffer.last_round + 1
     if not full:
-        rounds = pipeline.rounds_retired(min_rounds, min_cycles)
+        rounds = pipeline.rounds_retired(wanted.min_rounds, wanted.min_cycles)
     return pipeline.reorder_buffer.window(rounds)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from cyclelens.analyzer.comparisons.table import Step, Table
 from cyclelens.analyzer.fixes.proposal import Fix
@@ -23,6 +24,20 @@ class TaskFailed(Exception):
 
 class TaskCancelled(Exception):
     """The user wants no answer any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What to do with one region of a document; the fields of ``Job`` say more."""
+
+    kind: str
+    region: str
+    other: str = ""
+    path: str = ""
+    html: bool = False
+    fixes: tuple[Fix, ...] = ()
+    doing: str = "comparing"
+    """What is shown as progress."""
 
 
 class Tasks:
@@ -43,25 +58,10 @@ class Tasks:
         self._futures: dict[str, asyncio.Future[Table]] = {}
         self._number = 0
 
-    async def run(
-        self,
-        snapshot: Snapshot,
-        region: str,
-        task: str,
-        *,
-        other: str = "",
-        path: str = "",
-        html: bool = False,
-        fixes: tuple[Fix, ...] = (),
-        doing: str = "comparing",
-    ) -> Table:
-        """Have one region of a document compared; the fields of ``Job`` say with what. ``doing`` is shown as
-        progress.
-
-        Raises TaskFailed if nothing came of it and TaskCancelled if the user cancelled it.
-        """
+    async def run(self, snapshot: Snapshot, task: Task) -> Table:
+        """Have it done. Raises TaskFailed if nothing came of it, TaskCancelled if the user cancelled it."""
         self._number += 1
-        key = f"{task} {self._number}"
+        key = f"{task.kind} {self._number}"
         future = self._futures[key] = asyncio.get_running_loop().create_future()
         options = self._options(snapshot)
 
@@ -72,12 +72,12 @@ class Tasks:
                 snapshot.revision,
                 snapshot.text,
                 options,
-                task=task,
-                region=region,
-                other=other,
-                path=path,
-                html=html,
-                fixes=fixes,
+                task=task.kind,
+                region=task.region,
+                other=task.other,
+                path=task.path,
+                html=task.html,
+                fixes=task.fixes,
             )
 
         def cancel() -> None:
@@ -86,7 +86,7 @@ class Tasks:
 
         try:
             self.jobs.submit(key, job, 0)
-            self._activity.started(key, f"{doing} {region}", cancel)
+            self._activity.started(key, f"{task.doing} {task.region}", cancel)
             table: Table = await future
             return table
         finally:

@@ -14,7 +14,7 @@ from typing import Any
 
 from cyclelens.analyzer.comparisons.table import Table
 from cyclelens.analyzer.escaping import printable
-from cyclelens.server.background.tasks import TaskCancelled, TaskFailed
+from cyclelens.server.background.tasks import Task, TaskCancelled, TaskFailed
 from cyclelens.server.documents.session import ShownRegion, Snapshot
 from cyclelens.server.language_server import CyclelensServer
 from lsprotocol import types
@@ -81,7 +81,8 @@ def register(server: CyclelensServer) -> None:
         snapshot = known(uri)
         try:
             name, html = region_name(snapshot, where), shows(server.client_capabilities, "html")
-            table = await server.tasks.run(snapshot, name, kind, other=other, path=path, html=html)
+            asked = Task(kind, name, other, path, html)
+            table = await server.tasks.run(snapshot, asked)
             return show(table)
         except TaskCancelled:
             return None

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from cyclelens.analyzer.comparisons.table import grid
 from cyclelens.analyzer.escaping import printable
 from cyclelens.analyzer.insight.work import Pace, faster
-from cyclelens.server.background.tasks import TaskCancelled, TaskFailed
+from cyclelens.server.background.tasks import Task, TaskCancelled, TaskFailed
 from cyclelens.server.documents.history import Version, text_of
 from cyclelens.server.documents.session import ShownRegion, Snapshot
 from cyclelens.server.features.commands import known_document, region_name
@@ -42,7 +42,7 @@ def register(server: CyclelensServer) -> None:
         region = next(region for region in snapshot.regions if region.result.name == name)
         entries = _entries(server.history.of(snapshot, region))
         try:
-            table = await server.tasks.run(snapshot, name, "committed", path=to_fs_path(uri) or "")
+            table = await server.tasks.run(snapshot, Task("committed", name, path=to_fs_path(uri) or ""))
         except TaskCancelled:
             return None
         except TaskFailed:

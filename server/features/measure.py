@@ -12,7 +12,7 @@ from __future__ import annotations
 from cyclelens.analyzer.comparisons.table import Table
 from cyclelens.analyzer.fixes.proposal import Fix
 from cyclelens.analyzer.measuring.harness import PROGRAM
-from cyclelens.server.background.tasks import TaskCancelled, TaskFailed
+from cyclelens.server.background.tasks import Task, TaskCancelled, TaskFailed
 from cyclelens.server.documents.session import Snapshot
 from cyclelens.server.features.commands import known_document, region_name
 from cyclelens.server.language_server import CyclelensServer
@@ -69,7 +69,7 @@ def register(server: CyclelensServer) -> None:
         if not await allowed():
             return None
         try:
-            table: Table = await server.tasks.run(snapshot, name, job, fixes=fixes, doing=doing)
+            table: Table = await server.tasks.run(snapshot, Task(job, name, fixes=fixes, doing=doing))
         except TaskCancelled:
             return None
         except TaskFailed as error:

@@ -49,7 +49,8 @@ def check(analyzer: Analyzer, job: Job) -> Table:
             for fix in job.fixes:
                 proposal = fix.proposal
                 changed = apply(job.text, proposal.edits)
-                found = equality.compare(harness, job.text, changed, options, regions[0], proposal.times)
+                versions = equality.Versions(job.text, changed, proposal.times)
+                found = equality.compare(harness, versions, options, regions[0])
                 rows.append((proposal.title, str(found), int(found.sound)))
     except CannotMeasure as error:
         return _nothing(f"Nothing can be run here: {error}.")

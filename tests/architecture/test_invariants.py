@@ -397,3 +397,34 @@ def test_no_file_is_too_long() -> None:
     }
     assert found - LONGER == set()
     assert LONGER - found == set(), "no longer too long"
+
+
+MOST_PARAMETERS = 6
+"""Of a function: what belongs together is a value."""
+FOR_USERS = {
+    "analyzer/public/library.py analyze",
+    "analyzer/public/library.py measure",
+    "analyzer/public/library.py predict_batch",
+    "analyzer/corpora/parts.py parts",
+}
+"""The library's functions, whose named arguments are choices that users write one by one."""
+STAGES = {
+    "analyzer/simulator/back_end/macro_renamer.py __init__",
+    "analyzer/simulator/back_end/renamer.py __init__",
+    "analyzer/simulator/tables/program.py _transpose",
+}
+"""Stages are handed queues, columns and policies one by one, so that each says what it touches. The last is
+an inner loop of the compiled form."""
+
+
+def test_no_function_has_too_many_parameters() -> None:
+    found = set()
+    for folder in ("analyzer", "server"):
+        for file in (ROOT / folder).rglob("*.py"):
+            for node in ast.walk(ast.parse(file.read_text())):
+                if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                    given = node.args
+                    names = [each.arg for each in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
+                    if len(names) - (names[:1] in (["self"], ["cls"])) > MOST_PARAMETERS:
+                        found.add(f"{file.relative_to(ROOT).as_posix()} {node.name}")
+    assert found == FOR_USERS | STAGES

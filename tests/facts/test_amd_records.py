@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from cyclelens.analyzer.facts.zen import completed, is_zen, measured_latency
+from cyclelens.analyzer.facts.zen import Described, completed, is_zen, measured_latency
 from cyclelens.analyzer.model.facts import OperandFacts
 
 GPR = OperandFacts(1, "REG0", "reg", read=True, written=True, width=64, registers=("RAX", "RBX"))
@@ -20,15 +20,7 @@ WIDE = OperandFacts(2, "MEM0", "mem", read=True, width=256)
 
 
 def of(name, *operands, on="ZEN2", category="BINARY", zero=False, fusible="", **attributes):
-    return completed(
-        attributes,
-        microarchitecture=on,
-        name=name,
-        category=category,
-        operands=operands,
-        zero_latencies=zero,
-        fusible=fusible,
-    )
+    return completed(attributes, Described(name, category, operands, fusible), on, zero_latencies=zero)
 
 
 @pytest.mark.parametrize(

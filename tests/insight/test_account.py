@@ -10,6 +10,7 @@ from cyclelens.analyzer.insight import vocabulary
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.account import Area
 from cyclelens.analyzer.model.options import ModelOptions
+from cyclelens.analyzer.simulator.observed.summary import Wanted
 from cyclelens.analyzer.simulator.pipeline import simulate
 from cyclelens.analyzer.uops.block import build_block
 from hypothesis import given, settings
@@ -32,7 +33,7 @@ KERNELS = {
 
 
 def account(block, model, **options):
-    result = simulate(block, model, account=True, **options).account
+    result = simulate(block, model, wanted=Wanted(account=True), **options).account
     assert result is not None
     return result
 
@@ -70,7 +71,7 @@ def test_used_slots_are_the_uops_that_were_issued(kernel):
     """The simulation counts them too, in its own window."""
     model = registry.get("SKL")
     block = block_of(KERNELS[kernel][0], "SKL")
-    simulation = simulate(block, model, account=True)
+    simulation = simulate(block, model, wanted=Wanted(account=True))
     result = simulation.account
     assert result is not None
     extra = [usage for usage in (*simulation.merge_usage, *simulation.sync_usage) if usage is not None]
@@ -220,8 +221,8 @@ def test_the_account_changes_nothing_else(kernel):
     """The run may go on for it, but figures, averages and trace are those of the run without it."""
     model = registry.get("SKL")
     block = block_of(KERNELS[kernel][0], "SKL")
-    with_account = simulate(block, model, trace=True, account=True)
-    assert replace(with_account, account=None) == simulate(block, model, trace=True)
+    with_account = simulate(block, model, wanted=Wanted(trace=True, account=True))
+    assert replace(with_account, account=None) == simulate(block, model, wanted=Wanted(trace=True))
 
 
 @pytest.mark.parametrize(("kernel", "cycles", "uops"), [("chase", 4, 2), ("multiply", 3, 2), ("nops", 1, 4)])

@@ -10,6 +10,7 @@ from cyclelens.analyzer.decoding.counted_loop import counted_loop
 from cyclelens.analyzer.insight import vocabulary
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.simulator.form import compiled
+from cyclelens.analyzer.simulator.observed.summary import Wanted
 from cyclelens.analyzer.simulator.pipeline import simulate
 
 ROOT = Path(__file__).parents[2]
@@ -82,7 +83,7 @@ def test_the_table_says_what_the_account_says():
         loop = kernels[name]["mode"] == "loop"
         code = bytes.fromhex(kernels[name]["hex"])
         block = block_of((counted_loop(code) if loop else code).hex(), "SKL", loop=loop)
-        simulation = simulate(block, model, account=True)
+        simulation = simulate(block, model, wanted=Wanted(account=True))
         result = simulation.account
         main = result.main_cause()
         named = "full width" if main is None or result.used_share > 0.99 else vocabulary.of("SKL").cause(main)
@@ -99,5 +100,5 @@ def test_the_account_adds_up_on_every_block_of_the_reference_set():
         loop = row["mode"] == "loop"
         model = registry.get(row["microarchitecture"])
         block = block_of(row["hex"], model.name, loop=loop)
-        result = simulate(block, model, account=True).account
+        result = simulate(block, model, wanted=Wanted(account=True)).account
         assert sum(result.used) + sum(result.lost.values()) == result.slots > 0, row["hex"]

@@ -7,8 +7,8 @@ from blocks import block_of, templates_of
 from cyclelens.analyzer.doors.analysis import Analyzer
 from cyclelens.analyzer.insight.addresses import accesses
 from cyclelens.analyzer.insight.overlaps import overlaps
+from cyclelens.analyzer.insight.runs import Runs
 from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.analyzer.model.options import PUBLISHED
 from cyclelens.analyzer.model.result import AnalysisOptions
 
 HISTOGRAM = "0fb606 ff0487 48ffc6 48ffca 75f2"  # movzx eax, [rsi]; inc [rdi+rax*4]; inc rsi; dec rdx; jnz
@@ -23,7 +23,7 @@ CHAIN = "488b06 488907 480fafc9 480fafc9 480fafc9 4883c620 48ffca 75e4"  # multi
 def met(code: str, name: str = "SKL", cycles: float = 1.0) -> dict[str, float]:
     """Codes and figures."""
     block = block_of(code, name, loop=True)
-    found = overlaps(block, accesses(block.instructions), registry.get(name), cycles, PUBLISHED)
+    found = overlaps(block, accesses(block.instructions), cycles, Runs(registry.get(name)))
     return {each.code: float(each.values["cycles_per_iteration"]) for each in found}
 
 

@@ -10,8 +10,8 @@ from cyclelens.analyzer.insight import wording
 from cyclelens.analyzer.insight.explain import steady_state
 from cyclelens.analyzer.insight.findings import find
 from cyclelens.analyzer.insight.positions import alone, positions, unknown_offset, usual
+from cyclelens.analyzer.insight.runs import Runs
 from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.analyzer.model.options import PUBLISHED
 from cyclelens.analyzer.model.result import Position
 from cyclelens.analyzer.model.source import Placement
 from cyclelens.analyzer.model.uops import Block
@@ -40,7 +40,7 @@ def at(*figures: float, erratum: frozenset[int] = NOTHING) -> tuple[Position, ..
 def test_what_is_simulated_once_is_the_same_everywhere(name: str, arch: str, loop: bool) -> None:
     model = registry.get(arch)
     blocks = [block_of(LOOPS[name], arch, loop=loop, alignment=offset) for offset in range(64)]
-    found = positions(blocks.__getitem__, range(64), model, PUBLISHED)
+    found = positions(blocks.__getitem__, range(64), Runs(model))
     assert [each.offset for each in found] == list(range(64))
     wanted = [steady_state(simulate(block, model)) for block in blocks]
     assert [each.cycles_per_iteration for each in found] == wanted
@@ -55,11 +55,10 @@ def test_only_places_that_differ_are_simulated() -> None:
         return False
 
     code = LOOPS["an exit and a fused pair"]
-    found = positions(
-        lambda offset: block_of(code, "SKL", loop=True, alignment=offset), range(64), model, PUBLISHED, cancel
-    )
+    runs = Runs(model, cancel=cancel)
+    found = positions(lambda offset: block_of(code, "SKL", loop=True, alignment=offset), range(64), runs)
     once = len(asked)
-    positions(lambda _: block_of(code, "SKL", loop=True), [0], model, PUBLISHED, cancel)
+    positions(lambda _: block_of(code, "SKL", loop=True), [0], runs)
     assert once < 30 * (len(asked) - once)
     assert {each.erratum for each in found} == {NOTHING, frozenset([4]), frozenset([7])}
 

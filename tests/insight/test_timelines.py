@@ -5,6 +5,7 @@ from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.insight.pressure import port_pressure, port_shares
 from cyclelens.analyzer.insight.timelines import shown, steady_row
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.simulator.observed.summary import Wanted
 from cyclelens.analyzer.simulator.pipeline import simulate
 
 # vmovups ymm1, [rsi]; vfmadd231ps ymm0, ymm1, [rdi]; add esi, 1; lea rdi, [rsi]; dec r15; jnz
@@ -13,7 +14,7 @@ KERNEL = "c5fc100ec4e275b80783c601488d3e49ffcf75ea"
 
 def predicted(code=KERNEL, **options):
     block, model = block_of(code, "SKL"), registry.get("SKL")
-    return explain(block, model, simulate(block, model, trace=True, **options))
+    return explain(block, model, simulate(block, model, wanted=Wanted(trace=True, **options)))
 
 
 def test_the_steady_state_begins_with_the_iterations_of_the_averages():

@@ -9,6 +9,7 @@ from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.insight.waits import Timeline, Wait, timeline
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
+from cyclelens.analyzer.simulator.observed.summary import Wanted
 from cyclelens.analyzer.simulator.pipeline import simulate
 
 LOOP = "49ffcf"
@@ -32,7 +33,7 @@ BLOCKS = {
 def drawn(code: str, name: str = "SKL", options: ModelOptions = PUBLISHED) -> Timeline:
     block = block_of(code, name)
     model = registry.get(name)
-    return timeline(explain(block, model, simulate(block, model, trace=True, options=options)))
+    return timeline(explain(block, model, simulate(block, model, wanted=Wanted(trace=True), options=options)))
 
 
 def looped(code: str) -> str:
@@ -192,7 +193,7 @@ def test_a_buffer_counts_as_full_when_its_stage_finds_it_so(name):
     # Chains: of imul, of divpd beside NOPs, of loads with additions that wait for them.
     for code in ("480fafc0" * 8, "660f5ec0" + "90" * 40, "488b1b" + "4801d8" * 6):
         block = block_of(looped(code), name)
-        prediction = explain(block, core, simulate(block, core, trace=True))
+        prediction = explain(block, core, simulate(block, core, wanted=Wanted(trace=True)))
         trace = prediction.simulation.trace
         charts = {one.buffer.name: one for one in timeline(prediction).occupancy}
         # Of uops that leave a scheduler after the end nobody knows in which they are.
@@ -220,7 +221,7 @@ def test_ports_say_who_was_dispatched_when():
 def test_only_some_rounds_if_they_are_many():
     block = block_of(looped(BLOCKS["one port: four imul"]), "SKL")
     model = registry.get("SKL")
-    prediction = explain(block, model, simulate(block, model, trace=True))
+    prediction = explain(block, model, simulate(block, model, wanted=Wanted(trace=True)))
     shown = timeline(prediction, 60)
     assert 40 < len(shown.rows) <= 60
     assert shown.rows[-1].round == shown.rows[-2].round

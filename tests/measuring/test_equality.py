@@ -5,7 +5,7 @@ from cyclelens.analyzer.cli import main
 from cyclelens.analyzer.doors.analysis import Analyzer
 from cyclelens.analyzer.fixes.proposal import apply
 from cyclelens.analyzer.fixes.search import alternatives
-from cyclelens.analyzer.measuring.equality import INPUTS, compare
+from cyclelens.analyzer.measuring.equality import INPUTS, Versions, compare
 from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness
 from cyclelens.analyzer.model.result import AnalysisOptions
 from kernels import HEAD, KERNELS
@@ -38,7 +38,7 @@ def loop(*statements, before=(), behind=("vmovups %ymm0, (%rdx)", "ret")):
 
 
 def compared(harness, analyzer, old, new, times=1, inputs=1000):
-    return compare(harness, old, new, OPTIONS, region_of(analyzer, old)[1], times, inputs)
+    return compare(harness, Versions(old, new, times), OPTIONS, region_of(analyzer, old)[1], inputs)
 
 
 @pytest.mark.parametrize("name", KERNELS)
@@ -46,7 +46,10 @@ def test_what_the_search_looks_at_is_the_same(harness, analyzer, name):
     text = KERNELS[name].text
     dialect, region = region_of(analyzer, text)
     found = {
-        changed: (fix.proposal, compare(harness, text, changed, OPTIONS, region, fix.proposal.times, 400))
+        changed: (
+            fix.proposal,
+            compare(harness, Versions(text, changed, fix.proposal.times), OPTIONS, region, 400),
+        )
         for fix, changed in alternatives(analyzer, text, OPTIONS, dialect, region)
     }
     assert len(found) > 3

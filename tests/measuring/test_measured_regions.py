@@ -4,7 +4,7 @@ import pytest
 from cyclelens.analyzer.measuring.inputs import InputsError, read_inputs, with_marker
 from cyclelens.analyzer.measuring.loops import MeasurableLoop, measurable, with_data
 from cyclelens.analyzer.measuring.region import measure_region
-from cyclelens.analyzer.measuring.requests import DISTINCT, SAME, Counter, Measurement
+from cyclelens.analyzer.measuring.requests import DISTINCT, SAME, Counter, Measurement, Request
 
 
 def loop(text):
@@ -73,9 +73,8 @@ class Told:
 
 def compare(measured, predict, *, loop=True):
     code = bytes.fromhex("48ffc975fb" if loop else "4801d8")
-    return measure_region(
-        Told(*measured), code, loop=loop, offset=0, inputs=DISTINCT, predict=predict, runs=1
-    )
+    request = Request(code=code, instructions=2, loop=loop, inputs=DISTINCT)
+    return measure_region(Told(*measured), request, predict, runs=1)
 
 
 def test_a_prediction_that_holds_needs_no_explanation():
@@ -113,8 +112,6 @@ def test_the_source_of_the_front_end_is_named_as_cause():
 
 
 def test_what_must_not_run_is_not_run():
-    found = measure_region(
-        Told(1.0), bytes.fromhex("0f05"), loop=False, offset=0, inputs=SAME, predict=lambda *_: 1.0
-    )
+    found = measure_region(Told(1.0), Request(code=bytes.fromhex("0f05"), instructions=1), lambda *_: 1.0)
     assert found.measured.cycles is None
     assert "system calls are not run" in found.measured.problem

@@ -14,6 +14,7 @@ from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.result import Assumption, Finding, Position, Trace
 from cyclelens.analyzer.model.source import Problem, Severity
 from cyclelens.analyzer.reports.registry import FORMATS, render
+from cyclelens.analyzer.simulator.observed.summary import Wanted
 from cyclelens.analyzer.simulator.pipeline import simulate
 from factories import analysis, prediction, region_analysis, template
 
@@ -159,7 +160,7 @@ INTELS_WORDS = re.compile(r"\b(DSB|MITE|IDQ|LSD|RS|ROB|ports?|[Ii]ssue slots?|p0
 def test_nothing_is_said_of_amds_cores_in_intels_words(name, kind):
     block = block_of(CHAIN, name)
     model = registry.get(name)
-    simulation = simulate(block, model, trace=True, account=True)
+    simulation = simulate(block, model, wanted=Wanted(trace=True, account=True))
     report = render(analysis(region_analysis(explain(block, model, simulation))), "a.s", kind)
     if kind == "html":
         # The script and the names of colours are the same for all; what it shows of the core is in the data.

@@ -9,6 +9,7 @@ from blocks import block_of
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.recent import Caches
+from cyclelens.analyzer.simulator.observed.summary import Wanted
 from cyclelens.analyzer.simulator.pipeline import simulate
 from cyclelens.analyzer.simulator.reuse import AnyPipeline, Pipelines
 from cyclelens.analyzer.simulator.tables.constants import ISSUE_GROUP, REFUSALS, RETIRING, RS_FULL, SCHEDULERS
@@ -96,7 +97,7 @@ def test_one_of_several_schedulers_that_is_full_is_named(
 ) -> None:
     monkeypatch.setitem(registry._MODELS, "WIDE", WIDE)
     block = block_of(code + f"{LOOP}{251 - len(code) // 2:02x}", "WIDE")
-    account = simulate(block, WIDE, account=True).account
+    account = simulate(block, WIDE, wanted=Wanted(account=True)).account
     assert account is not None
     main = account.main_cause()
     assert main is not None
@@ -112,7 +113,7 @@ def test_one_of_several_schedulers_that_is_full_is_named(
 )
 def test_a_core_that_counts_macro_ops_names_what_is_full(code: str, cause: str) -> None:
     block = block_of(code + f"{LOOP}{251 - len(code) // 2:02x}", "ZEN5")
-    account = simulate(block, registry.get("ZEN5"), account=True).account
+    account = simulate(block, registry.get("ZEN5"), wanted=Wanted(account=True)).account
     assert account is not None
     main = account.main_cause()
     assert main is not None
@@ -125,9 +126,9 @@ def test_runs_are_the_same_whether_they_are_watched_or_not(name: str, code: str)
     """A run that records no reasons leaves none behind in the pipeline that the next run uses."""
     core = registry.get(name)
     block = block_of(code + f"{LOOP}{251 - len(code) // 2:02x}", name)
-    watched = simulate(block, core, account=True)
+    watched = simulate(block, core, wanted=Wanted(account=True))
     unwatched = simulate(block, core)
-    again = simulate(block, core, account=True)
+    again = simulate(block, core, wanted=Wanted(account=True))
     assert watched.account is not None
     assert watched.account == again.account
     assert unwatched.usage == watched.usage

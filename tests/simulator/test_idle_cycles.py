@@ -6,6 +6,7 @@ import pytest
 from blocks import block_of
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.recent import Caches
+from cyclelens.analyzer.simulator.observed.summary import Wanted
 from cyclelens.analyzer.simulator.pipeline import simulate
 from cyclelens.analyzer.simulator.reuse import Pipelines
 
@@ -55,4 +56,4 @@ def test_an_instruction_of_hundreds_of_uops_in_one_fused_uop() -> None:
     """The last issue group may overfill the scheduler by as many."""
     block = block_of("9c9d4883e0f8" + LOOP, "CFL", loop=True)  # pushfq; popfq; and rax, -8
     assert max(size for each in block.instructions for size in each.fused_uops) > 100
-    assert simulate(block, registry.get("CFL"), min_rounds=4).cycles_per_iteration > 100
+    assert simulate(block, registry.get("CFL"), wanted=Wanted(min_rounds=4)).cycles_per_iteration > 100

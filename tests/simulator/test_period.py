@@ -10,6 +10,7 @@ from cyclelens.analyzer.model.choices import Pointers
 from cyclelens.analyzer.model.frozen import replace
 from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.recent import Caches
+from cyclelens.analyzer.simulator.observed.summary import Wanted
 from cyclelens.analyzer.simulator.pipeline import cycles_per_iteration, simulate
 from cyclelens.analyzer.simulator.reuse import Pipelines
 from simulated import simulated
@@ -73,13 +74,13 @@ def test_the_figure_alone_is_the_same(code: str, name: str) -> None:
 @pytest.mark.parametrize("rounds", range(1, 4))
 def test_times_of_a_longer_run_do_not_remain(rounds: int) -> None:
     """A run of a few rounds has the same figure behind a long one as in a pipeline that is new."""
-    code, sizes = LOOPS["two adds"], {"min_rounds": rounds, "min_cycles": 1}
+    code, short = LOOPS["two adds"], Wanted(min_rounds=rounds, min_cycles=1, details=False)
     variant = replace(registry.get("SKL"), name="SKL")
     block = block_of(code, "SKL", loop=True)
-    first = simulate(block, variant, details=False, **sizes)
-    simulate(block, variant, details=False, min_cycles=4000)
-    simulate(block, variant, details=True, min_cycles=2000)
-    again = simulate(block, variant, details=False, **sizes)
+    first = simulate(block, variant, wanted=short)
+    simulate(block, variant, wanted=Wanted(details=False, min_cycles=4000))
+    simulate(block, variant, wanted=Wanted(details=True, min_cycles=2000))
+    again = simulate(block, variant, wanted=short)
     assert again == first
     pipeline = Pipelines(Caches()).started(block, variant)
     assert not any(pipeline.reorder_buffer.first_cycle)

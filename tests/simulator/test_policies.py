@@ -20,6 +20,7 @@ from cyclelens.analyzer.simulator.back_end.memory_renaming import MemoryRenaming
 from cyclelens.analyzer.simulator.back_end.picker import Picker
 from cyclelens.analyzer.simulator.back_end.scheduler_choice import SchedulerChoice
 from cyclelens.analyzer.simulator.front_end.front_end import FrontEnd
+from cyclelens.analyzer.simulator.observed.summary import Wanted
 from cyclelens.analyzer.simulator.pipeline import simulate
 
 INTERFACES = (
@@ -167,7 +168,7 @@ def test_a_core_names_the_order_of_its_vector_units() -> None:
     for first in core.macro_ops.pipes:
         others = tuple(pipe for pipe in core.macro_ops.pipes if pipe != first)
         ordered = replace(core, macro_ops=replace(core.macro_ops, pipes=(first, *others)))
-        trace = simulate(block, ordered, trace=True).trace
+        trace = simulate(block, ordered, wanted=Wanted(trace=True)).trace
         assert trace is not None
         assert {row.port for row in trace.rows if row.port} == {first}
 
@@ -186,7 +187,9 @@ def test_a_dispatch_rule_records_whom_it_holds_back_and_for_whom(rule: str) -> N
     assert cores, "no core has it"
     for core in cores:
         block = block_of(HELD_BACK[rule], core.name)
-        trace = simulate(block, core, trace=True, options=ModelOptions(assume=Pointers.SAME)).trace
+        trace = simulate(
+            block, core, wanted=Wanted(trace=True), options=ModelOptions(assume=Pointers.SAME)
+        ).trace
         assert trace is not None
         rows = trace.rows
         held = [

@@ -6,6 +6,7 @@ import pytest
 from blocks import block_of
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.recent import Caches
+from cyclelens.analyzer.simulator.observed.summary import Wanted
 from cyclelens.analyzer.simulator.pipeline import simulate
 from cyclelens.analyzer.simulator.reuse import AnyPipeline, Pipelines
 from cyclelens.analyzer.simulator.tables.constants import (
@@ -114,7 +115,7 @@ def test_the_full_one_of_several_schedulers_is_the_one_its_culprit_waits_in(
 @pytest.mark.parametrize("name", CORES)
 def test_a_uop_is_allowed_to_leave_when_its_way_from_the_renamer_is_over(name: str) -> None:
     core = registry.get(name)
-    trace = simulate(block_of("480fafc04801c1", name, loop=False), core, trace=True).trace
+    trace = simulate(block_of("480fafc04801c1", name, loop=False), core, wanted=Wanted(trace=True)).trace
     assert trace is not None
     for row, recorded in zip(trace.rows, trace.scheduling, strict=True):
         if recorded.allowed is not None:

@@ -18,6 +18,7 @@ from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.model.result import LineUsage, Simulation, TraceRow
 from cyclelens.analyzer.model.uops import Block, InstructionTemplate
 from cyclelens.analyzer.simulator.failures import Cancelled
+from cyclelens.analyzer.simulator.observed.summary import Wanted
 from cyclelens.analyzer.simulator.pipeline import simulate
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -76,11 +77,9 @@ class Case(NamedTuple):
         return simulate(
             self.block,
             self.model,
-            min_rounds=4,
-            min_cycles=120,
-            trace=trace,
-            trace_rounds=trace_rounds,
-            details=details,
+            wanted=Wanted(
+                min_rounds=4, min_cycles=120, trace=trace, trace_rounds=trace_rounds, details=details
+            ),
         )
 
 
@@ -287,7 +286,9 @@ def test_same_input_same_output(case: Case, options: ModelOptions) -> None:
     """No state survives a run, though a run's pipeline serves the next."""
 
     def run(block: Block) -> Simulation:
-        return simulate(block, case.model, min_rounds=4, min_cycles=120, trace=True, options=options)
+        return simulate(
+            block, case.model, wanted=Wanted(min_rounds=4, min_cycles=120, trace=True), options=options
+        )
 
     first = run(case.block)
     run(block_of(BUSY + DEC_JNZ, case.model.name, loop=True))
@@ -295,7 +296,7 @@ def test_same_input_same_output(case: Case, options: ModelOptions) -> None:
     # Few pipelines are kept: after runs with so many other models this one is made anew.
     for _ in range(20):
         model = dataclasses.replace(case.model)
-        simulate(case.block, model, min_rounds=2, min_cycles=20, options=options)
+        simulate(case.block, model, wanted=Wanted(min_rounds=2, min_cycles=20), options=options)
     assert run(case.block) == first
 
 
@@ -395,7 +396,7 @@ def test_long_runs_are_never_faster_than_issue() -> None:
             # No NOPs: Zen 4 takes two for one macro-op.
             block = block_of("31c0" * (uops - 1) + DEC_JNZ, name)
             model = registry.get(name)
-            figure = simulate(block, model, details=False).cycles_per_iteration
+            figure = simulate(block, model, wanted=Wanted(details=False)).cycles_per_iteration
             assert figure >= round(uops / model.issue_width, 2) - 0.01
 
 
@@ -403,9 +404,9 @@ def test_stop_conditions() -> None:
     """5.1: a run has at least the rounds and cycles asked for, whichever takes longer."""
     model = registry.get("SKL")
     fast, slow = block_of("90", "SKL"), block_of("48f7f1", "SKL")
-    assert simulate(fast, model, min_rounds=10, min_cycles=300).simulated_cycles > 300
-    assert simulate(fast, model, min_rounds=10, min_cycles=300).last_round > 1000
-    long = simulate(slow, model, min_rounds=40, min_cycles=1)
+    assert simulate(fast, model, wanted=Wanted(min_rounds=10, min_cycles=300)).simulated_cycles > 300
+    assert simulate(fast, model, wanted=Wanted(min_rounds=10, min_cycles=300)).last_round > 1000
+    long = simulate(slow, model, wanted=Wanted(min_rounds=40, min_cycles=1))
     assert long.last_round >= 38
     assert long.simulated_cycles > 40 * 30
 
@@ -417,7 +418,7 @@ def test_cancellation() -> None:
         simulate(block, model, cancel=lambda: True)
     answers = iter([False, False, True])
     with pytest.raises(Cancelled):
-        simulate(block, model, min_cycles=100_000, cancel=lambda: next(answers))
+        simulate(block, model, wanted=Wanted(min_cycles=100_000), cancel=lambda: next(answers))
     assert simulate(block, model, cancel=lambda: False) == simulate(block, model)
 
 

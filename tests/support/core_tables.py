@@ -19,6 +19,7 @@ from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.account import Account, Area
 from cyclelens.analyzer.model.uops import InstructionTemplate
+from cyclelens.analyzer.simulator.observed.summary import Wanted
 from cyclelens.analyzer.simulator.pipeline import simulate
 from cyclelens.analyzer.uops.operands import TooManyUopsError
 
@@ -123,7 +124,7 @@ def kernel(name: str, mode: str, code: str, microarchitecture: str) -> str:
     if loop:
         code += (loop_end(decode(bytes.fromhex(code))) or b"").hex()
     block = block_of(code, microarchitecture, loop=loop)
-    prediction = explain(block, model, simulate(block, model, account=True))
+    prediction = explain(block, model, simulate(block, model, wanted=Wanted(account=True)))
     uops: Counter[str] = Counter()
     for usage in prediction.simulation.usage:
         uops.update(usage.ports)

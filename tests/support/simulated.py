@@ -9,6 +9,7 @@ from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.variants import variant
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.result import Simulation, TraceRow
+from cyclelens.analyzer.simulator.observed.summary import Wanted
 from cyclelens.analyzer.simulator.pipeline import simulate
 
 
@@ -24,7 +25,11 @@ def simulated(
     """The simulation of these bytes; ``limits`` as ``simulate`` takes them."""
     block = block_of(code, name, loop=loop, alignment=alignment, options=options)
     return simulate(
-        block, variant(registry.get(name), options), options=options, caches=store().caches, **limits
+        block,
+        variant(registry.get(name), options),
+        wanted=Wanted(**limits),
+        options=options,
+        caches=store().caches,
     )
 
 

@@ -13,6 +13,7 @@ from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.model.result import Simulation
 from cyclelens.analyzer.simulator import clock, pipeline
+from cyclelens.analyzer.simulator.observed.summary import Wanted
 
 
 class Task(NamedTuple):
@@ -29,10 +30,10 @@ def simulation_lines(task: Task) -> list[str]:
     block = block_of(task.code, task.microarchitecture, loop=task.loop, alignment=task.alignment)
     model = registry.get(task.microarchitecture)
     options = ModelOptions(resources=task.resources)
-    quick = pipeline.simulate(block, model, details=False, options=options)
+    quick = pipeline.simulate(block, model, wanted=Wanted(details=False), options=options)
     return [
         f"quick {quick.cycles_per_iteration} {quick.period}",
-        *_lines(pipeline.simulate(block, model, trace=True, account=True, options=options)),
+        *_lines(pipeline.simulate(block, model, wanted=Wanted(trace=True, account=True), options=options)),
     ]
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
+from cyclelens.analyzer.model.frozen import dataclass
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.result import Buffer, Input, Refusal, Scheduling, Simulation, Trace, TraceRow
 from cyclelens.analyzer.model.units import Units
@@ -28,27 +30,49 @@ from cyclelens.analyzer.simulator.tables.constants import (
 from cyclelens.analyzer.simulator.tables.flat import KEYS
 
 
-def summarize(
-    columns: Columns,
-    microarchitecture: Microarchitecture,
-    *,
-    window: tuple[int, int],
-    cycles_per_iteration: float,
-    cycles: int,
-    period: tuple[int, int] | None,
-    lsd_unroll: int,
-    trace: bool,
-    trace_rounds: int | None,
-    buffers: tuple[Buffer, ...],
-    details: bool,
-) -> Simulation:
-    """The figures of a finished run. ``window`` are the first and last relevant round."""
-    first, last = window
-    tally = Tally(columns, microarchitecture.units, first, last) if details else None
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """How long a block is to run, and what that is to show."""
+
+    min_rounds: int = 10
+    min_cycles: int = 500
+    """Of the published model (5.1), both."""
+    details: bool = True
+    """The figures of each instruction."""
+    trace: bool = False
+    """Every event."""
+    trace_rounds: int | None = None
+    """The trace is about the first rounds alone, then without causes."""
+    account: bool = False
+    """What became of every issue slot, for which the run may go on."""
+
+    @property
+    def is_full(self) -> bool:
+        """A run that ends where its state comes again would not show all of it."""
+        return self.trace or self.details or self.account
+
+
+class Run(NamedTuple):
+    """What a finished run was."""
+
+    window: tuple[int, int]
+    """The first and the last relevant round."""
+    cycles_per_iteration: float
+    cycles: int
+    period: tuple[int, int] | None
+    lsd_unroll: int
+    buffers: tuple[Buffer, ...]
+    """Empty where no trace is wanted."""
+
+
+def summarize(columns: Columns, microarchitecture: Microarchitecture, run: Run, wanted: Wanted) -> Simulation:
+    """The figures of a finished run."""
+    first, last = run.window
+    tally = Tally(columns, microarchitecture.units, first, last) if wanted.details else None
     return Simulation(
-        cycles_per_iteration=cycles_per_iteration,
-        simulated_cycles=cycles,
-        period=period,
+        cycles_per_iteration=run.cycles_per_iteration,
+        simulated_cycles=run.cycles,
+        period=run.period,
         first_round=first,
         last_round=last,
         usage=tally.usage() if tally else (),
@@ -60,21 +84,14 @@ def summarize(
         colliding_loads=tally.colliding_loads() if tally else (),
         failed_forwards=tally.failed_forwards() if tally else (),
         busiest_port=tally.busiest_port() if tally else 0.0,
-        lsd_unroll=lsd_unroll,
-        trace=_trace(columns, microarchitecture, last, cycles, trace_rounds, buffers) if trace else None,
+        lsd_unroll=run.lsd_unroll,
+        trace=_trace(columns, microarchitecture, run, wanted.trace_rounds) if wanted.trace else None,
     )
 
 
-def _trace(
-    columns: Columns,
-    core: Microarchitecture,
-    last_round: int,
-    cycles: int,
-    first_rounds: int | None,
-    buffers: tuple[Buffer, ...],
-) -> Trace:
+def _trace(columns: Columns, core: Microarchitecture, run: Run, first_rounds: int | None) -> Trace:
     """Everything about the rounds up to the last relevant one; of the first rounds alone only the events."""
-    units = core.units
+    units, cycles, last_round = core.units, run.cycles, run.window[1]
     if first_rounds is not None:
         count = min(first_rounds, last_round + 1) * columns.program.instructions
         return Trace(tuple(_rows(columns, units, min(count, columns.instances))[0]), cycles)
@@ -89,7 +106,7 @@ def _trace(
         later=tuple(rows[end:]),
         refusals=tuple(_refusals(columns, core, by_uop, cycles)),
         unfinished=tuple(by_uop.get(columns.unfinished[cycle]) for cycle in range(cycles)),
-        buffers=buffers,
+        buffers=run.buffers,
     )
 
 
@@ -177,7 +194,7 @@ def _rows(columns: Columns, units: Units, instances: int) -> tuple[list[TraceRow
         for kind, name in ((MERGE, "merge"), (SYNC, "sync")):
             for uop in before:
                 if program.u_kind[columns.static[uop]] == kind:
-                    rows.append(_row(columns, units, uop, name, 0, 0, 0))
+                    rows.append(_row(columns, units, uop, name, (0, 0, 0)))
                     uops.append(uop)
         if program.i_second[i]:
             rows.append(_fused_row(columns, instance))
@@ -189,7 +206,7 @@ def _rows(columns: Columns, units: Units, instances: int) -> tuple[list[TraceRow
             for fused_number in range(program.q_fused_count[idq_uop]):
                 fused = program.q_fused0[idq_uop] + fused_number
                 for uop_number in range(program.f_uop_count[fused]):
-                    rows.append(_row(columns, units, uop, "uop", idq_number, fused_number, uop_number))
+                    rows.append(_row(columns, units, uop, "uop", (idq_number, fused_number, uop_number)))
                     uops.append(uop)
                     uop += 1
     return rows, uops
@@ -199,9 +216,8 @@ def _event(cycle: int) -> int | None:
     return cycle if cycle >= 0 else None
 
 
-def _row(
-    columns: Columns, units: Units, uop: int, kind: str, idq_number: int, fused_number: int, uop_number: int
-) -> TraceRow:
+def _row(columns: Columns, units: Units, uop: int, kind: str, number: tuple[int, int, int]) -> TraceRow:
+    """``number``: of the IDQ uop, the fused uop in it, and the uop in that."""
     program = columns.program
     instance = columns.instance[uop]
     port = columns.port[uop]
@@ -209,9 +225,9 @@ def _row(
         round=instance // program.instructions,
         instruction=instance % program.instructions,
         kind=kind,
-        idq_uop=idq_number,
-        fused_uop=fused_number,
-        uop=uop_number,
+        idq_uop=number[0],
+        fused_uop=number[1],
+        uop=number[2],
         predecoded=None if kind == "merge" else _event(columns.predecoded[instance]),
         removed_from_iq=None if kind == "merge" else _event(columns.removed[instance]),
         source=SOURCE_NAMES[columns.source[uop]],
