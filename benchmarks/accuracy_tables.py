@@ -14,7 +14,9 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import zen5_sets
 from cyclelens.analyzer.evaluation.blocks import BlockBuilder
@@ -54,7 +56,7 @@ ABLATIONS = {
 
 ICE_LAKE = registry.get("ICL")
 REDWOOD_COVE = registry.get("GNR")
-REDWOOD_COVE_RULES: dict[str, dict[str, object]] = {
+REDWOOD_COVE_RULES: dict[str, dict[str, Any]] = {
     "complete": {},
     "five issue slots": {"issue_width": 5},
     "four decoders": {"decoders": 4},
@@ -126,7 +128,7 @@ ZEN_5_OPTIONS = ModelOptions(assume=Pointers.SAME)
 ZEN_5_ONE_PAGE = ModelOptions(assume=Pointers.SAME, harness=MeasuredIn.ONE_PAGE)
 ZEN_5_SHARE = 20
 """Every so many figures are predicted for each row of the table of rules; three are about one block."""
-ZEN_5_RULES: dict[str, dict[str, object]] = {
+ZEN_5_RULES: dict[str, dict[str, Any]] = {
     "complete": {},
     "32 bytes per cycle to the decoders (M1)": {"decode_bytes": 32},
     "long instructions decoded as others (M1)": {"long_instruction_bytes": 15},
@@ -227,14 +229,17 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)])
 
 
+def of(name: str | None = None, mode: str | None = None) -> Callable[[Sample], bool]:
+    """Whether a sample is of a microarchitecture and a mode; None: of any."""
+    return lambda sample: name in (None, sample.microarchitecture) and mode in (None, sample.mode)
+
+
 def agreement(study: Study) -> str:
     """Blocks of the reference set, by microarchitecture and mode."""
     rows = []
     for name in study.microarchitectures():
         for mode in STRAIGHT_AND_LOOP:
-            pairs = study.pairs(
-                ModelOptions(), lambda s, n=name, m=mode: (s.microarchitecture, s.mode) == (n, m)
-            )
+            pairs = study.pairs(ModelOptions(), of(name, mode))
             shares = (percent(share_equal(pairs)), percent(share_within(pairs, 0.01)))
             rows.append((name, mode, str(len(pairs)), *shares))
     return table(("microarchitecture", "mode", "blocks", "equal %", "within 1 %"), rows)
@@ -257,7 +262,7 @@ def measured(study: Study) -> str:
     by_name: list[Pairs] = [[(r, c) for m, r, c in references if m == name] for name in names]
     rows.append(("reference figures", by_name, [(r, c) for _, r, c in references]))
     for title, options in MODELS.items():
-        split = [study.pairs(options, lambda s, n=name: s.microarchitecture == n) for name in names]
+        split = [study.pairs(options, of(name)) for name in names]
         rows.append((title, split, study.pairs(options)))
     return table(
         ("model", *(f"{name} error % / tau" for name in names), "all"),
@@ -275,10 +280,10 @@ def ablations(bhive: Study, reference: Study) -> str:
     for title, options in ABLATIONS.items():
         cells = []
         for name in names:
-            pairs = bhive.pairs(options, lambda s, n=name: s.microarchitecture == n)
+            pairs = bhive.pairs(options, of(name))
             cells.append(f"{percent(mean_error(pairs))} / {tau(pairs)}")
         for mode in STRAIGHT_AND_LOOP:
-            pairs = reference.pairs(options, lambda s, m=mode: s.mode == m)
+            pairs = reference.pairs(options, of(mode=mode))
             cells.append(f"{percent(mean_error(pairs))} / {tau(pairs)}")
         rows.append((title, *cells))
     header = (
@@ -411,13 +416,17 @@ def known_cases(path: Path) -> str:
     return table(("case", "mode", "expected", "measured", "GNR", "rule", ""), rows)
 
 
+def _filled(content: str, found: re.Match[str]) -> str:
+    return f"{found[1]}{content}\n{found[2]}"
+
+
 def fill(text: str, tables: dict[str, str]) -> str:
     """The document with what stands between its markers replaced."""
     for name, content in tables.items():
         pattern = re.compile(rf"(<!-- table {name} -->\n).*?(<!-- end -->)", re.DOTALL)
         if not pattern.search(text):
             raise SystemExit(f"the document has no place for the table '{name}'")
-        text = pattern.sub(lambda found, content=content: f"{found[1]}{content}\n{found[2]}", text)
+        text = pattern.sub(partial(_filled, content), text)
     return text
 
 

@@ -488,13 +488,13 @@ def linux() -> Iterator[Source]:
         root / "arch/x86/include/uapi",
         root / "include/uapi",
     )
-    defines = ["__KERNEL__", "__ASSEMBLY__", "CONFIG_X86_64", "CONFIG_64BIT", "CONFIG_AS_AVX512"]
-    defines += ["CONFIG_AS_SHA1_NI", "CONFIG_AS_SHA256_NI", "CONFIG_AS_GFNI"]
+    known = tuple(f"CONFIG_AS_{each}" for each in ("AVX512", "SHA1_NI", "SHA256_NI", "GFNI"))
+    defines = ("__KERNEL__", "__ASSEMBLY__", "CONFIG_X86_64", "CONFIG_64BIT")
     headers = "#include <linux/kconfig.h>\n"
     for path in paths:
         target = work / f"k-{path.name}"
         target.write_text(headers + path.read_text())
-        yield Source(path.name, target, CACHE, (crypto, *include, work), defines)
+        yield Source(path.name, target, CACHE, (crypto, *include, work), (*defines, *known))
 
 
 def _files(
@@ -577,7 +577,7 @@ def _compiled(package: str, compiler: str, paths: list[Path], options: list[str]
     for path in paths:
         target = work / f"{path.stem}.s"
         if not target.is_file():
-            command = [compiler, *options, "-o", target, path]
+            command = [compiler, *options, "-o", str(target), str(path)]
             subprocess.run(command, capture_output=True, check=False)
         if target.is_file():
             yield Source(f"{package}-{target.name}", target, work)

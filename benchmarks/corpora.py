@@ -24,6 +24,7 @@ from cyclelens.analyzer.assembly.objects.machine_code import outermost, regions_
 from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.doors.prediction import Predictor
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.choices import Regions
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import Region
 
@@ -105,7 +106,7 @@ def measure(source: Source, predictor: Predictor) -> Measured | None:
         return None
     result = Measured(source.name)
     started = time.process_time()
-    text = assemble(source.text, AnalysisOptions(regions="loops", origin=source.origin))
+    text = assemble(source.text, AnalysisOptions(regions=Regions.LOOPS, origin=source.origin))
     result.seconds = time.process_time() - started
     _count_lines(source, result)
     # NASM's sections of code hold no tables, but functions that nothing declares.
@@ -176,7 +177,7 @@ def object_loops(code: bytes, *, is_all_code: bool = False) -> tuple[Region, ...
     origins = {section.origin for section in whole}
     functions = [function for function in declared if function.origin not in origins] + whole
     functions = functions or list(file.sections)
-    return regions_of(file, functions, "loops").regions
+    return regions_of(file, functions, Regions.LOOPS).regions
 
 
 def by_loop(regions: Iterable[Region]) -> list[list[Region]]:

@@ -60,7 +60,7 @@ LONGEST = 1_000
 """Lines of a file that is taken: longer ones take their time without being edited."""
 STRETCH = 100
 """Programs that a process tries before it says what became of them."""
-GOOD = {"att": "add %rax, %rbx", "intel": "add rbx, rax"}
+GOOD = {Syntax.ATT: "add %rax, %rbx", Syntax.INTEL: "add rbx, rax"}
 
 
 class Log:
@@ -212,7 +212,7 @@ def _try(seed: int, numbers: Sequence[int]) -> Tried:
 
 
 def _compared(made: Program, text: str, folder: Path, external: bool) -> Comparison:
-    return compare(text, made.language, folder, syntax=made.syntax, programs=external)
+    return compare(text, made.language, folder, syntax=Syntax(made.syntax), programs=external)
 
 
 def _differs(made: Program, text: str, folder: Path, external: bool) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
+from functools import partial
 
 from cyclelens.analyzer.decoding.counted_loop import loop_end
 from cyclelens.analyzer.decoding.decoder import decode
@@ -76,7 +77,7 @@ def main() -> None:
         simulation = simulate(built, model, wanted=Wanted(trace=True))
         assert simulation.trace is not None
         uops = sum(row.executed is not None for row in simulation.trace.rows)
-        seconds = least(options.runs, lambda built=built: simulate(built, model, caches=caches))
+        seconds = least(options.runs, partial(simulate, built, model, caches=caches))
         rows.append(
             [
                 name,

@@ -17,6 +17,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -173,7 +174,7 @@ def first_steps(code: Workbench) -> None:
             f"another CPU: {name}", "click on the figure in the status bar, *Choose another CPU*, choose"
         ):
             choose_cpu(code, name)
-            wait("its figure", lambda figure=figure: code.status() == figure)
+            wait("its figure", partial(lambda text: code.status() == text, figure))
     with task("every cycle of it", "click on *Timeline*"):
         code.click(".codelens-decoration a", "Timeline")
         wait("the timeline", lambda: code.frame() and code.frame().locator("main canvas").count())
@@ -182,7 +183,7 @@ def first_steps(code: Workbench) -> None:
         drawn = f"body:has([data-tab={tab}][aria-selected=true]) main {there}"
         with task(f"all of them: {tab}", f"click on *{lens}*"):
             code.click(".codelens-decoration a", lens)
-            wait(lens, lambda drawn=drawn: code.frame() and code.frame().locator(drawn).count())
+            wait(lens, partial(lambda what: code.frame() and code.frame().locator(what).count(), drawn))
     code.run("View: Close All Editors")
 
 

@@ -232,8 +232,9 @@ def assignments(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None, ast.
             if isinstance(node.value, ast.Tuple):
                 values = list(node.value.elts)
             elif isinstance(node.value, ast.Call) and getattr(node.value.func, "id", "") == "range":
-                bounds = [part.value if isinstance(part, ast.Constant) else None for part in node.value.args]
-                if None not in bounds:
+                given = [part.value for part in node.value.args if isinstance(part, ast.Constant)]
+                bounds = [value for value in given if isinstance(value, int)]
+                if len(bounds) == len(node.value.args):
                     values = [ast.Constant(value) for value in range(*bounds)]
             for part, value in zip(target.elts, values, strict=True):
                 yield part, value, None

@@ -12,6 +12,7 @@ import pytest
 from cyclelens.analyzer.assembly.backends import child, keystone_backend
 from cyclelens.analyzer.assembly.backends.assembler_client import AssemblerClient, Failure, Reply
 from cyclelens.analyzer.assembly.frontend import assemble
+from cyclelens.analyzer.model.choices import Syntax
 from cyclelens.analyzer.model.result import AnalysisOptions
 
 SCRIPT = """
@@ -218,7 +219,7 @@ def test_the_front_end_does_not_let_the_hanging_line_pass() -> None:
 
     result = assemble(
         "# cyclelens-begin\n[cmp    $031,%si\n# cyclelens-end\n",
-        AnalysisOptions(syntax="att"),
+        AnalysisOptions(syntax=Syntax.ATT),
         client=Unused(),
     )
     assert [(p.line, p.code) for p in result.problems] == [(1, "syntax-error")]

@@ -14,6 +14,7 @@ from cyclelens.analyzer.assembly.objects.elf import ObjectFile
 from cyclelens.analyzer.assembly.objects.machine_code import outermost, regions_of
 from cyclelens.analyzer.assembly.text.markers import MAXIMUM_REGIONS
 from cyclelens.analyzer.decoding.decoder import decode
+from cyclelens.analyzer.model.choices import Assembler, Regions
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import Region
 
@@ -437,15 +438,18 @@ def in_object(text: str, folder: Path) -> ObjectFile:
 
 
 def loops_of_object(file: ObjectFile) -> list[str]:
-    return loops(regions_of(file, outermost([*file.functions, *file.unnamed()]), "loops").regions)
+    return loops(regions_of(file, outermost([*file.functions, *file.unnamed()]), Regions.LOOPS).regions)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_the_loops_of_a_program_are_known(name: str, tmp_path: Path) -> None:
     body, expected = PROGRAMS[name]
     text = FUNCTION + body
-    assert loops(assemble(text, AnalysisOptions(regions="loops")).regions) == expected
-    assert loops(assemble(text, AnalysisOptions(regions="loops", assembler="gas")).regions) == expected
+    assert loops(assemble(text, AnalysisOptions(regions=Regions.LOOPS)).regions) == expected
+    assert (
+        loops(assemble(text, AnalysisOptions(regions=Regions.LOOPS, assembler=Assembler.GAS)).regions)
+        == expected
+    )
     assert loops_of_object(in_object(text, tmp_path)) == expected
 
 
@@ -455,14 +459,14 @@ def test_a_loop_may_begin_with_instructions_that_a_directive_makes(
     first: str, before: str, tmp_path: Path
 ) -> None:
     text = f"{before}.L1:\n{first}\ndec %ecx\njnz .L1\nret\n"
-    found = assemble(text, AnalysisOptions(regions="loops")).regions
+    found = assemble(text, AnalysisOptions(regions=Regions.LOOPS)).regions
     assert loops(found) == loops_of_object(in_object(text, tmp_path)) != []
 
 
 @pytest.mark.parametrize("name", [".L1", "around and around", "-[Loop again:]"])
 def test_a_jump_to_a_name_in_quotes_makes_a_loop(name: str) -> None:
     text = f'"{name}": dec %ecx\n jz "out there"\n nop\n jmp "{name}"\n"out there": ret\n'
-    found = assemble(text, AnalysisOptions(regions="loops"))
+    found = assemble(text, AnalysisOptions(regions=Regions.LOOPS))
     assert [(region.name, region.incomplete) for region in found.regions] == [(name, False)]
     assert found.problems == ()
 
@@ -489,20 +493,26 @@ f.cold:
 """
 
 
-@pytest.mark.parametrize("assembler", ["auto", "gas"])
-def test_a_way_around_through_another_section_belongs_to_the_loop(assembler: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("assembler", [Assembler.AUTO, Assembler.GAS])
+def test_a_way_around_through_another_section_belongs_to_the_loop(
+    assembler: Assembler, tmp_path: Path
+) -> None:
     text = FUNCTION + THROUGH_ANOTHER_SECTION
     expected = ["dec js | dec jnz | neg jmp"]
-    assert loops(assemble(text, AnalysisOptions(regions="loops", assembler=assembler)).regions) == expected
+    assert (
+        loops(assemble(text, AnalysisOptions(regions=Regions.LOOPS, assembler=assembler)).regions) == expected
+    )
     assert loops_of_object(in_object(text, tmp_path)) == expected
 
 
-@pytest.mark.parametrize("assembler", ["auto", "gas"])
-def test_the_only_way_around_may_lead_through_another_section(assembler: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("assembler", [Assembler.AUTO, Assembler.GAS])
+def test_the_only_way_around_may_lead_through_another_section(assembler: Assembler, tmp_path: Path) -> None:
     """How far the sections lie apart is not known: the loop comes as its blocks."""
     text = FUNCTION + THROUGH_ANOTHER_SECTION.replace("js .Lcold", "jmp .Lcold")
     expected = ["dec jmp | dec jnz | neg jmp"]
-    assert loops(assemble(text, AnalysisOptions(regions="loops", assembler=assembler)).regions) == expected
+    assert (
+        loops(assemble(text, AnalysisOptions(regions=Regions.LOOPS, assembler=assembler)).regions) == expected
+    )
     assert loops_of_object(in_object(text, tmp_path)) == expected
 
 
@@ -623,7 +633,7 @@ def compiled(compiler: str, options: list[str], folder: Path) -> tuple[str, Obje
 def test_the_loops_of_compiled_functions_are_those_of_their_source(compiler: str, tmp_path: Path) -> None:
     _, file = compiled(compiler, ["-O1"], tmp_path)
     assert len(KNOWN) == 19
-    found = {name: len(loops(regions_of(file, [file.find(name)], "loops").regions)) for name in KNOWN}
+    found = {name: len(loops(regions_of(file, [file.find(name)], Regions.LOOPS).regions)) for name in KNOWN}
     assert found == KNOWN
 
 
@@ -633,7 +643,7 @@ def test_text_and_object_of_a_compiler_have_the_same_loops(
     compiler: str, options: list[str], tmp_path: Path
 ) -> None:
     text, file = compiled(compiler, options, tmp_path)
-    in_text = loops(assemble(text, AnalysisOptions(regions="loops")).regions)
+    in_text = loops(assemble(text, AnalysisOptions(regions=Regions.LOOPS)).regions)
     assert sorted(in_text) == sorted(loops_of_object(file))
     assert len(in_text) >= sum(KNOWN.values())
 
@@ -645,12 +655,12 @@ def test_a_linked_program_has_the_loops_of_its_source(tmp_path: Path) -> None:
     subprocess.run(["gcc", "p.o", "m.c", "-o", "program"], cwd=tmp_path, check=True)
     program = ObjectFile((tmp_path / "program").read_bytes())
     for name in KNOWN:
-        assert loops(regions_of(program, [program.find(name)], "loops").regions) == loops(
-            regions_of(file, [file.find(name)], "loops").regions
+        assert loops(regions_of(program, [program.find(name)], Regions.LOOPS).regions) == loops(
+            regions_of(file, [file.find(name)], Regions.LOOPS).regions
         )
     subprocess.run(["strip", "program"], cwd=tmp_path, check=True)
     stripped = ObjectFile((tmp_path / "program").read_bytes())
-    assert len(loops(regions_of(stripped, stripped.unnamed(), "loops").regions)) == sum(KNOWN.values())
+    assert len(loops(regions_of(stripped, stripped.unnamed(), Regions.LOOPS).regions)) == sum(KNOWN.values())
 
 
 RUST = r"""
@@ -719,20 +729,24 @@ def test_the_loops_of_rust_are_those_of_its_source(level: int, syntax: str, tmp_
     text = (tmp_path / "p.s").read_text()
     file = in_object(text, tmp_path)
     known = {name: int(count) for count, name in re.findall(r"/\* (\d) \*/.*?fn (\w+)\(", RUST)}
-    assert {name: len(loops(regions_of(file, [file.find(name)], "loops").regions)) for name in known} == known
-    in_text = loops(assemble(text, AnalysisOptions(regions="loops")).regions)
+    assert {
+        name: len(loops(regions_of(file, [file.find(name)], Regions.LOOPS).regions)) for name in known
+    } == known
+    in_text = loops(assemble(text, AnalysisOptions(regions=Regions.LOOPS)).regions)
     assert sorted(in_text) == sorted(loops_of_object(file))
     assert len(in_text) == sum(known.values())
 
 
-@pytest.mark.parametrize("assembler", ["auto", "gas"])
-def test_a_text_and_its_object_end_with_the_same_loop_and_say_so(assembler: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("assembler", [Assembler.AUTO, Assembler.GAS])
+def test_a_text_and_its_object_end_with_the_same_loop_and_say_so(
+    assembler: Assembler, tmp_path: Path
+) -> None:
     """Loops are counted, not their blocks."""
     loop = "1: dec %rdi\njs 2f\ninc %rax\n2: dec %rsi\njne 1b\n"
     text = FUNCTION + loop * (MAXIMUM_REGIONS + 5) + "ret\n"
-    in_text = assemble(text, AnalysisOptions(regions="loops", assembler=assembler))
+    in_text = assemble(text, AnalysisOptions(regions=Regions.LOOPS, assembler=assembler))
     file = in_object(text, tmp_path)
-    of_object = regions_of(file, file.functions, "loops")
+    of_object = regions_of(file, file.functions, Regions.LOOPS)
     assert len(loops(in_text.regions)) == len(loops(of_object.regions)) == MAXIMUM_REGIONS
     for problems, what in ((in_text.problems, "loops"), (of_object.problems, "regions")):
         (problem,) = (problem for problem in problems if problem.code == "too-many-regions")

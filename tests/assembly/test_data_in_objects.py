@@ -11,6 +11,7 @@ from corpora import by_loop, essence, object_loops, places_of
 from cyclelens.analyzer.assembly.frontend import assemble
 from cyclelens.analyzer.assembly.objects.elf import ObjectFile
 from cyclelens.analyzer.assembly.objects.machine_code import regions_of
+from cyclelens.analyzer.model.choices import Regions
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import Region
 
@@ -29,7 +30,7 @@ def loops(text: str, folder: Path) -> tuple[list[list[Region]], list[list[Region
     (folder / "p.s").write_text(text)
     subprocess.run(["as", "-o", "p.o", "p.s"], cwd=folder, check=True)
     in_object = object_loops((folder / "p.o").read_bytes())
-    return by_loop(assemble(text, AnalysisOptions(regions="loops")).regions), by_loop(in_object)
+    return by_loop(assemble(text, AnalysisOptions(regions=Regions.LOOPS)).regions), by_loop(in_object)
 
 
 LOOP = "1: paddd %xmm0, %xmm1\n dec %ecx\n jnz 1b"
@@ -72,7 +73,7 @@ def test_a_function_without_loops_is_analysed_without_its_tables(tmp_path: Path)
     (tmp_path / "p.s").write_text(text)
     subprocess.run(["as", "-o", "p.o", "p.s"], cwd=tmp_path, check=True)
     file = ObjectFile((tmp_path / "p.o").read_bytes())
-    found = regions_of(file, [file.find("f")], "loops", whole=True)
+    found = regions_of(file, [file.find("f")], Regions.LOOPS, whole=True)
     assert [[line.text.split()[0] for line in region.lines] for region in found.regions] == [
         ["movdqu", "paddd", "ret"]
     ]

@@ -12,6 +12,7 @@ import pytest
 from cyclelens.analyzer.assembly.frontend import assemble
 from cyclelens.analyzer.decoding import decoder
 from cyclelens.analyzer.doors.analysis import Analyzer
+from cyclelens.analyzer.model.choices import Regions
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.recent import Caches
 
@@ -71,7 +72,7 @@ def test_an_edit_decodes_the_region_that_it_changes(decodings: Counter[bytes]) -
     "file", sorted((Path(__file__).parents[2] / "examples").glob("*.[sS]")), ids=lambda f: f.name
 )
 def test_what_a_region_carries_is_what_its_bytes_are(file: Path) -> None:
-    regions = assemble(file.read_text(encoding="utf-8"), AnalysisOptions(regions="both")).regions
+    regions = assemble(file.read_text(encoding="utf-8"), AnalysisOptions(regions=Regions.BOTH)).regions
     assert regions
     for region in regions:
         assert region.instructions == decoder.decode(region.code)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from cyclelens.analyzer.assembly.frontend import assemble
+from cyclelens.analyzer.model.choices import Syntax
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import AssembledFile
 from differential import Difference, differences, marked
@@ -151,8 +152,8 @@ def compare(tmp_path: Path) -> Callable[..., list[Difference]]:
     if shutil.which("as") is None:
         pytest.skip("GNU as is not installed")
 
-    def run(body: str, rest: str, syntax: str) -> list[Difference]:
-        head = [".intel_syntax noprefix"] if syntax == "intel" else []
+    def run(body: str, rest: str, syntax: Syntax) -> list[Difference]:
+        head = [".intel_syntax noprefix"] if syntax is Syntax.INTEL else []
         text = "\n".join([*head, *marked(body.split("\n")), rest])
         return differences(text, "gas", tmp_path, syntax=syntax, programs=True)
 
@@ -161,12 +162,12 @@ def compare(tmp_path: Path) -> Callable[..., list[Difference]]:
 
 @pytest.mark.parametrize("name", ATT)
 def test_att_code_is_that_of_gnu_as(compare: Callable[..., list[Difference]], name: str) -> None:
-    assert compare(*ATT[name], "att") == []
+    assert compare(*ATT[name], Syntax.ATT) == []
 
 
 @pytest.mark.parametrize("name", INTEL)
 def test_intel_code_is_that_of_gnu_as(compare: Callable[..., list[Difference]], name: str) -> None:
-    assert compare(*INTEL[name], "intel") == []
+    assert compare(*INTEL[name], Syntax.INTEL) == []
 
 
 @pytest.mark.parametrize(
@@ -204,7 +205,7 @@ def test_what_gnu_as_refuses_has_no_figure(
     rest = "x = 0x80000000\ny = 256\n"
     (problem,) = region(f"{body}\n{rest}").problems
     assert message in problem.message
-    assert compare(body, rest, "att") == []
+    assert compare(body, rest, Syntax.ATT) == []
 
 
 @pytest.mark.parametrize(
@@ -230,7 +231,9 @@ def test_a_distance_to_another_section_is_a_number_in_intel_syntax(
 ) -> None:
     assert (
         compare(
-            "mov eax, far - .\nmov ecx, offset far - .", '.section .text.other, "ax"\nfar: nop\n', "intel"
+            "mov eax, far - .\nmov ecx, offset far - .",
+            '.section .text.other, "ax"\nfar: nop\n',
+            Syntax.INTEL,
         )
         == []
     )
@@ -300,7 +303,7 @@ def test_a_register_within_an_expression_is_refused(region: Callable[..., Assemb
 def test_a_size_that_another_section_leaves_open_is_refused(region: Callable[..., AssembledFile]) -> None:
     above = ["top: not_an_instruction", "end: nop", '.section .text.other, "ax"']
     text = "\n".join([*above, *marked([".space (end - top) & 15"]), ""])
-    found = assemble(text, AnalysisOptions(syntax="att", allow_external_programs=False))
+    found = assemble(text, AnalysisOptions(syntax=Syntax.ATT, allow_external_programs=False))
     assert found.regions[0].incomplete
     assert "depends on a statement in '.text'" in found.problems[0].message
 
@@ -334,15 +337,15 @@ def test_a_distance_that_another_symbol_is_set_to_is_refused(region: Callable[..
 def test_whether_a_distance_is_defined_that_another_symbol_is_set_to_is_not_told(other: str) -> None:
     # GNU as says no behind the other symbol, as long as the labels have no place, and yes without it.
     above, below = "a = end - top", "\n".join([*marked([".ifdef a", "nop", ".endif"]), "end: nop", "top:\n"])
-    found = assemble(f"{above}\n{below}", AnalysisOptions(syntax="att", allow_external_programs=False))
+    found = assemble(f"{above}\n{below}", AnalysisOptions(syntax=Syntax.ATT, allow_external_programs=False))
     assert (found.problems, found.regions[0].code.hex()) == ((), "9090")
     refused = assemble(
-        f"{above}\n{other}\n{below}", AnalysisOptions(syntax="att", allow_external_programs=False)
+        f"{above}\n{other}\n{below}", AnalysisOptions(syntax=Syntax.ATT, allow_external_programs=False)
     )
     assert [problem.message[:29] for problem in refused.problems] == ["This condition cannot be told"]
     assert refused.regions[0].incomplete
     again = assemble(
-        f"{above}\n{other}\na = 5\n{below}", AnalysisOptions(syntax="att", allow_external_programs=False)
+        f"{above}\n{other}\na = 5\n{below}", AnalysisOptions(syntax=Syntax.ATT, allow_external_programs=False)
     )
     assert again.regions[0].code.hex() == "9090"
 
@@ -350,7 +353,7 @@ def test_whether_a_distance_is_defined_that_another_symbol_is_set_to_is_not_told
 @pytest.mark.parametrize("use", ["mov $end - top, %eax", "setg end-top(%rcx)", ".long end - top"])
 def test_a_distance_over_what_is_not_understood_is_refused(use: str) -> None:
     text = "\n".join(["top: not_an_instruction", "end: nop", *marked([use]), ""])
-    found = assemble(text, AnalysisOptions(syntax="att", allow_external_programs=False))
+    found = assemble(text, AnalysisOptions(syntax=Syntax.ATT, allow_external_programs=False))
     assert found.regions[0].incomplete
     assert "depends on a statement that is not understood" in found.problems[0].message
 
@@ -420,7 +423,7 @@ def test_random_programs_are_those_of_gnu_as(tmp_path: Path) -> None:
         made = random_program(random.Random(f"{seed}-{number}"))
         if made.language == "nasm" and shutil.which("nasm") is None:
             continue
-        found = differences(made.text, made.language, tmp_path, syntax=made.syntax, programs=True)
+        found = differences(made.text, made.language, tmp_path, syntax=Syntax(made.syntax), programs=True)
         assert [each for each in found if each.kind == "bytes"] == [], made.text
 
 

@@ -15,6 +15,7 @@ import pytest
 from cyclelens.analyzer.assembly.backends import confinement, external
 from cyclelens.analyzer.assembly.files import includes
 from cyclelens.analyzer.assembly.frontend import assemble
+from cyclelens.analyzer.model.choices import Assembler
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import Origin
 
@@ -43,7 +44,7 @@ def test_programs_learn_nothing_of_the_environment_but_where_things_are(
 def test_no_message_holds_a_variable_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOKEN", "topsecret")
     text = "; cyclelens-begin\nnop\n%defstr zz %!TOKEN\n%error zz\n; cyclelens-end\n"
-    result = assemble(text, AnalysisOptions(assembler="nasm"))
+    result = assemble(text, AnalysisOptions(assembler=Assembler.NASM))
     assert result.problems
     assert "topsecret" not in repr(result)
 

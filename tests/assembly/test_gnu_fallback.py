@@ -131,7 +131,9 @@ def test_clang_is_asked_where_there_is_no_gnu_as_and_only_there(
     clang = Fallback("clang", "clang", True, lambda: Watched(CLANG))
     for gnu, expected in ((shared_gnu_client(), 0), (ProgramClient(GNU_AS, "/no/as"), 2)):
         monkeypatch.setattr(
-            encoding, "FALLBACKS", (Fallback("gnu as", "GNU as", True, lambda g=gnu: g), clang)
+            encoding,
+            "FALLBACKS",
+            (Fallback("gnu as", "GNU as", True, partial(lambda client: client, gnu)), clang),
         )
         asked.clear()
         result = region("vaddps %zmm0, %zmm1, %zmm2\nfrobnicatez %zmm0, %zmm1", external=True)

@@ -13,6 +13,7 @@ from cyclelens.analyzer.assembly.programs import reading
 from cyclelens.analyzer.assembly.regions.statement_code import Memory
 from cyclelens.analyzer.assembly.text import stretches
 from cyclelens.analyzer.assembly.text.stretches import Source, Versions
+from cyclelens.analyzer.model.choices import Regions
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import AssembledFile
 from cyclelens.analyzer.recent import Caches
@@ -82,7 +83,7 @@ def short_stretches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def afresh(text: str) -> AssembledFile:
-    return assemble(text, AnalysisOptions(regions="both", allow_external_programs=False))
+    return assemble(text, AnalysisOptions(regions=Regions.BOTH, allow_external_programs=False))
 
 
 def edited(lines: list[str], choose: random.Random) -> list[str]:
@@ -100,7 +101,9 @@ def test_edited_texts_are_read_like_new_ones(seed: int) -> None:
     lines = ["# cyclelens-begin all", *choose.choices(LINES, k=choose.choice([5, 40, 120]))]
     for _ in range(30):
         text = "\n".join(lines)
-        read = assemble(text, AnalysisOptions(regions="both", allow_external_programs=False), memory=memory)
+        read = assemble(
+            text, AnalysisOptions(regions=Regions.BOTH, allow_external_programs=False), memory=memory
+        )
         assert read == afresh(text)
         assert "internal-error" not in {problem.code for problem in read.problems}
         lines = edited(lines, choose)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 from cyclelens.analyzer.assembly.frontend import assemble
 from cyclelens.analyzer.assembly.statements.directives import Alignment, nop_fill
+from cyclelens.analyzer.model.choices import Regions, Syntax
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import AssembledFile
 
@@ -135,7 +136,7 @@ def test_what_nobody_knows_may_keep_a_jump_of_nasm_long_through_an_alignment(
     region = f"; cyclelens-begin\nje there\n{nops}; cyclelens-end\n"
     found = assemble(
         f"{region}align 16\nshl word [rsi+rcx*2+c], 1\nthere: nop\nc equ 7\n",
-        AnalysisOptions(syntax="nasm", allow_external_programs=False),
+        AnalysisOptions(syntax=Syntax.INTEL, allow_external_programs=False),
     )
     assert found.regions[0].incomplete == (not first)
     if first:
@@ -246,6 +247,6 @@ def test_an_alignment_in_a_loop_is_filled_as_the_whole_section_asks(
     .Lfar:
         ret
     """
-    (region,) = assemble(text, AnalysisOptions(regions="loops")).regions
+    (region,) = assemble(text, AnalysisOptions(regions=Regions.LOOPS)).regions
     assert region.code in gnu_code(text)
     assert len(region.code) > 12

@@ -3,6 +3,7 @@
 import pytest
 from cyclelens.analyzer.assembly.frontend import assemble
 from cyclelens.analyzer.assembly.statements.directives import executed, nop_fill
+from cyclelens.analyzer.model.choices import Regions
 from cyclelens.analyzer.model.result import AnalysisOptions
 
 LOOP = """\
@@ -17,7 +18,7 @@ LOOP = """\
 """
 
 
-def code(text: str, regions: str) -> str:
+def code(text: str, regions: Regions) -> str:
     found = assemble(text, AnalysisOptions(regions=regions))
     assert [each.code for each in found.problems if each.severity == "error"] == []
     return found.regions[0].code.hex()
@@ -33,8 +34,8 @@ def code(text: str, regions: str) -> str:
         (".p2align 4", "0f1f8000000000"),
     ],
 )
-@pytest.mark.parametrize("regions", ["loops", "markers"])
-def test_only_the_jump_of_a_long_fill_is_executed(fill: str, expected: str, regions: str) -> None:
+@pytest.mark.parametrize("regions", [Regions.LOOPS, Regions.MARKERS])
+def test_only_the_jump_of_a_long_fill_is_executed(fill: str, expected: str, regions: Regions) -> None:
     text = LOOP.format(fill=fill)
     if regions == "markers":
         text = text.replace(".Lloop:\n", "# cyclelens-begin\n.Lloop:\n") + "# cyclelens-end\n"

@@ -6,6 +6,7 @@ import shutil
 
 import pytest
 from cyclelens.analyzer.assembly.frontend import assemble
+from cyclelens.analyzer.model.choices import Assembler, Regions
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import END
 
@@ -29,7 +30,7 @@ kernel:
 
 
 def test_loops_are_found() -> None:
-    result = assemble(NESTED, AnalysisOptions(regions="loops"))
+    result = assemble(NESTED, AnalysisOptions(regions=Regions.LOOPS))
     assert [(problem.line, problem.code) for problem in result.problems] == [(3, "inner-branch")]
     assert "'.Louter' has loops within it (.Linner)" in result.problems[0].message
     assert [(region.name, region.first_line, region.last_line) for region in result.regions] == [
@@ -41,7 +42,7 @@ def test_loops_are_found() -> None:
     inner = result.regions[2]
     assert inner.ends_in_jump_to_start
     assert inner.code.hex() == "480306" + "4883c608" + "48ffc9" + "75f4"
-    assert assemble(NESTED, AnalysisOptions(regions="markers")).regions == ()
+    assert assemble(NESTED, AnalysisOptions(regions=Regions.MARKERS)).regions == ()
 
 
 def test_without_markers_the_innermost_loops_are_taken() -> None:
@@ -59,7 +60,9 @@ def test_without_markers_the_innermost_loops_are_taken() -> None:
 
 def test_intel_loops_are_found() -> None:
     text = ".intel_syntax noprefix\ntop:\n add rax, rbx\n dec rcx\n jnz short top\n ret\n"
-    assert [region.name for region in assemble(text, AnalysisOptions(regions="loops")).regions] == ["top"]
+    assert [region.name for region in assemble(text, AnalysisOptions(regions=Regions.LOOPS)).regions] == [
+        "top"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -67,21 +70,21 @@ def test_intel_loops_are_found() -> None:
     ["a: nop\ncall a\n", "jmp a\nnop\na: ret\n", "a: nop\n.data\njmp a\n", "jne nowhere\n", "jmp *%rax\n"],
 )
 def test_what_is_no_loop(text: str) -> None:
-    assert assemble(text, AnalysisOptions(regions="loops")).regions == ()
+    assert assemble(text, AnalysisOptions(regions=Regions.LOOPS)).regions == ()
 
 
 def test_loops_beside_marked_regions() -> None:
     marked = "# cyclelens-begin mine\na: nop\njne a\n# cyclelens-end\nb: nop\njne b\n"
     names = {
         wanted: [region.name for region in assemble(marked, AnalysisOptions(regions=wanted)).regions]
-        for wanted in ("markers", "loops", "both")
+        for wanted in (Regions.MARKERS, Regions.LOOPS, Regions.BOTH)
     }
     assert names == {"markers": ["mine"], "loops": ["a", "b"], "both": ["mine", "b"]}
 
 
 def test_loops_that_macros_make_stand_at_their_use() -> None:
     text = ".macro spin r\nl\\@: dec \\r\njnz l\\@\n.endm\nnop\nspin %rax\nspin %rcx\n"
-    result = assemble(text, AnalysisOptions(regions="loops"))
+    result = assemble(text, AnalysisOptions(regions=Regions.LOOPS))
     assert [(region.name, region.first_line, region.code.hex()) for region in result.regions] == [
         ("l0", 5, "48ffc8" + "75fb"),
         ("l1", 6, "48ffc9" + "75fb"),
@@ -165,10 +168,10 @@ g:
     jnz .loop
     ret
 """
-    for assembler in ("auto", "nasm"):
-        if assembler == "nasm" and shutil.which("nasm") is None:
+    for assembler in (Assembler.AUTO, Assembler.NASM):
+        if assembler is Assembler.NASM and shutil.which("nasm") is None:
             continue
-        result = assemble(text, AnalysisOptions(regions="loops", assembler=assembler))
+        result = assemble(text, AnalysisOptions(regions=Regions.LOOPS, assembler=assembler))
         assert result.problems == ()
         assert [region.lines[0].text.split()[0] for region in result.regions] == ["add", "imul", "jnz"]
         assert [branching.is_loop for branching in result.branchings] == [True]

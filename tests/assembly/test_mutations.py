@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from cyclelens.analyzer.assembly.frontend import assemble
+from cyclelens.analyzer.model.choices import Regions, Syntax
 from cyclelens.analyzer.model.result import AnalysisOptions
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -39,12 +40,7 @@ def test_mutated_lines_never_break_anything() -> None:
         chosen = [mutate(source.choice(lines + EXTRA), source) for _ in range(10)]
         text = "\n".join(["# cyclelens-begin last", *chosen, "# cyclelens-end"])
         assert (
-            list(
-                violations(
-                    text, assemble(text, AnalysisOptions(syntax=source.choice(["auto", "att", "intel"])))
-                )
-            )
-            == []
+            list(violations(text, assemble(text, AnalysisOptions(syntax=source.choice(list(Syntax)))))) == []
         )
 
 
@@ -53,7 +49,9 @@ def test_mutated_files_never_break_anything() -> None:
     files = [path.read_text().splitlines() for path in EXAMPLES]
     for number in range(40):
         text = mutate_file(source.choice(files), source.choice(files), source)
-        result = assemble(text, AnalysisOptions(regions="both", allow_external_programs=number % 10 == 0))
+        result = assemble(
+            text, AnalysisOptions(regions=Regions.BOTH, allow_external_programs=number % 10 == 0)
+        )
         assert list(violations(text, result)) == [], text
 
 
@@ -99,7 +97,7 @@ WORST = {
 @pytest.mark.parametrize("body", WORST.values(), ids=WORST.keys())
 def test_the_worst_texts_are_answered(body: str) -> None:
     text = f"# cyclelens-begin\n{body}\n# cyclelens-end"
-    assert list(violations(text, assemble(text, AnalysisOptions(regions="both")))) == []
+    assert list(violations(text, assemble(text, AnalysisOptions(regions=Regions.BOTH)))) == []
 
 
 def test_a_broken_line_leaves_the_other_region_alone() -> None:
@@ -111,6 +109,8 @@ def test_a_broken_line_leaves_the_other_region_alone() -> None:
         if any(sign in broken for sign in ("/*", "cyclelens", "LLVM", "OSACA", "#", "%m", "%r", ".")):
             continue
         text = f"# cyclelens-begin bad\n{broken}\n# cyclelens-end{good}"
-        regions = {region.name: region for region in assemble(text, AnalysisOptions(syntax="att")).regions}
+        regions = {
+            region.name: region for region in assemble(text, AnalysisOptions(syntax=Syntax.ATT)).regions
+        }
         assert regions["good"].code.hex() == "4801c3", broken
         assert not regions["good"].incomplete

@@ -20,6 +20,7 @@ from pathlib import Path
 import pytest
 from cyclelens.analyzer.assembly.backends import confinement
 from cyclelens.analyzer.assembly.frontend import assemble
+from cyclelens.analyzer.model.choices import Assembler, Regions
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import AssembledFile, Origin
 
@@ -88,8 +89,8 @@ def openings(secret: Path) -> Iterator[Watch]:
 def analyse(text: str, language: str, secret: Path) -> AssembledFile:
     folder = secret.parent / "workspace"
     origin = Origin(str(folder / NAMES[language]), (str(folder),))
-    wanted = "auto" if language == "c" else language
-    return assemble(text, AnalysisOptions(regions="loops", assembler=wanted, origin=origin))
+    wanted = Assembler.AUTO if language == "c" else Assembler(language)
+    return assemble(text, AnalysisOptions(regions=Regions.LOOPS, assembler=wanted, origin=origin))
 
 
 def shown(result: AssembledFile) -> str:

@@ -7,6 +7,7 @@ from cyclelens.analyzer.assembly import frontend
 from cyclelens.analyzer.assembly.frontend import assemble
 from cyclelens.analyzer.assembly.readings import own
 from cyclelens.analyzer.assembly.text.problems import CODES, make_problem
+from cyclelens.analyzer.model.choices import Syntax
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import AssembledFile, Origin, Severity
 
@@ -42,7 +43,7 @@ def test_a_mistake_is_reported_at_its_line_and_leaves_the_rest_alone(
     text = f"# cyclelens-begin a\nnop\n  {line}\nret\n# cyclelens-end\n"
     result = assemble(
         text + "# cyclelens-begin b\nnop\n# cyclelens-end\n",
-        AnalysisOptions(syntax="att", allow_external_programs=False),
+        AnalysisOptions(syntax=Syntax.ATT, allow_external_programs=False),
     )
     assert [(problem.line, problem.code) for problem in result.problems] == [(2, problem_code)]
     problem = result.problems[0]

@@ -16,6 +16,7 @@ from cyclelens.analyzer.assembly.backends.gnu_backend import shared_gnu_client
 from cyclelens.analyzer.assembly.files import nasm_macros, whole_file
 from cyclelens.analyzer.assembly.frontend import assemble
 from cyclelens.analyzer.assembly.objects.elf import ObjectFile
+from cyclelens.analyzer.model.choices import Assembler, Regions
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import AssembledFile, Origin
 
@@ -85,8 +86,8 @@ MACROS = """\
 
 
 @needs_nasm
-@pytest.mark.parametrize("regions", ["markers", "loops"])
-def test_macros_of_nasm_stand_at_the_line_of_their_use(tmp_path: Path, regions: str) -> None:
+@pytest.mark.parametrize("regions", [Regions.MARKERS, Regions.LOOPS])
+def test_macros_of_nasm_stand_at_the_line_of_their_use(tmp_path: Path, regions: Regions) -> None:
     (tmp_path / "macros.inc").write_text(MACROS)
     (tmp_path / "k.asm").write_text(NASM)
     result = assemble(
@@ -220,7 +221,7 @@ extern somewhere
 
 @needs_nasm
 def test_a_section_that_a_macro_chooses_is_the_one_of_the_object(tmp_path: Path) -> None:
-    result = assemble(SECTIONS, AnalysisOptions(regions="loops"))
+    result = assemble(SECTIONS, AnalysisOptions(regions=Regions.LOOPS))
     assert [(region.name, region.first_line + 1) for region in result.regions] == [
         ("again", 13),
         ("other", 21),
@@ -242,9 +243,9 @@ def test_a_jump_over_padding_is_padding_in_the_object_too(tmp_path: Path) -> Non
     loops = by_loop(object_loops((tmp_path / "k.o").read_bytes(), is_all_code=True))
     assert len(loops) == 1
     assert loops[0][-1].lines[0].text.startswith("add")
-    assert [essence(loop) for loop in by_loop(assemble(text, AnalysisOptions(regions="loops")).regions)] == [
-        essence(loops[0])
-    ]
+    assert [
+        essence(loop) for loop in by_loop(assemble(text, AnalysisOptions(regions=Regions.LOOPS)).regions)
+    ] == [essence(loops[0])]
 
 
 @needs_nasm
@@ -255,7 +256,7 @@ def test_where_nasm_fills_a_gap_with_a_jump_the_padding_is_not_executed(inner: s
     (tmp_path / "k.asm").write_text(text)
     subprocess.run(["nasm", "-f", "elf64", "-o", "k.o", "k.asm"], cwd=tmp_path, check=True)
     in_object = by_loop(object_loops((tmp_path / "k.o").read_bytes()))
-    in_text = by_loop(assemble(text, AnalysisOptions(regions="loops")).regions)
+    in_text = by_loop(assemble(text, AnalysisOptions(regions=Regions.LOOPS)).regions)
     assert any(line.text.startswith("jmp") for loop in in_object for region in loop for line in region.lines)
     assert [essence(loop) for loop in in_text] == [essence(loop) for loop in in_object]
     assert [places_of(loop) for loop in in_text] == [places_of(loop) for loop in in_object]
@@ -266,7 +267,7 @@ def test_labels_of_macros_and_of_alignments_are_not_the_same() -> None:
     # NASM numbers both, in another order once macros are followed by themselves.
     text = "%use smartalign\n; cyclelens-begin\n%rep 9\n%push x\njmp %$end\nnop\n%$end: ret\n%pop\n"
     text += "align 32\n%endrep\n; cyclelens-end"
-    result = assemble(text, AnalysisOptions(assembler="nasm"))
+    result = assemble(text, AnalysisOptions(assembler=Assembler.NASM))
     assert {problem.code for problem in result.problems} <= LAYOUT
     assert [code for _, code in lines(result)].count("c3") == 9
 
@@ -274,7 +275,7 @@ def test_labels_of_macros_and_of_alignments_are_not_the_same() -> None:
 @needs_nasm
 def test_repetitions_within_repetitions_stand_at_their_own_lines() -> None:
     text = "; cyclelens-begin\n%rep 2\ninc rax\n%rep 2\nnop\n%endrep\n%endrep\n; cyclelens-end"
-    assert [line for line, _ in lines(assemble(text, AnalysisOptions(assembler="nasm")))] == [
+    assert [line for line, _ in lines(assemble(text, AnalysisOptions(assembler=Assembler.NASM)))] == [
         3,
         5,
         5,
@@ -295,7 +296,7 @@ def test_repetitions_within_repetitions_stand_at_their_own_lines() -> None:
     ],
 )
 def test_mistakes_stand_at_their_lines(text: str, wrong: list[int]) -> None:
-    result = assemble(text, AnalysisOptions(assembler="nasm"))
+    result = assemble(text, AnalysisOptions(assembler=Assembler.NASM))
     assert [line for line, code, _ in problems(result) if code == "assembler-error"] == wrong
     assert lines(result)
     assert not {line for line, _ in lines(result)} & set(wrong)
@@ -305,8 +306,8 @@ def test_mistakes_stand_at_their_lines(text: str, wrong: list[int]) -> None:
 def test_macros_that_make_too_much_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nasm_macros, "MAXIMUM_RESULT", 2048)
     text = "%rep {}\nnop\n%endrep\n; cyclelens-begin\nret\n; cyclelens-end\n"
-    assert problems(assemble(text.format(2), AnalysisOptions(assembler="nasm"))) == []
-    much = assemble(text.format(1000), AnalysisOptions(assembler="nasm"))
+    assert problems(assemble(text.format(2), AnalysisOptions(assembler=Assembler.NASM))) == []
+    much = assemble(text.format(1000), AnalysisOptions(assembler=Assembler.NASM))
     assert problems(much) in ([(line, "assembler-unavailable", "warning")] for line in (1, 2, 3))
     assert "macros make more than" in much.problems[0].message
 
@@ -432,7 +433,7 @@ def test_a_mistake_in_an_included_file_stands_at_the_line_that_includes_it(tmp_p
     (tmp_path / "bad.inc").write_text("frobnicate %rax\n")
     text = '# cyclelens-begin\nxyzzy %rax\n.include "bad.inc"\nret\n# cyclelens-end\n'
     result = assemble(
-        text, AnalysisOptions(assembler="gas", origin=Origin(str(tmp_path / "k.s"), (str(tmp_path),)))
+        text, AnalysisOptions(assembler=Assembler.GAS, origin=Origin(str(tmp_path / "k.s"), (str(tmp_path),)))
     )
     assert problems(result) == [(2, "assembler-error", "error"), (3, "assembler-error", "error")]
     assert "no such instruction: `frobnicate" in result.problems[1].message
@@ -506,7 +507,7 @@ def workspace(tmp_path: Path) -> Path:
 def test_options_of_the_environment_are_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NASMENV", "-DELSEWHERE")
     text = "; cyclelens-begin\n%ifdef ELSEWHERE\ncmc\n%endif\nret\n; cyclelens-end\n"
-    result = assemble(text, AnalysisOptions(assembler="nasm"))
+    result = assemble(text, AnalysisOptions(assembler=Assembler.NASM))
     assert (result.problems, lines(result)) == ((), [(5, "c3")])
 
 
@@ -544,7 +545,7 @@ kernel:
 
 @needs_gnu_as
 def test_everything_by_gnu_as(gnu_code: Callable[[str], bytes]) -> None:
-    result = assemble(GAS, AnalysisOptions(assembler="gas"))
+    result = assemble(GAS, AnalysisOptions(assembler=Assembler.GAS))
     assert result.problems == ()
     (region,) = result.regions
     assert {line.backend for line in region.lines} == {"gnu as"}
@@ -563,7 +564,8 @@ def test_everything_by_gnu_as(gnu_code: Callable[[str], bytes]) -> None:
 @needs_gnu_as
 def test_gnu_as_and_the_front_end_agree_but_for_addresses() -> None:
     own, whole = (
-        assemble(GAS, AnalysisOptions(assembler=assembler)).regions[0] for assembler in ("auto", "gas")
+        assemble(GAS, AnalysisOptions(assembler=assembler)).regions[0]
+        for assembler in (Assembler.AUTO, Assembler.GAS)
     )
     addresses = {20, 21}
     assert [(line.line, line.code) for line in own.lines if line.line + 1 not in addresses] == [
@@ -574,7 +576,7 @@ def test_gnu_as_and_the_front_end_agree_but_for_addresses() -> None:
 @needs_gnu_as
 def test_data_that_are_too_long_for_the_listing_are_whole() -> None:
     text = f'# cyclelens-begin\nret\n.ascii "{"a" * 9000}"\n.zero 9000\nnop\n# cyclelens-end\n'
-    result = assemble(text, AnalysisOptions(assembler="gas"))
+    result = assemble(text, AnalysisOptions(assembler=Assembler.GAS))
     assert [(line, len(code) // 2) for line, code in lines(result)] == [(2, 1), (3, 9000), (4, 9000), (5, 1)]
 
 
@@ -582,7 +584,7 @@ def test_data_that_are_too_long_for_the_listing_are_whole() -> None:
 def test_a_mistake_in_a_macro_is_put_down_to_its_use() -> None:
     text = ".macro bad r\n inc \\r\n.endm\n# cyclelens-begin a\nbad %rax\nbad $5\n# cyclelens-end\n"
     text += "# cyclelens-begin b\nbad %rbx\n# cyclelens-end\n"
-    result = assemble(text, AnalysisOptions(assembler="gas"))
+    result = assemble(text, AnalysisOptions(assembler=Assembler.GAS))
     assert problems(result) == [(6, "assembler-error", "error")]
     assert [region.incomplete for region in result.regions] == [True, False]
     assert lines(result) == [(5, "48ffc0"), (9, "48ffc3")]
@@ -602,10 +604,10 @@ def test_gnu_as_reads_no_file_outside_of_the_workspace(tmp_path: Path) -> None:
     )
     named = '# cyclelens-begin\nret\n.incbin "{}"\n# cyclelens-end\n'
     for text in (built, *map(named.format, ("../secret", "link", secret))):
-        result = assemble(text, AnalysisOptions(assembler="gas", origin=origin))
+        result = assemble(text, AnalysisOptions(assembler=Assembler.GAS, origin=origin))
         assert {"assembler-unavailable", "assembler-error"} & {p.code for p in result.problems}
         assert "9090" not in [code for _, code in lines(result)]
-    allowed = assemble(named.format("own"), AnalysisOptions(assembler="gas", origin=origin))
+    allowed = assemble(named.format("own"), AnalysisOptions(assembler=Assembler.GAS, origin=origin))
     assert (allowed.problems, lines(allowed)) == ((), [(2, "c3"), (3, "9090")])
 
 
@@ -621,7 +623,7 @@ def test_an_assembler_that_hangs_or_dies_is_given_up(tmp_path: Path, monkeypatch
     ):
         program.write_text(f"#!/bin/sh\n{script}\n")
         result = assemble(
-            f"# cyclelens-begin a{number}\nret\n# cyclelens-end\n", AnalysisOptions(assembler="gas")
+            f"# cyclelens-begin a{number}\nret\n# cyclelens-end\n", AnalysisOptions(assembler=Assembler.GAS)
         )
         assert problems(result) == [(1, "assembler-unavailable", "warning")]
         assert lines(result) == [(2, "c3")]

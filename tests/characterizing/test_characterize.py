@@ -8,7 +8,7 @@ from cyclelens.analyzer.characterizing import machines
 from cyclelens.analyzer.characterizing.characterize import Characterizer
 from cyclelens.analyzer.characterizing.comparison import Comparison
 from cyclelens.analyzer.characterizing.idioms import Idiom, idiom
-from cyclelens.analyzer.characterizing.instances import family, variant
+from cyclelens.analyzer.characterizing.instances import Variant, family, variant
 from cyclelens.analyzer.characterizing.latency import Latencies, Measured
 from cyclelens.analyzer.characterizing.machines import (
     ALL_THE_SAME,
@@ -28,6 +28,7 @@ from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness
 from cyclelens.analyzer.measuring.requests import BUSY
 from cyclelens.analyzer.microarchitectures import registry
+from stubs import StubMachine
 
 VARIANTS, MOST_UOPS = 60, 8
 LATENCIES, PORTS, UOPS = 0.97, 0.96, 0.98
@@ -223,6 +224,7 @@ def test_idioms_are_found(store, name, special, executed, counted):
     written = "".join(xml([row], registry.get("SKL")))
     assert ('uops_same_reg="0"' in written) == (special is Idiom.ZERO)
     if counted:
+        assert row.same_register is not None
         assert row.same_register.uops == pytest.approx(executed, abs=0.02)
         # A register that is moved to itself is not eliminated: it has a uop, and that has units.
         eliminated = 'uops_same_reg="1" ports_same_reg="1*p015"'
@@ -307,7 +309,7 @@ def test_an_ended_run_goes_on_where_it_was(tmp_path):
     """What was run is in the file, up to a line that was cut off; only the rest is run again."""
     asked = []
 
-    class Counting:
+    class Counting(StubMachine):
         def run(self, code, start=ALL_THE_SAME):
             asked.append(code)
             return "busy" if code == b"\x92" else Run(len(code), 1.0, {"0": 1.0})
@@ -350,7 +352,7 @@ class Fixed:
 def test_what_a_busy_machine_could_not_say_is_asked_again(tmp_path):
     asked = []
 
-    class Busy:
+    class Busy(StubMachine):
         def run(self, code, start=ALL_THE_SAME):
             asked.append(code)
             return BUSY
@@ -365,6 +367,7 @@ def test_what_a_busy_machine_could_not_say_is_asked_again(tmp_path):
 def test_an_instruction_that_reads_flags_in_no_time_is_no_move(store):
     """Only between two registers: flags that a shift keeps were taken for one."""
     found = variant(named(store, "SKL", "SHL (R64, CL)"), Matcher("SKL"), store)
+    assert isinstance(found, Variant)
     flags, register, count = 3, 1, 2
     assert idiom(found, {(flags, register, ""): Measured(0)}, Run(1.0), None) is None
     assert idiom(found, {(count, register, ""): Measured(0)}, Run(1.0), None) is Idiom.ELIMINATED
@@ -428,6 +431,7 @@ def test_a_shift_by_cl_does_not_shift_by_zero(store):
     for name, counts in (("SHL (R64, CL)", True), ("SHL (R64, I8)", False)):
         machine.starts.clear()
         found = variant(named(store, "SKL", name), Matcher("SKL"), store)
+        assert isinstance(found, Variant)
         assert Latencies(machine).of(found)
         chains = [start for code, start in machine.starts if any(i.mnemonic == "shl" for i in decode(code))]
         assert {dict(start.registers).get("RCX") for start in chains} == {3 if counts else None}

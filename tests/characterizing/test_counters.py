@@ -18,10 +18,11 @@ from cyclelens.analyzer.characterizing.table import xml
 from cyclelens.analyzer.characterizing.unit_times import Known, sums
 from cyclelens.analyzer.cli import main
 from cyclelens.analyzer.facts.store import open_store
-from cyclelens.analyzer.measuring.harness import Clock
+from cyclelens.analyzer.measuring.harness import Clock, Harness
 from cyclelens.analyzer.measuring.requests import BUSY, Measurement
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.events import events
+from narrowing import some
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +70,7 @@ def test_units_are_found_from_throughput_alone(store, from_cycles, core, names):
         row = characterizer.row(facts)
         known = table_ports(facts, model)
         assert row.ports == known, name
+        assert known is not None
         assert row.uops == sum(known.values())
 
 
@@ -107,9 +109,11 @@ class Counters:
 
     def measure(self, request):
         run = self.machine.run(request.code)
+        assert isinstance(run, Run)
         known, units = events(registry.get("SKL")), run.units or {}
+        assert known is not None
         counted = [
-            run.slots if raw == known.slots else sum(units[name] for name in known.units[raw])
+            some(run.slots) if raw == known.slots else sum(units[name] for name in known.units[raw])
             for raw in self._events
         ]
         return Measurement(run.cycles, events=tuple(counted))
@@ -124,6 +128,7 @@ def test_counters_say_uops_units_and_slots(store, monkeypatch):
     with opened(model) as machine:
         code = bytes.fromhex("480306480fafc3")
         counted, known = machine.run(code), simulated.run(code)
+        assert isinstance(counted, Run) and isinstance(known, Run)
         assert counted.units == known.units
         assert (counted.cycles, counted.uops, counted.slots) == pytest.approx((known.cycles, 3, known.slots))
         row = Characterizer(machine, store, model).row(named(store, "SKL", "ADD (R64, M64)"))
@@ -142,7 +147,10 @@ def test_an_unknown_core_is_not_counted(monkeypatch):
 
 
 def test_units_that_are_counted_together_share_what_is_counted():
-    class Both:
+    class Both(Harness):
+        def __init__(self):
+            pass
+
         def measure(self, request):
             return Measurement(1.0, events=(3.0, 4.0))
 
@@ -183,7 +191,7 @@ def test_a_busy_machine_is_asked_again_by_the_same_command(tmp_path, monkeypatch
     assert [path.name for path in tmp_path.iterdir()] == ["skl.xml"]
 
 
-class BusyFor:
+class BusyFor(Harness):
     """A harness that cannot measure undisturbed for so many seconds of waiting."""
 
     def __init__(self, seconds, monkeypatch):
@@ -276,4 +284,5 @@ def test_only_what_is_removed_has_no_units(store, core, name, units):
     """The tables of Zen 2 state no latency from an integer to a vector, as if it were a move."""
     model = registry.get(core)
     row = Characterizer(SimulatedMachine(model, store), store, model).row(named(store, core, name))
+    assert row.ports is not None
     assert sum(row.ports.values()) == units

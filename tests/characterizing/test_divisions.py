@@ -6,12 +6,13 @@ from cyclelens.analyzer.characterizing.divisions import Divisions, divides
 from cyclelens.analyzer.characterizing.instances import variant
 from cyclelens.analyzer.characterizing.latency import Measured
 from cyclelens.analyzer.characterizing.links import Links
-from cyclelens.analyzer.characterizing.machines import Run, SimulatedMachine
+from cyclelens.analyzer.characterizing.machines import ALL_THE_SAME, Run, SimulatedMachine
 from cyclelens.analyzer.characterizing.table import xml
 from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.facts.matching import Matcher
 from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.microarchitectures import registry
+from stubs import StubMachine
 
 
 @pytest.fixture(scope="module")
@@ -38,13 +39,13 @@ def test_the_tables_of_a_simulated_core_are_found_again(made, name, latencies):
     assert {pair: found[pair].most for pair in latencies} == latencies
 
 
-class Watched:
+class Watched(StubMachine):
     """A machine that only remembers what it was asked."""
 
     def __init__(self):
         self.asked = []
 
-    def run(self, code, start):
+    def run(self, code, start=ALL_THE_SAME):
         self.asked.append((code, start))
         return Run(10.0)
 
@@ -80,13 +81,13 @@ def test_a_register_in_the_chain_gets_its_value_again(made):
         assert anded.replace("vandps", "vorps") in texts
 
 
-class _Both:
+class _Both(StubMachine):
     """Asks one machine, and gives the answers of another one."""
 
     def __init__(self, watched, machine):
         self._watched, self._machine = watched, machine
 
-    def run(self, code, start):
+    def run(self, code, start=ALL_THE_SAME):
         self._watched.run(code, start)
         return self._machine.run(code, start)
 

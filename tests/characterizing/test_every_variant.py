@@ -154,7 +154,9 @@ def test_hardware_runs_the_instances(store, name, monkeypatch):
         with Harness(pages="shared") as harness:
             found = made(store, "SKL", name)
             assert isinstance(found, Variant)
-            code = found.instance(found.choose())
+            chosen = found.choose()
+            assert chosen is not None
+            code = found.instance(chosen)
             assert code is not None
             run = MeasuredMachine(harness).run(code + found.restoring())
             assert run == BUSY or isinstance(run, Run)

@@ -1,12 +1,13 @@
 """Widths and sizes of simulated cores, found as they would be found on hardware."""
 
 import pytest
-from cyclelens.analyzer.characterizing.machines import Run, SimulatedMachine
+from cyclelens.analyzer.characterizing.machines import ALL_THE_SAME, Run, SimulatedMachine
 from cyclelens.analyzer.characterizing.sizes import known_size, sizes
 from cyclelens.analyzer.cli import main
 from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.options import ModelOptions
+from stubs import StubMachine
 
 CLOSE = 0.05
 
@@ -30,10 +31,10 @@ def test_what_the_model_does_not_limit_is_not_compared():
     assert known_size(model, "reservation_station_size") == 4 * 24, "of integer arithmetic alone"
 
 
-class Endless:
+class Endless(StubMachine):
     """A machine without limits, which takes a cycle per hundred instructions."""
 
-    def run(self, code):
+    def run(self, code, start=ALL_THE_SAME):
         return Run(len(code) / 300)
 
 
@@ -43,10 +44,10 @@ def test_what_is_never_full_is_not_known():
     assert {size.problem for size in others} == {"nothing is full with up to 704 instructions"}
 
 
-class Broken:
+class Broken(StubMachine):
     """A machine that runs nothing."""
 
-    def run(self, code):
+    def run(self, code, start=ALL_THE_SAME):
         return "the machine is busy"
 
 

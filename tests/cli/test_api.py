@@ -8,6 +8,7 @@ from cyclelens.analyzer.doors.analysis import Analyzer
 from cyclelens.analyzer.doors.prediction import Predictor
 from cyclelens.analyzer.doors.workspace import Workspace
 from cyclelens.analyzer.microarchitectures.registry import UnknownMicroarchitecture
+from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.simulator.failures import Cancelled
 
@@ -61,7 +62,7 @@ def test_an_unchanged_region_is_not_simulated_again(simulations):
     "options",
     [
         AnalysisOptions(("HSW",)),
-        AnalysisOptions(mode="loop"),
+        AnalysisOptions(mode=Mode.LOOP),
         AnalysisOptions(alignment=3),
         AnalysisOptions(trace=True),
     ],
@@ -93,7 +94,7 @@ def test_every_instruction_knows_its_statement(analyzer):
 
 
 def test_the_counter_of_a_forced_loop_belongs_to_the_last_statement(analyzer):
-    (region,) = analyzer.analyze(FIRST, AnalysisOptions(mode="loop")).regions
+    (region,) = analyzer.analyze(FIRST, AnalysisOptions(mode=Mode.LOOP)).regions
     assert region.instruction_lines == (0, 0, 0)
     assert len(region.predictions[0].instructions) == 3
     assert "'dec r15; jnz'" in region.note
@@ -173,7 +174,7 @@ def test_an_error_in_one_region_leaves_the_others_alone_and_says_where_it_arose(
     "options",
     [
         AnalysisOptions(()),
-        AnalysisOptions(mode="x"),
+        AnalysisOptions(mode="x"),  # type: ignore[arg-type]
         AnalysisOptions(alignment=64),
         AnalysisOptions(("Z80",)),
     ],
@@ -198,7 +199,7 @@ def test_a_comment_gives_an_instruction_another_latency(analyzer):
 
 def test_the_counter_that_makes_a_region_a_loop_has_its_own_latency(analyzer):
     text = "# cyclelens-begin\nnop # LLVM-MCA-LATENCY : 40\n# cyclelens-end\n"
-    assert figures(analyzer.analyze(text, AnalysisOptions(mode="loop"))) == [[1.0]]
+    assert figures(analyzer.analyze(text, AnalysisOptions(mode=Mode.LOOP))) == [[1.0]]
 
 
 def test_instructions_of_thousands_of_uops_are_refused_with_their_number(analyzer):

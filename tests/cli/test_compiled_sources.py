@@ -174,7 +174,7 @@ def test_what_goes_wrong_is_one_line(here: Path, capfd: pytest.CaptureFixture[st
 @pytest.mark.skipif(os.name != "posix", reason="ends the program by a signal")
 def test_a_changed_source_is_compiled_again(here: Path) -> None:
     cyclelens = Path(sys.executable).with_name("cyclelens")
-    command = [cyclelens, "cc", "--watch", "--function", "scale", "--", "gcc", "-O2", "-c", "dot.c"]
+    command = [str(cyclelens), "cc", "--watch", "--function", "scale", "--", "gcc", "-O2", "-c", "dot.c"]
     with (
         (here / "report").open("w") as report,
         subprocess.Popen(command, stdout=report, preexec_fn=obey_interrupts) as process,

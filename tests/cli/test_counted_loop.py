@@ -68,6 +68,7 @@ def test_without_a_free_register_there_is_no_loop():
 @pytest.mark.parametrize(("nops", "jump_bytes"), [(123, 2), (124, 6)])
 def test_the_jump_is_short_where_it_reaches(nops, jump_bytes):
     code = counted_loop(b"\x90" * nops)
+    assert code is not None
     jump = decode(code)[-1]
     assert jump.length == jump_bytes
     assert jump.branch_displacement == -len(code)

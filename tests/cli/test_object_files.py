@@ -17,6 +17,7 @@ from cyclelens.analyzer.assembly.objects.elf_format import ObjectFileError
 from cyclelens.analyzer.assembly.objects.machine_code import regions_of
 from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.doors.analysis import Analyzer
+from cyclelens.analyzer.model.choices import Regions
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.reports.registry import FORMATS
 
@@ -195,7 +196,7 @@ def test_every_format_works(
 def test_an_example_gets_the_figures_of_its_text(path: Path, tmp_path: Path) -> None:
     run("as", "-o", tmp_path / "x.o", path)
     analyzer = Analyzer()
-    loops = analyzer.analyze(path.read_text(), AnalysisOptions(regions="loops")).regions
+    loops = analyzer.analyze(path.read_text(), AnalysisOptions(regions=Regions.LOOPS)).regions
     in_object = analyzer.analyze_object((tmp_path / "x.o").read_bytes(), AnalysisOptions()).regions
     for text, code in zip(loops, in_object, strict=True):
         if not any("rip" in line.text for line in text.region.lines):

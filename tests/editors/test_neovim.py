@@ -70,7 +70,7 @@ def seen(neovim: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, An
         **{f"XDG_{name}_HOME": str(folder / name) for name in ("CONFIG", "DATA", "STATE", "CACHE")},
         "NVIM_LOG_FILE": str(folder / "log"),
     }
-    command = [neovim, "--headless", "--clean", "--cmd", f"set rtp^={plugin}"]
+    command = [str(neovim), "--headless", "--clean", "--cmd", f"set rtp^={plugin}"]
     command += ["-c", f"luafile {Path(__file__).with_name('neovim_session.lua')}"]
     run = subprocess.run(
         command, env=environment, capture_output=True, text=True, timeout=TIMEOUT, cwd=folder

@@ -1,6 +1,5 @@
 """The tables of docs/accuracy.md: all are there, and the script that makes them fills them in."""
 
-import importlib.util
 import re
 from pathlib import Path
 
@@ -12,11 +11,9 @@ DOCUMENT = (ROOT / "docs" / "accuracy.md").read_text(encoding="utf-8")
 
 @pytest.fixture(scope="module")
 def script():
-    path = ROOT / "benchmarks" / "accuracy_tables.py"
-    spec = importlib.util.spec_from_file_location("accuracy_tables", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    import accuracy_tables
+
+    return accuracy_tables
 
 
 def test_every_model_and_ablation_has_its_row(script):

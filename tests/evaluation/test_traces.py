@@ -4,8 +4,9 @@ import lzma
 
 import pytest
 from cyclelens.analyzer.evaluation.files import DatasetError
-from cyclelens.analyzer.evaluation.traces import first_difference, read_traces
+from cyclelens.analyzer.evaluation.traces import Difference, first_difference, read_traces
 from cyclelens.analyzer.model.result import TraceRow
+from narrowing import some
 
 
 def row(instruction=0, **changes):
@@ -16,6 +17,11 @@ def row(instruction=0, **changes):
         "dispatched": 9, "executed": 11, "retired": 12, "port": "6", "ports": "0156",
     }  # fmt: skip
     return TraceRow(**(values | changes))
+
+
+def difference_of(ours, reference) -> Difference:
+    """The first one of traces that have some."""
+    return some(first_difference(ours, reference))
 
 
 def test_equal_traces_have_no_difference():
@@ -38,7 +44,7 @@ def test_equal_traces_have_no_difference():
     ],
 )
 def test_each_event_names_its_rules(event, value, rule):
-    difference = first_difference([row(**{event: value})], [row()])
+    difference = difference_of([row(**{event: value})], [row()])
     assert difference.event == event
     assert difference.ours == str(value)
     assert difference.rule.startswith(rule)
@@ -46,18 +52,18 @@ def test_each_event_names_its_rules(event, value, rule):
 
 def test_the_earliest_cycle_wins_whatever_the_program_order():
     ours = [row(0, retired=13), row(1, dispatched=10)]
-    difference = first_difference(ours, [row(0), row(1)])
+    difference = difference_of(ours, [row(0), row(1)])
     assert (difference.cycle, difference.instruction, difference.event) == (9, 1, "dispatched")
     assert difference.differing_events == 2
 
 
 def test_the_cause_comes_before_its_effect_in_the_same_uop():
-    difference = first_difference([row(port="5", ready=10, dispatched=10)], [row()])
+    difference = difference_of([row(port="5", ready=10, dispatched=10)], [row()])
     assert difference.event == "port"
 
 
 def test_uops_from_the_microcode_sequencer_are_blamed_on_it():
-    difference = first_difference([row(source="MS", added_to_idq=6)], [row(source="MS", added_to_idq=5)])
+    difference = difference_of([row(source="MS", added_to_idq=6)], [row(source="MS", added_to_idq=5)])
     assert difference.rule.startswith("microcode sequencer")
 
 
@@ -66,13 +72,13 @@ def test_an_eliminated_move_is_recognised_in_both_notations():
     eliminated = row(ports="0156", **without_port)
     reference = row(ports="", **(without_port | {"port": "elim"}))
     assert first_difference([eliminated], [reference]) is None
-    assert first_difference([row()], [reference]).rule.startswith("move elimination")
+    assert difference_of([row()], [reference]).rule.startswith("move elimination")
 
 
 def test_a_different_number_of_uops_comes_before_everything():
     ours = [row(0, predecoded=1), row(1)]
     reference = [row(0), row(1), row(1, fused_uop=1)]
-    difference = first_difference(ours, reference)
+    difference = difference_of(ours, reference)
     assert (difference.instruction, difference.event) == (1, "uops")
     assert (difference.ours, difference.reference) == ("u", "u u")
 
@@ -81,14 +87,14 @@ def test_fusion_is_told_apart():
     micro_fused = [row(uop=0), row(uop=1)]
     unlaminated = [row(fused_uop=0), row(fused_uop=1)]
     two_slots = [row(idq_uop=0), row(idq_uop=1)]
-    assert first_difference(micro_fused, unlaminated).ours == "u+u"
-    assert first_difference(micro_fused, unlaminated).reference == "u u"
-    assert first_difference(micro_fused, two_slots).reference == "u | u"
+    assert difference_of(micro_fused, unlaminated).ours == "u+u"
+    assert difference_of(micro_fused, unlaminated).reference == "u u"
+    assert difference_of(micro_fused, two_slots).reference == "u | u"
 
 
 def test_a_missing_synchronisation_uop_is_the_stack_engines_fault():
     sync = row(1, kind="sync", source="SE", port="5")
-    difference = first_difference([row(0), row(1)], [row(0), sync, row(1)])
+    difference = difference_of([row(0), row(1)], [row(0), sync, row(1)])
     assert (difference.kind, difference.ours, difference.reference) == ("sync", "absent", "u")
     assert difference.rule.startswith("stack engine")
 
@@ -99,7 +105,7 @@ def test_only_common_rounds_and_real_uops_are_compared():
 
 
 def test_an_empty_trace_is_a_difference():
-    assert first_difference([], [row()]).event == "uops"
+    assert difference_of([], [row()]).event == "uops"
 
 
 def test_reading_a_compressed_trace_file(tmp_path):

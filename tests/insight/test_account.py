@@ -3,8 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from blocks import block_of, store
-from cyclelens.analyzer.decoding.counted_loop import counted_loop
+from blocks import block_of, in_a_loop, store
 from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.insight import vocabulary
 from cyclelens.analyzer.microarchitectures import registry
@@ -199,7 +198,7 @@ def test_lost_cycles_and_used_slots_make_the_figure():
     ],
 )
 def test_of_several_schedulers_the_full_one_is_named_in_the_words_of_the_maker(code, name, words):
-    cause = account(block_of(counted_loop(bytes.fromhex(code)).hex(), name), registry.get(name)).main_cause()
+    cause = account(block_of(in_a_loop(code), name), registry.get(name)).main_cause()
     assert cause is not None
     assert vocabulary.of(name).cause(cause) == words
 

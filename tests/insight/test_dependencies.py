@@ -5,10 +5,9 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from blocks import block_of
+from blocks import block_of, in_a_loop
 from cyclelens.analyzer.bounds.dependencies import dependency_bound
 from cyclelens.analyzer.bounds.dependency_graph import MOST_CHAINS
-from cyclelens.analyzer.decoding.counted_loop import counted_loop
 from cyclelens.analyzer.insight.dependencies import dependencies, dependencies_of
 from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.microarchitectures import registry
@@ -100,9 +99,9 @@ def test_what_is_marked_adds_up_on_every_kernel_of_the_reference_set():
     bound = 0
     for row in kernels:
         loop = row["mode"] == "loop"
-        code = bytes.fromhex(row["hex"])
+        code = in_a_loop(row["hex"]) if loop else row["hex"]
         for name in ("SNB", "SKL", "ICL"):
-            block = block_of((counted_loop(code) if loop else code).hex(), name, loop=loop)
+            block = block_of(code, name, loop=loop)
             model = registry.get(name)
             prediction = explain(block, model, simulate(block, model))
             graph = dependencies(prediction)

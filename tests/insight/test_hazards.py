@@ -4,8 +4,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from blocks import block_of
-from cyclelens.analyzer.decoding.counted_loop import counted_loop
+from blocks import block_of, in_a_loop
 from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.insight.findings import find
 from cyclelens.analyzer.microarchitectures import registry
@@ -140,7 +139,7 @@ def test_loads_of_one_word_collide_on_golden_cove():
 
 def simulated(code, name="ZEN5", *, loop=True, alignment=0, options=PUBLISHED):
     """Findings of a block, ``dec r15; jnz`` behind it if it is a loop."""
-    code = counted_loop(bytes.fromhex(code)).hex() if loop else code
+    code = in_a_loop(code) if loop else code
     block = block_of(code, name, loop=loop, alignment=alignment, options=options)
     model = variant(registry.get(name), options)
     return find(explain(block, model, simulate(block, model, options=options)))

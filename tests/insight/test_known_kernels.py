@@ -5,13 +5,13 @@ import re
 from pathlib import Path
 
 import pytest
-from blocks import block_of
-from cyclelens.analyzer.decoding.counted_loop import counted_loop
+from blocks import block_of, in_a_loop
 from cyclelens.analyzer.insight import vocabulary
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.simulator.form import compiled
 from cyclelens.analyzer.simulator.observed.summary import Wanted
 from cyclelens.analyzer.simulator.pipeline import simulate
+from narrowing import some
 
 ROOT = Path(__file__).parents[2]
 REFERENCE = ROOT.parent / "shared" / "reference"
@@ -54,7 +54,7 @@ TRIAD_O2 = "c5fb1004c2c5fb100cc6c4e2f19904c1c5fb1104c748ffc04939c075e3"
 )
 def test_what_the_osaca_papers_measured(code, name, iterations, measured, tolerance):
     """Cycles of an iteration of the source's loop. The address is one where no jump is at a boundary."""
-    closed = code if code.endswith(("75b7", "75b8", "75e3")) else counted_loop(bytes.fromhex(code)).hex()
+    closed = code if code.endswith(("75b7", "75b8", "75e3")) else in_a_loop(code)
     block = block_of(closed, name, alignment=16)
     predicted = simulate(block, registry.get(name)).cycles_per_iteration / iterations
     assert predicted == pytest.approx(measured, rel=tolerance)
@@ -81,10 +81,10 @@ def test_the_table_says_what_the_account_says():
     differ = []
     for name, figure, cause in list(documented())[::4]:
         loop = kernels[name]["mode"] == "loop"
-        code = bytes.fromhex(kernels[name]["hex"])
-        block = block_of((counted_loop(code) if loop else code).hex(), "SKL", loop=loop)
+        code = kernels[name]["hex"]
+        block = block_of(in_a_loop(code) if loop else code, "SKL", loop=loop)
         simulation = simulate(block, model, wanted=Wanted(account=True))
-        result = simulation.account
+        result = some(simulation.account)
         main = result.main_cause()
         named = "full width" if main is None or result.used_share > 0.99 else vocabulary.of("SKL").cause(main)
         if (named, simulation.cycles_per_iteration) != (cause, figure):
@@ -100,5 +100,5 @@ def test_the_account_adds_up_on_every_block_of_the_reference_set():
         loop = row["mode"] == "loop"
         model = registry.get(row["microarchitecture"])
         block = block_of(row["hex"], model.name, loop=loop)
-        result = simulate(block, model, wanted=Wanted(account=True)).account
+        result = some(simulate(block, model, wanted=Wanted(account=True)).account)
         assert sum(result.used) + sum(result.lost.values()) == result.slots > 0, row["hex"]

@@ -80,7 +80,7 @@ def test_it_is_left_out_where_only_the_figure_matters() -> None:
     assert [each.code for each in region.predictions[0].assumptions] == ["warm-caches"]
 
 
-def steps(code: str) -> list[dict[object, int] | int]:
+def steps(code: str) -> list[dict[str | int, int] | int]:
     """By how much the address of each access moves on in an iteration."""
     first, second = accesses(templates_of(code.replace(" ", ""), "SKL"))
     moved = [later.address.plus(now.address, -1) for now, later in zip(first, second, strict=True)]

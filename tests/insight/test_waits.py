@@ -9,6 +9,7 @@ from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.insight.waits import Timeline, Wait, timeline
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
+from cyclelens.analyzer.model.result import TraceRow
 from cyclelens.analyzer.simulator.observed.summary import Wanted
 from cyclelens.analyzer.simulator.pipeline import simulate
 
@@ -49,6 +50,12 @@ def causes(shown: Timeline, instruction: int, round_number: int = 5) -> dict[str
         if (row.round, row.instruction) == (round_number, instruction)
         for wait in waits
     }
+
+
+def waited_for(shown: Timeline, wait: Wait) -> TraceRow:
+    """The uop that another one waited for."""
+    assert wait.uop is not None
+    return shown.row(wait.uop)
 
 
 @pytest.mark.parametrize("name", ["SNB", "SKL", "ICL", "GNR", "ZEN2", "ZEN5"])
@@ -96,7 +103,7 @@ def test_a_chain_waits_for_its_inputs_and_is_the_critical_one():
     shown = drawn(looped(BLOCKS["chain: imul rax, rax; add rbx, rax"]))
     wait = causes(shown, 1)["input"]
     assert wait.value == "RAX"
-    assert (shown.row(wait.uop).instruction, shown.row(wait.uop).round) == (0, 5)
+    assert (waited_for(shown, wait).instruction, waited_for(shown, wait).round) == (0, 5)
     on_chain = {shown.row(edge.consumer).instruction for edge in shown.chain}
     assert on_chain == {0}
 
@@ -125,7 +132,9 @@ def test_a_uop_that_finished_in_time_keeps_nobody_from_retiring():
     """NOPs behind a chain of loads: the last of a group wait for the width alone."""
     shown = drawn(looped("488b00" + "90" * 30))
     rows = list(zip(shown.rows, shown.waits, strict=True))
-    behind = {shown.row(wait.uop).instruction for _, waits in rows for wait in waits if wait.cause == "order"}
+    behind = {
+        waited_for(shown, wait).instruction for _, waits in rows for wait in waits if wait.cause == "order"
+    }
     assert behind == {0}
     assert "width" in {wait.cause for _, waits in rows for wait in waits}
 
@@ -139,7 +148,7 @@ def test_a_division_waits_for_the_divider():
 def test_a_load_waits_for_what_is_stored():
     shown = drawn(looped(BLOCKS["stores: mov [rsi], rax; mov rbx, [rsi]"]))
     wait = causes(shown, 1)["store"]
-    assert shown.row(wait.uop).instruction == 0
+    assert waited_for(shown, wait).instruction == 0
 
 
 def test_an_instruction_waits_for_a_decoder():
@@ -160,7 +169,7 @@ def test_a_full_reorder_buffer_is_named_with_who_keeps_it_full():
     shown = drawn(looped("660f5ec0" + "90" * 40))
     full = [wait for waits in shown.waits for wait in waits if wait.cause == "full"]
     assert {wait.value for wait in full} == {"ROB"}
-    assert {shown.row(wait.uop).instruction for wait in full} == {0}
+    assert {waited_for(shown, wait).instruction for wait in full} == {0}
 
 
 def test_a_full_load_buffer_is_named():
@@ -195,6 +204,7 @@ def test_a_buffer_counts_as_full_when_its_stage_finds_it_so(name):
         block = block_of(looped(code), name)
         prediction = explain(block, core, simulate(block, core, wanted=Wanted(trace=True)))
         trace = prediction.simulation.trace
+        assert trace is not None
         charts = {one.buffer.name: one for one in timeline(prediction).occupancy}
         # Of uops that leave a scheduler after the end nobody knows in which they are.
         for cycle, refusal in enumerate(trace.refusals[: trace.cycles // 3]):

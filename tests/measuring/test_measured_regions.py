@@ -1,6 +1,7 @@
 """How a region becomes something that ends, and what explains a difference; without running anything."""
 
 import pytest
+from cyclelens.analyzer.measuring.harness import Harness
 from cyclelens.analyzer.measuring.inputs import InputsError, read_inputs, with_marker
 from cyclelens.analyzer.measuring.loops import MeasurableLoop, measurable, with_data
 from cyclelens.analyzer.measuring.region import measure_region
@@ -61,7 +62,7 @@ def test_inputs_are_read_and_what_is_wrong_is_named():
             read_inputs(text)
 
 
-class Told:
+class Told(Harness):
     """A harness that gives the figures that it was told."""
 
     def __init__(self, *cycles):

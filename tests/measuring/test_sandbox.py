@@ -4,6 +4,7 @@ import os
 import subprocess
 import time
 from pathlib import Path
+from typing import Any
 
 import iced_x86
 import pytest
@@ -177,11 +178,11 @@ def test_every_form_of_the_refused_extensions_is_refused():
     """By the decoder's own list of instructions: a new one is noticed."""
     names = {value: name.lower() for name, value in vars(iced_x86.Mnemonic).items() if isinstance(value, int)}
     features = {value: name for name, value in vars(iced_x86.CpuidFeature).items() if isinstance(value, int)}
-    codes = (value for value in vars(iced_x86.Code).values() if isinstance(value, int))
+    codes: list[Any] = [value for value in vars(iced_x86.Code).values() if isinstance(value, int)]
     passed, seen = set(), set()
     for code in codes:
         about, instruction = iced_x86.OpCodeInfo(code), iced_x86.Instruction()
-        instruction.code = code  # type: ignore[assignment]
+        instruction.code = code
         found = {features[each] for each in instruction.cpuid_features()} & EXTENSIONS
         if not (about.is_instruction and about.mode64 and found):
             continue

@@ -55,7 +55,8 @@ def installed(distributions: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     venv.create(environment, with_pip=True)
     programs = environment / "bin"
     (wheel,) = distributions.glob("*.whl")
-    command = [programs / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", wheel]
+    command = [str(programs / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    command.append(str(wheel))
     run = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT)
     assert run.returncode == 0, run.stderr[-3000:]
     return programs

@@ -15,10 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from narrowing import some
 
 MARKDOWN = MarkdownIt("gfm-like")
 # As GitHub: names of hosts are links only behind `www.`, which is looked for below.
-MARKDOWN.linkify.set({"fuzzy_link": False})
+some(MARKDOWN.linkify).set({"fuzzy_link": False})
 NASTY = [
     "![x](https://evil.example/x.png)[a](command:evil)<b>`q`",
     "<img src=x onerror=alert(1)> &lt; &#60; <https://evil.example>",

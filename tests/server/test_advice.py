@@ -14,6 +14,7 @@ import pytest_asyncio
 from editor import TIMEOUT, Editor, make_client, with_code_actions
 from kernels import KERNELS
 from lsprotocol import types
+from narrowing import some
 from pytest_lsp import ClientServerConfig
 
 SERVER = [sys.executable, "-m", "cyclelens.analyzer.cli", "lsp"]
@@ -145,13 +146,13 @@ async def test_a_setting_ends_the_search(editor: Editor) -> None:
 @pytest.mark.asyncio
 async def test_a_client_that_shows_previews_gets_rewrites_to_confirm(editor: Editor) -> None:
     able = with_code_actions()
-    able.workspace.workspace_edit = types.WorkspaceEditClientCapabilities(
+    some(able.workspace).workspace_edit = types.WorkspaceEditClientCapabilities(
         document_changes=True, change_annotation_support=types.ChangeAnnotationsSupportOptions()
     )
     await editor.start(able)
     await editor.open(TEXT)
     action = await rewrite(editor, MARKER, "in four registers")
-    (annotation,) = action.edit.change_annotations.values()
+    (annotation,) = some(some(action.edit).change_annotations).values()
     assert annotation.needs_confirmation
     assert annotation.label == "loop: 8.00 -> 2.00, 75 % faster"
     assert annotation.description is not None and "not checked" in annotation.description
@@ -166,6 +167,7 @@ async def test_a_client_that_shows_differences_gets_them_as_its_own_command(edit
     action = await rewrite(editor, MARKER, "in four registers")
     # The test's client takes an action with a command for a command, and prints the real one into it.
     assert not hasattr(action, "edit")
+    assert isinstance(action.command, str)
     command = literal_eval(action.command)
     assert command["command"] == "cyclelens.previewRewrite"
     uri, version, edits, title, details = command["arguments"]

@@ -15,6 +15,7 @@ import pytest_asyncio
 from cyclelens.server.features.inlay_hints import stale_label
 from editor import Editor, make_client, small_capabilities, with_code_actions
 from lsprotocol import types
+from narrowing import some
 from pytest_lsp import ClientServerConfig
 
 ROOT = Path(__file__).parents[2]
@@ -227,7 +228,7 @@ async def test_an_instruction_is_completed_with_its_cost_and_the_rest_comes_when
 ) -> None:
     editor.client.set_configuration({"microarchitectures": ["HSW"]}, section="cyclelens")
     able = small_capabilities()
-    able.text_document.completion = types.CompletionClientCapabilities(
+    some(able.text_document).completion = types.CompletionClientCapabilities(
         completion_item=types.ClientCompletionItemOptions(documentation_format=[types.MarkupKind.Markdown])
     )
     await editor.start(able)
@@ -368,9 +369,8 @@ async def test_the_hints_of_a_region_stand_in_one_column(editor: Editor) -> None
     await editor.open(text)
 
     async def places() -> dict[int, int]:
-        spaces = {
-            hint.position.line: len(hint.label) - len(hint.label.lstrip()) for hint in await editor.hints()
-        }
+        labels = {hint.position.line: str(hint.label) for hint in await editor.hints()}
+        spaces = {line: len(label) - len(label.lstrip()) for line, label in labels.items()}
         width = {0: 22, 1: 24, 2: 139, 4: 10}
         return {line: width[line] + count for line, count in spaces.items() if line in width}
 
@@ -412,9 +412,9 @@ async def test_a_line_of_two_regions_shows_the_inner_ones_hints(editor: Editor) 
     await editor.start()
     await editor.open(text)
     hints = await editor.hints()
-    assert {hint.label.split()[-2:] == ["LCP", "stall"] for hint in hints if hint.position.line == 2} == {
-        True
-    }
+    assert {
+        str(hint.label).split()[-2:] == ["LCP", "stall"] for hint in hints if hint.position.line == 2
+    } == {True}
     assert {hint.position.line for hint in hints} >= {0, 1}
 
 
@@ -550,13 +550,13 @@ async def test_a_diagnostic_links_to_its_page(editor: Editor) -> None:
     await editor.start()
     await editor.open(TEXT)
     (found,) = (await editor.analysed()).diagnostics
-    assert found.code_description.href == "https://example.org/diagnostics/lcp-stall.md"
+    assert some(found.code_description).href == "https://example.org/diagnostics/lcp-stall.md"
 
 
 @pytest.mark.asyncio
 async def test_a_code_action_states_its_gain_and_its_edit_brings_it(editor: Editor) -> None:
     able = small_capabilities()
-    able.text_document.code_action = types.CodeActionClientCapabilities(
+    some(able.text_document).code_action = types.CodeActionClientCapabilities(
         code_action_literal_support=types.ClientCodeActionLiteralOptions(
             types.ClientCodeActionKindOptions([types.CodeActionKind.QuickFix])
         )

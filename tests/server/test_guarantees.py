@@ -15,6 +15,7 @@ from cyclelens.analyzer.fixes import registry
 from cyclelens.analyzer.model.result import AnalysisOptions
 from editor import Editor, make_client, small_capabilities
 from lsprotocol import types
+from narrowing import some
 from pytest_lsp import ClientServerConfig
 
 ROOT = Path(__file__).parents[2]
@@ -244,7 +245,7 @@ async def test_of_a_document_that_is_not_open_nothing_is_known(editor: Editor, m
 @pytest.mark.asyncio
 async def test_what_a_text_calls_things_is_shown_as_words(editor: Editor) -> None:
     able = small_capabilities()
-    able.text_document.code_lens = types.CodeLensClientCapabilities()
+    some(able.text_document).code_lens = types.CodeLensClientCapabilities()
     await editor.start(able)
     await editor.open(TEXT)
     shown = [str(item.message) for item in (await editor.analysed()).diagnostics]

@@ -13,7 +13,7 @@ import pytest
 import pytest_asyncio
 from cyclelens.analyzer import log
 from cyclelens.analyzer.model.result import AnalysisOptions
-from cyclelens.server.outcomes.results import Job, Outcome
+from cyclelens.server.outcomes.results import FileResult, Job, Outcome
 from cyclelens.server.workers.jobs import Jobs, Trouble
 
 TIMEOUT = 60.0
@@ -45,8 +45,10 @@ class Desk:
                 await asyncio.sleep(0.01)
 
     def _outcome(self, job: Job, outcome: Outcome) -> None:
-        names = [region.name for region in outcome.result.regions] if outcome.result else outcome.error
-        if outcome.result and outcome.result.dialect == "more":
+        result = outcome.result
+        assert result is None or isinstance(result, FileResult)
+        names = [region.name for region in result.regions] if result else outcome.error
+        if result and result.dialect == "more":
             names = ["more"]
         self.events.append((job.uri, job.revision, names))
         self.changed.set()

@@ -10,6 +10,7 @@ import pytest
 import pytest_asyncio
 from editor import Editor, make_client, small_capabilities
 from lsprotocol import types
+from narrowing import some
 from pygls.exceptions import JsonRpcException
 from pytest_lsp import ClientServerConfig
 
@@ -99,21 +100,21 @@ async def test_signature_help_has_the_operands_in_the_order_of_the_file(editor: 
         request = types.SignatureHelpParams(document, types.Position(1, character))
         return await editor.client.text_document_signature_help_async(request)
 
-    found = await help(26)
+    found = some(await help(26))
     assert found.active_parameter == 1
     labels = [each.label for each in found.signatures]
     assert "vfmadd231ps M256, YMM, YMM" in labels
     memory = found.signatures[labels.index("vfmadd231ps M256, YMM, YMM")]
     assert isinstance(memory.documentation, str)
     assert "SKL" in memory.documentation and "latency" in memory.documentation
-    assert [memory.label[slice(*each.label)] for each in memory.parameters] == ["M256", "YMM", "YMM"]
+    assert [memory.label[slice(*each.label)] for each in some(memory.parameters)] == ["M256", "YMM", "YMM"]
     assert await help(5) is None, "the instruction itself is completed"
 
 
 def pulling() -> types.ClientCapabilities:
     able = small_capabilities()
-    able.text_document.diagnostic = types.DiagnosticClientCapabilities()
-    able.workspace.diagnostics = types.DiagnosticWorkspaceClientCapabilities(refresh_support=True)
+    some(able.text_document).diagnostic = types.DiagnosticClientCapabilities()
+    some(able.workspace).diagnostics = types.DiagnosticWorkspaceClientCapabilities(refresh_support=True)
     return able
 
 
@@ -137,7 +138,7 @@ async def test_diagnostics_are_pulled_by_clients_that_do(editor: Editor) -> None
 @pytest.mark.asyncio
 async def test_tooltips_of_hints_come_when_they_are_asked_for(editor: Editor) -> None:
     able = small_capabilities()
-    able.text_document.inlay_hint = types.InlayHintClientCapabilities(
+    some(able.text_document).inlay_hint = types.InlayHintClientCapabilities(
         resolve_support=types.ClientInlayHintResolveOptions(["tooltip"])
     )
     await editor.start(able)

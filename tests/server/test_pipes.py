@@ -8,11 +8,10 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 import pytest
 from cyclelens.server.app import create_server
-from lsprotocol import types
 from pygls.io_ import StdoutWriter
 
 SERVER = [sys.executable, "-m", "cyclelens.analyzer.cli", "lsp"]
@@ -38,7 +37,7 @@ OPEN = frame(
 )
 
 
-def answers(output: BinaryIO) -> Iterator[dict[str, Any]]:
+def answers(output: IO[bytes]) -> Iterator[dict[str, Any]]:
     while head := output.readline():
         length = int(head.split(b":")[1])
         while output.readline().strip():
@@ -46,7 +45,7 @@ def answers(output: BinaryIO) -> Iterator[dict[str, Any]]:
         yield json.loads(output.read(length))
 
 
-def answered(output: BinaryIO, identifier: int) -> Any:
+def answered(output: IO[bytes], identifier: int) -> Any:
     return next(answer for answer in answers(output) if answer.get("id") == identifier)["result"]
 
 
@@ -141,20 +140,9 @@ def test_of_what_a_client_tells_nothing_is_kept() -> None:
     server = create_server()
     protocol = server.protocol
     protocol.set_writer(StdoutWriter(io.BytesIO()))
-    protocol.handle_message(
-        types.InitializeRequest(1, types.InitializeParams(capabilities=types.ClientCapabilities()))
-    )
-    protocol.handle_message(
-        types.DidOpenTextDocumentNotification(
-            types.DidOpenTextDocumentParams(types.TextDocumentItem(URI, "asm", 0, ""))
-        )
-    )
-    for number in range(1, 4):
-        document = types.VersionedTextDocumentIdentifier(version=number, uri=URI)
-        whole = types.TextDocumentContentChangeWholeDocument(text="nop\n" * number)
-        protocol.handle_message(
-            types.DidChangeTextDocumentNotification(types.DidChangeTextDocumentParams(document, [whole]))
-        )
+    edits = [frame(method="textDocument/didChange", params=change(n, "nop\n" * n)) for n in range(1, 4)]
+    for message in answers(io.BytesIO(b"".join([INITIALIZE, OPEN, *edits]))):
+        protocol.handle_message(protocol.structure_message(message))
     snapshot = server.session.get(URI)
     assert snapshot is not None
     assert snapshot.lines == ("nop", "nop", "nop", "")

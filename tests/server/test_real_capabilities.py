@@ -12,6 +12,7 @@ import pytest
 import pytest_asyncio
 from editor import Editor, capabilities, make_client, small_capabilities
 from lsprotocol import types
+from narrowing import some
 from pytest_lsp import ClientServerConfig
 
 CAPTURED = Path(__file__).parents[3] / "shared" / "editors"
@@ -61,7 +62,7 @@ def units(line: int, text: str, encoding: str, *, behind: bool = False) -> int:
 
 def allowed_requests(able: types.ClientCapabilities) -> set[str]:
     """What the server may ask of this client."""
-    workspace, window = able.workspace, able.window
+    workspace, window = some(able.workspace), able.window
     allowed = set()
     if workspace.inlay_hint and workspace.inlay_hint.refresh_support:
         allowed.add(types.WORKSPACE_INLAY_HINT_REFRESH)
@@ -141,7 +142,7 @@ async def test_positions_are_counted_as_the_editor_prefers(editor: Editor, path:
     changes = action.edit.changes or {c.text_document.uri: c.edits for c in action.edit.document_changes}
     (edit,) = changes[editor.uri]
     assert edit.range == diagnostic.range
-    edit_support = able.workspace.workspace_edit
+    edit_support = some(some(able.workspace).workspace_edit)
     assert (action.edit.document_changes is not None) == bool(edit_support.document_changes)
 
 
@@ -152,27 +153,32 @@ async def test_every_answer_is_of_a_kind_that_the_editor_knows(editor: Editor, p
     answer = await editor.start(able)
     await editor.open(TEXT)
     client, document = editor.client, types.TextDocumentIdentifier(editor.uri)
-    text = able.text_document
+    text = some(able.text_document)
 
-    legend = answer.capabilities.semantic_tokens_provider.legend
-    assert set(legend.token_types) <= set(text.semantic_tokens.token_types)
-    assert set(legend.token_modifiers) <= set(text.semantic_tokens.token_modifiers)
+    provider = answer.capabilities.semantic_tokens_provider
+    assert provider is not None
+    legend = provider.legend
+    tokens = some(text.semantic_tokens)
+    assert set(legend.token_types) <= set(tokens.token_types)
+    assert set(legend.token_modifiers) <= set(tokens.token_modifiers)
 
     symbols = await client.text_document_document_symbol_async(types.DocumentSymbolParams(document))
     assert all(isinstance(symbol, types.DocumentSymbol) for symbol in symbols)
-    kinds = set(text.document_symbol.symbol_kind.value_set)
+    kinds = set(some(some(some(text.document_symbol).symbol_kind).value_set))
     assert {symbol.kind for top in symbols for symbol in (top, *(top.children or ()))} <= kinds
 
     folds = await client.text_document_folding_range_async(types.FoldingRangeParams(document))
-    assert {fold.kind for fold in folds} <= {*text.folding_range.folding_range_kind.value_set, None}
+    fold_kinds = some(some(text.folding_range).folding_range_kind).value_set
+    assert {fold.kind for fold in folds} <= {*some(fold_kinds), None}
 
     place = types.Position(1, 3)
     answer = await client.text_document_hover_async(types.HoverParams(document, place))
-    formats = text.hover.content_format
+    formats = some(text.hover).content_format
     assert formats is not None and answer.contents.kind in formats
 
     answer = await client.text_document_completion_async(types.CompletionParams(document, place))
-    assert {item.kind for item in answer.items} <= set(text.completion.completion_item_kind.value_set)
+    item_kinds = some(some(text.completion).completion_item_kind).value_set
+    assert {item.kind for item in answer.items} <= set(some(item_kinds))
     assert all(item.insert_text_format in (None, 1) for item in answer.items)
 
     lenses = await client.text_document_code_lens_async(types.CodeLensParams(document))

@@ -20,6 +20,7 @@ from cyclelens.analyzer.compiling.background import CannotCompileError, GivenUp,
 from cyclelens.analyzer.compiling.projects import Databases, NoCommandError, command_for
 from cyclelens.analyzer.recent import Caches
 from editor import Editor, make_client
+from narrowing import some
 from pytest_lsp import ClientServerConfig
 from walked_programs import GNU, SOURCE, follow, follow_kernel, steps
 
@@ -182,7 +183,8 @@ async def test_a_hover_says_what_became_of_the_line(editor: Editor, project: Pat
     assert "chain +4" in card
     titles = [lens.command.title for lens in await editor.lenses() if lens.command]
     assert "Timeline" in titles
-    name = (await editor.lenses())[1].command.arguments[1]  # type: ignore[union-attr,index]
+    name = some(some((await editor.lenses())[1].command).arguments)[1]
+    assert isinstance(name, str)
     table = await editor.run("cyclelens.compare", name)
     assert {row[0]: row[1] for row in table["rows"]}["HSW"] == 3.0
 

@@ -35,7 +35,7 @@ def chromium() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    command = [PROGRAM, "serve", "--port", "0"]
+    command = [str(PROGRAM), "serve", "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, preexec_fn=obey_interrupts) as process:
         assert process.stdout is not None
         found = re.search(r"http://127\.0\.0\.1:\d+/", process.stdout.readline())

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import pytest
+from cyclelens.analyzer.model.choices import Pointers
 from cyclelens.analyzer.model.options import ModelOptions
 from simulated import cycles, simulated
 
@@ -149,7 +150,10 @@ def test_cycles_per_iteration(case: Case) -> None:
 def test_initial_registers(store: str, expected: dict[str, float]) -> None:
     """4.2: whether a store and a load through RDI meet depends on what the registers hold at the start."""
     load = "488b07"
-    found = {policy: cycles(store + load, "SKL", options=ModelOptions(assume=policy)) for policy in expected}
+    found = {
+        policy: cycles(store + load, "SKL", options=ModelOptions(assume=Pointers(policy)))
+        for policy in expected
+    }
     assert found == expected
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from blocks import block_of
+from blocks import block_of, in_a_loop
 from cyclelens.analyzer.bounds.registry import compute_bounds
-from cyclelens.analyzer.decoding.counted_loop import counted_loop
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.macro_ops import MacroOpRules
 from cyclelens.analyzer.simulator.pipeline import simulate
@@ -36,7 +35,7 @@ def window(entries: int) -> str:
 
 
 def cycles(code: str, alignment: int = 0) -> float:
-    block = block_of(counted_loop(bytes.fromhex(code)).hex(), "ZEN5", alignment=alignment)
+    block = block_of(in_a_loop(code), "ZEN5", alignment=alignment)
     return simulate(block, MODEL).cycles_per_iteration
 
 
@@ -95,7 +94,7 @@ def test_where_a_loop_lies(code: str, alignment: int, measured: float) -> None:
 
 
 def test_the_bound_is_the_cost_of_the_windows() -> None:
-    block = block_of(counted_loop(bytes.fromhex(window(16) + window(15))).hex(), "ZEN5")
+    block = block_of(in_a_loop(window(16) + window(15)), "ZEN5")
     bounds = compute_bounds(block, MODEL, simulate(block, MODEL))
     assert bounds["DSB"] == 7.0
     assert layout(block.instructions, 0, rules()).eighths == 7 * EIGHTHS
@@ -103,7 +102,7 @@ def test_the_bound_is_the_cost_of_the_windows() -> None:
 
 def test_all_instructions_are_in_one_window_each() -> None:
     for alignment in range(64):
-        block = block_of(counted_loop(bytes.fromhex(30 * MOVE)).hex(), "ZEN5", alignment=alignment)
+        block = block_of(in_a_loop(30 * MOVE), "ZEN5", alignment=alignment)
         placed = layout(block.instructions, alignment, rules()).windows
         listed = [i for each in placed for i in range(each.first, each.last + 1)]
         assert listed == list(range(len(block.instructions)))

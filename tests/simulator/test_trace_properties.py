@@ -229,7 +229,7 @@ def test_fused_uops_stay_together(case: Case) -> None:
     retires together. Macro-ops of one instruction may be dispatched one after the other."""
     apart = case.model.macro_ops is not None
     rows = [row for row in rows_of(case.run()) if row.kind == "uop"]
-    idq: dict[tuple[int, ...], set[tuple[object, ...]]] = {}
+    idq: dict[tuple[int | None, ...], set[tuple[object, ...]]] = {}
     fused: dict[tuple[int, ...], set[object]] = {}
     for row in rows:
         key = (row.round, row.instruction, row.idq_uop)

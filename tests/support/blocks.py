@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 from functools import cache
 
+from cyclelens.analyzer.decoding.counted_loop import counted_loop
 from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.facts.store import FactsStore, open_store
 from cyclelens.analyzer.microarchitectures import registry
@@ -12,6 +13,7 @@ from cyclelens.analyzer.microarchitectures.variants import variant
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.uops import Block, InstructionTemplate
 from cyclelens.analyzer.uops.block import build_block
+from narrowing import some
 
 
 @cache
@@ -47,3 +49,8 @@ def template_of(code: str, name: str) -> InstructionTemplate:
     """The only instruction of these bytes."""
     (template,) = templates_of(code, name)
     return template
+
+
+def in_a_loop(code: str) -> str:
+    """Code with a counter and a jump back behind it, both in hexadecimal."""
+    return some(counted_loop(bytes.fromhex(code))).hex()

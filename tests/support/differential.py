@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cyclelens.analyzer.assembly.frontend import assemble
+from cyclelens.analyzer.model.choices import Syntax
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import AssembledFile, Severity, SourceLine
 
@@ -105,7 +106,7 @@ class Difference(NamedTuple):
 
 
 def differences(
-    text: str, language: str, folder: Path, *, syntax: str = "auto", programs: bool = False
+    text: str, language: str, folder: Path, *, syntax: Syntax = Syntax.AUTO, programs: bool = False
 ) -> list[Difference]:
     """Where the front end and the assembler disagree. ``programs``: the front end may ask others."""
     return compare(text, language, folder, syntax=syntax, programs=programs).differences
@@ -120,7 +121,7 @@ class Comparison(NamedTuple):
 
 
 def compare(
-    text: str, language: str, folder: Path, *, syntax: str = "auto", programs: bool = False
+    text: str, language: str, folder: Path, *, syntax: Syntax = Syntax.AUTO, programs: bool = False
 ) -> Comparison:
     """The same, and how much there was to disagree about."""
     expected = by_assembler(text, language, folder)

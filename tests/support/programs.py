@@ -65,7 +65,7 @@ class _Writer:
 
     def instruction(self) -> str:
         if self.chance() < 0.6:
-            return self.choose(_often(type(self), self.is_att))
+            return self.choose(_often(type(self).__name__, self.is_att))
         return self.any_instruction()
 
     def any_instruction(self) -> str:
@@ -127,10 +127,11 @@ class _Writer:
 
 
 @cache
-def _often(language: type[_Writer], is_att: bool) -> list[str]:
+def _often(language: str, is_att: bool) -> list[str]:
     """Instructions that many programs have, which takes less time than others in each."""
     source = random.Random("often")
-    writer = Gas(source, "att" if is_att else "intel") if issubclass(language, Gas) else language(source)
+    nasm = {each.__name__: each for each in (Nasm, NasmMacros)}
+    writer = nasm[language](source) if language in nasm else Gas(source, "att" if is_att else "intel")
     writer.labels, writer.constants = ["outside"], ["16"]
     made = (writer.any_instruction() for _ in range(4 * OFTEN))
     return [text for text in made if "outside" not in text and "." not in text][:OFTEN]

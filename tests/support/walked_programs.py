@@ -187,7 +187,7 @@ class Run:
         """What ``perf script -F`` itself prints of a recording of these branches."""
         data = self.path.with_name("perf.data")
         perf_data.write(data, self.code, self.samples())
-        command = ["perf", "script", "-i", data, "-F", fields, *options]
+        command = ["perf", "script", "-i", str(data), "-F", fields, *options]
         try:
             return subprocess.run(command, check=True, capture_output=True, text=True).stdout
         except (OSError, subprocess.CalledProcessError) as error:

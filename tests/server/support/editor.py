@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from lsprotocol import converters, types
+from narrowing import some
 from pygls.protocol import default_converter
 from pytest_lsp import LanguageClient
 from pytest_lsp.client import DEFAULT_CLIENT_FEATURES, register_lsp_features
@@ -83,7 +84,9 @@ def with_code_actions() -> types.ClientCapabilities:
     able = small_capabilities()
     kinds = types.ClientCodeActionKindOptions([types.CodeActionKind.QuickFix])
     literals = types.ClientCodeActionLiteralOptions(kinds)
-    able.text_document.code_action = types.CodeActionClientCapabilities(code_action_literal_support=literals)
+    some(able.text_document).code_action = types.CodeActionClientCapabilities(
+        code_action_literal_support=literals
+    )
     return able
 
 

@@ -1,0 +1,13 @@
+"""What may be nothing, and is there."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def some(value: T | None) -> T:
+    """The value. A test that has none fails here."""
+    assert value is not None
+    return value

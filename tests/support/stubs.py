@@ -1,0 +1,15 @@
+"""Machines for tests that know beforehand what they are asked."""
+
+from __future__ import annotations
+
+from cyclelens.analyzer.characterizing.machines import ALL_THE_SAME, Run, Start
+
+
+class StubMachine:
+    """A processor that can run nothing; tests add what it answers."""
+
+    def run(self, code: bytes, start: Start = ALL_THE_SAME) -> Run | str:
+        raise NotImplementedError
+
+    def straight(self, code: bytes) -> Run | str:
+        raise NotImplementedError
