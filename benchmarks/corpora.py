@@ -17,7 +17,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from code_bases import PACKAGES, Source, Unavailable, made
+from code_bases import PACKAGES
 from cyclelens.analyzer.assembly.frontend import assemble
 from cyclelens.analyzer.assembly.objects.elf import ObjectFile
 from cyclelens.analyzer.assembly.objects.machine_code import outermost, regions_of
@@ -27,6 +27,7 @@ from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Regions
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import Region
+from fetching import Source, Unavailable, made
 
 ARCHITECTURE = "SKX"
 """Microarchitecture of the figures that are compared: it has the AVX-512 of all these files."""

@@ -372,16 +372,6 @@ MOST_LINES = 450
 LONGER = {
     "analyzer/simulator/tables/column_classes.py",  # made by dev/declarations.py
     "analyzer/simulator/back_end/macro_renamer.py",
-    "benchmarks/accuracy_tables.py",
-    "benchmarks/code_bases.py",
-    "tests/assembly/test_control_flow.py",
-    "tests/assembly/test_differential.py",
-    "tests/assembly/test_macros.py",
-    "tests/assembly/test_whole_file.py",
-    "tests/characterizing/test_characterize.py",
-    "tests/facts/test_importer.py",
-    "tests/server/test_client_session.py",
-    "tests/support/programs.py",
 }
 """But for the first, still to be cut into parts. None is added."""
 

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import sys
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
-from editor import Editor, capabilities, make_client, small_capabilities
+from editor import Editor, capabilities, small_capabilities
 from lsprotocol import types
 from narrowing import some
-from pytest_lsp import ClientServerConfig
 
 CAPTURED = Path(__file__).parents[3] / "shared" / "editors"
-SERVER = [sys.executable, "-m", "cyclelens.analyzer.cli", "lsp"]
-
 TEXT = """\
 # 🔥 two kernels
 # cyclelens-begin chain
@@ -42,15 +36,6 @@ def captured(name: str) -> Any:
 
 EDITORS = [captured("neovim-0.11.4"), captured("neovim-0.12.4"), captured("vscode-1.139.1")]
 SMALL = pytest.param(None, id="small")
-
-
-@pytest_asyncio.fixture
-async def editor() -> AsyncIterator[Editor]:
-    client: Any = await ClientServerConfig(server_command=SERVER, client_factory=make_client).start()
-    yield Editor(client)
-    await client.shutdown_session()
-    assert client._server.returncode == 0
-    await client.stop()
 
 
 def units(line: int, text: str, encoding: str, *, behind: bool = False) -> int:

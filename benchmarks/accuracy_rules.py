@@ -1,0 +1,187 @@
+"""What the tables of docs/accuracy.md and docs/zen5.md compare: models, ablations, rules of cores, cases."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.choices import MeasuredIn, Model, MoveElimination, Pointers
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.options import ModelOptions
+
+MODELS = {
+    "the published model (default)": ModelOptions(),
+    "the same, `--assume stack`": ModelOptions(assume=Pointers.STACK),
+    "the same, `--resources on`": ModelOptions(resources=True),
+    "`--model hardware`": ModelOptions(model=Model.HARDWARE),
+    "`--model hardware --resources off`": ModelOptions(model=Model.HARDWARE, resources=False),
+    "`--model hardware --assume stack`": ModelOptions(model=Model.HARDWARE, assume=Pointers.STACK),
+    "`--model hardware --assume bhive`": ModelOptions(model=Model.HARDWARE, assume=Pointers.BHIVE),
+    "`--model bounds`": ModelOptions(model=Model.BOUNDS),
+}
+
+
+ABLATIONS = {
+    "complete": ModelOptions(),
+    "simple front end": ModelOptions(simple_front_end=True),
+    "no micro-fusion": ModelOptions(micro_fusion=False),
+    "no macro-fusion": ModelOptions(macro_fusion=False),
+    "no LSD unrolling": ModelOptions(lsd_unrolling=False),
+    "no move elimination": ModelOptions(move_elimination=MoveElimination.NONE),
+    "full move elimination": ModelOptions(move_elimination=MoveElimination.FULL),
+    "random ports": ModelOptions(port_seed=1),
+    "random ports, no move elimination": ModelOptions(port_seed=1, move_elimination=MoveElimination.NONE),
+}
+
+
+ICE_LAKE = registry.get("ICL")
+
+
+REDWOOD_COVE = registry.get("GNR")
+
+
+REDWOOD_COVE_RULES: dict[str, dict[str, Any]] = {
+    "complete": {},
+    "five issue slots": {"issue_width": 5},
+    "four decoders": {"decoders": 4},
+    "predecoding of 16 bytes and 5 instructions": {"predecode_block_bytes": 16, "predecode_width": 5},
+    "an instruction queue of 25": {"instruction_queue_size": 25},
+    "six uops per cycle from the DSB, lines of six": {"dsb_width": 6, "dsb_slots_per_line": 6},
+    "a fusible instruction on the last decoder (C4)": {"fusible_on_last_decoder": True},
+    "three loads of one word together (Z6)": {"policies": replace(REDWOOD_COVE.policies, dispatch_rule="")},
+    "stores of any lines together (Z5)": {"policies": replace(REDWOOD_COVE.policies, store_commit="")},
+    "no addition at rename (V9)": {
+        "add_offset_limit": 0,
+        "policies": replace(REDWOOD_COVE.policies, addition=""),
+    },
+    "no memory renaming (W6)": {"policies": replace(REDWOOD_COVE.policies, memory_renaming="")},
+    "plain stores that do not wait for their data (O6d)": {"stores_wait_for_data": False},
+    "forwarding in five cycles always (W6)": {"late_forwarding_cycles": 0},
+    "addresses by base and index alone (4.6)": {"tracks_values": False},
+    "shifts by CL that wait for the flags (U5b)": {"shift_result_without_flags": False},
+    "a slot for every move (A4)": {"fuses_moves": False},
+    "the port to which the fewest uops are bound (P1, P2)": {
+        "policies": replace(REDWOOD_COVE.policies, binding="fewest_waiting")
+    },
+    "one scheduler for all uops (P3)": {"schedulers": (), "schedulers_take_whole_groups": False},
+    "no move elimination": {"move_elimination_gpr_slots": 0, "move_elimination_simd_slots": 0},
+    "buffers as on Ice Lake": {
+        name: getattr(ICE_LAKE, name)
+        for name in ("reorder_buffer_size", "reservation_station_size", "idq_size")
+    },
+    "records of ADL-P (Golden Cove)": {"facts_name": "Golden Cove"},
+}
+
+
+OTHER_TOOLS = {
+    "llvm-mca 22, `graniterapids`": ("61", "20"),
+    "llvm-mca 22, its best model for these blocks (`znver4`)": ("32", "9"),
+    "OSACA, `SPR`": ("45", "16"),
+}
+"""Errors of other tools on the Redwood Cove blocks, by those who measured the blocks."""
+
+
+REDWOOD_COVE_OPTIONS = ModelOptions(assume=Pointers.SAME)
+"""As the blocks were measured: all registers hold one value."""
+
+
+CASE_RULES = {
+    r"nop": "R4",
+    r"add cx|cmp cx": "3.3, no Q3",
+    r"add r64,r64 x|shl r,cl|cmp \+|cmov": "P1",
+    r"mov r64|movaps|vmovups": "Y2",
+    r"movzx": "V4",
+    r"xor|v?pxor|vpcmpeqd": "W1",
+    r"add rax,1|inc|lea rax,\[rax\+8\]|add rax,0x": "V9",
+    r"cmp\+jne|test\+jz|dec/jnz": "D8",
+    r"jmp|4 taken": "3.6, D8",
+    r"3 loads r64, same|3 loads|6 loads|2 loads|cmp rax,\[m\]|vgather": "Z6",
+    r"2 stores|1 store": "Z5",
+    r"store-forward|add .*\[|mov \[rsi\]|movups|push rax": "W6",
+    r"lock": "D3",
+    r"push x2": "E2, W6",
+    r"addps": "U12",
+    r"mulps|vfmadd.*chain|pmulld|aesenc|pclmul|movd|haddps|.* chain|pointer": "D5",
+    r".*div|.*sqrt": "D2, Z3",
+    r".*zmm": "V6",
+}
+"""The rule of docs/pipeline.md that decides a known case, by the beginning of its name; the first counts.
+Where none stands here, it is the ports of the tables (U1)."""
+
+
+ZEN_5 = registry.get("ZEN5")
+
+
+assert ZEN_5.macro_ops is not None and ZEN_5.macro_ops.wasted is not None
+ZEN_5_WASTED = ZEN_5.macro_ops.wasted
+
+
+ZEN_4 = registry.get("ZEN4")
+
+
+ZEN_5_OPTIONS = ModelOptions(assume=Pointers.SAME)
+
+
+ZEN_5_ONE_PAGE = ModelOptions(assume=Pointers.SAME, harness=MeasuredIn.ONE_PAGE)
+
+
+ZEN_5_RULES: dict[str, dict[str, Any]] = {
+    "complete": {},
+    "32 bytes per cycle to the decoders (M1)": {"decode_bytes": 32},
+    "long instructions decoded as others (M1)": {"long_instruction_bytes": 15},
+    "every window of the op cache at eight entries per cycle (M2)": {"line_pairs": False},
+    "lines of the op cache without a limit of fields (M2)": {"line_fields": 99},
+    "one taken branch per cycle (M2)": {"jump_eighths": 8},
+    "small loops as long ones (M3, M18)": {"small_loop_entries": 0},
+    "eight vector macro-ops per cycle (M4)": {"vector_dispatch_width": 8},
+    "no pair of move and ALU operation (M6)": {"fuses_moves": False},
+    "stack adjustments of one macro-op (M8)": {"stack_adjustment_is_two_ops": False},
+    "units by the tables alone (M9)": {"units_by_mnemonic": False},
+    "multiplications of one slot (M14)": {"wasted": replace(ZEN_5_WASTED, multiplication=0)},
+    "three loads per cycle (M16)": {"loads_per_cycle": 3, "memory_ops_per_cycle": 3},
+    "four accesses per cycle beside a vector load (M16)": {"mixed_memory_ops_per_cycle": 4},
+    "one store per cycle (M16)": {"stores_per_cycle": 1, "stores_committed_per_cycle": 1},
+    "no load learnt (M18)": {"learnt_loads": 0, "unlearnt_loads": 1},
+    "failed forwarding as forwarding (M19)": {"failed_forwarding": 0, "failed_vector_forwarding": 0},
+    "512 bits forwarded as 256 (M19)": {"wide_forwarding": (0, 0, 0)},
+    "vectors stored and loaded in ten cycles (M19)": {"vector_forwarding": 10},
+    "no false renaming (M26)": {"false_renaming_bytes": 0},
+    "additions in three cycles always (M20)": {"fast_fp_adds": False},
+    "one mask operation more per cycle (M20)": {"mask_operations_per_cycle": 3},
+}
+"""Changes of ``MacroOpRules``; some more rows change the core."""
+
+
+ZEN_5_CORES: dict[str, Microarchitecture] = {
+    "no wasted slots (M14, M15)": replace(
+        ZEN_5,
+        macro_ops=replace(ZEN_5.macro_ops, wasted=None),
+        policies=replace(ZEN_5.policies, late_operands=""),
+    ),
+    "no memory renaming (M18)": replace(ZEN_5, policies=replace(ZEN_5.policies, memory_renaming="")),
+    "dispatch of six": replace(ZEN_5, issue_width=6),
+    "the model of Zen 4": ZEN_4,
+}
+
+
+ZEN_5_OTHERS = {
+    "llvm-mca 19.1.7, `znver5` (the figures of `znver4`)": (
+        "35.3 / 16.5",
+        "44.2 / 18.9",
+        "18.4 / 70.9",
+        "49.0 / 14.9",
+        "48.6 / 25.0",
+        "33.5 / 40.4",
+    ),
+    "llvm-mca 22.1.8, `znver5` (the figures of `znver4`)": (
+        "28.6 / 16.6",
+        "36.7 / 19.1",
+        "12.4 / 71.4",
+        "37.5 / 14.8",
+        "46.8 / 25.0",
+        "31.7 / 40.4",
+    ),
+}
+"""Errors of other tools on all blocks: ``peer_errors.py``, with ``--max-spread 5 --max-pages 12`` for vector
+code."""

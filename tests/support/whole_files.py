@@ -1,0 +1,24 @@
+"""Files that are left to an assembler as a whole, and what is said of them."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+from cyclelens.analyzer.assembly.backends.gnu_backend import shared_gnu_client
+from cyclelens.analyzer.model.source import AssembledFile
+
+LAYOUT = frozenset(["inner-branch"])
+needs_nasm = pytest.mark.skipif(shutil.which("nasm") is None, reason="NASM is not on PATH")
+
+
+needs_gnu_as = pytest.mark.skipif(not shared_gnu_client().available, reason="GNU as is not on PATH")
+
+
+def lines(result: AssembledFile) -> list[tuple[int, str]]:
+    """Line, counted from one, and bytes of every statement."""
+    return [(line.line + 1, line.code.hex()) for region in result.regions for line in region.lines]
+
+
+def problems(result: AssembledFile) -> list[tuple[int, str, str]]:
+    return [(p.line + 1, p.code, str(p.severity)) for p in result.problems if p.code not in LAYOUT]
