@@ -14,7 +14,7 @@ from cyclelens.analyzer.assembly.objects.machine_code import outermost
 from cyclelens.analyzer.compiling.background import CannotCompileError, GivenUp, Objects
 from cyclelens.analyzer.compiling.projects import Databases, NoCommandError, command_for
 from cyclelens.analyzer.doors.analysis import Analyzer, readable
-from cyclelens.analyzer.doors.workspace import Cancel, Workspace
+from cyclelens.analyzer.doors.workspace import Cancel
 from cyclelens.analyzer.insight.source_lines import home
 from cyclelens.analyzer.insight.work import work_of
 from cyclelens.analyzer.model.choices import Regions, Syntax
@@ -30,10 +30,6 @@ class CompiledAnalyzer(Analyzer):
     """Analyses sources in the place of assembly texts. ``options.origin`` says which file a text is of, and
     which folders are the workspace's."""
 
-    def __init__(self, workspace: Workspace, objects: Objects) -> None:
-        super().__init__(workspace)
-        self._objects = objects
-
     def variants(
         self,
         text: str,
@@ -43,14 +39,12 @@ class CompiledAnalyzer(Analyzer):
     ) -> Iterator[Analysis]:
         """As ``Analyzer.variants``; ``due`` is not asked, an object has all of its regions at once. That a
         text cannot be compiled is a problem of its first line."""
-        first = variants[0]
+        first, caches = variants[0], self.workspace.store.caches
         try:
             if not first.allow_external_programs:
                 raise CannotCompileError("compilers are not run in folders that are not trusted")
-            command = command_for(
-                first.origin.path, first.origin.folders, self.workspace.store.caches.of(Databases)
-            )
-            data = self._objects.object_of(command, text, cancel or (lambda: False))
+            command = command_for(first.origin.path, first.origin.folders, caches.of(Databases))
+            data = caches.of(Objects).object_of(command, text, cancel or (lambda: False))
             file = ObjectFile(data)
         except GivenUp:
             raise Cancelled from None

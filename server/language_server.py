@@ -14,6 +14,7 @@ from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.server.background.searches import Searches
 from cyclelens.server.background.tasks import Tasks
+from cyclelens.server.display import messages
 from cyclelens.server.display.costs import InstructionCosts
 from cyclelens.server.documents.baselines import Baselines
 from cyclelens.server.documents.history import History
@@ -122,11 +123,11 @@ class CyclelensServer(LanguageServer):
 
     def configure(self, sent: object) -> None:
         """Take over settings as sent: complain once about each wrong one, analyse anew where it matters."""
-        settings, messages = resolve(sent, registry.names())
-        for message in messages:
+        settings, complaints = resolve(sent, registry.names())
+        for message in complaints:
             if message not in self._setting_messages:
                 self.tell(types.MessageType.Warning, message)
-        self._setting_messages = messages
+        self._setting_messages = complaints
         known = self.settings_known.is_set()
         self.settings_known.set()
         same = settings.analysis == self.settings.analysis
@@ -165,13 +166,12 @@ class CyclelensServer(LanguageServer):
         uri = document.get("uri") if isinstance(document, Mapping) else None
         snapshot = self.session.get(uri) if isinstance(uri, str) else None
         if method != types.TEXT_DOCUMENT_DID_CHANGE or snapshot is None:
-            self.note(types.MessageType.Warning, f"A message of the editor could not be read: {reason}")
+            self.note(types.MessageType.Warning, messages.unreadable(reason))
             return
         self.forget(snapshot.uri)
         self.tell(
             types.MessageType.Error,
-            f"A change of {snapshot.uri} could not be read, so that nothing can be shown for it until it is "
-            f"opened again: {reason}",
+            messages.unreadable_change(snapshot.uri, reason),
         )
 
     async def detailed(self, uri: str, patience: float) -> Snapshot | None:
@@ -280,7 +280,7 @@ class CyclelensServer(LanguageServer):
 
     def _in_trouble(self, job: Job | None, trouble: Trouble) -> None:
         reason = trouble.said("analysis", "analysis process", self.jobs.timeout)
-        self._report_trouble(f"{reason}; the next edit tries again.")
+        self._report_trouble(messages.tries_again(reason))
         if job is not None:
             self.activity.ended(job.uri)
         snapshot = self.session.get(job.uri) if job is not None else None

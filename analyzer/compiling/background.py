@@ -14,6 +14,7 @@ from pathlib import Path
 
 from cyclelens.analyzer.compiling.commands import CommandError, Step, steps
 from cyclelens.analyzer.compiling.projects import Command, language
+from cyclelens.analyzer.recent import Caches
 
 PATIENCE = 300.0
 """Seconds that a compiler may take: a crate's dependencies are compiled with it."""
@@ -54,7 +55,7 @@ class _Kept:
 class Objects:
     """Object files of texts; the latest are kept until a file that was read for them changes."""
 
-    def __init__(self) -> None:
+    def __init__(self, _caches: Caches) -> None:
         self._kept: OrderedDict[tuple[Command, str], _Kept] = OrderedDict()
 
     def object_of(self, command: Command, text: str, cancel: Cancel) -> bytes:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from cyclelens.analyzer.comparisons.table import Step, Table
 from cyclelens.analyzer.fixes.proposal import Fix
 from cyclelens.analyzer.model.result import AnalysisOptions
+from cyclelens.server.display import messages
 from cyclelens.server.documents.session import Snapshot
 from cyclelens.server.outcomes.results import Job, Outcome
 from cyclelens.server.protocol.progress import Progress
@@ -104,7 +105,7 @@ class Tasks:
             future.set_result(result)
         else:
             self._log(f"The comparison failed:\n{outcome.error}")
-            future.set_exception(TaskFailed("The comparison failed; the log says more."))
+            future.set_exception(TaskFailed(messages.COMPARISON_FAILED))
 
     def _in_trouble(self, job: Job | None, trouble: Trouble) -> None:
         future = self._futures.get(job.uri) if job is not None else None

@@ -15,6 +15,7 @@ from typing import Any
 from cyclelens.analyzer.comparisons.table import Table
 from cyclelens.analyzer.escaping import printable
 from cyclelens.server.background.tasks import Task, TaskCancelled, TaskFailed
+from cyclelens.server.display import messages
 from cyclelens.server.documents.session import ShownRegion, Snapshot
 from cyclelens.server.language_server import CyclelensServer
 from lsprotocol import types
@@ -34,14 +35,6 @@ ANALYSE = "cyclelens.analyse"
 
 LENSES = (("Timeline", TIMELINE), ("Compare CPUs", COMPARE), ("Alignment", ALIGNMENT))
 """Titles and commands that are offered above each region."""
-
-NO_REGION = (
-    "There is no region in this file: put '# cyclelens-begin NAME' and '# cyclelens-end' around a loop."
-)
-
-NOT_ANALYSED = (
-    "The file has not been analysed yet: try again in a moment, or run the command cyclelens.analyse."
-)
 
 
 def register(server: CyclelensServer) -> None:
@@ -95,16 +88,14 @@ def register(server: CyclelensServer) -> None:
         count = server.baselines.pin(snapshot)
         server.remember(uri)
         server.notify(snapshot)
-        return (
-            f"{count} {'region is' if count == 1 else 'regions are'} compared with the present figures now."
-        )
+        return messages.pinned(count)
 
     @server.command(UNPIN)
     def unpin(uri: str) -> str:
         server.baselines.unpin(uri)
         server.remember(uri)
         server.notify(known(uri))
-        return "Regions are compared with the last save again."
+        return messages.UNPINNED
 
     @server.command(ANALYSE)
     async def analyse(uri: str) -> None:
@@ -131,7 +122,7 @@ def known_document(server: CyclelensServer, uri: str) -> Snapshot:
     """The document that a command is about; raises if it is not open."""
     snapshot = server.session.get(uri) if isinstance(uri, str) else None
     if snapshot is None:
-        raise JsonRpcInvalidParams(f"the document is not open: {uri}")
+        raise JsonRpcInvalidParams(messages.not_open(uri))
     return snapshot
 
 
@@ -158,8 +149,8 @@ def _region(snapshot: Snapshot, where: str | int) -> ShownRegion | None:
 def region_name(snapshot: Snapshot, where: str | int) -> str:
     """The name of a region; raises if there is none at all."""
     if not isinstance(where, str | int):
-        raise JsonRpcInvalidParams(f"neither the name of a region nor a line: {where}")
+        raise JsonRpcInvalidParams(messages.no_place(where))
     region = _region(snapshot, where)
     if region is None and not isinstance(where, str):
-        raise JsonRpcInvalidParams(NO_REGION if snapshot.analysed >= 0 else NOT_ANALYSED)
+        raise JsonRpcInvalidParams(messages.NO_REGION if snapshot.analysed >= 0 else messages.NOT_ANALYSED)
     return region.result.name if region else str(where)

@@ -9,7 +9,7 @@ from hashlib import sha256
 
 from cyclelens.analyzer.escaping import printable
 from cyclelens.analyzer.model.source import Problem, Severity
-from cyclelens.server.display import documentation
+from cyclelens.server.display import documentation, messages
 from cyclelens.server.documents.session import ShownRegion, Snapshot
 from cyclelens.server.language_server import CyclelensServer
 from cyclelens.server.protocol.convert import Converter
@@ -45,7 +45,7 @@ def register(server: CyclelensServer) -> None:
         if missed is not None and profile not in told:
             told.add(profile)
             name = snapshot.uri.rpartition("/")[2]
-            server.tell(types.MessageType.Info, f"{profile}, {name}: {missed.message} This is said once.")
+            server.tell(types.MessageType.Info, messages.not_in_profile(profile, name, missed.message))
 
     def push(snapshot: Snapshot) -> None:
         if snapshot.analysed != snapshot.revision:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from cyclelens.server.display import messages
 from cyclelens.server.documents.session import ShownRegion, Snapshot
 from cyclelens.server.language_server import CyclelensServer
 from pygls.exceptions import JsonRpcInvalidParams
@@ -70,7 +71,7 @@ def _uri(params: Any) -> str:
     # pygls hands over the parameters of requests that are not in the protocol as objects with attributes.
     uri = getattr(getattr(params, "textDocument", None), "uri", None)
     if not isinstance(uri, str):
-        raise JsonRpcInvalidParams('expected {"textDocument": {"uri": "..."}}')
+        raise JsonRpcInvalidParams(messages.NO_DOCUMENT)
     return uri
 
 

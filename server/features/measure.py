@@ -13,6 +13,7 @@ from cyclelens.analyzer.comparisons.table import Table
 from cyclelens.analyzer.fixes.proposal import Fix
 from cyclelens.analyzer.measuring.harness import PROGRAM
 from cyclelens.server.background.tasks import Task, TaskCancelled, TaskFailed
+from cyclelens.server.display import messages
 from cyclelens.server.documents.session import Snapshot
 from cyclelens.server.features.commands import known_document, region_name
 from cyclelens.server.language_server import CyclelensServer
@@ -23,16 +24,8 @@ from pygls.exceptions import JsonRpcInternalError
 MEASURE = "cyclelens.measure"
 CHECK = "cyclelens.checkRewrites"
 
-YES = types.MessageActionItem("Run It")
-NO = types.MessageActionItem("Do Not Run It")
-QUESTION = (
-    "This runs the code of the region on this machine, in a sandbox: it can compute, but it reaches no "
-    "file, no network and no other program. Run it?"
-)
-NOT_TRUSTED = (
-    "Code is run only in workspaces that are trusted, and where the setting cyclelens.allowExternalPrograms "
-    "is on."
-)
+YES = types.MessageActionItem(messages.RUN_IT)
+NO = types.MessageActionItem(messages.DO_NOT_RUN_IT)
 
 
 def is_offered(server: CyclelensServer) -> bool:
@@ -54,7 +47,7 @@ def register(server: CyclelensServer) -> None:
         name = region_name(snapshot, where)
         fixes = known_fixes(server, snapshot, name)
         if not fixes:
-            raise JsonRpcInternalError(f"No rewrite of {name} is known that would make it faster.")
+            raise JsonRpcInternalError(messages.no_rewrites(name))
         said = await run(snapshot, name, results.CHECK, "checking the rewrites of", fixes)
         table = server.measurements.get(snapshot, name, results.CHECK)
         if said is not None and table is not None:
@@ -65,7 +58,7 @@ def register(server: CyclelensServer) -> None:
         snapshot: Snapshot, name: str, job: str, doing: str, fixes: tuple[Fix, ...] = ()
     ) -> str | None:
         if not server.settings["allowExternalPrograms"]:
-            raise JsonRpcInternalError(NOT_TRUSTED)
+            raise JsonRpcInternalError(messages.NOT_TRUSTED)
         if not await allowed():
             return None
         try:
@@ -84,7 +77,9 @@ def register(server: CyclelensServer) -> None:
 
     async def allowed() -> bool:
         if not server.measurements.allowed:
-            question = types.ShowMessageRequestParams(types.MessageType.Warning, QUESTION, [YES, NO])
+            question = types.ShowMessageRequestParams(
+                types.MessageType.Warning, messages.MAY_IT_RUN, [YES, NO]
+            )
             answer = await server.window_show_message_request_async(question)
             server.measurements.allowed = answer is not None and answer.title == YES.title
         return server.measurements.allowed

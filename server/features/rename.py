@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from cyclelens.analyzer.fixes.site import resized
 from cyclelens.analyzer.uops.registers import HIGH8, canonical, is_general_purpose, width
+from cyclelens.server.display import messages
 from cyclelens.server.documents.session import Snapshot
 from cyclelens.server.language_server import CyclelensServer
 from cyclelens.server.texts.labels import Names
@@ -105,11 +106,11 @@ def _name_at(names: Names, line: int, column: int) -> _Place | None:
 def _name_edits(names: Names, line: int, column: int, new: str) -> Iterator[_Place]:
     target = names.definition_at(line, column)
     if target is None:
-        raise JsonRpcInvalidParams("There is nothing here that can be renamed.")
+        raise JsonRpcInvalidParams(messages.NOTHING_TO_RENAME)
     if not _NAME.fullmatch(new):
-        raise JsonRpcInvalidParams(f"'{new}' cannot be the name of a label.")
+        raise JsonRpcInvalidParams(messages.no_label(new))
     if new in names.index:
-        raise JsonRpcInvalidParams(f"'{new}' is defined already.")
+        raise JsonRpcInvalidParams(messages.defined_already(new))
     for each in (target, *names.references_to(target)):
         yield _Place(each.line, each.column, each.end_column, new)
 
@@ -122,28 +123,24 @@ def _register_edits(snapshot: Snapshot, place: _Place, new: str) -> Iterator[_Pl
     if is_general_purpose(old) != is_general_purpose(target) or not (
         is_general_purpose(target) or _VECTOR.fullmatch(new)
     ):
-        raise JsonRpcInvalidParams(f"'{new.lower()}' cannot take the place of {place.text}.")
+        raise JsonRpcInvalidParams(messages.no_substitute(new.lower(), place.text))
     if "RSP" in (old, target):
-        raise JsonRpcInvalidParams("The stack pointer cannot be another register.")
+        raise JsonRpcInvalidParams(messages.STACK_POINTER)
     for line in range(region.result.first_line, region.result.last_line + 1):
         words = list(_words(snapshot, line))
         for word, kind in words:
             if kind is Kind.INSTRUCTION:
                 for name in (old, target):
                     if _uses_implicitly(name, word.text.lower(), snapshot.lines[line][word.end_column :]):
-                        raise JsonRpcInvalidParams(
-                            f"Line {line + 1} has {word.text}, which uses {name.lower()} whatever is written."
-                        )
+                        raise JsonRpcInvalidParams(messages.used_implicitly(line, word.text, name.lower()))
             if kind is not Kind.REGISTER:
                 continue
             name = word.text.upper()
             if canonical(name) == target != old:
-                raise JsonRpcInvalidParams(f"{new.lower()} is used in line {line + 1} of the region already.")
+                raise JsonRpcInvalidParams(messages.used_already(new.lower(), line))
             if canonical(name) == old:
                 if name in HIGH8:
-                    raise JsonRpcInvalidParams(
-                        f"Line {line + 1} has {word.text}, which no other register has."
-                    )
+                    raise JsonRpcInvalidParams(messages.without_equal(line, word.text))
                 yield word._replace(text=_in_width(name, target, word.text))
 
 

@@ -11,7 +11,6 @@ from cyclelens.analyzer.comparisons.registry import COMPARISONS
 from cyclelens.analyzer.comparisons.request import Request
 from cyclelens.analyzer.comparisons.table import Step, Table
 from cyclelens.analyzer.compiled import NOT_COMPILED, CompiledAnalyzer
-from cyclelens.analyzer.compiling.background import Objects
 from cyclelens.analyzer.compiling.projects import language
 from cyclelens.analyzer.doors.analysis import Analyzer
 from cyclelens.analyzer.doors.experiments import templates
@@ -84,7 +83,6 @@ class AnalyzerEngine:
     def __init__(self, store: FactsStore) -> None:
         self._store = store
         self._analyzer = Analyzer(Workspace(store, cached_predictions=CACHED_PREDICTIONS))
-        self._objects = Objects()
         self._compiled = self._of_sources(CACHED_PREDICTIONS)
         self._shown: _Shown = {}
         """Of the last text: what an edit leaves alone is not put into words again."""
@@ -199,7 +197,7 @@ class AnalyzerEngine:
         )
 
     def _of_sources(self, cached_predictions: int) -> CompiledAnalyzer:
-        return CompiledAnalyzer(Workspace(self._store, cached_predictions=cached_predictions), self._objects)
+        return CompiledAnalyzer(Workspace(self._store, cached_predictions=cached_predictions))
 
     def _with_fixes(
         self,

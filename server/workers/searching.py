@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from cyclelens.analyzer.assembly.text.surroundings import words_around
 from cyclelens.analyzer.compiled import CompiledAnalyzer
-from cyclelens.analyzer.compiling.background import Objects
 from cyclelens.analyzer.compiling.projects import language
 from cyclelens.analyzer.doors.analysis import Analyzer
 from cyclelens.analyzer.doors.workspace import Workspace
@@ -29,7 +28,7 @@ class Searcher:
 
     def __init__(self, store: FactsStore) -> None:
         self._analyzer = Analyzer(Workspace(store))
-        self._compiled = CompiledAnalyzer(Workspace(store, cached_predictions=MOST_REGIONS), Objects())
+        self._compiled = CompiledAnalyzer(Workspace(store, cached_predictions=MOST_REGIONS))
         self._known: dict[Key, tuple[tuple[object, ...], int, Searched]] = {}
         """By document and region: what the result depends on, the region's first line, and the result."""
 

@@ -418,3 +418,15 @@ def test_no_function_has_too_many_parameters() -> None:
                     if len(names) - (names[:1] in (["self"], ["cls"])) > MOST_PARAMETERS:
                         found.add(f"{file.relative_to(ROOT).as_posix()} {node.name}")
     assert found == FOR_USERS | STAGES
+
+
+def test_messages_of_the_server_stand_in_one_place() -> None:
+    """What a request is refused with is no literal where that happens."""
+    found = []
+    for file in (ROOT / "server" / "features").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                literal = any(isinstance(each, (ast.Constant, ast.JoinedStr)) for each in node.args)
+                if node.func.id.startswith("JsonRpc") and literal:
+                    found.append(f"{file.name}:{node.lineno}")
+    assert found == []

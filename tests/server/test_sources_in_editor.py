@@ -351,7 +351,7 @@ def test_objects_are_kept_until_something_that_was_read_changes(project: Path) -
     database = project / "build" / "compile_commands.json"
     database.write_text(database.read_text().replace('"gcc ', f'"{project}/gcc '))
     command = command_for(file, [str(project)], Databases(Caches()))
-    objects = Objects()
+    objects = Objects(Caches())
 
     def runs(text: str) -> int:
         assert objects.object_of(command, text, lambda: False).startswith(b"\x7fELF")
@@ -373,7 +373,9 @@ def test_a_compiler_that_nobody_waits_for_is_ended_with_all_that_it_started(proj
     command = command_for(str(project / "src" / "dot.c"), [str(project)], Databases(Caches()))
     started = project / "pid"
     with pytest.raises(GivenUp):
-        Objects().object_of(command, DOT, lambda: started.exists() and started.read_text().endswith("\n"))
+        Objects(Caches()).object_of(
+            command, DOT, lambda: started.exists() and started.read_text().endswith("\n")
+        )
     sleeper = Path("/proc") / started.read_text().strip() / "cmdline"
     limit = time.monotonic() + 10
     while sleeper.exists() and b"1234" in sleeper.read_bytes():
@@ -404,4 +406,4 @@ def test_a_compiler_that_is_none_is_named(project: Path) -> None:
     database.write_text(database.read_text().replace("gcc ", "no-such-thing "))
     command = command_for(str(project / "src" / "dot.c"), [str(project)], Databases(Caches()))
     with pytest.raises(CannotCompileError, match="'no-such-thing' is no compiler"):
-        Objects().object_of(command, DOT, lambda: False)
+        Objects(Caches()).object_of(command, DOT, lambda: False)
