@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from cyclelens.analyzer.assembly.statements.directives import ALIGNMENTS, SILENT
+from cyclelens.analyzer.assembly.text.lexer import COMMENT_SIGN
 from cyclelens.analyzer.insight.costs import ATT_NAMES
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.settings import MARKERS
@@ -41,7 +42,7 @@ _OPTION = re.compile(
     rf"cyclelens-begin\s+(?:\S+\s+)+(?:(?P<key>{'|'.join(_OPTIONS)})=(?:\w+,)*)?(?P<word>\w*)$",
     re.IGNORECASE,
 )
-_COMMENT = re.compile(r"(?:#|//|;)\s*(?P<word>[\w-]*)$")
+_COMMENT = re.compile(rf"{COMMENT_SIGN}\s*(?P<word>[\w-]*)$")
 _DIRECTIVE = re.compile(r"(?:^|[\s:;])\.(?P<word>\w*)$")
 _JUMP = re.compile(r"(?:^|[\s:;])(?:j[a-z]+|loop[a-z]*|call[q]?)\s+(?P<word>[\w.$]*)$", re.IGNORECASE)
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from cyclelens.analyzer.assembly.text.lexer import SYMBOL
 from cyclelens.analyzer.fixes.site import resized
 from cyclelens.analyzer.uops.registers import HIGH8, canonical, is_general_purpose, width
 from cyclelens.server.display import messages
@@ -20,7 +21,7 @@ from cyclelens.server.texts.tokens import Kind, line_tokens
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
-_NAME = re.compile(r"[A-Za-z_.$][\w.$]*")
+_NAME = re.compile(SYMBOL)
 _VECTOR = re.compile(r"[XYZ]MM(\d|[12]\d|3[01])")
 _IMPLICIT = {
     "RAX": r"i?mul|i?div|c[wdq][dqo]e?|clt[dq]|cqto|cw[dt]l|(lods|stos|scas)\w*|cpuid|rdtscp?|xgetbv",

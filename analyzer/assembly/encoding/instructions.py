@@ -45,6 +45,7 @@ from cyclelens.analyzer.assembly.statements.prefixes import (
 from cyclelens.analyzer.assembly.statements.refusals import refuse_apx
 from cyclelens.analyzer.assembly.statements.rendering import needs_evex, render_att, render_intel
 from cyclelens.analyzer.assembly.text.dialect import ATT, INTEL, Dialect
+from cyclelens.analyzer.assembly.text.lexer import SYMBOL
 
 _FIXED = {
     "nop": b"\x90",
@@ -64,7 +65,7 @@ _WAIT = b"\x9b"
 _MNEMONIC = re.compile(r"[a-z][a-z0-9_]{0,19}")
 _WORD = re.compile(r"\s*([A-Za-z][\w.]*)")
 _HINT = re.compile(r",p([tn])(?=\s)")
-_NAME = re.compile(r"(?<![%\w.$@])[A-Za-z_.$][\w.$]*")
+_NAME = re.compile(rf"(?<![%\w.$@]){SYMBOL}")
 _INVALID = re.compile(r"[=?`\\]")
 _WISH = re.compile(
     r"\s*\{\s*(vex|vex2|vex3|evex|disp8|disp16|disp32|load|store|rex|nooptimize)\s*\}\s*", re.IGNORECASE

@@ -16,6 +16,7 @@ from cyclelens.analyzer.assembly.objects.machine_flow import PADDING, MachineCod
 from cyclelens.analyzer.assembly.statements.jumps import JUMPS, Jump
 from cyclelens.analyzer.assembly.statements.layout import Piece
 from cyclelens.analyzer.assembly.statements.operand_types import Target
+from cyclelens.analyzer.assembly.text.lexer import SYMBOL
 from cyclelens.analyzer.assembly.text.markers import MAXIMUM_REGIONS, Span
 from cyclelens.analyzer.assembly.text.scanner import Lines
 from cyclelens.analyzer.decoding.decoder import decode
@@ -24,7 +25,7 @@ from cyclelens.analyzer.model.source import JumpPlace, SourceLine
 from cyclelens.analyzer.recent import Caches
 
 _LABEL = re.compile(r'^(?:\s*(?:"[^"\n]+"|[\w.$?@%~#]+)\s*:(?![:=]))+')
-_PLAIN_NAME = re.compile(r"[A-Za-z_.$][\w.$]*")
+_PLAIN_NAME = re.compile(SYMBOL)
 _IACA_BEGIN, _IACA_END = bytes.fromhex("bb6f000000"), bytes.fromhex("bbde000000")
 _IACA_BYTES = bytes.fromhex("646790")
 _LONGEST_INSTRUCTION = 15

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from cyclelens.analyzer.assembly.files.listings import Listing
+from cyclelens.analyzer.assembly.text.lexer import NASM_QUOTED
 
 INPUT, RESULT = "input.asm", "made.asm"
 """What the two texts are called where NASM runs."""
@@ -32,7 +33,7 @@ _NOTHING = re.compile(r"\s*(?:;.*)?")
 _FIRST_WORD = re.compile(r"\s*(?:[\w.$?@~#]+:\s*)*(\S+)")
 _PREPROCESSOR_MESSAGE = re.compile(rf"^{re.escape(INPUT)}:(\d+):", re.MULTILINE)
 _ASSEMBLER_MESSAGE = re.compile(rf"^{re.escape(RESULT)}:(\d+):", re.MULTILINE)
-_STRING = re.compile(r"\"[^\"]*\"|'[^']*'|`(?:[^`\\]++|\\.)*+`")
+_STRING = re.compile(NASM_QUOTED)
 _DIRECTIVE = re.compile(r"^\s*%|%[A-Za-z{\[!]")
 _CONSTANT = re.compile(r"^[ \t]*([A-Za-z_]\w*)[ \t:]+equ[ \t]+([^;\n]*)", re.IGNORECASE | re.MULTILINE)
 _NUMBER = re.compile(r"\d+|0x[\da-f]+", re.IGNORECASE)

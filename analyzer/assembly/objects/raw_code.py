@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import struct
 
+from cyclelens.analyzer.assembly.text.lexer import COMMENT_SIGN
 from cyclelens.analyzer.decoding.decoder import decode
 
 NAME = "code"
@@ -13,7 +14,7 @@ _HEADER, _SECTION, _SYMBOL = struct.Struct("<16sHHIQQQIHHHHHH"), struct.Struct("
 _ALIGNMENT = 64
 _NAMES = b"\0.text\0.symtab\0.strtab\0"
 _HEX = re.compile(r"(?:0x|\\x)?([0-9a-f]+)h?,?", re.IGNORECASE)
-_COMMENT = re.compile(r"(?:#|;|//).*")
+_COMMENT = re.compile(f"{COMMENT_SIGN}.*")
 
 
 class RawCodeError(ValueError):

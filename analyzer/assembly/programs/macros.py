@@ -10,26 +10,25 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from cyclelens.analyzer.assembly.text.lexer import QUOTED, SYMBOL
 from cyclelens.analyzer.assembly.text.scanner import RawStatement
 
 MAXIMUM_TEXT = 4_000
 """Characters that one statement may have after replacing."""
 
-_NAME = re.compile(r"[A-Za-z_.$][\w.$]*")
-_REFERENCE = re.compile(r"\\(?:(\(\))|(@)|([A-Za-z_.$][\w.$]*))")
+_NAME = re.compile(SYMBOL)
+_REFERENCE = re.compile(rf"\\(?:(\(\))|(@)|({SYMBOL}))")
 _OPERAND = r'\w.$*%\-(\[{}"'
 """Characters of symbols, and those that operands begin with (GNU as: app.c, tc-i386.c)."""
 _MEANINGLESS = re.compile(rf"(?<![{_OPERAND}]) | (?![{_OPERAND}\\])")
 """Blanks that do not stand between two of them: GNU as takes them out of a statement before it reads it."""
-_PARAMETER = re.compile(r"[\s,]*([A-Za-z_.$][\w.$]*)(?::(req|vararg)\b)?(=)?", re.IGNORECASE)
-_KEYWORD = re.compile(r"([A-Za-z_.$][\w.$]*)=(?!=)(.*)", re.DOTALL)
+_PARAMETER = re.compile(rf"[\s,]*({SYMBOL})(?::(req|vararg)\b)?(=)?", re.IGNORECASE)
+_KEYWORD = re.compile(rf"({SYMBOL})=(?!=)(.*)", re.DOTALL)
 
 
-_ALTERNATE = re.compile(
-    r"""(?P<literal><(?:[^!<>]++|!.)*+>)|(?P<value>%[^,<"]+)|"(?:[^"\\]++|\\.)*+"|[^<%"]+|[<%"]"""
-)
+_ALTERNATE = re.compile(rf"""(?P<literal><(?:[^!<>]++|!.)*+>)|(?P<value>%[^,<"]+)|{QUOTED}|[^<%"]+|[<%"]""")
 _LOCAL = re.compile(r"\s*local\s+([\w.$]+(?:\s*,\s*[\w.$]+)*)\s*", re.IGNORECASE)
-_BARE_NAME = re.compile(r"&([A-Za-z_.$][\w.$]*)&?|(?<![\w.$])([A-Za-z_.$][\w.$]*)")
+_BARE_NAME = re.compile(rf"&({SYMBOL})&?|(?<![\w.$])({SYMBOL})")
 
 
 class MacroError(ValueError):
@@ -115,7 +114,7 @@ _BLANK = "\x01"
 
 
 def _outside_strings(text: str) -> str:
-    return re.sub(r'"(?:[^"\\]++|\\.)*+"?', lambda match: re.sub(r"[ \t]", _BLANK, match[0]), text)
+    return re.sub(f"{QUOTED}?", lambda match: re.sub(r"[ \t]", _BLANK, match[0]), text)
 
 
 def _restore(text: str) -> str:

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from cyclelens.analyzer.assembly.programs.program import Kind
 from cyclelens.analyzer.assembly.statements.names import spelled, unquoted
-from cyclelens.analyzer.assembly.text.lexer import LABEL
+from cyclelens.analyzer.assembly.text.lexer import LABEL, SYMBOL
 
-_ASSIGNMENT = re.compile(r"\s*([A-Za-z_.$][\w.$]*)\s*==?(?!=)\s*(.*)", re.DOTALL)
-_EQU = re.compile(r"\s*([A-Za-z_.$][\w.$]*)\s+equ\s+(.*)", re.DOTALL | re.IGNORECASE)
+_ASSIGNMENT = re.compile(rf"\s*({SYMBOL})\s*==?(?!=)\s*(.*)", re.DOTALL)
+_EQU = re.compile(rf"\s*({SYMBOL})\s+equ\s+(.*)", re.DOTALL | re.IGNORECASE)
 _DIRECTIVE = re.compile(r"\.([A-Za-z_][\w.]*|\d+byte)\s*(.*)", re.DOTALL)
 _NASM_DIRECTIVE = re.compile(
     r"\s*\[?\s*(section|segment|global|extern|bits|use64|default|cpu|align)\b\s*(.*)",

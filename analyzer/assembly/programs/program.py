@@ -14,13 +14,14 @@ from cyclelens.analyzer.assembly.programs.macros import Macro
 from cyclelens.analyzer.assembly.statements.expressions import ExpressionError, Value
 from cyclelens.analyzer.assembly.statements.names import spelled, unquoted
 from cyclelens.analyzer.assembly.text.dialect import Dialect
+from cyclelens.analyzer.assembly.text.lexer import SYMBOL
 
 CODE_SECTION = ".text"
 _CODE_NAMES = re.compile(r"\.(?:text|init|fini)(?:\.|$)")
 _NUMERIC = re.compile(r"(\d+)([bf])")
 _MAXIMUM_DEPTH = 50
 """Of names for names."""
-_SYMBOL = re.compile(r"[A-Za-z_.$][\w.$]*")
+_SYMBOL = re.compile(SYMBOL)
 _HERE = re.compile(r"<(\d+)>")
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from cyclelens.analyzer.assembly.statements.expressions import ExpressionError, Value, without_characters
 from cyclelens.analyzer.assembly.statements.operand_types import OperandError, Scope, UnsupportedError
+from cyclelens.analyzer.assembly.text.lexer import QUOTED, cut_arguments
 
 _SILENT_NAMES = """
 abort addrsig addrsig_sym altmacro arch att_mnemonic att_syntax attach_to_group attribute bss
@@ -85,7 +86,7 @@ MAXIMUM_BYTES = 1 << 12
 """Most bytes one numeric directive or alignment may make in a region; strings are as long as written."""
 _MAXIMUM_ALIGNMENT = 1 << 20
 _PLAIN_NUMBER = re.compile(r"-?\s*\w+")
-_STRING = re.compile(r'"((?:[^"\\]++|\\.)*+)"')
+_STRING = re.compile(QUOTED)
 _ESCAPE = re.compile(r"\\([0-7]{1,3}|x[0-9a-fA-F]+|.)")
 _ESCAPES = {"b": 8, "f": 12, "n": 10, "r": 13, "t": 9}
 
@@ -215,23 +216,10 @@ def makes_data(name: str) -> bool:
 
 def split_arguments(text: str) -> list[str]:
     """Arguments at the commas outside of strings and parentheses."""
-    arguments = []
-    depth = start = position = 0
-    while position < len(text):
-        character = text[position]
-        if character == '"':
-            match = _STRING.match(text, position)
-            if match is None:
-                raise OperandError("A string is not closed.")
-            position = match.end()
-            continue
-        depth += (character == "(") - (character == ")")
-        if character == "," and depth == 0:
-            arguments.append(text[start:position].strip())
-            start = position + 1
-        position += 1
-    arguments.append(text[start:].strip())
-    return arguments if arguments != [""] else []
+    arguments, is_closed = cut_arguments(text)
+    if not is_closed:
+        raise OperandError("A string is not closed.")
+    return arguments
 
 
 def alignment(name: str, text: str, scope: Scope) -> Alignment:
@@ -383,7 +371,7 @@ def _float(text: str, form: str) -> bytes:
 def _strings(text: str, width: int, end: bytes) -> bytes:
     result = b""
     for argument in split_arguments(text):
-        pieces = _STRING.findall(argument)
+        pieces = [each[1:-1] for each in _STRING.findall(argument)]
         if _STRING.sub("", argument).strip() or not pieces:
             raise OperandError("A string in double quotes is expected.")
         plain = b"".join(_unescape(piece) for piece in pieces)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from cyclelens.analyzer.assembly.statements.names import spelled, unquoted
 from cyclelens.analyzer.assembly.text.dialect import Dialect
-from cyclelens.analyzer.assembly.text.lexer import CHARACTER
+from cyclelens.analyzer.assembly.text.lexer import CHARACTER, EXPRESSION_TOKEN, QUOTED
 
 
 class ExpressionError(ValueError):
@@ -45,23 +45,6 @@ Distance = Callable[[str, str], "int | None"]
 
 _MAXIMUM_DEPTH = 50
 _MAXIMUM_LENGTH = 1000
-
-_SYMBOL = r"[A-Za-z_.$][\w.$]*(?:@[A-Za-z_]\w*)?"
-_TOKEN = re.compile(
-    r"""\s*(?:
-    (?P<hexadecimal>0[xX][0-9a-fA-F]{1,32}(?!\w))
-  | (?P<binary>0[bB][01]{1,64}(?!\w))
-  | (?P<local>\d{1,9}[bf](?!\w))
-  | (?P<suffixed>\d[0-9a-fA-F]{0,31}[hH](?!\w))
-  | (?P<number>\d{1,32}(?!\w))
-  | (?P<character>'(?:\\.|[^\\'])'?)
-  | (?P<symbol>"""
-    + _SYMBOL
-    + r""")
-  | (?P<operator><<|>>|&&|\|\||==|!=|<>|<=|>=|[-+*/%&|^~!()<>])
-    )""",
-    re.VERBOSE,
-)
 
 # GNU as's precedences, which are not those of C.
 _PRECEDENCE = (
@@ -97,7 +80,7 @@ _WORDS = {
 _ESCAPES = {"n": 10, "t": 9, "r": 13, "b": 8, "f": 12, "0": 0}
 
 
-_CHARACTER = re.compile(rf"""("(?:[^"\\]|\\.)*")|{CHARACTER}""", re.DOTALL)
+_CHARACTER = re.compile(rf"({QUOTED})|{CHARACTER}", re.DOTALL)
 
 
 def without_characters(text: str) -> str:
@@ -139,7 +122,7 @@ def _tokens(text: str, dialect: Dialect) -> list[tuple[str, str]]:
     position = 0
     end = len(text.rstrip())
     while position < end:
-        match = _TOKEN.match(text, position)
+        match = EXPRESSION_TOKEN.match(text, position)
         if match is None or match.lastgroup is None:
             raise ExpressionError(f"'{text[position:].strip()[:20]}' is not understood.")
         kind, token = match.lastgroup, match.group(match.lastgroup)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from cyclelens.analyzer.assembly.text.lexer import BLOCK_COMMENT, COMMENT_SIGN
 from cyclelens.analyzer.assembly.text.stretches import Source
 
 
@@ -41,7 +42,6 @@ NASM = Dialect("intel", bare_registers=True, is_gnu=False, is_nasm=True)
 BY_NAME = {"att": ATT, "intel": INTEL}
 
 _SYNTAX_DIRECTIVE = re.compile(r"^[ \t]*\.(intel|att)_syntax\b", re.MULTILINE)
-_BLOCK_COMMENT = re.compile(r"/\*(?:.*?(\*/)|.*)", re.DOTALL)
 _GNU_DIRECTIVE = re.compile(
     r"^[ \t]*\.(?:intel_syntax|att_syntax|text|data|bss|section|globl|global|p2align|align|balign|type|size|"
     r"file|cfi_\w+|set|equ|macro|rept|string|ascii|asciz|byte|long|quad|ident|loc)\b",
@@ -101,15 +101,15 @@ def _evidence(source: Source, end: int) -> Iterator[int]:
 
 
 def _leaves_comment_open(text: str) -> bool:
-    return "/*" in text and any(match[1] is None for match in _BLOCK_COMMENT.finditer(text))
+    return "/*" in text and any(match[1] is None for match in BLOCK_COMMENT.finditer(text))
 
 
 def _evidence_of(text: str) -> tuple[int, ...]:
     if "/*" in text:
-        text = _BLOCK_COMMENT.sub(" ", text)
+        text = BLOCK_COMMENT.sub(" ", text)
     found = []
     for line in text.split("\n"):
-        statement = re.split(r"#|//|;", line[:200], maxsplit=1)[0].rstrip()
+        statement = re.split(COMMENT_SIGN, line[:200], maxsplit=1)[0].rstrip()
         if _ATT_EVIDENCE.search(statement):
             found.append(1)
         elif _INTEL_EVIDENCE.search(statement):

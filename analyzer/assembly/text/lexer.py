@@ -13,10 +13,35 @@ MARKER_WORDS = re.compile(r"(?:cyclelens|osaca|llvm-mca)-\w", re.IGNORECASE)
 
 STRING = r'"(?:[^"\\\r\n]++|\\[^\r\n])*+"?'
 """Up to the end of the line where its end is missing."""
+QUOTED = r'"(?:[^"\\]++|\\.)*+"'
+"""A text in quotes, up to the second one."""
+NASM_QUOTED = r"\"[^\"]*\"|'[^']*'|`(?:[^`\\]++|\\.)*+`"
+"""The same as NASM has it: a backslash says something between the last ones alone."""
+SYMBOL = r"[A-Za-z_.$][\w.$]*"
+"""A name of GNU as."""
 CHARACTER = r"'(?:\\[^\r\n]|[^\\\r\n])'?"
 """GNU as does not ask for the second quote."""
 LABEL = re.compile(r'\s*("(?:[^"\\\n]++|\\.)*+"|[A-Za-z_.$?@][\w.$?@]*|\d+)\s*:(?!:)')
 """One in front of a statement, with the colon; its first group is the name."""
+
+COMMENT_SIGN = r"(?:\#|//|;)"
+"""What may begin a comment to the end of the line, depending on the assembler."""
+BLOCK_COMMENT = re.compile(r"/\*(?:.*?(\*/)|.*)", re.DOTALL)
+"""Its first group is its end, where it has one."""
+EXPRESSION_TOKEN = re.compile(
+    rf"""\s*(?:
+    (?P<hexadecimal>0[xX][0-9a-fA-F]{{1,32}}(?!\w))
+  | (?P<binary>0[bB][01]{{1,64}}(?!\w))
+  | (?P<local>\d{{1,9}}[bf](?!\w))
+  | (?P<suffixed>\d[0-9a-fA-F]{{0,31}}[hH](?!\w))
+  | (?P<number>\d{{1,32}}(?!\w))
+  | (?P<character>'(?:\\.|[^\\'])'?)
+  | (?P<symbol>{SYMBOL}(?:@[A-Za-z_]\w*)?)
+  | (?P<operator><<|>>|&&|\|\||==|!=|<>|<=|>=|[-+*/%&|^~!()<>])
+    )""",
+    re.VERBOSE,
+)
+"""What expressions are made of, blanks before it included."""
 
 _LINE_END = r"(?P<newline>\r\n|\n|\r) |"
 _PUNCTUATION = rf"""
@@ -49,6 +74,7 @@ PUNCTUATION = _patterns(_LINE_END + _PUNCTUATION)
 begins a comment of GNU as at the beginning of a statement and behind a colon."""
 _LEXEMES = _patterns(_PUNCTUATION + _WORDS)
 _IGNORED = re.compile(rf"(?P<comment>/\*.*?(?:\*/|$)|(?:\#|//).*)|{STRING}|{CHARACTER}")
+_QUOTED = re.compile(QUOTED)
 _NOTHING = re.compile(r"\s*(?:[#;]|//|/\*.*\*/\s*$)|\s*$")
 
 
@@ -137,6 +163,28 @@ def without_comments(line: str, *, strings: bool = True) -> str:
 def is_empty(line: str) -> bool:
     """Does nothing but a comment stand there? What a semicolon begins counts as one."""
     return _NOTHING.match(line) is not None
+
+
+def cut_arguments(text: str) -> tuple[list[str], bool]:
+    """What stands between the commas outside of texts in quotes and of parentheses, without blanks around it;
+    and whether every text has its second quote."""
+    arguments: list[str] = []
+    depth = start = position = 0
+    while position < len(text):
+        character = text[position]
+        if character == '"':
+            match = _QUOTED.match(text, position)
+            if match is None:
+                return arguments, False
+            position = match.end()
+            continue
+        depth += (character == "(") - (character == ")")
+        if character == "," and depth == 0:
+            arguments.append(text[start:position].strip())
+            start = position + 1
+        position += 1
+    arguments.append(text[start:].strip())
+    return arguments if arguments != [""] else [], True
 
 
 def cut_operands(text: str) -> tuple[list[str], bool]:
