@@ -111,6 +111,14 @@ HELD_BY = {
             "of_many_regions_the_first_figures_come_before_the_others_are_there",
         ),
     ),
+    "server/test_client_comparisons.py": (
+        (
+            "`cyclelens.pinBaseline` compares with the present figures",
+            "an_edit_is_compared_with_the_last_save_and_with_a_pinned_baseline",
+        ),
+        ("A client that shows the answer by itself says so", "a_client_with_panels_gets_no_messages"),
+        ("is answered with `html` where there is a page to show", "a_client_that_shows_pages_is_sent_them"),
+    ),
     "server/test_client_session.py": (
         (
             "The editor is told when the others change what it shows",
@@ -125,12 +133,6 @@ HELD_BY = {
             "on_save_a_text_is_analysed_when_it_is_saved_and_compared_with_the_save_before",
         ),
         ("win over the settings", "settings_choose_the_processor_and_a_marker_wins"),
-        (
-            "`cyclelens.pinBaseline` compares with the present figures",
-            "an_edit_is_compared_with_the_last_save_and_with_a_pinned_baseline",
-        ),
-        ("A client that shows the answer by itself says so", "a_client_with_panels_gets_no_messages"),
-        ("is answered with `html` where there is a page to show", "a_client_that_shows_pages_is_sent_them"),
         ("only the regions of that name are in the answer", "stored_results_can_be_had_as_plain_json"),
     ),
     "server/test_chaos.py": (
