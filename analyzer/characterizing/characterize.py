@@ -11,8 +11,18 @@ from cyclelens.analyzer.characterizing.gathers import Gathers
 from cyclelens.analyzer.characterizing.idioms import Idiom, idiom, with_one_register
 from cyclelens.analyzer.characterizing.instances import Variant, variant
 from cyclelens.analyzer.characterizing.latency import Latencies, Measured, Pair
+from cyclelens.analyzer.characterizing.links import BASE
 from cyclelens.analyzer.characterizing.machines import Machine, Run
-from cyclelens.analyzer.characterizing.ports import STORE, Blockers, UnitNames, pool, seen, stated, usage
+from cyclelens.analyzer.characterizing.ports import (
+    LOAD,
+    STORE,
+    Blockers,
+    UnitNames,
+    pool,
+    seen,
+    stated,
+    usage,
+)
 from cyclelens.analyzer.characterizing.throughput import throughput
 from cyclelens.analyzer.characterizing.unit_times import UnitTimes
 from cyclelens.analyzer.facts.matching import Matcher
@@ -64,7 +74,7 @@ class Characterizer:
         self._divisions = Divisions(machine, self._latencies.links)
         self._gathers = Gathers(machine, self._latencies.links)
         self._blockers: Blockers | None = None
-        self._times: UnitTimes | None = None
+        self._times: tuple[UnitTimes, int | None] | None = None
         self._model = model
 
     def row(self, facts: InstructionFacts) -> Row:
@@ -101,14 +111,27 @@ class Characterizer:
         elif slots is None:
             return replace(row, ports_problem=_NOT_COUNTED)
         else:
-            if self._times is None:
-                width, units = self._front_ends.width() or 0.0, self._model.units.all
-                names = frozenset(unit.name for unit in units)
-                self._times = UnitTimes(self._machine, self._known_blockers(), names, width)
-            ports = self._times.usage(found, slots, row.cycles or 0.0)
+            times, load = self._unit_times()
+            only_loads = load is not None and _load_latency(row.latencies) == load
+            ports = times.usage(found, slots, row.cycles or 0.0, only_loads=only_loads)
         if isinstance(ports, str):
             return replace(row, ports_problem=ports)
         return replace(row, ports=ports, uops=sum(ports.values()) if row.uops is None else row.uops)
+
+    def _unit_times(self) -> tuple[UnitTimes, int | None]:
+        """What blocks of known instructions show, and the latency of a load into a general register, which is
+        known to have one uop."""
+        if self._times is None:
+            units = frozenset(each.name for each in self._model.units.all)
+            width = self._front_ends.width() or 0.0
+            load = next(each for each in pool(self._store, self._model.facts_name) if each.name == LOAD)
+            made = variant(load, self._matcher, self._store)
+            latencies = {} if isinstance(made, str) else self._latencies.of(made)
+            self._times = (
+                UnitTimes(self._machine, self._known_blockers(), units, width),
+                _load_latency(latencies),
+            )
+        return self._times
 
     def _every_latency(self, found: Variant) -> Mapping[Pair, Measured]:
         if found.pointers:  # no chain leads through memory that is not named
@@ -147,6 +170,12 @@ class Characterizer:
                     # The tables say which units; the throughput, that there are so many of them.
                     self._blockers.offer(other, replace(alone, uops=1.0), stated(facts, self._model))
         return self._blockers
+
+
+def _load_latency(latencies: Mapping[Pair, Measured]) -> int | None:
+    """From an address to the only destination; None if there are several, or only a bound is known."""
+    (found, *more) = [each for (_, _, part), each in latencies.items() if part == BASE] or [None]
+    return None if found is None or more or found.upper_bound else found.cycles
 
 
 def _bounded(latency: Measured, cycles: float) -> Measured:

@@ -118,7 +118,8 @@ class FrontEnds:
             if found[0] < 1 + _SURE and abs(found[0] - round(found[0])) < _SURE:
                 break  # there are no fewer
         least = sorted(found)[:2]
-        whole = bool(least) and abs(least[0] - round(least[0])) < _SURE
+        # Microcode comes in its own time.
+        whole = bool(least) and abs(least[0] - round(least[0])) < _SURE and round(least[0]) <= _AS_MANY
         return round(least[0]) if whole and round(least[0]) == round(least[-1]) else None
 
     def _only_slots(self, number: int, after: bytes = b"") -> float | None:

@@ -91,9 +91,11 @@ class UnitTimes:
         self._tried = {id(blocker): blocker for _, blocker in seen}.values()
         self._known: dict[int, list[Known]] = {}
 
-    def usage(self, variant: Variant, slots: int, cycles: float) -> Mapping[UnitNames, int] | str:
+    def usage(
+        self, variant: Variant, slots: int, cycles: float, *, only_loads: bool = False
+    ) -> Mapping[UnitNames, int] | str:
         """Uops by the set of units that they can use, or why that is not certain. ``cycles``: of throughput,
-        which no answer may exceed."""
+        which no answer may exceed. ``only_loads``: its latency shows that it does no more."""
         instance = Instance.of(variant)
         if instance is None:
             return NO_INSTANCE
@@ -110,7 +112,7 @@ class UnitTimes:
         every = {
             text(answer): answer
             for each in combined
-            for answer in self._with_unseen(variant, each, slots)
+            for answer in ([each] if only_loads and each else self._with_unseen(variant, each, slots))
             if linear_program(answer) < cycles * SATURATED
         }
         if len(every) == 1:
@@ -135,6 +137,8 @@ class UnitTimes:
         unseen = [units for units, each in self._unseen if not own or own & classes(each.variant.facts)]
         if not total and not silent and (fused or not unseen):
             return  # nothing stays on the units that are known
+        if not total and not any(each.read or each.flags_read for each in variant.facts.operands):
+            yield {}  # what is always the same the renamer may write
         least, most = (0, 0) if silent and not total else (slots - total, slots - total)
         if fused:
             computing = any(each.flags_written for each in variant.facts.operands)

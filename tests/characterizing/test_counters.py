@@ -80,6 +80,8 @@ def test_what_no_other_unit_takes_can_use_all_that_the_renamer_fills(store, from
     are known to use three of them, so that a load of a vector is a load alone."""
     characterizer = from_cycles("SKL")
     assert characterizer.row(named(store, "SKL", "MOVDDUP (XMM, M64)")).ports == {frozenset("23"): 1}
+    # As fast as the load that is known to be one.
+    assert characterizer.row(named(store, "SKL", "MOVZX (R32, M16)")).ports == {frozenset("23"): 1}
     assert characterizer.row(named(store, "SKL", "XADD (R64, R64)")).ports == {frozenset("0156"): 3}
     assert characterizer.row(named(store, "SKL", "ADD (R64, M64)")).ports == {
         frozenset("23"): 1,
@@ -89,6 +91,9 @@ def test_what_no_other_unit_takes_can_use_all_that_the_renamer_fills(store, from
     assert stored.ports is None
     assert stored.ports_problem == "cycles do not tell apart: 1*p4+1*p06+1*p237 or 1*p4+1*p06+1*p237+1*p0156"
     assert stored.uops is None
+    # What depends on nothing the renamer may write.
+    constant = characterizer.row(named(store, "SKL", "CLC"))
+    assert (constant.ports, constant.ports_problem) == (None, "cycles do not tell apart: 0 or 1*p0156")
 
 
 class Counters:

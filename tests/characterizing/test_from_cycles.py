@@ -59,6 +59,9 @@ class Renamer:
         (3, {4: 5.0, 2: 5.0}, None),
         # No whole number, however many there are.
         (2.5, {}, None),
+        # Four slots are the most that come out of decoders; microcode comes in its own time.
+        (4, {}, 4),
+        (5, {}, None),
         # Within 0.3 slots of a whole number, and beyond.
         (2.25, {}, 2),
         (2.35, {}, None),
