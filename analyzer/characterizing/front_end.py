@@ -21,6 +21,9 @@ _FEWEST, _ENOUGH, _MOST = 24, 2, 400
 _SURE = 0.3
 """Slots by which a count may be off."""
 _COUNTS = (4, 2, 1)
+_TRIES = ((4, 1), (2, 1), (1, 1), (1, 2))
+"""Instances, and how often as many zero idioms as are enough. A jump that meets the end of 32 bytes is slow
+(Skylake); one avoids that more often than several."""
 _MANY = (24, 12)
 """Instances that change memory, each at an address of its own."""
 _CONDITIONS = ("O", "NO", "B", "NB", "Z", "NZ", "BE", "NBE", "S", "NS", "P", "NP", "L", "NL", "LE", "NLE")
@@ -89,13 +92,14 @@ class FrontEnds:
         """Of one instance and what stands behind it. Where they are not counted, so many instructions of one
         slot go with it that nothing but the renamer limits, and each slot makes the block 1 / width cycles
         longer. What else the front end waits for makes it longer too, so that the smallest figure counts, if
-        another number of instances shows it as well. None if that is no whole number, or all are too slow."""
+        another number of instances or of others shows it as well. None if that is no whole number, or all are
+        too slow."""
         width = self.width()
         if width is None:
             return None
         after = variant.restoring()
         found: list[float] = []
-        for count in _COUNTS:
+        for count, times in _TRIES:
             every = instances(variant, count, behind, indexed=indexed)
             run = None if every is None else self._machine.run(b"".join(every) + after)
             if every is None or run is None or isinstance(run, str):
@@ -105,7 +109,7 @@ class FrontEnds:
                 return round(counted)
             if variant.jumps:  # where one leads is fetched anew, whatever stands before it
                 return None
-            others = _ENOUGH * math.ceil(max(run.cycles * width, _FEWEST))
+            others = times * _ENOUGH * math.ceil(max(run.cycles * width, _FEWEST))
             if others > _MOST:
                 continue
             # A uop cache has no room for several instances of many uops in a row.

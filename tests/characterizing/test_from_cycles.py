@@ -5,13 +5,14 @@ from itertools import pairwise
 import pytest
 from cyclelens.analyzer.characterizing.front_end import FrontEnds
 from cyclelens.analyzer.characterizing.instances import variant
-from cyclelens.analyzer.characterizing.machines import ALL_THE_SAME, Run
+from cyclelens.analyzer.characterizing.machines import ALL_THE_SAME, Run, SimulatedMachine
 from cyclelens.analyzer.characterizing.ports import Blockers
 from cyclelens.analyzer.characterizing.throughput import spread
 from cyclelens.analyzer.characterizing.unit_times import Known, sums
 from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.facts.matching import Matcher
 from cyclelens.analyzer.facts.store import open_store
+from cyclelens.analyzer.microarchitectures import registry
 
 WIDTH = 4
 
@@ -55,8 +56,10 @@ class Renamer:
         (1, {2: 9.0, 1: 9.0}, 1),
         # Four in a block wait for something else; two and one show the same.
         (3, {4: 5.0}, 3),
-        # Only one number of instances shows it.
-        (3, {4: 5.0, 2: 5.0}, None),
+        # One shows it, among two numbers of zero idioms.
+        (3, {4: 5.0, 2: 5.0}, 3),
+        # Only four show it.
+        (3, {2: 5.0, 1: 5.0}, None),
         # No whole number, however many there are.
         (2.5, {}, None),
         # Four slots are the most that come out of decoders; microcode comes in its own time.
@@ -70,6 +73,16 @@ class Renamer:
 def test_slots_are_what_two_numbers_of_instances_show(store, slots, delays, found):
     front_ends = FrontEnds(Renamer(slots, delays))
     assert front_ends.of(made(store, "ADD_01 (R64, R64)")).slots == found
+
+
+def test_jumps_that_fuse_are_found_where_some_are_slow(store):
+    """Skylake's uop cache holds no jump that meets the end of 32 bytes."""
+    model = registry.get("SKL")
+    front_ends = FrontEnds(SimulatedMachine(model, store, counted=False))
+    found = front_ends.of(made(store, "ADD (R64, I8)")).fuses_with
+    assert found == frozenset(
+        f"J{name}" for name in ("B", "NB", "Z", "NZ", "BE", "NBE", "L", "NL", "LE", "NLE")
+    )
 
 
 def test_instances_stand_apart_where_slots_are_found(store):
