@@ -174,8 +174,8 @@ class Characterizer:
 
 def _load_latency(latencies: Mapping[Pair, Measured]) -> int | None:
     """From an address to the only destination; None if there are several, or only a bound is known."""
-    (found, *more) = [each for (_, _, part), each in latencies.items() if part == BASE] or [None]
-    return None if found is None or more or found.upper_bound else found.cycles
+    found = [each for (_, _, part), each in latencies.items() if part == BASE]
+    return found[0].cycles if len(found) == 1 and not found[0].upper_bound else None
 
 
 def _bounded(latency: Measured, cycles: float) -> Measured:

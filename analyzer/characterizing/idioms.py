@@ -52,9 +52,13 @@ def idiom(variant: Variant, latencies: Mapping[Pair, Measured], run: Run, same: 
     """
     registers = {each.index for each in variant.registers}
     known = {pair: found.cycles for pair, found in latencies.items() if found.cycles is not None}
-    if any(
-        cycles == 0 and part == REGISTER and source != target and {source, target} <= registers
-        for (source, target, part), cycles in known.items()
+    if (
+        len(registers) == 2
+        and variant.memory is None
+        and any(
+            cycles == 0 and part == REGISTER and source != target and {source, target} <= registers
+            for (source, target, part), cycles in known.items()
+        )
     ):
         return Idiom.ELIMINATED
     ones = [cycles for (_, _, part), cycles in known.items() if part == SAME_REGISTER]

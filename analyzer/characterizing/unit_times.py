@@ -99,6 +99,9 @@ class UnitTimes:
         instance = Instance.of(variant)
         if instance is None:
             return NO_INSTANCE
+        vectors = [units for units, each in self._blockers.items() if "V" in classes(each.variant.facts)]
+        if instance.wide and all(map(self._disturbed, vectors)):
+            return "no units of vectors can be blocked beside 512-bit uops"
         if slots > _MOST_SLOTS:
             return "more uops than can be told apart by cycles"
         for number in _COUNTS:
@@ -118,8 +121,8 @@ class UnitTimes:
         if len(every) == 1:
             return next(iter(every.values()))
         as_slow = [each for each in every.values() if linear_program(each) * SATURATED > cycles]
-        if len(as_slow) == 1 and len({sum(each.values()) for each in every.values()}) == 1:
-            return as_slow[0]  # of as many uops, nothing else explains the throughput
+        if len(as_slow) == 1 and {self._computing(each) for each in every.values()} == {1}:
+            return as_slow[0]  # of the sets for its one operation no other explains the throughput
         if not every:
             return "what stays on blocked units is no sum of uops of known units"
         names = sorted(every, key=len)
@@ -142,8 +145,8 @@ class UnitTimes:
         least, most = (0, 0) if silent and not total else (slots - total, slots - total)
         if fused:
             computing = any(each.flags_written for each in variant.facts.operands)
-            computed = any(units not in self._accessing for units in found)
-            least, most = max(int(computing and not computed), slots - total), _FUSED * slots - total
+            least = max(int(computing and not self._computing(found)), slots - total)
+            most = _FUSED * slots - total
         if not unseen:
             if total >= slots or self._idle or not total:
                 yield found
@@ -153,6 +156,10 @@ class UnitTimes:
         for more in range(max(0, least), most + 1) if most >= 0 else ():
             for units in unseen if more else unseen[:1]:
                 yield Counter(found) + Counter({units: more})
+
+    def _computing(self, found: Mapping[UnitNames, int]) -> int:
+        """Uops that are neither loads nor stores."""
+        return sum(uops for units, uops in found.items() if units not in self._accessing)
 
     def _among_each_other(self, number: int) -> list[Known]:
         """What so many of each blocking instruction add."""
@@ -164,6 +171,10 @@ class UnitTimes:
                 if instance is not None
             ]
         return self._known[number]
+
+    def _disturbed(self, units: UnitNames) -> bool:
+        """Whether what blocks them may change its units beside 512-bit uops."""
+        return len(units) > 1 and "V" in classes(self._blockers[units].variant.facts)
 
     def _keeps_busy(self, units: UnitNames, blocker: Blocker) -> bool:
         """Whether a block of the instruction takes as long as its units need."""
@@ -180,7 +191,7 @@ class UnitTimes:
         count = math.ceil(max(longest, _BLOCKING_UOPS))
         added = {}
         for units, blocker in self._blockers.items():
-            if instance.wide and len(units) > 1 and "V" in classes(blocker.variant.facts):
+            if instance.wide and self._disturbed(units):
                 continue
             block = blocking(blocker.variant, count * len(units), instance.taken)
             if block is None:
