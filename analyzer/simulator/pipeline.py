@@ -12,6 +12,7 @@ from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.result import Simulation
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.recent import Caches
+from cyclelens.analyzer.simulator.alike import Alike
 from cyclelens.analyzer.simulator.observed.summary import Run, Wanted, summarize
 from cyclelens.analyzer.simulator.reuse import AnyPipeline, Pipelines
 
@@ -62,11 +63,19 @@ def cycles_per_iteration(
     options: ModelOptions = PUBLISHED,
     caches: Caches | None = None,
 ) -> float:
-    """The figure that ``simulate`` finds, and nothing else, which takes less time. Raises what it raises."""
-    pipelines = (caches or Caches()).of(Pipelines)
-    pipeline = pipelines.started(block, microarchitecture, options, watched=False)
-    figure = _cycles_per_iteration(pipeline, _ran(pipeline, _FIGURE, None))
-    pipelines.release(pipeline)
+    """The figure that ``simulate`` finds, and nothing else, which takes less time: blocks that run alike are
+    run once. Raises what it raises."""
+    caches = caches or Caches()
+    alike = caches.of(Alike)
+    key = alike.key(block, microarchitecture, options)
+    figure = alike.figures.get(key)
+    if figure is None:
+        pipelines = caches.of(Pipelines)
+        pipeline = pipelines.started(block, microarchitecture, options, watched=False)
+        figure = _cycles_per_iteration(pipeline, _ran(pipeline, _FIGURE, None))
+        pipelines.release(pipeline)
+        if key:
+            alike.figures[key] = figure
     return figure
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Sequence
 from operator import itemgetter
+from typing import Any
 
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.units import UopKind
@@ -27,6 +28,8 @@ from cyclelens.analyzer.uops.rebinding import Original, Sibling
 from cyclelens.analyzer.uops.registers import canonical, is_general_purpose, is_simd
 
 NO_KEY = -1
+_NAMELESS = 1 << 16
+"""Above all keys: a class of registers in the place of one of them."""
 
 _HEAD = {name: position for position, name in enumerate(INSTRUCTIONS)}
 _ROW = {name: position for position, name in enumerate(UOPS)}
@@ -108,7 +111,10 @@ class FlatInstruction:
         "addresses",
         "instruction",
         "key_places",
+        "merges",
+        "part",
         "rows",
+        "stores",
         "symbol_delta",
         "template",
         "tp_name",
@@ -177,6 +183,10 @@ class FlatInstruction:
             "operands_count": sum(len(uop.inputs) for uop in template.uops),
             "results_count": len(results),
         }
+        self.merges = bool(template.merge_uops)
+        self.stores = any(uop.kind is UopKind.STORE_ADDRESS for uop in template.uops)
+        self.part: Any = None
+        """What those who look for blocks that run alike make of it."""
         self._lay(
             _in_instruction(head),
             [KEYS.register(r.canonical) for r in outputs],
@@ -190,6 +200,19 @@ class FlatInstruction:
         """What the only register result is made of: kind, keys of base and index, scale and constant."""
         rule = value_rule(self.template, self.instruction)
         return rule.kind, KEYS.register(rule.base), KEYS.register(rule.index), rule.scale, rule.delta
+
+    def without_names(self) -> tuple[bytes, tuple[int, ...], tuple[int, ...]]:
+        """The rows with classes in the place of registers and flags, and without addresses; these registers
+        and flags; the addresses, and by how much a result differs from what it continues."""
+        rows = self.rows[:]
+        keys = tuple([rows[place] for place in self.key_places])
+        for place, key in zip(self.key_places, keys, strict=True):
+            rows[place] = _NAMELESS + KEYS.classes[key]
+        addresses = [self.symbol_delta]
+        for row, _, _ in self.addresses:
+            addresses += (rows[row + _SCALE], rows[row + _DISPLACEMENT])
+            rows[row + _SCALE] = rows[row + _DISPLACEMENT] = 0
+        return rows.tobytes(), keys, tuple(addresses)
 
     def _lay(
         self,
@@ -303,6 +326,7 @@ def _renamed(flat: FlatInstruction, sibling: Sibling) -> FlatInstruction:
     own = FlatInstruction.__new__(FlatInstruction)
     own.template, own.instruction = template, instruction
     own.tp_name, own.key_places, own.addresses = flat.tp_name, flat.key_places, flat.addresses
+    own.merges, own.stores, own.part = flat.merges, flat.stores, None
     rows = own.rows = flat.rows[:]
     continues = rows[_SYMBOL_SOURCE] != NO_KEY
     own.symbol_delta = _symbol_rule(template, instruction)[1] if continues else 0

@@ -1,0 +1,115 @@
+"""Blocks that a run cannot tell from each other are run once, and no others are taken for them."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from cyclelens.analyzer.decoding.decoder import decode
+from cyclelens.analyzer.facts.store import FactsStore, open_store
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
+from cyclelens.analyzer.model.uops import Block
+from cyclelens.analyzer.simulator.alike import Alike
+from cyclelens.analyzer.simulator.pipeline import cycles_per_iteration, simulate
+from cyclelens.analyzer.uops.block import build_block
+
+
+@pytest.fixture(scope="module")
+def store() -> FactsStore:
+    return open_store()
+
+
+def block_of(code: str, store: FactsStore, name: str = "SKL", *, loop: bool = False) -> Block:
+    instructions = decode(bytes.fromhex(code), store.caches)
+    return build_block(instructions, registry.get(name), store, loop=loop)
+
+
+def key_of(code: str, store: FactsStore, name: str = "SKL", options: ModelOptions = PUBLISHED) -> bytes:
+    block = block_of(code, store, name)
+    return store.caches.of(Alike).key(block, registry.get(name), options)
+
+
+ALIKE = {
+    "other registers": ("488b06 4801d8", "488b1f 4801cb"),  # mov rax, [rsi]; add rax, rbx
+    "another operation of the same kind": ("4801d8", "4821d8"),  # add, and
+    "other loads": ("488b5f08", "488b5f10"),
+    "other places, relative to each other": ("48894708 488b5f08", "48894f08 488b5708"),
+}
+UNLIKE = {
+    "who waits for whom": ("488b06 4801d8", "488b06 4801cb"),
+    "a store that a load reads": ("48894708 488b5f08", "48894708 488b5f10"),
+    "a constant that moves a pointer": ("4883c708 48894708", "4883c710 48894708"),
+    "the stack pointer": ("50 4889e3", "50 4889eb"),  # push rax; mov rbx, rsp or rbp
+    "lengths": ("4801d8", "01d8"),
+    "vector registers": ("0f28c1", "480f45c1"),
+}
+
+
+@pytest.mark.parametrize(("one", "other"), ALIKE.values(), ids=ALIKE.keys())
+def test_names_and_addresses_without_a_meaning_do_not_count(one: str, other: str, store: FactsStore) -> None:
+    assert key_of(one, store) == key_of(other, store) != b""
+
+
+@pytest.mark.parametrize(("one", "other"), UNLIKE.values(), ids=UNLIKE.keys())
+def test_everything_else_counts(one: str, other: str, store: FactsStore) -> None:
+    assert key_of(one, store) != key_of(other, store)
+
+
+def test_mode_and_place_count(store: FactsStore) -> None:
+    alike, core = store.caches.of(Alike), registry.get("SKL")
+    instructions = decode(bytes.fromhex("4801d8"))
+    keys = {
+        alike.key(build_block(instructions, core, store, loop=loop, alignment=place), core, PUBLISHED)
+        for loop in (False, True)
+        for place in (0, 16)
+    }
+    assert len(keys) == 4
+
+
+@pytest.mark.parametrize(
+    ("code", "name", "options"),
+    [
+        ("4801d8", "ZEN4", PUBLISHED),  # follows addresses as numbers
+        ("4801d8", "GNR", PUBLISHED),  # knows sums of registers
+        ("4801d8", "SKL", ModelOptions(port_seed=1)),
+        ("b401 4889c3", "SKL", PUBLISHED),  # mov ah, 1; mov rbx, rax: RAX is merged
+    ],
+)
+def test_where_registers_are_more_than_names_nothing_is_alike(
+    code: str, name: str, options: ModelOptions, store: FactsStore
+) -> None:
+    assert key_of(code, store, name, options) == b""
+
+
+def test_a_figure_of_one_core_is_not_another_ones(store: FactsStore) -> None:
+    figures: dict[str, float] = {}
+    for name in ("SKL", "ICL", "SKL"):
+        core = registry.get(name)
+        block = block_of("0f28c1 0f28ca 0f28d3 0f28dc 0f28e5 0f28ee", store, name)
+        figure = cycles_per_iteration(block, core, caches=store.caches)
+        assert figure == simulate(block, core, details=False).cycles_per_iteration
+        assert figures.setdefault(name, figure) == figure
+
+
+OPCODES = ("4801", "488b", "4889", "4829")
+
+
+@pytest.mark.parametrize("name", ["SKL", "HSW", "ICL"])
+@pytest.mark.parametrize("loop", [False, True])
+def test_the_figure_is_that_of_a_run(name: str, loop: bool, store: FactsStore) -> None:
+    """Small blocks with few registers and addresses, many of which are alike."""
+    chance = random.Random(4)
+    core = registry.get(name)
+    keys = set()
+    blocks = 80
+    for _ in range(blocks):
+        parts = [
+            f"{chance.choice(OPCODES)}{chance.choice(('4708', '4e08', '5708', 'c1', 'cb', 'd1'))}"
+            for _ in range(2)
+        ]
+        block = block_of("".join(parts), store, name, loop=loop)
+        keys.add(store.caches.of(Alike).key(block, core, PUBLISHED))
+        figure = cycles_per_iteration(block, core, caches=store.caches)
+        assert figure == simulate(block, core, details=False).cycles_per_iteration, parts
+    assert len(keys) < blocks
