@@ -16,6 +16,14 @@ _INSTRUCTIONS = 256
 _MOST_COPIES = 250
 _MOST_BYTES = 4096
 _MOST_KEPT = 16_384
+_EIGHT_TO_FIFTEEN = 0xFF00
+"""R8 to R15, which are tried first."""
+_REX_W = 0x48
+_NAME_ANY = frozenset(
+    [0x0F, *range(0x40, 0x50), 0x62, 0x8F, 0xC4, 0xC5, *bytes.fromhex("262e363e64656667f0f2f3")]
+)
+"""First bytes behind which an instruction can use R8 to R15: prefixes, and SYSCALL behind 0F. No other uses
+them without being told to."""
 _USED = 1 << len(GENERAL_PURPOSE)
 """Always among the registers that are remembered of an instruction, because no value may be 0."""
 
@@ -26,6 +34,8 @@ class _Counted:
     def __init__(self, caches: Caches) -> None:
         self.used: Recent[bytes, int] = caches.recent(_MOST_KEPT)
         """The registers that an instruction uses, as ``used_bits``."""
+        self.high: Recent[bytes, int] = caches.recent(_MOST_KEPT)
+        """Of these at least R8 to R15."""
         self.ends: Recent[bytes, tuple[Instruction, ...]] = caches.recent(_MOST_KEPT)
         """The instructions of the ends of loops, few of which are different."""
 
@@ -45,15 +55,24 @@ def loop_end(
     instructions: Sequence[Instruction], copies: int = 1, caches: Caches | None = None
 ) -> bytes | None:
     """What ``counted_loop`` puts behind that many copies of a block of these instructions."""
-    known = (Caches() if caches is None else caches).of(_Counted).used
+    counted = (Caches() if caches is None else caches).of(_Counted)
+    high = counted.high
     used = size = 0
     for instruction in instructions:
         code = instruction.code
-        bits = known[code]
+        bits = high[code]
         if bits is None:
-            bits = known[code] = used_bits(code) | _USED
+            bits = high[code] = _high_bits(code) | _USED
         used |= bits
         size += len(code)
+    if used & _EIGHT_TO_FIFTEEN == _EIGHT_TO_FIFTEEN:
+        known = counted.used
+        for instruction in instructions:
+            code = instruction.code
+            bits = known[code]
+            if bits is None:
+                bits = known[code] = used_bits(code) | _USED
+            used |= bits
     for number in _COUNTERS:
         if not used >> number & 1:
             break
@@ -66,6 +85,12 @@ def loop_end(
         return decrement + _JNZ_SHORT + displacement.to_bytes(1, "little", signed=True)
     displacement = -(length + 6)
     return decrement + _JNZ_NEAR + displacement.to_bytes(4, "little", signed=True)
+
+
+def _high_bits(code: bytes) -> int:
+    """The registers that an instruction uses, at least R8 to R15."""
+    first = code[1] if code[0] == _REX_W and len(code) > 1 else code[0]
+    return used_bits(code) if first in _NAME_ANY else 0
 
 
 def decoded_end(end: bytes, caches: Caches) -> tuple[Instruction, ...]:

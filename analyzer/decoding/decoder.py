@@ -44,6 +44,7 @@ OPTIONS = DecoderOptions.MPX
 
 _LEGACY_PREFIXES = frozenset(b"\x26\x2e\x36\x3e\x64\x65\x66\x67\xf0\xf2\xf3")
 _REX_PREFIXES = frozenset(range(0x40, 0x50))
+_PREFIXES = _LEGACY_PREFIXES | _REX_PREFIXES
 
 _ESCAPE_BYTES = {OpCodeTableKind.T0F: 1, OpCodeTableKind.T0F38: 2, OpCodeTableKind.T0F3A: 2}
 """0F, 0F 38, 0F 3A in front of the opcode of a legacy encoding."""
@@ -64,6 +65,9 @@ _IMMEDIATES = frozenset(
     value for name, value in vars(OpKind).items() if name.startswith("IMMEDIATE") and isinstance(value, int)
 )
 _REGISTER, _MEMORY = OpKind.REGISTER, OpKind.MEMORY
+_LEGACY, _VEX, _EVEX = EncodingKind.LEGACY, EncodingKind.VEX, EncodingKind.EVEX
+_XOP = EncodingKind.XOP
+_REX_ENCODINGS = frozenset({_LEGACY, EncodingKind.D3NOW})
 _BRANCHES = frozenset({OpKind.NEAR_BRANCH16, OpKind.NEAR_BRANCH32, OpKind.NEAR_BRANCH64})
 _MOST_KEPT = 16_384
 """Instructions that a workspace remembers of machine code."""
@@ -190,33 +194,25 @@ def _signed(value: int, bits: int = 64) -> int:
     return value - (1 << bits) if value >> (bits - 1) else value
 
 
-def _prefix_end(code: bytes) -> int:
-    """Number of legacy and REX prefix bytes."""
-    position = 0
-    while position < len(code) and (code[position] in _LEGACY_PREFIXES or code[position] in _REX_PREFIXES):
-        position += 1
-    return position
-
-
 def _opcode_offset(code: bytes, facts: _CodeFacts, prefix_end: int) -> int:
-    if facts.encoding == EncodingKind.VEX:
+    encoding = facts.encoding
+    if encoding == _VEX:
         return prefix_end + (2 if code[prefix_end] == 0xC5 else 3)
-    if facts.encoding == EncodingKind.EVEX:
+    if encoding == _EVEX:
         return prefix_end + 4
-    if facts.encoding == EncodingKind.XOP:
+    if encoding == _XOP:
         return prefix_end + 3
     return prefix_end + facts.escape_bytes
 
 
-def _wide(code: bytes, facts: _CodeFacts, prefix_end: int) -> bool:
+def _wide(code: bytes, encoding: int, prefix_end: int) -> bool:
     """REX.W or its VEX, EVEX or XOP counterpart."""
-    if facts.encoding == EncodingKind.VEX:
-        return code[prefix_end] == 0xC4 and bool(code[prefix_end + 2] & 0x80)
-    if facts.encoding in (EncodingKind.EVEX, EncodingKind.XOP):
-        return bool(code[prefix_end + 2] & 0x80)
-    # A REX that is not the last prefix has no effect.
-    last = code[prefix_end - 1] if prefix_end else 0
-    return last in _REX_PREFIXES and bool(last & 8)
+    if encoding in _REX_ENCODINGS:
+        # A REX that is not the last prefix has no effect.
+        return prefix_end > 0 and code[prefix_end - 1] & 0xF8 == 0x48
+    if encoding == _VEX:
+        return code[prefix_end] == 0xC4 and code[prefix_end + 2] & 0x80 != 0
+    return code[prefix_end + 2] & 0x80 != 0
 
 
 def _operand_size(facts: _CodeFacts, wide: bool, has_66: bool) -> int:
@@ -280,10 +276,12 @@ def _instruction(
     facts = known.get(instruction.code)
     if facts is None:
         facts = known[instruction.code] = _code_facts(instruction)
-    constants = decoder.get_constant_offsets(instruction)
-    prefix_end = _prefix_end(code)
+    prefix_end = 0
+    while code[prefix_end] in _PREFIXES:
+        prefix_end += 1
     opcode_offset = _opcode_offset(code, facts, prefix_end)
-    has_66 = 0x66 in code[:prefix_end]
+    prefixes = code[:prefix_end]
+    has_66 = 0x66 in prefixes
 
     operands: list[DecodedOperand] = []
     immediate: int | None = None
@@ -296,27 +294,31 @@ def _instruction(
             operands.append(_REGISTER_OPERANDS[instruction.op_register(position)])
         elif kind == _MEMORY:
             has_memory = True
-            operands.append(_memory_operand(instruction, code, constants))
+            operands.append(_memory_operand(instruction, code, decoder.get_constant_offsets(instruction)))
         elif kind in _BRANCHES:
             branch = _signed(instruction.near_branch_target - instruction.next_ip)
             operands.append(_BRANCH_OPERAND)
         elif kind in _IMMEDIATES:
             operands.append(_IMMEDIATE_OPERAND)
             # Shifts by one show a "1" that is not in the bytes.
-            if immediate is None and constants.has_immediate:
-                start, size = constants.immediate_offset, constants.immediate_size
-                immediate = int.from_bytes(code[start : start + size], "little", signed=True)
-                immediate_bits = 8 * size
+            if immediate is None:
+                constants = decoder.get_constant_offsets(instruction)
+                if constants.has_immediate:
+                    start, size = constants.immediate_offset, constants.immediate_size
+                    immediate = int.from_bytes(code[start : start + size], "little", signed=True)
+                    immediate_bits = 8 * size
 
     mnemonic = _FORMATTER.format_mnemonic(instruction, FormatMnemonicOptions.NO_PREFIXES)
     if branch is None:
         text = _FORMATTER.format(instruction)
     else:
         text = f"{_FORMATTER.format_mnemonic(instruction)} .{branch + len(code):+d}"
-    repeat = _REPNE if instruction.has_repne_prefix else _REP if instruction.has_rep_prefix else 0
+    repeat = 0
+    if 0xF3 in prefixes or 0xF2 in prefixes:
+        repeat = _REPNE if instruction.has_repne_prefix else _REP if instruction.has_rep_prefix else 0
     mask: str | None = None
     zeroing = broadcast = suppress_exceptions = False
-    if facts.encoding == EncodingKind.EVEX:
+    if facts.encoding == _EVEX:
         mask = REGISTERS[instruction.op_mask]
         zeroing, broadcast = instruction.zeroing_masking, instruction.is_broadcast
         rounds = instruction.rounding_control != RoundingControl.NONE
@@ -332,7 +334,7 @@ def _instruction(
         has_66,
         immediate,
         immediate_bits,
-        _operand_size(facts, _wide(code, facts, prefix_end), has_66),
+        _operand_size(facts, _wide(code, facts.encoding, prefix_end), has_66),
         mask,
         zeroing,
         broadcast,

@@ -1,15 +1,14 @@
 """Blocks that a run cannot tell from each other: their figure is found once.
 
-A run on Intel's cores knows registers by their class and by who wrote them last; RSP alone has a name, because
-the stack engine writes it. So blocks whose instructions have equal rows (``flat``) run alike if their registers
-differ by name only. Addresses say nothing but which loads meet which stores: without a store they do not count.
+Cores before Alder Lake know registers by their class and by who wrote them last. RSP alone has a name: the
+stack engine writes it. So blocks whose instructions have equal rows (``flat``) run alike if their registers
+differ by name only. Addresses only say which loads meet which stores: without a store they do not count.
 """
 
 from __future__ import annotations
 
-from array import array
 from itertools import count
-from typing import NamedTuple
+from typing import TypeAlias
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
@@ -19,27 +18,16 @@ from cyclelens.analyzer.simulator.tables.flat import KEYS, FlatInstruction, flat
 
 _MOST_KEPT = 1 << 15
 """Kinds of instructions, and figures."""
-_RSP = KEYS.register("RSP")
+_RSP = bytes([KEYS.register("RSP")])
+_NUMBERS = bytes(range(256))
+"""Of registers and flags, as they come up."""
 
-
-class _Part(NamedTuple):
-    """What an instruction adds to what a run depends on."""
-
-    owner: Alike
-    kind: int
-    """The same for instructions that differ in registers and addresses only."""
-    keys: tuple[int, ...]
-    """Its registers and flags."""
-    addresses: tuple[int, ...]
-    """Where it loads and stores, and by how much it moves a pointer."""
-
-
-class _Numbers(dict[int, int]):
-    """Registers and flags, numbered as they come up."""
-
-    def __missing__(self, key: int) -> int:
-        self[key] = number = len(self)
-        return number
+Key: TypeAlias = tuple[object, ...]
+_Part: TypeAlias = "tuple[Alike, int, bytes, tuple[int, ...], bool]"
+"""What an instruction adds to a key: a number that is the same for instructions that differ in registers and
+addresses only, its registers and flags, its addresses, and whether it stores. Behind who made it."""
+_NAMED = -1
+"""In place of that number where registers are more than names."""
 
 
 class Alike:
@@ -47,42 +35,64 @@ class Alike:
 
     def __init__(self, _caches: Caches) -> None:
         self._core: Microarchitecture | None = None
+        self._options: ModelOptions | None = None
+        self._names_only = False
         self._kinds: dict[tuple[bytes, str], int] = {}
+        self._known: dict[tuple[object, ...], int] = {}
+        """Kinds by instruction and what siblings of it have of their own, which is found sooner."""
         self._numbers = count()
-        self.figures: dict[bytes, float] = {}
+        self.figures: dict[Key, float] = {}
 
-    def key(self, block: Block, microarchitecture: Microarchitecture, options: ModelOptions) -> bytes:
+    def key(self, block: Block, microarchitecture: Microarchitecture, options: ModelOptions) -> Key:
         """All that the block's figure depends on; empty where registers or addresses are more than names."""
-        if options != PUBLISHED or microarchitecture.macro_ops is not None or microarchitecture.tracks_values:
-            return b""
-        if microarchitecture is not self._core or len(self.figures) >= _MOST_KEPT:
-            self._core = microarchitecture
+        if microarchitecture is not self._core or options is not self._options:
+            self._core, self._options = microarchitecture, options
+            self._names_only = options == PUBLISHED and not (
+                microarchitecture.macro_ops or microarchitecture.tracks_values
+            )
             self.figures.clear()
-        numbers = _Numbers({_RSP: 0})
-        described = [block.loop, block.alignment]
+        if not self._names_only:
+            return ()
+        if len(self.figures) >= _MOST_KEPT:
+            self.figures.clear()
+        kinds: list[int] = []
+        names = [_RSP]  # always the first
         addresses: list[int] = []
-        stores = False
+        stored = False
         for entry in block.entries:
-            flat = flatten(entry)
-            part = flat.part
-            if part is None or part.owner is not self:
+            flat = getattr(entry, "flat", None) or flatten(entry)
+            part: _Part | None = flat.part
+            if part is None or part[0] is not self:
                 part = flat.part = self._part(flat)
-            if flat.merges:
-                return b""  # the rows name what is merged
-            described.append(part.kind)
-            described += [numbers[key] for key in part.keys]
-            addresses += part.addresses
-            stores = stores or flat.stores
-        if stores:
-            described += addresses
-        return array("q", described).tobytes()
+            _, kind, keys, places, stores = part
+            kinds.append(kind)
+            names.append(keys)
+            addresses += places
+            stored = stored or stores
+        if _NAMED in kinds:
+            return ()
+        registers = b"".join(names)
+        order = bytes(dict.fromkeys(registers))
+        registers = registers.translate(bytes.maketrans(order, _NUMBERS[: len(order)]))
+        return (block.loop, block.alignment, tuple(kinds), registers, tuple(addresses) if stored else ())
 
     def _part(self, flat: FlatInstruction) -> _Part:
-        rows, keys, addresses = flat.without_names()
-        kind = self._kinds.get((rows, flat.tp_name))
+        keys, addresses = flat.names()
+        if flat.merges or max(keys, default=0) >= len(_NUMBERS):
+            return (self, _NAMED, b"", (), False)
+        return (self, self._number_of(flat), bytes(keys), addresses, flat.stores)
+
+    def _number_of(self, flat: FlatInstruction) -> int:
+        own = flat.own()
+        kind = self._known.get(own)
         if kind is None:
-            if len(self._kinds) >= _MOST_KEPT:
+            rows = (flat.without_names(), flat.tp_name)
+            kind = self._kinds.get(rows)
+            if kind is None:
+                # Never a number again: instructions keep theirs.
+                kind = next(self._numbers)
+            if len(self._known) >= _MOST_KEPT:
+                self._known.clear()
                 self._kinds.clear()
-            # Never a number again: instructions keep theirs.
-            kind = self._kinds[rows, flat.tp_name] = next(self._numbers)
-        return _Part(self, kind, keys, addresses)
+            self._known[own] = self._kinds[rows] = kind
+        return kind

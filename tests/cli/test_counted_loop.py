@@ -1,7 +1,7 @@
 """The counter that makes a block a loop, and the registers that it must stay away from."""
 
 import pytest
-from cyclelens.analyzer.decoding.counted_loop import back, counted_loop
+from cyclelens.analyzer.decoding.counted_loop import back, counted_loop, loop_end
 from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.decoding.register_use import used_registers
 
@@ -89,3 +89,22 @@ def test_a_jump_back_has_the_shortest_form_that_reaches(branch, before, text):
     code = back(bytes.fromhex(branch), before)
     assert texts(code) == [text]
     assert len(code) == (2 if before <= 126 or branch == "e2f0" else 5 if text.startswith("jmp") else 6)
+
+
+@pytest.mark.parametrize(
+    "first", ["", "48", "41", "44", "49", "4841", "6641", "c4c1f0", "c4e2b0", "0f", "480f", "8fe970", "f3"]
+)
+def test_the_counter_is_the_first_register_that_nothing_uses(first):
+    """First bytes tell which registers an instruction can use, before it is asked for all of them."""
+    order = [f"R{number}" for number in range(15, 7, -1)] + ["RBP", "RDI", "RSI", "RDX", "RCX", "RBX", "RAX"]
+    # Of R8 to R15 nothing, the upper half, and all.
+    others = [bytes.fromhex(code) for code in ("", "4d01f74d01ec", "4d01f74d01ec4d01d34d01c1")]
+    for opcode in range(256):
+        for other in others:
+            code = other + bytes.fromhex(first) + bytes([opcode, 0x05, 0xC3, 1, 2, 3, 4, 5, 6, 7])
+            instruction = decode(code[len(other) :])[0]
+            whole = other + instruction.code
+            if not instruction.mnemonic:
+                continue
+            free = next(name for name in order if name not in used_registers(whole))
+            assert used_registers((loop_end(decode(whole)) or b"")[:3]) == {free}, whole.hex()

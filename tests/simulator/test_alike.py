@@ -10,9 +10,12 @@ from cyclelens.analyzer.facts.store import FactsStore, open_store
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.uops import Block
-from cyclelens.analyzer.simulator.alike import Alike
+from cyclelens.analyzer.simulator.alike import Alike, Key
+from cyclelens.analyzer.simulator.observed.summary import Wanted
 from cyclelens.analyzer.simulator.pipeline import cycles_per_iteration, simulate
 from cyclelens.analyzer.uops.block import build_block
+
+FIGURE = Wanted(details=False)
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +28,7 @@ def block_of(code: str, store: FactsStore, name: str = "SKL", *, loop: bool = Fa
     return build_block(instructions, registry.get(name), store, loop=loop)
 
 
-def key_of(code: str, store: FactsStore, name: str = "SKL", options: ModelOptions = PUBLISHED) -> bytes:
+def key_of(code: str, store: FactsStore, name: str = "SKL", options: ModelOptions = PUBLISHED) -> Key:
     block = block_of(code, store, name)
     return store.caches.of(Alike).key(block, registry.get(name), options)
 
@@ -48,7 +51,7 @@ UNLIKE = {
 
 @pytest.mark.parametrize(("one", "other"), ALIKE.values(), ids=ALIKE.keys())
 def test_names_and_addresses_without_a_meaning_do_not_count(one: str, other: str, store: FactsStore) -> None:
-    assert key_of(one, store) == key_of(other, store) != b""
+    assert key_of(one, store) == key_of(other, store) != ()
 
 
 @pytest.mark.parametrize(("one", "other"), UNLIKE.values(), ids=UNLIKE.keys())
@@ -79,7 +82,7 @@ def test_mode_and_place_count(store: FactsStore) -> None:
 def test_where_registers_are_more_than_names_nothing_is_alike(
     code: str, name: str, options: ModelOptions, store: FactsStore
 ) -> None:
-    assert key_of(code, store, name, options) == b""
+    assert key_of(code, store, name, options) == ()
 
 
 def test_a_figure_of_one_core_is_not_another_ones(store: FactsStore) -> None:
@@ -88,7 +91,7 @@ def test_a_figure_of_one_core_is_not_another_ones(store: FactsStore) -> None:
         core = registry.get(name)
         block = block_of("0f28c1 0f28ca 0f28d3 0f28dc 0f28e5 0f28ee", store, name)
         figure = cycles_per_iteration(block, core, caches=store.caches)
-        assert figure == simulate(block, core, details=False).cycles_per_iteration
+        assert figure == simulate(block, core, wanted=FIGURE).cycles_per_iteration
         assert figures.setdefault(name, figure) == figure
 
 
@@ -111,5 +114,5 @@ def test_the_figure_is_that_of_a_run(name: str, loop: bool, store: FactsStore) -
         block = block_of("".join(parts), store, name, loop=loop)
         keys.add(store.caches.of(Alike).key(block, core, PUBLISHED))
         figure = cycles_per_iteration(block, core, caches=store.caches)
-        assert figure == simulate(block, core, details=False).cycles_per_iteration, parts
+        assert figure == simulate(block, core, wanted=FIGURE).cycles_per_iteration, parts
     assert len(keys) < blocks

@@ -41,6 +41,7 @@ _KEY_FIELDS = ("move_source", "move_target", "symbol_source", "offset_key0", "of
 _ADDS, _ADDED = _HEAD["adds"], _HEAD["added"]
 _KEY_PLACES = tuple(_HEAD[name] for name in _KEY_FIELDS)
 _SYMBOL_SOURCE = _HEAD["symbol_source"]
+_own: Callable[[array[int]], tuple[int, ...]] = itemgetter(_LENGTH, _OPCODE, _LCP, _EXTRA_SLOT, _ADDED)
 _BASE, _INDEX, _SCALE, _DISPLACEMENT, _CHASING = (
     _ROW[name] for name in ("base", "index", "scale", "displacement", "pointer_chasing")
 )
@@ -112,6 +113,7 @@ class FlatInstruction:
         "instruction",
         "key_places",
         "merges",
+        "origin",
         "part",
         "rows",
         "stores",
@@ -183,6 +185,8 @@ class FlatInstruction:
             "operands_count": sum(len(uop.inputs) for uop in template.uops),
             "results_count": len(results),
         }
+        self.origin = self
+        """Whose rows these are but for names."""
         self.merges = bool(template.merge_uops)
         self.stores = any(uop.kind is UopKind.STORE_ADDRESS for uop in template.uops)
         self.part: Any = None
@@ -201,18 +205,27 @@ class FlatInstruction:
         rule = value_rule(self.template, self.instruction)
         return rule.kind, KEYS.register(rule.base), KEYS.register(rule.index), rule.scale, rule.delta
 
-    def without_names(self) -> tuple[bytes, tuple[int, ...], tuple[int, ...]]:
-        """The rows with classes in the place of registers and flags, and without addresses; these registers
-        and flags; the addresses, and by how much a result differs from what it continues."""
-        rows = self.rows[:]
-        keys = tuple([rows[place] for place in self.key_places])
-        for place, key in zip(self.key_places, keys, strict=True):
-            rows[place] = _NAMELESS + KEYS.classes[key]
+    def names(self) -> tuple[list[int], tuple[int, ...]]:
+        """Its registers and flags; its addresses, and by how much a result differs from what it continues."""
+        rows = self.rows
         addresses = [self.symbol_delta]
         for row, _, _ in self.addresses:
             addresses += (rows[row + _SCALE], rows[row + _DISPLACEMENT])
+        return [rows[place] for place in self.key_places], tuple(addresses)
+
+    def without_names(self) -> bytes:
+        """The rows with classes in the place of registers and flags, and without addresses."""
+        rows = self.rows[:]
+        for place in self.key_places:
+            rows[place] = _NAMELESS + KEYS.classes[rows[place]]
+        for row, _, _ in self.addresses:
             rows[row + _SCALE] = rows[row + _DISPLACEMENT] = 0
-        return rows.tobytes(), keys, tuple(addresses)
+        return rows.tobytes()
+
+    def own(self) -> tuple[object, ...]:
+        """All in which the rows without names can differ from those of siblings."""
+        rows = self.rows
+        return (self.origin, *_own(rows), *[rows[row + _CHASING] for row, _, _ in self.addresses])
 
     def _lay(
         self,
@@ -326,7 +339,7 @@ def _renamed(flat: FlatInstruction, sibling: Sibling) -> FlatInstruction:
     own = FlatInstruction.__new__(FlatInstruction)
     own.template, own.instruction = template, instruction
     own.tp_name, own.key_places, own.addresses = flat.tp_name, flat.key_places, flat.addresses
-    own.merges, own.stores, own.part = flat.merges, flat.stores, None
+    own.merges, own.stores, own.origin, own.part = flat.merges, flat.stores, flat, None
     rows = own.rows = flat.rows[:]
     continues = rows[_SYMBOL_SOURCE] != NO_KEY
     own.symbol_delta = _symbol_rule(template, instruction)[1] if continues else 0
