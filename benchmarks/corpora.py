@@ -23,6 +23,7 @@ from cyclelens.analyzer.assembly.objects.elf import ObjectFile
 from cyclelens.analyzer.assembly.objects.machine_code import outermost, regions_of
 from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.doors.prediction import Predictor
+from cyclelens.analyzer.doors.workspace import Workspace
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Regions
 from cyclelens.analyzer.model.result import AnalysisOptions
@@ -100,14 +101,16 @@ class Measured:
         return self.encoded == self.lines and self.equal == self.loops == self.found
 
 
-def measure(source: Source, predictor: Predictor) -> Measured | None:
-    """None if the file's own assembler refuses it."""
+def measure(source: Source, workspace: Workspace) -> Measured | None:
+    """None if the file's own assembler refuses it. What was read of other files is remembered, as the commands
+    do it."""
     code = reference(source)
     if code is None:
         return None
     result = Measured(source.name)
     started = time.process_time()
-    text = assemble(source.text, AnalysisOptions(regions=Regions.LOOPS, origin=source.origin))
+    options = AnalysisOptions(regions=Regions.LOOPS, origin=source.origin)
+    text = assemble(source.text, options, memory=workspace.texts)
     result.seconds = time.process_time() - started
     _count_lines(source, result)
     # NASM's sections of code hold no tables, but functions that nothing declares.
@@ -115,6 +118,7 @@ def measure(source: Source, predictor: Predictor) -> Measured | None:
     ours = by_loop(text.regions)
     result.loops, result.found = len(theirs), len(ours)
     known: dict[object, list[list[Region]]] = {}
+    predictor = Predictor(workspace)
     for regions in ours:
         known.setdefault(essence(regions), []).append(regions)
     for regions in theirs:
@@ -233,7 +237,7 @@ def main() -> None:
     parser.add_argument("--limit", type=int, metavar="N", help="only the first N files of each package")
     parser.add_argument("--only", default="", metavar="TEXT", help="only files with this in their name")
     options = parser.parse_args()
-    predictor = Predictor()
+    workspace = Workspace()
     print(
         "| package | files | lines | encoded | loops | found | same code | same place | same figures "
         "| slowest file |"
@@ -248,7 +252,7 @@ def main() -> None:
             sys.exit(f"{package}: {error}")
         total, below, refused, files = Measured(package), [], 0, 0
         for source in sources:
-            measured = measure(source, predictor)
+            measured = measure(source, workspace)
             if measured is None:
                 refused += 1
                 continue

@@ -9,7 +9,7 @@ import shutil
 
 import corpora
 import pytest
-from cyclelens.analyzer.doors.prediction import Predictor
+from cyclelens.analyzer.doors.workspace import Workspace
 
 SAMPLE = {
     "gmp": ("coreisbr-mul_1.s", "fastsse-com.s", "coreihwl-addmul_2.s", "x86_64-mode1o.s", "core2-lshift.s"),
@@ -31,7 +31,7 @@ def test_a_file_is_read_as_its_own_assembler_reads_it(package: str, name: str) -
         sources = {source.name: source for source in corpora.PACKAGES[package]()}
     except corpora.Unavailable as error:
         pytest.skip(f"the sources of {package} cannot be had: {error}")
-    measured = corpora.measure(sources[name], Predictor())
+    measured = corpora.measure(sources[name], Workspace())
     assert measured is not None, "its own assembler refuses it"
     assert measured.encoded >= 0.99 * measured.lines, measured.failures
     assert measured.found >= measured.loops > 0

@@ -196,7 +196,7 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Quest
             prefix += bytes([SEGMENT_BYTES[operand.segment]])
     name = _Name(mnemonic, wishes, suffix)
     question = _asked(name, operands, prefix, dialect, branch)
-    question = replace(question, before=before, is_nasm=dialect.is_nasm)
+    question.before, question.is_nasm = before, dialect.is_nasm
     if not any(isinstance(operand, Immediate) and operand.is_address for operand in operands):
         return question
     narrower = None
@@ -208,8 +208,10 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Quest
             for operand in operands
         ]
         asked = _asked(name, smaller, prefix, dialect, branch)
-        narrower = replace(asked, narrower=narrower)
-    return replace(question, narrower=narrower)
+        asked.narrower = narrower
+        narrower = asked
+    question.narrower = narrower
+    return question
 
 
 def _with_prefixes(mnemonic: str, prefix: bytes, dialect: Dialect) -> JumpForms:
@@ -256,7 +258,8 @@ def _asked(name: _Name, operands: list[Operand], prefix: bytes, dialect: Dialect
                 question = _nop(mnemonic, operands[0], prefix)
             else:
                 question = _question(mnemonic, operands, prefix, dialect, branch)
-            return replace(question, fallback=fallback)
+            question.fallback = fallback
+            return question
         except UnsupportedError as error:
             reason = str(error)
     ordered = _intel_order(mnemonic, operands, dialect.is_att)

@@ -39,9 +39,10 @@ class Repair(Enum):
     """Turn a NOT into a NOP of the same register."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Question:
-    """What to ask the assembler, and what the answer has to say."""
+    """What to ask the assembler, and what the answer has to say. Whoever reads a statement fills it in, field
+    by field, because copies would take longer; afterwards nobody changes it."""
 
     request: Request | None
     """For Keystone; None if only the fallback can know this."""

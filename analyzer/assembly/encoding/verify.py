@@ -118,9 +118,9 @@ def mismatch(
     )
 
 
-def shortened(written: Written, code: bytes) -> int | None:
+def shortened(written: Written, code: bytes, caches: Caches | None = None) -> int | None:
     """The number in an instruction (found right by :func:`mismatch`) that is less than what is written."""
-    instruction = decoder.decode(code)[-1]
+    instruction = decoder.decode(code, caches)[-1]
     if not _immediate_mismatch(written, instruction):
         return None
     return instruction.immediate
@@ -228,12 +228,15 @@ def _same_address(written: Memory, found: DecodedOperand) -> bool:
 
     if (written.displacement - found.displacement) % (1 << 32):
         return False
-    wanted = parts(name(written.base), name(written.index), written.scale)
+    base, index = name(written.base), name(written.index)
+    if (base, index) == (found.base, found.index) and (index is None or written.scale == found.scale):
+        return True
+    wanted = parts(base, index, written.scale)
     got = parts(found.base, found.index, found.scale)
     if wanted == got:
         return True
     # [rax*2] is the shorter [rax+rax].
-    return not written.base and written.scale == 2 and got == Counter({(name(written.index) or "", 1): 2})
+    return not written.base and written.scale == 2 and got == Counter({(index or "", 1): 2})
 
 
 def _register_mismatch(operands: Sequence[Operand], instruction: Instruction) -> str:

@@ -80,7 +80,7 @@ def plain(text: str) -> Expanded:
 
 def preprocess(text: str, origin: Origin, cancel: Callable[[], bool], caches: Caches) -> Expanded:
     """The text behind the user's C preprocessor; as it is, with a note that says why, if that cannot be."""
-    found = includes.look(text, "c", origin)
+    found = includes.look(text, "c", origin, caches)
     if found.refusals:
         notes = [_not_run(refusal.line, refusal.message) for refusal in found.refusals]
         return _unchanged(text, notes)

@@ -23,9 +23,11 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from pathlib import Path
 
 from cyclelens.analyzer.model.source import Origin
+from cyclelens.analyzer.recent import Caches, Recent
 
 _OPEN_FILES = "/proc/self/fd"
 """Where the kernel tells what is open."""
@@ -96,10 +98,32 @@ class Included:
     """There may be includes of NASM that cannot be seen in the text."""
 
 
-def look(text: str, language: str, origin: Origin) -> Included:
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """What a text says of other files."""
+
+    named: tuple[tuple[int, str | None, bool, str | None], ...]
+    """By line from zero on: a name (None if it is computed), whether it stands in angle brackets, and what
+    computes it."""
+    definitions: tuple[tuple[str, str], ...]
+    packages: frozenset[str]
+    joined: str
+    """For NASM the text with its lines joined, else nothing."""
+    is_hidden: bool
+
+
+class _Seen:
+    """What included files said, by language and content: most are the same at the next edit, and for the next
+    text."""
+
+    def __init__(self, caches: Caches) -> None:
+        self.words: Recent[tuple[str, bytes], _Words] = caches.recent(MAXIMUM_FILES)
+
+
+def look(text: str, language: str, origin: Origin, caches: Caches) -> Included:
     """Follow the includes of a text in ``c``, ``gas`` or ``nasm``."""
     included = Included()
-    search = _Search(language, origin, included)
+    search = _Search(language, origin, included, caches.of(_Seen))
     for define in origin.defines:
         name, _, value = define.partition("=")
         included.definitions.setdefault(name, set()).add(f" {value}")
@@ -128,26 +152,18 @@ class _Search:
     language: str
     origin: Origin
     included: Included
+    seen: _Seen
 
     def scan(self, text: str, folder: str, line: int | None) -> None:
         """Follow all that a text includes. ``line``: of the user's text, None if that is the text."""
-        joins: list[int] = []
-        if self.language != "gas":
-            # Lines may be joined within a word; the words count, and the lines are counted afterwards.
-            pieces, length = [], 0
-            for piece in _CONTINUATION.split(text):
-                pieces.append(piece)
-                length += len(piece)
-                joins.append(length)
-            text = "".join(pieces)
+        words = _words(text, self.language) if line is None else self._words_of_file(text)
         if self.language == "nasm":
-            self.included.texts.append(text)
-            self.included.hidden |= bool(_PUTS_TOGETHER.search(text))
-            self.included.packages.update(name.lower() for name in _PACKAGE.findall(text))
-        if self.language == "c":
-            for match in _DEFINITION.finditer(text):
-                self.included.definitions.setdefault(match["name"], set()).add(match["rest"])
-        for place, name, angled, computed in _named(text, self.language, joins):
+            self.included.texts.append(words.joined)
+            self.included.hidden |= words.is_hidden
+            self.included.packages |= words.packages
+        for defined, rest in words.definitions:
+            self.included.definitions.setdefault(defined, set()).add(rest)
+        for place, name, angled, computed in words.named:
             place = place if line is None else line
             if self.included.refusals and line is not None:
                 return
@@ -157,6 +173,13 @@ class _Search:
             elif not (self.language == "c" and name is None and (computed or "'")[0] == "'"):
                 # An apostrophe is prose in a comment ("#include's"): it begins no name of a file.
                 self.follow(name, angled, place, folder)
+
+    def _words_of_file(self, text: str) -> _Words:
+        key = self.language, blake2b(text.encode("utf-8", "surrogatepass")).digest()
+        words = self.seen.words[key]
+        if words is None:
+            words = self.seen.words[key] = _words(text, self.language)
+        return words
 
     def follow_macro(self, macro: str, line: int, folder: str) -> None:
         """Follow whatever the macro is defined as; what is defined nowhere names no file."""
@@ -202,7 +225,7 @@ class _Search:
         self.included.state.append(state)
         self.included.total += status.st_size
         if len(self.included.state) > MAXIMUM_FILES or self.included.total > MAXIMUM_BYTES:
-            self.included.refusals.append(Refusal(line, "Too many or too large files are self.included."))
+            self.included.refusals.append(Refusal(line, "Too many or too large files are included."))
             return
         try:
             text = read(path, self.origin)
@@ -257,11 +280,31 @@ def read(path: str, origin: Origin) -> str:
         return file.read(MAXIMUM_BYTES + 1).decode("utf-8-sig", "replace")
 
 
+def _words(text: str, language: str) -> _Words:
+    joins: list[int] = []
+    if language != "gas":
+        # Lines may be joined within a word; the words count, and the lines are counted afterwards.
+        pieces, length = [], 0
+        for piece in _CONTINUATION.split(text):
+            pieces.append(piece)
+            length += len(piece)
+            joins.append(length)
+        text = "".join(pieces)
+    is_nasm = language == "nasm"
+    defined = _DEFINITION.finditer(text) if language == "c" else ()
+    return _Words(
+        tuple(_named(text, language, joins)),
+        tuple((match["name"], match["rest"]) for match in defined),
+        frozenset(name.lower() for name in _PACKAGE.findall(text)) if is_nasm else frozenset(),
+        text if is_nasm else "",
+        is_nasm and _PUTS_TOGETHER.search(text) is not None,
+    )
+
+
 def _named(
     text: str, language: str, joins: Sequence[int]
 ) -> Iterator[tuple[int, str | None, bool, str | None]]:
-    """Line, name (None if it is computed), whether it stands in angle brackets, and what computes it.
-    ``joins``: offsets at which lines were joined."""
+    """As ``_Words.named``. ``joins``: offsets at which lines were joined."""
     line = counted = joined = 0
     for match in _PATTERNS[language].finditer(text):
         groups = match.groupdict()

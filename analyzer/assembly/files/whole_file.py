@@ -109,7 +109,7 @@ def assemble_file(
 ) -> Assembled:
     """Assemble a text with the assembler of this name. Never raises; remembers the latest answers."""
     language = "nasm" if name == "nasm" else "gas"
-    found = includes.look(text, language, origin)
+    found = includes.look(text, language, origin, caches)
     if found.refusals:
         notes = [Note(refusal.line, "include-not-read", refusal.message) for refusal in found.refusals]
         return Assembled(BACKENDS[name], notes=notes, failure="An included file may not be read.")

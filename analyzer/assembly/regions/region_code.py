@@ -234,7 +234,7 @@ class RegionCode:
                 raise answer
             code, backend = answer
             if backend != "keystone" and content.fallback is not None:
-                number = shortened(content.written(content.fallback), code)
+                number = shortened(content.written(content.fallback), code, self.encoder.memory.caches)
                 if number is not None:
                     self.shortened[index] = number
             for stand_in, value, is_immediate in self._filled_in.get(index, ()):

@@ -97,7 +97,7 @@ class Encoder:
             content = error
         if is_plain and content is not None and not scope.was_asked:
             if isinstance(content, Question):
-                content = replace(content, key=key)
+                content.key = key
             self.memory.contents[key] = content
         return content
 
