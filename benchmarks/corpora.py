@@ -102,8 +102,8 @@ class Measured:
 
 
 def measure(source: Source, workspace: Workspace) -> Measured | None:
-    """None if the file's own assembler refuses it. What was read of other files is remembered, as the commands
-    do it."""
+    """None if the file's own assembler refuses it. What was read of other files is remembered, as commands
+    do."""
     code = reference(source)
     if code is None:
         return None

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from cyclelens.analyzer.assembly.files.includes import look
 from cyclelens.analyzer.model.source import Origin
+from cyclelens.analyzer.recent import Caches
 
 CASES = {
     "defined as a file of the workspace": ('#define H "a.h"\n#include H', False),
@@ -29,12 +30,24 @@ CASES = {
 def test_a_macro_stands_for_all_that_it_is_defined_as(text: str, refused: bool, tmp_path: Path) -> None:
     (tmp_path / "a.h").write_text("")
     (tmp_path / "b.h").write_text('#define FROM_B "a.h"\n')
-    found = look(text, "c", Origin(str(tmp_path / "k.S"), (str(tmp_path),)))
+    found = look(text, "c", Origin(str(tmp_path / "k.S"), (str(tmp_path),)), Caches())
     assert bool(found.refusals) == refused
 
 
 def test_what_a_macro_names_is_followed(tmp_path: Path) -> None:
     (tmp_path / "a.h").write_text('#include "/etc/hostname"\n')
-    found = look('#define H "a.h"\n\n#include H', "c", Origin(str(tmp_path / "k.S"), (str(tmp_path),)))
+    found = look(
+        '#define H "a.h"\n\n#include H', "c", Origin(str(tmp_path / "k.S"), (str(tmp_path),)), Caches()
+    )
     assert [refusal.line for refusal in found.refusals] == [2]
-    assert look("#include H", "c", Origin(defines=('H="/etc/hostname"',))).refusals
+    assert look("#include H", "c", Origin(defines=('H="/etc/hostname"',)), Caches()).refusals
+
+
+def test_an_included_file_that_changed_is_searched_again(tmp_path: Path) -> None:
+    origin, caches = Origin(str(tmp_path / "k.S"), (str(tmp_path),)), Caches()
+    (tmp_path / "a.h").write_text("nop\n")
+    assert not look('#include "a.h"', "c", origin, caches).refusals
+    (tmp_path / "a.h").write_text('\n#include "/etc/hostname"\n')
+    for _ in range(2):
+        (refusal,) = look('\n#include "a.h"', "c", origin, caches).refusals
+        assert (refusal.line, "outside of the workspace" in refusal.message) == (1, True)
