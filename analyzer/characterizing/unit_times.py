@@ -110,7 +110,7 @@ class UnitTimes:
             if combined:
                 break
         blurred = {each.units[0] for each in known if each.blurred}
-        if any(sum(uops for units, uops in each.items() if units in blurred) > 1 for each in combined):
+        if any(blurred & each.keys() and self._computing(each) > 1 for each in combined):
             return "cycles do not tell apart what several uops add to units that they could avoid"
         every = {
             text(answer): answer
