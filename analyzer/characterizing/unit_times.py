@@ -174,7 +174,8 @@ class UnitTimes:
 
     def _disturbed(self, units: UnitNames) -> bool:
         """Whether what blocks them may change its units beside 512-bit uops."""
-        return len(units) > 1 and "V" in classes(self._blockers[units].variant.facts)
+        blocker = self._blockers[units]
+        return len(units) > 1 and "V" in classes(blocker.variant.facts)
 
     def _keeps_busy(self, units: UnitNames, blocker: Blocker) -> bool:
         """Whether a block of the instruction takes as long as its units need."""
