@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 from statistics import median
-from time import sleep
+from time import monotonic, sleep
 from typing import NamedTuple, Protocol
 
 from cyclelens.analyzer.decoding.counted_loop import counted_loop
@@ -165,7 +165,7 @@ class MeasuredMachine:
         self, harness: Harness, counting: Sequence[Counting] = (), *, complete: bool = False
     ) -> None:
         self._harness, self._counting, self._complete = harness, counting, complete
-        self._waited = 0.0
+        self._busy_since: float | None = None
 
     def run(self, code: bytes, start: Start = ALL_THE_SAME) -> Run | str:
         words = {PATTERN + distance: word for distance, word in start.words}
@@ -199,13 +199,16 @@ class MeasuredMachine:
         for tries in count(1):
             found = measure_block(harness, code.hex(), mode, 1, inputs)
             if found.problem != BUSY:
-                self._waited = 0.0
+                self._busy_since = None
                 break
+            if self._busy_since is None:
+                self._busy_since = monotonic()
             if tries % _TRIES == 0:
-                if self._waited >= _PATIENCE:
+                # Tries of slow code take seconds, too.
+                if monotonic() - self._busy_since >= _PATIENCE:
                     break
                 sleep(_PAUSE)
-                self._waited += _PAUSE
+                harness.renew()
         return found.problem if found.cycles is None else _Measured(found.cycles, found.events)
 
 

@@ -55,10 +55,16 @@ class Harness:
         limits = ["--milliseconds", str(milliseconds)]
         limits += ["--shared-pages"] * (pages == "shared")
         counted = [word for event in events for word in ("--event", f"{event:x}")]
+        self._words = {
+            source: [*limits, *(counted if source == "counters" else [_CHOICES[source]])]
+            for source in (("counters", "time-stamps") if clock == "auto" else (clock,))
+        }
+        self._open()
+
+    def _open(self) -> None:
         problems = []
-        for source in ("counters", "time-stamps") if clock == "auto" else (clock,):
-            choice = counted if source == "counters" else [_CHOICES[source]]
-            self._process = _start([*limits, *choice])
+        for source, words in self._words.items():
+            self._process = _start(words)
             greeting = self._read()
             if greeting.startswith("source="):
                 fields = dict(part.partition("=")[::2] for part in greeting.split())
@@ -91,6 +97,12 @@ class Harness:
     def _read(self) -> str:
         assert self._process.stdout is not None
         return self._process.stdout.readline().strip()
+
+    def renew(self) -> None:
+        """Begin anew, because a harness that once took the processor for faster than it is finds it busy for
+        ever. Raises ``CannotMeasure``."""
+        self.close()
+        self._open()
 
     def close(self) -> None:
         """End the harness; nothing of it stays."""

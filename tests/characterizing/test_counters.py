@@ -200,20 +200,44 @@ class BusyFor(Harness):
     """A harness that cannot measure undisturbed for so many seconds of waiting."""
 
     def __init__(self, seconds, monkeypatch):
-        self._left, self.measured = seconds, 0
+        self._until, self._now, self.measured, self.renewed = seconds, 0.0, 0, 0
         monkeypatch.setattr("cyclelens.analyzer.characterizing.machines.sleep", self._wait)
+        monkeypatch.setattr("cyclelens.analyzer.characterizing.machines.monotonic", lambda: self._now)
 
     def _wait(self, seconds):
-        self._left -= seconds
+        self._now += seconds
+
+    def renew(self):
+        self.renewed += 1
 
     def measure(self, request):
         self.measured += 1
-        return Measurement(None, BUSY) if self._left > 0 else Measurement(1.0)
+        return Measurement(None, BUSY) if self._now < self._until else Measurement(1.0)
+
+
+class Slow(BusyFor):
+    """One whose tries end at the time limit of a block."""
+
+    def measure(self, request):
+        self._wait(3.0)
+        return super().measure(request)
 
 
 def test_a_busy_minute_is_waited_for(monkeypatch):
     machine = MeasuredMachine(BusyFor(60, monkeypatch))
     assert machine.run(b"\x90") == Run(1.0)
+
+
+def test_a_harness_that_finds_the_machine_busy_begins_anew(monkeypatch):
+    harness = BusyFor(60, monkeypatch)
+    MeasuredMachine(harness).run(b"\x90")
+    assert harness.renewed > 0
+
+
+def test_slow_code_is_given_up_after_the_time_that_a_busy_machine_gets(monkeypatch):
+    harness = Slow(10**6, monkeypatch)
+    assert MeasuredMachine(harness).run(b"\x0f\xa2") == BUSY
+    assert harness._now < 200
 
 
 def test_a_machine_that_stays_busy_is_given_up_soon(monkeypatch):
