@@ -148,6 +148,7 @@ def test_a_new_column_is_declared_grown_and_filled(tree: Path) -> None:
     make(tree)
     text = (tree / "analyzer/simulator/tables/column_classes.py").read_text()
     assert "self.colour = grown(self.colour, size)" in text
-    assert "self.colour[row] = NONE" in text
+    filled = "first = NONE\n        for row in range(begin, end):\n            self.colour[row] = first\n"
+    assert filled in text
     declared = (tree / "analyzer/simulator/tables/column_classes.pxd").read_text()
     assert "cdef public int[::1] colour" in declared
