@@ -23,7 +23,7 @@ from cyclelens.analyzer.characterizing.ports import (
     stated,
     usage,
 )
-from cyclelens.analyzer.characterizing.throughput import throughput
+from cyclelens.analyzer.characterizing.throughput import SLOW, throughput
 from cyclelens.analyzer.characterizing.unit_times import UnitTimes
 from cyclelens.analyzer.facts.matching import Matcher
 from cyclelens.analyzer.facts.store import FactsStore
@@ -36,6 +36,7 @@ _AS_SLOW = 0.25
 
 _REMOVED = 0.95
 """Uops of a move that the renamer removes as far as it has room; what executes more has units."""
+_TOO_SLOW = f"more than {SLOW} cycles: only throughput was measured"
 _NOT_COUNTED = "uops are not counted on this machine"
 
 
@@ -87,6 +88,8 @@ class Characterizer:
         run = throughput(self._machine, found)
         if isinstance(run, str):
             return Row(facts, problem=run)
+        if run.cycles > SLOW:
+            return Row(facts, cycles=run.cycles, uops=run.uops, ports_problem=_TOO_SLOW)
         every = self._every_latency(found)
         latencies = {pair: _bounded(latency, run.cycles) for pair, latency in every.items()}
         same = with_one_register(self._machine, found)

@@ -5,12 +5,15 @@ from __future__ import annotations
 from cyclelens.analyzer.model.choices import MeasuredIn, Model, MoveElimination, Pointers
 from cyclelens.analyzer.model.frozen import dataclass
 
+_CHOICES = {"model": Model, "assume": Pointers, "harness": MeasuredIn, "move_elimination": MoveElimination}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelOptions:
     """What can be switched; the defaults are the published model. Values are compared and hashed by content.
 
-    Raises ValueError for the pointers of BHive without the hardware model, whose rules they need.
+    Raises ValueError for the pointers of BHive without the hardware model, whose rules they need, and
+    TypeError for a word in the place of a choice, which no rule would know.
     """
 
     model: Model = Model.REFERENCE
@@ -29,6 +32,9 @@ class ModelOptions:
     as it suits the model; the published one knows no such limits, hardware has them."""
 
     def __post_init__(self) -> None:
+        for name, kind in _CHOICES.items():
+            if not isinstance(getattr(self, name), kind):
+                raise TypeError(f"'{name}' is one of {kind.__name__}, not {getattr(self, name)!r}")
         if self.assume is Pointers.BHIVE and not self.hardware:
             raise ValueError("the assumption 'bhive' needs the hardware model")
 

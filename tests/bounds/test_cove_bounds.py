@@ -8,6 +8,7 @@ from cyclelens.analyzer.evaluation.blocks import BlockBuilder
 from cyclelens.analyzer.evaluation.datasets import Selection, read_samples
 from cyclelens.analyzer.insight.bottlenecks import bottlenecks
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.choices import Pointers
 from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.simulator.observed.summary import Wanted
 from cyclelens.analyzer.simulator.pipeline import simulate
@@ -93,13 +94,15 @@ def test_a_lsd_without_borders_is_as_fast_as_the_renamer(build):
 
 
 @pytest.mark.skipif(not MEASURED.exists(), reason="measured blocks are not at hand")
-@pytest.mark.parametrize(("name", "assume"), [("GNR", "diff"), ("SPR", "same"), ("MTL", "stack")])
+@pytest.mark.parametrize(
+    ("name", "assume"), [("GNR", Pointers.DIFFERENT), ("SPR", Pointers.SAME), ("MTL", Pointers.STACK)]
+)
 def test_no_figure_beats_a_bound(name, assume):
     builder = BlockBuilder(ModelOptions(assume=assume))
     model = registry.get(name)
     for sample in read_samples(MEASURED, Selection((name,)))[::EVERY]:
         block, simulation = builder.simulate(sample, model)
-        limits = compute_bounds(block, model, simulation, apart=assume == "diff")
+        limits = compute_bounds(block, model, simulation, apart=assume is Pointers.DIFFERENT)
         if simulation.cycles_per_iteration < max(limits.values()) - 0.005:
             longer = simulate(
                 block, model, wanted=Wanted(min_cycles=LONG_RUN), options=ModelOptions(assume=assume)

@@ -157,6 +157,34 @@ def test_a_variant_that_faults_or_hangs_is_a_row_that_says_so(store, problem):
     assert [row.problem for row in rows] == ["", problem, ""]
 
 
+class Trapping:
+    """A machine, such as a virtual one, that stops at one instruction for 5,000 cycles."""
+
+    def __init__(self, machine, mnemonic):
+        self._machine, self._mnemonic, self.asked = machine, mnemonic, 0
+
+    def run(self, code, start=ALL_THE_SAME):
+        stops = sum(each.mnemonic == self._mnemonic for each in decode(code))
+        self.asked += bool(stops)
+        run = self._machine.run(code, start)
+        return replace(run, cycles=run.cycles + 5000 * stops)
+
+    def straight(self, code):
+        return self._machine.straight(code)
+
+
+def test_of_what_takes_very_long_only_throughput_is_measured(store):
+    """On hardware each of these codes takes seconds."""
+    model = registry.get("SKL")
+    machine = Trapping(SimulatedMachine(model, store), "cpuid")
+    row = Characterizer(machine, store, model).row(store.candidates("SKL", "CPUID")[0])
+    assert row.cycles is not None
+    assert row.cycles > 5000
+    assert (row.latencies, row.ports) == ({}, None)
+    assert "only throughput" in row.ports_problem
+    assert machine.asked == 1
+
+
 def test_code_that_hangs_or_faults_on_hardware_does_not_end_the_run(monkeypatch):
     """What comes next is measured as if nothing had been."""
     monkeypatch.setattr(machines, "_PATIENCE", 0.0)

@@ -142,3 +142,10 @@ def test_pointers_from_memory_are_equal_for_bhive_only() -> None:
 def test_pointers_of_bhive_need_the_hardware_model() -> None:
     with pytest.raises(ValueError, match="needs the hardware model"):
         ModelOptions(assume=Pointers.BHIVE)
+
+
+@pytest.mark.parametrize("name", ["model", "assume", "harness", "move_elimination"])
+def test_a_word_is_no_choice(name: str) -> None:
+    """Rules ask for members: a word would be followed by none of them."""
+    with pytest.raises(TypeError, match=name):
+        ModelOptions(**{name: "same"})  # type: ignore[arg-type]
