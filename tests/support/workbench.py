@@ -210,7 +210,7 @@ class Workbench:
 
     def choose(self, text: str, last: bool = True) -> None:
         """Choose from the list that is open; ``last``: nothing else is asked after it."""
-        # A list that follows another one takes its field over; that of commands begins with ">".
+        # That of commands begins with ">".
         self._wait("the list", lambda: self._field.input_value() in ("", ">"))
         self._field.press_sequentially(text)
         row = self.page.locator(f'.quick-input-list .monaco-list-row.focused[aria-label^="{text}"]')
@@ -246,9 +246,13 @@ class Workbench:
         wait(what, found)
 
     def _enter(self, last: bool = True) -> None:
+        typed = self._field.input_value()
         self._field.press("Enter")
         if last:
             self._field.wait_for(state="hidden")
+        else:
+            # What follows takes the field over, or opens after this list has closed.
+            wait("the end of the list", lambda: not self._field.is_visible() or self._field.input_value() != typed)
 
     # What a person sees
 
