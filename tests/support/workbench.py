@@ -252,7 +252,10 @@ class Workbench:
             self._field.wait_for(state="hidden")
         else:
             # What follows takes the field over, or opens after this list has closed.
-            wait("the end of the list", lambda: not self._field.is_visible() or self._field.input_value() != typed)
+            wait(
+                "the end of the list",
+                lambda: not self._field.is_visible() or self._field.input_value() != typed,
+            )
 
     # What a person sees
 
