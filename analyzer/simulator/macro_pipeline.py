@@ -9,6 +9,7 @@ from cyclelens.analyzer.model.result import Buffer
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.simulator import policies
 from cyclelens.analyzer.simulator.back_end.emulator import Emulator
+from cyclelens.analyzer.simulator.back_end.macro_memory import MacroMemory
 from cyclelens.analyzer.simulator.back_end.macro_renamer import MacroRenamer
 from cyclelens.analyzer.simulator.back_end.macro_scheduler import MacroScheduler
 from cyclelens.analyzer.simulator.back_end.one_page import LinesOfOnePage
@@ -20,6 +21,7 @@ from cyclelens.analyzer.simulator.replay import Replay
 from cyclelens.analyzer.simulator.tables.arrays import Long, Record
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.in_flight import InFlight
+from cyclelens.analyzer.simulator.tables.macro_tables import MacroTables
 from cyclelens.analyzer.simulator.tables.operations import Operations
 from cyclelens.analyzer.simulator.tables.queues import Queues
 
@@ -46,19 +48,20 @@ class MacroPipeline(Clock):
             microarchitecture.macro_ops.one_page,
             active=options.harness is MeasuredIn.ONE_PAGE,
         )
+        tables = MacroTables(columns, queues, self.operations, self.flight)
         self.renamer = MacroRenamer(
-            columns,
+            tables,
             microarchitecture,
-            self.queues,
-            self.operations,
-            self.emulator,
-            self.flight,
-            self.one_page,
-            policies.load_renaming(columns, microarchitecture, self.operations, self.flight),
+            MacroMemory(
+                tables,
+                microarchitecture,
+                self.emulator,
+                self.one_page,
+                policies.load_renaming(columns, microarchitecture, self.operations, self.flight),
+            ),
             policies.elimination(columns, microarchitecture),
             policies.scheduler_choice(columns, microarchitecture, queues, self.flight),
             policies.late_operands(columns, microarchitecture, self.operations, self.flight),
-            self.reorder_buffer.entries,
         )
         self.scheduler = MacroScheduler(
             columns,

@@ -4,8 +4,7 @@ cimport cython
 from cyclelens.analyzer.simulator.back_end.elimination cimport Elimination
 from cyclelens.analyzer.simulator.back_end.emulator cimport Emulator
 from cyclelens.analyzer.simulator.back_end.late_operands cimport LateOperands
-from cyclelens.analyzer.simulator.back_end.load_renaming cimport LoadRenaming
-from cyclelens.analyzer.simulator.back_end.one_page cimport LinesOfOnePage
+from cyclelens.analyzer.simulator.back_end.macro_memory cimport MacroMemory
 from cyclelens.analyzer.simulator.back_end.scheduler_choice cimport SchedulerChoice
 from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue, Record
 from cyclelens.analyzer.simulator.tables.columns cimport Columns
@@ -14,13 +13,11 @@ from cyclelens.analyzer.simulator.tables.operations cimport Operations
 from cyclelens.analyzer.simulator.tables.program cimport Program
 from cyclelens.analyzer.simulator.tables.queues cimport Shortage
 
-cdef int BLOCKED
 cdef int ELIMINATED
 cdef int EMPTY
 cdef int HELD_BY_FENCE
 cdef int ISSUE_GROUP
 cdef int LOAD
-cdef int MISTAKEN
 cdef int NONE
 cdef int RETIRING
 cdef int ROB_FULL
@@ -29,12 +26,8 @@ cdef int STORE_ADDRESS
 cdef int STORE_BUFFER_FULL
 cdef int STORE_DATA
 cdef int UNKNOWN
-cdef int _LINE
 cdef int _LONG_AGO
-cdef int _PAGE
-cdef int _READ_MODIFY_WRITE
 cdef int _ROOM_STORES
-cdef int _VECTOR
 
 
 @cython.final
@@ -42,39 +35,30 @@ cdef class MacroRenamer:
     cdef Columns _columns
     cdef Program _program
     cdef Operations _operations
-    cdef Emulator _emulator
     cdef InFlight _flight
-    cdef LinesOfOnePage _one_page
-    cdef LoadRenaming _load_renaming
+    cdef MacroMemory _memory
+    cdef Emulator _emulator
     cdef Elimination _elimination
     cdef SchedulerChoice _schedulers
     cdef LateOperands _late_operands
     cdef PairQueue _idq
     cdef PairQueue _issued
+    cdef PairQueue _rob
     cdef Shortage _shortage
-    cdef PairQueue _entries
     cdef int _width
     cdef int _rob_size
+    cdef int _vector_width
+    cdef int _store_size
+    cdef int _crossing
     cdef public int[::1] value
     cdef public int[::1] internal
     cdef public int[::1] write_key
     cdef public int[::1] write_value
-    cdef int _vector_width
-    cdef int _store_size
-    cdef int _forwarding
-    cdef int _vector_forwarding
-    cdef int _to_integer
-    cdef int _to_vector
-    cdef int _from_address
-    cdef int _crossing
-    cdef int _chunk
-    cdef int _alike
     cdef public int writes
     cdef public int left
     cdef int _next_fused
     cdef int _next_uop
     cdef public int dispatched
-    cdef void _set(self, object rules) noexcept
     cdef int start(self) except -1
     cdef inline void tick(self, int cycle) noexcept:
         self._issued.clear()
@@ -90,16 +74,10 @@ cdef class MacroRenamer:
     cdef bint _has_room(self, int first, int i, int count, int cycle) noexcept
     cdef void _wait_for_retirement(self, int cycle, int buffer) noexcept
     cdef void _rename(self, int first, int i, int cycle) noexcept
-    @cython.locals(address=cython.longlong)
     cdef void _rename_uop(self, int uop, int static, int cycle) noexcept
     cdef int _add_input(self, int uop, int value) noexcept
     cdef int _current(self, int key) noexcept
+    cdef int _address_part(self, int key) noexcept
     cdef void _write(self, int key, int value) noexcept
     cdef void record(self, Record state) except *
     cdef void _record_value(self, Record state, int value) except *
-    @cython.locals(address=cython.longlong)
-    cdef void _open_store(self, int uop, int static) noexcept
-    @cython.locals(ahead=cython.longlong, offset=cython.longlong)
-    cdef int _find_store(self, int uop, int static, long long address) noexcept
-    cdef int _read_from(self, int uop, int store, int base, int index, bint begins) noexcept
-    cdef int _forwarding_latency(self, int store, int static) noexcept

@@ -1,28 +1,21 @@
 """Dispatch of a core that counts macro-ops: renames whole instructions, in order, as far as width and room
-go, and finds the stores that loads read from (M4, M7, M19)."""
+go (M4, M7)."""
 
 from __future__ import annotations
 
-from cyclelens.analyzer.model.macro_ops import MacroOpRules
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.result import Buffer
-from cyclelens.analyzer.model.uops import Trait
 from cyclelens.analyzer.simulator.back_end.elimination import Elimination
-from cyclelens.analyzer.simulator.back_end.emulator import Emulator
 from cyclelens.analyzer.simulator.back_end.late_operands import LateOperands
-from cyclelens.analyzer.simulator.back_end.load_renaming import LoadRenaming
-from cyclelens.analyzer.simulator.back_end.one_page import LinesOfOnePage
+from cyclelens.analyzer.simulator.back_end.macro_memory import MacroMemory
 from cyclelens.analyzer.simulator.back_end.scheduler_choice import SchedulerChoice
-from cyclelens.analyzer.simulator.tables.arrays import Long, PairQueue, Record, ints
-from cyclelens.analyzer.simulator.tables.columns import Columns
+from cyclelens.analyzer.simulator.tables.arrays import Record, ints
 from cyclelens.analyzer.simulator.tables.constants import (
-    BLOCKED,
     ELIMINATED,
     EMPTY,
     HELD_BY_FENCE,
     ISSUE_GROUP,
     LOAD,
-    MISTAKEN,
     NONE,
     RETIRING,
     ROB_FULL,
@@ -32,13 +25,8 @@ from cyclelens.analyzer.simulator.tables.constants import (
     STORE_DATA,
     UNKNOWN,
 )
-from cyclelens.analyzer.simulator.tables.in_flight import InFlight
-from cyclelens.analyzer.simulator.tables.operations import Operations
-from cyclelens.analyzer.simulator.tables.queues import Queues
+from cyclelens.analyzer.simulator.tables.macro_tables import MacroTables
 
-_VECTOR, _READ_MODIFY_WRITE = int(Trait.VECTOR), int(Trait.READ_MODIFY_WRITE)
-_LINE = 64
-_PAGE = 4096
 _ROOM_STORES = 2
 """What an instruction may need of the store queue; less room than that stops dispatch."""
 _LONG_AGO = 1 << 20
@@ -49,55 +37,38 @@ class MacroRenamer:
 
     def __init__(
         self,
-        columns: Columns,
+        tables: MacroTables,
         microarchitecture: Microarchitecture,
-        queues: Queues,
-        operations: Operations,
-        emulator: Emulator,
-        in_flight: InFlight,
-        one_page: LinesOfOnePage,
-        load_renaming: LoadRenaming,
+        memory: MacroMemory,
         elimination: Elimination,
         schedulers: SchedulerChoice,
         late_operands: LateOperands,
-        entries: PairQueue,
     ) -> None:
         rules = microarchitecture.macro_ops
         assert rules is not None
-        self._columns = columns
-        self._program = columns.program
-        self._operations = operations
-        self._emulator = emulator
-        self._flight = in_flight
-        self._one_page = one_page
-        self._load_renaming = load_renaming
+        self._columns = tables.columns
+        self._program = tables.columns.program
+        self._operations = tables.operations
+        self._flight = tables.flight
+        self._memory = memory
+        self._emulator = memory.emulator
         self._elimination = elimination
         self._schedulers = schedulers
         self._late_operands = late_operands
-        self._idq = queues.idq
-        self._issued = queues.issued
-        self._shortage = queues.shortage
-        self._entries = entries
+        self._idq = tables.queues.idq
+        self._issued = tables.queues.issued
+        self._rob = tables.queues.rob
+        self._shortage = tables.queues.shortage
         self._width = microarchitecture.issue_width
         self._rob_size = microarchitecture.reorder_buffer_size
-        self._set(rules)
+        self._vector_width: int = rules.vector_dispatch_width
+        self._store_size: int = rules.store_queue
+        self._crossing: int = rules.line_crossing_cycles
         self.value = ints(0)
         """Current value by rename key, NONE if never used."""
         self.internal = ints(0)
         self.write_key = ints(0)
         self.write_value = ints(0)
-
-    def _set(self, rules: MacroOpRules) -> None:
-        self._vector_width = rules.vector_dispatch_width
-        self._store_size = rules.store_queue
-        self._forwarding = rules.forwarding
-        self._vector_forwarding = rules.vector_forwarding
-        self._to_integer = rules.vector_to_integer_forwarding
-        self._to_vector = rules.integer_to_vector_forwarding
-        self._from_address = rules.forwarding_from_address
-        self._crossing = rules.line_crossing_cycles
-        self._chunk = rules.store_chunk_bytes or _LINE
-        self._alike = rules.false_renaming_bytes
 
     def start(self) -> None:
         """No register was ever written."""
@@ -120,7 +91,7 @@ class MacroRenamer:
         """Macro-ops so far."""
         self._schedulers.start()
         self._elimination.start()
-        self._load_renaming.start()
+        self._memory.start()
 
     def tick(self, cycle: int) -> None:
         """One cycle."""
@@ -160,7 +131,7 @@ class MacroRenamer:
                 if operations.m_serializing[i]:
                     for part in range(uop, uop + program.i_uop_count[i]):
                         columns.held[part] = HELD_BY_FENCE
-                    if self._entries.count + self._issued.count > 0:
+                    if self._rob.count + self._issued.count > 0:
                         columns.refuse(cycle, SERIALIZATION, uop)
                         return
                 queue.pop()
@@ -199,7 +170,7 @@ class MacroRenamer:
         """Whether an instruction of so many macro-ops has room in the reorder buffer, in the store queue and,
         for every uop, in one of the schedulers that feed its units; if not, records where it has none."""
         columns = self._columns
-        waiting = self._entries.count + self._issued.count
+        waiting = self._rob.count + self._issued.count
         # A microcoded instruction may be longer than the buffer: it goes alone.
         if waiting + count > self._rob_size and waiting > 0:
             self._wait_for_retirement(cycle, ROB_FULL)
@@ -225,7 +196,7 @@ class MacroRenamer:
         columns = self._columns
         uop = columns.unfinished[cycle]
         if uop == NONE:
-            oldest = self._entries if self._entries.count > 0 else self._idq
+            oldest = self._rob if self._rob.count > 0 else self._idq
             columns.refuse(cycle, buffer + RETIRING, oldest.firsts[oldest.head])
         elif columns.needs_unit(uop):
             columns.refuse(cycle, buffer, uop)
@@ -289,20 +260,17 @@ class MacroRenamer:
             pending += self._add_input(uop, value)
         extra = 0
         if kind == STORE_ADDRESS:
-            self._open_store(uop, static)
+            base = self._address_part(program.u_base[static])
+            self._memory.open_store(uop, static, base, self._address_part(program.u_index[static]))
         elif kind == STORE_DATA:
             columns.store[uop] = columns.stores - 1
             columns.store_uop[columns.stores - 1] = uop
         elif kind == LOAD:
             columns.late_by[uop] = NONE
         if kind == LOAD and program.u_has_address[static]:
-            address: Long = self._emulator.address(static, columns.position[uop], columns.instance[uop])
-            self._emulator.load_address = address
-            self._one_page.read(uop, address)
-            crosses = address % _LINE + program.u_bytes[static] > _LINE
-            if crosses:
-                flight.u_slots[slot] = 2
-            alias = self._find_store(uop, static, address)
+            base = self._address_part(program.u_base[static])
+            alias = self._memory.load(uop, static, base, self._address_part(program.u_index[static]))
+            crosses = self._memory.crosses
             if alias < NONE:
                 # It forwards from the store: it waits for its address and its data.
                 store = columns.store[uop] & flight.store_mask
@@ -326,9 +294,8 @@ class MacroRenamer:
                 flight.s_source[columns.store[uop] & flight.store_mask] = value
             if extra:
                 store = columns.store[uop] & flight.store_mask
-                flight.u_after_data[slot] = (
-                    self._forwarding_latency(store, static) - program.out_latency[operand]
-                )
+                forwarding = self._memory.forwarding_latency(store, static)
+                flight.u_after_data[slot] = forwarding - program.out_latency[operand]
             if alias != NONE:
                 value = alias
             if program.out_internal[operand]:
@@ -361,6 +328,10 @@ class MacroRenamer:
             self.value[key] = value
         return value
 
+    def _address_part(self, key: int) -> int:
+        """The value of a base or an index, NONE if the address has none."""
+        return NONE if key < 0 else self._current(key)
+
     def _write(self, key: int, value: int) -> None:
         """A result, visible when the instruction is complete."""
         self.write_key[self.writes] = key
@@ -378,7 +349,7 @@ class MacroRenamer:
         state.add(self.left)
         state.add(self._next_uop - state.uop if self.left else 0)
         self._schedulers.record(state)
-        self._load_renaming.record(state)
+        self._memory.record(state)
         self._elimination.record(state, self.value)
         for key in range(self._program.keys):
             self._record_value(state, self.value[key])
@@ -414,85 +385,3 @@ class MacroRenamer:
             state.add_time(picked, _LONG_AGO)
             state.add(flight.u_fresh[producer & flight.uop_mask])
             state.add(self.dispatched - flight.u_place[producer & flight.uop_mask])
-
-    # -- memory --------------------------------------------------------------------------------------------
-
-    def _open_store(self, uop: int, static: int) -> None:
-        columns = self._columns
-        program = self._program
-        flight = self._flight
-        address: Long = self._emulator.address(static, columns.position[uop], columns.instance[uop])
-        self._emulator.store_address = address
-        store = columns.new_store()
-        columns.store[uop] = store
-        columns.store_base[store] = address
-        columns.store_bytes[store] = program.u_bytes[static]
-        slot = store & flight.store_mask
-        base = program.u_base[static]
-        index = program.u_index[static]
-        flight.s_base_key[slot] = base
-        flight.s_base_value[slot] = NONE if base < 0 else self._current(base)
-        flight.s_index_value[slot] = NONE if index < 0 else self._current(index)
-        flight.s_vector[slot] = self._operations.t_traits[static] & _VECTOR
-        size = program.u_bytes[static]
-        flight.s_crosses[slot] = address % self._chunk + size > self._chunk
-        if address % _PAGE + size > _PAGE:
-            flight.s_crosses[slot] = 2
-        # The value has no latency: it is there when the address is picked.
-        flight.s_picked[slot] = columns.new_value(uop, 0)
-
-    def _find_store(self, uop: int, static: int, address: Long) -> int:
-        """What a load reads: the value that a store in flight stores, if it is renamed to that; NONE for
-        memory; less if it forwards from a store, which ``store`` names."""
-        columns = self._columns
-        program = self._program
-        flight = self._flight
-        size = program.u_bytes[static]
-        base = NONE if program.u_base[static] < 0 else self._current(program.u_base[static])
-        index = NONE if program.u_index[static] < 0 else self._current(program.u_index[static])
-        columns.blocked[uop] = columns.renamed[uop] = columns.collided[uop] = 0
-        store = columns.stores - 1
-        while store >= flight.oldest_store:
-            ahead: Long = address - columns.store_base[store]
-            other_page = False
-            if self._one_page.active and flight.decoded:
-                # Loops learn that such accesses do not meet; straight-line code forwards between pages.
-                offset: Long = (ahead + _PAGE // 2) % _PAGE - _PAGE // 2
-                other_page = offset != ahead
-                ahead = offset
-            stored = columns.store_bytes[store]
-            if -size < ahead < stored:
-                columns.store[uop] = store
-                if ahead < 0 or ahead + size > stored:
-                    columns.blocked[uop] = BLOCKED
-                    return NONE
-                return self._read_from(uop, store, base, index, ahead == 0 and not other_page)
-            if (
-                self._alike
-                and ahead % self._alike == 0
-                and self._load_renaming.mistakes(uop, store, base, index)
-            ):
-                columns.store[uop] = store
-                columns.blocked[uop] = MISTAKEN
-                return NONE
-            store -= 1
-        return NONE
-
-    def _read_from(self, uop: int, store: int, base: int, index: int, begins: bool) -> int:
-        """A load that a store covers. ``base``, ``index``: the values of its address."""
-        flight = self._flight
-        if begins and self._load_renaming.takes_over(uop, store, base, index):
-            self._columns.store[uop] = NONE
-            self._columns.renamed[uop] = 1
-            return flight.s_source[store & flight.store_mask]
-        flight.u_after_address[uop & flight.uop_mask] = self._from_address
-        return NONE - 1
-
-    def _forwarding_latency(self, store: int, static: int) -> int:
-        """From the store's data to the load's result."""
-        traits = self._operations.t_traits[static]
-        if self._flight.s_vector[store]:
-            return self._vector_forwarding if traits & _VECTOR else self._to_integer
-        if traits & _VECTOR:
-            return self._to_vector
-        return self._forwarding - (1 if traits & _READ_MODIFY_WRITE else 0)
