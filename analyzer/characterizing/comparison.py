@@ -11,7 +11,7 @@ from cyclelens.analyzer.characterizing.idioms import Idiom
 from cyclelens.analyzer.characterizing.latency import Measured, Pair
 from cyclelens.analyzer.characterizing.ports import UnitNames, linear_program, table_ports, text
 from cyclelens.analyzer.characterizing.truth import SimulatedLatencies
-from cyclelens.analyzer.model.facts import InstructionFacts
+from cyclelens.analyzer.model.facts import NOPS, InstructionFacts
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 
 _CLOSE = 0.05
@@ -165,7 +165,10 @@ def table_throughput(
     facts: InstructionFacts, ports: Mapping[UnitNames, int], model: Microarchitecture
 ) -> float | None:
     """Cycles of an instance among independent ones, as the linear program over the units of the tables, the
-    divider and the issue width have it (section 5.3.2 of the paper)."""
+    divider and the issue width have it (section 5.3.2 of the paper). Where a NOP shares the slot of what
+    stands before it, two NOPs do."""
     divider = facts.base.divider_cycles or 0
     slots = (facts.base.retire_slots or 0) / model.issue_width
+    if facts.category in NOPS and model.macro_ops is not None and model.macro_ops.fuses_nops:
+        slots /= 2
     return max(linear_program(ports), divider, slots, facts.base.tp or 0) or None

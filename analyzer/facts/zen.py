@@ -22,7 +22,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from cyclelens.analyzer.model.facts import OperandFacts
+from cyclelens.analyzer.model.facts import NOPS, OperandFacts
 
 _FP_PIPES = dict(zip("012345", "ABCDEE", strict=True))
 _ALUS = "0156"
@@ -39,6 +39,13 @@ _MULTIPLICATIONS = ("MUL", "IMUL", "MULX")
 _DIVISIONS = ("DIV", "IDIV")
 _WITHOUT_ALU = ("MOV", "MOVZX", "MOVSX", "MOVSXD", "MOVBE", "PUSH", "POP", "LDDQU")
 """Only with a memory operand: the load or store is all there is."""
+_WITHOUT_ALU_LATER = ("MOV", "MOVZX", "MOVNTI", "PUSH", "POP", "LDDQU")
+_SHORT_BITS = 16
+"""At most, of a load into a register that keeps its rest, and of a constant that is stored without an ALU."""
+_GENERAL = frozenset({"EAX", "RAX"})
+"""The first register of an operand that is a general one."""
+_FROM_GENERAL = ("06", "D")
+"""Beside the pipes that are counted: an ALU of the branches and FP3, one per cycle."""
 _ZERO_IDIOMS = ("XOR", "SUB", "PXOR", "XORP", "PSUB", "PCMPGT", "ANDNP", "PANDN")
 _ELIMINATED = ("MOV", "MOVAPS", "MOVAPD", "MOVUPS", "MOVUPD", "MOVDQA", "MOVDQU")
 """Between registers of at least 32 bits: carried out by the renamer."""
@@ -102,8 +109,10 @@ def completed(
     mnemonic = name.split(" ")[0].split("_")[0]
     macro_ops = int(attributes.get("uops", "1"))
     cycles = float(attributes.get("TP_ports") or attributes.get("TP_loop") or "1")
-    loads = [o for o in operands if o.kind == "mem" and o.read]
+    # A NOP reads nothing: with an address it is as fast as without.
+    loads = [o for o in operands if o.kind == "mem" and o.read and category not in NOPS]
     stores = [o for o in operands if o.kind == "mem" and o.written]
+    named = any(not o.suppressed for o in (*loads, *stores))
     vector = any(
         register.startswith(("XMM", "YMM", "ZMM", "MM")) for o in operands for register in o.registers
     )
@@ -113,26 +122,37 @@ def completed(
     # A load into a vector register that uses no pipe.
     only_loads = vector and loads and not divides and (macro_ops == 1 or stem.startswith("MOV"))
     uses = _floating_point(attributes.get("ports", ""))
+    # The counted pipes do not have the way from a general register.
+    general = (
+        core.later and vector and any(o.read and _GENERAL.intersection(o.registers[:1]) for o in operands)
+    )
     if not uses and not only_loads:
         count = macro_ops - (len(loads) > 1)
         if vector:
-            uses = [_vector_pipes(mnemonic, macro_ops, cycles)] * count
+            uses = list(_FROM_GENERAL) if general else [_vector_pipes(mnemonic, macro_ops, cycles)] * count
         elif category in _BRANCHES:
             uses = ["06"]
         elif mnemonic == "MOV" and any(o.kind == "imm" for o in operands) and not stores:
             uses = [_ALUS]  # what was measured is how many of their bytes are fetched
-        elif category not in ("NOP", "WIDENOP") and not (mnemonic in _WITHOUT_ALU and (loads or stores)):
+        elif core.later and named and mnemonic not in _MULTIPLICATIONS:
+            units = _alus(mnemonic, macro_ops, cycles, True, later=True)
+            uses = [units] * _beside_memory(mnemonic, category, operands, count)
+        elif category not in NOPS and not (mnemonic in _WITHOUT_ALU and (loads or stores)):
             units = _alus(mnemonic, macro_ops, cycles, bool(loads or stores), later=core.later)
             uses = [units] * count
             if mnemonic in _MULTIPLICATIONS:  # the others move the result's upper half
                 uses[max(1, round(cycles)) :] = [_ALUS] * (count - max(1, round(cycles)))
+    elif general and macro_ops == len(uses) + 1:
+        uses += _FROM_GENERAL
     for operand in loads:
         third = core.third_load and not vector
         uses += ["23F" if third else "23"] * (2 if core.narrow and operand.width > 128 else 1)
     for operand in stores:
         parts = 2 if core.narrow and operand.width > 128 else 1
         data = core.store_data[0] if vector else core.store_data
-        uses += [data, core.store_addresses] * parts
+        # The address of what was loaded is not made again.
+        again = not (core.later and operand.read and macro_ops <= _FASTPATH)
+        uses += [data, core.store_addresses] * parts if again else [data]
 
     result = dict(attributes)
     result["uops"] = str(len(uses))
@@ -149,6 +169,10 @@ def completed(
         result |= {"uops_same_reg": "1", "ports_same_reg": result.pop("ports"), "uops": "0"}
     if zero_latencies and stem.startswith(_ZERO_IDIOMS):
         result["uops_same_reg"] = "0"
+    if microarchitecture == "ZEN4" and "TP_unrolled" in attributes:
+        # Of the throughput in the summary only the whole cycles were kept.
+        whole = str(max(round(cycles), int(float(attributes["TP_unrolled"]))))
+        result |= {"TP_unrolled": whole, "TP_loop": whole}
     if divides:
         measured = max(cycles, float(attributes.get("TP_loop", "0")))
         result["div_cycles"] = str(max(1, round(measured)))
@@ -159,6 +183,17 @@ def completed(
     if fusible:
         result["macro_fusible"] = fusible
     return result
+
+
+def _beside_memory(mnemonic: str, category: str, operands: Sequence[OperandFacts], macro_ops: int) -> int:
+    """Operations on ALUs beside a load or store, as measured among additions on a Zen 4."""
+    if category == "PREFETCH":
+        return 0
+    if mnemonic not in _WITHOUT_ALU_LATER:
+        return 1 if macro_ops == _FASTPATH else macro_ops  # one of two is the load or store
+    kept = any(o.kind == "reg" and o.written and o.width <= _SHORT_BITS for o in operands)
+    long = any(o.kind == "imm" and o.width > _SHORT_BITS for o in operands)
+    return int(mnemonic in ("MOV", "MOVZX") and (kept or long))
 
 
 def _between_registers(operands: Sequence[OperandFacts]) -> bool:
@@ -239,7 +274,7 @@ def _alus(mnemonic: str, macro_ops: int, cycles: float, memory: bool, *, later: 
         return "1"
     if mnemonic in _DIVISIONS:
         return "5"
-    if later and mnemonic.startswith("SET"):
+    if later and mnemonic.startswith(("SET", "CMOV")):
         return _ALUS_BY_COUNT[2]
     # With a memory operand the throughput is that of the load or store.
     if memory or not cycles or (later and mnemonic in _CARRIES):

@@ -9,6 +9,8 @@ from cyclelens.analyzer.model.frozen import dataclass, field
 PortUse = tuple[str, int]
 """A set of units as the source of the tables names it, and how many uops need one of them: ("0156", 2). Which
 units these are, each core says for itself (``model.units``)."""
+NOPS = frozenset({"NOP", "WIDENOP"})
+"""Categories of what does nothing, whatever its operands."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from cyclelens.analyzer.model.facts import NOPS
 from cyclelens.analyzer.model.instruction import OperandKind
 from cyclelens.analyzer.model.macro_ops import MacroOpRules
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
@@ -169,7 +170,4 @@ class MacroInstruction:
 
 def is_nop(prepared: Prepared) -> bool:
     """It does nothing, whatever its operands."""
-    return prepared.facts.category in ("NOP", "WIDENOP") or prepared.instruction.code in (
-        b"\x66\x90",
-        b"\x90",
-    )
+    return prepared.facts.category in NOPS or prepared.instruction.code in (b"\x66\x90", b"\x90")

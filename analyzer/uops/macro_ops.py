@@ -244,14 +244,22 @@ class _Expander(MacroInstruction):
             traits = Trait.TAKES_FP_ADD
         uops: list[Draft] = []
         most = max((late for _, late in inputs), default=0)
+        # On its way to the vector unit a value passes one uop after the other.
+        transfers = self.writes_vector() and 0 < len(vector) < len(computes) and not self.from_integer.mask
+        if transfers and not loaded:
+            most = most or min(latencies) - 1
         if len(computes) >= 2 and most > 0 and computes[0] is not self.store_pipes:
-            # What may come late enters the second uop.
+            # What may come late enters the second uop, or behind a transfer the last one.
             value = self.fresh()
             early = [(v, 0) for v, late in inputs if late == 0]
-            uops.append(Draft(UopKind.COMPUTE, computes[0], early, [(value, most)]))
+            between = computes[1:-1] if transfers else []
+            uops.append(Draft(UopKind.COMPUTE, computes[0], early, [(value, max(1, most - len(between)))]))
+            for units in between:
+                passed, value = value, self.fresh()
+                uops.append(Draft(UopKind.COMPUTE, units, [(passed, 0)], [(value, 1)]))
             inputs = [(v, late - most) for v, late in inputs if late > 0] + [(value, 0)]
             results = [(v, cycles - most) for v, cycles in results]
-            computes = computes[1:]
+            computes = computes[1 + len(between) :]
         stored: Value | None = None
         for place, units in enumerate(computes):
             uop = Draft(UopKind.COMPUTE, units)

@@ -100,7 +100,7 @@ def _repaired(
         integer = [wide if decoded.immediate_bits == 64 else subject.alus]
     if mnemonic == "lea" and decoded.operands[1].base == "RIP":
         integer = [wide]
-    if subject.memory and not subject.vector:
+    if subject.memory and not subject.vector and subject.rules.units_by_mnemonic:
         narrow = bool(subject.registers) and subject.width < 32
         if mnemonic in _LOADS_ALONE and subject.reads and not narrow:
             integer = []

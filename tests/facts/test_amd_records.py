@@ -13,6 +13,8 @@ BYTE = OperandFacts(1, "REG0", "reg", written=True, width=8, registers=("AL", "B
 IMMEDIATE = OperandFacts(2, "IMM0", "imm", read=True, width=32)
 MASK = OperandFacts(3, "REG2", "reg", read=True, width=64, registers=("K1",))
 YMM = OperandFacts(1, "REG0", "reg", written=True, width=256, registers=("YMM0", "YMM1"))
+SHORT = replace(IMMEDIATE, width=16)
+SOURCE = OperandFacts(3, "REG1", "reg", read=True, width=64, registers=("RAX", "RCX"))
 READ = OperandFacts(2, "MEM0", "mem", read=True, width=64)
 WRITTEN = OperandFacts(2, "MEM0", "mem", written=True, width=64)
 BOTH = OperandFacts(2, "MEM0", "mem", read=True, written=True, width=64)
@@ -49,6 +51,30 @@ def of(name, *operands, on="ZEN2", category="BINARY", zero=False, fusible="", **
         ("MOV (R64, I64)", [GPR, IMMEDIATE], "ZEN2", {"uops": "1", "TP_ports": "1.00"}, "1*0156"),
         ("MOV (R8l, R8l)", [BYTE, BYTE], "ZEN4", {"uops": "1", "TP_ports": "0.25"}, "1*0156"),
         ("VMOVAPD (YMM, K, YMM)", [YMM, MASK, YMM], "ZEN4", {"uops": "1", "TP_ports": "0.25"}, "1*ABCD"),
+        # Beside a load or store one of two macro-ops computes; the address is made once.
+        ("ADD (M64, R64)", [BOTH, SOURCE], "ZEN4", {"uops": "2", "TP_ports": "0.56"}, "1*0156+1*23F+1*49"),
+        ("BTC (M64, I8)", [BOTH], "ZEN4", {"uops": "4", "TP_ports": "2.00"}, "4*0156+1*23F+1*49+1*78"),
+        ("CMOVZ (R64, M64)", [GPR, READ], "ZEN4", {"uops": "2", "TP_ports": "0.50"}, "1*06+1*23F"),
+        ("SETZ (M8)", [WRITTEN], "ZEN4", {"uops": "2", "TP_ports": "1.00"}, "1*06+1*49+1*78"),
+        ("MUL (M64)", [GPR, READ], "ZEN4", {"uops": "2", "TP_ports": "1.00"}, "1*1+1*0156+1*23F"),
+        ("MOVSX (R64, M8)", [GPR, READ], "ZEN4", {"uops": "1", "TP_ports": "0.33"}, "1*0156+1*23F"),
+        ("MOVSX (R64, M8)", [GPR, READ], "ZEN2", {"uops": "1", "TP_ports": "0.50"}, "1*23"),
+        ("MOV (R8l, M8)", [BYTE, READ], "ZEN4", {"uops": "1", "TP_ports": "0.33"}, "1*0156+1*23F"),
+        ("MOV (R64, M64)", [GPR, READ], "ZEN4", {"uops": "1", "TP_ports": "0.33"}, "1*23F"),
+        (
+            "MOV (M64, I32)",
+            [WRITTEN, IMMEDIATE],
+            "ZEN4",
+            {"uops": "1", "TP_ports": "0.56"},
+            "1*0156+1*49+1*78",
+        ),
+        ("MOV (M16, I16)", [WRITTEN, SHORT], "ZEN4", {"uops": "1", "TP_ports": "0.50"}, "1*49+1*78"),
+        ("MOVBE (M64, R64)", [WRITTEN], "ZEN4", {"uops": "2", "TP_ports": "0.56"}, "1*0156+1*49+1*78"),
+        ("MOVNTI (M64, R64)", [WRITTEN], "ZEN4", {"uops": "1", "TP_ports": "0.50"}, "1*49+1*78"),
+        # From a general register to a vector: an ALU of the branches and FP3, beside what is counted.
+        ("VMOVQ (XMM, R64)", [YMM, SOURCE], "ZEN4", {"uops": "1", "TP_ports": "1.00"}, "1*06+1*D"),
+        ("CVTSI2SD (XMM, R64)", [YMM, SOURCE], "ZEN4", {"uops": "2", "ports": "1*FP23"}, "1*CD+1*06+1*D"),
+        ("CVTSI2SD (XMM, R64)", [YMM, SOURCE], "ZEN2", {"uops": "2", "ports": "1*FP23"}, "1*CD"),
     ],
 )
 def test_units(name, operands, on, figures, ports):
@@ -60,6 +86,19 @@ def test_units(name, operands, on, figures, ports):
 def test_a_macro_op_takes_one_slot_with_its_memory_operand():
     result = of("ADD (M64, R64)", GPR, BOTH, uops="1", TP_ports="1.00")
     assert (result["uops_retire_slots"], result["uops_MITE"], result["uops_MS"]) == ("1", "1", "0")
+
+
+def test_what_neither_loads_nor_computes_has_an_address_alone():
+    """A NOP takes no unit, and a prefetch none but that of its address."""
+    nop = of("NOP (M64)", READ, category="WIDENOP", uops="1", TP_ports="0.25")
+    prefetch = of("PREFETCHT0 (M512)", READ, on="ZEN4", category="PREFETCH", uops="1", TP_ports="0.33")
+    assert ("ports" in nop, prefetch["ports"]) == (False, "1*23F")
+
+
+def test_locked_instructions_have_the_nearest_whole_cycles():
+    figures = {"uops": "4", "TP_unrolled": "7.00", "TP_loop": "7.00", "TP_ports": "7.80"}
+    found = [of("XADD_LOCK (M64, R64)", BOTH, on=core, **figures)["TP_loop"] for core in ("ZEN3", "ZEN4")]
+    assert found == ["7.00", "8"]
 
 
 def test_more_than_two_macro_ops_are_microcode():
