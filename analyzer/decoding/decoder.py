@@ -2,8 +2,9 @@
 
 A thin layer over iced-x86 that answers the questions the pipeline model asks (position of the opcode,
 prefixes, encoded widths, encoding form) and that nothing else in the project needs to know is iced-x86.
-Everything that depends only on the decoder's code is worked out once per code. Whole instructions can be
-remembered by their bytes, because decoding does not depend on the address (displacements are kept relative).
+Everything that depends only on the decoder's code is worked out once per code, and what more depends on
+prefixes and lengths once per ``Encoding``. Whole instructions can be remembered by their bytes, because
+decoding does not depend on the address (displacements are kept relative).
 """
 
 from __future__ import annotations
@@ -14,13 +15,12 @@ from typing import NamedTuple
 
 from cyclelens.analyzer.decoding.forms import forms_of
 from cyclelens.analyzer.model.frozen import dataclass
-from cyclelens.analyzer.model.instruction import DecodedOperand, Instruction, OperandKind
+from cyclelens.analyzer.model.instruction import Encoding, Instruction, OperandKind
 from cyclelens.analyzer.recent import Caches, Recent
 from iced_x86 import (
     CC_e,
     CC_ne,
     Code,
-    ConstantOffsets,
     CpuidFeature,
     Decoder,
     DecoderOptions,
@@ -65,6 +65,9 @@ _IMMEDIATES = frozenset(
     value for name, value in vars(OpKind).items() if name.startswith("IMMEDIATE") and isinstance(value, int)
 )
 _REGISTER, _MEMORY = OpKind.REGISTER, OpKind.MEMORY
+_POINTERS = frozenset({Register.RIP, Register.EIP})
+_NO_ADDRESS, _RELATIVE = -1, -2
+"""Beside what tells other addresses apart: the size of their displacement, and whether they scale."""
 _LEGACY, _VEX, _EVEX = EncodingKind.LEGACY, EncodingKind.VEX, EncodingKind.EVEX
 _XOP = EncodingKind.XOP
 _REX_ENCODINGS = frozenset({_LEGACY, EncodingKind.D3NOW})
@@ -118,13 +121,8 @@ def mnemonics() -> frozenset[str]:
 _SIGN_EXTENDED = frozenset(
     {OpKind.IMMEDIATE8TO16, OpKind.IMMEDIATE8TO32, OpKind.IMMEDIATE8TO64, OpKind.IMMEDIATE32TO64}
 )
-_IMMEDIATE_OPERAND = DecodedOperand(OperandKind.IMMEDIATE)
-_BRANCH_OPERAND = DecodedOperand(OperandKind.BRANCH)
-
-
-_REGISTER_OPERANDS = {
-    number: DecodedOperand(OperandKind.REGISTER, register=name) for number, name in REGISTERS.items()
-}
+_WITHOUT_REGISTER_BITS = bytes([byte & 0xF8 if byte in _REX_PREFIXES else byte for byte in range(256)])
+"""Prefixes by themselves, of REX only whether it makes operands wide."""
 
 
 def _make_formatter() -> Formatter:
@@ -161,6 +159,18 @@ class _CodeFacts:
     extensions: frozenset[str]
     visible: tuple[int, ...]
     """Numbers of the operands that the tables show."""
+    places: tuple[int, ...]
+    """Those that are registers or addresses."""
+
+
+class _Reading(NamedTuple):
+    """An encoding, and where its instructions have their numbers."""
+
+    encoding: Encoding
+    displacement: slice | None
+    """Of an address that is relative to the instruction's own."""
+    immediate: slice | None
+    branch: bool
 
 
 def _code_facts(instruction: IcedInstruction) -> _CodeFacts:
@@ -179,7 +189,8 @@ def _code_facts(instruction: IcedInstruction) -> _CodeFacts:
         default_64=info.default_op_size64,
         force_64=info.force_op_size64 or info.intel_force_op_size64,
         extensions=frozenset([_feature_names()[feature] for feature in instruction.cpuid_features()]),
-        visible=tuple(number for number, kind in enumerate(kinds) if kind not in _STRING_KINDS),
+        visible=(visible := tuple(n for n, kind in enumerate(kinds) if kind not in _STRING_KINDS)),
+        places=tuple(n for n in visible if instruction.op_kind(n) in (_REGISTER, _MEMORY)),
     )
 
 
@@ -224,25 +235,6 @@ def _operand_size(facts: _CodeFacts, wide: bool, has_66: bool) -> int:
     return 3 if facts.default_64 else 2
 
 
-def _memory_operand(instruction: IcedInstruction, code: bytes, constants: ConstantOffsets) -> DecodedOperand:
-    size = constants.displacement_size
-    displacement = 0
-    if size and instruction.is_ip_rel_memory_operand:
-        offset = constants.displacement_offset
-        displacement = int.from_bytes(code[offset : offset + size], "little", signed=True)
-    elif size:
-        displacement = _signed(instruction.memory_displacement)
-    return DecodedOperand(
-        OperandKind.AGEN if instruction.mnemonic in _ADDRESS_ONLY else OperandKind.MEMORY,
-        None,
-        REGISTERS[instruction.memory_base],
-        REGISTERS[instruction.memory_index],
-        instruction.memory_index_scale,
-        displacement,
-        8 * size,
-    )
-
-
 def _form(instruction: IcedInstruction, facts: _CodeFacts, repeat: int, has_memory: bool) -> str:
     """Name of the encoding form: a prefix's own form if the tables have one, else the plain one."""
     operand = "mem" if has_memory else "reg"
@@ -255,8 +247,22 @@ def _form(instruction: IcedInstruction, facts: _CodeFacts, repeat: int, has_memo
     return facts.forms.get(operand + prefix) or facts.forms.get(operand, "")
 
 
-def _invalid(code: bytes) -> Instruction:
-    return Instruction(code=code, text=f"(bad) 0x{code[0]:02x}", mnemonic="", iform="")
+def _text(code: bytes) -> str:
+    """What people read of an instruction."""
+    instruction = Decoder(64, code, OPTIONS).decode()
+    if instruction.code == Code.INVALID:
+        return f"(bad) 0x{code[0]:02x}"
+    if any(instruction.op_kind(number) in _BRANCHES for number in range(instruction.op_count)):
+        return f"{_FORMATTER.format_mnemonic(instruction)} .{_distance(instruction) + len(code):+d}"
+    return _FORMATTER.format(instruction)
+
+
+def _distance(branch: IcedInstruction) -> int:
+    """From the address behind a branch to its target."""
+    return _signed(branch.near_branch_target - branch.next_ip)
+
+
+_INVALID = Encoding(_text)
 
 
 class _Decoded:
@@ -265,85 +271,112 @@ class _Decoded:
     def __init__(self, caches: Caches) -> None:
         self.instructions: Recent[bytes, Instruction] = caches.recent(_MOST_KEPT)
         """By their bytes."""
+        self.readings: Recent[tuple[object, ...], _Reading] = caches.recent(_MOST_KEPT)
+        """By all that tells encodings apart."""
         self.facts: dict[int, _CodeFacts] = {}
         """By the decoder's code."""
 
 
 def _instruction(
-    code: bytes, instruction: IcedInstruction, decoder: Decoder, known: dict[int, _CodeFacts]
+    code: bytes, instruction: IcedInstruction, decoder: Decoder, decoded: _Decoded
 ) -> Instruction:
     """The instruction that ``code`` consists of; the decoder has just read it."""
-    facts = known.get(instruction.code)
+    number = instruction.code
+    facts = decoded.facts.get(number)
     if facts is None:
-        facts = known[instruction.code] = _code_facts(instruction)
+        facts = decoded.facts[number] = _code_facts(instruction)
+    registers: list[str | None] = []
+    address, scale = _NO_ADDRESS, 1
+    for position in facts.places:
+        if instruction.op_kind(position) == _REGISTER:
+            registers.append(REGISTERS[instruction.op_register(position)])
+        else:
+            base, scale = instruction.memory_base, instruction.memory_index_scale
+            address = _RELATIVE if base in _POINTERS else 2 * instruction.memory_displ_size + (scale > 1)
+            registers.append(REGISTERS[base])
+            registers.append(REGISTERS[instruction.memory_index])
     prefix_end = 0
     while code[prefix_end] in _PREFIXES:
         prefix_end += 1
+    prefixes = code[:prefix_end].translate(_WITHOUT_REGISTER_BITS)
+    key: tuple[object, ...] = (number, len(code), prefixes, address)
+    if facts.encoding == _EVEX:
+        if (mask := REGISTERS[instruction.op_mask]) is not None:
+            registers.append(mask)
+        # Zeroing, length or rounding, broadcast.
+        key = (*key, code[prefix_end + 2] & 0x80, code[prefix_end + 3] & 0xF0, mask is None)
+    elif facts.encoding not in _REX_ENCODINGS:
+        key = (*key, code[prefix_end], _wide(code, facts.encoding, prefix_end))
+    reading = decoded.readings[key]
+    if reading is None:
+        reading = decoded.readings[key] = _reading(code, instruction, decoder, facts, prefix_end)
+    encoding, relative, numbers, branch = reading
+    displacement = 0
+    if relative is not None:
+        displacement = int.from_bytes(code[relative], "little", signed=True)
+    elif address > 1:
+        displacement = _signed(instruction.memory_displacement)
+    elif branch:
+        displacement = _distance(instruction)
+    immediate = None if numbers is None else int.from_bytes(code[numbers], "little", signed=True)
+    return Instruction(code, encoding, tuple(registers), immediate, displacement, scale)
+
+
+def _reading(
+    code: bytes, instruction: IcedInstruction, decoder: Decoder, facts: _CodeFacts, prefix_end: int
+) -> _Reading:
+    """What an instruction has in common with others of the same code."""
     opcode_offset = _opcode_offset(code, facts, prefix_end)
     prefixes = code[:prefix_end]
     has_66 = 0x66 in prefixes
-
-    operands: list[DecodedOperand] = []
-    immediate: int | None = None
-    immediate_bits = 0
-    branch: int | None = None
-    has_memory = False
+    constants = decoder.get_constant_offsets(instruction)
+    kinds: list[OperandKind] = []
+    immediate: slice | None = None
     for position in facts.visible:
         kind = instruction.op_kind(position)
         if kind == _REGISTER:
-            operands.append(_REGISTER_OPERANDS[instruction.op_register(position)])
+            kinds.append(OperandKind.REGISTER)
         elif kind == _MEMORY:
-            has_memory = True
-            operands.append(_memory_operand(instruction, code, decoder.get_constant_offsets(instruction)))
+            is_address = instruction.mnemonic in _ADDRESS_ONLY
+            kinds.append(OperandKind.AGEN if is_address else OperandKind.MEMORY)
         elif kind in _BRANCHES:
-            branch = _signed(instruction.near_branch_target - instruction.next_ip)
-            operands.append(_BRANCH_OPERAND)
+            kinds.append(OperandKind.BRANCH)
         elif kind in _IMMEDIATES:
-            operands.append(_IMMEDIATE_OPERAND)
+            kinds.append(OperandKind.IMMEDIATE)
             # Shifts by one show a "1" that is not in the bytes.
-            if immediate is None:
-                constants = decoder.get_constant_offsets(instruction)
-                if constants.has_immediate:
-                    start, size = constants.immediate_offset, constants.immediate_size
-                    immediate = int.from_bytes(code[start : start + size], "little", signed=True)
-                    immediate_bits = 8 * size
-
-    mnemonic = _FORMATTER.format_mnemonic(instruction, FormatMnemonicOptions.NO_PREFIXES)
-    if branch is None:
-        text = _FORMATTER.format(instruction)
-    else:
-        text = f"{_FORMATTER.format_mnemonic(instruction)} .{branch + len(code):+d}"
+            if constants.has_immediate:
+                immediate = _part(constants.immediate_offset, constants.immediate_size)
+    has_memory = OperandKind.MEMORY in kinds or OperandKind.AGEN in kinds
+    displacement = _part(constants.displacement_offset, constants.displacement_size)
+    is_relative = has_memory and instruction.memory_base in _POINTERS
     repeat = 0
     if 0xF3 in prefixes or 0xF2 in prefixes:
         repeat = _REPNE if instruction.has_repne_prefix else _REP if instruction.has_rep_prefix else 0
-    mask: str | None = None
-    zeroing = broadcast = suppress_exceptions = False
-    if facts.encoding == _EVEX:
-        mask = REGISTERS[instruction.op_mask]
-        zeroing, broadcast = instruction.zeroing_masking, instruction.is_broadcast
-        rounds = instruction.rounding_control != RoundingControl.NONE
-        suppress_exceptions = rounds or instruction.suppress_all_exceptions
-    # By position, which takes a third of the time.
-    return Instruction(
-        code,
-        text,
-        mnemonic,
-        _form(instruction, facts, repeat, has_memory),
-        tuple(operands),
-        opcode_offset,
-        has_66,
-        immediate,
-        immediate_bits,
-        _operand_size(facts, _wide(code, facts.encoding, prefix_end), has_66),
-        mask,
-        zeroing,
-        broadcast,
-        suppress_exceptions,
-        repeat,
-        code[opcode_offset + 1] & 7 if facts.has_modrm else 0,
-        branch,
-        facts.extensions,
+    is_evex = facts.encoding == _EVEX
+    rounds = is_evex and instruction.rounding_control != RoundingControl.NONE
+    encoding = Encoding(
+        describe=_text,
+        mnemonic=_FORMATTER.format_mnemonic(instruction, FormatMnemonicOptions.NO_PREFIXES),
+        iform=_form(instruction, facts, repeat, has_memory),
+        kinds=tuple(kinds),
+        opcode_offset=opcode_offset,
+        has_66_prefix=has_66,
+        immediate_bits=8 * constants.immediate_size if immediate else 0,
+        displacement_bits=8 * constants.displacement_size if has_memory else 0,
+        effective_operand_size=_operand_size(facts, _wide(code, facts.encoding, prefix_end), has_66),
+        masked=is_evex and instruction.op_mask != Register.NONE,
+        zeroing=is_evex and instruction.zeroing_masking,
+        broadcast=is_evex and instruction.is_broadcast,
+        suppress_exceptions=rounds or (is_evex and instruction.suppress_all_exceptions),
+        repeat=repeat,
+        has_modrm=facts.has_modrm,
+        extensions=facts.extensions,
     )
+    return _Reading(encoding, displacement if is_relative else None, immediate, OperandKind.BRANCH in kinds)
+
+
+def _part(start: int, size: int) -> slice:
+    return slice(start, start + size)
 
 
 class NumberField(NamedTuple):
@@ -389,7 +422,7 @@ def decode(code: bytes, caches: Caches | None = None) -> tuple[Instruction, ...]
     while position < len(code):
         decoder.decode_out(instruction)
         if instruction.code == Code.INVALID:
-            result.append(_invalid(code[position : position + 1]))
+            result.append(Instruction(code[position : position + 1], _INVALID))
             position += 1
             decoder.position = position
         else:
@@ -397,7 +430,7 @@ def decode(code: bytes, caches: Caches | None = None) -> tuple[Instruction, ...]
             encoding = code[position:end]
             known = instructions[encoding]
             if known is None:
-                known = instructions[encoding] = _instruction(encoding, instruction, decoder, decoded.facts)
+                known = instructions[encoding] = _instruction(encoding, instruction, decoder, decoded)
             result.append(known)
             position = end
     return tuple(result)

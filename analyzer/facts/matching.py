@@ -106,6 +106,10 @@ class Matcher:
             str, tuple[list[Callable[[Instruction], str]], dict[tuple[str, ...], InstructionFacts | None]]
         ] = {}
 
+    def candidates(self, iform: str, store: CandidateSource) -> tuple[InstructionFacts, ...]:
+        """The records among which ``find`` chooses for instructions of this form."""
+        return _candidates(iform, self._microarchitecture, store)
+
     def find(self, instruction: Instruction, store: CandidateSource) -> InstructionFacts | None:
         """The record that describes the instruction, None if the tables have none."""
         form = self._forms.get(instruction.iform)

@@ -77,10 +77,9 @@ class Alike:
         return (block.loop, block.alignment, tuple(kinds), registers, tuple(addresses) if stored else ())
 
     def _part(self, flat: FlatInstruction) -> _Part:
-        keys, addresses = flat.names()
-        if flat.merges or max(keys, default=0) >= len(_NUMBERS):
+        if flat.merges or max(flat.keys, default=0) >= len(_NUMBERS):
             return (self, _NAMED, b"", (), False)
-        return (self, self._number_of(flat), bytes(keys), addresses, flat.stores)
+        return (self, self._number_of(flat), bytes(flat.keys), flat.numbers(), flat.stores)
 
     def _number_of(self, flat: FlatInstruction) -> int:
         own = flat.own()

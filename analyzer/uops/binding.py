@@ -54,6 +54,15 @@ class Binder:
         return tuple(bound)
 
 
+def fixed_registers(facts: InstructionFacts) -> frozenset[str]:
+    """The canonical registers that an instruction of this record uses whatever its encoding says."""
+    names: list[str | None] = []
+    for operand in facts.operands:
+        names += operand.registers if len(operand.registers) == 1 else ()
+        names += (operand.base, operand.index_register)
+    return frozenset([canonical(name) for name in names if name])
+
+
 class _Place(NamedTuple):
     """How a table operand is bound."""
 

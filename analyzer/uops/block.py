@@ -117,13 +117,12 @@ def _entry(knowledge: Known, context: Context, branch: Known | None, cache: Core
     templates = knowledge.shape.templates
     like = templates.get(context)
     if like is not None:
-        return Sibling(like[0], knowledge.instruction, knowledge.operands, like[1], knowledge.names)
+        return Sibling(like, knowledge.instruction, knowledge.names, knowledge.operands)
     absorbs = None if branch is None else branch.shape.sibling
     template = make_template(knowledge.prepared(), context, absorbs, cache.microarchitecture)
     if cache.options.simple_front_end:
         template = unfused(template)
-    original = Original(template)
-    templates[context] = (original, knowledge.names)
+    original = templates[context] = Original(template, knowledge.names)
     return original
 
 

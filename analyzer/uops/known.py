@@ -3,6 +3,8 @@ once on each core."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from cyclelens.analyzer.facts.matching import Matcher
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.model.instruction import Instruction
@@ -11,10 +13,16 @@ from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.model.uops import Entry
 from cyclelens.analyzer.recent import Caches, Recent
 from cyclelens.analyzer.uops.ablations import ablated
-from cyclelens.analyzer.uops.binding import Binder, BoundOperand
+from cyclelens.analyzer.uops.binding import Binder, BoundOperand, fixed_registers
 from cyclelens.analyzer.uops.chained_adds import is_addition
-from cyclelens.analyzer.uops.operands import Prepared, prepare
-from cyclelens.analyzer.uops.rebinding import Names, Original, rebind_prepared, shape_of
+from cyclelens.analyzer.uops.operands import (
+    Prepared,
+    added_at_rename,
+    added_constant,
+    pops_rsp_or_r12,
+    prepare,
+)
+from cyclelens.analyzer.uops.rebinding import Names, Original, rebind_prepared, shape_of, signature_of
 
 _MOST_KEPT = 16_384
 """Entries per microarchitecture; the templates that they share are few and stay."""
@@ -23,9 +31,10 @@ _MOST_KEPT = 16_384
 class Shape:
     """What an instruction shares with its siblings."""
 
-    __slots__ = ("adds", "as_branch", "fusible", "high8", "meets", "sibling", "templates")
+    __slots__ = ("adds", "as_branch", "binder", "fusible", "high8", "meets", "sibling", "templates")
 
-    def __init__(self, sibling: Prepared, as_branch: int, *, adds: bool) -> None:
+    def __init__(self, sibling: Prepared, as_branch: int, binder: Binder, *, adds: bool) -> None:
+        self.binder = binder
         self.sibling = sibling
         """Prepared for the first instruction of this shape: the same but for registers and addresses."""
         self.as_branch = as_branch
@@ -36,31 +45,48 @@ class Shape:
         """Its latency depends on whether an addition made what it adds (U12)."""
         self.meets = bool(self.fusible) or self.high8 or adds or sibling.is_branch or sibling.has_zmm_operand
         """Whether it and its neighbours may matter to each other."""
-        self.templates: dict[tuple[object, ...], tuple[Original, Names]] = {}
-        """By all that matters of the neighbours (``Context``), with the names of their registers."""
+        self.templates: dict[tuple[object, ...], Original] = {}
+        """By all that matters of the neighbours (``Context``)."""
+
+
+class Pattern:
+    """Instructions with one encoding whose registers repeat alike."""
+
+    __slots__ = ("asks", "shapes")
+
+    def __init__(self, asks: Sequence[Callable[[Instruction, Names], object]]) -> None:
+        self.asks = asks
+        """What else can tell their records and shapes apart: seldom anything."""
+        self.shapes: dict[tuple[object, ...], tuple[Shape, Sequence[int | str] | None] | None] = {}
+        """By the answers; None if there is no record. Beside a shape stand its names of registers, as places
+        among those of the encoding unless they are fixed; None if they are the same."""
 
 
 class Known:
-    """An instruction with its operands and its shape."""
+    """An instruction with its shape."""
 
-    __slots__ = ("instruction", "names", "operands", "plain", "shape")
+    __slots__ = ("_operands", "instruction", "names", "plain", "shape")
 
-    def __init__(
-        self, instruction: Instruction, operands: tuple[BoundOperand, ...], shape: Shape, names: Names
-    ) -> None:
+    def __init__(self, instruction: Instruction, shape: Shape, names: Names) -> None:
         self.instruction = instruction
-        self.operands = operands
         self.shape = shape
         self.names = names
+        self._operands: tuple[BoundOperand, ...] | None = None
         self.plain: Entry | None = None
         """Its entry where nothing about its neighbours matters, as is most often the case."""
+
+    def operands(self) -> tuple[BoundOperand, ...]:
+        """Those of the record, bound."""
+        if self._operands is None:
+            self._operands = self.shape.binder.bind(self.instruction, self.shape.sibling.facts)
+        return self._operands
 
     def prepared(self) -> Prepared:
         """Prepared for this very instruction."""
         sibling = self.shape.sibling
         if sibling.instruction is self.instruction:
             return sibling
-        return rebind_prepared(sibling, self.instruction, self.operands)
+        return rebind_prepared(sibling, self.instruction, self.operands())
 
 
 class Core:
@@ -73,6 +99,13 @@ class Core:
         self.matcher = Matcher(microarchitecture.facts_name)
         self.binder = Binder()
         self.prepared: Recent[bytes, Known] = caches.recent(_MOST_KEPT)
+        self.signatures: Recent[Sequence[str | None], tuple[tuple[object, ...], Names]] = caches.recent(
+            _MOST_KEPT
+        )
+        """By the registers of an instruction (``signature_of``)."""
+        self.patterns: Recent[tuple[object, ...], Pattern] = caches.recent(_MOST_KEPT)
+        self.forms: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
+        """Of a form the attributes of its records, and the registers that some of them name."""
         self.shapes: dict[tuple[object, ...], Shape] = {}
         self.branches: dict[tuple[object, ...], int] = {}
         self.entries: Recent[tuple[object, ...], Entry] = caches.recent(_MOST_KEPT)
@@ -96,11 +129,63 @@ class Cores:
 
 def known_of(instruction: Instruction, cache: Core, store: FactsStore) -> Known | None:
     """An instruction that is met for the first time."""
+    registers = instruction.registers
+    signature = cache.signatures[registers]
+    if signature is None:
+        signature = cache.signatures[registers] = signature_of(registers)
+    repeats, names = signature
+    key = (instruction.encoding, repeats)
+    pattern = cache.patterns[key]
+    if pattern is None:
+        pattern = cache.patterns[key] = Pattern(_asks(instruction, cache, store))
+    answers = tuple([ask(instruction, names) for ask in pattern.asks])
+    if answers not in pattern.shapes:
+        pattern.shapes[answers] = _shape(instruction, names, cache, store)
+    found = pattern.shapes[answers]
+    if found is None:
+        return None
+    shape, places = found
+    if places is not None:
+        names = tuple([names[place] if isinstance(place, int) else place for place in places])
+    known = cache.prepared[instruction.code] = Known(instruction, shape, names)
+    return known
+
+
+def _asks(
+    instruction: Instruction, cache: Core, store: FactsStore
+) -> list[Callable[[Instruction, Names], object]]:
+    """What can tell instructions apart whose encoding is the same and whose registers repeat alike."""
+    asks: list[Callable[[Instruction, Names], object]] = []
+    form = cache.forms.get(instruction.iform)
+    if form is None:
+        candidates = cache.matcher.candidates(instruction.iform, store)
+        form = cache.forms[instruction.iform] = (
+            frozenset([name for facts in candidates for name in facts.attributes]),
+            frozenset([name for facts in candidates for name in fixed_registers(facts)]),
+        )
+    attributes, fixed = form
+    if "immzero" in attributes:
+        asks.append(lambda each, _: each.immediate == 0)
+    if "rm" in attributes:
+        asks.append(lambda each, _: each.rm)
+    if fixed and instruction.registers:
+        asks.append(lambda _, names: tuple([name if name in fixed else None for name in names]))
+    if instruction.mnemonic == "pop":
+        asks.append(lambda each, _: pops_rsp_or_r12(each))
+    microarchitecture = cache.microarchitecture
+    if microarchitecture.add_offset_limit and added_constant(instruction) is not None:
+        asks.append(lambda each, _: added_at_rename(each, microarchitecture) is not None)
+    return asks
+
+
+def _shape(
+    instruction: Instruction, names: Names, cache: Core, store: FactsStore
+) -> tuple[Shape, Sequence[int | str] | None] | None:
     facts = cache.matcher.find(instruction, store)
     if facts is None:
         return None
     operands = cache.binder.bind(instruction, facts)
-    tokens, names = shape_of(instruction, operands, cache.microarchitecture)
+    tokens, bound = shape_of(instruction, operands, cache.microarchitecture)
     key = (facts.name, tokens)
     shape = cache.shapes.get(key)
     if shape is None:
@@ -108,9 +193,8 @@ def known_of(instruction: Instruction, cache: Core, store: FactsStore) -> Known 
         effect = (sibling.uses, sibling.uop_count)
         as_branch = cache.branches.setdefault(effect, len(cache.branches) + 1)
         adds = cache.microarchitecture.chained_addition_cycles > 0 and is_addition(sibling)
-        shape = cache.shapes[key] = Shape(sibling, as_branch, adds=adds)
-    known = cache.prepared[instruction.code] = Known(instruction, operands, shape, names)
-    return known
+        shape = cache.shapes[key] = Shape(sibling, as_branch, cache.binder, adds=adds)
+    return shape, None if bound == names else [names.index(n) if n in names else n for n in bound]
 
 
 def _touches_high8(prepared: Prepared) -> bool:

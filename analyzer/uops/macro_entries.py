@@ -109,7 +109,7 @@ def _walked(known: Sequence[Known | None]) -> list[bool]:
                 continue
             if knowledge.shape.sibling.rsp_change:
                 walks = True
-            elif any(o.register == "RSP" and o.facts.written for o in knowledge.operands):
+            elif any(o.register == "RSP" and o.facts.written for o in knowledge.operands()):
                 walks = False
     return walked
 
@@ -121,7 +121,8 @@ def _merging(known: Sequence[Known | None]) -> list[bool]:
     for _ in range(2):
         merging = []
         for knowledge in known:
-            target = knowledge.operands[0] if knowledge is not None and knowledge.operands else None
+            operands = knowledge.operands() if knowledge is not None else ()
+            target = operands[0] if operands else None
             name = (target and target.register) or ""
             mnemonic = knowledge.instruction.mnemonic if knowledge is not None else ""
             merging.append(not mnemonic.startswith("v") and is_simd(name) and canonical(name) in written)
@@ -151,7 +152,7 @@ def _macro_op_entry(knowledge: Known, context: _MacroContext, cache: Core) -> Or
     inputs, uops = prepared.register_inputs, expansion.uops
     if expansion.eliminable:
         # Its latency is 0, so that the tables do not count what it copies among its inputs.
-        inputs = tuple(as_register(o) for o in knowledge.operands if o.register and o.facts.read) or inputs
+        inputs = tuple(as_register(o) for o in knowledge.operands() if o.register and o.facts.read) or inputs
         copied = tuple((ValueKind.REGISTER, register.canonical) for register in inputs)
         uops = (replace(uops[0], inputs=copied),)
     template = InstructionTemplate(

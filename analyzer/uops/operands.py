@@ -183,8 +183,8 @@ def prepare(
     complex_decoder = bool(figures.complex_decoder) or ms_uops > 0 or several
     simple_decoders = figures.available_simple_decoders
     available = microarchitecture.decoders if simple_decoders is None else simple_decoders
-    if facts.name in ("POP (R16)", "POP (R64)") and instruction.code[-1] == 0x5C:
-        # POP of RSP or R12 (V8).
+    if facts.name in ("POP (R16)", "POP (R64)") and pops_rsp_or_r12(instruction):
+        # V8.
         complex_decoder = complex_decoder or microarchitecture.pop_rsp_needs_complex_decoder
         if microarchitecture.pop_rsp_ends_decode_group:
             available = 0
@@ -222,6 +222,11 @@ def prepare(
         added=added,
         offset_registers=_offset_registers(instruction, microarchitecture),
     )
+
+
+def pops_rsp_or_r12(instruction: Instruction) -> bool:
+    """POP with a byte that means these."""
+    return instruction.mnemonic == "pop" and instruction.code[-1] == 0x5C
 
 
 def added_at_rename(instruction: Instruction, microarchitecture: Microarchitecture) -> int | None:

@@ -6,12 +6,13 @@ finished template is several times cheaper than making it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
+from cyclelens.analyzer.model.facts import InstructionFacts
 from cyclelens.analyzer.model.frozen import field_names, replace
-from cyclelens.analyzer.model.instruction import DecodedOperand, Instruction
+from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.uops import (
     InstructionTemplate,
@@ -28,6 +29,7 @@ from cyclelens.analyzer.uops.operands import (
     added_constant,
     address_registers,
     as_register,
+    pops_rsp_or_r12,
 )
 from cyclelens.analyzer.uops.registers import HIGH8, canonical
 
@@ -40,6 +42,21 @@ Names = tuple[str, ...]
 """Canonical registers in the order of their first occurrence among the operands."""
 
 
+def _token(register: str | None, names: dict[str, int]) -> object:
+    """A register as its number among ``names``; one that rules ask for by name with the name."""
+    if register is None:
+        return None
+    name = canonical(register)
+    number = names.setdefault(name, len(names))
+    return (number, register) if register in _LITERAL or name in _LITERAL_IN_ALL_WIDTHS else number
+
+
+def signature_of(registers: Sequence[str | None]) -> tuple[tuple[object, ...], Names]:
+    """How an instruction's registers repeat, those that rules ask for by name, and their names."""
+    names: dict[str, int] = {}
+    return tuple([_token(each, names) for each in registers]), tuple(names)
+
+
 def shape_of(
     instruction: Instruction, operands: Sequence[BoundOperand], microarchitecture: Microarchitecture
 ) -> tuple[tuple[object, ...], Names]:
@@ -49,15 +66,8 @@ def shape_of(
     key: list[object] = [instruction.effective_operand_size]
     for _, register, memory in operands:
         of_operand = (register,) if memory is None else (memory.base, memory.index)
-        for each in of_operand:
-            if each is None:
-                key.append(None)
-                continue
-            name = canonical(each)
-            number = names.setdefault(name, len(names))
-            is_literal = each in _LITERAL or name in _LITERAL_IN_ALL_WIDTHS
-            key.append((number, each) if is_literal else number)
-    if instruction.mnemonic == "pop" and instruction.code[-1] == 0x5C:
+        key += [_token(each, names) for each in of_operand]
+    if pops_rsp_or_r12(instruction):
         key.append("rsp or r12")
     if microarchitecture.add_offset_limit and added_at_rename(instruction, microarchitecture) is not None:
         key.append("added at rename")
@@ -126,10 +136,12 @@ _INSTRUCTION, _UOPS, _LCP, _INPUTS, _OUTPUTS, _ADDRESS_INPUTS, _MEMORY, _ADDED, 
 class Original:
     """An instruction whose template was made for itself."""
 
-    __slots__ = ("_template", "facts", "flat", "instruction")
+    __slots__ = ("_template", "facts", "flat", "instruction", "names")
 
-    def __init__(self, template: InstructionTemplate) -> None:
+    def __init__(self, template: InstructionTemplate, names: Names = ()) -> None:
         self._template = template
+        self.names = names
+        """Its registers, in whose place siblings have theirs."""
         self.instruction = template.instruction
         self.facts = template.facts
         self.flat: Any = None
@@ -144,55 +156,49 @@ class Sibling:
     """An instruction that differs from the one of a finished template in registers, displacement and
     immediate only. Simulations get along without its own template, which is made when asked for."""
 
-    __slots__ = ("_own", "facts", "flat", "instruction", "like", "operands", "original", "renamed")
+    __slots__ = ("_operands", "_own", "flat", "instruction", "names", "original")
 
     def __init__(
         self,
         original: Original,
         instruction: Instruction,
-        operands: Sequence[BoundOperand],
-        old: Names,
-        new: Names,
+        names: Names,
+        operands: Callable[[], Sequence[BoundOperand]],
     ) -> None:
-        """``original`` has the finished template; ``old`` and ``new`` are the names of its registers and of
-        this instruction's."""
+        """``original`` has the finished template; ``names`` are this instruction's registers; ``operands``
+        binds them."""
         self.original = original
-        self.like = original.template()
-        self.facts = original.facts
-        """The record of both."""
         self.instruction = instruction
-        self.operands = operands
-        self.renamed: Mapping[str, str] = {} if old == new else dict(zip(old, new, strict=True))
-        """This instruction's registers by those of the template."""
+        self.names = names
+        self._operands = operands
         self.flat: Any = None
         """What the simulator made of it."""
         self._own: InstructionTemplate | None = None
 
-    def addresses(self) -> list[DecodedOperand]:
-        """This instruction's addresses in the order of the template's ``memory_operands``."""
-        return [
-            operand.memory
-            for operand in self.operands
-            if operand.memory is not None and operand.facts.kind != "agen"
-        ]
+    @property
+    def facts(self) -> InstructionFacts | None:
+        """The record of both."""
+        return self.original.facts
 
     def template(self) -> InstructionTemplate:
         """The template with this instruction's registers and addresses. (``dataclasses.replace`` would take
         half of the time of a whole prediction.)"""
         if self._own is None:
-            registers = _Registers(self.like.rsp_change, self.operands)
-            values = list(_ALL(self.like))
+            like = self.original.template()
+            registers = _Registers(like.rsp_change, self._operands())
+            values = list(_ALL(like))
             values[_INSTRUCTION] = self.instruction
             values[_LCP] = self.instruction.has_length_changing_prefix
             values[_ADDRESS_INPUTS] = tuple(registers.address_inputs)
             values[_MEMORY] = tuple(registers.accesses)
-            if self.like.added is not None:
+            if like.added is not None:
                 values[_ADDED] = added_constant(self.instruction)
-            if self.renamed:
-                values[_UOPS] = tuple(_rename(uop, self.renamed) for uop in self.like.uops)
-                values[_INPUTS] = registers.like(self.like.register_inputs)
-                values[_OUTPUTS] = registers.like(self.like.register_outputs)
-                values[_OFFSETS] = tuple(self.renamed.get(name, name) for name in self.like.offset_registers)
+            if self.names != self.original.names:
+                renamed = dict(zip(self.original.names, self.names, strict=True))
+                values[_UOPS] = tuple(_rename(uop, renamed) for uop in like.uops)
+                values[_INPUTS] = registers.like(like.register_inputs)
+                values[_OUTPUTS] = registers.like(like.register_outputs)
+                values[_OFFSETS] = tuple(renamed.get(name, name) for name in like.offset_registers)
             self._own = InstructionTemplate(*values)
         return self._own
 

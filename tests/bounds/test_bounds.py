@@ -12,14 +12,14 @@ from cyclelens.analyzer.bounds.ports import port_bound
 from cyclelens.analyzer.bounds.predecoder import predecoder_bound
 from cyclelens.analyzer.bounds.registry import compute_bounds, predict_analytically
 from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.result import Simulation
 from cyclelens.analyzer.model.uops import Block, InstructionTemplate, MacroOps, MemoryAccess, RegisterOperand
+from instructions import made_up
 from unit_sets import unit_uses
 
 HSW, SKL, ICL, ZEN5 = (registry.get(name) for name in ("HSW", "SKL", "ICL", "ZEN5"))
 NOP = InstructionTemplate(
-    instruction=Instruction(b"\x90", "nop", "nop", ""),
+    instruction=made_up(),
     facts=None,
     name="",
     uops=(),
@@ -36,7 +36,7 @@ NOP = InstructionTemplate(
 
 
 def nop(length=1, opcode=0, **changes):
-    instruction = Instruction(b"\x90" * length, "nop", "nop", "", opcode_offset=opcode)
+    instruction = made_up(code=b"\x90" * length, opcode_offset=opcode)
     return replace(NOP, instruction=instruction, **changes)
 
 
@@ -245,7 +245,7 @@ class TestDependencies:
 
     def test_addresses_follow_moves_and_steps_by_constants(self):
         def step(amount, name="ADD (R64, I8)"):
-            instruction = nop().instruction._replace(immediate=amount)
+            instruction = made_up(immediate=amount)
             return replace(compute(["RSI"], ["RSI"], 1, name=name), instruction=instruction)
 
         def carried(*between):

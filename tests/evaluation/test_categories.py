@@ -4,12 +4,13 @@ from dataclasses import replace
 
 import pytest
 from cyclelens.analyzer.evaluation.categories import category, front_end
-from cyclelens.analyzer.model.instruction import DecodedOperand, Instruction, OperandKind
+from cyclelens.analyzer.model.instruction import DecodedOperand, OperandKind
 from cyclelens.analyzer.model.units import UopKind
 from cyclelens.analyzer.model.uops import InstructionTemplate, UopTemplate
+from instructions import made_up
 
 NOP = InstructionTemplate(
-    instruction=Instruction(b"\x90", "nop", "nop", ""), facts=None, name="", uops=(), fused_uops=(),
+    instruction=made_up(), facts=None, name="", uops=(), fused_uops=(),
     idq_uops=(), uop_count=0, retire_slots=1, mite_uops=1, ms_uops=0, complex_decoder=False,
     available_simple_decoders=4, uses=(),
 )  # fmt: skip
@@ -17,7 +18,7 @@ NOP = InstructionTemplate(
 
 def template(register, *kinds):
     operand = DecodedOperand(OperandKind.REGISTER, register=register)
-    instruction = NOP.instruction._replace(operands=(operand,))
+    instruction = made_up(operands=(operand,))
     return replace(NOP, instruction=instruction, uops=tuple(UopTemplate(kind) for kind in kinds))
 
 

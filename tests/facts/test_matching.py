@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cyclelens.analyzer.decoding.decoder import decode
@@ -19,6 +20,7 @@ from cyclelens.analyzer.facts.matching import find_facts
 from cyclelens.analyzer.facts.store import FactsStore, default_tables, open_store
 from cyclelens.analyzer.model.facts import Figures, InstructionFacts
 from cyclelens.analyzer.model.instruction import DecodedOperand, Instruction, OperandKind
+from instructions import made_up
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
 
@@ -51,9 +53,8 @@ class Records:
         return self._records if (microarchitecture, iform) == ("SKL", "F") else ()
 
 
-def example(**fields: object) -> Instruction:
-    values: dict[str, object] = {"code": b"\x90", "text": "x", "mnemonic": "x", "iform": "F"}
-    return Instruction(**(values | fields))  # type: ignore[arg-type]
+def example(**fields: Any) -> Instruction:
+    return made_up("x", **({"iform": "F"} | fields))
 
 
 def name_of(facts: InstructionFacts | None) -> str:
@@ -92,7 +93,7 @@ def address(base: str | None, index: str | None = None, scale: int = 1, bits: in
         ({}, {"bcast": "0"}),
         ({"suppress_exceptions": True}, {"sae": "1"}),
         ({"repeat": 3}, {"rep": "3"}),
-        ({"rm": 5}, {"rm": "4,5,6,7"}),
+        ({"code": b"\x80\x05", "has_modrm": True}, {"rm": "4,5,6,7"}),
         ({"operands": (register("AL"), register("BL"))}, {"high8": ""}),
         ({"operands": (register("AL"), register("BH"))}, {"high8": "REG1"}),
         ({"operands": (register("CH"), register("BH"))}, {"high8": "REG0,REG1"}),

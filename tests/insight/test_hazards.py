@@ -10,11 +10,11 @@ from cyclelens.analyzer.insight.findings import find
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.variants import variant
 from cyclelens.analyzer.model.choices import Model
-from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.uops import MemoryAccess, RegisterOperand
 from cyclelens.analyzer.simulator.pipeline import simulate
 from factories import prediction, template, usage
+from instructions import made_up
 
 
 def codes(templates, **fields):
@@ -34,7 +34,7 @@ def test_a_length_changing_prefix_stalls_only_on_the_way_through_the_predecoder(
 
 def test_a_long_instruction_costs_only_where_the_decoders_mind_it():
     """More than 10 bytes on Zen 4 and Zen 5, outside of the op cache; never on Intel's cores."""
-    long = template(instruction=Instruction(code=bytes(11), text="", mnemonic="mov", iform=""))
+    long = template(instruction=made_up("mov", code=bytes(11)))
     nop = template()
     for core, source, expected in (
         ("ZEN5", "MITE", [("long-instruction", 0)]),

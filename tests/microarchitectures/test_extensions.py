@@ -14,6 +14,7 @@ from cyclelens.analyzer.microarchitectures import extensions, instruction_sets, 
 from cyclelens.analyzer.model.instruction import Instruction
 from iced_x86 import Code, CpuidFeature
 from iced_x86 import Instruction as IcedInstruction
+from instructions import made_up
 
 SHARED = Path(__file__).parents[3] / "shared"
 
@@ -137,7 +138,7 @@ def test_what_was_measured_on_a_core_is_there() -> None:
                 for facts in store.candidates(registry.get(core).facts_name, form)
             )
             with_records += measured
-            stub = Instruction(code=b"", text="", mnemonic=mnemonic, iform="", extensions=needs)
+            stub = made_up(mnemonic, code=b"", extensions=needs)
             if measured and extensions.missing([stub], [core]):
                 wrong.append((core, name))
     assert with_records > 10_000

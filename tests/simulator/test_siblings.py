@@ -29,6 +29,12 @@ OPCODES = {
     "vfmadd231pd x, x, x/m128": "c4e2f1b8",
     "xchg r64, r/m64": "4887",
     "cmpxchg r/m64, r64": "480fb1",
+    "add r8, r/m8": "02",
+    "add r/m8, imm8": "80",
+    "mul, div": "48f7",
+    "shl r/m64, cl": "48d3",
+    "pop m64": "8f",
+    "vmaskmovps m, y, y": "c4e2752e",
 }
 
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cyclelens.analyzer.model.facts import Figures, InstructionFacts
-from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.result import (
     Analysis,
     Assumption,
@@ -20,6 +19,7 @@ from cyclelens.analyzer.model.result import (
 from cyclelens.analyzer.model.source import Problem, Region, SourceLine
 from cyclelens.analyzer.model.units import UopKind
 from cyclelens.analyzer.model.uops import InstructionTemplate, UopTemplate
+from instructions import made_up
 from unit_sets import unit_set, unit_uses
 
 
@@ -36,9 +36,7 @@ def template(
     """An instruction with one compute uop for each port set, each a fused and an IDQ uop of its own."""
     uops = tuple(UopTemplate(UopKind.COMPUTE, unit_set(allowed)) for allowed in ports)
     values: dict[str, Any] = {
-        "instruction": Instruction(
-            code=b"\x90", text=text, mnemonic=text.split()[0] if text else "", iform=""
-        ),
+        "instruction": made_up(text),
         "facts": facts(),
         "name": text,
         "uops": uops,

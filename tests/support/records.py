@@ -8,10 +8,11 @@ from typing import Any, cast
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.facts import Figures, InstructionFacts, Latency, OperandFacts
-from cyclelens.analyzer.model.instruction import DecodedOperand, Instruction, OperandKind
+from cyclelens.analyzer.model.instruction import DecodedOperand, OperandKind
 from cyclelens.analyzer.model.uops import InstructionTemplate
 from cyclelens.analyzer.recent import Caches
 from cyclelens.analyzer.uops.block import build_block
+from instructions import made_up
 
 FORM = "INVENTED"
 
@@ -78,13 +79,8 @@ def invented(
         latencies=pairs,
         **facts,
     )
-    instruction = Instruction(
-        code=b"\x90",
-        text="invented",
-        mnemonic="invented",
-        iform=FORM,
-        operands=tuple(decoded for _, decoded in operands if decoded is not None),
-    )
+    decoded = [each for _, each in operands if each is not None]
+    instruction = made_up("invented", iform=FORM, operands=decoded)
     store = cast(FactsStore, _Records(record))
     block = build_block([instruction], registry.get(microarchitecture), store, loop=False)
     return block.instructions[0]

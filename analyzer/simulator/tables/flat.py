@@ -15,6 +15,7 @@ from cyclelens.analyzer.model.units import UopKind
 from cyclelens.analyzer.model.uops import (
     Entry,
     InstructionTemplate,
+    MemoryAccess,
     UopTemplate,
     Value,
     ValueKind,
@@ -112,12 +113,15 @@ class FlatInstruction:
         "addresses",
         "instruction",
         "key_places",
+        "keys",
         "merges",
         "origin",
         "part",
         "rows",
+        "slots",
         "stores",
         "symbol_delta",
+        "symbol_sign",
         "template",
         "tp_name",
     )
@@ -126,7 +130,8 @@ class FlatInstruction:
         instruction = template.instruction
         self.template, self.instruction = template, instruction
         self.tp_name = template.name if template.tp else ""
-        continues, self.symbol_delta = _symbol_rule(template, instruction)
+        continues, self.symbol_sign = _symbol_rule(template, instruction)
+        self.symbol_delta = _symbol_delta(self.symbol_sign, instruction)
         inputs, outputs = template.register_inputs, template.register_outputs
         source = KEYS.register(inputs[0].canonical) if continues else NO_KEY
         eliminable = template.eliminable_move
@@ -205,22 +210,23 @@ class FlatInstruction:
         rule = value_rule(self.template, self.instruction)
         return rule.kind, KEYS.register(rule.base), KEYS.register(rule.index), rule.scale, rule.delta
 
-    def names(self) -> tuple[list[int], tuple[int, ...]]:
-        """Its registers and flags; its addresses, and by how much a result differs from what it continues."""
+    def numbers(self) -> tuple[int, ...]:
+        """By how much a result differs from what it continues, and its addresses."""
         rows = self.rows
-        addresses = [self.symbol_delta]
+        numbers = [self.symbol_delta]
         for row, _, _ in self.addresses:
-            addresses += (rows[row + _SCALE], rows[row + _DISPLACEMENT])
-        return [rows[place] for place in self.key_places], tuple(addresses)
+            numbers += (rows[row + _SCALE], rows[row + _DISPLACEMENT])
+        return tuple(numbers)
 
     def without_names(self) -> bytes:
-        """The rows with classes in the place of registers and flags, and without addresses."""
+        """The rows with classes in the place of registers and flags, and which of these are the same, without
+        addresses."""
         rows = self.rows[:]
-        for place in self.key_places:
-            rows[place] = _NAMELESS + KEYS.classes[rows[place]]
+        for place, slot in zip(self.key_places, self.slots, strict=True):
+            rows[place] = _NAMELESS + KEYS.classes[self.keys[slot]]
         for row, _, _ in self.addresses:
             rows[row + _SCALE] = rows[row + _DISPLACEMENT] = 0
-        return rows.tobytes()
+        return rows.tobytes() + bytes(self.slots)
 
     def own(self) -> tuple[object, ...]:
         """All in which the rows without names can differ from those of siblings."""
@@ -246,7 +252,8 @@ class FlatInstruction:
             rows.extend(_uop_row(uop, template, first=position == 0, last=position == last))
             places += (row + _BASE, row + _INDEX)
             if template is not None and uop.memory_operand >= 0:
-                addresses.append((row, uop.memory_operand, uop.kind is UopKind.LOAD))
+                access = template.memory_operands[uop.memory_operand]
+                addresses.append((row, uop.kind is UopKind.LOAD, _is_encoded(template, access)))
         operands = [value for uop in uops for value in uop.inputs]
         for kind, name in operands:
             if kind is not ValueKind.INTERNAL:
@@ -258,8 +265,14 @@ class FlatInstruction:
             rows.extend((kind is ValueKind.INTERNAL, _operand((kind, name)), latency))
         self.key_places = tuple([place for place in places if rows[place] != NO_KEY])
         """Where registers and flags stand in the rows, but for the merges, which siblings share."""
+        found = [rows[place] for place in self.key_places]
+        self.keys: Sequence[int] = list(dict.fromkeys(found))
+        """Registers and flags, each once."""
+        self.slots = tuple([self.keys.index(key) for key in found])
+        """Which of them stands in each of these places."""
         self.addresses = tuple(addresses)
-        """Of every uop with a known address: where its row begins, the memory operand, whether it loads."""
+        """Of every uop with a known address: where its row begins, whether it loads, and whether scale and
+        displacement stand in the instruction."""
 
 
 class FlatUop(FlatInstruction):
@@ -335,36 +348,42 @@ def flatten(entry: Entry) -> FlatInstruction:
 
 def _renamed(flat: FlatInstruction, sibling: Sibling) -> FlatInstruction:
     """The rows of a sibling: registers renamed, its own length, addresses and constants."""
-    template, instruction = sibling.like, sibling.instruction
+    template, instruction = flat.template, sibling.instruction
     own = FlatInstruction.__new__(FlatInstruction)
     own.template, own.instruction = template, instruction
     own.tp_name, own.key_places, own.addresses = flat.tp_name, flat.key_places, flat.addresses
     own.merges, own.stores, own.origin, own.part = flat.merges, flat.stores, flat, None
+    own.keys, own.slots, own.symbol_sign = flat.keys, flat.slots, flat.symbol_sign
+    own.symbol_delta = _symbol_delta(flat.symbol_sign, instruction)
     rows = own.rows = flat.rows[:]
-    continues = rows[_SYMBOL_SOURCE] != NO_KEY
-    own.symbol_delta = _symbol_rule(template, instruction)[1] if continues else 0
-    rows[_LENGTH] = len(instruction.code)
-    rows[_OPCODE] = instruction.opcode_offset
-    rows[_LCP] = instruction.has_length_changing_prefix
-    rows[_EXTRA_SLOT] = _needs_extra_slot(template, instruction)
+    encoding = instruction.encoding
+    if encoding is not flat.instruction.encoding:
+        rows[_LENGTH] = len(instruction.code)
+        rows[_OPCODE] = encoding.opcode_offset
+        rows[_LCP] = instruction.has_length_changing_prefix
+    if encoding.immediate_bits:
+        rows[_EXTRA_SLOT] = _needs_extra_slot(template, instruction)
     if rows[_ADDS]:
         rows[_ADDED] = added_constant(instruction) or 0
-    if sibling.renamed:
+    old = sibling.original.names
+    if sibling.names != old:
         register = KEYS.register
-        keys = {register(old): register(new) for old, new in sibling.renamed.items() if old != new}
-        for place in flat.key_places:
-            key = keys.get(rows[place])
-            if key is not None:
-                rows[place] = key
-    if flat.addresses:
-        addresses = sibling.addresses()
-        for row, operand, loads in flat.addresses:
-            if rows[row + _SCALE] != NO_KEY:
-                address = addresses[operand]
-                rows[row + _SCALE] = address.scale
-                rows[row + _DISPLACEMENT] = _in_32_bits(address.displacement)
-            rows[row + _CHASING] = loads and _may_chase(rows[row + _BASE], rows[row + _DISPLACEMENT])
+        renamed = {register(name): register(new) for name, new in zip(old, sibling.names, strict=True)}
+        own.keys = keys = [renamed.get(key, key) for key in flat.keys]
+        for place, slot in zip(flat.key_places, flat.slots, strict=True):
+            rows[place] = keys[slot]
+    for row, loads, is_encoded in flat.addresses:
+        if is_encoded:
+            rows[row + _SCALE] = instruction.scale
+            rows[row + _DISPLACEMENT] = _in_32_bits(instruction.displacement)
+        rows[row + _CHASING] = loads and _may_chase(rows[row + _BASE], rows[row + _DISPLACEMENT])
     return own
+
+
+def _is_encoded(template: InstructionTemplate, access: MemoryAccess) -> bool:
+    """Whether the whole address stands in the instruction; that of the stack does not."""
+    operands = template.facts.operands if template.facts is not None else ()
+    return access.scale is not None and any(o.name == access.name and not o.suppressed for o in operands)
 
 
 def _may_chase(base: int, displacement: int) -> bool:
@@ -386,23 +405,23 @@ def _operand(value: Value) -> int:
 
 
 def _symbol_rule(template: InstructionTemplate, instruction: Instruction) -> tuple[bool, int]:
-    """Whether the results continue the symbolic value of the first input, and by how much (uiCA model,
-    4.2)."""
+    """Whether the results continue the symbolic value of the first input, and whether what is between them is
+    added, subtracted or nothing (uiCA model, 4.2)."""
     if not template.register_inputs:
         return False, 0
     name = template.name
-    immediate = instruction.immediate
     if "MOV" in name and "CMOV" not in name:
         return True, 0
-    if "ADD" in name and immediate is not None:
-        return True, immediate
-    if "SUB" in name and immediate is not None:
-        return True, -immediate
-    if "INC" in name:
+    if ("ADD" in name and instruction.immediate is not None) or "INC" in name:
         return True, 1
-    if "DEC" in name:
+    if ("SUB" in name and instruction.immediate is not None) or "DEC" in name:
         return True, -1
     return False, 0
+
+
+def _symbol_delta(sign: int, instruction: Instruction) -> int:
+    """By how much the results differ from the first input: by the immediate, or 1 where there is none."""
+    return sign and sign * (1 if instruction.immediate is None else instruction.immediate)
 
 
 def _needs_extra_slot(template: InstructionTemplate, instruction: Instruction) -> bool:
