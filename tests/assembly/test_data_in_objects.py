@@ -68,6 +68,17 @@ def test_code_that_reads_its_own_instructions_stays_code(tmp_path: Path) -> None
     assert len(in_text) == len(in_object) == 1
 
 
+def test_a_function_whose_address_is_taken_is_no_table_of_distances(tmp_path: Path) -> None:
+    """The first bytes of f say 60 as a number, and the address 60 behind it is within the loop."""
+    text = function("cmp $0, %al\nadd %al, (%rax)\nret")
+    text += ".globl g\n.type g, @function\ng: .skip 52, 0x90\n1: add $1, %ebx\n2: jz 3f\nnop\n"
+    text += "3: dec %ecx\njnz 1b\nret\n.size g, .-g\n"
+    text += ".globl h\n.type h, @function\nh: lea f(%rip), %rdi\njmp *%rax\n.size h, .-h\n"
+    in_text, in_object = loops(text, tmp_path)
+    assert [places_of(each)[0] for each in in_text] == [places_of(each)[0] for each in in_object]
+    assert ((60 - 3) % 16, 16) in [places_of(each)[0] for each in in_text]
+
+
 def test_a_function_without_loops_is_analysed_without_its_tables(tmp_path: Path) -> None:
     text = function(f"movdqu table(%rip), %xmm0\npaddd %xmm0, %xmm1\nret\ntable: {LOOKS_LIKE_A_LOOP}")
     (tmp_path / "p.s").write_text(text)

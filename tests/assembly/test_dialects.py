@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from cyclelens.analyzer.assembly.frontend import assemble
-from cyclelens.analyzer.assembly.text.dialect import detect
+from cyclelens.analyzer.assembly.text.dialect import detect, style
 from cyclelens.analyzer.assembly.text.stretches import Source
 from cyclelens.analyzer.model.choices import Syntax
 from cyclelens.analyzer.model.result import AnalysisOptions
@@ -123,6 +123,31 @@ def test_the_plain_part_of_nasm_is_read() -> None:
     assert result.regions[0].code.hex() == "480307" + "4883c708" + "813fff000000" + "488d0d00000000" + (
         "48ffce" + "75e7"
     )
+
+
+STYLES = [
+    ("mov rax, 1 ; the first one", "nasm"),
+    ("; all of it\nand byte [rdi], 80h", "nasm"),
+    ("mov rax, 1 ; one\nadd eax, dword ptr [rdi]", "gas"),
+    ("mov rax, 1; mov rbx, 2", "gas"),
+    ("mov rax, 1 ; the first one\n# and a comment", "gas"),
+    (".text\nmov rax, 1 ; the first one", "gas"),
+    ("mov %rax, %rbx ; the first one", "gas"),
+    ("section __TEXT,__text\nmov rax, 1", "nasm"),
+    ("mov rax, [t]\nt: dq 1", "nasm"),
+    (".code\nmov rax, 1", "masm"),
+    (".code 32\n.text", "gas"),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), STYLES, ids=range(len(STYLES)))
+def test_whose_language_a_file_is_in(text: str, expected: str) -> None:
+    assert style(Source(text)) == expected
+
+
+def test_instructions_with_comments_behind_semicolons_are_encoded_as_nasm_does() -> None:
+    text = "; cyclelens-begin\nmov rax, 1 ; GNU as makes seven bytes\nand byte [rdi], 80h\n; cyclelens-end\n"
+    assert assemble(text).regions[0].code.hex() == "b801000000" + "802780"
 
 
 @pytest.mark.parametrize(

@@ -130,7 +130,8 @@ def code_of(machine: MachineCode, around: Surroundings | None) -> Code:
     functions: dict[int, str] = {}
     if around is not None:
         functions = {machine.at[at]: name for at, name in around.functions.items() if at in machine.at}
-        starts = sorted(tables) if switches else []
+        # Code that begins a function may look like a distance.
+        starts = sorted(tables.keys() - around.functions.keys()) if switches else []
         for address, end in zip(starts, [*starts[1:], _FAR_AWAY], strict=False):
             holds_addresses = tables[address]
             found = around.table(

@@ -135,6 +135,9 @@ def semicolon_starts_comment(source: Source, dialect: Dialect) -> bool:
     return not source.has(_GNU_DIRECTIVE.search) and source.has(_has_semicolon_comment)
 
 
+_NOT_NASM = re.compile(rf"%{_REGISTER}\b|\bptr\b|^[ \t]*(?:#|//)", re.MULTILINE | re.IGNORECASE)
+
+
 def _has_semicolon_comment(text: str) -> bool:
     for line in text.split("\n"):
         head, semicolon, tail = line[:400].partition(";")
@@ -150,8 +153,8 @@ _NASM_SURE = re.compile(
 )
 _NASM_LIKELY = re.compile(
     r"^[ \t]*(?:\[?(?:bits|default[ \t]+(?:rel|abs))\b|(?:[\w.$?@]+:?[ \t]+)?(?:times[ \t]+\S|"
-    r"equ[ \t]+\S|res[bwdqtoyz][ \t]+\S|istruc\b|struc[ \t])|"
-    r"global[ \t]+\w|extern[ \t]+\w|\[?section[ \t]+\.)",
+    r"equ[ \t]+\S|(?:d|res)[bwdqtoyz][ \t]+\S|istruc\b|struc[ \t])|"
+    r"global[ \t]+\w|extern[ \t]+\w|alignb?[ \t]+\d|\[?(?:section|segment)[ \t]+[.\w])",
     re.MULTILINE | re.IGNORECASE,
 )
 _NASM_MACROS = re.compile(
@@ -167,7 +170,7 @@ _MASM_ONLY = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 _MASM_SURE = re.compile(
-    r"^[ \t]*(?:[\w@?$]+[ \t]+(?:proc|endp|segment)\b|\.code\b|\.model\b|option[ \t]+casemap)",
+    r"^[ \t]*(?:[\w@?$]+[ \t]+(?:proc|endp|segment)\b|\.code\b(?![ \t]*\d)|\.model\b|option[ \t]+casemap)",
     re.MULTILINE | re.IGNORECASE,
 )
 _MASM_FUNCTION = re.compile(r"\s*([\w@?$]+)[ \t]+proc\b", re.IGNORECASE)
@@ -177,11 +180,25 @@ def style(source: Source) -> str:
     """Whose language the file is in: ``nasm``, ``masm``, or ``gas`` for everything else."""
     if source.has(_MASM_SURE.search):
         return "masm"
-    if source.has(_NASM_SURE.search) or (
-        source.has(_NASM_LIKELY.search) and not source.has(_GNU_DIRECTIVE.search)
-    ):
+    if source.has(_NASM_SURE.search):
         return "nasm"
-    return "gas"
+    if source.has(_GNU_DIRECTIVE.search):
+        return "gas"
+    return "nasm" if source.has(_NASM_LIKELY.search) or _is_plain_nasm(source) else "gas"
+
+
+def _is_plain_nasm(source: Source) -> bool:
+    """Instructions alone: a semicolon ends a statement of GNU as, and MASM writes PTR behind a size."""
+    return (
+        ";" in source.text
+        and source.has(_has_semicolon_comment)
+        and source.has(_is_intel)
+        and not source.has(_NOT_NASM.search)
+    )
+
+
+def _is_intel(text: str) -> bool:
+    return -1 in _evidence_of(text)
 
 
 def needs_nasm(source: Source) -> bool:
