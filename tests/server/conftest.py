@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import pytest
 import pytest_asyncio
 from pytest_lsp import ClientServerConfig
 
@@ -14,12 +15,16 @@ sys.path.insert(0, str(Path(__file__).parent / "support"))
 
 from editor import Editor, make_client
 
-SERVER = [sys.executable, "-m", "cyclelens.analyzer.cli", "lsp"]
+
+@pytest.fixture
+def server_command() -> list[str]:
+    """What starts the server; tests of servers that go wrong have another one."""
+    return [sys.executable, "-m", "cyclelens.analyzer.cli", "lsp"]
 
 
 @pytest_asyncio.fixture
-async def editor() -> AsyncIterator[Editor]:
-    client: Any = await ClientServerConfig(server_command=SERVER, client_factory=make_client).start()
+async def editor(server_command: list[str]) -> AsyncIterator[Editor]:
+    client: Any = await ClientServerConfig(server_command=server_command, client_factory=make_client).start()
     yield Editor(client)
     await client.shutdown_session()
     assert client._server.returncode == 0

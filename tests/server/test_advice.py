@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from ast import literal_eval
-from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-import pytest_asyncio
-from editor import TIMEOUT, Editor, make_client, with_code_actions
+from editor import TIMEOUT, Editor, with_code_actions
 from kernels import KERNELS
 from lsprotocol import types
 from narrowing import some
-from pytest_lsp import ClientServerConfig
 
-SERVER = [sys.executable, "-m", "cyclelens.analyzer.cli", "lsp"]
 ROOT = Path(__file__).parents[2]
 TEXT = KERNELS["dot product of two chained FMAs"].text
 MARKER = TEXT.split("\n").index("# cyclelens-begin loop")
@@ -35,14 +29,6 @@ INDEXED = """\
     dec %r14
 # cyclelens-end
 """
-
-
-@pytest_asyncio.fixture
-async def editor() -> AsyncIterator[Editor]:
-    client: Any = await ClientServerConfig(server_command=SERVER, client_factory=make_client).start()
-    yield Editor(client)
-    await client.shutdown_session()
-    await client.stop()
 
 
 async def label(editor: Editor, line: int, part: str) -> str:

@@ -6,12 +6,10 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
 from editor import Editor, make_client, small_capabilities
 from lsprotocol import types
 from processes import descendants, eventually, process
@@ -23,13 +21,15 @@ SERVER = [sys.executable, str(Path(__file__).parent / "support" / "serve_fake.py
 GOOD = "region one\n  add\nend\nregion two\n  mul\nend"
 
 
-@pytest_asyncio.fixture
-async def editor() -> AsyncIterator[Editor]:
-    client: Any = await ClientServerConfig(server_command=SERVER, client_factory=make_client).start()
-    client.set_configuration({"debounceMs": 10}, section="cyclelens")
-    yield Editor(client)
-    await client.shutdown_session()
-    await client.stop()
+@pytest.fixture
+def server_command() -> list[str]:
+    return SERVER
+
+
+@pytest.fixture
+def editor(editor: Editor) -> Editor:
+    editor.client.set_configuration({"debounceMs": 10}, section="cyclelens")
+    return editor
 
 
 @pytest.mark.asyncio

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-import pytest_asyncio
 from cyclelens.analyzer.doors.analysis import Analyzer
 from cyclelens.analyzer.fixes import registry
 from cyclelens.analyzer.model.result import AnalysisOptions
-from editor import Editor, make_client, small_capabilities
+from editor import Editor, small_capabilities
 from lsprotocol import types
 from narrowing import some
-from pytest_lsp import ClientServerConfig
 
 ROOT = Path(__file__).parents[2]
 DOCUMENT = ROOT / "docs" / "server.md"
-SERVER = [sys.executable, "-m", "cyclelens.analyzer.cli", "lsp"]
 HELD_BY = {
     "server/test_tcp.py": (
         ("listens on 127.0.0.1 instead, for one client", "it_serves_one_client_and_ends"),
@@ -204,14 +198,6 @@ TEXT = f"""\
     {HOSTILE}
 # cyclelens-end
 """
-
-
-@pytest_asyncio.fixture
-async def editor() -> AsyncIterator[Editor]:
-    client: Any = await ClientServerConfig(server_command=SERVER, client_factory=make_client).start()
-    yield Editor(client)
-    await client.shutdown_session()
-    await client.stop()
 
 
 @pytest.mark.parametrize(

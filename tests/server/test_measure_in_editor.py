@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import sys
-from collections.abc import AsyncIterator
-from typing import Any
 
 import pytest
-import pytest_asyncio
 from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness
-from editor import Editor, make_client, with_code_actions
+from editor import Editor, with_code_actions
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
-from pytest_lsp import ClientServerConfig
 
-SERVER = [sys.executable, "-m", "cyclelens.analyzer.cli", "lsp"]
 TEXT = """\
 # cyclelens-begin chain
 .L1:
@@ -36,15 +30,6 @@ def _possible() -> None:
         Harness().close()
     except CannotMeasure as error:
         pytest.skip(f"nothing can be measured here: {error}")
-
-
-@pytest_asyncio.fixture
-async def editor() -> AsyncIterator[Editor]:
-    client: Any = await ClientServerConfig(server_command=SERVER, client_factory=make_client).start()
-    client.set_configuration({}, section="cyclelens")
-    yield Editor(client)
-    await client.shutdown_session()
-    await client.stop()
 
 
 async def measured(editor: Editor) -> str:

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import AsyncIterator
-from typing import Any
-
 import pytest
-import pytest_asyncio
-from editor import Editor, make_client, small_capabilities
+from editor import Editor, small_capabilities
 from lsprotocol import types
 from narrowing import some
 from pygls.exceptions import JsonRpcException
-from pytest_lsp import ClientServerConfig
 
-SERVER = [sys.executable, "-m", "cyclelens.analyzer.cli", "lsp"]
 TEXT = """\
 # cyclelens-begin sum
 .Lsum:
@@ -27,14 +20,6 @@ TEXT = """\
     mov %rax, %rdx
     jmp .Lsum
 """
-
-
-@pytest_asyncio.fixture
-async def editor() -> AsyncIterator[Editor]:
-    client: Any = await ClientServerConfig(server_command=SERVER, client_factory=make_client).start()
-    yield Editor(client)
-    await client.shutdown_session()
-    await client.stop()
 
 
 async def renamed(editor: Editor, line: int, character: int, new: str) -> str:

@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-import pytest_asyncio
 from cyclelens.server.settings import DEFAULTS, resolve
-from editor import Editor, make_client
+from editor import Editor
 from lsprotocol import types
-from pytest_lsp import ClientServerConfig
 
-SERVER = [sys.executable, "-m", "cyclelens.analyzer.cli", "lsp"]
 KERNEL = "# cyclelens-begin dot\nadd %rax, %rax\n# cyclelens-end\n"
-
-
-@pytest_asyncio.fixture
-async def editor() -> AsyncIterator[Editor]:
-    client: Any = await ClientServerConfig(server_command=SERVER, client_factory=make_client).start()
-    yield Editor(client)
-    await client.shutdown_session()
-    await client.stop()
 
 
 async def started(editor: Editor, folder: Path) -> None:

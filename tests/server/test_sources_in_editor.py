@@ -8,23 +8,18 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import time
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
 from cyclelens.analyzer.compiling.background import CannotCompileError, GivenUp, Objects
 from cyclelens.analyzer.compiling.projects import Databases, NoCommandError, command_for
 from cyclelens.analyzer.recent import Caches
-from editor import Editor, make_client
+from editor import Editor
 from narrowing import some
-from pytest_lsp import ClientServerConfig
 from walked_programs import GNU, SOURCE, follow, follow_kernel, steps
 
-SERVER = [sys.executable, "-m", "cyclelens.analyzer.cli", "lsp"]
 DOT = """\
 #include <immintrin.h>
 #include "step.h"
@@ -73,14 +68,6 @@ def crate(tmp_path: Path) -> Path:
     (tmp_path / "Cargo.toml").write_text('[package]\nname = "chain"\nversion = "0.1.0"\nedition = "2021"\n')
     (tmp_path / "src" / "lib.rs").write_text(RUST)
     return tmp_path
-
-
-@pytest_asyncio.fixture
-async def editor() -> AsyncIterator[Editor]:
-    client: Any = await ClientServerConfig(server_command=SERVER, client_factory=make_client).start()
-    yield Editor(client)
-    await client.shutdown_session()
-    await client.stop()
 
 
 async def labels_with(editor: Editor, line: int, words: str) -> str:

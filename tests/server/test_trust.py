@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-import sys
-from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-import pytest_asyncio
 from cyclelens.analyzer.model.source import Origin
 from cyclelens.server.documents.origins import origin_of
-from editor import Editor, make_client
+from editor import Editor
 from lsprotocol import types
-from pytest_lsp import ClientServerConfig
 
-SERVER = [sys.executable, "-m", "cyclelens.analyzer.cli", "lsp"]
 TEXT = """\
 #include "step.h"
 kernel:
@@ -27,16 +21,12 @@ kernel:
 """
 
 
-@pytest_asyncio.fixture
-async def editor(tmp_path: Path) -> AsyncIterator[Editor]:
-    client: Any = await ClientServerConfig(server_command=SERVER, client_factory=make_client).start()
-    editor = Editor(client)
+@pytest.fixture
+def editor(editor: Editor, tmp_path: Path) -> Editor:
     (tmp_path / "include").mkdir()
     (tmp_path / "include" / "step.h").write_text("#define STEP imul %rax, %rax\n")
     editor.uri = (tmp_path / "k.S").as_uri()
-    yield editor
-    await client.shutdown_session()
-    await client.stop()
+    return editor
 
 
 @pytest.mark.asyncio
