@@ -142,7 +142,7 @@ def unfused(template: InstructionTemplate) -> InstructionTemplate:
 
 
 def unknown(instruction: Instruction) -> InstructionTemplate:
-    """An instruction without facts: one empty fused uop, nothing else (M4); it is shown as unknown."""
+    """An instruction without facts: one empty fused uop, nothing else (T4); it is shown as unknown."""
     return InstructionTemplate(
         instruction=instruction,
         facts=None,

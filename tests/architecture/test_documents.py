@@ -12,7 +12,10 @@ ROOT = Path(__file__).parents[2]
 DOCUMENTS = [
     ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md")
 ] + sorted((ROOT / "docs").rglob("*.md"))
-LABEL = r"[A-Z]{1,2}\d+"
+LABEL = r"[A-Z]{1,2}\d+[a-z]?"
+LABELS = rf"{LABEL}(?:(?:, | to | and ){LABEL})*"
+CITED = re.compile(rf"\brules? {LABELS}|(?<![A-Z0-9_\"'] )\({LABELS}[;)]|\"{LABELS}: ")
+"""As rules, in parentheses (but for operands behind a mnemonic), or at the beginning of a text."""
 
 
 def headings(document: Path) -> set[str]:
@@ -47,7 +50,8 @@ def _is_in_history(commit: str) -> bool:
 
 
 def documented_rules() -> list[str]:
-    return re.findall(rf"^- \*\*({LABEL})\*\*", (ROOT / "docs/pipeline.md").read_text(), re.M)
+    pages = "".join((ROOT / "docs" / name).read_text() for name in ("pipeline.md", "zen5.md"))
+    return re.findall(rf"^- \*\*({LABEL})\*\*", pages, re.M)
 
 
 def test_every_rule_is_documented_once() -> None:
@@ -60,9 +64,9 @@ def test_cited_rules_are_documented() -> None:
     unknown = []
     for top in ("analyzer", "server", "tests"):
         for file in (ROOT / top).rglob("*.py"):
-            for labels in re.findall(rf"\brules? ({LABEL}(?:(?:, | to | and ){LABEL})*)", file.read_text()):
+            for match in CITED.finditer(file.read_text()):
                 unknown += [
-                    f"{file.name}: {label}" for label in re.findall(LABEL, labels) if label not in known
+                    f"{file.name}: {label}" for label in re.findall(LABEL, match[0]) if label not in known
                 ]
     assert unknown == []
 

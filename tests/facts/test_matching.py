@@ -1,4 +1,4 @@
-"""Which record describes an instruction (uiCA model, rules M1 to M4)."""
+"""Which record describes an instruction (uiCA model, rules T1 to T4)."""
 
 from __future__ import annotations
 

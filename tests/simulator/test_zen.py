@@ -40,14 +40,14 @@ def test_documented_throughput(kernel: str, code: str, expected: tuple[float, ..
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("chains", ["4801c0", "4801c04801db"])
 def test_chains_of_a_short_loop_do_not_meet(chains: str, name: str) -> None:
-    """N4: one or two chains of ADD, the counter's chain and a branch fit into a cycle of four ALUs. They take
+    """ZN4: one or two chains of ADD, the counter's chain and a branch fit into a cycle of four ALUs. They take
     longer where two chains are bound to the same ALU round after round."""
     assert cycles(chains, name, loop=True) == 1.0
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_units_that_equally_few_wait_for_take_turns(name: str) -> None:
-    """N4: a chain of ADD goes round the four ALUs."""
+    """ZN4: a chain of ADD goes round the four ALUs."""
     assert column("4801c0", name, "port", rounds=6) == ["ALU0", "ALU1", "ALU2", "ALU3", "ALU0", "ALU1"]
 
 

@@ -1,4 +1,4 @@
-"""Which of a record's figures apply to an encoding (rules V1 to V8), and what has no record (M4)."""
+"""Which of a record's figures apply to an encoding (rules V1 to V8), and what has no record (T4)."""
 
 from __future__ import annotations
 
@@ -214,7 +214,7 @@ def test_other_pops(code: str) -> None:
 
 
 def test_unknown_instruction() -> None:
-    """M4: without a record an instruction is one empty fused uop without dependencies, and says so."""
+    """T4: without a record an instruction is one empty fused uop without dependencies, and says so."""
     template = template_of("0f0b", "SKL")
     assert template.facts is None
     assert [uop.kind for uop in template.uops] == [UopKind.EMPTY]

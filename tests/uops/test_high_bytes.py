@@ -75,5 +75,5 @@ def test_chips_that_rename_the_whole_register(name: str) -> None:
 
 
 def test_unknown_instructions_change_nothing() -> None:
-    """M4, H1: an instruction without a record neither cleans nor merges."""
+    """T4, H1: an instruction without a record neither cleans nor merges."""
     assert merges(WRITE_AH + "0f0b" + READ_EAX) == [(), (), ("RAX",)]

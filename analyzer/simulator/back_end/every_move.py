@@ -1,4 +1,4 @@
-"""Zen 3 to 5: the renamer carries out every register move that can be (M4)."""
+"""Zen 3 to 5: the renamer carries out every register move that can be (M7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The stores that loads read from, on a core that counts macro-ops (M7, M19)."""
+"""The stores that loads read from, on a core that counts macro-ops (M18, M19, M26)."""
 
 from __future__ import annotations
 

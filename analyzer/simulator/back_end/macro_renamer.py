@@ -1,5 +1,5 @@
 """Dispatch of a core that counts macro-ops: renames whole instructions, in order, as far as width and room
-go (M4, M7)."""
+go (M4)."""
 
 from __future__ import annotations
 
