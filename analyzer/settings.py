@@ -1,8 +1,8 @@
 """What an analysis can be told to do: names, types, defaults and checks, for every way in which it is said.
 
 One row produces the editors' setting (``cyclelens.server.settings`` adds the editors' own), the setting of a
-project's file (``cyclelens.analyzer.project``), the option of the command line, the key of a marker, and the
-line of the documentation.
+project's file (``cyclelens.analyzer.project``), the option of the command line, the key of a marker with its
+completion, and the line of the documentation.
 """
 
 from __future__ import annotations
@@ -42,6 +42,14 @@ class Setting:
     """What the command line says of it, where that is not ``doc``."""
     markers: tuple[str, ...] = ()
     """The keys of a marker that say it for one region."""
+    examples: tuple[str, ...] = ()
+    """Values that editors offer for such a key, where there are no ``choices``."""
+
+    def offered(self) -> tuple[str, ...]:
+        """What a marker may say, for completion: no default, which need not be said."""
+        if self.type == "names":
+            return (*registry.names(), registry.NATIVE)
+        return self.examples or tuple(choice for choice in self.choices if choice != self.default)
 
 
 ANALYSIS: tuple[Setting, ...] = (
@@ -87,6 +95,7 @@ ANALYSIS: tuple[Setting, ...] = (
         metavar="N",
         help="offset of the region's first byte within a 64-byte line (default: where the file puts it)",
         markers=("alignment", "align"),
+        examples=("0", "16", "32", "48"),
     ),
     Setting(
         "regions",
@@ -165,8 +174,41 @@ ANALYSIS: tuple[Setting, ...] = (
     ),
 )
 
-MARKERS = {key: setting for setting in ANALYSIS for key in setting.markers}
-"""The settings that a marker has, by its keys."""
+OF_REGIONS: tuple[Setting, ...] = (
+    Setting(
+        "taken",
+        "text",
+        "",
+        "How often the branches within the region jump, in the order of the code (0.9, or 0.9,50%), or some of "
+        "them by label, line or address (.Lskip:0.9).",
+        option="--taken",
+        metavar="[REGION=]SHARES",
+        help="how often the branches within a region jump, in the order of the code (0.9, or 0.9,50%%), or "
+        "some of them by label, line or address (.Lskip:0.9): the weighted sum of all ways; may be repeated",
+        markers=("taken",),
+        examples=("0.5", "0.9"),
+    ),
+    Setting(
+        "work",
+        "text",
+        "",
+        "What an iteration does: a number of elements (8) or of bytes (32B).",
+        markers=("per",),
+        examples=("8", "32B"),
+    ),
+    Setting(
+        "inputs",
+        "text",
+        "",
+        "Registers and 64-bit words of memory at the start of a measurement (rsi:0x10000,[0x10008]:7).",
+        markers=("init",),
+        examples=("rsi:0x10000",),
+    ),
+)
+"""What is said of one region alone, and is no setting of a project or an editor."""
+
+MARKERS = {key: setting for setting in (*ANALYSIS, *OF_REGIONS) for key in setting.markers}
+"""All that a marker can say, by its keys."""
 
 
 def forced(names: Collection[str]) -> frozenset[str]:

@@ -110,9 +110,9 @@ def add_analysis_arguments(
 
 def add_settings(parser: argparse.ArgumentParser, *names: str) -> None:
     """The options of these settings of an analysis."""
-    from cyclelens.analyzer.settings import ANALYSIS
+    from cyclelens.analyzer.settings import ANALYSIS, OF_REGIONS
 
-    known = {setting.name: setting for setting in ANALYSIS}
+    known = {setting.name: setting for setting in (*ANALYSIS, *OF_REGIONS)}
     for name in names:
         setting = known[name]
         told: dict[str, Any] = {"help": setting.help or setting.doc}
@@ -126,6 +126,8 @@ def add_settings(parser: argparse.ArgumentParser, *names: str) -> None:
             told["type"] = alignment
         else:
             told |= {"action": "append", "default": []}
+        if name == "taken":
+            told["type"] = _shares
         parser.add_argument(setting.option, dest=name, **told)
 
 
@@ -135,15 +137,7 @@ def add_target_arguments(parser: argparse.ArgumentParser) -> None:
 
     add_settings(parser, "microarchitectures", "mode", "alignment", "model")
     add_resources_argument(parser)
-    parser.add_argument(
-        "--taken",
-        type=_shares,
-        action="append",
-        default=[],
-        metavar="[REGION=]SHARES",
-        help="how often the branches within a region jump, in the order of the code (0.9, or 0.9,50%%), or "
-        "some of them by label, line or address (.Lskip:0.9): the weighted sum of all ways; may be repeated",
-    )
+    add_settings(parser, "taken")
 
 
 def add_profile_argument(parser: argparse.ArgumentParser) -> None:

@@ -3,31 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.frozen import dataclass
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.model.result import (
-    AnalysisOptions,
-)
-from cyclelens.analyzer.model.source import (
-    LINE_BYTES,
-    Placement,
-    Problem,
-    Region,
-    Severity,
-)
+from cyclelens.analyzer.model.result import AnalysisOptions
+from cyclelens.analyzer.model.source import LINE_BYTES, Placement, Problem, Region, Severity
 from cyclelens.analyzer.suggestions import among
-
-if TYPE_CHECKING:
-    pass
 
 ALIGNMENTS = range(LINE_BYTES)
 """Offsets that differ."""
-_OWN_KEYS = frozenset({"init", "name", "per", "taken"})
-"""Of a marker: they are about one region, and no settings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,26 +54,26 @@ def plan(region: Region, options: AnalysisOptions, text: str | None) -> tuple[Pl
     placement = Placement(0, 1) if options.anywhere else placement
     for key, value in region.options.items():
         setting = MARKERS.get(key)
-        if setting is None and key not in _OWN_KEYS:
-            message = f"unknown option '{key}'{among(key, sorted(_OWN_KEYS.union(MARKERS)))}"
+        if setting is None:
+            message = f"unknown option '{key}'{among(key, sorted(MARKERS))}"
             problem("unknown-option", message, Severity.WARNING)
         elif key in options.forced:
             continue
-        elif setting is not None and setting.name == "microarchitectures":
+        elif setting.name == "microarchitectures":
             names = [name for name in value.split(",") if name]
-        elif setting is not None and setting.name == "mode":
+        elif setting.name == "mode":
             try:
                 mode = Mode(value.lower())
             except ValueError:
                 problem("bad-option-value", f"unknown mode '{value}'; known are {', '.join(Mode)}")
-        elif setting is not None and setting.name == "alignment":
+        elif setting.name == "alignment":
             if value.isdecimal() and int(value) in ALIGNMENTS:
                 placement = Placement(int(value))
             else:
                 problem(
                     "bad-option-value", f"'{value}' is no alignment: 0 to {ALIGNMENTS[-1]} bytes are possible"
                 )
-        elif key == "per":
+        elif setting.name == "work":
             from cyclelens.analyzer.insight.work import stated
 
             if stated(value) is None:

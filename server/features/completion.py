@@ -7,7 +7,7 @@ vfma|     vfmadd231ps     1 uop p01 · latency 4 · 0.50 cycles · SKL
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from cyclelens.analyzer.assembly.statements.directives import ALIGNMENTS, SILENT
@@ -31,15 +31,8 @@ MAX_MNEMONICS = 100
 """So many are offered; a client asks again when more was typed."""
 _ATT_NAMES = frozenset(name.lower() for names in ATT_NAMES.values() for name in names)
 
-_OPTIONS: dict[str, Callable[[], Sequence[str]]] = {
-    "arch": lambda: (*registry.names(), registry.NATIVE),
-    "mode": lambda: MARKERS["mode"].choices[1:],
-    "alignment": lambda: ("0", "16", "32", "48"),
-    "per": lambda: ("8", "32B"),
-}
-"""Options of a marker and what they may be."""
 _OPTION = re.compile(
-    rf"cyclelens-begin\s+(?:\S+\s+)+(?:(?P<key>{'|'.join(_OPTIONS)})=(?:\w+,)*)?(?P<word>\w*)$",
+    rf"cyclelens-begin\s+(?:\S+\s+)+(?:(?P<key>{'|'.join(MARKERS)})=(?:[^\s,]+,)*)?(?P<word>[^\s,=]*)$",
     re.IGNORECASE,
 )
 _COMMENT = re.compile(rf"{COMMENT_SIGN}\s*(?P<word>[\w-]*)$")
@@ -116,7 +109,8 @@ def _candidates(names: Names, line: int, before: str) -> Iterator[tuple[str, str
             if name.startswith(match["word"]):
                 yield match["word"], name, types.CompletionItemKind.Reference
     elif match := _OPTION.search(before):
-        choices = _OPTIONS[match["key"]]() if match["key"] else (f"{key}=" for key in _OPTIONS)
+        key = match["key"]
+        choices = MARKERS[key.lower()].offered() if key else tuple(f"{known}=" for known in MARKERS)
         for choice in choices:
             if choice.lower().startswith(match["word"].lower()):
                 yield match["word"], choice, types.CompletionItemKind.Property

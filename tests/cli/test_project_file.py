@@ -15,7 +15,7 @@ from cyclelens.analyzer.cli import main
 from cyclelens.analyzer.doors.analysis import Analyzer
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.project import ProjectError, find, read
-from cyclelens.analyzer.settings import ANALYSIS, MARKERS, forced
+from cyclelens.analyzer.settings import ANALYSIS, MARKERS, OF_REGIONS, forced
 
 LOOP = """.Lloop:
  imul %rax, %rax
@@ -202,7 +202,9 @@ def test_the_documentation_lists_every_setting_with_its_option_and_its_key_in_ma
 
 def test_a_marker_takes_what_the_list_says_it_takes() -> None:
     values = {"microarchitectures": "HSW", "mode": "loop", "alignment": "16"}
-    for key, setting in MARKERS.items():
+    settings = {key: setting for key, setting in MARKERS.items() if setting in ANALYSIS}
+    assert {setting.name for setting in settings.values()} == values.keys()
+    for key, setting in settings.items():
         text = f"# cyclelens-begin name {key}={values[setting.name]}\n add %rax, %rbx\n# cyclelens-end\n"
         found = Analyzer().analyze(text, AnalysisOptions())
         (prediction,) = found.regions[0].predictions
@@ -215,6 +217,22 @@ def test_a_marker_takes_what_the_list_says_it_takes() -> None:
         )
         default = other.microarchitecture, other.mode, other.alignment
         assert default == ("SKL", "unroll", 0)
+
+
+def test_a_marker_takes_what_editors_offer_for_it() -> None:
+    loop = "1: test %rax, %rax\n jz 2f\n inc %rbx\n2: dec %rcx\n jnz 1b\n"
+    for key, setting in MARKERS.items():
+        for value in setting.offered():
+            text = f"# cyclelens-begin name {key}={value}\n{loop}# cyclelens-end\n"
+            found = {problem.code for problem in Analyzer().analyze(text, AnalysisOptions()).problems}
+            assert found & {"unknown-option", "bad-option-value"} == set(), text
+
+
+def test_the_documentation_lists_every_key_of_a_marker() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "dialects.md").read_text()
+    rows = re.findall(r"^\| (`\w+=`(?:, `\w+=`)*) \| (.*) \|$", text, re.MULTILINE)
+    said = [setting for setting in (*ANALYSIS, *OF_REGIONS) if setting.markers]
+    assert rows == [(", ".join(f"`{key}=`" for key in each.markers), each.doc) for each in said]
 
 
 def test_the_example_of_the_documentation_is_one(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from editor import Editor, small_capabilities, with_code_actions
+from cyclelens.analyzer.settings import MARKERS
 from lsprotocol import types
 from narrowing import some
 from two_kernels import ADD, CHAIN, DEC, IMMEDIATE, IMUL, TEXT
@@ -187,7 +188,10 @@ async def test_labels_are_found_and_completed_and_regions_fold(editor: Editor) -
     assert await completed("    jnz ") == {".L1"}
     assert await completed("    mov ") == set()
     assert await completed("# cyclelens-begin x arch=HSW,sk") == {"SKL", "SKX"}
-    assert await completed("# cyclelens-begin x al") == {"alignment="}
+    assert await completed("# cyclelens-begin x ") == {f"{key}=" for key in MARKERS}
+    assert await completed("# cyclelens-begin x mode=") == {"loop", "unroll"}
+    for key, setting in MARKERS.items():
+        assert await completed(f"# cyclelens-begin x {key}=") == set(setting.offered()) != set()
 
 
 @pytest.mark.asyncio
