@@ -275,6 +275,7 @@ def _predict(arguments: list[str]) -> int:
     from cyclelens.analyzer.doors.prediction import Task, predict_many
     from cyclelens.analyzer.facts.store import TablesUnavailable
     from cyclelens.analyzer.microarchitectures.values import confidence
+    from cyclelens.analyzer.model.choices import Mode
 
     if doubts := confidence(arch):
         print(f"note: {arch}: confidence: {doubts}", file=sys.stderr)
@@ -286,7 +287,7 @@ def _predict(arguments: list[str]) -> int:
             yield batch
 
     writer = csv.writer(sys.stdout, lineterminator="\n")
-    task = Task(arch, options.mode, options.alignment, chosen, options.copies)
+    task = Task(arch, Mode(options.mode), options.alignment, chosen, options.copies)
     results = predict_many(batches(), task, jobs=options.jobs)
     count = without = 0
     with _progress() as advance:

@@ -179,8 +179,8 @@ OF_REGIONS: tuple[Setting, ...] = (
         "taken",
         "text",
         "",
-        "How often the branches within the region jump, in the order of the code (0.9, or 0.9,50%), or some of "
-        "them by label, line or address (.Lskip:0.9).",
+        "How often the branches within the region jump, in the order of the code (0.9, or 0.9,50%), or some "
+        "of them by label, line or address (.Lskip:0.9).",
         option="--taken",
         metavar="[REGION=]SHARES",
         help="how often the branches within a region jump, in the order of the code (0.9, or 0.9,50%%), or "

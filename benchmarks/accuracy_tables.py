@@ -37,6 +37,7 @@ from cyclelens.analyzer.evaluation.blocks import BlockBuilder
 from cyclelens.analyzer.evaluation.datasets import Sample, Selection, read_kernels, read_samples
 from cyclelens.analyzer.evaluation.metrics import kendall_tau, mean_error, share_equal, share_within
 from cyclelens.analyzer.evaluation.predictions import Cache, default_jobs, predict_all
+from cyclelens.analyzer.model.choices import Repetition
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import ModelOptions
 
@@ -45,15 +46,15 @@ TABLES_ELSEWHERE = {"zen5_errors": "zen5.md"}
 """Where a table stands that is not in ``accuracy.md``."""
 
 
-STRAIGHT_AND_LOOP = ("unroll", "loop")
-ZEN_5_MODES = ("unroll", "copies", "loop")
+STRAIGHT_AND_LOOP = (Repetition.UNROLL, Repetition.LOOP)
+ZEN_5_MODES = (Repetition.UNROLL, Repetition.COPIES, Repetition.LOOP)
 
 
 ZEN_5_SHARE = 20
 """Every so many figures are predicted for each row of the table of rules; three are about one block."""
 
 
-CASE_MODES = {"M": "unroll", "L": "loop", "D": "copies"}
+CASE_MODES = {"M": Repetition.UNROLL, "L": Repetition.LOOP, "D": Repetition.COPIES}
 
 
 ABLATED_SHARE = 5

@@ -18,6 +18,7 @@ from pathlib import Path
 from cyclelens.analyzer.doors.plans import ALIGNMENTS
 from cyclelens.analyzer.doors.prediction import Predictor
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.workers import collect_rarely
 from measuring import CYCLELENS, describe, print_table, real_blocks
 
@@ -70,7 +71,7 @@ def predict(blocks: list[str], cases: list[tuple[str, int]]) -> float:
     collect_rarely()
     start = time.process_time()
     for name, alignment in cases:
-        predictor.predict_batch(codes, name, "loop", alignment)
+        predictor.predict_batch(codes, name, Mode.LOOP, alignment)
     return time.process_time() - start
 
 

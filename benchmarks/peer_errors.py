@@ -16,6 +16,7 @@ from pathlib import Path
 from cyclelens.analyzer.decoding.counted_loop import counted_loop
 from cyclelens.analyzer.evaluation.datasets import Selection, read_samples
 from cyclelens.analyzer.evaluation.metrics import mean_error, share_within
+from cyclelens.analyzer.model.choices import Repetition
 from measuring import peer_command, peer_version, write_for_peer
 
 _CYCLES = "Total Cycles:"
@@ -50,7 +51,7 @@ def main() -> None:
 
 def _repeated(code: str, mode: str) -> str:
     """What is repeated; nothing where no register is left for the loop."""
-    if mode != "loop":
+    if mode is not Repetition.LOOP:
         return code
     return (counted_loop(bytes.fromhex(code), 1) or b"").hex()
 

@@ -18,24 +18,25 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from cyclelens.analyzer.measuring.blocks import MODES, measure_block
+from cyclelens.analyzer.measuring.blocks import measure_block
 from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness
+from cyclelens.analyzer.model.choices import Pages, Repetition
 from measuring import describe, print_table, real_blocks
 from tqdm import tqdm
 
 SHARES = (0.01, 0.02, 0.05)
-CASE_MODES = {"D": "copies", "M": "unroll", "L": "loop"}
+CASE_MODES = {"D": Repetition.COPIES, "M": Repetition.UNROLL, "L": Repetition.LOOP}
 NEAR = 0.02
 RUNS_OF_A_CASE = 3
 
-Measure = Callable[[str, str, int], float | None]
+Measure = Callable[[str, Repetition, int], float | None]
 """A block, a mode and a number of runs to cycles per iteration."""
 
 
 def repeatability(measure: Measure, blocks: Sequence[str], runs: int) -> None:
     """The difference between the largest and the smallest of several figures, as a share of their median."""
     rows = []
-    for mode in MODES:
+    for mode in Repetition:
         figures: list[list[float]] = [[] for _ in blocks]
         # A run is over all blocks, so that what disturbs for a moment does not disturb all runs of one block.
         for _ in range(runs):
@@ -54,7 +55,7 @@ def agreement(measure: Measure, file: Path, runs: int) -> None:
     with file.open(newline="") as stream:
         known = list(csv.DictReader(stream))
     rows = []
-    for mode in ("unroll", "loop"):
+    for mode in (Repetition.UNROLL, Repetition.LOOP):
         column = f"{mode}_cycles"
         differences = []
         for row in tqdm(known, desc=mode, disable=None):
@@ -93,9 +94,9 @@ def main() -> int:
     parser.add_argument("--cases", type=Path, metavar="FILE.csv")
     options = parser.parse_args()
     try:
-        with Harness(pages="shared") as harness:
+        with Harness(pages=Pages.SHARED) as harness:
 
-            def measure(block: str, mode: str, runs: int) -> float | None:
+            def measure(block: str, mode: Repetition, runs: int) -> float | None:
                 return measure_block(harness, block, mode, runs).cycles
 
             describe()

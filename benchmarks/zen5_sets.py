@@ -12,6 +12,7 @@ from typing import NamedTuple
 from cyclelens.analyzer.assembly.frontend import assemble
 from cyclelens.analyzer.evaluation.blocks import BlockBuilder, Unpredictable
 from cyclelens.analyzer.evaluation.datasets import Sample
+from cyclelens.analyzer.model.choices import Repetition
 
 CORE = "ZEN5"
 _WINDOW = 64
@@ -92,7 +93,7 @@ def grid(path: Path) -> Iterator[Case]:
             *full, last = map(int, counts)
             code = "".join(map(window, full)) + _NOPS[3] * (last - 1)
             group = "the loop begins with one pair of lines" if full[0] <= 12 else "with more"
-            yield Case(group, Sample(code, CORE, "loop", float(cycles)))
+            yield Case(group, Sample(code, CORE, Repetition.LOOP, float(cycles)))
 
 
 def alignments(path: Path) -> Iterator[Case]:
@@ -102,7 +103,7 @@ def alignments(path: Path) -> Iterator[Case]:
             count, _, body = row["loop"].partition(" ")
             if body in _BODIES:
                 code = _BODIES[body](int(count))
-                yield Case(body, Sample(code, CORE, "loop", float(row["cycles"]), int(row["align"])))
+                yield Case(body, Sample(code, CORE, Repetition.LOOP, float(row["cycles"]), int(row["align"])))
 
 
 def cases(path: Path, builder: BlockBuilder) -> Iterator[Case]:
@@ -132,9 +133,9 @@ def _measured(row: Mapping[str, str], described: _Described, code: str) -> Itera
     group = f"{row['set']}, {row['kind']}" if row["set"] in ("ex1", "ex2") else row["set"]
     modes = _MODES.fullmatch(row["extra"])
     if modes:
-        yield Case(f"{group}, decoded", Sample(code, CORE, "unroll", float(modes["unroll"])))
-        yield Case(f"{group}, loop", Sample(code, CORE, "loop", float(modes["loop"])))
-    yield Case(group, Sample(code * copies, CORE, "loop", cycles * copies), row["case"])
+        yield Case(f"{group}, decoded", Sample(code, CORE, Repetition.UNROLL, float(modes["unroll"])))
+        yield Case(f"{group}, loop", Sample(code, CORE, Repetition.LOOP, float(modes["loop"])))
+    yield Case(group, Sample(code * copies, CORE, Repetition.LOOP, cycles * copies), row["case"])
 
 
 def _copies(ops: float, lines: int) -> int:
@@ -303,7 +304,7 @@ def _assembled(lines: Sequence[str], builder: BlockBuilder) -> str:
         return ""
     code = assembled.regions[0].code.hex()
     try:
-        templates = builder.build(Sample(code, CORE, "unroll", 0.0)).instructions
+        templates = builder.build(Sample(code, CORE, Repetition.UNROLL, 0.0)).instructions
     except Unpredictable:
         return ""
     return "" if any(template.facts is None for template in templates) else code

@@ -21,6 +21,7 @@ from cyclelens.analyzer.measuring.blocks import measure_block
 from cyclelens.analyzer.measuring.harness import MOST_EVENTS, Harness
 from cyclelens.analyzer.measuring.requests import BUSY, PATTERN, SAME, Inputs
 from cyclelens.analyzer.microarchitectures.events import events
+from cyclelens.analyzer.model.choices import Clocks, Pages, Repetition
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.simulator.pipeline import simulate
@@ -170,14 +171,14 @@ class MeasuredMachine:
     def run(self, code: bytes, start: Start = ALL_THE_SAME) -> Run | str:
         words = {PATTERN + distance: word for distance, word in start.words}
         inputs = Inputs(registers=dict(start.registers), words=words)
-        found = self._measured(self._harness, code, "copies", inputs)
+        found = self._measured(self._harness, code, Repetition.COPIES, inputs)
         return found if isinstance(found, str) else self._counted(Run(found.cycles), code, inputs)
 
     def _counted(self, run: Run, code: bytes, inputs: Inputs) -> Run | str:
         units: dict[str, float] = {}
         slots = None
         for counting in self._counting:
-            found = self._measured(counting.harness, code, "copies", inputs)
+            found = self._measured(counting.harness, code, Repetition.COPIES, inputs)
             if isinstance(found, str):
                 return found
             for names, number in zip(counting.events, found.events, strict=True):
@@ -190,11 +191,11 @@ class MeasuredMachine:
 
     def straight(self, code: bytes) -> Run | str:
         """The median of several runs: straight-line code is short, and disturbed more easily."""
-        runs = [self._measured(self._harness, code, "unroll", SAME) for _ in range(_STRAIGHT_RUNS)]
+        runs = [self._measured(self._harness, code, Repetition.UNROLL, SAME) for _ in range(_STRAIGHT_RUNS)]
         known = [run.cycles for run in runs if not isinstance(run, str)]
         return Run(median(known)) if known else str(runs[0])
 
-    def _measured(self, harness: Harness, code: bytes, mode: str, inputs: Inputs) -> _Measured | str:
+    def _measured(self, harness: Harness, code: bytes, mode: Repetition, inputs: Inputs) -> _Measured | str:
         """Waits while the machine is busy, but not for ever: if it stays busy, only the first code waits."""
         for tries in count(1):
             found = measure_block(harness, code.hex(), mode, 1, inputs)
@@ -217,8 +218,8 @@ def opened(own: Microarchitecture | None) -> Iterator[MeasuredMachine]:
     """This machine, with the counters that its core has; None if the core is not known. Raises
     ``CannotMeasure``."""
     with ExitStack() as stack:
-        harness = stack.enter_context(Harness(pages="shared"))
-        known = None if own is None or harness.clock.source != "counters" else events(own)
+        harness = stack.enter_context(Harness(pages=Pages.SHARED))
+        known = None if own is None or harness.clock.source is not Clocks.COUNTERS else events(own)
         if known is None:
             yield MeasuredMachine(harness)
             return
@@ -226,7 +227,8 @@ def opened(own: Microarchitecture | None) -> Iterator[MeasuredMachine]:
         counting = []
         for first in range(0, len(every), MOST_EVENTS):
             few = every[first : first + MOST_EVENTS]
-            counter = Harness(clock="counters", events=[raw for raw, _ in few], pages="shared")
+            wanted = [raw for raw, _ in few]
+            counter = Harness(clock=Clocks.COUNTERS, events=wanted, pages=Pages.SHARED)
             counting.append(Counting(stack.enter_context(counter), tuple(names for _, names in few)))
         yield MeasuredMachine(harness, counting, complete=known.complete)
 

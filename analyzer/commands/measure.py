@@ -50,9 +50,10 @@ def main(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
 
     from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness
+    from cyclelens.analyzer.model.choices import Clocks, Pages
 
     try:
-        with Harness(clock=options.clock, pages=options.pages) as harness:
+        with Harness(clock=Clocks(options.clock), pages=Pages(options.pages)) as harness:
             return _blocks(harness, options) if options.blocks else _file(harness, options)
     except CannotMeasure as error:
         raise InputError(f"nothing can be measured here: {error}") from None
@@ -101,6 +102,7 @@ def _count(text: str) -> int:
 
 def _blocks(harness: Harness, options: argparse.Namespace) -> int:
     from cyclelens.analyzer.measuring.blocks import measure_block
+    from cyclelens.analyzer.model.choices import Repetition
     from tqdm import tqdm
 
     blocks = [line.strip() for line in sys.stdin if line.strip()]
@@ -114,7 +116,7 @@ def _blocks(harness: Harness, options: argparse.Namespace) -> int:
         for block in tqdm(
             blocks[len(done) :], initial=len(done), total=len(blocks), unit=" blocks", disable=None
         ):
-            found = measure_block(harness, block, options.mode, options.runs)
+            found = measure_block(harness, block, Repetition(options.mode), options.runs)
             failed += found.cycles is None
             cycles = "" if found.cycles is None else f"{found.cycles:.4f}"
             spread = "" if found.cycles is None else f"{found.spread:.4f}"

@@ -20,6 +20,7 @@ from cyclelens.analyzer.commands.common import (
     read_text,
     title_of,
 )
+from cyclelens.analyzer.model.choices import Clocks
 
 if TYPE_CHECKING:
     from cyclelens.analyzer.fixes.proposal import Fix
@@ -112,7 +113,7 @@ def _harness() -> Harness:
     from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness
 
     try:
-        return Harness(clock="none")
+        return Harness(clock=Clocks.NONE)
     except CannotMeasure as error:
         raise InputError(f"nothing can be run here: {error}") from None
 

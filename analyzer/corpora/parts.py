@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 from cyclelens.analyzer.corpora.formats import HEX, CorpusError, Span, Table, format_of
 from cyclelens.analyzer.doors.prediction import Predictor, Task, predict_many
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.choices import Mode, Repetition
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.shared import shared_workspace
 from cyclelens.analyzer.workers import start_worker
@@ -46,7 +47,7 @@ class Part:
     output: str
     """The part's own file."""
     cores: tuple[str, ...]
-    mode: str = "unroll"
+    mode: Mode = Mode.UNROLL
     copies: int | None = 1
     alignment: int = 0
     column: str = HEX
@@ -70,8 +71,10 @@ def parts(
 
     They stand in a folder beside it, ``OUTPUT.parts``, until ``join`` puts them together. ``cores``: names,
     or only ``all``. Raises CorpusError if that folder has parts of another run, and for a file that cannot be
-    read; UnknownMicroarchitecture.
+    read; UnknownMicroarchitecture; ValueError for another ``mode`` than ``unroll`` and ``loop``.
     """
+    if mode not in (Mode.UNROLL, Mode.LOOP):
+        raise ValueError(f"unknown mode '{mode}'; known are unroll, loop")
     source, target = Path(input), Path(output)
     names = list(registry.names()) if list(cores) == ["all"] else [registry.get(name).name for name in cores]
     suffix = target.suffix
@@ -84,7 +87,7 @@ def parts(
                 span=span,
                 output=str(folder / f"{number:06}{suffix}"),
                 cores=tuple(dict.fromkeys(names)),
-                mode=mode,
+                mode=Mode(mode),
                 copies=copies,
                 alignment=alignment,
                 column=column,
@@ -169,9 +172,9 @@ def _figures(part: Part, blocks: Sequence[str]) -> Table:
 
 def _mode(part: Part) -> str:
     """As files of figures name it (``evaluation.datasets``)."""
-    if part.mode == "unroll" or part.copies == 1:
+    if part.mode is Mode.UNROLL or part.copies == 1:
         return part.mode
-    return "copies" if part.copies is None else f"loop of {part.copies} copies"
+    return Repetition.COPIES if part.copies is None else f"loop of {part.copies} copies"
 
 
 def run(found: Sequence[Part], jobs: int) -> Iterator[Part]:

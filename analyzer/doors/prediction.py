@@ -15,7 +15,7 @@ from cyclelens.analyzer.doors.workspace import MAX_BLOCK_BYTES, Workspace
 from cyclelens.analyzer.facts.store import TablesUnavailable, open_store
 from cyclelens.analyzer.microarchitectures import extensions, registry
 from cyclelens.analyzer.microarchitectures.variants import NoSuchVariant, variant
-from cyclelens.analyzer.model.choices import Model
+from cyclelens.analyzer.model.choices import Mode, Model
 from cyclelens.analyzer.model.frozen import dataclass
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
@@ -50,11 +50,11 @@ class Predictor:
         self,
         code: bytes,
         microarchitecture: str,
-        mode: str = "unroll",
+        mode: Mode = Mode.UNROLL,
         alignment: int = 0,
         options: ModelOptions = PUBLISHED,
     ) -> PredictResult:
-        """Cycles per iteration of one block: ``unroll`` repeats it end to end, ``loop`` appends a counter.
+        """Cycles per iteration of one block: ``UNROLL`` repeats it end to end, ``LOOP`` appends a counter.
         ``options`` choose a variant of the model.
 
         Bytes that cannot be predicted give a result without a figure. Raises ``UnknownMicroarchitecture``
@@ -84,7 +84,7 @@ class Predictor:
         self,
         codes: Sequence[bytes],
         microarchitecture: str,
-        mode: str = "unroll",
+        mode: Mode = Mode.UNROLL,
         alignment: int = 0,
         options: ModelOptions = PUBLISHED,
         copies: int | None = 1,
@@ -95,13 +95,15 @@ class Predictor:
         All blocks go through one phase before any enters the next: the code of a phase then stays in the
         processor's caches, which saves a quarter of the time of short blocks.
         """
+        if not isinstance(mode, Mode):
+            raise TypeError(f"'mode' is a Mode, not {mode!r}")
         try:
             model = variant(registry.get(microarchitecture), options)
         except NoSuchVariant as error:
             return [PredictResult(None, str(error))] * len(codes)
         caches = self._store.caches
         caches.next_batch()
-        loop = mode == "loop"
+        loop = mode is Mode.LOOP
         listings = [_listing(code, loop, copies, model.name, caches) for code in codes]
         built = [
             each if isinstance(each, PredictResult) else self._built(*each, model, loop, alignment, options)
@@ -202,7 +204,7 @@ class Task:
     """What is asked of every one of many blocks, as in ``Predictor.predict_batch``."""
 
     microarchitecture: str
-    mode: str = "unroll"
+    mode: Mode = Mode.UNROLL
     alignment: int = 0
     options: ModelOptions = PUBLISHED
     copies: int | None = 1

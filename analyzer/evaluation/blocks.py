@@ -9,7 +9,7 @@ from cyclelens.analyzer.evaluation.datasets import Sample
 from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.variants import variant
-from cyclelens.analyzer.model.choices import Model
+from cyclelens.analyzer.model.choices import Model, Repetition
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.result import Simulation
@@ -35,7 +35,7 @@ class BlockBuilder:
         """The block of a sample: ``copies`` of its code, with a loop counter but in unroll mode. ``core``: a
         changed microarchitecture in place of the sample's. Raises ``Unpredictable``."""
         code: bytes | None = bytes.fromhex(sample.code)
-        loop = sample.mode != "unroll"
+        loop = sample.mode is not Repetition.UNROLL
         if loop:
             code = counted_loop(bytes.fromhex(sample.code), self.copies(sample))
         if code is None:
@@ -50,7 +50,7 @@ class BlockBuilder:
 
     def copies(self, sample: Sample) -> int:
         """How many copies of the sample's code one iteration of its block is."""
-        return usual_copies(decode(bytes.fromhex(sample.code))) if sample.mode == "copies" else 1
+        return usual_copies(decode(bytes.fromhex(sample.code))) if sample.mode is Repetition.COPIES else 1
 
     @property
     def simulates(self) -> bool:

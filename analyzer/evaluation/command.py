@@ -12,7 +12,7 @@ from pathlib import Path
 from cyclelens.analyzer.corpora.formats import CorpusError
 from cyclelens.analyzer.evaluation import report
 from cyclelens.analyzer.evaluation.arguments import add_model_arguments, model_options
-from cyclelens.analyzer.evaluation.datasets import MODES, Sample, Selection, read_kernels, read_samples
+from cyclelens.analyzer.evaluation.datasets import Sample, Selection, read_kernels, read_samples
 from cyclelens.analyzer.evaluation.files import DatasetError
 from cyclelens.analyzer.evaluation.heatmap import check_possible, write_heatmap
 from cyclelens.analyzer.evaluation.kernels import TRACE_ROUNDS, compare_kernels
@@ -20,6 +20,7 @@ from cyclelens.analyzer.evaluation.predictions import Cache, default_jobs, predi
 from cyclelens.analyzer.evaluation.summary import evaluate
 from cyclelens.analyzer.facts.store import TablesUnavailable
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.choices import Repetition
 from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.usage import WRONG_USAGE, Parser
 
@@ -66,7 +67,9 @@ def _parser() -> argparse.ArgumentParser:
         help="folder with a reference trace for each microarchitecture (SKL.csv.xz ...)",
     )
     parser.add_argument("--arch", default="", metavar="A[,B...]", help="only these, or: what the file is for")
-    parser.add_argument("--mode", choices=MODES, help="only this one, or: what the file is for")
+    parser.add_argument(
+        "--mode", choices=[str(each) for each in Repetition], help="only this one, or: what the file is for"
+    )
     parser.add_argument(
         "--kernels", type=Path, metavar="FILE.csv", help="bytes of the blocks that a file only names"
     )
@@ -138,8 +141,9 @@ def _figures(arguments: argparse.Namespace, options: ModelOptions) -> int:
         check_possible(arguments.heatmap)
     kernels = _kernels_beside(arguments.against, arguments.kernels)
     names = {} if kernels is None else {name: code for name, (code, _) in read_kernels(kernels).items()}
+    mode = arguments.mode and Repetition(arguments.mode)
     selection = Selection(
-        _microarchitectures(arguments.arch), arguments.mode, names, arguments.max_spread, arguments.max_pages
+        _microarchitectures(arguments.arch), mode, names, arguments.max_spread, arguments.max_pages
     )
     samples = read_samples(arguments.against, selection)
     if arguments.kernel:

@@ -26,10 +26,14 @@ from pathlib import Path
 
 from cyclelens.analyzer.evaluation.files import DatasetError, lines_of, open_text
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.choices import Repetition
 
-MODES = ("unroll", "loop", "copies")
 _FIGURES = ("cycles_per_iteration", "measured_cycles", "cycles")
-_MODE_OF_COLUMN = {"unroll_cycles": "unroll", "dsb_loop_cycles": "copies", "loop_cycles": "loop"}
+_MODE_OF_COLUMN = {
+    "unroll_cycles": Repetition.UNROLL,
+    "dsb_loop_cycles": Repetition.COPIES,
+    "loop_cycles": Repetition.LOOP,
+}
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2})+")
 _BHIVE_SCALE = 100
 """BHive publishes cycles for a hundred copies of the block."""
@@ -42,9 +46,8 @@ class Sample:
     code: str
     """Hexadecimal bytes without the loop counter, lower case."""
     microarchitecture: str
-    mode: str
-    """``unroll``, ``loop`` or ``copies``. The counter of a loop and its jump are still to be appended; with
-    ``copies`` as many copies of the code as usual stand in the loop, and the figure is that of one."""
+    mode: Repetition
+    """The counter of a loop and its jump are still to be appended, and so are copies."""
     cycles: float
     """Cycles per iteration."""
     alignment: int = 0
@@ -66,8 +69,8 @@ class Selection:
 
     microarchitectures: tuple[str, ...] = ()
     """Empty: all that the file names."""
-    mode: str | None = None
-    """None: all that the file names, ``unroll`` where it names none."""
+    mode: Repetition | None = None
+    """None: all that the file names, ``UNROLL`` where it names none."""
     kernels: Mapping[str, str] = field(default_factory=dict)
     """Hexadecimal bytes by kernel name, for files that have names instead of bytes."""
     max_spread: float | None = None
@@ -76,14 +79,17 @@ class Selection:
     """Leave out figures of blocks that touch more pages."""
 
 
-def read_kernels(path: Path) -> dict[str, tuple[str, str]]:
+def read_kernels(path: Path) -> dict[str, tuple[str, Repetition]]:
     """Kernel name -> hexadecimal bytes and mode, from a table with the columns name, mode and hex."""
     with open_text(path) as stream:
         reader = csv.DictReader(lines_of(path, stream))
         for column in ("name", "mode", "hex"):
             if column not in (reader.fieldnames or ()):
                 raise DatasetError(f"{path}: not a table of kernels, it lacks the column {column}")
-        return {row["name"]: (row["hex"].lower(), row["mode"]) for row in reader}
+        try:
+            return {row["name"]: (row["hex"].lower(), Repetition(row["mode"])) for row in reader}
+        except ValueError as error:
+            raise DatasetError(f"{path}: {error}") from None
 
 
 def read_samples(path: Path, selection: Selection) -> list[Sample]:
@@ -142,7 +148,7 @@ def _bhive(
         figure = _figure(path, line, row[1])
         if figure is not None:
             for microarchitecture in selection.microarchitectures:
-                mode = selection.mode or "unroll"
+                mode = selection.mode or Repetition.UNROLL
                 yield Sample(code, microarchitecture, mode, figure / _BHIVE_SCALE)
 
 
@@ -173,9 +179,11 @@ def _with_header(
             cycles = _figure(path, line, row[column])
             if not _trusted(row, column, selection):
                 continue
-            mode = column_mode or row.get("mode") or selection.mode or "unroll"
-            if mode not in MODES:
-                raise DatasetError(f"{path}, line {line}: unknown mode '{mode}'")
+            named_mode = column_mode or row.get("mode") or selection.mode or Repetition.UNROLL
+            try:
+                mode = Repetition(named_mode)
+            except ValueError:
+                raise DatasetError(f"{path}, line {line}: unknown mode '{named_mode}'") from None
             if cycles is None or (selection.mode and mode != selection.mode):
                 continue
             named = column_microarchitecture or row.get("microarchitecture")

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from cyclelens.analyzer.hints.layout import statement_of
 from cyclelens.analyzer.insight import wording
+from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.result import Hint, RegionAnalysis
 
 KIND = "chain"
@@ -19,7 +20,7 @@ def hints(region: RegionAnalysis) -> Iterator[Hint]:
     prediction = region.predictions[0] if region.predictions else None
     if prediction is None or "Dependencies" not in prediction.bottlenecks:
         return
-    if prediction.mode == "loop" and prediction.cycles_per_iteration <= 1:
+    if prediction.mode is Mode.LOOP and prediction.cycles_per_iteration <= 1:
         return  # no loop is faster, and every one has its counter as a chain
     others = wording.tied(prediction.tied_chains)
     for index, cycles in prediction.chain:

@@ -13,6 +13,7 @@ from functools import partial
 
 from cyclelens.analyzer.insight.addresses import Access
 from cyclelens.analyzer.microarchitectures import extensions
+from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.result import Assumption, Prediction
 from cyclelens.analyzer.model.uops import InstructionTemplate
 
@@ -112,7 +113,7 @@ def _older_meaning(prediction: Prediction) -> Iterator[Assumption]:
 
 def _warm_caches(prediction: Prediction, accessed: Sequence[Sequence[Access]]) -> Iterator[Assumption]:
     """A loop that always touches the same addresses has them in the cache; others only say so."""
-    if prediction.mode != "loop":
+    if prediction.mode is not Mode.LOOP:
         return
     first, second = accessed
     streams: dict[object, int] = {}
@@ -138,7 +139,7 @@ def _warm_caches(prediction: Prediction, accessed: Sequence[Sequence[Access]]) -
 
 def _predicted_branches(prediction: Prediction, inner: Collection[int]) -> Iterator[Assumption]:
     """All that lead out but the jump back of a loop, which goes wrong only in the end."""
-    last = len(prediction.instructions) - (prediction.mode == "loop")
+    last = len(prediction.instructions) - (prediction.mode is Mode.LOOP)
     found = tuple(
         index
         for index, template in enumerate(prediction.instructions[:last])

@@ -13,6 +13,7 @@ from cyclelens.analyzer.bounds.cycle_ratio import Edge, strong_parts
 from cyclelens.analyzer.bounds.dependencies import dependency_graph, own_latency
 from cyclelens.analyzer.bounds.dependency_graph import CriticalChains, DependencyGraph, Step
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.result import Prediction
 from cyclelens.analyzer.model.uops import Block
@@ -72,7 +73,7 @@ def _block(prediction: Prediction) -> Block:
     return Block(
         prediction.instructions,
         prediction.microarchitecture,
-        loop=prediction.mode == "loop",
+        loop=prediction.mode is Mode.LOOP,
         alignment=prediction.alignment,
     )
 

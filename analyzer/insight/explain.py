@@ -8,7 +8,7 @@ from dataclasses import replace
 from cyclelens.analyzer.bounds.dependencies import critical_chains
 from cyclelens.analyzer.bounds.registry import compute_bounds
 from cyclelens.analyzer.insight.bottlenecks import bottlenecks
-from cyclelens.analyzer.model.choices import Pointers
+from cyclelens.analyzer.model.choices import Mode, Pointers
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.result import Prediction, Simulation
@@ -39,7 +39,7 @@ def bare(block: Block, simulation: Simulation) -> Prediction:
     """The simulation's figure alone."""
     return Prediction(
         microarchitecture=block.microarchitecture,
-        mode="loop" if block.loop else "unroll",
+        mode=Mode.LOOP if block.loop else Mode.UNROLL,
         alignment=block.alignment,
         cycles_per_iteration=steady_state(simulation),
         bottlenecks=(),

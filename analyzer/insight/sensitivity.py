@@ -16,6 +16,7 @@ from math import lcm
 from cyclelens.analyzer.insight.accumulators import Accumulator
 from cyclelens.analyzer.insight.false_dependencies import false_dependency
 from cyclelens.analyzer.insight.whatif import OPTIONAL, SIZES, ChangeError, Edit, Experiment, Outcome
+from cyclelens.analyzer.model.choices import Mode
 
 _NOTABLE = 0.005
 """Cycles; figures have two decimals."""
@@ -123,7 +124,7 @@ def _changes(experiment: Experiment, places: Sequence[str]) -> Iterator[Change]:
             note = " (its upper part becomes zero)" if found.keeps_upper else ""
             words = f"{found.register.lower()} cleared before {places[number]}{note}"
             yield Change(Kind.REWRITE, words, Edit(cleared=frozenset([number])))
-    if experiment.prediction.mode == "loop":
+    if experiment.prediction.mode is Mode.LOOP:
         for times in _UNROLLED:
             yield Change(Kind.REWRITE, f"unrolled {times} times", Edit(times=times))
     for alignment in _ALIGNMENTS:

@@ -23,6 +23,7 @@ from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.insight.false_dependencies import false_dependency
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.variants import variant
+from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
@@ -108,7 +109,7 @@ class Experiment:
         self._cancel = cancel
         self._instructions = [template.instruction for template in prediction.instructions]
         self._latencies = latencies
-        self._loop = prediction.mode == "loop"
+        self._loop = prediction.mode is Mode.LOOP
         self.block = self._build(range(len(self._instructions)), self._instructions)
         self.accumulators = tuple(accumulators(self.block.instructions, dependencies(prediction).edges))
 

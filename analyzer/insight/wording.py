@@ -12,6 +12,7 @@ from cyclelens.analyzer.insight.bottlenecks import UNKNOWN
 from cyclelens.analyzer.insight.confidence import doubt
 from cyclelens.analyzer.insight.vocabulary import Vocabulary
 from cyclelens.analyzer.model.account import Account
+from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.result import Prediction
 from cyclelens.analyzer.model.source import UNKNOWN_LINE, Problem, Region, SourceLine
 from cyclelens.analyzer.model.ways import Weight
@@ -142,9 +143,9 @@ def value(name: str) -> str:
     return {"C": "CF", "SPAZO": "flags"}.get(name, name)
 
 
-def mode(name: str) -> str:
-    """``loop`` and ``unroll`` as words for people."""
-    return "unrolled" if name == "unroll" else name
+def mode(chosen: Mode) -> str:
+    """``loop`` or ``unrolled``."""
+    return "unrolled" if chosen is Mode.UNROLL else chosen.value
 
 
 def elsewhere(prediction: Prediction, unit: str = " positions") -> str:

@@ -16,11 +16,12 @@ from cyclelens.analyzer.measuring.requests import (
     Request,
     median_of,
 )
+from cyclelens.analyzer.model.choices import Repetition
 
-MODES = ("unroll", "loop", "copies")
 
-
-def measure_block(harness: Harness, block: str, mode: str, runs: int, inputs: Inputs = SAME) -> Measurement:
+def measure_block(
+    harness: Harness, block: str, mode: Repetition, runs: int, inputs: Inputs = SAME
+) -> Measurement:
     """One block in hexadecimal: copies end to end out of the decoders, alone in a counted loop, or copies in
     one. All registers and words hold the same value, as in published sets. Raises ``CannotMeasure``."""
     try:
@@ -33,8 +34,8 @@ def measure_block(harness: Harness, block: str, mode: str, runs: int, inputs: In
     reason = refusal(instructions, inputs.registers)
     if reason:
         return Measurement(None, reason)
-    loop = mode != "unroll"
-    copies = usual_copies(instructions) if mode == "copies" else 1
+    loop = mode is not Repetition.UNROLL
+    copies = usual_copies(instructions) if mode is Repetition.COPIES else 1
     counter = Counter(15)
     if loop:
         end = loop_end(instructions)

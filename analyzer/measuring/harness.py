@@ -10,14 +10,12 @@ from pathlib import Path
 from types import TracebackType
 
 from cyclelens.analyzer.measuring.requests import Difference, Measurement, Pair, Request
+from cyclelens.analyzer.model.choices import Clocks, Pages
 
 PROGRAM = Path(__file__).with_name("cyclelens-harness")
-CLOCKS = ("auto", "counters", "time-stamps", "none")
-"""``none``: nothing is measured, codes are only compared."""
-PAGES = ("private", "shared")
 MOST_EVENTS = 4
 """Beside cycles: processors were seen that open a sixth counter and never count it."""
-_CHOICES = {"time-stamps": "--time-stamps", "none": "--no-clock"}
+_CHOICES = {Clocks.TIME_STAMPS: "--time-stamps", Clocks.NONE: "--no-clock"}
 _END_SECONDS = 5
 
 
@@ -29,8 +27,8 @@ class CannotMeasure(Exception):
 class Clock:
     """Where cycles come from, and that they are right."""
 
-    source: str
-    """``counters``, ``time-stamps`` or ``none``."""
+    source: Clocks
+    """Any but ``AUTO``."""
     imul: float
     """Cycles of one dependent IMUL, as this clock sees it."""
 
@@ -41,9 +39,9 @@ class Harness:
     def __init__(
         self,
         *,
-        clock: str = "auto",
+        clock: Clocks = Clocks.AUTO,
         events: Sequence[int] = (),
-        pages: str = "private",
+        pages: Pages = Pages.PRIVATE,
         milliseconds: int = 3000,
     ) -> None:
         """``events``: raw numbers of at most ``MOST_EVENTS`` events to count beside cycles, which only
@@ -53,11 +51,11 @@ class Harness:
                 "the measuring program is not there: it is built on Linux on x86-64, with a C compiler"
             )
         limits = ["--milliseconds", str(milliseconds)]
-        limits += ["--shared-pages"] * (pages == "shared")
+        limits += ["--shared-pages"] * (pages is Pages.SHARED)
         counted = [word for event in events for word in ("--event", f"{event:x}")]
         self._words = {
-            source: [*limits, *(counted if source == "counters" else [_CHOICES[source]])]
-            for source in (("counters", "time-stamps") if clock == "auto" else (clock,))
+            source: [*limits, *(counted if source is Clocks.COUNTERS else [_CHOICES[source]])]
+            for source in ((Clocks.COUNTERS, Clocks.TIME_STAMPS) if clock is Clocks.AUTO else (clock,))
         }
         self._open()
 
@@ -68,7 +66,7 @@ class Harness:
             greeting = self._read()
             if greeting.startswith("source="):
                 fields = dict(part.partition("=")[::2] for part in greeting.split())
-                self.clock = Clock(fields["source"], float(fields["imul"]))
+                self.clock = Clock(Clocks(fields["source"]), float(fields["imul"]))
                 return
             self.close()
             problems.append(f"{source}: {greeting.partition('=')[2] or 'the measuring program ended'}")

@@ -14,6 +14,36 @@ class Mode(StrEnum):
     UNROLL = "unroll"
 
 
+class Repetition(StrEnum):
+    """How a block of machine code was repeated where it was measured, or is to be."""
+
+    UNROLL = "unroll"
+    LOOP = "loop"
+    """With a counter and a jump behind it."""
+    COPIES = "copies"
+    """As many copies as usual in such a loop; the figure is that of one."""
+
+
+class Clocks(StrEnum):
+    """Where measured cycles come from."""
+
+    AUTO = "auto"
+    """Counters where programs may read them, else time stamps."""
+    COUNTERS = "counters"
+    TIME_STAMPS = "time-stamps"
+    NONE = "none"
+    """Nothing is measured, codes are only compared."""
+
+
+class Pages(StrEnum):
+    """The memory of measured code."""
+
+    PRIVATE = "private"
+    """Every page is its own."""
+    SHARED = "shared"
+    """All are one physical page."""
+
+
 class Regions(StrEnum):
     """Which code of a text is analysed."""
 

@@ -224,8 +224,8 @@ class Prediction:
     """One region on one microarchitecture: the figure and why."""
 
     microarchitecture: str
-    mode: str
-    """``loop`` or ``unroll``."""
+    mode: Mode
+    """``LOOP`` or ``UNROLL``."""
     alignment: int
     """Offset within a 64-byte line that all of this is about."""
     cycles_per_iteration: float

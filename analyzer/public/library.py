@@ -15,7 +15,7 @@ from cyclelens.analyzer.doors.plans import ALIGNMENTS
 from cyclelens.analyzer.doors.prediction import Predictor, Task, predict_many
 from cyclelens.analyzer.doors.workspace import Workspace
 from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.analyzer.model.choices import Mode, Model, Pointers, Regions, Syntax
+from cyclelens.analyzer.model.choices import Clocks, Mode, Model, Pages, Pointers, Regions, Repetition, Syntax
 from cyclelens.analyzer.model.frozen import replace
 from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.model.result import AnalysisOptions
@@ -34,7 +34,7 @@ Code = bytes | bytearray | memoryview | str
 Source = str | os.PathLike[str]
 """The text of an assembly file, or the path of an assembly or ELF file."""
 
-MODES = ("unroll", "loop")
+MODES = (Mode.UNROLL, Mode.LOOP)
 _BATCH = 512
 
 
@@ -106,7 +106,10 @@ def predict_batch(
 
     with shared_workspace() as workspace:
         results = predict_many(
-            given(), Task(name, mode, alignment, options, copies), jobs=jobs, predictor=Predictor(workspace)
+            given(),
+            Task(name, Mode(mode), alignment, options, copies),
+            jobs=jobs,
+            predictor=Predictor(workspace),
         )
         for number, found in enumerate(results):
             code = _bytes(waiting[number])
@@ -219,14 +222,14 @@ def measure(
     **This runs the code.** docs/measuring.md says what the sandbox prevents. Raises ``CannotMeasure`` where
     this machine cannot measure, ValueError and OSError as ``analyze``.
     """
-    from cyclelens.analyzer.measuring.harness import CLOCKS, PAGES, Harness
+    from cyclelens.analyzer.measuring.harness import Harness
 
-    _one_of("clock", clock, CLOCKS)
-    _one_of("pages", pages, PAGES)
+    _one_of("clock", clock, tuple(Clocks))
+    _one_of("pages", pages, tuple(Pages))
     if runs < 1:
         raise ValueError(f"runs={runs!r}: at least 1 is needed")
     model = registry.native() if registry.is_native(arch) else registry.get(arch)
-    with shared_workspace() as workspace, Harness(clock=clock, pages=pages) as harness:
+    with shared_workspace() as workspace, Harness(clock=Clocks(clock), pages=Pages(pages)) as harness:
         if not isinstance(source, (str, os.PathLike)):
             return _measured_block(workspace, harness, bytes(source), model, mode, runs)
 
@@ -318,15 +321,16 @@ def _analysis(analyzer: Analyzer, source: Source, options: AnalysisOptions, func
 def _measured_block(
     workspace: Workspace, harness: Harness, code: bytes, model: Microarchitecture | None, mode: str, runs: int
 ) -> Measurement:
-    from cyclelens.analyzer.measuring.blocks import MODES, measure_block
+    from cyclelens.analyzer.measuring.blocks import measure_block
     from cyclelens.analyzer.measuring.region import Comparison
 
-    _one_of("mode", mode, MODES)
-    found = measure_block(harness, code.hex(), mode, runs)
+    _one_of("mode", mode, tuple(Repetition))
+    repeated = Repetition(mode)
+    found = measure_block(harness, code.hex(), repeated, runs)
     predicted = None
     if model is not None:
-        copies = None if mode == "copies" else 1
-        kind = "unroll" if mode == "unroll" else "loop"
+        copies = None if repeated is Repetition.COPIES else 1
+        kind = Mode.UNROLL if repeated is Repetition.UNROLL else Mode.LOOP
         options = ModelOptions(assume=Pointers.SAME)
         predicted = (
             Predictor(workspace)

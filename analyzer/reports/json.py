@@ -152,7 +152,7 @@ def _prediction(analysis: RegionAnalysis, prediction: Prediction) -> dict[str, A
     per_cycle = rates(prediction)
     result: dict[str, Any] = {
         "microarchitecture": prediction.microarchitecture,
-        "mode": prediction.mode,
+        "mode": prediction.mode.value,
         "alignment": prediction.alignment,
         "cycles_per_iteration": prediction.cycles_per_iteration,
         "positions": _positions(prediction),

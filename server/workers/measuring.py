@@ -13,6 +13,7 @@ from cyclelens.analyzer.measuring.inputs import InputsError
 from cyclelens.analyzer.measuring.predicted import compare
 from cyclelens.analyzer.measuring.region import Comparison
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.choices import Clocks
 from cyclelens.server.outcomes.results import Job
 
 MILLISECONDS = 600
@@ -45,7 +46,7 @@ def check(analyzer: Analyzer, job: Job) -> Table:
         return _nothing(f"There is no region '{job.region}' in the text that could be run.")
     rows = []
     try:
-        with Harness(clock="none", milliseconds=MILLISECONDS) as harness:
+        with Harness(clock=Clocks.NONE, milliseconds=MILLISECONDS) as harness:
             for fix in job.fixes:
                 proposal = fix.proposal
                 changed = apply(job.text, proposal.edits)

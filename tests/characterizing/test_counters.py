@@ -22,6 +22,7 @@ from cyclelens.analyzer.measuring.harness import Clock, Harness
 from cyclelens.analyzer.measuring.requests import BUSY, Measurement
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.events import events
+from cyclelens.analyzer.model.choices import Clocks, Pages
 from narrowing import some
 
 
@@ -99,10 +100,10 @@ def test_what_no_other_unit_takes_can_use_all_that_the_renamer_fills(store, from
 class Counters:
     """A harness of a core whose counters count: the simulator behind the raw numbers of events."""
 
-    clock = Clock("counters", 3.0)
+    clock = Clock(Clocks.COUNTERS, 3.0)
     machine: SimulatedMachine
 
-    def __init__(self, *, clock="auto", events=(), pages="private"):
+    def __init__(self, *, clock=Clocks.AUTO, events=(), pages=Pages.PRIVATE):
         assert len(events) <= 4
         self._events = events
 

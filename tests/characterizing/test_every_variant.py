@@ -13,6 +13,7 @@ from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness
 from cyclelens.analyzer.measuring.requests import BUSY
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.choices import Pages
 
 
 @pytest.fixture(scope="module")
@@ -151,7 +152,7 @@ def test_hardware_runs_the_instances(store, name, monkeypatch):
     busy says nothing about it: nobody waits for a quiet minute."""
     monkeypatch.setattr(machines, "_PATIENCE", 0.0)
     try:
-        with Harness(pages="shared") as harness:
+        with Harness(pages=Pages.SHARED) as harness:
             found = made(store, "SKL", name)
             assert isinstance(found, Variant)
             chosen = found.choose()

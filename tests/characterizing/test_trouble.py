@@ -11,6 +11,7 @@ from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness
 from cyclelens.analyzer.measuring.requests import BUSY
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.choices import Pages
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +77,7 @@ def test_code_that_hangs_or_faults_on_hardware_does_not_end_the_run(monkeypatch)
     """What comes next is measured as if nothing had been."""
     monkeypatch.setattr(machines, "_PATIENCE", 0.0)
     try:
-        with Harness(pages="shared") as harness:
+        with Harness(pages=Pages.SHARED) as harness:
             machine = MeasuredMachine(harness)
             endless, undefined, add = (bytes.fromhex(code) for code in ("ebfe", "0f0b", "4801d8"))
             assert machine.straight(endless) == "the code does not come to its end"

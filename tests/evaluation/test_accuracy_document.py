@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from cyclelens.analyzer.model.choices import Repetition
 
 ROOT = Path(__file__).parents[2]
 DOCUMENT = (ROOT / "docs" / "accuracy.md").read_text(encoding="utf-8")
@@ -39,7 +40,7 @@ def test_every_document_has_a_place_for_its_tables(script):
 
 
 def test_tables_come_from_predictions(script):
-    sample = script.Sample("4801d8", "SKL", "unroll", 1.0, reference=1.25)
+    sample = script.Sample("4801d8", "SKL", Repetition.UNROLL, 1.0, reference=1.25)
     study = script.Study([sample], jobs=1)
     assert script.agreement(study).splitlines()[2] == "| SKL | unroll | 1 | 100.00 | 100.00 |"
     assert "| reference figures | 25.00 / - | 25.00 / - |" in script.measured(study)

@@ -6,6 +6,7 @@ import lzma
 import pytest
 from cyclelens.analyzer.evaluation.datasets import Sample, Selection, read_kernels, read_samples
 from cyclelens.analyzer.evaluation.files import DatasetError
+from cyclelens.analyzer.model.choices import Repetition
 
 
 @pytest.fixture
@@ -20,32 +21,40 @@ def read(tmp_path):
 
 def test_own_columns(read):
     text = "hex,microarchitecture,mode,cycles_per_iteration\n90,SKL,unroll,0.25\n4801D8,HSW,loop,1.00\n"
-    assert read(text) == [Sample("90", "SKL", "unroll", 0.25), Sample("4801d8", "HSW", "loop", 1.0)]
-    assert read(text, microarchitectures=("HSW",)) == [Sample("4801d8", "HSW", "loop", 1.0)]
-    assert read(text, mode="unroll") == [Sample("90", "SKL", "unroll", 0.25)]
+    assert read(text) == [
+        Sample("90", "SKL", Repetition.UNROLL, 0.25),
+        Sample("4801d8", "HSW", Repetition.LOOP, 1.0),
+    ]
+    assert read(text, microarchitectures=("HSW",)) == [Sample("4801d8", "HSW", Repetition.LOOP, 1.0)]
+    assert read(text, mode=Repetition.UNROLL) == [Sample("90", "SKL", Repetition.UNROLL, 0.25)]
 
 
 def test_measured_blocks_bring_a_second_prediction_and_are_unrolled(read):
     text = "hex,microarchitecture,measured_cycles,reference_cycles\n90,HSW,0.26,0.25\n"
-    assert read(text) == [Sample("90", "HSW", "unroll", 0.26, reference=0.25)]
+    assert read(text) == [Sample("90", "HSW", Repetition.UNROLL, 0.26, reference=0.25)]
 
 
 def test_two_modes_in_a_row(read):
     text = "hex,unroll_cycles,loop_cycles,unroll_spread\n90,0.17,1.0,0.1\n"
     samples = read(text, microarchitectures=("RKL",))
-    assert samples == [Sample("90", "RKL", "unroll", 0.17), Sample("90", "RKL", "loop", 1.0)]
-    assert read(text, microarchitectures=("RKL",), mode="loop") == samples[1:]
+    assert samples == [
+        Sample("90", "RKL", Repetition.UNROLL, 0.17),
+        Sample("90", "RKL", Repetition.LOOP, 1.0),
+    ]
+    assert read(text, microarchitectures=("RKL",), mode=Repetition.LOOP) == samples[1:]
 
 
 def test_a_column_for_each_microarchitecture_with_gaps(read):
     text = 'name,mode,asm,hex,SNB,HSW\nfma,loop,"a, b",90,,5.00\n'
-    assert read(text) == [Sample("90", "HSW", "loop", 5.0, name="fma")]
+    assert read(text) == [Sample("90", "HSW", Repetition.LOOP, 5.0, name="fma")]
     assert read(text, microarchitectures=("SNB",)) == []
 
 
 def test_names_are_looked_up_and_offsets_kept(read):
     text = "name,mode,microarchitecture,offset,cycles_per_iteration\nadd,loop,SKL,21,2.00\n"
-    assert read(text, kernels={"add": "4801d8"}) == [Sample("4801d8", "SKL", "loop", 2.0, 21, name="add")]
+    assert read(text, kernels={"add": "4801d8"}) == [
+        Sample("4801d8", "SKL", Repetition.LOOP, 2.0, 21, name="add")
+    ]
     with pytest.raises(DatasetError, match="no kernel is named 'add'"):
         read(text, kernels={"sub": "90"})
     with pytest.raises(DatasetError, match="--kernels"):
@@ -54,8 +63,8 @@ def test_names_are_looked_up_and_offsets_kept(read):
 
 def test_bhive_publishes_a_hundredfold_without_header(read):
     assert read("4801d8,102.5\n\n90,25\n", microarchitectures=("HSW",)) == [
-        Sample("4801d8", "HSW", "unroll", 1.025),
-        Sample("90", "HSW", "unroll", 0.25),
+        Sample("4801d8", "HSW", Repetition.UNROLL, 1.025),
+        Sample("90", "HSW", Repetition.UNROLL, 0.25),
     ]
     with pytest.raises(DatasetError, match="--arch"):
         read("4801d8,102.5\n")
@@ -65,7 +74,7 @@ def test_compressed_files(tmp_path):
     path = tmp_path / "b.csv.gz"
     with gzip.open(path, "wt") as stream:
         stream.write("90,25\n")
-    assert read_samples(path, Selection(("SKL",))) == [Sample("90", "SKL", "unroll", 0.25)]
+    assert read_samples(path, Selection(("SKL",))) == [Sample("90", "SKL", Repetition.UNROLL, 0.25)]
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,11 @@ import pytest
 from blocks import templates_of
 from cyclelens.analyzer.insight.addresses import accesses
 from cyclelens.analyzer.insight.assumptions import CODES, assumptions
+from cyclelens.analyzer.model.choices import Mode
 from factories import prediction
 
 
-def told(code, name="SKL", mode="unroll"):
+def told(code, name="SKL", mode=Mode.UNROLL):
     """The assumptions about these instructions."""
     block = templates_of(code.replace(" ", ""), name)
     return assumptions(prediction(block, microarchitecture=name, mode=mode), accesses(block))
@@ -57,7 +58,7 @@ def test_each_names_its_instructions():
     ],
 )
 def test_a_loop_that_moves_on_leaves_the_cache_at_last(code, step, instructions):
-    found = [each for each in told(code, mode="loop") if each.code == "warm-caches"]
+    found = [each for each in told(code, mode=Mode.LOOP) if each.code == "warm-caches"]
     if instructions:
         assert [(each.values["bytes_per_iteration"], each.instructions) for each in found] == [
             (step, instructions)
@@ -76,11 +77,11 @@ def test_code_that_is_repeated_end_to_end_says_nothing_of_caches():
 
 def test_branches_out_of_a_loop_are_taken_to_be_predicted():
     # test eax, eax; jz; dec rdx; jnz: the last one is the loop's own
-    (found,) = told("85c0 7405 48ffca 75f7", mode="loop")
+    (found,) = told("85c0 7405 48ffca 75f7", mode=Mode.LOOP)
     assert (found.code, found.instructions) == ("predicted-branches", (1,))
     (found,) = told("85c0 7405")
     assert found.instructions == (1,)
-    assert told("85c0 eb00 48ffca 75f7", mode="loop") == ()  # jmp
+    assert told("85c0 eb00 48ffca 75f7", mode=Mode.LOOP) == ()  # jmp
 
 
 @pytest.mark.parametrize(("name", "codes"), [("IVB", ["older-meaning"]), ("HSW", [])])

@@ -9,7 +9,7 @@ from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.insight.findings import find
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.variants import variant
-from cyclelens.analyzer.model.choices import Model
+from cyclelens.analyzer.model.choices import Mode, Model
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.uops import MemoryAccess, RegisterOperand
 from cyclelens.analyzer.simulator.pipeline import simulate
@@ -58,7 +58,7 @@ def test_the_jcc_erratum_matters_only_to_a_loop_that_is_decoded_because_of_it():
     block = [template(), template("jnz .loop", jcc_erratum=True, is_branch=True)]
     assert codes(block, first_sources=("MITE", "MITE")) == [("jcc-erratum", 1)]
     assert codes(block, first_sources=("DSB", "DSB")) == []
-    assert codes(block, first_sources=("MITE", "MITE"), mode="unroll") == []
+    assert codes(block, first_sources=("MITE", "MITE"), mode=Mode.UNROLL) == []
 
 
 def test_of_a_fused_pair_the_first_instruction_carries_the_jcc_erratum():

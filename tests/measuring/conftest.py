@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness
+from cyclelens.analyzer.model.choices import Clocks
 
 NOBODY = 65534
 
@@ -18,7 +19,7 @@ def opened(**choice):
         pytest.skip(f"nothing can be measured here: {error}")
 
 
-@pytest.fixture(params=["counters", "time-stamps"])
+@pytest.fixture(params=[Clocks.COUNTERS, Clocks.TIME_STAMPS])
 def harness(request):
     with opened(clock=request.param) as harness:
         yield harness
@@ -38,7 +39,7 @@ def confined(request, monkeypatch):
             pytest.skip("the tests have no privileges to give up")
         start = functools.partial(subprocess.Popen, user=NOBODY, group=NOBODY, extra_groups=[])
         monkeypatch.setattr("cyclelens.analyzer.measuring.harness.subprocess.Popen", start)
-    with opened(clock="time-stamps", milliseconds=300) as harness:
+    with opened(clock=Clocks.TIME_STAMPS, milliseconds=300) as harness:
         monkeypatch.undo()
         yield harness
 

@@ -7,6 +7,7 @@ from cyclelens.analyzer.fixes.proposal import apply
 from cyclelens.analyzer.fixes.search import alternatives
 from cyclelens.analyzer.measuring.equality import INPUTS, Versions, compare
 from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness
+from cyclelens.analyzer.model.choices import Clocks
 from cyclelens.analyzer.model.result import AnalysisOptions
 from kernels import HEAD, KERNELS
 
@@ -16,7 +17,7 @@ OPTIONS = AnalysisOptions()
 @pytest.fixture(scope="module")
 def harness():
     try:
-        with Harness(clock="none") as harness:
+        with Harness(clock=Clocks.NONE) as harness:
             yield harness
     except CannotMeasure as error:
         pytest.skip(f"no code can be run here: {error}")

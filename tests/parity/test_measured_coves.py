@@ -7,7 +7,7 @@ import pytest
 from cyclelens.analyzer.evaluation.blocks import BlockBuilder
 from cyclelens.analyzer.evaluation.datasets import Selection, read_samples
 from cyclelens.analyzer.evaluation.metrics import mean_error
-from cyclelens.analyzer.model.choices import Pointers
+from cyclelens.analyzer.model.choices import Pointers, Repetition
 from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.simulator.form import compiled
 
@@ -18,8 +18,8 @@ if not compiled():
     pytest.skip("the simulator is not compiled", allow_module_level=True)
 
 
-@pytest.mark.parametrize(("mode", "most"), [("unroll", 0.018), ("loop", 0.013)])
-def test_the_mean_error(mode: str, most: float) -> None:
+@pytest.mark.parametrize(("mode", "most"), [(Repetition.UNROLL, 0.018), (Repetition.LOOP, 0.013)])
+def test_the_mean_error(mode: Repetition, most: float) -> None:
     builder = BlockBuilder(ModelOptions(assume=Pointers.SAME))
     samples = read_samples(BLOCKS, Selection(microarchitectures=("GNR",), mode=mode))
     pairs = [(builder.simulate(sample)[1].cycles_per_iteration, sample.cycles) for sample in samples]

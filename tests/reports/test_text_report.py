@@ -2,6 +2,7 @@
 
 import pytest
 from cyclelens.analyzer.doors.analysis import Analyzer
+from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.result import AnalysisOptions, Finding, Trace
 from cyclelens.analyzer.model.source import Problem, Severity
 from cyclelens.analyzer.reports.registry import render
@@ -18,7 +19,11 @@ def table_row(report, instruction):
 
 def test_the_headline_says_how_many_cycles_on_what_and_why():
     block = prediction(
-        [template()], cycles=3.424, mode="unroll", bottlenecks=("Predecoder",), bounds={"Predecoder": 3.4375}
+        [template()],
+        cycles=3.424,
+        mode=Mode.UNROLL,
+        bottlenecks=("Predecoder",),
+        bounds={"Predecoder": 3.4375},
     )
     report = text(region_analysis(block, first_line=2, name="lcp"))
     assert "kernel.s:3: lcp" in report

@@ -7,8 +7,8 @@ import random
 from pathlib import Path
 
 import pytest
-from editor import Editor, small_capabilities, with_code_actions
 from cyclelens.analyzer.settings import MARKERS
+from editor import Editor, small_capabilities, with_code_actions
 from lsprotocol import types
 from narrowing import some
 from two_kernels import ADD, CHAIN, DEC, IMMEDIATE, IMUL, TEXT

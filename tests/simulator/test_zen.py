@@ -40,8 +40,8 @@ def test_documented_throughput(kernel: str, code: str, expected: tuple[float, ..
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("chains", ["4801c0", "4801c04801db"])
 def test_chains_of_a_short_loop_do_not_meet(chains: str, name: str) -> None:
-    """ZN4: one or two chains of ADD, the counter's chain and a branch fit into a cycle of four ALUs. They take
-    longer where two chains are bound to the same ALU round after round."""
+    """ZN4: one or two chains of ADD, the counter's chain and a branch fit into a cycle of four ALUs. They
+    take longer where two chains are bound to the same ALU round after round."""
     assert cycles(chains, name, loop=True) == 1.0
 
 

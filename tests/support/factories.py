@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.facts import Figures, InstructionFacts
 from cyclelens.analyzer.model.result import (
     Analysis,
@@ -97,7 +98,7 @@ def prediction(
     cycles: float = 1.0,
     usages: Sequence[LineUsage] = (),
     microarchitecture: str = "SKL",
-    mode: str = "loop",
+    mode: Mode = Mode.LOOP,
     bottlenecks: Sequence[str] = ("Dependencies",),
     bounds: Mapping[str, float] | None = None,
     front_end: Mapping[str, float] | None = None,

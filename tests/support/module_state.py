@@ -12,6 +12,7 @@ from typing import Any
 from cyclelens.analyzer.doors.analysis import Analyzer
 from cyclelens.analyzer.doors.prediction import Predictor
 from cyclelens.analyzer.doors.workspace import Workspace
+from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.result import AnalysisOptions
 
 PREFIX = "cyclelens.analyzer."
@@ -88,7 +89,7 @@ def work() -> None:
         for trace in (False, True):
             analyzer.analyze(text, AnalysisOptions(("SKL", "ZEN4"), prices=not trace, trace=trace))
     code = bytes.fromhex("4c8d8c480500000049ffc0")
-    for mode in ("unroll", "loop"):
+    for mode in (Mode.UNROLL, Mode.LOOP):
         for name in ("HSW", "ZEN5"):
             Predictor().predict_batch([code, 3 * code], name, mode)
 

@@ -12,6 +12,7 @@ from cyclelens.analyzer.assembly.text.lexer import is_empty, leading_labels
 from cyclelens.analyzer.decoding.register_use import used_registers
 from cyclelens.analyzer.fixes.proposal import Edit
 from cyclelens.analyzer.fixes.site import SCRATCH, Site, resized
+from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.uops import InstructionTemplate
 from cyclelens.analyzer.uops.registers import canonical, is_general_purpose
 
@@ -145,7 +146,7 @@ def body_of(site: Site) -> Body | None:
     body = Body(site)
     if (
         site.index
-        or site.prediction.mode != "loop"
+        or site.prediction.mode is not Mode.LOOP
         or not region.ends_in_jump_to_start
         or site.is_piece
         or len(templates) > MOST_INSTRUCTIONS

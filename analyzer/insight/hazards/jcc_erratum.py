@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from cyclelens.analyzer.insight import wording
+from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.result import Finding, Position, Prediction
 from cyclelens.analyzer.model.source import Severity
 
@@ -25,7 +26,7 @@ def find(prediction: Prediction) -> Iterator[Finding]:
     Unrolled code is decoded every time anyway, so the erratum makes no difference there. Of a macro-fused
     pair the first instruction carries the finding.
     """
-    if prediction.mode != "loop":
+    if prediction.mode is not Mode.LOOP:
         return
     for index, template in enumerate(prediction.instructions):
         if template.fused_with_previous:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from cyclelens.analyzer.insight import wording
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.macro_ops import MacroOpRules
 from cyclelens.analyzer.model.result import Finding, Prediction
 from cyclelens.analyzer.model.source import Severity
@@ -21,7 +22,7 @@ _STEP = 16
 def find(prediction: Prediction) -> Iterator[Finding]:
     """Findings only where reading the windows is what limits the loop."""
     rules = registry.get(prediction.microarchitecture).macro_ops
-    if rules is None or prediction.mode != "loop" or "DSB" not in prediction.bottlenecks:
+    if rules is None or prediction.mode is not Mode.LOOP or "DSB" not in prediction.bottlenecks:
         return
     yield from _crowded(prediction, rules)
     yield from _straddling(prediction, rules)
