@@ -86,6 +86,11 @@ def assemble(
         return AssembledFile((), (defect,), dialect.name)
 
 
+_INSTEAD = "the object file that an assembler makes of one is."
+_NUL_OF_BINARY = re.compile(r"^[^#\n]*\0", re.MULTILINE)
+"""Clang's comments of line information (``clang -g``) hold NUL characters, which assemblers skip."""
+
+
 def _may_have_regions(source: Source) -> bool:
     return source.has(MARKER_WORDS.search) or source.has(_IACA.search) or may_have_iaca(source)
 
@@ -94,8 +99,9 @@ def _refuse(text: str) -> Problem | None:
     """Is it an assembly file of a sensible size at all?"""
     if len(text) > MAXIMUM_CHARACTERS:
         megabytes = MAXIMUM_CHARACTERS >> 20
-        return make_problem("file-too-large", f"Files of more than {megabytes} MB are not analysed.", 0, 0, 0)
-    if "\0" in text:
+        message = f"Files of more than {megabytes} MB are not analysed; {_INSTEAD}"
+        return make_problem("file-too-large", message, 0, 0, 0)
+    if "\0" in text and _NUL_OF_BINARY.search(text):
         return make_problem("binary-file", "This looks like a binary file, not like assembly text.", 0, 0, 0)
     return None
 
@@ -103,7 +109,7 @@ def _refuse(text: str) -> Problem | None:
 def _refuse_length(source: Source) -> Problem | None:
     lines = sum(len(stretch.starts) for stretch in source.stretches)
     if lines > MAXIMUM_LINES or sum(stretch.separators for stretch in source.stretches) > MAXIMUM_LINES * 2:
-        message = f"Files of more than {MAXIMUM_LINES:,} lines or statements are not analysed."
+        message = f"Files of more than {MAXIMUM_LINES:,} lines or statements are not analysed; {_INSTEAD}"
         return make_problem("file-too-large", message, 0, 0, 0)
     return None
 

@@ -82,6 +82,12 @@ def test_empty_and_unmarked_texts() -> None:
     assert assemble("mov rax, rbx\n") == AssembledFile((), (), "intel")
 
 
+def test_the_nul_characters_of_clangs_comments_are_skipped() -> None:
+    text = "# cyclelens-begin\n .byte 0    # \0\n nop\n# cyclelens-end\n"
+    assert assemble(text).problems == ()
+    assert assemble(text).regions[0].code.hex() == "0090"
+
+
 def test_binary_garbage_is_refused_in_one_line() -> None:
     result = assemble("\x7fELF\x02\x01\0\0# cyclelens-begin")
     assert [problem.code for problem in result.problems] == ["binary-file"]
