@@ -8,6 +8,7 @@ was typed and changed again does not. Generations change between texts only (or 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -17,6 +18,7 @@ _Part = TypeVar("_Part")
 
 _SLACK = 256
 """Entries beyond two texts: small texts are not worth forgetting at once."""
+_MOST_FILES = 2048
 
 
 class Recent(dict[_Key, _Value | None]):
@@ -100,3 +102,24 @@ class Caches:
         """More machine code is about to be predicted."""
         for cache in self._recent:
             cache.next_batch()
+
+
+class Contents:
+    """What files hold, as digests: whoever remembers something of a file keeps it by this. A file is read
+    again when its size, its time of change or its number differs."""
+
+    def __init__(self, caches: Caches) -> None:
+        self._digests: Recent[tuple[str, int, int, int], bytes] = caches.recent(_MOST_FILES)
+
+    def of(self, path: str) -> bytes:
+        """Raises OSError."""
+        status = os.stat(path)
+        key = path, status.st_ino, status.st_size, status.st_mtime_ns
+        found = self._digests[key]
+        if found is None:
+            # Here, because commands that remember nothing of files start faster without it.
+            from hashlib import file_digest
+
+            with open(path, "rb") as file:
+                found = self._digests[key] = file_digest(file, "blake2b").digest()
+        return found

@@ -1,7 +1,7 @@
 """One workspace for whoever asks in this process, from any thread and after a fork.
 
-One caller has it at a time: the simulator's caches belong to the process and have no locks of their own, and
-the interpreter would not run two simulations at once anyway.
+One caller has it at a time: a workspace's caches have no locks of their own, and the interpreter would not
+run two simulations at once anyway.
 """
 
 from __future__ import annotations

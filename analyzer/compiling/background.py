@@ -14,7 +14,7 @@ from pathlib import Path
 
 from cyclelens.analyzer.compiling.commands import CommandError, Step, steps
 from cyclelens.analyzer.compiling.projects import Command, language
-from cyclelens.analyzer.recent import Caches
+from cyclelens.analyzer.recent import Caches, Contents
 
 PATIENCE = 300.0
 """Seconds that a compiler may take: a crate's dependencies are compiled with it."""
@@ -34,7 +34,8 @@ _ERROR = re.compile(r"^.*\berror\b.*", re.MULTILINE)
 _ESCAPES = re.compile(r"\x1b\[[\d;]*[A-Za-z]")
 
 Cancel = Callable[[], bool]
-_Stamps = tuple[tuple[str, int, int], ...]
+_Read = tuple[tuple[str, bytes], ...]
+"""Files and digests of what they hold."""
 
 
 class CannotCompileError(Exception):
@@ -48,29 +49,30 @@ class GivenUp(Exception):
 @dataclass(frozen=True, slots=True)
 class _Kept:
     data: bytes
-    read: _Stamps
+    read: _Read
     """The files that were read for it, as they were."""
 
 
 class Objects:
-    """Object files of texts; the latest are kept until a file that was read for them changes."""
+    """Object files of texts; the latest are kept until a file that was read for them holds something else."""
 
-    def __init__(self, _caches: Caches) -> None:
+    def __init__(self, caches: Caches) -> None:
+        self._contents = caches.of(Contents)
         self._kept: OrderedDict[tuple[Command, str], _Kept] = OrderedDict()
 
     def object_of(self, command: Command, text: str, cancel: Cancel) -> bytes:
         """What the compiler makes of a text in the place of the command's file. Raises CannotCompileError and
         GivenUp."""
         known = self._kept.pop((command, text), None)
-        if known is None or _stamps(name for name, *_ in known.read) != known.read:
-            known = _compile(command, text, cancel)
+        if known is None or _as_read((name for name, _ in known.read), self._contents) != known.read:
+            known = _compile(command, text, cancel, self._contents)
         self._kept[command, text] = known
         while len(self._kept) > _KEPT:
             self._kept.popitem(last=False)
         return known.data
 
 
-def _compile(command: Command, text: str, cancel: Cancel) -> _Kept:
+def _compile(command: Command, text: str, cancel: Cancel, contents: Contents) -> _Kept:
     with tempfile.TemporaryDirectory(prefix="cyclelens-") as folder:
         words = _with_text(command, text, folder)
         try:
@@ -83,7 +85,7 @@ def _compile(command: Command, text: str, cancel: Cancel) -> _Kept:
             data = Path(step.target).read_bytes()
         except OSError:
             raise CannotCompileError(f"{words[0]} made no object file") from None
-        return _Kept(data, _stamps(_read(read, command.folder, folder)))
+        return _Kept(data, _as_read(_read(read, command.folder, folder), contents))
 
 
 def _with_text(command: Command, text: str, folder: str) -> tuple[str, ...]:
@@ -159,12 +161,11 @@ def _read(file: str, folder: str, own: str) -> set[str]:
     return {path for name in names if not (path := os.path.join(folder, name)).startswith(own)}
 
 
-def _stamps(files: Iterable[str]) -> _Stamps:
+def _as_read(files: Iterable[str], contents: Contents) -> _Read:
     found = []
     for file in sorted(files):
         try:
-            status = os.stat(file)
-            found.append((file, status.st_mtime_ns, status.st_size))
+            found.append((file, contents.of(file)))
         except OSError:
-            found.append((file, 0, 0))
+            found.append((file, b""))
     return tuple(found)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cyclelens.analyzer.recent import Caches
+from cyclelens.analyzer.recent import Caches, Contents
 
 DATABASE = "compile_commands.json"
 CARGO = "Cargo.toml"
@@ -50,19 +50,21 @@ class Command:
 
 
 class Databases:
-    """What the files say that list commands; the latest are kept until their file changes."""
+    """What the files say that list commands; the latest are kept."""
 
-    def __init__(self, _caches: Caches) -> None:
-        self._kept: OrderedDict[tuple[str, int, int], Entries] = OrderedDict()
-        """By path, time of change and size."""
+    def __init__(self, caches: Caches) -> None:
+        self._contents = caches.of(Contents)
+        self._kept: OrderedDict[tuple[str, bytes], Entries] = OrderedDict()
+        """By path, which folders are relative to, and content."""
 
     def entries(self, database: Path) -> Entries:
         """Raises OSError, ValueError and RecursionError where there is none."""
-        status = database.stat()
-        key = str(database), status.st_mtime_ns, status.st_size
+        if database.stat().st_size > _LARGEST:
+            raise ValueError(f"it has more than {_LARGEST >> 20} MB")
+        key = str(database), self._contents.of(str(database))
         found = self._kept.pop(key, None)
         if found is None:
-            found = _entries(str(database), status.st_size)
+            found = _entries(str(database))
         self._kept[key] = found
         while len(self._kept) > _KEPT:
             self._kept.popitem(last=False)
@@ -115,9 +117,7 @@ def _listed(path: str, database: Path, databases: Databases) -> Command:
     return Command(words, folder, path, word)
 
 
-def _entries(database: str, size: int) -> Entries:
-    if size > _LARGEST:
-        raise ValueError(f"it has more than {_LARGEST >> 20} MB")
+def _entries(database: str) -> Entries:
     found: Entries = {}
     listed = json.loads(Path(database).read_bytes())
     for entry in listed if isinstance(listed, list) else []:

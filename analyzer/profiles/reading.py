@@ -8,7 +8,7 @@ from collections import OrderedDict
 from cyclelens.analyzer.profiles.perf_annotate import Annotations
 from cyclelens.analyzer.profiles.perf_script import Branches
 from cyclelens.analyzer.profiles.profile import Profile, ProfileError
-from cyclelens.analyzer.recent import Caches
+from cyclelens.analyzer.recent import Caches, Contents
 
 _MAXIMUM_BYTES = 4 << 30
 _LONGEST_LINE = 1 << 16
@@ -16,19 +16,18 @@ _KEPT = 2
 
 
 class Profiles:
-    """Recorded profiles by file; the latest are kept until their file changes."""
+    """Recorded profiles by what their files hold; the latest are kept."""
 
-    def __init__(self, _caches: Caches) -> None:
-        self._kept: OrderedDict[tuple[str, int, int], Profile] = OrderedDict()
-        """By path, time of change and size."""
+    def __init__(self, caches: Caches) -> None:
+        self._contents = caches.of(Contents)
+        self._kept: OrderedDict[bytes, Profile] = OrderedDict()
 
     def of(self, path: str) -> Profile:
         """What ``perf script`` or ``perf annotate`` has written. Raises ProfileError."""
         try:
-            found = os.stat(path)
-            if found.st_size > _MAXIMUM_BYTES:
+            if os.stat(path).st_size > _MAXIMUM_BYTES:
                 raise ProfileError(f"{path} has more than {_MAXIMUM_BYTES >> 30} GB")
-            key = path, found.st_mtime_ns, found.st_size
+            key = self._contents.of(path)
             profile = self._kept.pop(key, None)
             if profile is None:
                 profile = _read(path)

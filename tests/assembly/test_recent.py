@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
-from cyclelens.analyzer.recent import Recent
+from cyclelens.analyzer.recent import Caches, Contents, Recent
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -62,3 +64,17 @@ def test_batches_keep_so_many(most: int, keys: list[int]) -> None:
         assert known in (None, key)
         cache[key] = key
         assert cache.size() <= 2 * most
+
+
+def test_files_are_known_by_what_they_hold(tmp_path: Path) -> None:
+    file, other = tmp_path / "a", tmp_path / "b"
+    contents = Contents(Caches())
+    file.write_text("one")
+    other.write_text("one")
+    first = contents.of(str(file))
+    assert contents.of(str(other)) == first
+    other.rename(file)
+    assert contents.of(str(file)) == first
+    other.write_text("two")
+    other.rename(file)
+    assert contents.of(str(file)) != first

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -119,12 +120,17 @@ def test_samples_themselves_are_taken_as_they_are(tmp_path: Path) -> None:
     assert read(tmp_path, text).samples[Place("dot", 4, 0x401134)] == 25
 
 
-def test_a_profile_is_kept_until_its_file_changes(tmp_path: Path) -> None:
+def test_a_profile_is_kept_until_its_file_holds_something_else(tmp_path: Path) -> None:
     path = tmp_path / "perf.txt"
     path.write_text(ANNOTATED)
     profiles = Profiles(Caches())
     first = profiles.of(str(path))
     assert profiles.of(str(path)) is first
+    os.utime(path, ns=(1, 1))
+    assert profiles.of(str(path)) is first
+    copy = tmp_path / "copy.txt"
+    copy.write_text(ANNOTATED)
+    assert profiles.of(str(copy)) is first
     path.write_text(ANNOTATED + "\n")
     assert profiles.of(str(path)) is not first
     assert Profiles(Caches()).of(str(path)) is not profiles.of(str(path))

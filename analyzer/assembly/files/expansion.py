@@ -91,7 +91,9 @@ def preprocess(text: str, origin: Origin, cancel: Callable[[], bool], caches: Ca
     if compiler is None:
         return not_preprocessed(text, "There is no C compiler on PATH.")
     try:
-        return _preprocess(_LINE_END.sub("\n", text), compiler, origin, tuple(found.state), cancel, caches)
+        return _preprocess(
+            _LINE_END.sub("\n", text), compiler, origin, tuple(found.contents.items()), cancel, caches
+        )
     except external.TooMuchError as error:
         return _too_long(text, error.written[""].decode("utf-8", "replace"))
     except external.HungError as error:

@@ -79,10 +79,11 @@ class Refusal:
 
 @dataclass(slots=True)
 class Included:
-    """What was found. ``state``: name, size and time of change of every file, in order."""
+    """What was found."""
 
     refusals: list[Refusal] = field(default_factory=list)
-    state: list[tuple[str, int, int]] = field(default_factory=list)
+    contents: dict[str, bytes] = field(default_factory=dict)
+    """By the name of every file, in order, a digest of what it holds."""
     total: int = 0
     missing: set[str] = field(default_factory=set)
     """Names that are nowhere, although some of them may not be needed."""
@@ -137,9 +138,9 @@ def look(text: str, language: str, origin: Origin, caches: Caches) -> Included:
             )
     search.scan(text, folder, None)
     known = (-1, -1)
-    while known != (len(included.state), len(included.computed)) and not included.refusals:
+    while known != (len(included.contents), len(included.computed)) and not included.refusals:
         # Files that are found may define more of what other includes name.
-        known = (len(included.state), len(included.computed))
+        known = (len(included.contents), len(included.computed))
         for line, macro, beside in tuple(included.computed):
             search.follow_macro(macro, line, beside)
     return included
@@ -154,9 +155,10 @@ class _Search:
     included: Included
     seen: _Seen
 
-    def scan(self, text: str, folder: str, line: int | None) -> None:
-        """Follow all that a text includes. ``line``: of the user's text, None if that is the text."""
-        words = _words(text, self.language) if line is None else self._words_of_file(text)
+    def scan(self, text: str, folder: str, line: int | None, content: bytes = b"") -> None:
+        """Follow all that a text includes. ``line``: of the user's text, None if that is the text.
+        ``content``: the digest of any other text."""
+        words = _words(text, self.language) if line is None else self._words_of_file(text, content)
         if self.language == "nasm":
             self.included.texts.append(words.joined)
             self.included.hidden |= words.is_hidden
@@ -174,8 +176,8 @@ class _Search:
                 # An apostrophe is prose in a comment ("#include's"): it begins no name of a file.
                 self.follow(name, angled, place, folder)
 
-    def _words_of_file(self, text: str) -> _Words:
-        key = self.language, blake2b(text.encode("utf-8", "surrogatepass")).digest()
+    def _words_of_file(self, text: str, content: bytes) -> _Words:
+        key = self.language, content
         words = self.seen.words[key]
         if words is None:
             words = self.seen.words[key] = _words(text, self.language)
@@ -215,16 +217,15 @@ class _Search:
             message = f"'{name}' lies outside of the workspace; name its folder as an include path."
             self.included.refusals.append(Refusal(line, message))
             return
+        contents = self.included.contents
+        if path in contents:
+            return
         try:
-            status = os.stat(path)
+            self.included.total += os.stat(path).st_size
         except OSError:
             return
-        state = (path, status.st_size, status.st_mtime_ns)
-        if state in self.included.state:
-            return
-        self.included.state.append(state)
-        self.included.total += status.st_size
-        if len(self.included.state) > MAXIMUM_FILES or self.included.total > MAXIMUM_BYTES:
+        contents[path] = b""
+        if len(contents) > MAXIMUM_FILES or self.included.total > MAXIMUM_BYTES:
             self.included.refusals.append(Refusal(line, "Too many or too large files are included."))
             return
         try:
@@ -232,7 +233,8 @@ class _Search:
         except OSError as error:
             self.included.refusals.append(Refusal(line, f"'{name}' cannot be read: {error.strerror}."))
             return
-        self.scan(text, os.path.dirname(path), line)
+        contents[path] = blake2b(text.encode("utf-8", "surrogatepass")).digest()
+        self.scan(text, os.path.dirname(path), line, contents[path])
 
 
 def search_path(origin: Origin) -> list[str]:

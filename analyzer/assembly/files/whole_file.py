@@ -113,7 +113,7 @@ def assemble_file(
     if found.refusals:
         notes = [Note(refusal.line, "include-not-read", refusal.message) for refusal in found.refusals]
         return Assembled(BACKENDS[name], notes=notes, failure="An included file may not be read.")
-    key = (name, text, origin, tuple(found.state))
+    key = (name, text, origin, tuple(found.contents.items()))
     known = caches.of(_Latest).answers
     if key not in known:
         try:
