@@ -7,13 +7,16 @@ import pkgutil
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 from cyclelens.analyzer.doors.analysis import Analyzer
 from cyclelens.analyzer.doors.prediction import Predictor
 from cyclelens.analyzer.doors.workspace import Workspace
+from cyclelens.analyzer.hints.registry import hints
 from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.result import AnalysisOptions
+from cyclelens.analyzer.reports.registry import FORMATS, render
 
 PREFIX = "cyclelens.analyzer."
 PROGRAMS = (".child", ".importer")
@@ -21,7 +24,11 @@ PROGRAMS = (".child", ".importer")
 
 
 def inside(value: Any) -> Iterable[Any]:
-    """What a container or an object of ours is made of."""
+    """What a container, a function or an object of ours is made of."""
+    if isinstance(value, FunctionType):
+        # Defaults, what it was wrapped around, and what somebody hangs on it.
+        defaults = [*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()]
+        return [*defaults, *(cell.cell_contents for cell in value.__closure__ or ()), *vars(value).values()]
     if isinstance(value, dict):
         return [*value.keys(), *value.values()]
     if isinstance(value, list | tuple | set | frozenset):
@@ -35,11 +42,11 @@ def inside(value: Any) -> Iterable[Any]:
     return [getattr(value, name) for name in names if hasattr(value, name)]
 
 
-def contents(value: Any) -> list[Any]:
-    """Everything that a value is made of, each once, with the lengths of what can grow."""
+def contents(*values: Any) -> list[Any]:
+    """Everything that values are made of, each once, with the lengths of what can grow."""
     found: dict[int, Any] = {}
     lengths: list[Any] = []
-    waiting = [value]
+    waiting = list(values)
     while waiting:
         each = waiting.pop()
         if id(each) not in found:
@@ -67,8 +74,8 @@ def state(layers: Iterable[str]) -> dict[str, list[Any]]:
                 takes = value.__wrapped__.__code__.co_argcount > 0
                 found[key] = [(None, value.cache_info().currsize if takes else 0)]
             elif isinstance(value, type):
-                found[key] = contents([each for word, each in vars(value).items() if word[:2] != "__"])
-            elif not callable(value) and type(value).__name__ != "module":
+                found[key] = contents(*(each for word, each in vars(value).items() if word[:2] != "__"))
+            elif type(value).__name__ != "module":
                 found[key] = contents(value)
     return found
 
@@ -77,7 +84,7 @@ def same(before: list[Any], after: list[Any]) -> bool:
     """Whether both are made of the same objects, each as long as it was."""
     return len(before) == len(after) and all(
         (first is second or first == second) and length == other
-        for (first, length), (second, other) in zip(before[1:], after[1:], strict=True)
+        for (first, length), (second, other) in zip(before, after, strict=True)
     )
 
 
@@ -87,7 +94,11 @@ def work() -> None:
     for file in sorted(Path("examples").glob("*.s")):
         text = file.read_text()
         for trace in (False, True):
-            analyzer.analyze(text, AnalysisOptions(("SKL", "ZEN4"), prices=not trace, trace=trace))
+            options = AnalysisOptions(("SKL", "ZEN4"), prices=not trace, trace=trace, account=trace)
+            found = analyzer.analyze(text, options)
+            hints(found)
+            for report_format in FORMATS if file.stem == "lcp_stall" else ():
+                render(found, file.name, report_format)
     code = bytes.fromhex("4c8d8c480500000049ffc0")
     for mode in (Mode.UNROLL, Mode.LOOP):
         for name in ("HSW", "ZEN5"):
