@@ -91,3 +91,20 @@ def test_every_module_says_what_it_is() -> None:
 
     modules = [file for top in MAPPED for file in (ROOT / top).rglob("*.py")]
     assert [file.name for file in modules if not opens_with_docstring(file)] == []
+
+
+INSTALLERS = re.compile(r'"(?:pip|npm|apt-get|apt_install|uv|pipx|cargo install)"')
+INSTALLING = {
+    "tests/compiled/test_without_compiler.py",
+    "tests/editors/conftest.py",
+    "tests/packaging/test_wheel.py",
+}
+"""What is built or installed is what they test: wheels, and the editors' extension."""
+
+
+def test_unit_tests_install_nothing() -> None:
+    files = (file for file in (ROOT / "tests").rglob("*.py") if file != Path(__file__).resolve())
+    found = {
+        file.relative_to(ROOT).as_posix() for file in files if INSTALLERS.search(file.read_text("utf-8"))
+    }
+    assert found == INSTALLING
