@@ -19,6 +19,7 @@ from cyclelens.analyzer.commands.common import (
     is_clean,
     new_parser,
 )
+from cyclelens.analyzer.model.source import Severity
 
 if TYPE_CHECKING:
     from cyclelens.analyzer.insight.work import Pace
@@ -207,7 +208,7 @@ def _report_problems(analysis: Analysis, file: str) -> bool:
     from cyclelens.analyzer.insight import absence, wording
 
     for problem in analysis.problems:
-        if problem.severity != "information":
+        if problem.severity is not Severity.INFORMATION:
             print(f"{wording.problem_place(problem, file)}: {problem.severity}: {problem.message}")
     for region in analysis.regions:
         note = absence.sentence(region.missing) if region.missing else region.note

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from cyclelens.analyzer.model.frozen import replace
+from cyclelens.analyzer.model.source import Severity
 from cyclelens.analyzer.usage import Parser
 
 if TYPE_CHECKING:
@@ -223,7 +224,7 @@ def nothing(analysis: Analysis, file: str) -> InputError:
     """Why a command has nothing to do, in words."""
     from cyclelens.analyzer.insight import wording
 
-    errors = [problem for problem in analysis.problems if problem.severity == "error"]
+    errors = [problem for problem in analysis.problems if problem.severity is Severity.ERROR]
     return InputError(
         "; ".join(f"{wording.problem_place(problem, file)}: {problem.message}" for problem in errors)
     )
@@ -364,7 +365,7 @@ def title_of(region: RegionAnalysis) -> str:
 def is_clean(analysis: Analysis) -> bool:
     """Every region has a prediction on every microarchitecture, and nothing in the text is in doubt. Hazards
     are no problems: finding them is what the program is for."""
-    if any(problem.severity != "information" for problem in analysis.problems):
+    if any(problem.severity is not Severity.INFORMATION for problem in analysis.problems):
         return False
     return bool(analysis.regions) and all(
         region.predictions and not region.missing for region in analysis.regions

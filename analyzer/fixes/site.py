@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from cyclelens.analyzer.assembly.text.dialect import style
+from cyclelens.analyzer.assembly.text.dialect import Style, style
 from cyclelens.analyzer.assembly.text.lexer import cut_operands, leading_labels, without_comments
 from cyclelens.analyzer.assembly.text.stretches import Source
 from cyclelens.analyzer.assembly.text.surroundings import words_around
@@ -15,7 +15,7 @@ from cyclelens.analyzer.decoding.register_use import used_registers
 from cyclelens.analyzer.fixes.proposal import Edit
 from cyclelens.analyzer.model.instruction import DecodedOperand, OperandKind
 from cyclelens.analyzer.model.result import Finding, Prediction, RegionAnalysis
-from cyclelens.analyzer.model.source import Region, SourceLine
+from cyclelens.analyzer.model.source import Region, Severity, SourceLine
 from cyclelens.analyzer.model.uops import InstructionTemplate
 
 SCRATCH = ("R11", "R10", "R9", "R8", "RSI", "RDI", "RCX", "RDX", "RAX")
@@ -62,7 +62,7 @@ class Written:
     @cached_property
     def is_nasm(self) -> bool:
         """Whether the file is in NASM's language."""
-        return style(Source("\n".join(self.lines))) == "nasm"
+        return style(Source("\n".join(self.lines))) is Style.NASM
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,9 @@ class Site:
     @property
     def warnings(self) -> frozenset[str]:
         """Codes of those that are more than information."""
-        return frozenset(finding.code for finding in self._findings() if finding.severity != "information")
+        return frozenset(
+            finding.code for finding in self._findings() if finding.severity is not Severity.INFORMATION
+        )
 
     def _findings(self) -> Iterator[Finding]:
         name = self.prediction.microarchitecture

@@ -11,6 +11,7 @@ from cyclelens.analyzer.hints.layout import END_OF_LINE, LINE_BUDGET
 from cyclelens.analyzer.insight import absence, vocabulary, wording, work
 from cyclelens.analyzer.insight.confidence import reservations
 from cyclelens.analyzer.model.result import Hint, RegionAnalysis
+from cyclelens.analyzer.model.source import Severity
 
 KIND = "region"
 
@@ -46,7 +47,8 @@ def _label(region: RegionAnalysis) -> str:
     stalls = dict.fromkeys(
         finding.label
         for finding in region.findings
-        if finding.microarchitecture == prediction.microarchitecture and finding.severity != "information"
+        if finding.microarchitecture == prediction.microarchitecture
+        and finding.severity is not Severity.INFORMATION
     )
     with_stalls = f"{words} ({', '.join(stalls)})"
     label = head + (with_stalls if stalls and len(head) + len(with_stalls) <= LINE_BUDGET else words)

@@ -17,7 +17,7 @@ from cyclelens.analyzer.assembly.flow.blocks import Enclosed
 from cyclelens.analyzer.assembly.flow.loops import MadeLoop
 from cyclelens.analyzer.assembly.readings.reading import MAXIMUM_REGION, NO_PROGRAMS, REFUSED_BEFORE, Reading
 from cyclelens.analyzer.assembly.regions.recorded import spots_of_listing
-from cyclelens.analyzer.assembly.text.dialect import needs_nasm, style
+from cyclelens.analyzer.assembly.text.dialect import Style, needs_nasm, style
 from cyclelens.analyzer.assembly.text.markers import Span, coverage
 from cyclelens.analyzer.model.choices import Assembler, Regions
 from cyclelens.analyzer.model.source import Placement, Region, Severity
@@ -32,7 +32,7 @@ def or_by_nasm(reading: Reading, spans: list[Span], regions: list[Region], repor
         and reading.options.allow_external_programs
         and not needs_nasm(reading.source)
     )
-    if not refused or not is_asked or style(reading.source) != "nasm" or not has_nasm():
+    if not refused or not is_asked or style(reading.source) is not Style.NASM or not has_nasm():
         return regions
     own = reading.problems, reading.branchings, reading.spans, reading.spot
     reading.problems, reading.branchings = reading.problems[:reported], []
@@ -49,7 +49,7 @@ def by_another_program(
     """Regions of what the user's assembler makes of the file, or the ``wanted`` one; None if none is
     wanted, or it is not there."""
     wanted = wanted or reading.options.assembler
-    if wanted == Assembler.AUTO and style(reading.source) == "nasm" and needs_nasm(reading.source):
+    if wanted == Assembler.AUTO and style(reading.source) is Style.NASM and needs_nasm(reading.source):
         wanted = Assembler.NASM
     if wanted not in ASSEMBLERS:
         return None

@@ -21,6 +21,7 @@ from cyclelens.analyzer.assembly.regions.sections import Layouts
 from cyclelens.analyzer.assembly.regions.statement_code import Encoder
 from cyclelens.analyzer.assembly.text.dialect import (
     BY_NAME,
+    Style,
     detect,
     semicolon_starts_comment,
     style,
@@ -79,7 +80,7 @@ class OwnReading:
                 again.statements(), source, expanded, self.reading.lines, self.reading.text
             )
             parts = [(0, Part(placed))]
-        if style(self.reading.source) == "masm":
+        if style(self.reading.source) is Style.MASM:
             message = (
                 "This looks like MASM: instructions and labels are read, its directives and macros are not."
             )
@@ -91,7 +92,7 @@ class OwnReading:
         self.program = build(parts, self.reading.dialect, self.reading.stop, self._measure)
         if self.reading.stop():
             return []
-        if style(self.reading.source) == "nasm":
+        if style(self.reading.source) is Style.NASM:
             self.program.follow_nasm()
         self.encoder = self._encoder(self.program)
         self.layouts = Layouts(self.program, self.encoder)
@@ -240,7 +241,7 @@ class OwnReading:
     def _placement(self, window: _Window, index: int) -> Placement:
         """Where a statement lies, as far as that is known."""
         offset, modulus = self.layouts.offset(index), self.layouts.modulus(index)
-        usual = 1 if style(self.reading.source) == "gas" else _NASM_ALIGNMENT
+        usual = 1 if style(self.reading.source) is Style.GAS else _NASM_ALIGNMENT
         known = min(max(self.layouts.laid(window.section).alignment, usual), LINE_BYTES)
         if modulus and modulus < known:
             return Placement(offset % modulus, modulus, REFUSED_BEFORE)

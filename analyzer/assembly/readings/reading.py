@@ -24,7 +24,7 @@ from cyclelens.analyzer.assembly.flow.loop_parts import scattered
 from cyclelens.analyzer.assembly.flow.loops import FoundCode, MadeLoop, branchings
 from cyclelens.analyzer.assembly.regions.recorded import Spot
 from cyclelens.analyzer.assembly.regions.statement_code import Memory
-from cyclelens.analyzer.assembly.text.dialect import Dialect, style
+from cyclelens.analyzer.assembly.text.dialect import Dialect, Style, style
 from cyclelens.analyzer.assembly.text.markers import MAXIMUM_REGIONS, Span, coverage
 from cyclelens.analyzer.assembly.text.problems import make_problem
 from cyclelens.analyzer.assembly.text.scanner import Lines
@@ -79,7 +79,7 @@ class Reading:
     def expanded(self) -> Expanded:
         """The text behind the C preprocessor, if it is for that, and with the files that it includes."""
         expanded = plain(self.text)
-        if style(self.source) == "gas" and wants_preprocessor(self.source, self.options.origin):
+        if style(self.source) is Style.GAS and wants_preprocessor(self.source, self.options.origin):
             if not self.options.allow_external_programs:
                 expanded = not_preprocessed(self.text, NO_PROGRAMS)
             else:

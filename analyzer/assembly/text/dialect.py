@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 
 from cyclelens.analyzer.assembly.text.lexer import BLOCK_COMMENT, COMMENT_SIGN
 from cyclelens.analyzer.assembly.text.stretches import Source
@@ -32,6 +33,14 @@ class Dialect:
     def is_intel_gnu(self) -> bool:
         """GNU as's Intel syntax."""
         return self.is_gnu and not self.is_att
+
+
+class Style(StrEnum):
+    """The assembler that a text was written for."""
+
+    GAS = "gas"
+    NASM = "nasm"
+    MASM = "masm"
 
 
 ATT = Dialect("att", bare_registers=False)
@@ -74,8 +83,8 @@ def detect(source: Source) -> Dialect:
     syntax directive, and without one AT&T, GNU as's default. Directives switch while reading.
     """
     written_for = style(source)
-    if written_for != "gas":
-        return NASM if written_for == "nasm" else _FOREIGN
+    if written_for is not Style.GAS:
+        return NASM if written_for is Style.NASM else _FOREIGN
     directive = None
     if source.has(_SYNTAX_DIRECTIVE.search):
         directive = _SYNTAX_DIRECTIVE.search(source.text)
@@ -130,7 +139,7 @@ def semicolon_starts_comment(source: Source, dialect: Dialect) -> bool:
     """
     if dialect.is_att or ";" not in source.text:
         return False
-    if style(source) != "gas":
+    if style(source) is not Style.GAS:
         return True
     return not source.has(_GNU_DIRECTIVE.search) and source.has(_has_semicolon_comment)
 
@@ -176,15 +185,15 @@ _MASM_SURE = re.compile(
 _MASM_FUNCTION = re.compile(r"\s*([\w@?$]+)[ \t]+proc\b", re.IGNORECASE)
 
 
-def style(source: Source) -> str:
+def style(source: Source) -> Style:
     """Whose language the file is in: ``nasm``, ``masm``, or ``gas`` for everything else."""
     if source.has(_MASM_SURE.search):
-        return "masm"
+        return Style.MASM
     if source.has(_NASM_SURE.search):
-        return "nasm"
+        return Style.NASM
     if source.has(_GNU_DIRECTIVE.search):
-        return "gas"
-    return "nasm" if source.has(_NASM_LIKELY.search) or _is_plain_nasm(source) else "gas"
+        return Style.GAS
+    return Style.NASM if source.has(_NASM_LIKELY.search) or _is_plain_nasm(source) else Style.GAS
 
 
 def _is_plain_nasm(source: Source) -> bool:
