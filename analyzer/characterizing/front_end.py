@@ -1,5 +1,7 @@
 """What an instruction takes of the front end: slots of the renamer, decoders, and jumps that fuse with it.
 
+Slots are counted among zero idioms. A NOP may share the slot of its neighbour (Zen 4).
+
 Uops that share a slot are micro-fused, and a jump that takes none is macro-fused. A decoder that no other
 one can replace shows in how the cycles grow with NOPs between two instances: by steps of a cycle, as each
 instance waits for that decoder, and not evenly.
@@ -11,12 +13,10 @@ import math
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from cyclelens.analyzer.characterizing.instances import Variant
+from cyclelens.analyzer.characterizing.instances import ZERO_IDIOM, Variant
 from cyclelens.analyzer.characterizing.machines import Machine
 from cyclelens.analyzer.characterizing.throughput import independent, instances, of_one, spread
 
-_SLOT = bytes.fromhex("4531e4")
-"""``xor r12d, r12d``: a slot and no unit on every core. A NOP may share the slot of its neighbour (Zen 4)."""
 _FEWEST, _ENOUGH, _MOST = 24, 2, 400
 _SURE = 0.3
 """Slots by which a count may be off."""
@@ -113,7 +113,7 @@ class FrontEnds:
             if others > _MOST:
                 continue
             # A uop cache has no room for several instances of many uops in a row.
-            together = self._machine.run(spread(every, [_SLOT] * others) + after)
+            together = self._machine.run(spread(every, [ZERO_IDIOM] * others) + after)
             bare = instances(variant, count, indexed=indexed, bare=True) if variant.prepared else None
             alone = self._only_slots(others, b"".join(bare or []) + after)
             if isinstance(together, str) or alone is None:
@@ -129,7 +129,7 @@ class FrontEnds:
     def _only_slots(self, number: int, after: bytes = b"") -> float | None:
         key = number, after
         if key not in self._alone:
-            run = self._machine.run(after + _SLOT * number)
+            run = self._machine.run(after + ZERO_IDIOM * number)
             self._alone[key] = None if isinstance(run, str) else run.cycles
         return self._alone[key]
 

@@ -23,6 +23,8 @@ ADDRESS, INDEX = "RSI", "R13"
 """Memory operands use them. Only chains through the address write them, and these keep their values."""
 SPARE = "R12"
 """For values on their way from one operand to the next."""
+ZERO_IDIOM = bytes.fromhex("4531e4")
+"""``xor r12d, r12d``, the spare register: a slot and no unit on every core, and new flags on most."""
 VECTOR_INDEX, ONES, FULL_MASK = "V15", "V13", "K7"
 """The vector register that gathers and scatters take their indices from, which are zero, one whose bits are
 all set, and a mask of this kind."""
@@ -329,17 +331,20 @@ def _address_of(form: str) -> Memory:
     return Memory(base, index, 2 if "IS" in parts else 1, LINE if size else 0, size)
 
 
-def breakers(variant: Variant, kept: frozenset[int], chosen: Mapping[int, str] | None = None) -> bytes:
+def breakers(
+    variant: Variant, kept: frozenset[int], chosen: Mapping[int, str] | None = None, *, idioms: bool = False
+) -> bytes:
     """Instructions that end every dependence from one instance to the next through what is both read and
     written, except the operands ``kept``. ``chosen``: the registers by operand; without them only
-    what no choice can change is looked at. Memory is left to the instances' addresses."""
+    what no choice can change is looked at. ``idioms``: flags are new behind a zero idiom, which not every
+    core knows. Memory is left to the instances' addresses."""
     code = b""
     for operand in variant.facts.operands:
         if operand.index in kept:
             continue
         if operand.kind == "flags":
             if operand.flags_read and operand.flags_written:
-                code += next(encodings("test", (UNCHANGED, UNCHANGED)))
+                code += ZERO_IDIOM if idioms else next(encodings("test", (UNCHANGED, UNCHANGED)))
         elif operand.kind == "reg" and operand.written:
             fixed = operand.registers[0] if len(operand.registers) == 1 else ""
             name = family((chosen or {}).get(operand.index, fixed))

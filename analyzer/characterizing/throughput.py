@@ -8,9 +8,11 @@ from dataclasses import replace
 from cyclelens.analyzer.characterizing.instances import Variant, breakers, family
 from cyclelens.analyzer.characterizing.machines import Machine, Run
 
-_INSTANCES = (1, 2, 3, 4, 6, 8, 9, 10)
+_INSTANCES = (1, 2, 3, 4, 6, 8, 9, 10, 12, 14)
 _MORE_INSTANCES = (16, 24)
 """Where instances also wait for those before them that changed the same memory."""
+_ENOUGH, _TIMES = 8, (2, 3, 4)
+"""Instances in registers of their own that keep all units busy, and how often fewer of them are repeated."""
 SLOW = 1000
 """Cycles of an instance from which more of them show nothing else: it is microcode that waits for a device,
 or a virtual machine stops at it."""
@@ -29,15 +31,22 @@ def instances(
 ) -> list[bytes] | None:
     """So many instances with destinations of their own, each followed by ``breaking``; sources are never
     written. ``bare``: only what stands before each instance. None without registers."""
-    every, used = list[bytes](), frozenset[str]()
-    sources: dict[int, str] = {}
-    for number in range(count):
-        chosen = variant.choose(sources, used)
+    every = list[bytes]()
+    for number, chosen in enumerate(_choices(variant, count)):
         place = number * variant.apart
-        made = None if chosen is None else variant.instance(chosen, place, indexed=indexed)
-        if chosen is None or made is None:
+        made = variant.instance(chosen, place, indexed=indexed)
+        if made is None:
             return None
-        if number == 0:
+        every.append(variant.before(chosen, 0, place) if bare else made + breaking)
+    return every if len(every) == count else None
+
+
+def _choices(variant: Variant, count: int) -> list[dict[int, str]]:
+    """The registers of so many instances, or of as many as there are registers for."""
+    every, used = list[dict[int, str]](), frozenset[str]()
+    sources: dict[int, str] = {}
+    while len(every) < count and (chosen := variant.choose(sources, used)) is not None:
+        if not every:
             sources = {
                 each.index: family(chosen[each.index])
                 for each in variant.registers
@@ -45,7 +54,7 @@ def instances(
             }
         targets = [each.index for each in variant.registers if each.written]
         used |= {family(chosen[index]) for index in targets}
-        every.append(variant.before(chosen, 0, place) if bare else made + breaking)
+        every.append(chosen)
     return every
 
 
@@ -62,15 +71,16 @@ def spread(instances: list[bytes], others: list[bytes]) -> bytes:
 def throughput(machine: Machine, variant: Variant) -> Run | str:
     """The fewest cycles of an instance, and what it executes, over several numbers of instances, with and
     without instructions that break the dependences through what is not named: behind each instance, or, as
-    they take slots too, behind the last one."""
+    they take slots too, behind the last one. Those of few registers are repeated before they are broken."""
     best: Run | str = "no instance could be made"
-    breaking = breakers(variant, frozenset())
+    breaking, idioms = (breakers(variant, frozenset(), idioms=each) for each in (False, True))
+    ways = dict.fromkeys(((b"", b""), (breaking, b""), (b"", breaking), (b"", idioms)))
     after = variant.restoring()
     for count in _INSTANCES + _MORE_INSTANCES * variant.modifies_memory:
-        for extra, last in ((b"", b""), (breaking, b""), (b"", breaking)) if breaking else ((b"", b""),):
+        for extra, last in ways:
             code = independent(variant, count, extra)
             if code is None:
-                return best
+                return _repeated(machine, variant, best) if count <= _ENOUGH else best
             run = machine.run(code + last + after)
             if isinstance(run, str):
                 return run
@@ -83,6 +93,21 @@ def throughput(machine: Machine, variant: Variant) -> Run | str:
                     best = replace(best, cycles=cycles)
                 if best.cycles > SLOW:
                     return best
+    return best
+
+
+def _repeated(machine: Machine, variant: Variant, best: Run | str) -> Run | str:
+    """The fewest cycles where all instances that there are registers for stand there several times, and what
+    makes the registers new stands behind the last."""
+    chosen = _choices(variant, _ENOUGH)
+    code = independent(variant, len(chosen))
+    last = b"".join(breakers(variant, frozenset(), each, idioms=True) for each in chosen)
+    if isinstance(best, str) or not code or not last or variant.prepared or variant.pointers:
+        return best
+    for times in _TIMES:
+        run = machine.run(code * times + last)
+        if not isinstance(run, str):
+            best = replace(best, cycles=min(best.cycles, run.cycles / times / len(chosen)))
     return best
 
 
