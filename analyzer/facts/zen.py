@@ -140,8 +140,11 @@ def completed(
         elif category not in NOPS and not (mnemonic in _WITHOUT_ALU and (loads or stores)):
             units = _alus(mnemonic, macro_ops, cycles, bool(loads or stores), later=core.later)
             uses = [units] * count
-            if mnemonic in _MULTIPLICATIONS:  # the others move the result's upper half
-                uses[max(1, round(cycles)) :] = [_ALUS] * (count - max(1, round(cycles)))
+            multiplied = max(1, round(cycles))
+            if mnemonic in _MULTIPLICATIONS and count > multiplied:  # the others move the result's upper half
+                two = core.later and sum(o.kind == "reg" and o.written for o in operands) > 1
+                others = [_ALUS_BY_COUNT[2]] * 2 * multiplied if two else [_ALUS] * (count - multiplied)
+                uses[multiplied:] = others
     elif general and macro_ops == len(uses) + 1:
         uses += _FROM_GENERAL
     for operand in loads:

@@ -77,9 +77,6 @@ def computing_units(subject: MacroInstruction) -> tuple[list[UnitSet], list[Unit
         proper = subject.multipliers
     if proper is not None:
         integer = [proper if _misnamed(subject, units, proper) else units for units in integer]
-    if subject.mnemonic in _MULTIPLICATIONS and not subject.rules.units_by_mnemonic:
-        # A second operation has the upper half of the product.
-        integer = [units if place == 0 else subject.alus for place, units in enumerate(integer)]
     return _repaired(subject, integer, vector)
 
 

@@ -13,6 +13,7 @@ BYTE = OperandFacts(1, "REG0", "reg", written=True, width=8, registers=("AL", "B
 IMMEDIATE = OperandFacts(2, "IMM0", "imm", read=True, width=32)
 MASK = OperandFacts(3, "REG2", "reg", read=True, width=64, registers=("K1",))
 YMM = OperandFacts(1, "REG0", "reg", written=True, width=256, registers=("YMM0", "YMM1"))
+UPPER = OperandFacts(4, "REG2", "reg", written=True, width=64, registers=("RDX",), suppressed=True)
 SHORT = replace(IMMEDIATE, width=16)
 SOURCE = OperandFacts(3, "REG1", "reg", read=True, width=64, registers=("RAX", "RCX"))
 READ = OperandFacts(2, "MEM0", "mem", read=True, width=64)
@@ -46,8 +47,11 @@ def of(name, *operands, on="ZEN2", category="BINARY", zero=False, fusible="", **
         ("SETZ (R8l)", [BYTE], "ZEN4", {"uops": "1", "TP_ports": "0.50"}, "1*06"),
         ("SBB (R64, R64)", [GPR], "ZEN4", {"uops": "1", "TP_ports": "0.50"}, "1*0156"),
         ("SBB (R64, R64)", [GPR], "ZEN2", {"uops": "1", "TP_ports": "0.50"}, "1*06"),
-        ("MUL (R32)", [GPR], "ZEN4", {"uops": "2", "TP_ports": "1.00"}, "1*1+1*0156"),
-        ("MUL (R16)", [GPR], "ZEN4", {"uops": "3", "TP_ports": "2.00"}, "2*1+1*0156"),
+        # The upper half of a product takes an ALU of the branches twice.
+        ("MUL (R32)", [GPR, UPPER], "ZEN4", {"uops": "2", "TP_ports": "1.00"}, "1*1+2*06"),
+        ("MUL (R16)", [GPR, UPPER], "ZEN4", {"uops": "3", "TP_ports": "2.00"}, "2*1+4*06"),
+        ("MUL (R32)", [GPR, UPPER], "ZEN2", {"uops": "2", "TP_ports": "1.00"}, "1*1+1*0156"),
+        ("IMUL (R16, M16, I8)", [GPR, READ], "ZEN4", {"uops": "2", "TP_ports": "1.00"}, "1*1+1*0156+1*23F"),
         ("MOV (R64, I64)", [GPR, IMMEDIATE], "ZEN2", {"uops": "1", "TP_ports": "1.00"}, "1*0156"),
         ("MOV (R8l, R8l)", [BYTE, BYTE], "ZEN4", {"uops": "1", "TP_ports": "0.25"}, "1*0156"),
         ("VMOVAPD (YMM, K, YMM)", [YMM, MASK, YMM], "ZEN4", {"uops": "1", "TP_ports": "0.25"}, "1*ABCD"),
@@ -56,7 +60,7 @@ def of(name, *operands, on="ZEN2", category="BINARY", zero=False, fusible="", **
         ("BTC (M64, I8)", [BOTH], "ZEN4", {"uops": "4", "TP_ports": "2.00"}, "4*0156+1*23F+1*49+1*78"),
         ("CMOVZ (R64, M64)", [GPR, READ], "ZEN4", {"uops": "2", "TP_ports": "0.50"}, "1*06+1*23F"),
         ("SETZ (M8)", [WRITTEN], "ZEN4", {"uops": "2", "TP_ports": "1.00"}, "1*06+1*49+1*78"),
-        ("MUL (M64)", [GPR, READ], "ZEN4", {"uops": "2", "TP_ports": "1.00"}, "1*1+1*0156+1*23F"),
+        ("MUL (M64)", [GPR, UPPER, READ], "ZEN4", {"uops": "2", "TP_ports": "1.00"}, "1*1+2*06+1*23F"),
         ("MOVSX (R64, M8)", [GPR, READ], "ZEN4", {"uops": "1", "TP_ports": "0.33"}, "1*0156+1*23F"),
         ("MOVSX (R64, M8)", [GPR, READ], "ZEN2", {"uops": "1", "TP_ports": "0.50"}, "1*23"),
         ("MOV (R8l, M8)", [BYTE, READ], "ZEN4", {"uops": "1", "TP_ports": "0.33"}, "1*0156+1*23F"),
