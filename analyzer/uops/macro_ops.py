@@ -244,7 +244,7 @@ class _Expander(MacroInstruction):
             traits = Trait.TAKES_FP_ADD
         uops: list[Draft] = []
         most = max((late for _, late in inputs), default=0)
-        # On its way to the vector unit a value passes one uop after the other.
+        # On its way to the vector unit a value passes one uop after the other (M27).
         transfers = self.writes_vector() and 0 < len(vector) < len(computes) and not self.from_integer.mask
         if transfers and not loaded:
             most = most or min(latencies) - 1

@@ -23,6 +23,15 @@ def named(store, core, name):
     return next(f for form in store.forms() for f in store.candidates(core, form) if f.name == name)
 
 
+def found(store, name, machine):
+    """The throughput of a variant of ZEN4 on a machine."""
+    made = variant(named(store, "ZEN4", name), Matcher("ZEN4"), store)
+    assert not isinstance(made, str), made
+    run = throughput(machine, made)
+    assert not isinstance(run, str), run
+    return run.cycles
+
+
 class Waiting:
     """A machine whose four units execute all but zero idioms and moves. A block takes as long as its longest
     dependence too, unless it ends in what ``breaks``: then its rounds overlap. By the instruction named."""
@@ -36,6 +45,9 @@ class Waiting:
         busy = sum(each.code != ZERO_IDIOM and each.mnemonic != "mov" for each in block) / FOUR_UNITS
         return Run(busy if self._breaks(block) else max(busy, self._longest(own)))
 
+    def straight(self, code):
+        return "not asked"
+
     def _longest(self, own):
         registers = [each.operands[0].register for each in own]
         return max(registers.count(name) for name in registers)
@@ -48,23 +60,21 @@ class WaitingForFlags(Waiting):
 
 def test_a_zero_idiom_ends_a_dependence_through_flags_without_a_unit(store):
     """A comparison takes one, so that no number of instances would show what the units allow."""
-    found = variant(named(store, "ZEN4", "SBB_19 (R64, R64)"), Matcher("ZEN4"), store)
     machine = WaitingForFlags("sbb", lambda block: block[-1].code == ZERO_IDIOM)
-    assert throughput(machine, found).cycles == 1 / FOUR_UNITS
+    assert found(store, "SBB_19 (R64, R64)", machine) == 1 / FOUR_UNITS
     without = WaitingForFlags("sbb", lambda block: block[-1].mnemonic == "test")
-    assert 1 / FOUR_UNITS < throughput(without, found).cycles < 0.3
+    assert 1 / FOUR_UNITS < found(store, "SBB_19 (R64, R64)", without) < 0.3
 
 
 def test_instances_of_few_registers_are_repeated(store):
     """Two registers are free, so that two instances would take a cycle."""
-    found = variant(named(store, "ZEN4", "AND_R4 (R8l, I8)"), Matcher("ZEN4"), store)
 
     def all_new(block):
         written = {each.operands[0].register for each in block if each.mnemonic == "and"}
         moved = [each.operands for each in block if each.mnemonic == "mov"]
         return len(written) == len(moved) and all(source.register == UNCHANGED for _, source in moved)
 
-    assert throughput(Waiting("and", all_new), found).cycles == 1 / FOUR_UNITS
+    assert found(store, "AND_R4 (R8l, I8)", Waiting("and", all_new)) == 1 / FOUR_UNITS
 
 
 @pytest.mark.parametrize(
@@ -80,4 +90,4 @@ def test_instances_of_few_registers_are_repeated(store):
 )
 def test_what_the_tables_let_expect(store, core, name, expected):
     facts, model = named(store, core, name), registry.get(core)
-    assert table_throughput(facts, table_ports(facts, model), model) == pytest.approx(expected)
+    assert table_throughput(facts, table_ports(facts, model) or {}, model) == pytest.approx(expected)

@@ -12,6 +12,8 @@ from simulated import cycles, simulated
 
 SAME = ModelOptions(assume=Pointers.SAME)
 ONE_PAGE = ModelOptions(assume=Pointers.SAME, harness=MeasuredIn.ONE_PAGE)
+FOUR_ADDS = "4801c34801c74901c04901c1"
+"""Of RAX to RBX, RDI, R8 and R9."""
 STORE_LOAD = "488906488b87"
 """mov [rsi], rax; mov rax, [rdi + a displacement of 32 bits]"""
 
@@ -218,6 +220,16 @@ def test_zen_3_and_4_have_their_own_widths(rule: str, code: str, expected: dict[
         ("M25: to a vector register and back", "c5f96ec8c5f97ec8", 6.0),
         ("M25: a load and on to an integer register", "c5fa6f0ec4e1f97ece", 9.0),
         ("M25: inserted and extracted", "c4e3f916c801c4e1f96ec8", 7.0),
+        ("M27: a transfer and two cmov on two ALUs", "c4e1f96ed0490f44de490f44fe", 1.50),
+        ("M27: and four additions on FP2 and FP3", "c4e1f96ed0c5f958d9c5f958e1c5f958e9c5f958f1", 2.59),
+        ("M27: there and back", "c4e1f96ec0c4e1f97ec0", 6.0),
+        ("the upper half of a product and two cmov", "c4e2fbf6ce490f44de490f44fe", 2.02),
+        ("four additions and one in memory", FOUR_ADDS + "480106", 1.27),
+        ("and a conditional move from there", FOUR_ADDS + "4c0f4426", 1.49),
+        ("and a prefetch, which takes no ALU", FOUR_ADDS + "0f180e", 1.01),
+        ("and a load with its sign", FOUR_ADDS + "4c0fbe26", 1.26),
+        ("and a load into a part of a register", FOUR_ADDS + "448a26", 1.26),
+        ("and a store of swapped bytes", FOUR_ADDS + "480f38f106", 1.26),
         ("exchanged registers take no ALU each", "4887d8", 0.33),
         ("loads and comparisons with memory keep three address units busy", 6 * "48833e05", 1.96),
     ],
