@@ -3,6 +3,7 @@
 Cores before Alder Lake know registers by their class and by who wrote them last. RSP alone has a name: the
 stack engine writes it. So blocks whose instructions have equal rows (``flat``) run alike if their registers
 differ by name only. Addresses only say which loads meet which stores: without a store they do not count.
+Of loops that come from the DSB lengths count only as far as they decide what stands in which line.
 """
 
 from __future__ import annotations
@@ -23,11 +24,14 @@ _NUMBERS = bytes(range(256))
 """Of registers and flags, as they come up."""
 
 Key: TypeAlias = tuple[object, ...]
-_Part: TypeAlias = "tuple[Alike, int, bytes, tuple[int, ...], bool]"
-"""What an instruction adds to a key: a number that is the same for instructions that differ in registers and
-addresses only, its registers and flags, its addresses, and whether it stores. Behind who made it."""
-_NAMED = -1
-"""In place of that number where registers are more than names."""
+_Kinds: TypeAlias = tuple[int, int]
+"""A number that is the same for instructions that differ in registers and addresses only, and one for those
+that also differ in what predecoder and decoders see of them."""
+_Part: TypeAlias = "tuple[Alike, _Kinds, bytes, tuple[int, ...], bool]"
+"""What an instruction adds to a key: its kinds, its registers and flags, its addresses, and whether it
+stores. Behind who made it."""
+_NAMED = (-1, -1)
+"""In place of its kinds where registers are more than names."""
 
 
 class Alike:
@@ -37,8 +41,8 @@ class Alike:
         self._core: Microarchitecture | None = None
         self._options: ModelOptions | None = None
         self._names_only = False
-        self._kinds: dict[tuple[bytes, str], int] = {}
-        self._known: dict[tuple[object, ...], int] = {}
+        self._kinds: dict[tuple[bool, bytes, str], int] = {}
+        self._known: dict[tuple[object, ...], _Kinds] = {}
         """Kinds by instruction and what siblings of it have of their own, which is found sooner."""
         self._numbers = count()
         self.figures: dict[Key, float] = {}
@@ -55,7 +59,7 @@ class Alike:
             return ()
         if len(self.figures) >= _MOST_KEPT:
             self.figures.clear()
-        kinds: list[int] = []
+        kinds: list[_Kinds] = []
         names = [_RSP]  # always the first
         addresses: list[int] = []
         stored = False
@@ -76,22 +80,32 @@ class Alike:
         registers = registers.translate(bytes.maketrans(order, _NUMBERS[: len(order)]))
         return (block.loop, block.alignment, tuple(kinds), registers, tuple(addresses) if stored else ())
 
+    @staticmethod
+    def key_of_loop(key: Key, placement: bytes) -> Key:
+        """The same of a loop whose placement is known (``FrontEnd.placement``): alike in more cases."""
+        _, _, kinds, *others = key
+        return (placement, tuple([kind for _, kind in kinds]), *others)  # type: ignore[attr-defined]
+
     def _part(self, flat: FlatInstruction) -> _Part:
         if flat.merges or max(flat.keys, default=0) >= len(_NUMBERS):
             return (self, _NAMED, b"", (), False)
-        return (self, self._number_of(flat), bytes(flat.keys), flat.numbers(), flat.stores)
+        return (self, self._kinds_of(flat), bytes(flat.keys), flat.numbers(), flat.stores)
 
-    def _number_of(self, flat: FlatInstruction) -> int:
+    def _kinds_of(self, flat: FlatInstruction) -> _Kinds:
         own = flat.own()
-        kind = self._known.get(own)
-        if kind is None:
-            rows = (flat.without_names(), flat.tp_name)
-            kind = self._kinds.get(rows)
-            if kind is None:
-                # Never a number again: instructions keep theirs.
-                kind = next(self._numbers)
+        kinds = self._known.get(own)
+        if kinds is None:
             if len(self._known) >= _MOST_KEPT:
                 self._known.clear()
                 self._kinds.clear()
-            self._known[own] = self._kinds[rows] = kind
+            kinds = (self._kind_by_rows(flat, cached=False), self._kind_by_rows(flat, cached=True))
+            self._known[own] = kinds
+        return kinds
+
+    def _kind_by_rows(self, flat: FlatInstruction, *, cached: bool) -> int:
+        rows = (cached, flat.without_names(cached=cached), flat.tp_name)
+        kind = self._kinds.get(rows)
+        if kind is None:
+            # Never a number again: instructions keep theirs.
+            kind = self._kinds[rows] = next(self._numbers)
         return kind

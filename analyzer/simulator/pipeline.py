@@ -72,10 +72,13 @@ def cycles_per_iteration(
     if figure is None:
         pipelines = caches.of(Pipelines)
         pipeline = pipelines.started(block, microarchitecture, options, watched=False)
-        figure = _cycles_per_iteration(pipeline, _ran(pipeline, _FIGURE, None))
+        placed = alike.key_of_loop(key, pipeline.front_end.placement()) if key and block.loop else ()
+        figure = alike.figures.get(placed)
+        if figure is None:
+            figure = _cycles_per_iteration(pipeline, _ran(pipeline, _FIGURE, None))
         pipelines.release(pipeline)
-        if key:
-            alike.figures[key] = figure
+        for each in filter(None, (key, placed)):
+            alike.figures[each] = figure
     return figure
 
 

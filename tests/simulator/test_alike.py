@@ -13,6 +13,7 @@ from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.simulator.alike import Alike, Key
 from cyclelens.analyzer.simulator.observed.summary import Wanted
 from cyclelens.analyzer.simulator.pipeline import cycles_per_iteration, simulate
+from cyclelens.analyzer.simulator.reuse import Pipelines
 from cyclelens.analyzer.uops.block import build_block
 
 FIGURE = Wanted(details=False)
@@ -68,6 +69,33 @@ def test_mode_and_place_count(store: FactsStore) -> None:
         for place in (0, 16)
     }
     assert len(keys) == 4
+
+
+# dec r15; jnz back
+END = "49ffcf 75"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "equal"),
+    [
+        ("488b06 4801d8", "488b4608 4821d8", True),  # eight and nine bytes, one line of the DSB
+        ("488b06 4801d8", "488b06 480fafc3", False),  # another latency
+        ("488b06 4801d8" + "90" * 20, "488b8600010000 4801d8" + "90" * 20, False),  # over the end of a line
+        ("6681c03412", "6681c03512", True),
+    ],
+)
+def test_lengths_of_a_loop_count_where_its_code_is_not_cached(
+    one: str, other: str, equal: bool, store: FactsStore
+) -> None:
+    core, keys = registry.get("SKL"), []
+    for code in (one, other):
+        block = block_of(code + END + bytes([254 - len(bytes.fromhex(code)) - 3]).hex(), store, loop=True)
+        pipeline = store.caches.of(Pipelines).started(block, core)
+        alike = store.caches.of(Alike)
+        keys.append(alike.key_of_loop(alike.key(block, core, PUBLISHED), pipeline.front_end.placement()))
+        figure = cycles_per_iteration(block, core, caches=store.caches)
+        assert figure == simulate(block, core, wanted=FIGURE).cycles_per_iteration
+    assert (keys[0] == keys[1]) is equal
 
 
 @pytest.mark.parametrize(

@@ -116,7 +116,7 @@ class MiteDsbLsd(FrontEnd):
         return (self._predecoder.buffer(), Buffer("IDQ", self._idq_size, self._idq_limit))
 
     def placement(self) -> bytes:
-        """Addresses within lines, and what is cached."""
+        """Addresses within lines, what is cached, and of what is not all that it needs to be decoded."""
         return self._layout.key()
 
     def _from_code(self, cycle: int) -> None:

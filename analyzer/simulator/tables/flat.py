@@ -41,7 +41,10 @@ _LENGTH, _OPCODE, _LCP, _EXTRA_SLOT = (_HEAD[name] for name in ("length", "opcod
 _KEY_FIELDS = ("move_source", "move_target", "symbol_source", "offset_key0", "offset_key1")
 _ADDS, _ADDED = _HEAD["adds"], _HEAD["added"]
 _KEY_PLACES = tuple(_HEAD[name] for name in _KEY_FIELDS)
-_SYMBOL_SOURCE = _HEAD["symbol_source"]
+_DECODED = tuple(
+    [_HEAD[name] for name in ("length", "opcode", "lcp", "fusible", "complex", "simple_decoders")]
+)
+"""What ``Layout.key`` has where it counts."""
 _own: Callable[[array[int]], tuple[int, ...]] = itemgetter(_LENGTH, _OPCODE, _LCP, _EXTRA_SLOT, _ADDED)
 _BASE, _INDEX, _SCALE, _DISPLACEMENT, _CHASING = (
     _ROW[name] for name in ("base", "index", "scale", "displacement", "pointer_chasing")
@@ -218,10 +221,12 @@ class FlatInstruction:
             numbers += (rows[row + _SCALE], rows[row + _DISPLACEMENT])
         return tuple(numbers)
 
-    def without_names(self) -> bytes:
+    def without_names(self, *, cached: bool) -> bytes:
         """The rows with classes in the place of registers and flags, and which of these are the same, without
-        addresses."""
+        addresses. ``cached``: also without what only predecoder and decoders ask for."""
         rows = self.rows[:]
+        for place in _DECODED if cached else ():
+            rows[place] = 0
         for place, slot in zip(self.key_places, self.slots, strict=True):
             rows[place] = _NAMELESS + KEYS.classes[self.keys[slot]]
         for row, _, _ in self.addresses:

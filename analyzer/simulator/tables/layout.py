@@ -59,8 +59,8 @@ class Layout:
             self._find_cached(self._both_halves)
 
     def key(self) -> bytes:
-        """What a run depends on of where the code lies: blocks of the same instructions with equal keys run
-        alike."""
+        """What a run depends on of where the code lies, and of what predecoder and decoders see of it: blocks
+        with equal keys of instructions that differ in nothing else run alike."""
         program = self.program
         count = program.instructions
         # Which branches fuse, and which are hit by the erratum, depends on their places too.
@@ -72,6 +72,9 @@ class Layout:
             uncached = not (self.all_cacheable and all(self.cached[:count]))
         if uncached:
             parts.append(b"%d" % (program.alignment % self._fetch_bytes))
+            parts += [bytes(program.i_length[:count]), bytes(program.i_opcode[:count])]
+            parts += [bytes(program.i_lcp[:count]), bytes(program.i_fusible[:count])]
+            parts += [bytes(program.i_complex[:count]), bytes(program.i_simple_decoders[:count])]
         if program.most_merges or any(program.i_rsp_change[:count]):
             # Extra uops count as younger than all that was fetched before them, a line at a time (L3).
             parts.append(b"%d" % (self.first_group_end if program.loop else program.alignment))
