@@ -38,7 +38,7 @@ class Shape:
         self.sibling = sibling
         """Prepared for the first instruction of this shape: the same but for registers and addresses."""
         self.as_branch = as_branch
-        """Equal for branches that change the instruction that absorbs them alike."""
+        """Equal for branches that change the instruction that absorbs them alike, 0 for all else."""
         self.fusible = sibling.facts.macro_fusible_with
         self.high8 = _touches_high8(sibling)
         self.adds = adds
@@ -190,8 +190,10 @@ def _shape(
     shape = cache.shapes.get(key)
     if shape is None:
         sibling = ablated(prepare(instruction, facts, operands, cache.microarchitecture), cache.options)
-        effect = (sibling.uses, sibling.uop_count)
-        as_branch = cache.branches.setdefault(effect, len(cache.branches) + 1)
+        as_branch = 0
+        if sibling.is_branch:
+            effect = (sibling.uses, sibling.uop_count)
+            as_branch = cache.branches.setdefault(effect, len(cache.branches) + 1)
         adds = cache.microarchitecture.chained_addition_cycles > 0 and is_addition(sibling)
         shape = cache.shapes[key] = Shape(sibling, as_branch, cache.binder, adds=adds)
     return shape, None if bound == names else [names.index(n) if n in names else n for n in bound]
