@@ -59,7 +59,7 @@ HELD_BY = {
         ("No request waits for it", "requests_are_answered_while_an_analysis_runs"),
         ("An analysis that takes longer than `timeoutMs`", "an_analysis_that_hangs_is_given_up"),
         (
-            "Either is reported once, until an analysis succeeds again",
+            "The server reports each of these two once, until an analysis succeeds again",
             "trouble_is_shown_once_until_things_work_again",
         ),
         (
@@ -71,10 +71,13 @@ HELD_BY = {
             "a_worker_outlives_neither_its_server_nor_a_hanging_analysis",
         ),
         (
-            "A client that supports `workspace/configuration` is asked for them",
+            "The server asks a client that supports `workspace/configuration` for them",
             "nothing_is_analysed_before_the_settings_are_known",
         ),
-        ("others send them as `initializationOptions`", "a_client_that_cannot_be_asked_sends_its_settings"),
+        (
+            "other clients send them as `initializationOptions`",
+            "a_client_that_cannot_be_asked_sends_its_settings",
+        ),
         (
             "Each answers `null` if the user cancelled it",
             "a_comparison_is_cancelled_as_progress_or_as_a_request",
@@ -147,7 +150,7 @@ HELD_BY = {
     ),
     "server/test_server_settings.py": (
         (
-            "A value that cannot be used is reported and replaced by its default",
+            "The server reports a value that it cannot use, and takes the default instead",
             "a_bad_value_gives_one_message_and_the_default",
         ),
     ),
