@@ -78,12 +78,12 @@ class MacroPipeline(Clock):
         )
         self.replay = Replay(columns, microarchitecture, self.operations, options)
 
-    def begin(self, block: Block, watched: bool) -> None:
+    def begin(self, block: Block, watched: bool, followed: bool) -> None:
         """Get ready for a run over a block; nothing of the run before remains. ``watched``: stages record why
-        they refuse."""
+        they refuse; ``followed``: where uops come from."""
         self.program.fill(block, self.microarchitecture, self.options)
         self.operations.fill(block)
-        self.columns.start(watched)
+        self.columns.start(watched, followed)
         self.queues.start(self.program)
         self.flight.start()
         self.emulator.start()

@@ -71,7 +71,7 @@ def cycles_per_iteration(
     figure = alike.figures.get(key)
     if figure is None:
         pipelines = caches.of(Pipelines)
-        pipeline = pipelines.started(block, microarchitecture, options, watched=False)
+        pipeline = pipelines.started(block, microarchitecture, options, watched=False, followed=False)
         placed = alike.key_of_loop(key, pipeline.front_end.placement()) if key and block.loop else ()
         figure = alike.figures.get(placed)
         if figure is None:

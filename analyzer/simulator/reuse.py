@@ -34,9 +34,11 @@ class Pipelines:
         options: ModelOptions = PUBLISHED,
         *,
         watched: bool = True,
+        followed: bool = True,
     ) -> AnyPipeline:
         """A pipeline that is ready to run over the block: that of an earlier run, if there is one.
-        ``watched``: its stages record why they refuse, for an account or a trace."""
+        ``watched``: its stages record why they refuse, for an account or a trace; ``followed``: they record
+        where uops come from, for figures per instruction."""
         if not block.entries:
             raise ValueError("a block needs at least one instruction")
         pipeline: AnyPipeline | None = self._spare.pop((microarchitecture, options), None)
@@ -46,7 +48,7 @@ class Pipelines:
             oldest = self._spare.pop(next(iter(self._spare)), None) if full else None
             columns = Columns(Program()) if oldest is None else oldest.columns
             pipeline = _made(microarchitecture, options, columns)
-        pipeline.begin(block, watched)
+        pipeline.begin(block, watched, followed)
         return pipeline
 
     def release(self, pipeline: AnyPipeline) -> None:

@@ -60,12 +60,12 @@ class UopPipeline(Clock):
         # The record of the state does not cover what only these variants have.
         self._repeatable = not (options.hardware or options.simple_front_end or options.port_seed is not None)
 
-    def begin(self, block: Block, watched: bool) -> None:
+    def begin(self, block: Block, watched: bool, followed: bool) -> None:
         """Get ready for a run over a block; nothing of the run before remains. ``watched``: stages record why
-        they refuse."""
+        they refuse; ``followed``: where uops come from."""
         program = self.program
         program.fill(block, self.microarchitecture, self.options)
-        self.columns.start(watched)
+        self.columns.start(watched, followed)
         self.queues.start(program)
         self.entries.start()
         self.memory.start()

@@ -8,8 +8,8 @@ from cyclelens.analyzer.simulator.tables.program cimport Program
 
 cdef int ELIMINATED
 cdef int MOST_UNITS
-cdef int NONE
 cdef int _ANY
+cdef int _NUMBERS
 
 
 cdef class Binding:
@@ -20,6 +20,7 @@ cdef class Binding:
     cdef int _units
     cdef public int[::1] usage
     cdef public int[::1] snapshot
+    cdef int[::1] _ranks
     cdef void start(self) noexcept
     cdef void tick(self) noexcept
     cdef void look(self) noexcept
@@ -28,4 +29,5 @@ cdef class Binding:
     cdef int outline(self) noexcept
     cdef int record(self, Record state) except -1
     cdef int only(self, int units) noexcept
-    cdef int least_used(self, int units) noexcept
+    cdef int rank(self, int units, int imbalance) noexcept
+    cdef int ranked(self, int place) noexcept

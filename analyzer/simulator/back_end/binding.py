@@ -6,11 +6,13 @@ from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.units import MOST_UNITS
 from cyclelens.analyzer.simulator.tables.arrays import Record, ints
 from cyclelens.analyzer.simulator.tables.columns import Columns
-from cyclelens.analyzer.simulator.tables.constants import ELIMINATED, NONE
+from cyclelens.analyzer.simulator.tables.constants import ELIMINATED
 from cyclelens.analyzer.simulator.tables.entries import Entries
 from cyclelens.analyzer.simulator.tables.queues import Queues
 
 _ANY = 1 << 16
+_NUMBERS = 1 << 5
+"""More than the units, a power of two."""
 
 
 class Binding:
@@ -39,6 +41,8 @@ class Binding:
         """Uops bound to each unit and not yet gone; the scheduler counts them down."""
         self.snapshot = ints(MOST_UNITS)
         """The counts that this cycle's bindings see."""
+        self._ranks = ints(MOST_UNITS)
+        """Of the units in their latest order: their counts, and below them what puts higher numbers first."""
 
     def start(self) -> None:
         """No uop is bound."""
@@ -94,10 +98,27 @@ class Binding:
             number += 1
         return number
 
-    def least_used(self, units: int) -> int:
-        """The unit of these with the lowest count, on a tie the highest number."""
-        best = NONE
-        for unit in range(self._units):
-            if units >> unit & 1 and (best == NONE or self.snapshot[unit] <= self.snapshot[best]):
-                best = unit
-        return best
+    def rank(self, units: int, imbalance: int) -> int:
+        """Put these units in order (``ranked``), the one with the lowest count first, on a tie the highest
+        number. Returns how many have counts that are less than so much above the lowest."""
+        count = unit = 0
+        while units:
+            if units & 1:
+                rank = self.snapshot[unit] * _NUMBERS - unit
+                place = count
+                while place > 0 and self._ranks[place - 1] > rank:
+                    self._ranks[place] = self._ranks[place - 1]
+                    place -= 1
+                self._ranks[place] = rank
+                count += 1
+            units >>= 1
+            unit += 1
+        farthest = (self.snapshot[self.ranked(0)] + imbalance - 1) * _NUMBERS
+        near = 1
+        while near < count and self._ranks[near] <= farthest:
+            near += 1
+        return near
+
+    def ranked(self, place: int) -> int:
+        """The unit at a place of the order that was made last."""
+        return -self._ranks[place] & (_NUMBERS - 1)

@@ -34,13 +34,8 @@ class EightPorts(Binding):
         """The port for a uop of this issue slot."""
         if units == self._loads:
             return self.only(self._alternation.next(units))
-        first = self.least_used(units)
-        if slot % 2 == 0:
-            return first
-        second = self.least_used(units & ~(1 << first))
-        if self.snapshot[second] >= self.snapshot[first] + _IMBALANCE:
-            return first
-        return second
+        near = self.rank(units, _IMBALANCE)
+        return self.ranked(1 if slot % 2 and near > 1 else 0)
 
     def outline(self) -> int:
         """A number that differs wherever the state is likely to."""

@@ -55,7 +55,7 @@ cdef class Memory:
     cdef int words(self, int static_uop) noexcept
     cdef int _newest_overlapping(self, int size) noexcept
     cdef bint _finished(self, int store, int cycle) noexcept
-    cdef int record(self, Record state) except -1
+    cdef void record(self, Record state) except *
     cdef int _record_symbol(self, Record state, long long symbol) except -1
     cdef inline void copy(self, int source, int target) noexcept:
         self.symbol[target] = self.symbol[source]

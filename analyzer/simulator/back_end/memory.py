@@ -199,6 +199,8 @@ class Memory:
         columns = self._columns
         while self.first_live < columns.stores and self._finished(self.first_live, state.cycle):
             self.first_live += 1
+        if not self._program.compares_addresses:
+            return
         self._seen = 0
         for position in range(self._program.used_keys):
             self._record_symbol(state, self.symbol[self._program.used_key[position]])

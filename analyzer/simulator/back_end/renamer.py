@@ -215,8 +215,8 @@ class Renamer:
                 return
             uop = queue.firsts[queue.head]
             idq_uop = queue.seconds[queue.head]
-            i = columns.position[uop]
-            if program.u_first[columns.static[uop]]:
+            if program.holds_issue and program.u_first[columns.static[uop]]:
+                i = columns.position[uop]
                 if program.i_merge_count[i] and self.merged_for != uop:
                     # Merge uops issue alone, in a cycle before their instruction (R1).
                     if issued.count == 0:
@@ -234,7 +234,7 @@ class Renamer:
                         columns.refuse(cycle, SERIALIZATION, uop)
                         return
             count = program.q_fused_count[idq_uop]
-            needed = 0 if columns.shares_slot(uop) else count
+            needed = 0 if program.has_joins and columns.shares_slot(uop) else count
             if slots + needed > self._width:
                 columns.refuse(cycle, ISSUE_GROUP, uop)
                 return
@@ -388,6 +388,8 @@ class Renamer:
         owed = 0
         if self.additions.active and program.u_first[static]:
             owed = self.additions.penalty(columns.position[uop])
+        # The published model takes what a synchronisation or merge writes for a new value.
+        computed = 0 if program.exact_values and program.u_kind[static] >= SYNC else 1
         first_operand = program.u_out0[static]
         for operand in range(first_operand, first_operand + program.u_out_count[static]):
             value = columns.new_value(uop, program.out_latency[operand] + owed)
@@ -397,24 +399,28 @@ class Renamer:
             if program.out_internal[operand]:
                 self.internal[key] = value
             else:
-                # The published model takes what a synchronisation or merge writes for a new value.
-                same: bool = program.exact_values and program.u_kind[static] >= SYNC
-                self._write(key, value, 0 if same else 1, 0)
+                self._write(key, value, computed, 0)
 
     def _make_visible(self, i: int, eliminated: bool) -> None:
         """The instruction's results become visible to later ones (W5, Y3)."""
-        continued = self._memory.continued(i)
+        shared: bool = self.elimination.entries > 0
         for position in range(self.writes):
             key = self.write_key[position]
             value = self.write_value[position]
-            old = self.value[key]
-            if self.elimination.entries > 0 and old != NONE and (not eliminated or old != value):
-                self.elimination.overwrite(old, key)
+            if shared:
+                old = self.value[key]
+                if old != NONE and (not eliminated or old != value):
+                    self.elimination.overwrite(old, key)
             self.value[key] = value
             self.moved_32[key] = self.writes_moved_32
-            self.additions.owed[key] = self.write_owed[position]
-            if self.write_computed[position]:
-                self._memory.result(key, continued)
+            if self.additions.active:
+                self.additions.owed[key] = self.write_owed[position]
+        if self._program.compares_addresses:
+            # Found before any of the results is there: an instruction may continue what it overwrites.
+            continued = self._memory.continued(i)
+            for position in range(self.writes):
+                if self.write_computed[position]:
+                    self._memory.result(self.write_key[position], continued)
         self.writes = 0
         self.writes_moved_32 = 0
 

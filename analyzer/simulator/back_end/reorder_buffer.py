@@ -116,12 +116,13 @@ class ReorderBuffer:
             entries.pop()
             for uop in range(first, end):
                 columns.retired[uop] = cycle
-            if columns.position[first] == program.first_instruction:
+            i = columns.position[first]
+            if i == program.first_instruction:
                 round_number = columns.instance[first] // program.instructions
                 if round_number != self.last_round:
                     self.first_cycle[round_number] = cycle
                     self.last_round = round_number
-            if columns.position[first] == program.key_instruction:
+            if i == program.key_instruction:
                 self.key_cycle[self.last_round] = cycle
                 self.key_position[self.last_round] = position
                 if program.u_last[columns.static[end - 1]]:

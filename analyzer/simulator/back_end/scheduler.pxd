@@ -64,6 +64,7 @@ cdef class Scheduler:
     cdef bint _store_known(self, int store) noexcept
     cdef int _forwarded(self, int store) noexcept
     cdef void _forward(self, int store) noexcept
+    @cython.locals(loads=cython.bint)
     cdef void _finish(self, int uop, int dispatched, int earliest) noexcept
     @cython.locals(limited=cython.bint, blocked=cython.bint)
     cdef void _check_special(self, int cycle) noexcept

@@ -135,6 +135,8 @@ class Scheduler:
         for position in range(self._issued.count):
             first = self._issued.firsts[position]
             for uop in range(first, first + self._issued.seconds[position]):
+                if columns.pending[uop] and not self._program.has_special:
+                    continue
                 if not columns.needs_unit(uop):
                     continue
                 if self._program.has_special:
@@ -147,7 +149,7 @@ class Scheduler:
         picker = self._picker
         columns = self._columns
         program = self._program
-        for position in range(picker.count):
+        for position in range(picker.count if columns.stores > 0 else 0):
             uop = picker.dispatched[position]
             kind = program.u_kind[columns.static[uop]]
             if kind == STORE_ADDRESS:
@@ -227,7 +229,8 @@ class Scheduler:
         static = columns.static[uop]
         executed = dispatched + _MIN_EXECUTION
         bonus = 0
-        if program.u_kind[static] == LOAD:
+        loads: bool = program.u_kind[static] == LOAD
+        if loads:
             bonus = columns.latency_bonus[uop]
             columns.late_by[uop] = NONE
         elif earliest > executed:
@@ -237,7 +240,7 @@ class Scheduler:
         first = columns.first_result[uop]
         for value in range(first, first + program.u_out_count[static]):
             ready = dispatched + columns.value_latency[value] - bonus
-            if program.u_kind[static] == LOAD and ready < earliest:
+            if loads and ready < earliest:
                 ready = earliest
                 columns.late_by[uop] = columns.store_last[columns.store[uop]]
             columns.value_ready[value] = ready

@@ -18,7 +18,6 @@ cdef class TenPorts(Binding):
     cdef int _store_addresses
     cdef int _store_data
     cdef public int[::1] previous
-    cdef int[::1] _ranked
     cdef int[::1] _sets
     cdef int _sets_count
     cdef void start(self) noexcept

@@ -32,7 +32,6 @@ class TenPorts(Binding):
         self._store_data = units.having(Role.STORE_DATA).mask
         self.previous = ints(MOST_UNITS)
         """The counts of the cycle before."""
-        self._ranked = ints(MOST_UNITS)
         self._sets = ints(_MOST_SETS)
         """Sets of the group's uops so far that had a choice."""
 
@@ -69,20 +68,12 @@ class TenPorts(Binding):
         if units == self._loads or units == self._store_data or units == self._store_addresses:
             return self.only(self._alternation.next(units))
         # The allowed ports by usage, higher numbers first, without those that are far behind.
-        count = 0
-        left = units
-        while left:
-            unit = self.least_used(left)
-            if count > 0 and self.snapshot[unit] >= self.snapshot[self._ranked[0]] + _IMBALANCE:
-                break
-            self._ranked[count] = unit
-            count += 1
-            left &= ~(1 << unit)
+        count = self.rank(units, _IMBALANCE)
         if slot == _LAST_SLOT:
-            return self._ranked[0]
+            return self.ranked(0)
         if slot == _LAST_SLOT - 1 and earlier == 0 and count > 1:
-            return self._ranked[1]
-        return self._ranked[earlier % count]
+            return self.ranked(1)
+        return self.ranked(earlier % count)
 
     def outline(self) -> int:
         """A number that differs wherever the state is likely to."""

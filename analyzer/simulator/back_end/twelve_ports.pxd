@@ -11,7 +11,6 @@ cdef int _IMBALANCE
 cdef class TwelvePorts(Binding):
     cdef int _memory
     cdef public int[::1] previous
-    cdef int[::1] _ranked
     cdef int[::1] _latest
     cdef void start(self) noexcept
     cdef void look(self) noexcept

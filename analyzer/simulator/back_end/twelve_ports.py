@@ -26,7 +26,6 @@ class TwelvePorts(Binding):
         self._memory: int = units.having(Role.LOAD).mask | stores
         self.previous = ints(MOST_UNITS)
         """The counts of the cycle before."""
-        self._ranked = ints(MOST_UNITS)
         self._latest = ints(MOST_UNITS)
         """Of every set of memory ports, by the lowest of them, the one whose turn it was last."""
 
@@ -55,16 +54,7 @@ class TwelvePorts(Binding):
         if units & self._memory:
             return self._in_turn(units)
         # The allowed ports by usage, higher numbers first, without those that are far behind.
-        count = 0
-        left = units
-        while left:
-            unit = self.least_used(left)
-            if count > 0 and self.snapshot[unit] >= self.snapshot[self._ranked[0]] + _IMBALANCE:
-                break
-            self._ranked[count] = unit
-            count += 1
-            left &= ~(1 << unit)
-        return self._ranked[slot % count]
+        return self.ranked(slot % self.rank(units, _IMBALANCE))
 
     def record(self, state: Record) -> None:
         """Its part of the pipeline's state."""

@@ -60,9 +60,11 @@ class Lsd:
         count = program.instructions
         end = (self.round + self.unroll) * count
         self._columns.generate(end)
-        for instance in range(self.round * count, end):
-            first = program.i_idq0[instance % count]
-            for idq_uop in range(first, first + program.i_idq_count[instance % count]):
-                self._delivered.push(idq_uop, instance)
+        first = self.round * count
+        for _ in range(self.unroll):
+            for i in range(count):
+                for idq_uop in range(program.i_idq0[i], program.i_idq0[i] + program.i_idq_count[i]):
+                    self._delivered.push(idq_uop, first + i)
+            first += count
         self.round += self.unroll
         self._shortage.note(LATE_LSD)

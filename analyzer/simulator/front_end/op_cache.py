@@ -133,9 +133,10 @@ class OpCache(FrontEnd):
         columns.removed[instance] = cycle
         for idq_uop in range(program.i_idq0[i], program.i_idq0[i] + program.i_idq_count[i]):
             first = columns.instance_uop0[instance]
-            for uop in range(first, first + program.i_uop_count[i]):
-                columns.source[uop] = source
-                columns.added[uop] = cycle
+            if columns.followed:
+                for uop in range(first, first + program.i_uop_count[i]):
+                    columns.source[uop] = source
+                    columns.added[uop] = cycle
             self._idq.push(first, idq_uop)
             self._shortage.delivered = idq_uop
         self.instance = instance + 1

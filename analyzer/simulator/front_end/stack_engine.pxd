@@ -23,7 +23,8 @@ cdef class StackEngine:
     cdef public int offset
     cdef inline void start(self) noexcept:
         self.offset = 0
+    @cython.locals(looks=cython.bint)
     cdef void tick(self, int source, int cycle) noexcept
     cdef int record(self, Record state) except -1
     cdef bint _passes(self, int i) noexcept
-    cdef void _append(self, int idq_uop, int instance, int i, int source, int cycle) noexcept
+    cdef void _note(self, int idq_uop, int uop, int source, int cycle) noexcept

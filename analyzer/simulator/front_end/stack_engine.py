@@ -32,21 +32,24 @@ class StackEngine:
     def tick(self, source: int, cycle: int) -> None:
         """Everything delivered in this cycle enters the IDQ. What comes from the LSD has passed before."""
         program = self._program
+        columns = self._columns
         delivered = self._delivered
+        looks: bool = program.moves_stack != 0 and source != LSD
         for position in range(delivered.count):
             idq_uop = delivered.firsts[position]
             instance = delivered.seconds[position]
-            i = program.q_instruction[idq_uop]
-            if source == LSD:
-                self._append(idq_uop, instance, i, source, NONE)
-                continue
-            if idq_uop == program.i_idq0[i] and self._passes(i):
-                static = program.f_uop0[program.q_fused0[program.sync_idq]]
-                sync = self._columns.new_uop(instance, i, static)
-                self._columns.source[sync] = STACK_ENGINE
-                self._columns.added[sync] = cycle
-                self._idq.push(sync, program.sync_idq)
-            self._append(idq_uop, instance, i, source, cycle)
+            if looks:
+                i = program.q_instruction[idq_uop]
+                if idq_uop == program.i_idq0[i] and self._passes(i):
+                    static = program.f_uop0[program.q_fused0[program.sync_idq]]
+                    sync = columns.new_uop(instance, i, static)
+                    columns.source[sync] = STACK_ENGINE
+                    columns.added[sync] = cycle
+                    self._idq.push(sync, program.sync_idq)
+            first = columns.instance_uop0[instance] + program.q_uop0[idq_uop]
+            self._idq.push(first, idq_uop)
+            if columns.followed:
+                self._note(idq_uop, first, source, NONE if source == LSD else cycle)
         if delivered.count > 0:
             self._shortage.delivered = delivered.firsts[delivered.count - 1]
         delivered.clear()
@@ -78,15 +81,13 @@ class StackEngine:
             self.offset = 0
         return needed
 
-    def _append(self, idq_uop: int, instance: int, i: int, source: int, cycle: int) -> None:
+    def _note(self, idq_uop: int, uop: int, source: int, cycle: int) -> None:
+        """Record where the uops of an IDQ uop, this one and the next, come from, and when."""
         program = self._program
         columns = self._columns
-        fused0 = program.q_fused0[idq_uop]
-        first = columns.instance_uop0[instance] + program.f_uop0[fused0] - program.i_uop0[i]
-        uop = first
-        for fused in range(fused0, fused0 + program.q_fused_count[idq_uop]):
+        first = program.q_fused0[idq_uop]
+        for fused in range(first, first + program.q_fused_count[idq_uop]):
             for _ in range(program.f_uop_count[fused]):
                 columns.source[uop] = source
                 columns.added[uop] = cycle
                 uop += 1
-        self._idq.push(first, idq_uop)

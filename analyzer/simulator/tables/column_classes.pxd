@@ -156,6 +156,7 @@ cdef class BlockColumns:
     cdef public int[::1] q_fused_count
     cdef public int[::1] q_fused0
     cdef public int[::1] q_instruction
+    cdef public int[::1] q_uop0
     cdef int _fused_uops_room
     cdef int[::1] _fused_uops_table
     cdef public int[::1] f_uop_count

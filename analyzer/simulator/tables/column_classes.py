@@ -419,6 +419,7 @@ class BlockColumns:
         self.q_fused_count = ints(0)
         self.q_fused0 = ints(0)
         self.q_instruction = ints(0)
+        self.q_uop0 = ints(0)
         self._fused_uops_room = 0
         self._fused_uops_table = ints(0)
         self.f_uop_count = ints(0)
@@ -541,6 +542,7 @@ class BlockColumns:
         self.q_fused_count = table[0 * room : 1 * room]
         self.q_fused0 = ints(room)
         self.q_instruction = ints(room)
+        self.q_uop0 = ints(room)
 
     def _reserve_fused_uops(self, count: int) -> None:
         """Make room for so many rows, and some more so that few blocks need new columns."""

@@ -226,7 +226,9 @@ BLOCK_UOPS = Table(
 
 OPERANDS = Table("operands", "in_", (Field("internal"), Field("key")))
 RESULTS = Table("results", "out_", (Field("internal"), Field("key"), Field("latency")))
-IDQ_UOPS = Table("idq_uops", "q_", (Field("fused_count"),), (Field("fused0"), Field("instruction")))
+IDQ_UOPS = Table(
+    "idq_uops", "q_", (Field("fused_count"),), (Field("fused0"), Field("instruction"), Field("uop0"))
+)
 FUSED_UOPS = Table("fused_uops", "f_", (Field("uop_count"),), (Field("uop0"),))
 OUTPUTS = Table("outputs", "output_", (Field("key"),))
 MERGES = Table("merges", "merge_", (Field("key"),))

@@ -3,6 +3,7 @@ cimport cython
 
 from cyclelens.analyzer.simulator.tables.column_classes cimport BlockColumns
 
+cdef int STORE_ADDRESS
 cdef int _FUSED
 cdef int _IDQ_COUNT
 cdef int _INSTRUCTION_FIELDS
@@ -50,10 +51,14 @@ cdef class Program(BlockColumns):
     cdef public int sync_idq
     cdef public int has_fences
     cdef public int has_moves
+    cdef public int holds_issue
+    cdef public int moves_stack
+    cdef public int has_joins
     cdef public int most_merges
     cdef public int has_special
     cdef public int longest_wait
     cdef public int tp_names
+    cdef public int compares_addresses
     cdef public int used_keys
     cdef int _reserve_keys(self) except -1
     cdef int _measure(self, int[::1] rows) except -1

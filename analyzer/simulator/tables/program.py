@@ -9,6 +9,7 @@ from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.simulator.tables.arrays import Column, LongColumn, ints
 from cyclelens.analyzer.simulator.tables.column_classes import INSTRUCTIONS, UOPS, BlockColumns
+from cyclelens.analyzer.simulator.tables.constants import STORE_ADDRESS
 from cyclelens.analyzer.simulator.tables.flat import (
     KEYS,
     FlatInstruction,
@@ -193,6 +194,8 @@ class Program(BlockColumns):
             self.most_fused = max(self.most_fused, self.f_uop_count[f])
             self.f_uop0[f] = uop
             uop += self.f_uop_count[f]
+        for q in range(self.idq_uops):
+            self.q_uop0[q] = self.f_uop0[self.q_fused0[q]] - self.i_uop0[self.q_instruction[q]]
         self.sync_idq = self.idq_uops
         for number in range(len(_MERGE_KEYS)):
             self.merge_uop[_MERGE_KEYS[number]] = self.uops + 1 + number
@@ -202,6 +205,12 @@ class Program(BlockColumns):
         self.has_fences = 0
         self.has_moves = 0
         """Some move may be eliminated."""
+        self.holds_issue = 0
+        """Some instruction does not issue with those before it: it is merged before, or serializes."""
+        self.moves_stack = 0
+        """Some instruction has the stack engine move RSP."""
+        self.has_joins = 0
+        """Some instruction's issue slots depend on where its uops come from."""
         self.most_merges = 0
         self.has_special = 0
         self.longest_wait = 64
@@ -213,6 +222,12 @@ class Program(BlockColumns):
             if self.i_tp[i]:
                 self.has_special = 1
                 self.i_tp_name[i] = names.setdefault(flats[i].tp_name, len(names))
+            if self.i_merge_count[i] or self.i_serializing[i]:
+                self.holds_issue = 1
+            if self.i_rsp_change[i]:
+                self.moves_stack = 1
+            if self.i_joins[i]:
+                self.has_joins = 1
             if self.i_eliminable[i]:
                 self.has_moves = 1
             if self.i_merge_count[i] > self.most_merges:
@@ -221,6 +236,11 @@ class Program(BlockColumns):
                 self.has_fences = 1
                 self.has_special = 1
         self.tp_names = len(names)
+        self.compares_addresses = 1 if self.exact_values else 0
+        """It matters what addresses are made of: there are stores, or loads are told apart by them."""
+        for uop in range(self.uops):
+            if self.u_kind[uop] == STORE_ADDRESS:
+                self.compares_addresses = 1
 
     def _find_used_keys(self) -> None:
         """Every rename key that the block reads or writes, addresses included."""
