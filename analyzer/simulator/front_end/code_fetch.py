@@ -38,13 +38,22 @@ class CodeFetch:
 
     def record(self, state: Record) -> None:
         """Its part of the pipeline's state."""
-        state.add(self.instance - state.instance)
-        state.add(self._columns.instances - state.instance)
-        state.add(self._columns.uops - state.uop)
-        if not self._program.loop:
-            state.add(self._columns.address_of(state.instance) % CODE_LINE)
-        state.add(self._blocks.count)
-        for position in range(self._blocks.count):
+        program = self._program
+        blocks = self._blocks.count
+        group = CODE_LINE
+        if not program.loop and not program.moves_stack and not program.most_merges:
+            # How much is fetched ahead does not matter: the predecoder always finds the next block, and what
+            # follows is the code's alone. Uops that are added would be numbered behind all that is fetched.
+            blocks = 1
+            group = self._layout.fetch_bytes
+        else:
+            state.add(self.instance - state.instance)
+            state.add(self._columns.instances - state.instance)
+            state.add(self._columns.uops - state.uop)
+            state.add(blocks)
+        if not program.loop:
+            state.add(self._columns.address_of(state.instance) % group)
+        for position in range(blocks):
             index = (self._blocks.head + position) & self._blocks.mask
             state.add(self._blocks.firsts[index] - state.instance)
             state.add(self._blocks.seconds[index] - state.instance)

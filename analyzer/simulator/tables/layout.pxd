@@ -14,7 +14,7 @@ cdef int _HALF
 cdef class Layout:
     cdef public Program program
     cdef public int block_bytes
-    cdef int _fetch_bytes
+    cdef public int fetch_bytes
     cdef int _slots
     cdef int _lines_per_block
     cdef bint _large_immediates

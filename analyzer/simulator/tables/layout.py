@@ -25,7 +25,7 @@ class Layout:
     def __init__(self, program: Program, microarchitecture: Microarchitecture) -> None:
         self.program = program
         self.block_bytes = microarchitecture.dsb_block_bytes
-        self._fetch_bytes = microarchitecture.predecode_block_bytes
+        self.fetch_bytes = microarchitecture.predecode_block_bytes
         self._slots = microarchitecture.dsb_slots_per_line
         self._lines_per_block = microarchitecture.dsb_lines_per_block
         self._large_immediates = microarchitecture.large_immediate_takes_slot
@@ -71,7 +71,7 @@ class Layout:
             parts += [bytes(self.line_end[: self.lines])]
             uncached = not (self.all_cacheable and all(self.cached[:count]))
         if uncached:
-            parts.append(b"%d" % (program.alignment % self._fetch_bytes))
+            parts.append(b"%d" % (program.alignment % self.fetch_bytes))
             parts += [bytes(program.i_length[:count]), bytes(program.i_opcode[:count])]
             parts += [bytes(program.i_lcp[:count]), bytes(program.i_fusible[:count])]
             parts += [bytes(program.i_complex[:count]), bytes(program.i_simple_decoders[:count])]
@@ -223,7 +223,7 @@ class Layout:
         address = start
         while instance < end:
             head = instance
-            boundary = (address // self._fetch_bytes + 1) * self._fetch_bytes
+            boundary = (address // self.fetch_bytes + 1) * self.fetch_bytes
             last = 0
             while instance < end and address < boundary:
                 last = (instance - base) % count
