@@ -186,3 +186,8 @@ def test_a_dask_cluster_gives_the_same_and_survives_a_killed_worker(source, tmp_
         assert [Path(name) for name in waiting.result()] == [Path(part.output) for part in found]
     assert corpora.join(found, target) == 0
     assert read(target)["SKL"] == expected("SKL", "loop")
+
+
+def test_another_mode_is_refused(source, tmp_path):
+    with pytest.raises(ValueError, match="unknown mode 'auto'; known are unroll, loop"):
+        corpora.parts(source(".csv"), tmp_path / "out.csv", ["SKL"], mode="auto")
