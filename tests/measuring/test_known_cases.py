@@ -57,6 +57,17 @@ def test_a_multiplication_takes_what_the_clock_was_checked_with(harness):
     near(harness, loop(bytes.fromhex("480fafc0")), harness.clock.imul)
 
 
+def test_of_slow_code_few_rounds_are_enough(harness):
+    """A round of 2 ** 22 jumps: as many rounds as of other code take longer than a block may."""
+    for _ in range(TRIES):
+        measured = harness.measure(loop(bytes.fromhex("b900004000e2fe")))
+        if measured.cycles is not None:
+            assert measured.cycles > 2**21
+            return
+    undisturbed(harness, loop(bytes.fromhex("4801d8")))
+    pytest.fail("only the slow code was disturbed")
+
+
 def test_a_loop_that_ends_itself_is_left_as_it_is(harness):
     code = bytes.fromhex("498b5cc5004883c00175f5")  # mov rbx, [r13+rax*8]; add rax, 1; jnz
     near(harness, loop(code, closed=True, counter=Counter(0, 0, -1)), 1.0)

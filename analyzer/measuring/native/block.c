@@ -22,6 +22,7 @@
 #define LOOP_CYCLES 10000.0   /* of the shorter run, at most */
 #define MOST_ROUNDS 10000L
 #define FEWEST_ROUNDS 16L
+#define SLOW_ROUND 1e5        /* cycles, as where a virtual machine stops: one round, so that some are not disturbed */
 #define CACHED_SHARE (2.0 / 3) /* of the first-level cache that a walk's data may fill */
 #define USUAL_CACHE (32 << 10)
 
@@ -144,10 +145,16 @@ static long loop_rounds(timed loop) {
     struct pair pair = {loop, loop, 0, 0, 1, 0};
     long most = MOST_ROUNDS / block->copies, rounds = FEWEST_ROUNDS;
     int first_pages = 0;
+    uint64_t one[1 + MOST_EVENTS], two[1 + MOST_EVENTS];
+    pair.rounds_one = 1;
+    pair.rounds_two = 2;
+    run_pair(&pair, one, two); /* with page faults */
+    run_pair(&pair, one, two);
+    if ((double)(int64_t)(two[0] - one[0]) / clock_ticks_per_cycle() > SLOW_ROUND)
+        return 1;
     for (;;) {
         pair.rounds_one = rounds;
         pair.rounds_two = 2 * rounds;
-        uint64_t one[1 + MOST_EVENTS], two[1 + MOST_EVENTS];
         run_pair(&pair, one, two); /* with page faults */
         run_pair(&pair, one, two);
         int pages = result->pages;
