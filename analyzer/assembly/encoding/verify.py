@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cyclelens.analyzer.assembly.statements import registers
+from cyclelens.analyzer.assembly.statements.jumps import CONDITION_SYNONYMS
 from cyclelens.analyzer.assembly.statements.operand_types import (
     Immediate,
     Memory,
@@ -19,22 +20,6 @@ from cyclelens.analyzer.decoding import decoder
 from cyclelens.analyzer.model.instruction import DecodedOperand, Instruction, OperandKind
 from cyclelens.analyzer.recent import Caches
 
-_CONDITION_SYNONYMS = {
-    "z": "e",
-    "nz": "ne",
-    "c": "b",
-    "nae": "b",
-    "nc": "ae",
-    "nb": "ae",
-    "na": "be",
-    "nbe": "a",
-    "pe": "p",
-    "po": "np",
-    "nge": "l",
-    "nl": "ge",
-    "ng": "le",
-    "nle": "g",
-}
 _CONDITIONAL = re.compile(r"(cmov|set)([a-z]{1,3})")
 _SYNONYMS = {
     "cbtw": "cbw",
@@ -174,7 +159,7 @@ def _normal(mnemonic: str) -> str:
 def _with_condition(mnemonic: str) -> str:
     """Conditions have several names; this is the one of each."""
     if match := _CONDITIONAL.fullmatch(mnemonic):
-        return match[1] + _CONDITION_SYNONYMS.get(match[2], match[2])
+        return match[1] + CONDITION_SYNONYMS.get(match[2], match[2])
     return mnemonic
 
 

@@ -6,30 +6,27 @@ from dataclasses import dataclass
 
 from cyclelens.analyzer.assembly.statements.operand_types import Target
 
-CONDITIONS = {
-    name: number
-    for number, names in enumerate(
-        [
-            ("o",),
-            ("no",),
-            ("b", "c", "nae"),
-            ("ae", "nb", "nc"),
-            ("e", "z"),
-            ("ne", "nz"),
-            ("be", "na"),
-            ("a", "nbe"),
-            ("s",),
-            ("ns",),
-            ("p", "pe"),
-            ("np", "po"),
-            ("l", "nge"),
-            ("ge", "nl"),
-            ("le", "ng"),
-            ("g", "nle"),
-        ]
-    )
-    for name in names
-}
+_CONDITIONS = (
+    ("o",),
+    ("no",),
+    ("b", "c", "nae"),
+    ("ae", "nb", "nc"),
+    ("e", "z"),
+    ("ne", "nz"),
+    ("be", "na"),
+    ("a", "nbe"),
+    ("s",),
+    ("ns",),
+    ("p", "pe"),
+    ("np", "po"),
+    ("l", "nge"),
+    ("ge", "nl"),
+    ("le", "ng"),
+    ("g", "nle"),
+)
+CONDITIONS = {name: number for number, names in enumerate(_CONDITIONS) for name in names}
+CONDITION_SYNONYMS = {name: names[0] for names in _CONDITIONS for name in names[1:]}
+"""Names by the one that disassemblers write."""
 
 
 @dataclass(frozen=True, slots=True)
