@@ -84,7 +84,7 @@ local function run()
   end, vim.diagnostic.get(0))
 
   wait("the price of the stall", function()
-    return says("It costs 2.43 cycles per iteration here.")
+    return says("It costs 2.44 cycles per iteration here.")
   end)
   wait("the heat", function()
     return vim.fn.match(drawn(), "[▁-█]") >= 0

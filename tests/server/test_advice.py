@@ -103,7 +103,7 @@ async def test_findings_have_prices_and_worthless_ones_are_one_line(editor: Edit
     folded = found["no-cost"]
     assert folded.message == "1 finding costs 0.00 cycles per iteration here: unlamination (line 4)."
     assert folded.range.start.line == 0 and folded.severity == types.DiagnosticSeverity.Hint
-    assert "It costs 2.43 cycles per iteration here." in found["lcp-stall"].message
+    assert "It costs 2.44 cycles per iteration here." in found["lcp-stall"].message
 
 
 @pytest.mark.asyncio

@@ -149,7 +149,7 @@ def test_a_rewrite_is_applied(window: Any) -> None:
     window.click("text=Rewrites")
     window.locator(".rewrite").first.wait_for()
     window.locator(".rewrite button").first.click()
-    figure(window, "1.01 cycles/iter")
+    figure(window, "1.00 cycles/iter")
 
 
 def test_straight_code_is_taken_for_a_region_by_a_button(window: Any) -> None:
