@@ -86,7 +86,6 @@ def assemble(
         return AssembledFile((), (defect,), dialect.name)
 
 
-_INSTEAD = "the object file that an assembler makes of one is."
 _NUL_OF_BINARY = re.compile(r"^[^#\n]*\0", re.MULTILINE)
 """Clang's comments of line information (``clang -g``) hold NUL characters, which assemblers skip."""
 
@@ -98,9 +97,7 @@ def _may_have_regions(source: Source) -> bool:
 def _refuse(text: str) -> Problem | None:
     """Is it an assembly file of a sensible size at all?"""
     if len(text) > MAXIMUM_CHARACTERS:
-        megabytes = MAXIMUM_CHARACTERS >> 20
-        message = f"Files of more than {megabytes} MB are not analysed; {_INSTEAD}"
-        return make_problem("file-too-large", message, 0, 0, 0)
+        return _too_large(f"{MAXIMUM_CHARACTERS >> 20} MB")
     if "\0" in text and _NUL_OF_BINARY.search(text):
         return make_problem("binary-file", "This looks like a binary file, not like assembly text.", 0, 0, 0)
     return None
@@ -109,9 +106,14 @@ def _refuse(text: str) -> Problem | None:
 def _refuse_length(source: Source) -> Problem | None:
     lines = sum(len(stretch.starts) for stretch in source.stretches)
     if lines > MAXIMUM_LINES or sum(stretch.separators for stretch in source.stretches) > MAXIMUM_LINES * 2:
-        message = f"Files of more than {MAXIMUM_LINES:,} lines or statements are not analysed; {_INSTEAD}"
-        return make_problem("file-too-large", message, 0, 0, 0)
+        return _too_large(f"{MAXIMUM_LINES:,} lines or statements")
     return None
+
+
+def _too_large(limit: str) -> Problem:
+    instead = "it analyses the object file that an assembler makes of one"
+    message = f"Cyclelens does not analyse texts of more than {limit}; {instead}."
+    return make_problem("file-too-large", message, 0, 0, 0)
 
 
 def _read(reading: Reading, profile: Profile | None) -> AssembledFile:

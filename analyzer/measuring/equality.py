@@ -14,7 +14,7 @@ from random import Random
 from typing import NamedTuple
 
 from cyclelens.analyzer.assembly.frontend import assemble
-from cyclelens.analyzer.assembly.text.dialect import Style, style
+from cyclelens.analyzer.assembly.text.dialect import comment_sign
 from cyclelens.analyzer.assembly.text.lexer import leading_labels
 from cyclelens.analyzer.assembly.text.stretches import Source
 from cyclelens.analyzer.assembly.text.surroundings import words_around
@@ -186,7 +186,7 @@ def _assembled(text: str, stretch: range, options: AnalysisOptions, symbols: dic
 
 
 def _code(lines: Sequence[str], stretch: range, options: AnalysisOptions) -> bytes:
-    sign = ";" if style(Source("\n".join(lines))) is not Style.GAS else "#"
+    sign = comment_sign(Source("\n".join(lines)))
     marked = [*lines[: stretch.start], f"{sign} cyclelens-begin check", *lines[stretch.start : stretch.stop]]
     marked += [f"{sign} cyclelens-end", *lines[stretch.stop :]]
     found = assemble(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from cyclelens.analyzer.assembly.text.dialect import Style, style
+from cyclelens.analyzer.assembly.text.dialect import comment_sign
 from cyclelens.analyzer.assembly.text.stretches import Source
 from cyclelens.analyzer.fixes.proposal import Edit, Fix
 from cyclelens.analyzer.hints.change import change
@@ -137,7 +137,7 @@ def _marking(
         result = region.result
         if not result.unmarked or region.stale or last < result.first_line or first > result.last_line:
             continue
-        sign = ";" if style(Source(snapshot.text)) is not Style.GAS else "#"
+        sign = comment_sign(Source(snapshot.text))
         name = result.name.removeprefix(".L").removeprefix(".")
         name = f"loop-{name}" if name[:1].isdigit() else name
         end = len(snapshot.lines[result.last_line])

@@ -196,6 +196,11 @@ def style(source: Source) -> Style:
     return Style.NASM if source.has(_NASM_LIKELY.search) or _is_plain_nasm(source) else Style.GAS
 
 
+def comment_sign(source: Source) -> str:
+    """What begins a comment up to the end of the line, for lines that are put into a file."""
+    return "#" if style(source) is Style.GAS else ";"
+
+
 def _is_plain_nasm(source: Source) -> bool:
     """Instructions alone: a semicolon ends a statement of GNU as, and MASM writes PTR behind a size."""
     return (
