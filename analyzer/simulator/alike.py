@@ -8,14 +8,16 @@ Of loops that come from the DSB lengths count only as far as they decide what st
 
 from __future__ import annotations
 
+from array import array
 from itertools import count
 from typing import TypeAlias
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
-from cyclelens.analyzer.model.uops import Block
+from cyclelens.analyzer.model.uops import Block, Entry
 from cyclelens.analyzer.recent import Caches
-from cyclelens.analyzer.simulator.tables.flat import KEYS, FlatInstruction, flatten
+from cyclelens.analyzer.simulator.tables.flat import KEYS, FlatOriginal, flat_original, flatten
+from cyclelens.analyzer.uops.rebinding import Sibling
 
 _MOST_KEPT = 1 << 15
 """Kinds of instructions, and figures."""
@@ -24,13 +26,10 @@ _NUMBERS = bytes(range(256))
 """Of registers and flags, as they come up."""
 
 Key: TypeAlias = tuple[object, ...]
-_Kinds: TypeAlias = tuple[int, int]
-"""A number that is the same for instructions that differ in registers and addresses only, and one for those
-that also differ in what predecoder and decoders see of them."""
-_Part: TypeAlias = "tuple[Alike, _Kinds, bytes, tuple[int, ...], bool]"
+Part: TypeAlias = "tuple[Alike, bytes, bytes, tuple[int, ...], bool]"
 """What an instruction adds to a key: its kinds, its registers and flags, its addresses, and whether it
 stores. Behind who made it."""
-_NAMED = (-1, -1)
+_NAMED = b""
 """In place of its kinds where registers are more than names."""
 
 
@@ -42,8 +41,8 @@ class Alike:
         self._options: ModelOptions | None = None
         self._names_only = False
         self._kinds: dict[tuple[bool, bytes, str], int] = {}
-        self._known: dict[tuple[object, ...], _Kinds] = {}
-        """Kinds by instruction and what siblings of it have of their own, which is found sooner."""
+        self._known: dict[tuple[object, ...], bytes] = {}
+        """Kinds by what siblings have of their own, which is found sooner."""
         self._numbers = count()
         self.figures: dict[Key, float] = {}
 
@@ -59,53 +58,51 @@ class Alike:
             return ()
         if len(self.figures) >= _MOST_KEPT:
             self.figures.clear()
-        kinds: list[_Kinds] = []
-        names = [_RSP]  # always the first
-        addresses: list[int] = []
-        stored = False
-        for entry in block.entries:
-            flat = getattr(entry, "flat", None) or flatten(entry)
-            part: _Part | None = flat.part
-            if part is None or part[0] is not self:
-                part = flat.part = self._part(flat)
-            _, kind, keys, places, stores = part
-            kinds.append(kind)
-            names.append(keys)
-            addresses += places
-            stored = stored or stores
+        entries = block.entries
+        parts = [getattr(entry, "part", None) or self.part(entry) for entry in entries]
+        makers, kinds, names, places, stores = zip(*parts, strict=True)
+        if makers.count(self) != len(makers):
+            makers, kinds, names, places, stores = zip(*map(self.part, entries), strict=True)
         if _NAMED in kinds:
             return ()
-        registers = b"".join(names)
+        registers = _RSP + b"".join(names)  # always the first
         order = bytes(dict.fromkeys(registers))
         registers = registers.translate(bytes.maketrans(order, _NUMBERS[: len(order)]))
-        return (block.loop, block.alignment, tuple(kinds), registers, tuple(addresses) if stored else ())
+        return (block.loop, block.alignment, b"".join(kinds), registers, places if any(stores) else ())
 
     @staticmethod
     def key_of_loop(key: Key, placement: bytes) -> Key:
         """The same of a loop whose placement is known (``FrontEnd.placement``): alike in more cases."""
         _, _, kinds, *others = key
-        return (placement, tuple([kind for _, kind in kinds]), *others)  # type: ignore[attr-defined]
+        return (placement, array("i", kinds)[1::2].tobytes(), *others)  # type: ignore[call-overload]
 
-    def _part(self, flat: FlatInstruction) -> _Part:
-        if flat.merges or max(flat.keys, default=0) >= len(_NUMBERS):
-            return (self, _NAMED, b"", (), False)
-        return (self, self._kinds_of(flat), bytes(flat.keys), flat.numbers(), flat.stores)
+    def part(self, entry: Entry) -> Part:
+        """What an instruction adds to a key; entries of blocks that were built keep it."""
+        like = flat_original(entry.original if isinstance(entry, Sibling) else entry)
+        instruction = entry.instruction
+        if like.merges:
+            part: Part = (self, _NAMED, b"", (), False)
+        else:
+            own = like.own(instruction)
+            kinds = self._known.get(own) or self._kinds_of(own, like, entry)
+            names = like.renamed(entry.names) if isinstance(entry, Sibling) else like.keys
+            part = (self, kinds, names, like.numbers(instruction), like.stores)
+        if hasattr(entry, "part"):
+            entry.part = part
+        return part
 
-    def _kinds_of(self, flat: FlatInstruction) -> _Kinds:
-        own = flat.own()
-        kinds = self._known.get(own)
-        if kinds is None:
-            if len(self._known) >= _MOST_KEPT:
-                self._known.clear()
-                self._kinds.clear()
-            kinds = (self._kind_by_rows(flat, cached=False), self._kind_by_rows(flat, cached=True))
-            self._known[own] = kinds
+    def _kinds_of(self, own: tuple[object, ...], like: FlatOriginal, entry: Entry) -> bytes:
+        """A number that is the same for instructions that differ in registers and addresses only, and one for
+        those that also differ in what predecoder and decoders see of them."""
+        if len(self._known) >= _MOST_KEPT:
+            self._known.clear()
+            self._kinds.clear()
+        numbers = []
+        for cached in (False, True):
+            key = (cached, like.without_names(flatten(entry).rows, cached=cached), like.tp_name)
+            if key not in self._kinds:
+                # Never a number again: instructions keep theirs.
+                self._kinds[key] = next(self._numbers)
+            numbers.append(self._kinds[key])
+        kinds = self._known[own] = array("i", numbers).tobytes()
         return kinds
-
-    def _kind_by_rows(self, flat: FlatInstruction, *, cached: bool) -> int:
-        rows = (cached, flat.without_names(cached=cached), flat.tp_name)
-        kind = self._kinds.get(rows)
-        if kind is None:
-            # Never a number again: instructions keep theirs.
-            kind = self._kinds[rows] = next(self._numbers)
-        return kind

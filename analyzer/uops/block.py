@@ -7,6 +7,7 @@ neighbours (macro-fusion, high-8 state, 512-bit code in the block, addresses) is
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from itertools import accumulate
 
 from cyclelens.analyzer.facts.store import FactsStore
@@ -20,9 +21,9 @@ from cyclelens.analyzer.model.uops import (
 from cyclelens.analyzer.uops.chained_adds import chained_inputs
 from cyclelens.analyzer.uops.fusion import joins_operation
 from cyclelens.analyzer.uops.high8 import high8_effects
-from cyclelens.analyzer.uops.known import Core, Cores, Known, known_of
-from cyclelens.analyzer.uops.rebinding import Original, Sibling
-from cyclelens.analyzer.uops.templates import ALONE, NO_EFFECTS, Context, make_template, unfused, unknown
+from cyclelens.analyzer.uops.known import Core, Cores, InContext, Known, known_of, template_of
+from cyclelens.analyzer.uops.rebinding import Original
+from cyclelens.analyzer.uops.templates import NO_EFFECTS, Context, unknown
 
 _CODE_LINE = 64
 _JCC_BLOCK = 32
@@ -70,13 +71,13 @@ def build_block(
     if wide or effects or fuses_moves:
         meeting.update(range(len(known)))
 
-    entries: list[Entry] = []
-    for position, knowledge in enumerate(known):
+    entries: list[Entry] = [
+        each or Original(instruction, None, partial(unknown, instruction))
+        for each, instruction in zip(known, instructions, strict=True)
+    ]
+    for position in meeting:
+        knowledge = known[position]
         if knowledge is None:
-            entries.append(unknown(instructions[position]))
-            continue
-        if position not in meeting:
-            entries.append(knowledge.plain or _plain(knowledge, cache))
             continue
         branch = known[position + 1] if position + 1 in absorbed else None
         second = position in absorbed
@@ -97,19 +98,12 @@ def build_block(
             slower, merged = effects[position] if effects else NO_EFFECTS
             absorbs = 0 if branch is None else branch.shape.as_branch
             context = (wide, absorbs, slower, merged, jcc, second, joins, taken, chained)
-            key = (knowledge.instruction.code, context)
+            key = (knowledge, context)
             entry = cache.entries[key]
             if entry is None:
                 entry = cache.entries[key] = _entry(knowledge, context, branch, cache)
-        else:
-            entry = knowledge.plain or _plain(knowledge, cache)
-        entries.append(entry)
+            entries[position] = entry
     return Block(tuple(entries), microarchitecture.name, loop, alignment)
-
-
-def _plain(knowledge: Known, cache: Core) -> Entry:
-    knowledge.plain = entry = _entry(knowledge, ALONE, None, cache)
-    return entry
 
 
 def _entry(knowledge: Known, context: Context, branch: Known | None, cache: Core) -> Entry:
@@ -117,12 +111,10 @@ def _entry(knowledge: Known, context: Context, branch: Known | None, cache: Core
     templates = knowledge.shape.templates
     like = templates.get(context)
     if like is not None:
-        return Sibling(like, knowledge.instruction, knowledge.names, knowledge.operands)
+        return InContext(like, knowledge)
     absorbs = None if branch is None else branch.shape.sibling
-    template = make_template(knowledge.prepared(), context, absorbs, cache.microarchitecture)
-    if cache.options.simple_front_end:
-        template = unfused(template)
-    original = templates[context] = Original(template, knowledge.names)
+    make = partial(template_of, knowledge.prepared(), context, absorbs, cache)
+    original = templates[context] = Original(knowledge.instruction, knowledge.facts, make, knowledge.names)
     return original
 
 

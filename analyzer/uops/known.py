@@ -4,13 +4,14 @@ once on each core."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from cyclelens.analyzer.facts.matching import Matcher
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import ModelOptions
-from cyclelens.analyzer.model.uops import Entry
+from cyclelens.analyzer.model.uops import Entry, InstructionTemplate
 from cyclelens.analyzer.recent import Caches, Recent
 from cyclelens.analyzer.uops.ablations import ablated
 from cyclelens.analyzer.uops.binding import Binder, BoundOperand, fixed_registers
@@ -22,7 +23,15 @@ from cyclelens.analyzer.uops.operands import (
     pops_rsp_or_r12,
     prepare,
 )
-from cyclelens.analyzer.uops.rebinding import Names, Original, rebind_prepared, shape_of, signature_of
+from cyclelens.analyzer.uops.rebinding import (
+    Names,
+    Original,
+    Sibling,
+    rebind_prepared,
+    shape_of,
+    signature_of,
+)
+from cyclelens.analyzer.uops.templates import ALONE, Context, make_template, unfused
 
 _MOST_KEPT = 16_384
 """Entries per microarchitecture; the templates that they share are few and stay."""
@@ -31,12 +40,16 @@ _MOST_KEPT = 16_384
 class Shape:
     """What an instruction shares with its siblings."""
 
-    __slots__ = ("adds", "as_branch", "binder", "fusible", "high8", "meets", "sibling", "templates")
+    __slots__ = ("adds", "as_branch", "binder", "fusible", "high8", "meets", "plain", "sibling", "templates")
 
-    def __init__(self, sibling: Prepared, as_branch: int, binder: Binder, *, adds: bool) -> None:
+    def __init__(
+        self, sibling: Prepared, plain: Original, as_branch: int, binder: Binder, *, adds: bool
+    ) -> None:
         self.binder = binder
         self.sibling = sibling
         """Prepared for the first instruction of this shape: the same but for registers and addresses."""
+        self.plain = plain
+        """The same instruction where nothing about its neighbours matters."""
         self.as_branch = as_branch
         """Equal for branches that change the instruction that absorbs them alike, 0 for all else."""
         self.fusible = sibling.facts.macro_fusible_with
@@ -46,7 +59,7 @@ class Shape:
         self.meets = bool(self.fusible) or self.high8 or adds or sibling.is_branch or sibling.has_zmm_operand
         """Whether it and its neighbours may matter to each other."""
         self.templates: dict[tuple[object, ...], Original] = {}
-        """By all that matters of the neighbours (``Context``)."""
+        """By all that matters of the neighbours (``Context``), where something does."""
 
 
 class Pattern:
@@ -62,18 +75,16 @@ class Pattern:
         among those of the encoding unless they are fixed; None if they are the same."""
 
 
-class Known:
-    """An instruction with its shape."""
+class Known(Sibling):
+    """An instruction with its shape; an entry of a block where nothing about its neighbours matters, as is
+    most often the case."""
 
-    __slots__ = ("_operands", "instruction", "names", "plain", "shape")
+    __slots__ = ("_operands", "shape")
 
     def __init__(self, instruction: Instruction, shape: Shape, names: Names) -> None:
-        self.instruction = instruction
+        super().__init__(shape.plain, instruction, names)
         self.shape = shape
-        self.names = names
         self._operands: tuple[BoundOperand, ...] | None = None
-        self.plain: Entry | None = None
-        """Its entry where nothing about its neighbours matters, as is most often the case."""
 
     def operands(self) -> tuple[BoundOperand, ...]:
         """Those of the record, bound."""
@@ -87,6 +98,20 @@ class Known:
         if sibling.instruction is self.instruction:
             return sibling
         return rebind_prepared(sibling, self.instruction, self.operands())
+
+
+class InContext(Sibling):
+    """A known instruction where something about its neighbours matters."""
+
+    __slots__ = ("_known",)
+
+    def __init__(self, original: Original, known: Known) -> None:
+        super().__init__(original, known.instruction, known.names)
+        self._known = known
+
+    def operands(self) -> tuple[BoundOperand, ...]:
+        """Those of the record, bound."""
+        return self._known.operands()
 
 
 class Core:
@@ -108,7 +133,8 @@ class Core:
         """Of a form the attributes of its records, and the registers that some of them name."""
         self.shapes: dict[tuple[object, ...], Shape] = {}
         self.branches: dict[tuple[object, ...], int] = {}
-        self.entries: Recent[tuple[object, ...], Entry] = caches.recent(_MOST_KEPT)
+        self.entries: Recent[tuple[Known, tuple[object, ...]], Entry] = caches.recent(_MOST_KEPT)
+        """Instructions between neighbours that matter, by all that does of these."""
 
 
 class Cores:
@@ -195,8 +221,17 @@ def _shape(
             effect = (sibling.uses, sibling.uop_count)
             as_branch = cache.branches.setdefault(effect, len(cache.branches) + 1)
         adds = cache.microarchitecture.chained_addition_cycles > 0 and is_addition(sibling)
-        shape = cache.shapes[key] = Shape(sibling, as_branch, cache.binder, adds=adds)
+        plain = Original(instruction, facts, partial(template_of, sibling, ALONE, None, cache), bound)
+        shape = cache.shapes[key] = Shape(sibling, plain, as_branch, cache.binder, adds=adds)
     return shape, None if bound == names else [names.index(n) if n in names else n for n in bound]
+
+
+def template_of(
+    prepared: Prepared, context: Context, branch: Prepared | None, cache: Core
+) -> InstructionTemplate:
+    """The template of an instruction between neighbours; ``branch``: the one that it absorbs."""
+    template = make_template(prepared, context, branch, cache.microarchitecture)
+    return unfused(template) if cache.options.simple_front_end else template
 
 
 def _touches_high8(prepared: Prepared) -> bool:

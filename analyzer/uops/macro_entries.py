@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 from cyclelens.analyzer.model.frozen import replace
@@ -89,10 +90,12 @@ def macro_op_entries(
             walks_stack=walked[position],
             merges_upper=merging[position],
         )
-        key = (knowledge.instruction.code, context)
+        key = (knowledge, context)
         entry = cache.entries[key]
         if entry is None:
-            entry = cache.entries[key] = _macro_op_entry(knowledge, context, cache)
+            make = partial(_macro_op_template, knowledge, context, cache)
+            entry = Original(knowledge.instruction, knowledge.facts, make)
+            cache.entries[key] = entry
         entries.append(entry)
     return entries
 
@@ -134,7 +137,7 @@ def _merging(known: Sequence[Known | None]) -> list[bool]:
     return merging
 
 
-def _macro_op_entry(knowledge: Known, context: _MacroContext, cache: Core) -> Original:
+def _macro_op_template(knowledge: Known, context: _MacroContext, cache: Core) -> InstructionTemplate:
     prepared = knowledge.prepared()
     if context.second:
         expansion = Expansion(ops=MacroOps(entries=0, decode_slots=0))
@@ -155,7 +158,7 @@ def _macro_op_entry(knowledge: Known, context: _MacroContext, cache: Core) -> Or
         inputs = tuple(as_register(o) for o in knowledge.operands() if o.register and o.facts.read) or inputs
         copied = tuple((ValueKind.REGISTER, register.canonical) for register in inputs)
         uops = (replace(uops[0], inputs=copied),)
-    template = InstructionTemplate(
+    return InstructionTemplate(
         instruction=prepared.instruction,
         facts=prepared.facts,
         name=prepared.facts.name,
@@ -184,4 +187,3 @@ def _macro_op_entry(knowledge: Known, context: _MacroContext, cache: Core) -> Or
         latencies=prepared.latencies,
         macro_ops=expansion.ops,
     )
-    return Original(template)

@@ -134,21 +134,31 @@ _INSTRUCTION, _UOPS, _LCP, _INPUTS, _OUTPUTS, _ADDRESS_INPUTS, _MEMORY, _ADDED, 
 
 
 class Original:
-    """An instruction whose template was made for itself."""
+    """An instruction whose template is made for itself, when it is first asked for."""
 
-    __slots__ = ("_template", "facts", "flat", "instruction", "names")
+    __slots__ = ("_make", "_template", "facts", "flat", "instruction", "names", "part")
 
-    def __init__(self, template: InstructionTemplate, names: Names = ()) -> None:
-        self._template = template
+    def __init__(
+        self,
+        instruction: Instruction,
+        facts: InstructionFacts | None,
+        make: Callable[[], InstructionTemplate],
+        names: Names = (),
+    ) -> None:
+        self.instruction = instruction
+        self.facts = facts
         self.names = names
         """Its registers, in whose place siblings have theirs."""
-        self.instruction = template.instruction
-        self.facts = template.facts
+        self._make = make
+        self._template: InstructionTemplate | None = None
         self.flat: Any = None
-        """What the simulator made of it."""
+        self.part: Any = None
+        """What the simulator made of it (``flatten``, ``Alike``)."""
 
     def template(self) -> InstructionTemplate:
-        """The one that was made."""
+        """Always the same."""
+        if self._template is None:
+            self._template = self._make()
         return self._template
 
 
@@ -156,36 +166,31 @@ class Sibling:
     """An instruction that differs from the one of a finished template in registers, displacement and
     immediate only. Simulations get along without its own template, which is made when asked for."""
 
-    __slots__ = ("_operands", "_own", "flat", "instruction", "names", "original")
+    __slots__ = ("_own", "facts", "flat", "instruction", "names", "original", "part")
 
-    def __init__(
-        self,
-        original: Original,
-        instruction: Instruction,
-        names: Names,
-        operands: Callable[[], Sequence[BoundOperand]],
-    ) -> None:
-        """``original`` has the finished template; ``names`` are this instruction's registers; ``operands``
-        binds them."""
+    def __init__(self, original: Original, instruction: Instruction, names: Names) -> None:
+        """``original`` has the finished template; ``names`` are this instruction's registers."""
         self.original = original
         self.instruction = instruction
         self.names = names
-        self._operands = operands
+        self.facts = original.facts
         self.flat: Any = None
-        """What the simulator made of it."""
+        self.part: Any = None
+        """What the simulator made of it (``flatten``, ``Alike``)."""
         self._own: InstructionTemplate | None = None
 
-    @property
-    def facts(self) -> InstructionFacts | None:
-        """The record of both."""
-        return self.original.facts
+    def operands(self) -> Sequence[BoundOperand]:
+        """Those of the record, bound."""
+        raise NotImplementedError
 
     def template(self) -> InstructionTemplate:
         """The template with this instruction's registers and addresses. (``dataclasses.replace`` would take
         half of the time of a whole prediction.)"""
+        like = self.original.template()
+        if self.instruction is self.original.instruction:
+            return like
         if self._own is None:
-            like = self.original.template()
-            registers = _Registers(like.rsp_change, self._operands())
+            registers = _Registers(like.rsp_change, self.operands())
             values = list(_ALL(like))
             values[_INSTRUCTION] = self.instruction
             values[_LCP] = self.instruction.has_length_changing_prefix

@@ -8,7 +8,6 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Sequence
 from operator import itemgetter
-from typing import Any
 
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.units import UopKind
@@ -22,10 +21,10 @@ from cyclelens.analyzer.model.uops import (
 )
 from cyclelens.analyzer.simulator.tables.column_classes import INSTRUCTIONS, UOPS
 from cyclelens.analyzer.simulator.tables.constants import GPR_CLASS, NO_CLASS, SIMD_CLASS
-from cyclelens.analyzer.simulator.tables.values import value_rule
+from cyclelens.analyzer.simulator.tables.values import symbol_delta, symbol_rule, value_rule
 from cyclelens.analyzer.uops.memory_renaming import access_bytes, takes_over
 from cyclelens.analyzer.uops.operands import added_constant
-from cyclelens.analyzer.uops.rebinding import Original, Sibling
+from cyclelens.analyzer.uops.rebinding import Names, Original, Sibling
 from cyclelens.analyzer.uops.registers import canonical, is_general_purpose, is_simd
 
 NO_KEY = -1
@@ -45,7 +44,6 @@ _DECODED = tuple(
     [_HEAD[name] for name in ("length", "opcode", "lcp", "fusible", "complex", "simple_decoders")]
 )
 """What ``Layout.key`` has where it counts."""
-_own: Callable[[array[int]], tuple[int, ...]] = itemgetter(_LENGTH, _OPCODE, _LCP, _EXTRA_SLOT, _ADDED)
 _BASE, _INDEX, _SCALE, _DISPLACEMENT, _CHASING = (
     _ROW[name] for name in ("base", "index", "scale", "displacement", "pointer_chasing")
 )
@@ -66,11 +64,12 @@ _HIGH8 = ("AH", "BH", "CH", "DH")
 
 class RenameKeys:
     """Numbers of everything that is renamed. General-purpose registers come first, then vector and MMX
-    registers, so that a set of those fits into the bits of one integer."""
+    registers, so that a set of those fits into the bits of one integer. All are less than 256."""
 
     def __init__(self) -> None:
         self._numbers: dict[tuple[ValueKind, str], int] = {}
-        self._registers: dict[str | None, int] = {None: NO_KEY}
+        self.register: Callable[[str | None], int] = _Registers(self).__getitem__
+        """The number of a register by any of its names, NO_KEY for None."""
         self.names: list[str] = []
         self.classes: list[int] = []
         names = ["RAX", "RCX", "RDX", "RBX", "RSP", "RBP", "RSI", "RDI"]
@@ -96,12 +95,16 @@ class RenameKeys:
             self.classes.append(register_class)
         return number
 
-    def register(self, name: str | None) -> int:
-        """The number of a register by any of its names, NO_KEY for None."""
-        number = self._registers.get(name)
-        if number is None:
-            number = self.number((ValueKind.REGISTER, canonical(name or "")))
-            self._registers[name] = number
+
+class _Registers(dict[str | None, int]):
+    """Numbers of registers by all names that have come up."""
+
+    def __init__(self, keys: RenameKeys) -> None:
+        super().__init__({None: NO_KEY})
+        self._keys = keys
+
+    def __missing__(self, name: str) -> int:
+        number = self[name] = self._keys.number((ValueKind.REGISTER, canonical(name)))
         return number
 
 
@@ -112,29 +115,44 @@ class FlatInstruction:
     """An instruction as integers: ``rows`` are its fields, then the keys of its register outputs and merges,
     the sizes of IDQ uops and fused uops, and a row for every uop, uop operand and uop result."""
 
+    __slots__ = ("instruction", "rows", "symbol_delta", "template", "tp_name")
+
+    def __init__(
+        self,
+        template: InstructionTemplate,
+        instruction: Instruction,
+        rows: array[int],
+        tp_name: str,
+        symbol_delta: int,
+    ) -> None:
+        """``template``: its own or, but for names and numbers, a sibling's."""
+        self.template = template
+        self.instruction = instruction
+        self.rows = rows
+        self.tp_name = tp_name
+        self.symbol_delta = symbol_delta
+
+    def value(self) -> tuple[int, int, int, int, int]:
+        """What the only register result is made of: kind, keys of base and index, scale and constant."""
+        rule = value_rule(self.template, self.instruction)
+        return rule.kind, KEYS.register(rule.base), KEYS.register(rule.index), rule.scale, rule.delta
+
+
+class FlatOriginal(FlatInstruction):
+    """One that has a template of its own."""
+
     __slots__ = (
-        "addresses",
-        "instruction",
-        "key_places",
-        "keys",
-        "merges",
-        "origin",
-        "part",
-        "rows",
-        "slots",
-        "stores",
-        "symbol_delta",
-        "symbol_sign",
-        "template",
-        "tp_name",
+        *("_chases", "_names", "addresses", "key_places", "keys", "merges", "slots", "stores", "symbol_sign"),
     )
 
-    def __init__(self, template: InstructionTemplate) -> None:
+    def __init__(self, template: InstructionTemplate, names: Names = ()) -> None:
+        """``names``: registers in whose place siblings have theirs."""
         instruction = template.instruction
         self.template, self.instruction = template, instruction
+        self._names = bytes(map(KEYS.register, names))
         self.tp_name = template.name if template.tp else ""
-        continues, self.symbol_sign = _symbol_rule(template, instruction)
-        self.symbol_delta = _symbol_delta(self.symbol_sign, instruction)
+        continues, self.symbol_sign = symbol_rule(template, instruction)
+        self.symbol_delta = symbol_delta(self.symbol_sign, instruction)
         inputs, outputs = template.register_inputs, template.register_outputs
         source = KEYS.register(inputs[0].canonical) if continues else NO_KEY
         eliminable = template.eliminable_move
@@ -193,12 +211,8 @@ class FlatInstruction:
             "operands_count": sum(len(uop.inputs) for uop in template.uops),
             "results_count": len(results),
         }
-        self.origin = self
-        """Whose rows these are but for names."""
         self.merges = bool(template.merge_uops)
         self.stores = any(uop.kind is UopKind.STORE_ADDRESS for uop in template.uops)
-        self.part: Any = None
-        """What those who look for blocks that run alike make of it."""
         self._lay(
             _in_instruction(head),
             [KEYS.register(r.canonical) for r in outputs],
@@ -208,23 +222,35 @@ class FlatInstruction:
             template,
         )
 
-    def value(self) -> tuple[int, int, int, int, int]:
-        """What the only register result is made of: kind, keys of base and index, scale and constant."""
-        rule = value_rule(self.template, self.instruction)
-        return rule.kind, KEYS.register(rule.base), KEYS.register(rule.index), rule.scale, rule.delta
-
-    def numbers(self) -> tuple[int, ...]:
-        """By how much a result differs from what it continues, and its addresses."""
-        rows = self.rows
-        numbers = [self.symbol_delta]
-        for row, _, _ in self.addresses:
-            numbers += (rows[row + _SCALE], rows[row + _DISPLACEMENT])
+    def numbers(self, instruction: Instruction) -> tuple[int, ...]:
+        """Of itself or a sibling: by how much a result differs from what it continues, and its addresses."""
+        numbers = [symbol_delta(self.symbol_sign, instruction)]
+        for row, _, is_encoded in self.addresses:
+            if is_encoded:
+                numbers += (instruction.scale, _in_32_bits(instruction.displacement))
+            else:
+                numbers += self.rows[row + _SCALE : row + _DISPLACEMENT + 1]
         return tuple(numbers)
 
-    def without_names(self, *, cached: bool) -> bytes:
-        """The rows with classes in the place of registers and flags, and which of these are the same, without
-        addresses. ``cached``: also without what only predecoder and decoders ask for."""
-        rows = self.rows[:]
+    def renamed(self, names: Names) -> bytes:
+        """Registers and flags, each once, of a sibling with these names."""
+        return self.keys.translate(bytes.maketrans(self._names, bytes(map(KEYS.register, names))))
+
+    def own(self, instruction: Instruction) -> tuple[object, ...]:
+        """All in which the rows of siblings differ, but for names and addresses."""
+        encoding = instruction.encoding
+        return (
+            self,
+            encoding,
+            self._chases and 0 <= _in_32_bits(instruction.displacement) <= _MAX_POINTER_CHASING_DISPLACEMENT,
+            encoding.immediate_bits and _needs_extra_slot(self.template, instruction),
+            self.rows[_ADDS] and added_constant(instruction),
+        )
+
+    def without_names(self, rows: array[int], *, cached: bool) -> bytes:
+        """Rows of itself or a sibling with classes in the place of registers and flags, and which of these
+        are the same, without addresses. ``cached``: also without what only predecoder and decoders need."""
+        rows = rows[:]
         for place in _DECODED if cached else ():
             rows[place] = 0
         for place, slot in zip(self.key_places, self.slots, strict=True):
@@ -232,11 +258,6 @@ class FlatInstruction:
         for row, _, _ in self.addresses:
             rows[row + _SCALE] = rows[row + _DISPLACEMENT] = 0
         return rows.tobytes() + bytes(self.slots)
-
-    def own(self) -> tuple[object, ...]:
-        """All in which the rows without names can differ from those of siblings."""
-        rows = self.rows
-        return (self.origin, *_own(rows), *[rows[row + _CHASING] for row, _, _ in self.addresses])
 
     def _lay(
         self,
@@ -271,16 +292,20 @@ class FlatInstruction:
         self.key_places = tuple([place for place in places if rows[place] != NO_KEY])
         """Where registers and flags stand in the rows, but for the merges, which siblings share."""
         found = [rows[place] for place in self.key_places]
-        self.keys: Sequence[int] = list(dict.fromkeys(found))
+        self.keys = bytes(dict.fromkeys(found))
         """Registers and flags, each once."""
         self.slots = tuple([self.keys.index(key) for key in found])
         """Which of them stands in each of these places."""
         self.addresses = tuple(addresses)
         """Of every uop with a known address: where its row begins, whether it loads, and whether scale and
         displacement stand in the instruction."""
+        self._chases = any(
+            loads and is_encoded and rows[row + _BASE] >= 0 for row, loads, is_encoded in addresses
+        )
+        """The address of a load decides whether it may be a pointer."""
 
 
-class FlatUop(FlatInstruction):
+class FlatUop(FlatOriginal):
     """A uop that stands alone: stack synchronisation or register merge. Of its fields only those are set that
     say how the rest is cut."""
 
@@ -339,28 +364,30 @@ def _uop_row(
 def flatten(entry: Entry) -> FlatInstruction:
     """The rows of an instruction of a block. Entries of blocks that were built keep theirs; those of a
     template that somebody changed are made anew."""
-    if not isinstance(entry, Original | Sibling):
-        return FlatInstruction(entry.template())
+    if not isinstance(entry, Sibling):
+        return flat_original(entry)
     flat: FlatInstruction | None = entry.flat
     if flat is None:
-        if isinstance(entry, Sibling):
-            flat = _renamed(flatten(entry.original), entry)
-        else:
-            flat = FlatInstruction(entry.template())
-        entry.flat = flat
+        like = flat_original(entry.original)
+        own = entry.instruction is entry.original.instruction
+        flat = entry.flat = like if own else _renamed(like, entry)
     return flat
 
 
-def _renamed(flat: FlatInstruction, sibling: Sibling) -> FlatInstruction:
+def flat_original(entry: Entry) -> FlatOriginal:
+    """The rows of an instruction that has a template of its own."""
+    if not isinstance(entry, Original):
+        return FlatOriginal(entry.template())
+    flat: FlatOriginal | None = entry.flat
+    if flat is None:
+        flat = entry.flat = FlatOriginal(entry.template(), entry.names)
+    return flat
+
+
+def _renamed(flat: FlatOriginal, sibling: Sibling) -> FlatInstruction:
     """The rows of a sibling: registers renamed, its own length, addresses and constants."""
     template, instruction = flat.template, sibling.instruction
-    own = FlatInstruction.__new__(FlatInstruction)
-    own.template, own.instruction = template, instruction
-    own.tp_name, own.key_places, own.addresses = flat.tp_name, flat.key_places, flat.addresses
-    own.merges, own.stores, own.origin, own.part = flat.merges, flat.stores, flat, None
-    own.keys, own.slots, own.symbol_sign = flat.keys, flat.slots, flat.symbol_sign
-    own.symbol_delta = _symbol_delta(flat.symbol_sign, instruction)
-    rows = own.rows = flat.rows[:]
+    rows = flat.rows[:]
     encoding = instruction.encoding
     if encoding is not flat.instruction.encoding:
         rows[_LENGTH] = len(instruction.code)
@@ -370,11 +397,8 @@ def _renamed(flat: FlatInstruction, sibling: Sibling) -> FlatInstruction:
         rows[_EXTRA_SLOT] = _needs_extra_slot(template, instruction)
     if rows[_ADDS]:
         rows[_ADDED] = added_constant(instruction) or 0
-    old = sibling.original.names
-    if sibling.names != old:
-        register = KEYS.register
-        renamed = {register(name): register(new) for name, new in zip(old, sibling.names, strict=True)}
-        own.keys = keys = [renamed.get(key, key) for key in flat.keys]
+    if sibling.names != sibling.original.names:
+        keys = flat.renamed(sibling.names)
         for place, slot in zip(flat.key_places, flat.slots, strict=True):
             rows[place] = keys[slot]
     for row, loads, is_encoded in flat.addresses:
@@ -382,7 +406,9 @@ def _renamed(flat: FlatInstruction, sibling: Sibling) -> FlatInstruction:
             rows[row + _SCALE] = instruction.scale
             rows[row + _DISPLACEMENT] = _in_32_bits(instruction.displacement)
         rows[row + _CHASING] = loads and _may_chase(rows[row + _BASE], rows[row + _DISPLACEMENT])
-    return own
+    return FlatInstruction(
+        template, instruction, rows, flat.tp_name, symbol_delta(flat.symbol_sign, instruction)
+    )
 
 
 def _is_encoded(template: InstructionTemplate, access: MemoryAccess) -> bool:
@@ -407,26 +433,6 @@ def _in_32_bits(displacement: int) -> int:
 def _operand(value: Value) -> int:
     kind, name = value
     return int(name) if kind is ValueKind.INTERNAL else KEYS.number(value)
-
-
-def _symbol_rule(template: InstructionTemplate, instruction: Instruction) -> tuple[bool, int]:
-    """Whether the results continue the symbolic value of the first input, and whether what is between them is
-    added, subtracted or nothing (uiCA model, 4.2)."""
-    if not template.register_inputs:
-        return False, 0
-    name = template.name
-    if "MOV" in name and "CMOV" not in name:
-        return True, 0
-    if ("ADD" in name and instruction.immediate is not None) or "INC" in name:
-        return True, 1
-    if ("SUB" in name and instruction.immediate is not None) or "DEC" in name:
-        return True, -1
-    return False, 0
-
-
-def _symbol_delta(sign: int, instruction: Instruction) -> int:
-    """By how much the results differ from the first input: by the immediate, or 1 where there is none."""
-    return sign and sign * (1 if instruction.immediate is None else instruction.immediate)
 
 
 def _needs_extra_slot(template: InstructionTemplate, instruction: Instruction) -> bool:

@@ -1,5 +1,5 @@
-"""What an instruction does to the values that addresses are made of: the rules of the hardware model, finer
-than the published ones. Everything that is not known to be a simple sum is unknown.
+"""What an instruction does to the values that addresses are made of: the published rules (``symbol_rule``),
+and the finer ones of the hardware model, where everything that is not known to be a simple sum is unknown.
 """
 
 from __future__ import annotations
@@ -65,3 +65,23 @@ def _sum(instruction: Instruction, name: str) -> ValueRule:
     if name == "add" and second is not None and second.register is not None:
         return ValueRule(SUM, first, second.register)
     return _UNKNOWN
+
+
+def symbol_rule(template: InstructionTemplate, instruction: Instruction) -> tuple[bool, int]:
+    """Whether the results continue the symbolic value of the first input, and whether what is between them is
+    added, subtracted or nothing (uiCA model, 4.2)."""
+    if not template.register_inputs:
+        return False, 0
+    name = template.name
+    if "MOV" in name and "CMOV" not in name:
+        return True, 0
+    if ("ADD" in name and instruction.immediate is not None) or "INC" in name:
+        return True, 1
+    if ("SUB" in name and instruction.immediate is not None) or "DEC" in name:
+        return True, -1
+    return False, 0
+
+
+def symbol_delta(sign: int, instruction: Instruction) -> int:
+    """By how much the results differ from the first input: by the immediate, or 1 where there is none."""
+    return sign and sign * (1 if instruction.immediate is None else instruction.immediate)
