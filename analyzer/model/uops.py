@@ -194,6 +194,10 @@ class InstructionTemplate:
         """Itself: a template is the simplest entry of a block."""
         return self
 
+    def like(self) -> InstructionTemplate:
+        """Itself."""
+        return self
+
     @property
     def is_jump(self) -> bool:
         """A branch that is always taken, wherever it leads."""
@@ -215,6 +219,10 @@ class Entry(Protocol):
 
     def template(self) -> InstructionTemplate:
         """Always the same template."""
+        ...
+
+    def like(self) -> InstructionTemplate:
+        """A template that is there already, the same but for registers, addresses and constants."""
         ...
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
 from cyclelens.analyzer.facts.matching import Matcher
 from cyclelens.analyzer.facts.store import FactsStore
@@ -40,7 +41,10 @@ _MOST_KEPT = 16_384
 class Shape:
     """What an instruction shares with its siblings."""
 
-    __slots__ = ("adds", "as_branch", "binder", "fusible", "high8", "meets", "plain", "sibling", "templates")
+    __slots__ = (
+        *("adds", "as_branch", "binder", "effects", "fusible", "high8", "meets", "plain", "sibling"),
+        "templates",
+    )
 
     def __init__(
         self, sibling: Prepared, plain: Original, as_branch: int, binder: Binder, *, adds: bool
@@ -60,6 +64,8 @@ class Shape:
         """Whether it and its neighbours may matter to each other."""
         self.templates: dict[tuple[object, ...], Original] = {}
         """By all that matters of the neighbours (``Context``), where something does."""
+        self.effects: Any = None
+        """What its siblings do to instructions behind them, on a core that counts macro-ops."""
 
 
 class Pattern:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import Enum, auto
 from functools import partial
 from typing import NamedTuple
 
@@ -15,13 +16,13 @@ from cyclelens.analyzer.model.uops import (
     MacroOps,
     ValueKind,
 )
-from cyclelens.analyzer.uops.known import Core, Known
+from cyclelens.analyzer.uops.known import Core, InContext, Known
 from cyclelens.analyzer.uops.macro_fusion import fuses_after_move, fuses_with_branch
 from cyclelens.analyzer.uops.macro_instruction import is_nop
 from cyclelens.analyzer.uops.macro_ops import Expansion, expand_to_macro_ops
 from cyclelens.analyzer.uops.operands import as_register
 from cyclelens.analyzer.uops.rebinding import Original
-from cyclelens.analyzer.uops.registers import canonical, is_simd
+from cyclelens.analyzer.uops.registers import is_simd
 from cyclelens.analyzer.uops.templates import unknown
 
 
@@ -42,6 +43,25 @@ class _MacroContext(NamedTuple):
     """It keeps an upper half of a vector register that was written."""
 
 
+class _Upper(Enum):
+    """What an instruction does to the upper halves of vector registers."""
+
+    KEEPS = auto()
+    """That of its target: SSE without VEX."""
+    WRITES = auto()
+    CLEARS = auto()
+    """That of its target: 128 bits with VEX."""
+    CLEARS_ALL = auto()
+
+
+class _Effects(NamedTuple):
+    """What the siblings of a shape do to instructions behind them."""
+
+    walks_stack: bool | None
+    """Whether RSP was pushed or popped, behind an instruction that changes it; None: it does not."""
+    upper: _Upper | None
+
+
 def macro_op_entries(
     instructions: Sequence[Instruction], known: Sequence[Known | None], cache: Core, loop: bool
 ) -> list[Entry]:
@@ -58,8 +78,9 @@ def macro_op_entries(
             and fuses_with_branch(first.shape.sibling, second.shape.sibling, rules)
         ):
             branches.add(position)
-    walked = _walked(known)
-    merging = _merging(known)
+    effects = [None if each is None else each.shape.effects or _effects_of(each) for each in known]
+    walked = _walked(effects)
+    merging = _merging(known, effects)
     entries: list[Entry] = []
     moves = shares = False
     for position, knowledge in enumerate(known):
@@ -67,7 +88,8 @@ def macro_op_entries(
             entries.append(replace(unknown(instructions[position]), macro_ops=MacroOps()))
             moves = shares = False
             continue
-        shares = rules.fuses_nops and not shares and position > 0 and is_nop(knowledge.prepared())
+        sibling, instruction = knowledge.shape.sibling, knowledge.instruction
+        shares = rules.fuses_nops and not shares and position > 0 and is_nop(sibling.facts, instruction)
         # Straight-line code goes on with its own first instruction.
         following = known[(position + 1) % count] if position + 1 < count or not loop else None
         behind = known[(position + 2) % count] if position + 2 < count or not loop else None
@@ -76,68 +98,102 @@ def macro_op_entries(
             and following is not None
             and rules.fuses_moves
             and cache.options.macro_fusion
+            and not (sibling.memory_operands or following.shape.sibling.memory_operands)
             and fuses_after_move(
-                knowledge.prepared(),
-                following.prepared(),
+                instruction,
+                following.instruction,
                 behind is not None and behind.shape.sibling.facts.category == "COND_BR",
             )
         )
         context = _MacroContext(
-            second=position in branches,
-            branch=position + 1 in branches,
-            moves=moves,
-            shares=shares,
-            walks_stack=walked[position],
-            merges_upper=merging[position],
+            position in branches,
+            position + 1 in branches,
+            moves,
+            shares,
+            walked[position],
+            merging[position],
         )
         key = (knowledge, context)
         entry = cache.entries[key]
         if entry is None:
-            make = partial(_macro_op_template, knowledge, context, cache)
-            entry = Original(knowledge.instruction, knowledge.facts, make)
-            cache.entries[key] = entry
+            entry = cache.entries[key] = _entry(knowledge, context, cache)
         entries.append(entry)
     return entries
 
 
-def _walked(known: Sequence[Known | None]) -> list[bool]:
+def _effects_of(known: Known) -> _Effects:
+    """Those of an instruction and its siblings, found once."""
+    shape, operands, mnemonic = known.shape, known.operands(), known.instruction.mnemonic
+    walks = None
+    if shape.sibling.rsp_change:
+        walks = True
+    elif any(o.register == "RSP" and o.facts.written for o in operands):
+        walks = False
+    upper = None
+    name = (operands and operands[0].register) or ""
+    if mnemonic in ("vzeroupper", "vzeroall"):
+        upper = _Upper.CLEARS_ALL
+    elif is_simd(name) and not mnemonic.startswith("v"):
+        upper = _Upper.KEEPS
+    elif is_simd(name) and operands[0].facts.written:
+        # Of 128 bits VEX clears what is above.
+        upper = _Upper.CLEARS if name.startswith("X") else _Upper.WRITES
+    shape.effects = effects = _Effects(walks, upper)
+    return effects
+
+
+def _walked(effects: Sequence[_Effects | None]) -> list[bool]:
     """Of every instruction whether the last one before it that changes RSP pushes or pops; rounds follow each
     other."""
-    walks = False
-    for _ in range(2):
-        walked = []
-        for knowledge in known:
-            walked.append(walks)
-            if knowledge is None:
-                continue
-            if knowledge.shape.sibling.rsp_change:
-                walks = True
-            elif any(o.register == "RSP" and o.facts.written for o in knowledge.operands()):
-                walks = False
+    changes = [None if each is None else each.walks_stack for each in effects]
+    walks = next((each for each in reversed(changes) if each is not None), False)
+    walked = []
+    for each in changes:
+        walked.append(walks)
+        if each is not None:
+            walks = each
     return walked
 
 
-def _merging(known: Sequence[Known | None]) -> list[bool]:
+def _merging(known: Sequence[Known | None], effects: Sequence[_Effects | None]) -> list[bool]:
     """Of every instruction whether it keeps the upper half of its target, one of SSE without VEX, and the
     code has written that half; rounds follow each other."""
+    merging = [False] * len(known)
+    uppers = [None if each is None else each.upper for each in effects]
+    if _Upper.KEEPS not in uppers or _Upper.WRITES not in uppers:
+        return merging
     written: set[str] = set()
     for _ in range(2):
-        merging = []
-        for knowledge in known:
-            operands = knowledge.operands() if knowledge is not None else ()
-            target = operands[0] if operands else None
-            name = (target and target.register) or ""
-            mnemonic = knowledge.instruction.mnemonic if knowledge is not None else ""
-            merging.append(not mnemonic.startswith("v") and is_simd(name) and canonical(name) in written)
-            if mnemonic in ("vzeroupper", "vzeroall"):
+        for position, (knowledge, upper) in enumerate(zip(known, uppers, strict=True)):
+            if knowledge is None or upper is None:
+                continue
+            if upper is _Upper.CLEARS_ALL:
                 written.clear()
-            elif target is not None and target.facts.written and mnemonic.startswith("v") and is_simd(name):
-                # Of 128 bits VEX clears what is above.
-                (written.discard if name.startswith("X") else written.add)(canonical(name))
+                continue
+            # The target is the first operand, so that its name is the first.
+            target = knowledge.names[0]
+            merging[position] = upper is _Upper.KEEPS and target in written
+            if upper is _Upper.WRITES:
+                written.add(target)
+            elif upper is _Upper.CLEARS:
+                written.discard(target)
     return merging
 
 
-def _macro_op_template(knowledge: Known, context: _MacroContext, cache: Core) -> InstructionTemplate:
+def _entry(knowledge: Known, context: _MacroContext, cache: Core) -> Entry:
+    """Siblings have one expansion if they also have the encoding in common and what else counts of an
+    address: whether its index is scaled and whether it has a displacement."""
+    instruction, templates = knowledge.instruction, knowledge.shape.templates
+    key = (instruction.encoding, instruction.scale == 1, instruction.displacement == 0, context)
+    like = templates.get(key)
+    if like is not None:
+        return InContext(like, knowledge)
+    make = partial(_template, knowledge, context, cache)
+    original = templates[key] = Original(instruction, knowledge.facts, make, knowledge.names)
+    return original
+
+
+def _template(knowledge: Known, context: _MacroContext, cache: Core) -> InstructionTemplate:
     prepared = knowledge.prepared()
     if context.second:
         expansion = Expansion(ops=MacroOps(entries=0, decode_slots=0))

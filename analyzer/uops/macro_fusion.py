@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.macro_ops import MacroOpRules
 from cyclelens.analyzer.uops.operands import Prepared
 from cyclelens.analyzer.uops.registers import width
@@ -12,18 +13,17 @@ _FUSES_AFTER_MOVE = frozenset(
 _FUSES_WITH_BRANCH = frozenset(["cmp", "test", "add", "sub", "and", "or", "xor", "inc", "dec"])
 
 
-def fuses_after_move(move: Prepared, operation: Prepared, next_is_branch: bool) -> bool:
-    """``mov a, b`` and an ALU operation on ``a`` are one macro-op (M6)."""
-    first, second = move.instruction, operation.instruction
+def fuses_after_move(first: Instruction, second: Instruction, next_is_branch: bool) -> bool:
+    """``mov a, b`` and an ALU operation on ``a`` are one macro-op (M6). Neither has an operand in memory."""
     if first.mnemonic != "mov" or second.mnemonic not in _FUSES_AFTER_MOVE or not second.operands:
         return False
     if next_is_branch and second.mnemonic in _FUSES_WITH_BRANCH:
         return False
     target = second.operands[0].register
     registers = [operand.register for operand in first.operands]
-    if len(registers) != 2 or not registers[1] or first.immediate is not None or move.memory_operands:
+    if len(registers) != 2 or not registers[1] or first.immediate is not None:
         return False
-    if target is None or target != registers[0] or operation.memory_operands or target == registers[1]:
+    if target is None or target != registers[0] or target == registers[1]:
         return False
     if width(target) < 32 or width(registers[1]) != width(target) or {"RSP", "ESP"} & set(registers):
         return False

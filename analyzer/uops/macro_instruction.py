@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 
-from cyclelens.analyzer.model.facts import NOPS
-from cyclelens.analyzer.model.instruction import OperandKind
+from cyclelens.analyzer.model.facts import NOPS, InstructionFacts
+from cyclelens.analyzer.model.instruction import Instruction, OperandKind
 from cyclelens.analyzer.model.macro_ops import MacroOpRules
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.units import Role
@@ -77,7 +77,7 @@ class MacroInstruction:
         """Its results need no uop: a NOP, or one that is as good as that."""
         return (
             self.mnemonic in _NOTHING
-            or is_nop(self.prepared)
+            or is_nop(self.prepared.facts, self.instruction)
             or (self.mnemonic == "xchg" and len(set(self.registers)) == 1 and self.width == 16)
         )
 
@@ -168,6 +168,6 @@ class MacroInstruction:
         return ValueKind.INTERNAL, str(self._internal - 1)
 
 
-def is_nop(prepared: Prepared) -> bool:
+def is_nop(facts: InstructionFacts, instruction: Instruction) -> bool:
     """It does nothing, whatever its operands."""
-    return prepared.facts.category in NOPS or prepared.instruction.code in (b"\x66\x90", b"\x90")
+    return facts.category in NOPS or instruction.code in (b"\x66\x90", b"\x90")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from cyclelens.analyzer.model.macro_ops import MacroOpRules
-from cyclelens.analyzer.model.uops import InstructionTemplate, MacroOps
+from cyclelens.analyzer.model.uops import Entry, InstructionTemplate, MacroOps
 
 WINDOW = 64
 """Bytes; no line of the op cache reaches over the end of one."""
@@ -22,6 +22,7 @@ _SETS = 64
 """Of lines; which one is a matter of the window's address."""
 _FREE = 4
 """Entries behind the first pair that cost nothing in a window that follows one of a single line."""
+_ONE = MacroOps()
 
 
 class _Span(NamedTuple):
@@ -61,18 +62,20 @@ class Layout(NamedTuple):
         return sum(window.eighths for window in self.windows)
 
 
-def layout(templates: Sequence[InstructionTemplate], alignment: int, rules: MacroOpRules) -> Layout:
+def layout(entries: Sequence[Entry], alignment: int, rules: MacroOpRules) -> Layout:
     """The windows of a loop in the order of its code, which begins so many bytes into a window."""
-    if not templates:
+    if not entries:
         return Layout(False, (), 0)
-    size = sum(template.instruction.length for template in templates)
+    size = sum([entry.instruction.length for entry in entries])
     # The last instruction may reach into a window in which nothing begins.
     reached = (alignment + size - 1) // WINDOW - alignment // WINDOW + 1
-    spans = list(_spans(alignment, templates))
-    filled = [_filled(templates[span.first : span.last + 1], rules) for span in spans]
-    small = sum(_ops(template).entries for template in templates) <= rules.small_loop_entries
+    likes = [entry.like() for entry in entries]
+    ops = [like.macro_ops or _ONE for like in likes]
+    spans = list(_spans(alignment, entries, likes))
+    filled = [_filled(ops[span.first : span.last + 1], rules) for span in spans]
+    small = sum([each.entries for each in ops]) <= rules.small_loop_entries
     ahead = small and filled[0] <= _PAIR * rules.line_entries
-    if any(template.is_jump for template in templates[:-1]):
+    if any(like.is_jump for like in likes[:-1]):
         costs = [_until_jump(entries, span.jumps, rules) for entries, span in zip(filled, spans, strict=True)]
     elif small and reached == 2 and size <= WINDOW and _is_one_read(filled, rules.line_entries):
         costs = [EIGHTHS] + [0] * (len(filled) - 1)
@@ -105,20 +108,16 @@ def _held(entries: int, rules: MacroOpRules) -> int:
     return max(entries, _PAIR * line + line // 2)
 
 
-def _ops(template: InstructionTemplate) -> MacroOps:
-    return template.macro_ops or MacroOps()
-
-
-def _spans(address: int, templates: Sequence[InstructionTemplate]) -> Iterator[_Span]:
+def _spans(address: int, entries: Sequence[Entry], likes: Sequence[InstructionTemplate]) -> Iterator[_Span]:
     """What begins in each window up to a jump; a fused pair begins with its first half."""
     first, window, jumps = 0, address // WINDOW, False
-    for i, template in enumerate(templates):
-        if (jumps or address // WINDOW != window) and not template.fused_with_previous:
+    for i, (entry, like) in enumerate(zip(entries, likes, strict=True)):
+        if (jumps or address // WINDOW != window) and not like.fused_with_previous:
             yield _Span(first, i - 1, window, jumps)
             first, window = i, address // WINDOW
-        jumps = template.is_jump
-        address += template.instruction.length + (template.instruction.branch_displacement or 0) * jumps
-    yield _Span(first, len(templates) - 1, window, True)
+        jumps = like.is_jump
+        address += entry.instruction.length + (entry.instruction.branch_displacement or 0) * jumps
+    yield _Span(first, len(entries) - 1, window, True)
 
 
 def _until_jump(entries: int, jumps: bool, rules: MacroOpRules) -> int:
@@ -129,12 +128,11 @@ def _until_jump(entries: int, jumps: bool, rules: MacroOpRules) -> int:
     return _costs([entries], rules)[0]
 
 
-def _filled(templates: Sequence[InstructionTemplate], rules: MacroOpRules) -> int:
+def _filled(instructions: Sequence[MacroOps], rules: MacroOpRules) -> int:
     """Entries that the instructions of a window take: a line ends where its entries or its fields do. A fused
     pair is one entry."""
     lines, entries, fields = 1, 0, 0
-    for template in templates:
-        ops = _ops(template)
+    for ops in instructions:
         if entries + ops.entries > rules.line_entries or fields + ops.fields > rules.line_fields:
             lines += 1
             entries = fields = 0

@@ -161,6 +161,10 @@ class Original:
             self._template = self._make()
         return self._template
 
+    def like(self) -> InstructionTemplate:
+        """The same."""
+        return self.template()
+
 
 class Sibling:
     """An instruction that differs from the one of a finished template in registers, displacement and
@@ -183,6 +187,10 @@ class Sibling:
         """Those of the record, bound."""
         raise NotImplementedError
 
+    def like(self) -> InstructionTemplate:
+        """That of the other one."""
+        return self.original.template()
+
     def template(self) -> InstructionTemplate:
         """The template with this instruction's registers and addresses. (``dataclasses.replace`` would take
         half of the time of a whole prediction.)"""
@@ -193,7 +201,8 @@ class Sibling:
             registers = _Registers(like.rsp_change, self.operands())
             values = list(_ALL(like))
             values[_INSTRUCTION] = self.instruction
-            values[_LCP] = self.instruction.has_length_changing_prefix
+            if self.instruction.encoding is not like.instruction.encoding:
+                values[_LCP] = self.instruction.has_length_changing_prefix
             values[_ADDRESS_INPUTS] = tuple(registers.address_inputs)
             values[_MEMORY] = tuple(registers.accesses)
             if like.added is not None:
@@ -217,4 +226,6 @@ def _rename(uop: UopTemplate, mapping: Mapping[str, str]) -> UopTemplate:
         tuple([((kind, mapping.get(name, name)), latency) for (kind, name), latency in uop.outputs]),
         uop.memory_operand,
         uop.divider_cycles,
+        uop.late,
+        uop.traits,
     )

@@ -7,8 +7,10 @@ import pytest
 from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.recent import Caches
 from cyclelens.analyzer.simulator.alike import Alike
 from cyclelens.analyzer.simulator.tables.flat import FlatOriginal, flatten
+from cyclelens.analyzer.simulator.tables.operations import operations_row
 from cyclelens.analyzer.uops.block import build_block
 from cyclelens.analyzer.uops.rebinding import Sibling
 
@@ -40,13 +42,13 @@ OPCODES = {
 
 
 @pytest.mark.parametrize("opcode", OPCODES.values(), ids=OPCODES.keys())
-@pytest.mark.parametrize("name", ["SKL", "HSW", "ICL"])
+@pytest.mark.parametrize("name", ["SKL", "HSW", "ICL", "ZEN2", "ZEN4", "ZEN5"])
 def test_a_sibling_has_the_rows_of_its_own_template(name: str, opcode: str) -> None:
     siblings = 0
     store = open_store()
     for modrm in range(256):
         code = bytes.fromhex(opcode) + bytes([modrm]) + TAIL
-        instruction = decode(code)[0]
+        instruction = decode(code, store.caches)[0]
         if not instruction.mnemonic:
             continue
         (entry,) = build_block((instruction,), registry.get(name), store, loop=False).entries
@@ -55,8 +57,29 @@ def test_a_sibling_has_the_rows_of_its_own_template(name: str, opcode: str) -> N
         siblings += 1
         own, expected = flatten(entry), FlatOriginal(entry.template())
         assert own.value() == expected.value()
+        if entry.template().macro_ops is not None:
+            assert operations_row(own) == operations_row(expected), instruction.text
         for rows in ("instruction", "rows", "symbol_delta", "tp_name"):
             assert getattr(own, rows) == getattr(expected, rows), (instruction.text, rows)
         alike = store.caches.of(Alike)
         assert alike.part(entry) == alike.part(entry.template()), instruction.text
-    assert siblings > 20
+    assert siblings > 15
+
+
+@pytest.mark.parametrize("opcode", OPCODES.values(), ids=OPCODES.keys())
+@pytest.mark.parametrize("name", ["SKL", "ZEN3", "ZEN5"])
+def test_a_sibling_has_the_template_that_it_would_get_alone(name: str, opcode: str) -> None:
+    siblings = 0
+    core, store = registry.get(name), open_store()
+    alone = open_store()
+    for modrm in range(0, 256, 5):
+        code = bytes.fromhex(opcode) + bytes([modrm]) + TAIL
+        instruction = decode(code, store.caches)[0]
+        if not instruction.mnemonic:
+            continue
+        (entry,) = build_block((instruction,), core, store, loop=False).entries
+        alone.caches = Caches()
+        (expected,) = build_block((instruction,), core, alone, loop=False).entries
+        siblings += isinstance(entry, Sibling) and entry.instruction is not entry.original.instruction
+        assert entry.template() == expected.template(), instruction.text
+    assert siblings > 1

@@ -9,7 +9,8 @@ from __future__ import annotations
 from cyclelens.analyzer.model.frozen import dataclass
 from cyclelens.analyzer.model.instruction import Instruction, OperandKind
 from cyclelens.analyzer.model.uops import InstructionTemplate
-from cyclelens.analyzer.simulator.tables.flat import KEYS
+from cyclelens.analyzer.simulator.tables.column_classes import INSTRUCTIONS
+from cyclelens.analyzer.simulator.tables.flat import KEYS, FlatInstruction
 from cyclelens.analyzer.uops.registers import HIGH8, is_general_purpose, width
 
 (NOTHING, COPY, CONSTANT, ADDRESS, OPERATE, LOAD_WORD, STORE_WORD, OPERATE_IN_MEMORY, ANY, ANY_WORD) = range(
@@ -52,16 +53,19 @@ class Effect:
     """Registers that hold something new."""
 
 
-def effect_of(template: InstructionTemplate, instruction: Instruction) -> Effect:
-    """The effect of an instruction with this template, or of a sibling of it."""
+def effect_of(flat: FlatInstruction) -> Effect:
+    """The effect of an instruction."""
+    template, instruction = flat.template, flat.instruction
     made = _effect(template, instruction)
     if made is not None:
         return made
     if template.facts is None or template.uop_count == 0:
         return _zeroed(template, instruction)
+    # The template may be that of a sibling: what is written stands in the rows, behind the fields.
+    written = flat.rows[len(INSTRUCTIONS) : len(INSTRUCTIONS) + len(template.register_outputs)]
     unknown = tuple(
-        KEYS.register(output.canonical)
-        for output in template.register_outputs
+        key
+        for output, key in zip(template.register_outputs, written, strict=True)
         if is_general_purpose(output.name) and output.canonical != "RSP"
     )[:_MOST_UNKNOWN]
     if any(access.written for access in template.memory_operands):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Sequence
 from operator import itemgetter
+from typing import Any
 
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.units import UopKind
@@ -115,7 +116,7 @@ class FlatInstruction:
     """An instruction as integers: ``rows`` are its fields, then the keys of its register outputs and merges,
     the sizes of IDQ uops and fused uops, and a row for every uop, uop operand and uop result."""
 
-    __slots__ = ("instruction", "rows", "symbol_delta", "template", "tp_name")
+    __slots__ = ("instruction", "macro_row", "rows", "symbol_delta", "template", "tp_name")
 
     def __init__(
         self,
@@ -131,6 +132,8 @@ class FlatInstruction:
         self.rows = rows
         self.tp_name = tp_name
         self.symbol_delta = symbol_delta
+        self.macro_row: Any = None
+        """What cores that count macro-ops ask of it (``Operations``)."""
 
     def value(self) -> tuple[int, int, int, int, int]:
         """What the only register result is made of: kind, keys of base and index, scale and constant."""
@@ -213,6 +216,7 @@ class FlatOriginal(FlatInstruction):
         }
         self.merges = bool(template.merge_uops)
         self.stores = any(uop.kind is UopKind.STORE_ADDRESS for uop in template.uops)
+        self.macro_row = None
         self._lay(
             _in_instruction(head),
             [KEYS.register(r.canonical) for r in outputs],

@@ -3,6 +3,8 @@ cimport cython
 
 from cyclelens.analyzer.simulator.tables.program cimport Program
 
+cdef int _FIELDS
+cdef int _MOVES
 cdef int _NO_PAIR
 
 
@@ -41,4 +43,4 @@ cdef class Operations:
     cdef int _make(self, int instructions, int uops, int inputs) except -1
     cdef int _lay_out(self, object block) except -1
     cdef int _pair(self, object block, int move, int operation) except -1
-    cdef void _effect(self, int i, object effect) noexcept
+    cdef void _costs_and_effect(self, int i, long long[::1] row) noexcept

@@ -3,11 +3,13 @@ uops, how late inputs may come, and what instructions do to addresses."""
 
 from __future__ import annotations
 
+from array import array
+
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.uops import Block, MacroOps
-from cyclelens.analyzer.simulator.tables.arrays import ints, longs
-from cyclelens.analyzer.simulator.tables.emulation import Effect, effect_of
-from cyclelens.analyzer.simulator.tables.flat import KEYS
+from cyclelens.analyzer.simulator.tables.arrays import LongColumn, ints, longs
+from cyclelens.analyzer.simulator.tables.emulation import effect_of
+from cyclelens.analyzer.simulator.tables.flat import KEYS, FlatInstruction, flatten
 from cyclelens.analyzer.simulator.tables.program import Program
 from cyclelens.analyzer.uops.op_cache import layout
 
@@ -68,27 +70,21 @@ class Operations:
         uop = operand = 0
         pair = _NO_PAIR
         for i, entry in enumerate(block.entries):
-            template = entry.template()
-            ops = template.macro_ops or MacroOps()
-            self.m_decode_slots[i] = ops.decode_slots
-            self.m_vector_ops[i] = ops.vector_ops
-            self.m_begins_group[i] = ops.begins_decode_group
-            self.m_ends_group[i] = ops.ends_group
-            self.m_serializing[i] = ops.serializing
-            self.m_load_seen[i] = 0
-            self.m_pair_source[i] = self.m_pair_target[i] = _NO_PAIR
-            if ops.moves:
+            flat = flatten(entry)
+            row: LongColumn = flat.macro_row or operations_row(flat)
+            self._costs_and_effect(i, row)
+            if row[_MOVES]:
                 pair = i
             elif pair != _NO_PAIR:
                 self._pair(block, pair, i)
                 pair = _NO_PAIR
-            self._effect(i, effect_of(template, template.instruction))
-            for each in template.uops:
-                self.t_traits[uop] = int(each.traits)
+            first_late = _FIELDS + program.i_uop_count[i]
+            for place in range(_FIELDS, first_late):
+                self.t_traits[uop] = row[place]
                 uop += 1
-                for place in range(len(each.inputs)):
-                    self.late[operand] = each.late[place] if each.late else 0
-                    operand += 1
+            for place in range(first_late, len(row)):
+                self.late[operand] = row[place]
+                operand += 1
         self._lay_out(block)
         if pair != _NO_PAIR:
             # Straight-line code goes on with its first instruction.
@@ -99,7 +95,7 @@ class Operations:
         rules = self._microarchitecture.macro_ops
         assert rules is not None
         # Straight-line code comes from the decoders.
-        placed = layout(block.instructions if block.loop else (), block.alignment, rules)
+        placed = layout(block.entries if block.loop else (), block.alignment, rules)
         self.small_loop = placed.small
         held = self._microarchitecture.dsb_lines_per_block * rules.line_entries
         self.decoded = not block.loop or placed.fullest_set > held
@@ -108,17 +104,40 @@ class Operations:
             self.w_eighths[window.first] = window.eighths
 
     def _pair(self, block: Block, move: int, operation: int) -> None:
-        target, source = block.entries[move].template().instruction.operands
+        target, source = block.entries[move].instruction.operands
         self.m_pair_source[operation] = KEYS.register(source.register)
         self.m_pair_target[operation] = KEYS.register(target.register)
 
-    def _effect(self, i: int, effect: Effect) -> None:
-        self.e_kind[i], self.e_target[i], self.e_source[i] = effect.kind, effect.target, effect.source
-        self.e_index[i], self.e_scale[i] = effect.index, effect.scale
-        self.e_operation[i], self.e_target_bits[i] = effect.operation, effect.target_bits
-        self.e_high[i], self.e_memory[i] = effect.high, effect.memory
-        self.e_memory_bits[i], self.e_relative[i] = effect.memory_bits, effect.from_instruction_pointer
-        self.e_constant[i] = effect.constant
+    def _costs_and_effect(self, i: int, row: LongColumn) -> None:
+        self.m_decode_slots[i], self.m_vector_ops[i] = row[0], row[1]
+        self.m_begins_group[i], self.m_ends_group[i], self.m_serializing[i] = row[2], row[3], row[4]
+        self.m_load_seen[i] = 0
+        self.m_pair_source[i] = self.m_pair_target[i] = _NO_PAIR
+        self.e_kind[i], self.e_target[i], self.e_source[i], self.e_index[i] = row[6], row[7], row[8], row[9]
+        self.e_scale[i], self.e_constant[i], self.e_operation[i] = row[10], row[11], row[12]
+        self.e_target_bits[i], self.e_high[i], self.e_memory[i] = row[13], row[14], row[15]
+        self.e_memory_bits[i], self.e_relative[i] = row[16], row[17]
         for place in range(4):
-            known = place < len(effect.unknown)
-            self.e_unknown[4 * i + place] = effect.unknown[place] if known else -1
+            self.e_unknown[4 * i + place] = row[18 + place]
+
+
+_MOVES = 5
+_FIELDS = 22
+"""Behind them a row has the traits of every uop, and how late each of their inputs may come."""
+
+
+def operations_row(flat: FlatInstruction) -> LongColumn:
+    """What an instruction adds to the columns: its costs, whether it is the move of a pair, its effect."""
+    uops = flat.template.uops
+    ops, effect = flat.template.macro_ops or MacroOps(), effect_of(flat)
+    unknown = (*effect.unknown, -1, -1, -1, -1)[:4]
+    row = (
+        *(ops.decode_slots, ops.vector_ops, ops.begins_decode_group, ops.ends_group, ops.serializing),
+        *(ops.moves, effect.kind, effect.target, effect.source, effect.index, effect.scale),
+        *(effect.constant, effect.operation, effect.target_bits, effect.high, effect.memory),
+        *(effect.memory_bits, effect.from_instruction_pointer, *unknown),
+        *(int(uop.traits) for uop in uops),
+        *(late for uop in uops for late in uop.late or (0,) * len(uop.inputs)),
+    )
+    flat.macro_row = array("q", row)
+    return flat.macro_row  # type: ignore[no-any-return]
