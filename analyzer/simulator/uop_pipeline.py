@@ -8,6 +8,7 @@ from cyclelens.analyzer.model.result import Buffer
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.simulator import policies
 from cyclelens.analyzer.simulator.back_end.binding import Binding
+from cyclelens.analyzer.simulator.back_end.issue_group import IssueGroup
 from cyclelens.analyzer.simulator.back_end.memory import Memory
 from cyclelens.analyzer.simulator.back_end.picker import Picker
 from cyclelens.analyzer.simulator.back_end.renamer import Renamer
@@ -46,8 +47,7 @@ class UopPipeline(Clock):
             microarchitecture,
             queues,
             memory,
-            self.resources,
-            entries,
+            IssueGroup(columns, microarchitecture, queues, self.resources, entries),
             elimination,
             policies.addition(columns, microarchitecture),
             policies.memory_renaming(columns, microarchitecture),

@@ -6,7 +6,6 @@ from cyclelens.analyzer.simulator.tables.columns cimport Columns
 from cyclelens.analyzer.simulator.tables.entries cimport Entries
 from cyclelens.analyzer.simulator.tables.program cimport Program
 
-cdef int ELIMINATED
 cdef int MOST_UNITS
 cdef int _ANY
 cdef int _NUMBERS
@@ -15,7 +14,7 @@ cdef int _NUMBERS
 cdef class Binding:
     cdef Columns _columns
     cdef Program _program
-    cdef PairQueue _issued
+    cdef PairQueue _bound
     cdef Entries _entries
     cdef int _units
     cdef public int[::1] usage

@@ -6,7 +6,6 @@ from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.units import MOST_UNITS
 from cyclelens.analyzer.simulator.tables.arrays import Record, ints
 from cyclelens.analyzer.simulator.tables.columns import Columns
-from cyclelens.analyzer.simulator.tables.constants import ELIMINATED
 from cyclelens.analyzer.simulator.tables.entries import Entries
 from cyclelens.analyzer.simulator.tables.queues import Queues
 
@@ -34,7 +33,7 @@ class Binding:
             )
         self._columns = columns
         self._program = columns.program
-        self._issued = queues.issued
+        self._bound = queues.bound
         self._entries = entries
         self._units = len(microarchitecture.units)
         self.usage = ints(MOST_UNITS)
@@ -54,20 +53,18 @@ class Binding:
         columns = self._columns
         program = self._program
         self.look()
-        for slot in range(self._issued.count):
-            first = self._issued.firsts[slot]
-            for uop in range(first, first + self._issued.seconds[slot]):
-                units = program.u_port_mask[columns.static[uop]]
-                if units == 0 or columns.port[uop] == ELIMINATED:
-                    continue
-                unit = self.only(units) if units & (units - 1) == 0 else self.choose(units, slot)
-                columns.port[uop] = unit
-                self.usage[unit] += 1
-                self._entries.enter(unit)
+        for place in range(self._bound.count):
+            uop = self._bound.firsts[place]
+            units = program.u_port_mask[columns.static[uop]]
+            slot = self._bound.seconds[place]
+            unit = self.only(units) if units & (units - 1) == 0 else self.choose(units, slot)
+            columns.port[uop] = unit
+            self.usage[unit] += 1
+            self._entries.enter(unit)
 
     def look(self) -> None:
         """Take the snapshot: the counts at the beginning of the cycle."""
-        if self._issued.count > 0:
+        if self._bound.count > 0:
             for unit in range(self._units):
                 self.snapshot[unit] = self.usage[unit]
 

@@ -145,6 +145,9 @@ class MacroRenamer:
             while self.left > 0 and slots > 0:
                 size = program.f_uop_count[self._next_fused]
                 self._issued.push(self._next_uop, size)
+                for uop in range(self._next_uop, self._next_uop + size):
+                    if not columns.needs_unit(uop):
+                        columns.executed[uop] = cycle + 1  # when the reorder buffer takes it in
                 self._next_uop += size
                 self._next_fused += 1
                 self.left -= 1
@@ -314,11 +317,10 @@ class MacroRenamer:
     def _add_input(self, uop: int, value: int) -> int:
         """1 if it is not known yet when the value will be there."""
         columns = self._columns
-        position = columns.new_input(uop, value)
+        position = columns.new_input(value)
         if columns.value_ready[value] != UNKNOWN:
             return 0
-        columns.input_next[position] = columns.value_waiters[value]
-        columns.value_waiters[value] = position
+        columns.await_input(uop, position, value)
         return 1
 
     def _current(self, key: int) -> int:

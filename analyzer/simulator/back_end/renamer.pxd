@@ -3,28 +3,18 @@ cimport cython
 
 from cyclelens.analyzer.simulator.back_end.addition cimport Addition
 from cyclelens.analyzer.simulator.back_end.elimination cimport Elimination
+from cyclelens.analyzer.simulator.back_end.issue_group cimport IssueGroup
 from cyclelens.analyzer.simulator.back_end.memory cimport Memory
 from cyclelens.analyzer.simulator.back_end.memory_renaming cimport MemoryRenaming
-from cyclelens.analyzer.simulator.back_end.resources cimport Resources
 from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue, Record
 from cyclelens.analyzer.simulator.tables.columns cimport Columns
-from cyclelens.analyzer.simulator.tables.entries cimport Entries
 from cyclelens.analyzer.simulator.tables.program cimport Program
-from cyclelens.analyzer.simulator.tables.queues cimport Shortage
 
 cdef int COMPUTE
 cdef int ELIMINATED
-cdef int HELD_BY_FENCE
-cdef int ISSUE_GROUP
+cdef int FOREVER
 cdef int LOAD
 cdef int NONE
-cdef int REGISTER_MERGE
-cdef int RESOURCE_FULL
-cdef int RETIRING
-cdef int ROB_FULL
-cdef int RS_FULL
-cdef int SCHEDULERS
-cdef int SERIALIZATION
 cdef int STORE_ADDRESS
 cdef int STORE_DATA
 cdef int SYNC
@@ -38,12 +28,9 @@ cdef class Renamer:
     cdef Program _program
     cdef PairQueue _idq
     cdef PairQueue _issued
-    cdef PairQueue _rob
-    cdef Shortage _shortage
+    cdef PairQueue _bound
+    cdef IssueGroup _group
     cdef Memory _memory
-    cdef Resources _resources
-    cdef Entries _entries
-    cdef int _width
     cdef bint _fast_pointer_chasing
     cdef public Elimination elimination
     cdef public Addition additions
@@ -55,29 +42,29 @@ cdef class Renamer:
     cdef public int[::1] write_value
     cdef public int[::1] write_computed
     cdef public int[::1] write_owed
+    cdef int[::1] _plain
+    cdef bint _direct
     cdef public int writes
     cdef public int writes_moved_32
-    cdef public int merged_for
     cdef public int open_store
     cdef public int taken_over
     cdef public bint between_instructions
     cdef int start(self) except -1
-    cdef void stand(self, int cycle) noexcept
+    cdef void _find_plain(self) noexcept
+    cdef inline void stand(self, int cycle) noexcept:
+        self._bound.clear()
+        self._group.stand(cycle)
     cdef void tick(self, int cycle) noexcept
     @cython.locals(waits=cython.bint)
     cdef int record(self, Record state) except -1
-    cdef void _starve(self, int cycle) noexcept
-    cdef void _full(self, int cycle) noexcept
-    cdef int _oldest_waiting(self) noexcept
-    cdef void _wait_for_retirement(self, int cycle, int buffer) noexcept
-    cdef void _select(self, int cycle) noexcept
     cdef void _eliminate(self) noexcept
     @cython.locals(eliminated=cython.bint)
-    cdef void _rename(self, int uop, int cycle) noexcept
+    cdef void _rename(self, int uop, int static, int cycle) noexcept
     cdef int _current(self, int key) noexcept
     cdef void _write(self, int key, int value, int computed, int owed) noexcept
     cdef void _rename_eliminated(self, int i) noexcept
     cdef void _rename_added(self, int i, int static) noexcept
+    @cython.locals(alone=cython.bint)
     cdef void _connect(self, int uop, int static) noexcept
     @cython.locals(shared=cython.bint)
     cdef void _make_visible(self, int i, bint eliminated) noexcept

@@ -1,36 +1,26 @@
-"""The renamer: picks IDQ uops for issue and connects every uop to the producers of its inputs
-(R1 to R4, W1 to W5; uiCA model, 3.9)."""
+"""The renamer: connects every uop that issues to the producers of its inputs (W1 to W5; uiCA model, 3.9)."""
 
 from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.simulator.back_end.addition import Addition
 from cyclelens.analyzer.simulator.back_end.elimination import Elimination
+from cyclelens.analyzer.simulator.back_end.issue_group import IssueGroup
 from cyclelens.analyzer.simulator.back_end.memory import Memory
 from cyclelens.analyzer.simulator.back_end.memory_renaming import MemoryRenaming
-from cyclelens.analyzer.simulator.back_end.resources import Resources
 from cyclelens.analyzer.simulator.tables.arrays import Record, ints
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import (
     COMPUTE,
     ELIMINATED,
-    HELD_BY_FENCE,
-    ISSUE_GROUP,
+    FOREVER,
     LOAD,
     NONE,
-    REGISTER_MERGE,
-    RESOURCE_FULL,
-    RETIRING,
-    ROB_FULL,
-    RS_FULL,
-    SCHEDULERS,
-    SERIALIZATION,
     STORE_ADDRESS,
     STORE_DATA,
     SYNC,
     UNKNOWN,
 )
-from cyclelens.analyzer.simulator.tables.entries import Entries
 from cyclelens.analyzer.simulator.tables.queues import Queues
 
 _SETTLED = 5
@@ -38,7 +28,7 @@ _SETTLED = 5
 
 
 class Renamer:
-    """Up to ``issue_width`` fused uops per cycle, in order."""
+    """Renames the uops of a cycle's issue group, in order."""
 
     def __init__(
         self,
@@ -46,8 +36,7 @@ class Renamer:
         microarchitecture: Microarchitecture,
         queues: Queues,
         memory: Memory,
-        resources: Resources,
-        entries: Entries,
+        group: IssueGroup,
         elimination: Elimination,
         additions: Addition,
         memory_renaming: MemoryRenaming,
@@ -56,12 +45,9 @@ class Renamer:
         self._program = columns.program
         self._idq = queues.idq
         self._issued = queues.issued
-        self._rob = queues.rob
-        self._shortage = queues.shortage
+        self._bound = queues.bound
+        self._group = group
         self._memory = memory
-        self._resources = resources
-        self._entries = entries
-        self._width = microarchitecture.issue_width
         self._fast_pointer_chasing = microarchitecture.fast_pointer_chasing
         self.elimination: Elimination = elimination
         self.additions: Addition = additions
@@ -76,12 +62,20 @@ class Renamer:
         self.write_value = ints(0)
         self.write_computed = ints(0)
         self.write_owed = ints(0)
+        self._plain = ints(0)
+        """By row of a uop whether renaming it is no more than connecting it."""
 
     def start(self) -> None:
         """No register was ever written."""
         program = self._program
         self.elimination.start()
         self.additions.start()
+        self._direct = not (program.compares_addresses or self.additions.active)
+        """Whether nobody but the registers has to know of a result."""
+        self._group.start()
+        if program.all_uops > len(self._plain):
+            self._plain = ints(2 * program.all_uops)
+        self._find_plain()
         if program.keys > len(self.value):
             self.value = ints(2 * program.keys)
             self.moved_32 = ints(2 * program.keys)
@@ -97,40 +91,59 @@ class Renamer:
             self.write_owed = ints(2 * outputs)
         self.writes = 0
         self.writes_moved_32 = 0
-        self.merged_for = NONE
-        """First uop of the instruction whose merge uops were issued last."""
         self.open_store = NONE
         self.taken_over = NONE
         """The value that the load in hand takes over from a store."""
         self.between_instructions = True
         """The uop renamed last was the last of its instruction."""
 
+    def _find_plain(self) -> None:
+        program = self._program
+        for static in range(program.all_uops):
+            self._plain[static] = 0
+        if program.exact_values:
+            return
+        for i in range(program.instructions):
+            if program.i_eliminable[i] or program.i_adds[i] or program.i_no_uops[i]:
+                continue
+            for static in range(program.i_uop0[i], program.i_uop0[i] + program.i_uop_count[i]):
+                if program.u_kind[static] == COMPUTE:
+                    self._plain[static] = 1
+
     def stand(self, cycle: int) -> None:
         """A cycle in which nothing is issued because the scheduler or the reorder buffer is full."""
-        self._issued.clear()
-        if not self._columns.watched:
-            return
-        if self._idq.count == 0:
-            self._starve(cycle)
-        elif self._entries.full():
-            self._full(cycle)
-        else:
-            self._wait_for_retirement(cycle, ROB_FULL)
+        self._bound.clear()
+        self._group.stand(cycle)
 
     def tick(self, cycle: int) -> None:
         """One cycle: fill the issue group and rename it."""
         columns = self._columns
+        program = self._program
         self._issued.clear()
-        self._select(cycle)
+        self._bound.clear()
+        self._group.select(cycle)
         if self._program.has_moves:
             self.elimination.start_cycle()
             self._eliminate()
             self.elimination.decided()
-        for position in range(self._issued.count):
-            first = self._issued.firsts[position]
-            for uop in range(first, first + self._issued.seconds[position]):
+        static = NONE
+        for slot in range(self._issued.count):
+            first = self._issued.firsts[slot]
+            for uop in range(first, first + self._issued.seconds[slot]):
+                static = columns.static[uop]
                 columns.issued[uop] = cycle
-                self._rename(uop, cycle)
+                if self._plain[static]:
+                    self._connect(uop, static)
+                    if self.writes > 0 and program.u_last[static]:
+                        self._make_visible(columns.position[uop], False)
+                else:
+                    self._rename(uop, static, cycle)
+                if program.u_port_mask[static] and columns.port[uop] != ELIMINATED:
+                    self._bound.push(uop, slot)
+                else:
+                    columns.executed[uop] = cycle
+        if static != NONE:
+            self.between_instructions = program.u_last[static] != 0
         if self._program.has_moves:
             self.elimination.end_cycle()
 
@@ -138,7 +151,7 @@ class Renamer:
         """Its part of the pipeline's state; to be asked for between instructions only."""
         columns = self._columns
         program = self._program
-        waits: bool = self._idq.count > 0 and self._idq.firsts[self._idq.head] == self.merged_for
+        waits: bool = self._idq.count > 0 and self._idq.firsts[self._idq.head] == self._group.merged_for
         state.add(1 if waits else 0)
         for position in range(program.used_keys):
             key = program.used_key[position]
@@ -163,98 +176,6 @@ class Renamer:
             columns.record_value(state, value, -_SETTLED)
         self.elimination.record(state, self.value)
 
-    def _starve(self, cycle: int) -> None:
-        """Slots stay empty because the IDQ is."""
-        if self._columns.watched:
-            self._columns.refuse(cycle, self._shortage.reason, self._shortage.instruction())
-
-    def _full(self, cycle: int) -> None:
-        """Slots stay empty because a scheduler has no room, whose oldest uop is to blame."""
-        if self._columns.watched:
-            which = SCHEDULERS * (1 + self._entries.lacking) if self._entries.several else 0
-            self._columns.refuse(cycle, RS_FULL + which, self._oldest_waiting())
-
-    def _oldest_waiting(self) -> int:
-        columns = self._columns
-        for place in range(self._rob.count):
-            position = (self._rob.head + place) & self._rob.mask
-            first = self._rob.firsts[position]
-            for uop in range(first, first + self._rob.seconds[position]):
-                unit = columns.port[uop]
-                if unit >= 0 and columns.dispatched[uop] == UNKNOWN and self._entries.in_the_way(unit):
-                    return uop
-        # All of them issue in this cycle.
-        return self._issued.firsts[self._issued.head]
-
-    def _wait_for_retirement(self, cycle: int, buffer: int) -> None:
-        """Slots stay empty because a buffer is full that gives room back at retirement."""
-        if not self._columns.watched:
-            return
-        columns = self._columns
-        uop = columns.unfinished[cycle - 1] if cycle > 0 else NONE
-        if uop == NONE:
-            oldest = self._rob if self._rob.count > 0 else self._idq
-            columns.refuse(cycle, buffer + RETIRING, oldest.firsts[oldest.head])
-        elif columns.needs_unit(uop):
-            columns.refuse(cycle, buffer, uop)
-        else:
-            columns.refuse(cycle, buffer + RETIRING, uop)
-
-    def _select(self, cycle: int) -> None:
-        program = self._program
-        columns = self._columns
-        queue = self._idq
-        issued = self._issued
-        slots = 0
-        if self._entries.by_uop:
-            self._entries.start_group()
-        columns.refuse(cycle, 0, NONE)
-        while slots < self._width:
-            if queue.count == 0:
-                self._starve(cycle)
-                return
-            uop = queue.firsts[queue.head]
-            idq_uop = queue.seconds[queue.head]
-            if program.holds_issue and program.u_first[columns.static[uop]]:
-                i = columns.position[uop]
-                if program.i_merge_count[i] and self.merged_for != uop:
-                    # Merge uops issue alone, in a cycle before their instruction (R1).
-                    if issued.count == 0:
-                        self.merged_for = uop
-                        first_merge = program.i_merge0[i]
-                        for merge in range(first_merge, first_merge + program.i_merge_count[i]):
-                            static = program.merge_uop[program.merge_key[merge]]
-                            issued.push(columns.new_uop(columns.instance[uop], i, static), 1)
-                    columns.refuse(cycle, REGISTER_MERGE, uop)
-                    return
-                if program.i_serializing[i]:
-                    for part in range(uop, uop + program.i_uop_count[i]):
-                        columns.held[part] = HELD_BY_FENCE
-                    if self._rob.count > 0:
-                        columns.refuse(cycle, SERIALIZATION, uop)
-                        return
-            count = program.q_fused_count[idq_uop]
-            needed = 0 if program.has_joins and columns.shares_slot(uop) else count
-            if slots + needed > self._width:
-                columns.refuse(cycle, ISSUE_GROUP, uop)
-                return
-            slots += needed
-            first_fused = program.q_fused0[idq_uop]
-            if self._entries.by_uop:
-                last = first_fused + count - 1
-                uops = program.f_uop0[last] + program.f_uop_count[last] - program.f_uop0[first_fused]
-                if not self._entries.take(uop, uops):
-                    self._full(cycle)
-                    return
-            if self._resources.limited and not self._resources.take(uop, cycle):
-                self._wait_for_retirement(cycle, RESOURCE_FULL + self._resources.missing)
-                return
-            queue.pop()
-            for fused in range(first_fused, first_fused + count):
-                size = program.f_uop_count[fused]
-                issued.push(uop, size)
-                uop += size
-
     def _eliminate(self) -> None:
         """Decide about the group's moves (Y1)."""
         program = self._program
@@ -267,13 +188,11 @@ class Renamer:
                     continue
                 if self.elimination.decide(program.key_class[program.i_move_source[i]]):
                     columns.port[uop] = ELIMINATED
-                    if self._resources.limited:
-                        self._resources.eliminate(i)
+                    self._group.eliminate(i)
 
-    def _rename(self, uop: int, cycle: int) -> None:
+    def _rename(self, uop: int, static: int, cycle: int) -> None:
         columns = self._columns
         program = self._program
-        static = columns.static[uop]
         kind = program.u_kind[static]
         i = columns.position[uop]
         eliminated: bool = columns.port[uop] == ELIMINATED
@@ -320,9 +239,9 @@ class Renamer:
                 key = NONE if program.in_internal[operand] else program.in_key[operand]
                 owed = 0 if key == NONE else self.additions.owed[key]
                 self.memory_renaming.stored(self.open_store, data, key, owed)
-        self.between_instructions = program.u_last[static] != 0
         if program.u_last[static] or kind >= SYNC:
-            self._make_visible(i, eliminated)
+            if self.writes > 0:
+                self._make_visible(i, eliminated)
             if kind < SYNC:
                 self._memory.move_stack(i)
 
@@ -374,22 +293,30 @@ class Renamer:
         program = self._program
         columns.first_input[uop] = columns.inputs
         pending = 0
+        latest = FOREVER
         first_operand = program.u_in0[static]
         for operand in range(first_operand, first_operand + program.u_in_count[static]):
             key = program.in_key[operand]
             value = self.internal[key] if program.in_internal[operand] else self._current(key)
-            position = columns.new_input(uop, value)
-            if columns.value_ready[value] == UNKNOWN:
+            position = columns.new_input(value)
+            ready = columns.value_ready[value]
+            if ready == UNKNOWN:
                 pending += 1
-                columns.input_next[position] = columns.value_waiters[value]
-                columns.value_waiters[value] = position
+                columns.await_input(uop, position, value)
+            elif ready > latest:
+                latest = ready
         columns.pending[uop] = pending
+        columns.latest[uop] = latest
         columns.first_result[uop] = columns.values
         owed = 0
-        if self.additions.active and program.u_first[static]:
-            owed = self.additions.penalty(columns.position[uop])
-        # The published model takes what a synchronisation or merge writes for a new value.
-        computed = 0 if program.exact_values and program.u_kind[static] >= SYNC else 1
+        computed = 1
+        if not self._direct:
+            if self.additions.active and program.u_first[static]:
+                owed = self.additions.penalty(columns.position[uop])
+            if program.exact_values and program.u_kind[static] >= SYNC:
+                computed = 0  # the published model takes what it writes for a new value
+        # The only uop of its instruction that writes: nobody has to wait for the others.
+        alone: bool = self._direct and self.writes == 0 and program.u_last[static] != 0
         first_operand = program.u_out0[static]
         for operand in range(first_operand, first_operand + program.u_out_count[static]):
             value = columns.new_value(uop, program.out_latency[operand] + owed)
@@ -398,6 +325,11 @@ class Renamer:
                 value = self.taken_over
             if program.out_internal[operand]:
                 self.internal[key] = value
+            elif alone:
+                if self.elimination.entries > 0 and self.value[key] != NONE:
+                    self.elimination.overwrite(self.value[key], key)
+                self.value[key] = value
+                self.moved_32[key] = 0
             else:
                 self._write(key, value, computed, 0)
 

@@ -131,12 +131,7 @@ class ReorderBuffer:
         if columns.watched:
             columns.unfinished[cycle] = unfinished
         for position in range(self._issued.count):
-            first = self._issued.firsts[position]
-            size = self._issued.seconds[position]
-            entries.push(first, size)
-            for uop in range(first, first + size):
-                if not columns.needs_unit(uop):
-                    columns.executed[uop] = cycle
+            entries.push(self._issued.firsts[position], self._issued.seconds[position])
 
     def window(self, rounds: int) -> tuple[int, int]:
         """First and last relevant round of so many (5.2, 5.3): the second half of the run, ending where the

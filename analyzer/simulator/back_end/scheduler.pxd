@@ -29,7 +29,7 @@ cdef int _MIN_EXECUTION
 cdef class Scheduler:
     cdef Columns _columns
     cdef Program _program
-    cdef PairQueue _issued
+    cdef PairQueue _bound
     cdef Picker _picker
     cdef int _size
     cdef int _issue_width
@@ -58,14 +58,15 @@ cdef class Scheduler:
     cdef void wake(self, int cycle) noexcept
     cdef void tick(self, int cycle) noexcept
     cdef int record(self, Record state) except -1
-    cdef void _accept(self) noexcept
+    cdef void _accept(self, int cycle) noexcept
+    cdef void _know(self, int uop, int cycle) noexcept
     cdef void _complete(self, int cycle) noexcept
-    cdef void _unblock(self) noexcept
+    cdef void _unblock(self, int cycle) noexcept
     cdef bint _store_known(self, int store) noexcept
     cdef int _forwarded(self, int store) noexcept
-    cdef void _forward(self, int store) noexcept
+    cdef void _forward(self, int store, int cycle) noexcept
     @cython.locals(loads=cython.bint)
-    cdef void _finish(self, int uop, int dispatched, int earliest) noexcept
+    cdef void _finish(self, int uop, int dispatched, int earliest, int cycle) noexcept
     @cython.locals(limited=cython.bint, blocked=cython.bint)
     cdef void _check_special(self, int cycle) noexcept
     cdef int _occupied(self, int i) noexcept

@@ -37,7 +37,7 @@ class Scheduler:
     ) -> None:
         self._columns = columns
         self._program = columns.program
-        self._issued = queues.issued
+        self._bound = queues.bound
         self._picker = picker
         self._size = microarchitecture.reservation_station_size
         self._issue_width = microarchitecture.issue_width
@@ -107,7 +107,7 @@ class Scheduler:
 
     def tick(self, cycle: int) -> None:
         """Steps 3 to 7; the issue group has been bound to units."""
-        self._accept()
+        self._accept(cycle)
         self._picker.tick(cycle)
         self._complete(cycle)
         if self._program.has_special:
@@ -116,10 +116,6 @@ class Scheduler:
             for name in range(self._program.tp_names):
                 if self.tp_blocked[name]:
                     self.tp_blocked[name] -= 1
-        else:
-            for position in range(self._checks.count):
-                self._fix(self._checks.firsts[position], cycle)
-            self._checks.clear()
 
     def record(self, state: Record) -> None:
         """Its part of the pipeline's state; the uops themselves are the reorder buffer's part."""
@@ -130,19 +126,20 @@ class Scheduler:
             self.fences.loads.record(state)
             self.fences.stores.record(state)
 
-    def _accept(self) -> None:
-        columns = self._columns
-        for position in range(self._issued.count):
-            first = self._issued.firsts[position]
-            for uop in range(first, first + self._issued.seconds[position]):
-                if columns.pending[uop] and not self._program.has_special:
-                    continue
-                if not columns.needs_unit(uop):
-                    continue
-                if self._program.has_special:
-                    self.fences.bound(uop)
-                if columns.pending[uop] == 0:
-                    self._checks.push(uop, 0)
+    def _accept(self, cycle: int) -> None:
+        for position in range(self._bound.count):
+            uop = self._bound.firsts[position]
+            if self._program.has_special:
+                self.fences.bound(uop)
+            if self._columns.pending[uop] == 0:
+                self._know(uop, cycle)
+
+    def _know(self, uop: int, cycle: int) -> None:
+        """It is known when all inputs of a uop are there."""
+        if self._program.has_special:
+            self._checks.push(uop, 0)
+        else:
+            self._fix(uop, cycle)
 
     def _complete(self, cycle: int) -> None:
         """Step 4: fix the times of results. Stores first: a load may forward from them (3.11.2)."""
@@ -153,13 +150,13 @@ class Scheduler:
             uop = picker.dispatched[position]
             kind = program.u_kind[columns.static[uop]]
             if kind == STORE_ADDRESS:
-                self._finish(uop, cycle, cycle + _ADDRESS_KNOWN)
+                self._finish(uop, cycle, cycle + _ADDRESS_KNOWN, cycle)
                 store = columns.store[uop]
                 columns.store_address[store] = cycle + _ADDRESS_KNOWN
                 if columns.store_address[store] > columns.store_data[store]:
                     columns.store_last[store] = uop
             elif kind == STORE_DATA:
-                self._finish(uop, cycle, cycle + _DATA_KNOWN)
+                self._finish(uop, cycle, cycle + _DATA_KNOWN, cycle)
                 known = cycle + _DATA_KNOWN
                 store = columns.store[uop]
                 if self._late:
@@ -172,22 +169,22 @@ class Scheduler:
             kind = program.u_kind[columns.static[uop]]
             store = columns.store[uop]
             if kind == STORE_ADDRESS or kind == STORE_DATA:  # noqa: SIM109 - a tuple would be made each time
-                self._forward(store)
+                self._forward(store, cycle)
             elif store == NONE:
-                self._finish(uop, cycle, 0)
+                self._finish(uop, cycle, 0, cycle)
             elif columns.blocked[uop]:
                 self._blocked[self._blocked_count] = uop
                 self._blocked_count += 1
             elif self._store_known(store):
-                self._finish(uop, cycle, self._forwarded(store))
+                self._finish(uop, cycle, self._forwarded(store), cycle)
             else:
                 columns.next_uop[uop] = columns.store_waiters[store]
                 columns.store_waiters[store] = uop
 
         if self._blocked_count > 0:
-            self._unblock()
+            self._unblock(cycle)
 
-    def _unblock(self) -> None:
+    def _unblock(self, cycle: int) -> None:
         """Loads that could not forward get their results from the cache, after the store's data are there."""
         columns = self._columns
         kept = 0
@@ -198,7 +195,7 @@ class Scheduler:
                 self._blocked[kept] = uop
                 kept += 1
             else:
-                self._finish(uop, columns.dispatched[uop], left + self._failed_forwarding)
+                self._finish(uop, columns.dispatched[uop], left + self._failed_forwarding, cycle)
         self._blocked_count = kept
 
     def _store_known(self, store: int) -> bool:
@@ -209,7 +206,7 @@ class Scheduler:
         columns = self._columns
         return max(columns.store_address[store], columns.store_data[store]) + _FORWARDING
 
-    def _forward(self, store: int) -> None:
+    def _forward(self, store: int, cycle: int) -> None:
         """Loads that wait for a store's address and data get their results."""
         columns = self._columns
         uop = columns.store_waiters[store]
@@ -218,12 +215,12 @@ class Scheduler:
         columns.store_waiters[store] = NONE
         while uop != NONE:
             following = columns.next_uop[uop]
-            self._finish(uop, columns.dispatched[uop], self._forwarded(store))
+            self._finish(uop, columns.dispatched[uop], self._forwarded(store), cycle)
             uop = following
 
-    def _finish(self, uop: int, dispatched: int, earliest: int) -> None:
+    def _finish(self, uop: int, dispatched: int, earliest: int, cycle: int) -> None:
         """Fix the ready times of a dispatched uop's results, a load's not before ``earliest``, and its
-        completion, a store's not before ``earliest``."""
+        completion, a store's not before ``earliest``. ``cycle``: the present one."""
         columns = self._columns
         program = self._program
         static = columns.static[uop]
@@ -249,9 +246,11 @@ class Scheduler:
             position = columns.value_waiters[value]
             while position != NONE:
                 waiting = columns.input_uop[position]
+                if ready > columns.latest[waiting]:
+                    columns.latest[waiting] = ready
                 columns.pending[waiting] -= 1
                 if columns.pending[waiting] == 0:
-                    self._checks.push(waiting, 0)
+                    self._know(waiting, cycle)
                 position = columns.input_next[position]
         columns.executed[uop] = executed
 
@@ -290,12 +289,7 @@ class Scheduler:
     def _fix(self, uop: int, cycle: int) -> None:
         """A uop whose inputs are all known gets its ready time (3.11.4)."""
         columns = self._columns
-        first = columns.first_input[uop]
-        latest = FOREVER
-        for position in range(first, first + self._program.u_in_count[columns.static[uop]]):
-            known = columns.value_ready[columns.input_value[position]]
-            if known > latest:
-                latest = known
+        latest = columns.latest[uop]
         earliest = columns.issued[uop] + self._delay
         ready = latest
         if latest < earliest:

@@ -30,6 +30,7 @@ cdef class FlightColumns:
     cdef public int[::1] first_input
     cdef public int[::1] first_result
     cdef public int[::1] pending
+    cdef public int[::1] latest
     cdef public int[::1] next_uop
     cdef public int[::1] blocked
     cdef public int[::1] renamed

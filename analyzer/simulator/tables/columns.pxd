@@ -54,12 +54,15 @@ cdef class Columns(FlightColumns):
         self.position[uop] = i
         self.static[uop] = static
         return uop
-    cdef inline int new_input(self, int uop, int value) noexcept:
+    cdef inline int new_input(self, int value) noexcept:
         position = self.inputs
         self.inputs = position + 1
         self.input_value[position] = value
-        self.input_uop[position] = uop
         return position
+    cdef inline void await_input(self, int uop, int position, int value) noexcept:
+        self.input_uop[position] = uop
+        self.input_next[position] = self.value_waiters[value]
+        self.value_waiters[value] = position
     cdef inline int new_value(self, int uop, int latency) noexcept:
         value = self.values
         self.values = value + 1

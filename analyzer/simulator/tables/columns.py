@@ -135,13 +135,18 @@ class Columns(FlightColumns):
         self.static[uop] = static
         return uop
 
-    def new_input(self, uop: int, value: int) -> int:
+    def new_input(self, value: int) -> int:
         """An input of a uop that is being renamed; returns its index."""
         position = self.inputs
         self.inputs = position + 1
         self.input_value[position] = value
-        self.input_uop[position] = uop
         return position
+
+    def await_input(self, uop: int, position: int, value: int) -> None:
+        """The uop waits for this input, a value that is not known yet."""
+        self.input_uop[position] = uop
+        self.input_next[position] = self.value_waiters[value]
+        self.value_waiters[value] = position
 
     def new_value(self, uop: int, latency: int) -> int:
         """A result of a uop that is being renamed; unknown until it is dispatched."""

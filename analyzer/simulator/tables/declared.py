@@ -63,6 +63,7 @@ UOPS = Table(
         Field("first_input"),  # rows of inputs and values
         Field("first_result"),
         Field("pending"),  # inputs that are not known yet
+        Field("latest"),  # first cycle in which all others are there
         Field("next_uop"),  # in the list that the uop is in
         Field("blocked", "0"),  # a load that waits until its store has left: BLOCKED, MISTAKEN
         # Of loads alone:

@@ -29,7 +29,9 @@ class Queues:
         self.idq = PairQueue()
         """The IDQ: (first uop, static IDQ uop)."""
         self.issued = PairQueue()
-        """Renamer to ROB and scheduler within one cycle: (first uop, number of uops) of fused uops."""
+        """Renamer to ROB within one cycle: (first uop, number of uops) of fused uops."""
+        self.bound = PairQueue()
+        """Of these the uops that need a unit, renamer to binding and scheduler: (uop, issue slot)."""
         self.rob = PairQueue()
         """What the ROB holds, oldest first: the same pairs. The ROB takes them in, the others look."""
         self.shortage = Shortage()
@@ -47,7 +49,9 @@ class Queues:
             group = (2 + CODE_LINE // program.size) * (program.idq_uops + program.instructions)
         self.delivered.start(2 * self._idq_size + program.idq_uops + group)
         self.idq.start(4 * self._idq_size + 2 * program.idq_uops + group)
-        self.issued.start(self._issue_width + program.most_merges)
+        most_issued = self._issue_width + program.most_merges
+        self.issued.start(most_issued)
+        self.bound.start(most_issued * program.most_fused)
         self.shortage.start(program)
 
 
