@@ -34,8 +34,6 @@ class _Counted:
     def __init__(self, caches: Caches) -> None:
         self.used: Recent[bytes, int] = caches.recent(_MOST_KEPT)
         """The registers that an instruction uses, as ``used_bits``."""
-        self.high: Recent[bytes, int] = caches.recent(_MOST_KEPT)
-        """Of these at least R8 to R15."""
         self.ends: Recent[bytes, tuple[Instruction, ...]] = caches.recent(_MOST_KEPT)
         """The instructions of the ends of loops, few of which are different."""
 
@@ -56,15 +54,10 @@ def loop_end(
 ) -> bytes | None:
     """What ``counted_loop`` puts behind that many copies of a block of these instructions."""
     counted = (Caches() if caches is None else caches).of(_Counted)
-    high = counted.high
     used = size = 0
     for instruction in instructions:
-        code = instruction.code
-        bits = high[code]
-        if bits is None:
-            bits = high[code] = _high_bits(code) | _USED
-        used |= bits
-        size += len(code)
+        used |= instruction.high_bits or _high_bits(instruction)
+        size += len(instruction.code)
     if used & _EIGHT_TO_FIFTEEN == _EIGHT_TO_FIFTEEN:
         known = counted.used
         for instruction in instructions:
@@ -87,10 +80,12 @@ def loop_end(
     return decrement + _JNZ_NEAR + displacement.to_bytes(4, "little", signed=True)
 
 
-def _high_bits(code: bytes) -> int:
+def _high_bits(instruction: Instruction) -> int:
     """The registers that an instruction uses, at least R8 to R15."""
+    code = instruction.code
     first = code[1] if code[0] == _REX_W and len(code) > 1 else code[0]
-    return used_bits(code) if first in _NAME_ANY else 0
+    instruction.high_bits = bits = _USED | (used_bits(code) if first in _NAME_ANY else 0)
+    return bits
 
 
 def decoded_end(end: bytes, caches: Caches) -> tuple[Instruction, ...]:

@@ -17,18 +17,22 @@ from cyclelens.analyzer.microarchitectures import extensions, registry
 from cyclelens.analyzer.microarchitectures.variants import NoSuchVariant, variant
 from cyclelens.analyzer.model.choices import Mode, Model
 from cyclelens.analyzer.model.frozen import dataclass
-from cyclelens.analyzer.model.instruction import Instruction
+from cyclelens.analyzer.model.instruction import Encoding, Instruction
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.recent import Caches
-from cyclelens.analyzer.simulator.pipeline import cycles_per_iteration
+from cyclelens.analyzer.simulator.alike import Key
+from cyclelens.analyzer.simulator.pipeline import cycles_per_iteration, key_of
 from cyclelens.analyzer.uops.block import build_block
 from cyclelens.analyzer.uops.operands import TooManyUopsError
 from cyclelens.analyzer.workers import start_worker
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
+
+_MOST_ENCODINGS = 16_384
+"""Of one microarchitecture."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +81,7 @@ class Predictor:
         return (
             built.cycles_per_iteration
             if isinstance(built, PredictResult)
-            else (_figure(*built, model, options, self._store.caches).cycles_per_iteration)
+            else _figure(*built, None, model, options, self._store.caches).cycles_per_iteration
         )
 
     def predict_batch(
@@ -109,9 +113,13 @@ class Predictor:
             each if isinstance(each, PredictResult) else self._built(*each, model, loop, alignment, options)
             for each in listings
         ]
+        keyed = [
+            each if isinstance(each, PredictResult) else _keyed(*each, model, options, caches)
+            for each in built
+        ]
         return [
             each if isinstance(each, PredictResult) else _figure(*each, model, options, caches)
-            for each in built
+            for each in keyed
         ]
 
     def _built(
@@ -144,7 +152,7 @@ def _listing(
     if len(code) > MAX_BLOCK_BYTES:
         return PredictResult(None, f"the block has {len(code)} bytes; the limit is {MAX_BLOCK_BYTES}")
     instructions = decode(code, caches)
-    problem = _unpredictable(instructions, microarchitecture)
+    problem = _unpredictable(instructions, microarchitecture, caches)
     if problem:
         return PredictResult(None, problem)
     if not loop:
@@ -160,8 +168,25 @@ def _listing(
     return instructions * count + decoded_end(end, caches), count
 
 
-def _figure(
+def _keyed(
     block: Block, copies: int, model: Microarchitecture, options: ModelOptions, caches: Caches
+) -> tuple[Block, int, Key | None] | PredictResult:
+    """The block with what tells whether it runs like another one; None where it is not run."""
+    if options.model is Model.BOUNDS:
+        return block, copies, None
+    try:
+        return block, copies, key_of(block, model, options, caches)
+    except Exception as error:  # one block that fails must not end a run of many thousands
+        return PredictResult(None, internal_error(error))
+
+
+def _figure(
+    block: Block,
+    copies: int,
+    key: Key | None,
+    model: Microarchitecture,
+    options: ModelOptions,
+    caches: Caches,
 ) -> PredictResult:
     try:
         if options.model is Model.BOUNDS:
@@ -170,7 +195,7 @@ def _figure(
 
             cycles = predict_analytically(block, model)
         else:
-            cycles = cycles_per_iteration(block, model, options, caches)
+            cycles = cycles_per_iteration(block, model, options, caches, key)
     except Exception as error:  # one block that fails must not end a run of many thousands
         return PredictResult(None, internal_error(error))
     unknown = dict.fromkeys([item.instruction.text for item in block.entries if item.facts is None])
@@ -178,10 +203,28 @@ def _figure(
     return PredictResult(cycles / copies, problem)
 
 
-def _unpredictable(instructions: Sequence[Instruction], microarchitecture: str) -> str:
+class _Runnable:
+    """Encodings that microarchitectures can run, by name."""
+
+    def __init__(self, _caches: Caches) -> None:
+        self._by_name: dict[str, set[Encoding]] = {}
+
+    def of(self, microarchitecture: str) -> set[Encoding]:
+        """Those that have come up lately."""
+        encodings = self._by_name.setdefault(microarchitecture, set())
+        if len(encodings) >= _MOST_ENCODINGS:
+            encodings.clear()
+        return encodings
+
+
+def _unpredictable(instructions: Sequence[Instruction], microarchitecture: str, caches: Caches) -> str:
     """Why a block cannot be predicted, or an empty text."""
     if not instructions:
         return "empty block"
+    encodings = {instruction.encoding for instruction in instructions}
+    runnable = caches.of(_Runnable).of(microarchitecture)
+    if encodings <= runnable:
+        return ""
     for number, instruction in enumerate(instructions):
         if not instruction.mnemonic:
             before = sum(earlier.length for earlier in instructions[:number])
@@ -189,6 +232,7 @@ def _unpredictable(instructions: Sequence[Instruction], microarchitecture: str) 
     for absent in extensions.missing(instructions, (microarchitecture,)):
         names = dict.fromkeys(instructions[index].text for index in absent.instructions)
         return f"{absent.reason}: {'; '.join(names)}"
+    runnable |= encodings
     return ""
 
 

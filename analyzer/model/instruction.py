@@ -72,7 +72,10 @@ class Instruction:
     slots, all else is worked out when it is asked for. It depends on the bytes alone, as equality does.
     """
 
-    __slots__ = ("_operands", "_text", "code", "displacement", "encoding", "immediate", "registers", "scale")
+    __slots__ = (
+        *("_operands", "_text", "code", "displacement", "encoding", "high_bits", "immediate", "registers"),
+        "scale",
+    )
 
     def __init__(
         self,
@@ -93,6 +96,8 @@ class Instruction:
         """Of the address, or of a relative branch."""
         self.scale = scale
         """Of the address."""
+        self.high_bits = 0
+        """What ``loop_end`` found out about its registers; 0 before."""
         self._text: str | None = None
         self._operands: tuple[DecodedOperand, ...] | None = None
 

@@ -12,9 +12,10 @@ from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.result import Simulation
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.recent import Caches
-from cyclelens.analyzer.simulator.alike import Alike
+from cyclelens.analyzer.simulator.alike import Alike, Key
 from cyclelens.analyzer.simulator.observed.summary import Run, Wanted, summarize
 from cyclelens.analyzer.simulator.reuse import AnyPipeline, Pipelines
+from cyclelens.analyzer.simulator.tables.flat import flatten
 
 if TYPE_CHECKING:
     from cyclelens.analyzer.model.account import Account
@@ -57,17 +58,30 @@ def simulate(
     return simulation
 
 
+def key_of(block: Block, microarchitecture: Microarchitecture, options: ModelOptions, caches: Caches) -> Key:
+    """What tells of the block whether it runs like an earlier one; where it does not, its rows are made."""
+    alike = caches.of(Alike)
+    key = alike.key(block, microarchitecture, options)
+    if key not in alike.figures:
+        for entry in block.entries:
+            if getattr(entry, "flat", None) is None:
+                flatten(entry)
+    return key
+
+
 def cycles_per_iteration(
     block: Block,
     microarchitecture: Microarchitecture,
     options: ModelOptions = PUBLISHED,
     caches: Caches | None = None,
+    key: Key | None = None,
 ) -> float:
     """The figure that ``simulate`` finds, and nothing else, which takes less time: blocks that run alike are
-    run once. Raises what it raises."""
+    run once. ``key``: the block's (``key_of``), if it is known. Raises what ``simulate`` raises."""
     caches = caches or Caches()
     alike = caches.of(Alike)
-    key = alike.key(block, microarchitecture, options)
+    if key is None:
+        key = alike.key(block, microarchitecture, options)
     figure = alike.figures.get(key)
     if figure is None:
         pipelines = caches.of(Pipelines)

@@ -65,7 +65,7 @@ def expand(
                 UopKind.LOAD,
                 allowed,
                 address_inputs,
-                tuple((value, latency) for value in outputs),
+                tuple([(value, latency) for value in outputs]),
                 memory_operand=reads[min(number, len(reads) - 1)] if reads else -1,
             )
         )
@@ -112,11 +112,11 @@ def _classify(uses: Sequence[UnitUse]) -> tuple[list[UnitSet], list[UnitSet], li
 
 
 def _registers(operands: Sequence[object]) -> tuple[Value, ...]:
-    return tuple((ValueKind.REGISTER, operand.canonical) for operand in operands)  # type: ignore[attr-defined]
+    return tuple([(ValueKind.REGISTER, operand.canonical) for operand in operands])  # type: ignore[attr-defined]
 
 
 def _flags(groups: Sequence[str]) -> tuple[Value, ...]:
-    return tuple((ValueKind.FLAGS, group) for group in groups)
+    return tuple([(ValueKind.FLAGS, group) for group in groups])
 
 
 def _shifts_by_cl(prepared: Prepared, between_flags: int) -> bool:

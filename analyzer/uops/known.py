@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from operator import itemgetter
 from typing import Any
 
 from cyclelens.analyzer.facts.matching import Matcher
@@ -76,9 +77,9 @@ class Pattern:
     def __init__(self, asks: Sequence[Callable[[Instruction, Names], object]]) -> None:
         self.asks = asks
         """What else can tell their records and shapes apart: seldom anything."""
-        self.shapes: dict[tuple[object, ...], tuple[Shape, Sequence[int | str] | None] | None] = {}
-        """By the answers; None if there is no record. Beside a shape stand its names of registers, as places
-        among those of the encoding unless they are fixed; None if they are the same."""
+        self.shapes: dict[tuple[object, ...], tuple[Shape, Callable[[Names], Names] | None] | None] = {}
+        """By the answers; None if there is no record. Beside a shape stands how its registers' names come
+        from those of the encoding; None if they are the same."""
 
 
 class Known(Sibling):
@@ -149,13 +150,17 @@ class Cores:
     def __init__(self, caches: Caches) -> None:
         self._caches = caches
         self._by_core: dict[tuple[object, ...], Core] = {}
+        self._last: tuple[Microarchitecture, ModelOptions, Core] | None = None
 
     def cache(self, microarchitecture: Microarchitecture, options: ModelOptions) -> Core:
         """Of one of them and one choice of fusions."""
+        if (last := self._last) and last[0] is microarchitecture and last[1] is options:
+            return last[2]
         key = (microarchitecture, options.micro_fusion, options.macro_fusion, options.simple_front_end)
         cache = self._by_core.get(key)
         if cache is None:
             cache = self._by_core[key] = Core(microarchitecture, options, self._caches)
+        self._last = (microarchitecture, options, cache)
         return cache
 
 
@@ -170,15 +175,15 @@ def known_of(instruction: Instruction, cache: Core, store: FactsStore) -> Known 
     pattern = cache.patterns[key]
     if pattern is None:
         pattern = cache.patterns[key] = Pattern(_asks(instruction, cache, store))
-    answers = tuple([ask(instruction, names) for ask in pattern.asks])
+    answers = tuple([ask(instruction, names) for ask in pattern.asks]) if pattern.asks else ()
     if answers not in pattern.shapes:
         pattern.shapes[answers] = _shape(instruction, names, cache, store)
     found = pattern.shapes[answers]
     if found is None:
         return None
-    shape, places = found
-    if places is not None:
-        names = tuple([names[place] if isinstance(place, int) else place for place in places])
+    shape, bound = found
+    if bound is not None:
+        names = bound(names)
     known = cache.prepared[instruction.code] = Known(instruction, shape, names)
     return known
 
@@ -212,7 +217,7 @@ def _asks(
 
 def _shape(
     instruction: Instruction, names: Names, cache: Core, store: FactsStore
-) -> tuple[Shape, Sequence[int | str] | None] | None:
+) -> tuple[Shape, Callable[[Names], Names] | None] | None:
     facts = cache.matcher.find(instruction, store)
     if facts is None:
         return None
@@ -229,7 +234,17 @@ def _shape(
         adds = cache.microarchitecture.chained_addition_cycles > 0 and is_addition(sibling)
         plain = Original(instruction, facts, partial(template_of, sibling, ALONE, None, cache), bound)
         shape = cache.shapes[key] = Shape(sibling, plain, as_branch, cache.binder, adds=adds)
-    return shape, None if bound == names else [names.index(n) if n in names else n for n in bound]
+    return shape, None if bound == names else _in_order(names, bound)
+
+
+def _in_order(names: Names, bound: Names) -> Callable[[Names], Names]:
+    """What puts names like these in this order; those that are not among them are fixed."""
+    fixed = tuple([name for name in bound if name not in names])
+    places = [(names + fixed).index(name) for name in bound]
+    if len(places) < 2:
+        return lambda each: tuple([(each + fixed)[place] for place in places])
+    chosen = itemgetter(*places)
+    return lambda each: chosen(each + fixed)
 
 
 def template_of(

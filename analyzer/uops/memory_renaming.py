@@ -13,13 +13,13 @@ _LOCK = 0xF0
 def takes_over(template: InstructionTemplate) -> bool:
     """Whether its load can take over what was stored (W6): it loads a general-purpose register as a move
     does, or what is done with the word reads nothing else but the register that it writes."""
+    loads = [uop for uop in template.uops if uop.kind is UopKind.LOAD and uop.memory_operand >= 0]
+    if len(loads) != 1:
+        return False
     instruction = template.instruction
     if instruction.mnemonic in _EXTENDING or template.serializing or _LOCK in instruction.code[:1]:
         return False
     if any(operand.index for operand in instruction.operands):
-        return False
-    loads = [uop for uop in template.uops if uop.kind is UopKind.LOAD and uop.memory_operand >= 0]
-    if len(loads) != 1:
         return False
     loaded = {value for value, _ in loads[0].outputs}
     users = [uop for uop in template.uops if uop.kind is UopKind.COMPUTE and loaded & {*uop.inputs}]

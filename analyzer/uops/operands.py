@@ -198,7 +198,7 @@ def prepare(
         figures=figures,
         uses=(UnitUse(UopKind.COMPUTE, microarchitecture.units.having(Role.ALU), 1),)
         if added is not None
-        else tuple(microarchitecture.units.use(text, count) for text, count in ports),
+        else tuple([microarchitecture.units.use(text, count) for text, count in ports]),
         uop_count=uop_count,
         complex_decoder=complex_decoder,
         available_simple_decoders=available,
@@ -270,6 +270,9 @@ def _offset_registers(instruction: Instruction, microarchitecture: Microarchitec
     return tuple(canonical(register) for register in sources)
 
 
+_NOT_STATED = Latency()
+
+
 class _LatencyTable:
     """The latency table in force: the base figures, or the same-register ones as a whole (V2)."""
 
@@ -278,7 +281,7 @@ class _LatencyTable:
         self._same_register = same_register
 
     def _pair(self, start: int, target: int) -> Latency:
-        return self._pairs.get((start, target)) or Latency()
+        return self._pairs.get((start, target), _NOT_STATED)
 
     def starts_at(self, start: int) -> bool:
         """True if some pair of this table begins at the operand."""

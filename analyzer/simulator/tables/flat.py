@@ -157,11 +157,12 @@ class FlatOriginal(FlatInstruction):
         continues, self.symbol_sign = symbol_rule(template, instruction)
         self.symbol_delta = symbol_delta(self.symbol_sign, instruction)
         inputs, outputs = template.register_inputs, template.register_outputs
-        source = KEYS.register(inputs[0].canonical) if continues else NO_KEY
+        read, written = [each.canonical for each in inputs], [each.canonical for each in outputs]
+        source = KEYS.register(read[0]) if continues else NO_KEY
         eliminable = template.eliminable_move
         adds = template.added is not None
         moves = eliminable or adds
-        owed = (*(KEYS.register(name) for name in template.offset_registers), NO_KEY, NO_KEY)
+        owed = (*map(KEYS.register, template.offset_registers), NO_KEY, NO_KEY)
         results = [latency for uop in template.uops for _, latency in uop.outputs]
         head = {
             "length": instruction.length,
@@ -184,15 +185,15 @@ class FlatOriginal(FlatInstruction):
             "rsp_change": template.rsp_change,
             "rsp_explicit": template.reads_stack_offset
             and (
-                any(r.canonical == "RSP" for r in inputs)
+                "RSP" in read
                 or any(r.canonical == "RSP" and not r.implicit_stack for r in template.address_inputs)
             ),
-            "rsp_written": any(r.canonical == "RSP" for r in outputs),
+            "rsp_written": "RSP" in written,
             "high8_written": any(r.name in _HIGH8 for r in outputs),
             "no_uops": template.uop_count == 0,
             "eliminable": eliminable,
-            "move_source": KEYS.register(inputs[0].canonical) if moves and inputs else NO_KEY,
-            "move_target": KEYS.register(outputs[0].canonical) if moves else NO_KEY,
+            "move_source": KEYS.register(read[0]) if moves and inputs else NO_KEY,
+            "move_target": KEYS.register(written[0]) if moves else NO_KEY,
             "move_32": eliminable and outputs[0].width == 32,
             "adds": adds,
             "added": template.added or 0,
@@ -207,11 +208,11 @@ class FlatOriginal(FlatInstruction):
             "symbol_source": source,
             "pointer_load": template.name in _POINTER_LOADS,
             "wait": max(template.tp or 0, *results, 0)
-            + max((uop.divider_cycles for uop in template.uops), default=0),
+            + max([uop.divider_cycles for uop in template.uops], default=0),
             "outputs_count": len(outputs),
             "merge_count": len(template.merge_uops),
             "fused_count": len(template.fused_uops),
-            "operands_count": sum(len(uop.inputs) for uop in template.uops),
+            "operands_count": sum([len(uop.inputs) for uop in template.uops]),
             "results_count": len(results),
         }
         self.merges = bool(template.merge_uops)
@@ -219,8 +220,8 @@ class FlatOriginal(FlatInstruction):
         self.macro_row = None
         self._lay(
             _in_instruction(head),
-            [KEYS.register(r.canonical) for r in outputs],
-            [KEYS.register(register) for register in template.merge_uops],
+            [*map(KEYS.register, written)],
+            [*map(KEYS.register, template.merge_uops)],
             (template.idq_uops, template.fused_uops),
             template.uops,
             template,
@@ -272,33 +273,35 @@ class FlatOriginal(FlatInstruction):
         uops: Sequence[UopTemplate],
         template: InstructionTemplate | None,
     ) -> None:
-        rows = self.rows = array("i", (*head, *outputs, *merges, *sizes[0], *sizes[1]))
+        rows = [*head, *outputs, *merges, *sizes[0], *sizes[1]]
         outputs0 = len(head)
         places = [*_KEY_PLACES, *range(outputs0, outputs0 + len(outputs))]
         addresses = []
         last = len(uops) - 1
         for position, uop in enumerate(uops):
             row = len(rows)
-            rows.extend(_uop_row(uop, template, first=position == 0, last=position == last))
+            rows += _uop_row(uop, template, first=position == 0, last=position == last)
             places += (row + _BASE, row + _INDEX)
             if template is not None and uop.memory_operand >= 0:
                 access = template.memory_operands[uop.memory_operand]
                 addresses.append((row, uop.kind is UopKind.LOAD, _is_encoded(template, access)))
-        operands = [value for uop in uops for value in uop.inputs]
-        for kind, name in operands:
-            if kind is not ValueKind.INTERNAL:
+        for value in [value for uop in uops for value in uop.inputs]:
+            internal = value[0] is ValueKind.INTERNAL
+            if not internal:
                 places.append(len(rows) + 1)
-            rows.extend((kind is ValueKind.INTERNAL, _operand((kind, name))))
-        for (kind, name), latency in [result for uop in uops for result in uop.outputs]:
-            if kind is not ValueKind.INTERNAL:
+            rows += (internal, int(value[1]) if internal else KEYS.number(value))
+        for value, latency in [result for uop in uops for result in uop.outputs]:
+            internal = value[0] is ValueKind.INTERNAL
+            if not internal:
                 places.append(len(rows) + 1)
-            rows.extend((kind is ValueKind.INTERNAL, _operand((kind, name)), latency))
+            rows += (internal, int(value[1]) if internal else KEYS.number(value), latency)
+        self.rows = array("i", rows)
         self.key_places = tuple([place for place in places if rows[place] != NO_KEY])
         """Where registers and flags stand in the rows, but for the merges, which siblings share."""
         found = [rows[place] for place in self.key_places]
         self.keys = bytes(dict.fromkeys(found))
         """Registers and flags, each once."""
-        self.slots = tuple([self.keys.index(key) for key in found])
+        self.slots = tuple(map(self.keys.index, found))
         """Which of them stands in each of these places."""
         self.addresses = tuple(addresses)
         """Of every uop with a known address: where its row begins, whether it loads, and whether scale and
@@ -396,7 +399,7 @@ def _renamed(flat: FlatOriginal, sibling: Sibling) -> FlatInstruction:
     if encoding is not flat.instruction.encoding:
         rows[_LENGTH] = len(instruction.code)
         rows[_OPCODE] = encoding.opcode_offset
-        rows[_LCP] = instruction.has_length_changing_prefix
+        rows[_LCP] = encoding.has_66_prefix and encoding.immediate_bits == 16
     if encoding.immediate_bits:
         rows[_EXTRA_SLOT] = _needs_extra_slot(template, instruction)
     if rows[_ADDS]:
@@ -432,11 +435,6 @@ def _in_32_bits(displacement: int) -> int:
     if -(1 << 31) <= displacement < 1 << 31:
         return displacement
     return (displacement ^ displacement >> 32) & 0x7FFFFFFF
-
-
-def _operand(value: Value) -> int:
-    kind, name = value
-    return int(name) if kind is ValueKind.INTERNAL else KEYS.number(value)
 
 
 def _needs_extra_slot(template: InstructionTemplate, instruction: Instruction) -> bool:
