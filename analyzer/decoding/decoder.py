@@ -74,6 +74,8 @@ _REX_ENCODINGS = frozenset({_LEGACY, EncodingKind.D3NOW})
 _BRANCHES = frozenset({OpKind.NEAR_BRANCH16, OpKind.NEAR_BRANCH32, OpKind.NEAR_BRANCH64})
 _MOST_KEPT = 16_384
 """Instructions that a workspace remembers of machine code."""
+_LONGEST = 15
+"""Bytes of an instruction."""
 _REP, _REPNE = 3, 2
 """Values of ``Instruction.repeat``."""
 _ADDRESS_ONLY = frozenset({Mnemonic.LEA, Mnemonic.BNDMK, Mnemonic.BNDCL, Mnemonic.BNDCN, Mnemonic.BNDCU})
@@ -413,7 +415,7 @@ def decode(code: bytes, caches: Caches | None = None) -> tuple[Instruction, ...]
     decoded = (Caches() if caches is None else caches).of(_Decoded)
     instructions = decoded.instructions
     # Most of what a listing has is a single instruction, the same as another.
-    if (only := instructions[code]) is not None:
+    if len(code) <= _LONGEST and (only := instructions[code]) is not None:
         return (only,)
     result = []
     decoder = Decoder(64, code, OPTIONS)

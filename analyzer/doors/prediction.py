@@ -198,8 +198,8 @@ def _figure(
             cycles = cycles_per_iteration(block, model, options, caches, key)
     except Exception as error:  # one block that fails must not end a run of many thousands
         return PredictResult(None, internal_error(error))
-    unknown = dict.fromkeys([item.instruction.text for item in block.entries if item.facts is None])
-    problem = f"unknown instruction: {'; '.join(unknown)}" if unknown else ""
+    unknown = [item.instruction.text for item in block.entries if item.facts is None]
+    problem = f"unknown instruction: {'; '.join(dict.fromkeys(unknown))}" if unknown else ""
     return PredictResult(cycles / copies, problem)
 
 

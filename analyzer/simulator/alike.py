@@ -16,7 +16,8 @@ from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.uops import Block, Entry
 from cyclelens.analyzer.recent import Caches
-from cyclelens.analyzer.simulator.tables.flat import KEYS, FlatOriginal, flat_original, flatten
+from cyclelens.analyzer.simulator.tables.flat import FlatOriginal, flat_original, flatten
+from cyclelens.analyzer.simulator.tables.rename_keys import KEYS
 from cyclelens.analyzer.uops.rebinding import Sibling
 
 _MOST_KEPT = 1 << 15

@@ -25,6 +25,8 @@ class Pipelines:
     """Those of runs that are over."""
 
     def __init__(self, _caches: Caches) -> None:
+        self._last: AnyPipeline | None = None
+        """That of the last run, which is found sooner."""
         self._spare: dict[tuple[Microarchitecture, ModelOptions], AnyPipeline] = {}
 
     def started(
@@ -41,7 +43,14 @@ class Pipelines:
         where uops come from, for figures per instruction."""
         if not block.entries:
             raise ValueError("a block needs at least one instruction")
-        pipeline: AnyPipeline | None = self._spare.pop((microarchitecture, options), None)
+        pipeline, self._last = self._last, None
+        if pipeline is not None and (
+            pipeline.microarchitecture is not microarchitecture or pipeline.options is not options
+        ):
+            self._spare[pipeline.microarchitecture, pipeline.options] = pipeline
+            pipeline = None
+        if pipeline is None:
+            pipeline = self._spare.pop((microarchitecture, options), None)
         if pipeline is None:
             # Where every run has a microarchitecture of its own (a sweep), it gets at least used columns.
             full = len(self._spare) >= _MOST_SPARE
@@ -54,7 +63,7 @@ class Pipelines:
     def release(self, pipeline: AnyPipeline) -> None:
         """The run is over; the pipeline waits for the next."""
         if pipeline.columns.short():
-            self._spare[pipeline.microarchitecture, pipeline.options] = pipeline
+            self._last = pipeline
 
 
 def _made(microarchitecture: Microarchitecture, options: ModelOptions, columns: Columns) -> AnyPipeline:

@@ -33,7 +33,7 @@ PURE = (
 COMPLETED = {
     "microarchitectures.registry:_MODELS": "the cores whose files were loaded, as Python keeps modules",
     "microarchitectures.values:confidence": "a sentence about each core",
-    "simulator.tables.flat:KEYS": "a number for each register and group of flags",
+    "simulator.tables.rename_keys:KEYS": "a number for each register and group of flags",
 }
 """Tables of what instruction sets and cores have, completed as it is asked for. No text and no machine code
 makes them longer than that."""

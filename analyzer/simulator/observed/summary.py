@@ -27,7 +27,7 @@ from cyclelens.analyzer.simulator.tables.constants import (
     SYNC,
     UNKNOWN,
 )
-from cyclelens.analyzer.simulator.tables.flat import KEYS
+from cyclelens.analyzer.simulator.tables.rename_keys import KEYS
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ from cyclelens.analyzer.model.frozen import dataclass
 from cyclelens.analyzer.model.instruction import Instruction, OperandKind
 from cyclelens.analyzer.model.uops import InstructionTemplate
 from cyclelens.analyzer.simulator.tables.column_classes import INSTRUCTIONS
-from cyclelens.analyzer.simulator.tables.flat import KEYS, FlatInstruction
+from cyclelens.analyzer.simulator.tables.flat import FlatInstruction
+from cyclelens.analyzer.simulator.tables.rename_keys import KEYS
 from cyclelens.analyzer.uops.registers import HIGH8, is_general_purpose, width
 
 (NOTHING, COPY, CONSTANT, ADDRESS, OPERATE, LOAD_WORD, STORE_WORD, OPERATE_IN_MEMORY, ANY, ANY_WORD) = range(

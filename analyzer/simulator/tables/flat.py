@@ -17,18 +17,15 @@ from cyclelens.analyzer.model.uops import (
     InstructionTemplate,
     MemoryAccess,
     UopTemplate,
-    Value,
     ValueKind,
 )
 from cyclelens.analyzer.simulator.tables.column_classes import INSTRUCTIONS, UOPS
-from cyclelens.analyzer.simulator.tables.constants import GPR_CLASS, NO_CLASS, SIMD_CLASS
+from cyclelens.analyzer.simulator.tables.rename_keys import KEYS, NO_KEY
 from cyclelens.analyzer.simulator.tables.values import symbol_delta, symbol_rule, value_rule
 from cyclelens.analyzer.uops.memory_renaming import access_bytes, takes_over
 from cyclelens.analyzer.uops.operands import added_constant
 from cyclelens.analyzer.uops.rebinding import Names, Original, Sibling
-from cyclelens.analyzer.uops.registers import canonical, is_general_purpose, is_simd
 
-NO_KEY = -1
 _NAMELESS = 1 << 16
 """Above all keys: a class of registers in the place of one of them."""
 
@@ -60,56 +57,9 @@ _POINTER_LOADS = frozenset(
     }
 )
 _MAX_POINTER_CHASING_DISPLACEMENT = 2047
+_MOST_NAMES = 64
+"""Of siblings, whose keys an instruction keeps."""
 _HIGH8 = ("AH", "BH", "CH", "DH")
-
-
-class RenameKeys:
-    """Numbers of everything that is renamed. General-purpose registers come first, then vector and MMX
-    registers, so that a set of those fits into the bits of one integer. All are less than 256."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[tuple[ValueKind, str], int] = {}
-        self.register: Callable[[str | None], int] = _Registers(self).__getitem__
-        """The number of a register by any of its names, NO_KEY for None."""
-        self.names: list[str] = []
-        self.classes: list[int] = []
-        names = ["RAX", "RCX", "RDX", "RBX", "RSP", "RBP", "RSI", "RDI"]
-        names += [f"R{n}" for n in range(8, 16)]
-        names += [f"XMM{n}" for n in range(32)]
-        names += [f"MM{n}" for n in range(8)]
-        for name in names:
-            self.number((ValueKind.REGISTER, name))
-
-    def number(self, value: Value) -> int:
-        """The number of a canonical register or flag group."""
-        number = self._numbers.get(value)
-        if number is None:
-            number = len(self.classes)
-            self._numbers[value] = number
-            kind, name = value
-            self.names.append(name)
-            register_class = NO_CLASS
-            if kind is ValueKind.REGISTER and is_general_purpose(name):
-                register_class = GPR_CLASS
-            elif kind is ValueKind.REGISTER and is_simd(name):
-                register_class = SIMD_CLASS
-            self.classes.append(register_class)
-        return number
-
-
-class _Registers(dict[str | None, int]):
-    """Numbers of registers by all names that have come up."""
-
-    def __init__(self, keys: RenameKeys) -> None:
-        super().__init__({None: NO_KEY})
-        self._keys = keys
-
-    def __missing__(self, name: str) -> int:
-        number = self[name] = self._keys.number((ValueKind.REGISTER, canonical(name)))
-        return number
-
-
-KEYS = RenameKeys()
 
 
 class FlatInstruction:
@@ -145,7 +95,8 @@ class FlatOriginal(FlatInstruction):
     """One that has a template of its own."""
 
     __slots__ = (
-        *("_chases", "_names", "addresses", "key_places", "keys", "merges", "slots", "stores", "symbol_sign"),
+        *("_chases", "_names", "_renamed", "addresses", "key_places", "keys", "merges", "slots", "stores"),
+        "symbol_sign",
     )
 
     def __init__(self, template: InstructionTemplate, names: Names = ()) -> None:
@@ -153,6 +104,7 @@ class FlatOriginal(FlatInstruction):
         instruction = template.instruction
         self.template, self.instruction = template, instruction
         self._names = bytes(map(KEYS.register, names))
+        self._renamed: dict[Names, bytes] = {}
         self.tp_name = template.name if template.tp else ""
         continues, self.symbol_sign = symbol_rule(template, instruction)
         self.symbol_delta = symbol_delta(self.symbol_sign, instruction)
@@ -239,7 +191,13 @@ class FlatOriginal(FlatInstruction):
 
     def renamed(self, names: Names) -> bytes:
         """Registers and flags, each once, of a sibling with these names."""
-        return self.keys.translate(bytes.maketrans(self._names, bytes(map(KEYS.register, names))))
+        keys = self._renamed.get(names)
+        if keys is None:
+            if len(self._renamed) >= _MOST_NAMES:
+                self._renamed.clear()
+            new = bytes.maketrans(self._names, bytes(map(KEYS.register, names)))
+            keys = self._renamed[names] = self.keys.translate(new)
+        return keys
 
     def own(self, instruction: Instruction) -> tuple[object, ...]:
         """All in which the rows of siblings differ, but for names and addresses."""

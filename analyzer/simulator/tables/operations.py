@@ -9,8 +9,9 @@ from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.uops import Block, MacroOps
 from cyclelens.analyzer.simulator.tables.arrays import LongColumn, ints, longs
 from cyclelens.analyzer.simulator.tables.emulation import effect_of
-from cyclelens.analyzer.simulator.tables.flat import KEYS, FlatInstruction, flatten
+from cyclelens.analyzer.simulator.tables.flat import FlatInstruction, flatten
 from cyclelens.analyzer.simulator.tables.program import Program
+from cyclelens.analyzer.simulator.tables.rename_keys import KEYS
 from cyclelens.analyzer.uops.op_cache import layout
 
 _NO_PAIR = -1

@@ -10,12 +10,8 @@ from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.simulator.tables.arrays import Column, LongColumn, ints
 from cyclelens.analyzer.simulator.tables.column_classes import INSTRUCTIONS, UOPS, BlockColumns
 from cyclelens.analyzer.simulator.tables.constants import STORE_ADDRESS
-from cyclelens.analyzer.simulator.tables.flat import (
-    KEYS,
-    FlatInstruction,
-    FlatUop,
-    flatten,
-)
+from cyclelens.analyzer.simulator.tables.flat import FlatInstruction, FlatUop, flatten
+from cyclelens.analyzer.simulator.tables.rename_keys import KEYS
 from cyclelens.analyzer.uops.templates import merge_uop, sync_uop
 
 _MERGED = ("RAX", "RBX", "RCX", "RDX")
