@@ -18,6 +18,8 @@ cdef int _IMUL
 cdef int _INCREMENT
 cdef int _IN_MEMORY
 cdef int _LOAD
+cdef long long _LOW
+cdef long long _LOW_SIGN
 cdef long long _MASK
 cdef long long _MULTIPLIER
 cdef int _NEG
@@ -70,10 +72,11 @@ cdef class Emulator:
     @cython.locals(one=cython.longlong, mask=cython.longlong)
     cdef void _set(self, int target, int bits, bint high, long long value) noexcept
     cdef long long _unknown(self) noexcept
-    @cython.locals(one=cython.longlong, word=cython.longlong, value=cython.longlong)
+    @cython.locals(one=cython.longlong, shift=cython.int, word=cython.longlong, value=cython.longlong)
     cdef long long _read(self, long long address, int bits) noexcept
-    @cython.locals(one=cython.longlong, byte=cython.longlong, before=cython.longlong, mask=cython.longlong, part=cython.longlong)
+    @cython.locals(one=cython.longlong, byte=cython.longlong, place=cython.int, before=cython.longlong, mask=cython.longlong, part=cython.longlong)
     cdef void _write(self, long long address, int bits, long long value) noexcept
+    @cython.locals(slot=cython.int)
     cdef int _slot(self, long long word) noexcept
     @cython.locals(word=cython.longlong)
     cdef long long _word(self, long long number) noexcept

@@ -12,6 +12,9 @@ from cyclelens.analyzer.simulator.tables.operations import Operations
 
 _MASK = (1 << 62) - 1
 _SIGN = 1 << 61
+_LOW = 0xFFFFFFFF
+_LOW_SIGN = 0x80000000
+"""Of 32 bits."""
 _REGISTERS = 16
 _PATTERN = 0x2324000
 """What every register and word holds where all point to the same memory."""
@@ -148,7 +151,7 @@ class Emulator:
 
     def _operate(self, operation: int, one: Long, other: Long, bits: int) -> Long:
         if bits == 32:
-            one = one & 0xFFFFFFFF
+            one = one & _LOW
         if operation == _ADD:
             return (one + other) & _MASK
         if operation == _SUB:
@@ -164,8 +167,8 @@ class Emulator:
         if operation == _SHR:
             return one >> (other & 63)
         if operation == _SAR:
-            if bits == 32 and one & 0x80000000:
-                one = one | (_MASK - 0xFFFFFFFF)
+            if bits == 32 and one & _LOW_SIGN:
+                one = one | (_MASK - _LOW)
             if one & _SIGN:
                 return ((one - _MASK - 1) >> (other & 63)) & _MASK
             return one >> (other & 63)
@@ -190,7 +193,7 @@ class Emulator:
         if bits == 64:
             self.register[target] = value
         elif bits == 32:
-            self.register[target] = value & 0xFFFFFFFF
+            self.register[target] = value & _LOW
         else:
             one: Long = 1
             shift = 8 if high else 0
@@ -206,7 +209,7 @@ class Emulator:
 
     def _read(self, address: Long, bits: int) -> Long:
         one: Long = 1
-        shift = int(address & 7)
+        shift: int = address & 7
         word: Long = address >> 3
         value: Long = self._word(word) >> (8 * shift)
         if shift and 8 * shift + bits > 64:
@@ -225,7 +228,7 @@ class Emulator:
         done = 0
         while done < bits:
             byte: Long = (address + done // 8) & _MASK
-            place = 8 * int(byte & 7)
+            place: int = 8 * (byte & 7)
             if place < 62:
                 before: Long = self._word(byte >> 3)
                 room = min(8, 62 - place)
@@ -237,7 +240,7 @@ class Emulator:
     def _slot(self, word: Long) -> int:
         """Where a word is, or would be put."""
         mask = self._size - 1
-        slot = int((word ^ word >> 9 ^ word >> 20) & mask)
+        slot: int = (word ^ word >> 9 ^ word >> 20) & mask
         while self._used[slot] and self._keys[slot] != word:
             slot = (slot + 1) & mask
         return slot

@@ -44,6 +44,6 @@ cdef class MacroMemory:
     cdef void open_store(self, int uop, int static, int base, int index) noexcept
     @cython.locals(address=cython.longlong)
     cdef int load(self, int uop, int static, int base, int index) noexcept
-    @cython.locals(ahead=cython.longlong, offset=cython.longlong)
+    @cython.locals(ahead=cython.longlong, other_page=cython.bint, offset=cython.longlong)
     cdef int _find_store(self, int uop, long long address, int base, int index) noexcept
     cdef int forwarding_latency(self, int store, int static) noexcept

@@ -98,7 +98,7 @@ class MacroMemory:
         store = columns.stores - 1
         while store >= flight.oldest_store:
             ahead: Long = address - columns.store_base[store]
-            other_page = False
+            other_page: bool = False
             if self._one_page.active and flight.decoded:
                 # Loops learn that such accesses do not meet; straight-line code forwards between pages.
                 offset: Long = (ahead + _PAGE // 2) % _PAGE - _PAGE // 2

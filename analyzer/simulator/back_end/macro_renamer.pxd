@@ -71,6 +71,7 @@ cdef class MacroRenamer:
         self._elimination.end_cycle()
     cdef void _dispatch(self, int cycle) noexcept
     cdef void _time(self, int uop, int fused, int count, int slots, int cycle) noexcept
+    @cython.locals(room=cython.int)
     cdef bint _has_room(self, int first, int i, int count, int cycle) noexcept
     cdef void _wait_for_retirement(self, int cycle, int buffer) noexcept
     cdef void _rename(self, int first, int i, int cycle) noexcept

@@ -178,7 +178,7 @@ class MacroRenamer:
         if waiting + count > self._rob_size and waiting > 0:
             self._wait_for_retirement(cycle, ROB_FULL)
             return False
-        room = 0
+        room: int = 0
         for uop in range(first, first + self._program.i_uop_count[i]):
             mask = self._program.u_port_mask[columns.static[uop]]
             room += mask != 0

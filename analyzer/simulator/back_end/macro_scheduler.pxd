@@ -45,6 +45,7 @@ cdef class MacroScheduler:
     cdef void record(self, Record state, int first, int end) except *
     cdef void _record_waiting(self, Record state, int uop, int static) except *
     cdef void _accept(self, int cycle) noexcept
+    @cython.locals(adds=cython.bint)
     cdef void _become_ready(self, int uop, int cycle, int ready) noexcept
     cdef void _schedule(self, int uop, int ready, int cycle) noexcept
     cdef void _unblock(self, int cycle) noexcept

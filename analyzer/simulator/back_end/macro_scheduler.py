@@ -146,7 +146,9 @@ class MacroScheduler:
             else:
                 there += flight.u_after_data[slot]
             producer = columns.value_uop[value]
-            adds = producer != NONE and self._operations.t_traits[columns.static[producer]] & _FP_ADD
+            adds: bool = (
+                producer != NONE and self._operations.t_traits[columns.static[producer]] & _FP_ADD != 0
+            )
             if adds and not takes_adds:
                 there += 1
             if there > ready or (there == ready and columns.younger(first + place, last)):

@@ -64,7 +64,7 @@ cdef class OldestReady(Picker):
     cdef void admit(self, int uop) noexcept
     cdef void _pick_integer(self, int cycle) noexcept
     cdef int _choose(self, int mask) noexcept
-    @cython.locals(loads_vector=cython.bint)
+    @cython.locals(loads_vector=cython.bint, fits=cython.bint)
     cdef void _pick_addresses(self, int cycle) noexcept
     cdef int _wasted(self, int uop, int slot, int cycle) noexcept
     cdef bint _wastes_address(self, int uop, int cycle) noexcept

@@ -219,7 +219,7 @@ class OldestReady(Picker):
                 wanted = cost
                 if traits & _WIDE:
                     wanted = 3 if (loads > 0 and vectors == 0) or integers > 0 else 2
-                fits = loads + wanted <= self._loads and used + wanted <= most
+                fits: bool = loads + wanted <= self._loads and used + wanted <= most
                 if loads_vector and vectors + cost > self._vector_loads:
                     fits = False
                 if fits:

@@ -24,5 +24,5 @@ cdef class LinesOfOnePage:
     cdef inline void start(self) noexcept:
         for place in range(64 * self._remembered):
             self._pages[place] = 0
-    @cython.locals(page=cython.longlong)
+    @cython.locals(line=cython.int, page=cython.longlong)
     cdef void read(self, int uop, long long address) noexcept

@@ -37,7 +37,7 @@ class LinesOfOnePage:
         """A load reads at an address: it may take more of the address units."""
         if not self.active or address >= _UNKNOWN:
             return
-        line = int(address // CODE_LINE % _LINES)
+        line: int = address // CODE_LINE % _LINES
         page: Long = address // _PAGE + 1
         first = line * self._remembered
         if self._pages[first] == page:

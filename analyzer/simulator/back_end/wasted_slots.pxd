@@ -38,6 +38,7 @@ cdef class WastedSlots(LateOperands):
     cdef int _address_load
     cdef void weigh(self, int uop, int cycle, int place) noexcept
     cdef void _weigh_load(self, int uop, int slot, int cycle) noexcept
+    @cython.locals(waits=cython.bint)
     cdef void _weigh_operation(self, int uop, int slot, int mask, int cycle, int place) noexcept
     cdef int _weight(self, int producer, int producer_mask, int mask, int place) noexcept
     cdef int _alu_of(self, int value) noexcept

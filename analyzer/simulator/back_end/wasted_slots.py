@@ -76,7 +76,7 @@ class WastedSlots(LateOperands):
         for position in range(first, first + flight.u_inputs[slot]):
             value = columns.input_value[position]
             ready = columns.value_ready[value]
-            waits = ready == UNKNOWN or ready > cycle + 1
+            waits: bool = ready == UNKNOWN or ready > cycle + 1
             if waits and fresh == 1:
                 fresh = 2
             producer_mask = self._alu_of(value)

@@ -72,7 +72,7 @@ class Decoder:
             if program.i_complex[i]:
                 slots = min(slots, program.i_simple_decoders[i])
             decoded += 1
-            ends = self._branch_ends and (program.i_branch[i] or program.i_first[i])
+            ends: bool = self._branch_ends and (program.i_branch[i] != 0 or program.i_first[i] != 0)
             if ends or i == self.end or slots <= 0:
                 break
         if self._has_next(cycle):

@@ -32,6 +32,7 @@ cdef class Dsb:
         self.extra_last_cycle = False
         self.last_instruction = -1
         self.finished = False
+    @cython.locals(fresh=cython.bint, extra_before=cython.bint)
     cdef void tick(self) noexcept
     cdef inline int record(self, Record state) except -1:
         state.add(self.position)
@@ -39,4 +40,5 @@ cdef class Dsb:
     cdef int _next_line_start(self) noexcept
     cdef bint _may_open(self) noexcept
     cdef bint _taken(self, int i) noexcept
+    @cython.locals(same_block=cython.bint, last=cython.bint)
     cdef int _across_lines(self, int slot, int count, int budget, bint fresh, bint extra_before) noexcept

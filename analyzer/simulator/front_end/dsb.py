@@ -46,8 +46,8 @@ class Dsb:
         layout = self._layout
         lines = self._lines
         budget = self._width
-        fresh = self.position == 0
-        extra_before = self.extra_last_cycle
+        fresh: bool = self.position == 0
+        extra_before: bool = self.extra_last_cycle
         self.extra_last_cycle = False
         self.last_instruction = NONE
         self.finished = False
@@ -123,8 +123,8 @@ class Dsb:
         """What is left of the budget when a line ends within a cycle (X5)."""
         layout = self._layout
         here = layout.address[self.last_instruction] // layout.block_bytes
-        same_block = layout.address[self._next_line_start()] // layout.block_bytes == here
-        last = self.last_instruction == self._program.key_instruction
+        same_block: bool = layout.address[self._next_line_start()] // layout.block_bytes == here
+        last: bool = self.last_instruction == self._program.key_instruction
         if same_block:
             return 0 if layout.block_bytes == 32 and last and not extra_before else budget
         if fresh:

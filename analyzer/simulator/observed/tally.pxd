@@ -35,6 +35,7 @@ cdef int _UOPS
 cdef class Tally:
     cdef Columns _columns
     cdef tuple _names
+    cdef int _ports
     cdef Program _program
     cdef double _rounds
     cdef public int[::1] counts

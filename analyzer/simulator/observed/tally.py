@@ -38,6 +38,7 @@ class Tally:
     def __init__(self, columns: Columns, units: Units, first: int, last: int) -> None:
         self._columns = columns
         self._names: tuple[str, ...] = units.names
+        self._ports = len(units.names)
         self._program = columns.program
         self._rounds = float(last - first + 1)
         count = columns.program.instructions
@@ -159,7 +160,7 @@ class Tally:
     def busiest_port(self) -> float:
         """Most uops of a port, per round."""
         most = 0
-        for port in range(len(self._names)):
+        for port in range(self._ports):
             uops = 0
             for row in range(_GROUPS * self._program.instructions):
                 uops += self.counts[row * _FIELDS + _PORTS + port]

@@ -45,8 +45,10 @@ cdef class Layout:
     cdef public int[::1] entry_last
     cdef int start(self) except -1
     cdef int _make(self, int count, int entries) except -1
+    @cython.locals(cacheable=cython.bint)
     cdef void _find_blocks(self) noexcept
     cdef void _find_cached(self, bint both_halves) noexcept
+    @cython.locals(ms=cython.bint, last_decoded=cython.bint)
     cdef void _fill_lines(self, int first, int end) noexcept
     cdef bint _too_many_lcps(self, int first, int end) noexcept
     cdef bint _is_fusible_lcp(self, int i) noexcept

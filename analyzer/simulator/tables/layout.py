@@ -118,7 +118,7 @@ class Layout:
             self.block_line0[number] = self.lines
             self._fill_lines(first, position)
             self.block_line_end[number] = self.lines
-            cacheable = self.lines - self.block_line0[number] <= self._lines_per_block and not (
+            cacheable: bool = self.lines - self.block_line0[number] <= self._lines_per_block and not (
                 self._crowds and self._too_many_lcps(first, position)
             )
             if cacheable and program.i_jcc[position - 1]:
@@ -152,7 +152,7 @@ class Layout:
             if program.i_second[i]:
                 continue
             extra = program.i_extra_slot[i] if self._large_immediates else 0
-            ms = program.i_ms_uops[i] > 0
+            ms: bool = program.i_ms_uops[i] > 0
             mite_uops = program.i_mite_uops[i]
             if ms or mite_uops + extra > free:
                 self.line_first[self.lines] = self.entries
@@ -161,7 +161,7 @@ class Layout:
                 free = self._slots
             for number in range(program.i_decoded_count[i]):
                 entry = self.entries
-                last_decoded = number + 1 == mite_uops
+                last_decoded: bool = number + 1 == mite_uops
                 self.entry_instruction[entry] = i
                 self.entry_idq_uop[entry] = program.i_idq0[i] + number
                 self.entry_extra_slot[entry] = extra and last_decoded

@@ -21,6 +21,7 @@ cdef class Program(BlockColumns):
     cdef public int keys
     cdef object _core
     cdef object _singles
+    cdef int[::1] _merged
     cdef public bint exact_memory
     cdef public bint exact_values
     cdef public bint simple_front_end

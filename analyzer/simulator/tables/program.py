@@ -42,6 +42,7 @@ class Program(BlockColumns):
         self._core: Microarchitecture | None = None
         self._singles: array[int] = array("i")
         """The rows of the core's uops that stand alone."""
+        self._merged: Column = array("i", _MERGE_KEYS)  # type: ignore[assignment]
 
     def fill(
         self, block: Block, microarchitecture: Microarchitecture, options: ModelOptions = PUBLISHED
@@ -193,8 +194,8 @@ class Program(BlockColumns):
         for q in range(self.idq_uops):
             self.q_uop0[q] = self.f_uop0[self.q_fused0[q]] - self.i_uop0[self.q_instruction[q]]
         self.sync_idq = self.idq_uops
-        for number in range(len(_MERGE_KEYS)):
-            self.merge_uop[_MERGE_KEYS[number]] = self.uops + 1 + number
+        for number in range(len(self._merged)):
+            self.merge_uop[self._merged[number]] = self.uops + 1 + number
 
     def _sum_up(self, flats: list[FlatInstruction]) -> None:
         """What is true of the block as a whole."""
