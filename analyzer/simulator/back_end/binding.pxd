@@ -7,6 +7,7 @@ from cyclelens.analyzer.simulator.tables.entries cimport Entries
 from cyclelens.analyzer.simulator.tables.program cimport Program
 
 cdef int MOST_UNITS
+cdef int NONE
 cdef int _ANY
 cdef int _NUMBERS
 
@@ -19,8 +20,11 @@ cdef class Binding:
     cdef int _units
     cdef public int[::1] usage
     cdef public int[::1] snapshot
+    cdef int[::1] _single
     cdef int[::1] _ranks
-    cdef void start(self) noexcept
+    cdef int _ranked
+    cdef int _near
+    cdef int start(self) except -1
     cdef void tick(self) noexcept
     cdef void look(self) noexcept
     cdef int choose(self, int units, int slot) noexcept

@@ -6,6 +6,7 @@ from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.units import MOST_UNITS
 from cyclelens.analyzer.simulator.tables.arrays import Record, ints
 from cyclelens.analyzer.simulator.tables.columns import Columns
+from cyclelens.analyzer.simulator.tables.constants import NONE
 from cyclelens.analyzer.simulator.tables.entries import Entries
 from cyclelens.analyzer.simulator.tables.queues import Queues
 
@@ -40,24 +41,38 @@ class Binding:
         """Uops bound to each unit and not yet gone; the scheduler counts them down."""
         self.snapshot = ints(MOST_UNITS)
         """The counts that this cycle's bindings see."""
+        self._single = ints(0)
+        """By row of a uop the only unit that it may take, NONE if there are several or none."""
         self._ranks = ints(MOST_UNITS)
         """Of the units in their latest order: their counts, and below them what puts higher numbers first."""
+        self._ranked = 0
+        """The units that were put in order last in this cycle."""
+        self._near = 0
+        """How many of them the rule chooses among."""
 
     def start(self) -> None:
         """No uop is bound."""
         for unit in range(MOST_UNITS):
             self.usage[unit] = 0
+        program = self._program
+        if program.all_uops > len(self._single):
+            self._single = ints(2 * program.all_uops)
+        for static in range(program.all_uops):
+            units = program.u_port_mask[static]
+            self._single[static] = self.only(units) if units and units & (units - 1) == 0 else NONE
 
     def tick(self) -> None:
         """Bind the issue group."""
         columns = self._columns
         program = self._program
         self.look()
+        self._ranked = 0
         for place in range(self._bound.count):
             uop = self._bound.firsts[place]
-            units = program.u_port_mask[columns.static[uop]]
-            slot = self._bound.seconds[place]
-            unit = self.only(units) if units & (units - 1) == 0 else self.choose(units, slot)
+            static = columns.static[uop]
+            unit = self._single[static]
+            if unit == NONE:
+                unit = self.choose(program.u_port_mask[static], self._bound.seconds[place])
             columns.port[uop] = unit
             self.usage[unit] += 1
             self._entries.enter(unit)
@@ -97,7 +112,11 @@ class Binding:
 
     def rank(self, units: int, imbalance: int) -> int:
         """Put these units in order (``ranked``), the one with the lowest count first, on a tie the highest
-        number. Returns how many have counts that are less than so much above the lowest."""
+        number. Returns how many have counts that are less than so much above the lowest, which is the same
+        amount each time."""
+        if units == self._ranked:
+            return self._near
+        self._ranked = units
         count = unit = 0
         while units:
             if units & 1:
@@ -114,6 +133,7 @@ class Binding:
         near = 1
         while near < count and self._ranks[near] <= farthest:
             near += 1
+        self._near = near
         return near
 
     def ranked(self, place: int) -> int:

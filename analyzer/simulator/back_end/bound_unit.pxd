@@ -36,6 +36,7 @@ cdef class BoundUnit(Picker):
     cdef bint waits(self) noexcept
     cdef void skip(self, int cycles) noexcept
     cdef int record(self, Record state) except -1
+    @cython.locals(divides=cython.bint)
     cdef void _dispatch(self, int cycle) noexcept
     cdef bint _divide(self, int unit, int cycle) noexcept
     cdef bint _was_busy(self, int divider, int cycle) noexcept

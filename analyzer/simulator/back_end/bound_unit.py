@@ -110,10 +110,13 @@ class BoundUnit(Picker):
     def _dispatch(self, cycle: int) -> None:
         queues = self._queues
         held = 0 if self._rule is None else self._rule.held_back(queues)
+        divides: bool = self._dividing > 0
         for unit in range(self._units):
-            if self._dividing > 0 and self._divide(unit, cycle):
+            if divides and self._divide(unit, cycle):
                 continue
-            if queues.counts[unit] > 0 and not held >> unit & 1:
+            if queues.counts[unit] == 0:
+                continue
+            if not held >> unit & 1:
                 uop = queues.pop(unit)
                 self._leave(uop, unit, cycle)
                 if self._rule is not None:

@@ -12,7 +12,7 @@ cdef int _WIDEST
 cdef class EightPorts(Binding):
     cdef Alternation _alternation
     cdef int _loads
-    cdef void start(self) noexcept
+    cdef int start(self) except -1
     cdef int choose(self, int units, int slot) noexcept
     cdef int outline(self) noexcept
     cdef int record(self, Record state) except -1

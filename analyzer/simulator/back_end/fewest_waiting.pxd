@@ -9,6 +9,6 @@ cdef int NONE
 
 cdef class FewestWaiting(Binding):
     cdef int[::1] _turns
-    cdef void start(self) noexcept
+    cdef int start(self) except -1
     cdef int choose(self, int units, int slot) noexcept
     cdef int record(self, Record state) except -1

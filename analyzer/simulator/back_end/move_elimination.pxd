@@ -17,8 +17,10 @@ cdef class SharedSlots(Elimination):
     cdef public int[::1] now
     cdef public int[::1] eliminated
     cdef public int[::1] shared
+    cdef int[::1] _recent
     cdef int _issue_width
     cdef public int[::1] entry_class
+    cdef public int oldest
     cdef public int[::1] entry_value
     cdef public long long[::1] entry_mask
     cdef int start(self) except -1

@@ -13,7 +13,7 @@ _GPR = 0
 
 class SharedSlots(Elimination):
     """The values that several registers share, in two lists (one per register class); alias sets are bit
-    masks of keys. Histories hold the latest renamer cycles, oldest first."""
+    masks of keys. Histories hold the latest renamer cycles in a ring, the oldest at ``oldest``."""
 
     def __init__(self, columns: Columns, microarchitecture: Microarchitecture) -> None:
         super().__init__()
@@ -26,6 +26,8 @@ class SharedSlots(Elimination):
         self.now = ints(_CLASSES)
         self.eliminated = ints(_CLASSES * self.length)
         self.shared = ints(_CLASSES * self.length)
+        self._recent = ints(_CLASSES)
+        """Sums of ``eliminated``."""
         self._issue_width = microarchitecture.issue_width
         self.entry_class = ints(0)
 
@@ -34,6 +36,9 @@ class SharedSlots(Elimination):
         for position in range(_CLASSES * self.length):
             self.eliminated[position] = 0
             self.shared[position] = 0
+        for register_class in range(_CLASSES):
+            self._recent[register_class] = 0
+        self.oldest = 0
         self.entries = 0
         # A key is in one alias set at most, and sets that have become empty go at the end of a cycle.
         most = self._program.keys + 2 * self._issue_width
@@ -44,9 +49,11 @@ class SharedSlots(Elimination):
 
     def record(self, state: Record, value: Column) -> None:
         """Its part of the pipeline's state; ``value`` is the renamer's column of current values."""
-        for position in range(_CLASSES * self.length):
-            state.add(self.eliminated[position])
-            state.add(self.shared[position])
+        for register_class in range(_CLASSES):
+            for age in range(self.length):
+                position = register_class * self.length + (self.oldest + age) % self.length
+                state.add(self.eliminated[position])
+                state.add(self.shared[position])
         for entry in range(self.entries):
             state.add(self.entry_class[entry])
             state.add(self.entry_mask[entry])
@@ -64,11 +71,9 @@ class SharedSlots(Elimination):
         """Whether the next move of this class in the cycle is eliminated."""
         if register_class < 0:
             return False
-        first = register_class * self.length
-        free = self._slots[register_class] - self.now[register_class] - self.shared[first]
-        for position in range(first + 1, first + self.length):
-            free -= self.eliminated[position]
-        if free <= 0:
+        oldest = register_class * self.length + self.oldest
+        recent = self._recent[register_class] - self.eliminated[oldest]
+        if self._slots[register_class] - self.now[register_class] - self.shared[oldest] - recent <= 0:
             return False
         self.now[register_class] += 1
         return True
@@ -127,12 +132,10 @@ class SharedSlots(Elimination):
                 kept += 1
         self.entries = kept
         for register_class in range(_CLASSES):
-            first = register_class * self.length
-            last = first + self.length - 1
-            for position in range(first, last):
-                self.eliminated[position] = self.eliminated[position + 1]
-                self.shared[position] = self.shared[position + 1]
-            self.eliminated[last] = self.now[register_class]
-            self.shared[last] = 0
+            position = register_class * self.length + self.oldest
+            self._recent[register_class] += self.now[register_class] - self.eliminated[position]
+            self.eliminated[position] = self.now[register_class]
+            self.shared[position] = 0
         for entry in range(self.entries):
-            self.shared[self.entry_class[entry] * self.length + self.length - 1] += 1
+            self.shared[self.entry_class[entry] * self.length + self.oldest] += 1
+        self.oldest = (self.oldest + 1) % self.length

@@ -13,5 +13,5 @@ cdef int _USED_BITS
 cdef class RandomPorts(Binding):
     cdef long long _seed
     cdef public long long state
-    cdef void start(self) noexcept
+    cdef int start(self) except -1
     cdef int choose(self, int units, int slot) noexcept

@@ -33,6 +33,7 @@ cdef class ReorderBuffer:
     cdef public int[::1] key_position
     cdef public int last_round
     cdef int _filled
+    cdef int _last_first
     cdef public int key_rounds
     cdef int start(self) except -1
     cdef inline int reserve(self) except -1:

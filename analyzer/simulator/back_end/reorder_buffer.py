@@ -58,6 +58,8 @@ class ReorderBuffer:
         self._filled = 0
         self.last_round = NONE
         """Round of the fused uop that retired last."""
+        self._last_first = NONE
+        """Of that round the first instance with uops."""
         self.key_rounds = 0
         """Rounds whose key instruction has retired."""
 
@@ -118,10 +120,11 @@ class ReorderBuffer:
                 columns.retired[uop] = cycle
             i = columns.position[first]
             if i == program.first_instruction:
-                round_number = columns.instance[first] // program.instructions
-                if round_number != self.last_round:
-                    self.first_cycle[round_number] = cycle
-                    self.last_round = round_number
+                instance = columns.instance[first]
+                if instance != self._last_first:
+                    self._last_first = instance
+                    self.last_round += 1
+                    self.first_cycle[self.last_round] = cycle
             if i == program.key_instruction:
                 self.key_cycle[self.last_round] = cycle
                 self.key_position[self.last_round] = position

@@ -166,12 +166,11 @@ class Scheduler:
                     columns.store_last[store] = uop
         for position in range(picker.count):
             uop = picker.dispatched[position]
-            kind = program.u_kind[columns.static[uop]]
             store = columns.store[uop]
-            if kind == STORE_ADDRESS or kind == STORE_DATA:  # noqa: SIM109 - a tuple would be made each time
-                self._forward(store, cycle)
-            elif store == NONE:
+            if store == NONE:
                 self._finish(uop, cycle, 0, cycle)
+            elif program.u_kind[columns.static[uop]] != LOAD:
+                self._forward(store, cycle)
             elif columns.blocked[uop]:
                 self._blocked[self._blocked_count] = uop
                 self._blocked_count += 1
@@ -232,7 +231,7 @@ class Scheduler:
             columns.late_by[uop] = NONE
         elif earliest > executed:
             executed = earliest
-        if program.u_first[static]:
+        if program.has_special and program.u_first[static]:
             executed = max(executed, dispatched + program.i_tp[columns.position[uop]])
         first = columns.first_result[uop]
         for value in range(first, first + program.u_out_count[static]):

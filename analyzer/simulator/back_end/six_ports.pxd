@@ -15,7 +15,7 @@ cdef class SixPorts(Binding):
     cdef int _loads
     cdef int _alus
     cdef int[::1] _by_slot
-    cdef void start(self) noexcept
+    cdef int start(self) except -1
     cdef int choose(self, int units, int slot) noexcept
     cdef int outline(self) noexcept
     cdef int record(self, Record state) except -1

@@ -20,7 +20,7 @@ cdef class TenPorts(Binding):
     cdef public int[::1] previous
     cdef int[::1] _sets
     cdef int _sets_count
-    cdef void start(self) noexcept
+    cdef int start(self) except -1
     cdef void look(self) noexcept
     cdef bint settled(self) noexcept
     cdef int choose(self, int units, int slot) noexcept

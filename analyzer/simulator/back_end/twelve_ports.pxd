@@ -12,7 +12,7 @@ cdef class TwelvePorts(Binding):
     cdef int _memory
     cdef public int[::1] previous
     cdef int[::1] _latest
-    cdef void start(self) noexcept
+    cdef int start(self) except -1
     cdef void look(self) noexcept
     cdef bint settled(self) noexcept
     cdef int choose(self, int units, int slot) noexcept

@@ -27,16 +27,19 @@ cdef class Dsb:
     cdef public bint extra_last_cycle
     cdef public int last_instruction
     cdef public bint finished
+    cdef int _taken_branches
     cdef inline void start(self) noexcept:
         self.position = 0
         self.extra_last_cycle = False
         self.last_instruction = -1
         self.finished = False
+        self._taken_branches = 0
     @cython.locals(fresh=cython.bint, extra_before=cython.bint)
     cdef void tick(self) noexcept
     cdef inline int record(self, Record state) except -1:
         state.add(self.position)
         state.add(self.extra_last_cycle)
+    cdef int _behind(self, int entry, int budget) noexcept
     cdef int _next_line_start(self) noexcept
     cdef bint _may_open(self) noexcept
     cdef bint _taken(self, int i) noexcept

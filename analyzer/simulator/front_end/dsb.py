@@ -40,6 +40,8 @@ class Dsb:
         """Instruction delivered last in the latest cycle, NONE if there was none."""
         self.finished = False
         """Whether that was its last uop."""
+        self._taken_branches = 0
+        """In this cycle."""
 
     def tick(self) -> None:
         """One cycle."""
@@ -53,52 +55,66 @@ class Dsb:
         self.finished = False
         opened_second = False
         count = 0
-        taken = 0
+        self._taken_branches = 0
         self._shortage.note(LATE_DSB)
         while budget > 0 and lines.count > 0:
-            if count > 0 and self.position == 0:
+            if count > 0:
                 # The line of the last entry is used up: open the next (X1).
                 if opened_second or not self._may_open():
                     break
                 opened_second = True
             line = lines.firsts[lines.head]
-            entry = layout.line_first[line] + self.position
-            if layout.entry_extra_slot[entry] and budget < 2:
-                break
-            i = layout.entry_instruction[entry]
-            instance = lines.seconds[lines.head] * self._program.instructions + i
-            self._delivered.push(layout.entry_idq_uop[entry], instance)
-            count += 1
-            self.last_instruction = i
-            self.finished = layout.entry_last[entry] != 0
-            if layout.entry_extra_slot[entry]:
-                budget = 0
-                self.extra_last_cycle = True
-            else:
+            first_instance = lines.seconds[lines.head] * self._program.instructions
+            first = layout.line_first[line]
+            entry = first + self.position
+            end = layout.line_end[line]
+            while entry < end and budget > 0:
+                if layout.entry_extra_slot[entry] and budget < 2:
+                    break
+                i = layout.entry_instruction[entry]
+                self._delivered.push(layout.entry_idq_uop[entry], first_instance + i)
+                count += 1
                 budget -= 1
-            if layout.entry_ms[entry]:
-                end = self._program.i_idq0[i] + self._program.i_idq_count[i]
-                first = layout.entry_idq_uop[entry] + 1
-                self._microcode.hand_over(first, end, instance, i, self._ms_stall, 0)
-                self._shortage.blame(MICROCODE_SWITCH, i)
-                budget = 0
-            if self._most_taken and self.finished and self._taken(i):
-                # No more than so many taken branches in a cycle (X6).
-                taken += 1
-                if taken == self._most_taken:
-                    budget = 0
-            slot = self.position
-            self.position += 1
-            if entry + 1 == layout.line_end[line]:
-                lines.pop()
-                self.position = 0
-                if budget > 0 and lines.count > 0 and self._loses_width:
-                    budget = self._across_lines(slot, count, budget, fresh, extra_before)
+                if not layout.entry_plain[entry]:
+                    budget = self._behind(entry, budget)
+                entry += 1
+            if entry == first + self.position:
+                break
+            self.last_instruction = layout.entry_instruction[entry - 1]
+            self.finished = layout.entry_last[entry - 1] != 0
+            if entry < end:
+                self.position = entry - first
+                break
+            lines.pop()
+            self.position = 0
+            if budget > 0 and lines.count > 0 and self._loses_width:
+                budget = self._across_lines(end - first - 1, count, budget, fresh, extra_before)
 
     def record(self, state: Record) -> None:
         """Its part of the pipeline's state."""
         state.add(self.position)
         state.add(self.extra_last_cycle)
+
+    def _behind(self, entry: int, budget: int) -> int:
+        """What is left of the budget behind an entry with an immediate, microcode or a jump."""
+        layout = self._layout
+        i = layout.entry_instruction[entry]
+        if layout.entry_extra_slot[entry]:
+            budget = 0
+            self.extra_last_cycle = True
+        if layout.entry_ms[entry]:
+            end = self._program.i_idq0[i] + self._program.i_idq_count[i]
+            first = layout.entry_idq_uop[entry] + 1
+            instance = self._delivered.seconds[self._delivered.count - 1]
+            self._microcode.hand_over(first, end, instance, i, self._ms_stall, 0)
+            self._shortage.blame(MICROCODE_SWITCH, i)
+            budget = 0
+        if self._most_taken and layout.entry_last[entry] and self._taken(i):
+            # No more than so many taken branches in a cycle (X6).
+            self._taken_branches += 1
+            if self._taken_branches == self._most_taken:
+                budget = 0
+        return budget
 
     def _next_line_start(self) -> int:
         """Instruction at the start of the next queued line."""

@@ -138,6 +138,8 @@ class SequenceHeaps:
         top = self.items[base]
         count = self.counts[heap] - 1
         self.counts[heap] = count
+        if count == 0:
+            return top
         item = self.items[base + count]
         place = 0
         while True:

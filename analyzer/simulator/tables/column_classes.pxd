@@ -182,6 +182,7 @@ cdef class BlockColumns:
     cdef public int[::1] u_stack_offset
     cdef public int[::1] u_in0
     cdef public int[::1] u_out0
+    cdef public int[::1] u_instruction
     cdef int _operands_room
     cdef int[::1] _operands_table
     cdef public int[::1] in_internal

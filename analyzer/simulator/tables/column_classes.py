@@ -446,6 +446,7 @@ class BlockColumns:
         self.u_stack_offset = ints(0)
         self.u_in0 = ints(0)
         self.u_out0 = ints(0)
+        self.u_instruction = ints(0)
         self._operands_room = 0
         self._operands_table = ints(0)
         self.in_internal = ints(0)
@@ -579,6 +580,7 @@ class BlockColumns:
         self.u_stack_offset = table[15 * room : 16 * room]
         self.u_in0 = ints(room)
         self.u_out0 = ints(room)
+        self.u_instruction = ints(room)
 
     def _reserve_operands(self, count: int) -> None:
         """Make room for so many rows, and some more so that few blocks need new columns."""

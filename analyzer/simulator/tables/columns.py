@@ -102,20 +102,33 @@ class Columns(FlightColumns):
     def generate(self, instances: int) -> None:
         """Create the uops of all instances up to (not including) this number (L5)."""
         program = self.program
-        # No division per instance: it would be the slowest part.
-        i = self.instances % program.instructions
+        # No division per instance and no loop over the few uops of each: that would be the slowest part.
+        count = program.instructions
+        i = self.instances % count
+        static = program.i_uop0[i]
+        base = self.instances - i
         start = self.address_of(self.instances) - program.i_offset[i]
+        first = self.uops - static
         for instance in range(self.instances, instances):
-            self.instance_uop0[instance] = self.uops
+            self.instance_uop0[instance] = first + program.i_uop0[i]
             self.address[instance] = start + program.i_offset[i]
-            static = program.i_uop0[i]
-            for uop in range(static, static + program.i_uop_count[i]):
-                self.new_uop(instance, i, uop)
             i += 1
-            if i == program.instructions:
+            if i == count:
                 i = 0
+                first += program.uops
                 if not program.loop:
                     start += program.size
+        end = first + program.i_uop0[i]
+        for uop in range(self.uops, end):
+            if static == program.uops:
+                static = 0
+                base += count
+            i = program.u_instruction[static]
+            self.instance[uop] = base + i
+            self.position[uop] = i
+            self.static[uop] = static
+            static += 1
+        self.uops = end
         if instances > self.instances:
             self.instances = instances
 

@@ -222,7 +222,7 @@ BLOCK_UOPS = Table(
         Field("bytes"),
         Field("stack_offset"),
     ),
-    (Field("in0"), Field("out0")),
+    (Field("in0"), Field("out0"), Field("instruction")),
 )
 
 OPERANDS = Table("operands", "in_", (Field("internal"), Field("key")))

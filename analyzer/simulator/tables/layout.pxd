@@ -43,6 +43,7 @@ cdef class Layout:
     cdef public int[::1] entry_extra_slot
     cdef public int[::1] entry_ms
     cdef public int[::1] entry_last
+    cdef public int[::1] entry_plain
     cdef int start(self) except -1
     cdef int _make(self, int count, int entries) except -1
     @cython.locals(cacheable=cython.bint)

@@ -97,6 +97,8 @@ class Layout:
         self.entry_extra_slot = ints(entries)
         self.entry_ms = ints(entries)
         self.entry_last = ints(entries)
+        self.entry_plain = ints(entries)
+        """Whether it takes one slot and no more: no large immediate, microcode or jump."""
 
     def _find_blocks(self) -> None:
         program = self.program
@@ -167,6 +169,9 @@ class Layout:
                 self.entry_extra_slot[entry] = extra and last_decoded
                 self.entry_ms[entry] = ms and last_decoded
                 self.entry_last[entry] = number + 1 == program.i_idq_count[i]
+                self.entry_plain[entry] = 1
+                if (last_decoded and (extra or ms)) or program.i_jump[i] or i == program.key_instruction:
+                    self.entry_plain[entry] = 0
                 free -= 1
                 if extra and last_decoded:
                     free -= 1

@@ -166,6 +166,8 @@ class Program(BlockColumns):
             self.i_merge0[i] = merges
             for position in range(idq, idq + self.i_idq_count[i]):
                 self.q_instruction[position] = i
+            for number in range(uop, uop + self.i_uop_count[i]):
+                self.u_instruction[number] = i
             offset += self.i_length[i]
             idq += self.i_idq_count[i]
             uop += self.i_uop_count[i]
