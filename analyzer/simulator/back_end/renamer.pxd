@@ -64,7 +64,7 @@ cdef class Renamer:
     cdef void _write(self, int key, int value, int computed, int owed) noexcept
     cdef void _rename_eliminated(self, int i) noexcept
     cdef void _rename_added(self, int i, int static) noexcept
-    @cython.locals(alone=cython.bint)
+    @cython.locals(alone=cython.bint, shared=cython.bint)
     cdef void _connect(self, int uop, int static) noexcept
     @cython.locals(shared=cython.bint)
     cdef void _make_visible(self, int i, bint eliminated) noexcept

@@ -63,7 +63,7 @@ class Renamer:
         self.write_computed = ints(0)
         self.write_owed = ints(0)
         self._plain = ints(0)
-        """By row of a uop whether renaming it is no more than connecting it."""
+        """By row of a uop whether renaming it is no more than connecting it, and it needs a unit."""
 
     def start(self) -> None:
         """No register was ever written."""
@@ -107,7 +107,7 @@ class Renamer:
             if program.i_eliminable[i] or program.i_adds[i] or program.i_no_uops[i]:
                 continue
             for static in range(program.i_uop0[i], program.i_uop0[i] + program.i_uop_count[i]):
-                if program.u_kind[static] == COMPUTE:
+                if program.u_kind[static] == COMPUTE and program.u_port_mask[static]:
                     self._plain[static] = 1
 
     def stand(self, cycle: int) -> None:
@@ -136,9 +136,10 @@ class Renamer:
                     self._connect(uop, static)
                     if self.writes > 0 and program.u_last[static]:
                         self._make_visible(columns.position[uop], False)
-                else:
-                    self._rename(uop, static, cycle)
-                if program.u_port_mask[static] and columns.port[uop] != ELIMINATED:
+                    self._bound.push(uop, slot)
+                    continue
+                self._rename(uop, static, cycle)
+                if columns.needs_unit(uop):
                     self._bound.push(uop, slot)
                 else:
                     columns.executed[uop] = cycle
@@ -317,16 +318,17 @@ class Renamer:
                 computed = 0  # the published model takes what it writes for a new value
         # The only uop of its instruction that writes: nobody has to wait for the others.
         alone: bool = self._direct and self.writes == 0 and program.u_last[static] != 0
+        shared: bool = self.elimination.entries > 0
         first_operand = program.u_out0[static]
         for operand in range(first_operand, first_operand + program.u_out_count[static]):
             value = columns.new_value(uop, program.out_latency[operand] + owed)
             key = program.out_key[operand]
-            if self.taken_over != NONE:
+            if not self._direct and self.taken_over != NONE:
                 value = self.taken_over
             if program.out_internal[operand]:
                 self.internal[key] = value
             elif alone:
-                if self.elimination.entries > 0 and self.value[key] != NONE:
+                if shared and self.value[key] != NONE:
                     self.elimination.overwrite(self.value[key], key)
                 self.value[key] = value
                 self.moved_32[key] = 0
