@@ -423,16 +423,15 @@ def decode(code: bytes, caches: Caches | None = None) -> tuple[Instruction, ...]
     position = 0
     while position < len(code):
         decoder.decode_out(instruction)
-        if instruction.code == Code.INVALID:
-            result.append(Instruction(code[position : position + 1], _INVALID))
-            position += 1
-            decoder.position = position
-        else:
-            end = decoder.position
-            encoding = code[position:end]
-            known = instructions[encoding]
-            if known is None:
+        end = decoder.position
+        encoding = code[position:end]
+        known = instructions[encoding]
+        if known is None:
+            if instruction.code == Code.INVALID:
+                known, end = Instruction(code[position : position + 1], _INVALID), position + 1
+                decoder.position = end
+            else:
                 known = instructions[encoding] = _instruction(encoding, instruction, decoder, decoded)
-            result.append(known)
-            position = end
+        result.append(known)
+        position = end
     return tuple(result)

@@ -41,7 +41,7 @@ class Alike:
         self._core: Microarchitecture | None = None
         self._options: ModelOptions | None = None
         self._names_only = False
-        self._kinds: dict[tuple[bool, bytes, str], int] = {}
+        self._kinds: dict[tuple[int, bytes, str], int] = {}
         self._known: dict[tuple[object, ...], bytes] = {}
         """Kinds by what siblings have of their own, which is found sooner."""
         self._numbers = count()
@@ -99,8 +99,8 @@ class Alike:
             self._known.clear()
             self._kinds.clear()
         numbers = []
-        for cached in (False, True):
-            key = (cached, like.without_names(flatten(entry).rows, cached=cached), like.tp_name)
+        for cached, rows in enumerate(like.without_names(flatten(entry).rows)):
+            key = (cached, rows, like.tp_name)
             if key not in self._kinds:
                 # Never a number again: instructions keep theirs.
                 self._kinds[key] = next(self._numbers)

@@ -210,17 +210,18 @@ class FlatOriginal(FlatInstruction):
             self.rows[_ADDS] and added_constant(instruction),
         )
 
-    def without_names(self, rows: array[int], *, cached: bool) -> bytes:
+    def without_names(self, rows: array[int]) -> tuple[bytes, bytes]:
         """Rows of itself or a sibling with classes in the place of registers and flags, and which of these
-        are the same, without addresses. ``cached``: also without what only predecoder and decoders need."""
-        rows = rows[:]
-        for place in _DECODED if cached else ():
-            rows[place] = 0
+        are the same, without addresses; and the same without what only predecoder and decoders need."""
+        rows, slots = rows[:], bytes(self.slots)
         for place, slot in zip(self.key_places, self.slots, strict=True):
             rows[place] = _NAMELESS + KEYS.classes[self.keys[slot]]
         for row, _, _ in self.addresses:
             rows[row + _SCALE] = rows[row + _DISPLACEMENT] = 0
-        return rows.tobytes() + bytes(self.slots)
+        decoded = rows.tobytes() + slots
+        for place in _DECODED:
+            rows[place] = 0
+        return decoded, rows.tobytes() + slots
 
     def _lay(
         self,
