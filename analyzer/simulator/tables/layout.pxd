@@ -23,12 +23,14 @@ cdef class Layout:
     cdef bint _both_halves
     cdef int _room
     cdef int _entry_room
+    cdef int _length
     cdef public int blocks
     cdef public int lines
     cdef public int entries
     cdef public int first_group_end
     cdef public int all_cacheable
     cdef public int erratum
+    cdef int[::1] _told
     cdef public int[::1] address
     cdef public int[::1] cached
     cdef public int[::1] block_first
@@ -45,6 +47,8 @@ cdef class Layout:
     cdef public int[::1] entry_last
     cdef public int[::1] entry_plain
     cdef int start(self) except -1
+    cdef void _tell(self, int[::1] column, int count) noexcept
+    cdef void _tell_number(self, int number) noexcept
     cdef int _make(self, int count, int entries) except -1
     @cython.locals(cacheable=cython.bint)
     cdef void _find_blocks(self) noexcept

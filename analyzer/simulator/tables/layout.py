@@ -6,7 +6,7 @@ Rules L1 to L5 (layout), K1 to K4 (DSB lines) and Q1 to Q5 (cacheability) of doc
 from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.simulator.tables.arrays import PairQueue, ints
+from cyclelens.analyzer.simulator.tables.arrays import Column, PairQueue, ints
 from cyclelens.analyzer.simulator.tables.constants import CODE_LINE, FETCH_BLOCK, NONE
 from cyclelens.analyzer.simulator.tables.program import Program
 
@@ -34,6 +34,7 @@ class Layout:
         self._both_halves = microarchitecture.both_halves_cacheable
         self._room = 0
         self._entry_room = 0
+        self._length = 0
 
     def start(self) -> None:
         """Lay out the program, which may have been filled anew."""
@@ -63,25 +64,47 @@ class Layout:
         with equal keys of instructions that differ in nothing else run alike."""
         program = self.program
         count = program.instructions
+        self._length = 0
         # Which branches fuse, and which are hit by the erratum, depends on their places too.
-        parts = [bytes(program.i_second[:count]), bytes(program.i_jcc[:count])]
-        uncached = not program.loop
+        self._tell(program.i_second, count)
+        self._tell(program.i_jcc, count)
+        cached: bool = program.loop and self.all_cacheable != 0
         if program.loop:
-            parts += [bytes(self.block_end[: self.blocks]), bytes(self.cached[:count])]
-            parts += [bytes(self.line_end[: self.lines])]
-            uncached = not (self.all_cacheable and all(self.cached[:count]))
-        if uncached:
-            parts.append(b"%d" % (program.alignment % self.fetch_bytes))
-            parts += [bytes(program.i_length[:count]), bytes(program.i_opcode[:count])]
-            parts += [bytes(program.i_lcp[:count]), bytes(program.i_fusible[:count])]
-            parts += [bytes(program.i_complex[:count]), bytes(program.i_simple_decoders[:count])]
-        if program.most_merges or any(program.i_rsp_change[:count]):
+            self._tell(self.block_end, self.blocks)
+            self._tell(self.cached, count)
+            self._tell(self.line_end, self.lines)
+            for i in range(count):
+                cached = cached and self.cached[i] != 0
+        if not cached:
+            self._tell_number(program.alignment % self.fetch_bytes)
+            self._tell(program.i_length, count)
+            self._tell(program.i_opcode, count)
+            self._tell(program.i_lcp, count)
+            self._tell(program.i_fusible, count)
+            self._tell(program.i_complex, count)
+            self._tell(program.i_simple_decoders, count)
+        moves: bool = program.most_merges > 0
+        for i in range(count):
+            moves = moves or program.i_rsp_change[i] != 0
+        if moves:
             # Extra uops count as younger than all that was fetched before them, a line at a time (L3).
-            parts.append(b"%d" % (self.first_group_end if program.loop else program.alignment))
-        return b"|".join(parts)
+            self._tell_number(self.first_group_end if program.loop else program.alignment)
+        return bytes(self._told[: self._length])
+
+    def _tell(self, column: Column, count: int) -> None:
+        """Add so many numbers to the key, and how many they are."""
+        self._tell_number(count)
+        for place in range(count):
+            self._tell_number(column[place])
+
+    def _tell_number(self, number: int) -> None:
+        self._told[self._length] = number
+        self._length += 1
 
     def _make(self, count: int, entries: int) -> None:
         """Columns for so many instructions and entries."""
+        self._told = ints(11 * count + 16)
+        """What ``key`` says of the program."""
         self.address = ints(count)
         self.cached = ints(count)
         """Whether the instruction's address is served by the DSB (Q4, Q5)."""

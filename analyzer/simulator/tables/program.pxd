@@ -19,6 +19,9 @@ cdef int _UOP_FIELDS
 @cython.final
 cdef class Program(BlockColumns):
     cdef public int keys
+    cdef public int rsp
+    cdef public int rip
+    cdef public int rbp
     cdef object _core
     cdef object _singles
     cdef int[::1] _merged
@@ -30,9 +33,6 @@ cdef class Program(BlockColumns):
     cdef public int instructions
     cdef public int first_instruction
     cdef public int key_instruction
-    cdef public int rsp
-    cdef public int rip
-    cdef public int rbp
     cdef public int[::1] key_class
     cdef public long long[::1] key_bit
     cdef public int[::1] merge_uop

@@ -39,6 +39,9 @@ class Program(BlockColumns):
     def __init__(self) -> None:
         super().__init__()
         self.keys = 0
+        self.rsp: int = KEYS.register("RSP")
+        self.rip: int = KEYS.register("RIP")
+        self.rbp: int = KEYS.register("RBP")
         self._core: Microarchitecture | None = None
         self._singles: array[int] = array("i")
         """The rows of the core's uops that stand alone."""
@@ -85,9 +88,6 @@ class Program(BlockColumns):
             self.i_value_scale[i], self.i_value_delta[i] = value[3:]
 
     def _reserve_keys(self) -> None:
-        self.rsp: int = KEYS.register("RSP")
-        self.rip: int = KEYS.register("RIP")
-        self.rbp: int = KEYS.register("RBP")
         keys = len(KEYS.classes)
         if keys != self.keys:
             self.keys = keys
