@@ -27,7 +27,9 @@ cdef class Decoder:
     cdef int _stall
     cdef public int end
     cdef public int last_decoded
-    @cython.locals(ends=cython.bint)
+    cdef int[::1] _plain
+    cdef int start(self, int end) except -1
+    @cython.locals(fusible=cython.bint)
     cdef void tick(self, int cycle) noexcept
     cdef bint _has_next(self, int cycle) noexcept
     cdef bint _is_there(self, int place, int cycle) noexcept

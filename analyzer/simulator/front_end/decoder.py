@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.simulator.tables.arrays import ints
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import DECODER, MICROCODE_SWITCH, NONE
 from cyclelens.analyzer.simulator.tables.queues import MicrocodeQueue, Queues
@@ -35,6 +36,22 @@ class Decoder:
         decoding of its cycle."""
         self.last_decoded = NONE
         """Instruction decoded last in the latest cycle, NONE if there was none."""
+        self._plain = ints(0)
+        """By place of an instruction whether any decoder takes it, and the next one may follow at once."""
+
+    def start(self, end: int) -> None:
+        """Nothing was decoded. ``end``: see above."""
+        program = self._program
+        self.end = end
+        self.last_decoded = NONE
+        if program.instructions > len(self._plain):
+            self._plain = ints(2 * program.instructions)
+        for i in range(program.instructions):
+            self._plain[i] = 1
+            if program.i_complex[i] or program.i_fusible[i] or program.i_ms_uops[i]:
+                self._plain[i] = 0
+            if program.i_branch[i] or program.i_first[i] or i == end:
+                self._plain[i] = 0
 
     def tick(self, cycle: int) -> None:
         """Decode what this cycle allows."""
@@ -52,10 +69,12 @@ class Decoder:
                 continue
             if queue.seconds[queue.head] + self._delay > cycle:
                 break
-            if decoded > 0 and program.i_complex[i]:
-                break
-            if self._fusible_waits and program.i_fusible[i] and not self._may_decode_fusible(cycle, decoded):
-                return
+            if not self._plain[i]:
+                if decoded > 0 and program.i_complex[i]:
+                    break
+                fusible: bool = self._fusible_waits and program.i_fusible[i] != 0
+                if fusible and not self._may_decode_fusible(cycle, decoded):
+                    return
             queue.pop()
             self._columns.removed[instance] = cycle
             self.last_decoded = i
@@ -63,17 +82,19 @@ class Decoder:
             split = first + program.i_decoded_count[i]
             for idq_uop in range(first, split):
                 self._delivered.push(idq_uop, instance)
-            if program.i_ms_uops[i]:
-                end = first + program.i_idq_count[i]
-                self._microcode.hand_over(split, end, instance, i, self._stall, self._stall)
-                self._shortage.blame(MICROCODE_SWITCH, i)
-                return
             slots -= 1
-            if program.i_complex[i]:
-                slots = min(slots, program.i_simple_decoders[i])
             decoded += 1
-            ends: bool = self._branch_ends and (program.i_branch[i] != 0 or program.i_first[i] != 0)
-            if ends or i == self.end or slots <= 0:
+            if not self._plain[i]:
+                if program.i_ms_uops[i]:
+                    end = first + program.i_idq_count[i]
+                    self._microcode.hand_over(split, end, instance, i, self._stall, self._stall)
+                    self._shortage.blame(MICROCODE_SWITCH, i)
+                    return
+                if program.i_complex[i]:
+                    slots = min(slots, program.i_simple_decoders[i])
+                if i == self.end or (self._branch_ends and (program.i_branch[i] or program.i_first[i])):
+                    break
+            if slots <= 0:
                 break
         if self._has_next(cycle):
             self._shortage.note(DECODER)

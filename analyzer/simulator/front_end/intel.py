@@ -63,7 +63,7 @@ class MiteDsbLsd(FrontEnd):
         self._dsb.start()
         self._lsd.start()
         self._stack_engine.start()
-        self._decoder.end = self._last_before_dsb()
+        self._decoder.start(self._last_before_dsb())
         self._after_microcode = NONE
         """Instruction whose microcode interrupts the DSB."""
         self.lsd_unroll = self._lsd.unroll
