@@ -75,18 +75,24 @@ class CodeFetch:
                 for line in range(layout.block_line0[block], layout.block_line_end[block]):
                     self._lines.push(line, self.round)
             else:
-                layout.queue_fetch_blocks(self._blocks, base + first, base + end, layout.address[first], base)
+                layout.queue_fetch_blocks(self._blocks, base + first, base + end, layout.address[first])
         self.round += 1
         self.instance = base + count
 
     def _fetch_group(self) -> None:
-        columns = self._columns
+        program = self._program
         first = self.instance
-        address = columns.address_of(first)
-        line = address // CODE_LINE
+        start = self._columns.address_of(first)
+        address = start
+        boundary = (start // CODE_LINE + 1) * CODE_LINE
         end = first
-        while columns.address_of(end) // CODE_LINE == line:
+        i = first % program.instructions
+        while address < boundary:
+            address += program.i_length[i]
             end += 1
-        columns.generate(end)
-        self._layout.queue_fetch_blocks(self._blocks, first, end, address, 0)
+            i += 1
+            if i == program.instructions:
+                i = 0
+        self._columns.generate(end)
+        self._layout.queue_fetch_blocks(self._blocks, first, end, start)
         self.instance = end

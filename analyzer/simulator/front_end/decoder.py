@@ -62,7 +62,7 @@ class Decoder:
         self.last_decoded = NONE
         while queue.count > 0:
             instance = queue.firsts[queue.head]
-            i = instance % program.instructions
+            i = self._columns.place[instance]
             if program.i_second[i]:
                 self._columns.removed[instance] = cycle
                 queue.pop()
@@ -106,7 +106,7 @@ class Decoder:
         queue = self._instructions
         if not self._is_there(0, cycle):
             return False
-        fusible = self._program.i_fusible[queue.firsts[queue.head] % self._program.instructions]
+        fusible = self._program.i_fusible[self._columns.place[queue.firsts[queue.head]]]
         return not (self._fusible_waits and fusible) or self._is_there(1, cycle)
 
     def _is_there(self, place: int, cycle: int) -> bool:

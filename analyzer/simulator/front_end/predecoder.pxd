@@ -18,6 +18,7 @@ cdef class Predecoder:
     cdef Shortage _shortage
     cdef int _width
     cdef int _block_bytes
+    cdef int _in_block
     cdef int _queue_size
     cdef int _queue_limit
     cdef int _delay

@@ -21,6 +21,8 @@ class Predecoder:
         self._shortage = queues.shortage
         self._width = microarchitecture.predecode_width
         self._block_bytes = microarchitecture.predecode_block_bytes
+        self._in_block = self._block_bytes - 1
+        """The bits of an address that say where in its block it is; blocks have a power of two of bytes."""
         self._queue_size = microarchitecture.instruction_queue_size
         self._queue_limit = self._queue_size - self._width
         self._delay = microarchitecture.predecode_to_decode_delay
@@ -111,7 +113,7 @@ class Predecoder:
         blocks.pop()
         lcps = 0
         for instance in range(self.next, self.end):
-            i = instance % self._program.instructions
+            i = self._columns.place[instance]
             if self._program.i_lcp[i]:
                 lcps += self._program.i_lcp[i]
                 self._prefixed = i
@@ -120,9 +122,9 @@ class Predecoder:
         self.cycles_on_block = 0
 
     def _spills(self, instance: int) -> bool:
-        length = self._program.i_length[instance % self._program.instructions]
-        return self._columns.address[instance] % self._block_bytes + length > self._block_bytes
+        length = self._program.i_length[self._columns.place[instance]]
+        return (self._columns.address[instance] & self._in_block) + length > self._block_bytes
 
     def _opcode_spills(self, instance: int) -> bool:
-        opcode = self._program.i_opcode[instance % self._program.instructions]
-        return self._columns.address[instance] % self._block_bytes + opcode >= self._block_bytes
+        opcode = self._program.i_opcode[self._columns.place[instance]]
+        return (self._columns.address[instance] & self._in_block) + opcode >= self._block_bytes

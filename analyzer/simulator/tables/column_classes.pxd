@@ -10,6 +10,7 @@ cdef int UNKNOWN
 cdef class FlightColumns:
     cdef int _instances_ready
     cdef public int[::1] instance_uop0
+    cdef public int[::1] place
     cdef public int[::1] address
     cdef public int[::1] predecoded
     cdef public int[::1] removed

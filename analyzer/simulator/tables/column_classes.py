@@ -77,6 +77,7 @@ class FlightColumns:
     def __init__(self) -> None:
         self._instances_ready = 0
         self.instance_uop0 = ints(0)
+        self.place = ints(0)
         self.address = ints(0)
         self.predecoded = ints(0)
         self.removed = ints(0)
@@ -153,6 +154,7 @@ class FlightColumns:
         if end > len(self.instance_uop0):
             size = spaced(2 * end)
             self.instance_uop0 = grown(self.instance_uop0, size)
+            self.place = grown(self.place, size)
             self.address = grown(self.address, size)
             self.predecoded = grown(self.predecoded, size)
             self.removed = grown(self.removed, size)

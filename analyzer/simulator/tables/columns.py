@@ -111,6 +111,7 @@ class Columns(FlightColumns):
         first = self.uops - static
         for instance in range(self.instances, instances):
             self.instance_uop0[instance] = first + program.i_uop0[i]
+            self.place[instance] = i
             self.address[instance] = start + program.i_offset[i]
             i += 1
             if i == count:

@@ -37,6 +37,7 @@ INSTANCES = Table(
     "",
     (
         Field("instance_uop0"),  # its first uop
+        Field("place"),  # of its instruction within the round
         Field("address"),
         Field("predecoded", "UNKNOWN"),  # cycle
         Field("removed", "UNKNOWN"),  # cycle in which it left the instruction queue

@@ -61,4 +61,4 @@ cdef class Layout:
         if instruction >= self.program.key_instruction:
             return self.cached[0] != 0
         return self.cached[instruction + 1] != 0
-    cdef void queue_fetch_blocks(self, PairQueue blocks, int first, int end, int start, int base) noexcept
+    cdef void queue_fetch_blocks(self, PairQueue blocks, int first, int end, int start) noexcept

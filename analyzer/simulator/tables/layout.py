@@ -239,14 +239,14 @@ class Layout:
             return self.cached[0] != 0
         return self.cached[instruction + 1] != 0
 
-    def queue_fetch_blocks(self, blocks: PairQueue, first: int, end: int, start: int, base: int) -> None:
+    def queue_fetch_blocks(self, blocks: PairQueue, first: int, end: int, start: int) -> None:
         """Queue the predecoder's blocks of the instances ``first`` .. ``end``, which lie at ``start`` and
-        behind it (L4); ``base`` is the round's first instance.
+        behind it (L4).
 
         An empty block follows one whose last instance is a branch that reaches beyond it (F1).
         """
         program = self.program
-        count = program.instructions
+        following = first % program.instructions
         instance = first
         address = start
         while instance < end:
@@ -254,7 +254,10 @@ class Layout:
             boundary = (address // self.fetch_bytes + 1) * self.fetch_bytes
             last = 0
             while instance < end and address < boundary:
-                last = (instance - base) % count
+                last = following
+                following += 1
+                if following == program.instructions:
+                    following = 0
                 address += program.i_length[last]
                 instance += 1
             blocks.push(head, instance)
