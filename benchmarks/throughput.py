@@ -4,7 +4,7 @@ Both programs get the same blocks in one process on one core, with their start-u
 goes nowhere. Cyclelens predicts them as loops. llvm-mca reads them as assembly, one region per block, with
 its default of 100 iterations. The figure is user and system time; the ratio is llvm-mca's to ours of the same
 turn: above 1, Cyclelens is faster. ``LLVM_MCA=PATH``: another llvm-mca than the installed one (Zen 5 is
-known to LLVM 20 and later).
+known to LLVM 20 and later). ``--mcpu``: another core for an llvm-mca that does not know ours.
 """
 
 from __future__ import annotations
@@ -35,20 +35,19 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=5, metavar="N")
     parser.add_argument("--arch", choices=LLVM_MCA.cores, default="SKL")
     parser.add_argument("--mode", choices=("loop", "unroll"), default="loop")
+    parser.add_argument("--mcpu", metavar="CORE", help="llvm-mca's name of the core, if not that of --arch")
     options = parser.parse_args()
 
+    options.mcpu = options.mcpu or LLVM_MCA.cores[options.arch]
     version = peer_version()
     describe()
-    print(
-        f"{version}, --mcpu={LLVM_MCA.cores[options.arch]}; "
-        f"Cyclelens --arch {options.arch} --mode {options.mode}"
-    )
+    print(f"{version}, --mcpu={options.mcpu}; Cyclelens --arch {options.arch} --mode {options.mode}")
     with tempfile.TemporaryDirectory() as folder:
         compare(Path(folder), options)
 
 
 def compare(folder: Path, options: argparse.Namespace) -> None:
-    cpu = LLVM_MCA.cores[options.arch]
+    cpu = options.mcpu
     description, blocks = real_blocks(options.blocks, options.source)
     assembly, one_assembly = folder / "blocks.s", folder / "one.s"
     blocks = write_for_peer(blocks, assembly, cpu)
