@@ -80,10 +80,10 @@ class MacroPipeline(Clock):
 
     def begin(self, block: Block, watched: bool, followed: bool) -> None:
         """Get ready for a run over a block; nothing of the run before remains. ``watched``: stages record why
-        they refuse; ``followed``: where uops come from."""
+        they refuse; ``followed``: where uops come from, and when they retire."""
         self.program.fill(block, self.microarchitecture, self.options)
         self.operations.fill(block)
-        self.columns.start(watched, followed)
+        self.columns.start(watched, followed, True)
         self.queues.start(self.program)
         self.flight.start()
         self.emulator.start()

@@ -62,10 +62,10 @@ class UopPipeline(Clock):
 
     def begin(self, block: Block, watched: bool, followed: bool) -> None:
         """Get ready for a run over a block; nothing of the run before remains. ``watched``: stages record why
-        they refuse; ``followed``: where uops come from."""
+        they refuse; ``followed``: where uops come from, and when they retire."""
         program = self.program
         program.fill(block, self.microarchitecture, self.options)
-        self.columns.start(watched, followed)
+        self.columns.start(watched, followed, self.options.limited or self.options.hardware)
         self.queues.start(program)
         self.entries.start()
         self.memory.start()
@@ -139,14 +139,14 @@ class UopPipeline(Clock):
         digest: Long = self.queues.idq.count
         digest = digest * 31 + self.front_end.outline()
         digest = digest * 31 + self.reorder_buffer.entries.count
-        digest = digest * 31 + self.entries.occupancy
-        return digest * 31 + self.binding.outline()
+        return digest * 31 + self.entries.occupancy
 
     def record_stages(self, state: Record) -> None:
         """What the stages add to a state. What differs most often comes first: a comparison ends there."""
-        self.reorder_buffer.record(state)
+        self.binding.record(state)
         if not state.differs:
-            self.binding.record(state)
+            self.reorder_buffer.record(state)
+        if not state.differs:
             self.scheduler.record(state)
             self.front_end.record(state)
         if not state.differs:

@@ -91,17 +91,12 @@ class Binding:
         """A cycle without uops changes nothing in it."""
         return True
 
-    def outline(self) -> int:
-        """A number that differs wherever the state is likely to."""
-        digest = 0
-        for unit in range(self._units):
-            digest = (digest * 31 + self.usage[unit]) & 0xFFFFFF
-        return digest
-
     def record(self, state: Record) -> None:
         """Its part of the pipeline's state."""
         for unit in range(self._units):
             state.add(self.usage[unit])
+            if state.differs:
+                break
 
     def only(self, units: int) -> int:
         """The number of a single unit."""

@@ -14,5 +14,4 @@ cdef class EightPorts(Binding):
     cdef int _loads
     cdef int start(self) except -1
     cdef int choose(self, int units, int slot) noexcept
-    cdef int outline(self) noexcept
     cdef int record(self, Record state) except -1

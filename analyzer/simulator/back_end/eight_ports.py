@@ -37,10 +37,6 @@ class EightPorts(Binding):
         near = self.rank(units, _IMBALANCE)
         return self.ranked(1 if slot % 2 and near > 1 else 0)
 
-    def outline(self) -> int:
-        """A number that differs wherever the state is likely to."""
-        return Binding.outline(self) ^ self._alternation.toggles
-
     def record(self, state: Record) -> None:
         """Its part of the pipeline's state."""
         state.add(self._alternation.toggles)

@@ -64,6 +64,8 @@ class Renamer:
         self.write_owed = ints(0)
         self._plain = ints(0)
         """By row of a uop whether renaming it is no more than connecting it, and it needs a unit."""
+        self._ends = ints(0)
+        """By row of a uop whether its results can be there at once, if none of its instruction's waits."""
 
     def start(self) -> None:
         """No register was ever written."""
@@ -75,6 +77,7 @@ class Renamer:
         self._group.start()
         if program.all_uops > len(self._plain):
             self._plain = ints(2 * program.all_uops)
+            self._ends = ints(2 * program.all_uops)
         self._find_plain()
         if program.keys > len(self.value):
             self.value = ints(2 * program.keys)
@@ -101,6 +104,11 @@ class Renamer:
         program = self._program
         for static in range(program.all_uops):
             self._plain[static] = 0
+            self._ends[static] = 1 if self._direct and program.u_last[static] else 0
+            first = program.u_out0[static]
+            for operand in range(first, first + program.u_out_count[static]):
+                if program.out_internal[operand]:
+                    self._ends[static] = 0
         if program.exact_values:
             return
         for i in range(program.instructions):
@@ -309,6 +317,17 @@ class Renamer:
         columns.pending[uop] = pending
         columns.latest[uop] = latest
         columns.first_result[uop] = columns.values
+        first_operand = program.u_out0[static]
+        if self._ends[static] and self.writes == 0:
+            # The only uop of its instruction that writes: nobody has to wait for the others.
+            shared: bool = self.elimination.entries > 0
+            for operand in range(first_operand, first_operand + program.u_out_count[static]):
+                key = program.out_key[operand]
+                if shared and self.value[key] != NONE:
+                    self.elimination.overwrite(self.value[key], key)
+                self.value[key] = columns.new_value(uop, program.out_latency[operand])
+                self.moved_32[key] = 0
+            return
         owed = 0
         computed = 1
         if not self._direct:
@@ -316,10 +335,6 @@ class Renamer:
                 owed = self.additions.penalty(columns.position[uop])
             if program.exact_values and program.u_kind[static] >= SYNC:
                 computed = 0  # the published model takes what it writes for a new value
-        # The only uop of its instruction that writes: nobody has to wait for the others.
-        alone: bool = self._direct and self.writes == 0 and program.u_last[static] != 0
-        shared: bool = self.elimination.entries > 0
-        first_operand = program.u_out0[static]
         for operand in range(first_operand, first_operand + program.u_out_count[static]):
             value = columns.new_value(uop, program.out_latency[operand] + owed)
             key = program.out_key[operand]
@@ -327,11 +342,6 @@ class Renamer:
                 value = self.taken_over
             if program.out_internal[operand]:
                 self.internal[key] = value
-            elif alone:
-                if shared and self.value[key] != NONE:
-                    self.elimination.overwrite(self.value[key], key)
-                self.value[key] = value
-                self.moved_32[key] = 0
             else:
                 self._write(key, value, computed, 0)
 

@@ -15,6 +15,7 @@ cdef int _LONG_WINDOW
 cdef int _MARGIN
 cdef int _POSITION_TRIES
 cdef int _SETTLED
+cdef int _TIME
 
 
 @cython.final
@@ -46,6 +47,7 @@ cdef class ReorderBuffer:
     cdef void tick(self, int cycle) noexcept
     cdef int repeat(self, int first_round, int period_rounds, int period_cycles, int min_rounds, int min_cycles) except? -1
     cpdef double cycles_per_round(self, int first, int last) noexcept
+    @cython.locals(place=cython.longlong)
     cdef int record(self, Record state) except -1
     cdef bint _may_commit(self, CommitRule commit, int first, int end) noexcept
     cdef void look(self, int cycle) noexcept

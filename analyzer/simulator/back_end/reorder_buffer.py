@@ -5,7 +5,7 @@ from __future__ import annotations
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.result import Buffer
 from cyclelens.analyzer.simulator.back_end.commit_rule import CommitRule
-from cyclelens.analyzer.simulator.tables.arrays import Record, grown, ints
+from cyclelens.analyzer.simulator.tables.arrays import Long, Record, grown, ints
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import LOAD, NONE, STORE_DATA, UNKNOWN
 from cyclelens.analyzer.simulator.tables.queues import Queues
@@ -15,6 +15,8 @@ _SETTLED = 4
 _LONG_AGO = 1 << 20
 _LONG_WINDOW = 10
 _POSITION_TRIES = 5
+_TIME = 32
+"""Bits."""
 
 
 class ReorderBuffer:
@@ -116,8 +118,9 @@ class ReorderBuffer:
             if self._commit is not None and not self._may_commit(self._commit, first, end):
                 break
             entries.pop()
-            for uop in range(first, end):
-                columns.retired[uop] = cycle
+            if columns.stamped:
+                for uop in range(first, end):
+                    columns.retired[uop] = cycle
             i = columns.position[first]
             if i == program.first_instruction:
                 instance = columns.instance[first]
@@ -187,14 +190,13 @@ class ReorderBuffer:
         for position in range(entries.count):
             index = (entries.head + position) & entries.mask
             first = entries.firsts[index]
-            state.add(first - state.uop)
-            if state.differs:
-                break
+            place: Long = first - state.uop
             for uop in range(first, first + entries.seconds[index]):
+                # Place and time in one: a time takes less than half of the bits.
                 if columns.executed[uop] != UNKNOWN:
-                    state.add_time(columns.executed[uop], 0)
+                    state.add((place << _TIME) + state.time(columns.executed[uop], 0))
                     continue
-                state.add_time(columns.dispatched[uop], _LONG_AGO)
+                state.add((place << _TIME) + state.time(columns.dispatched[uop], _LONG_AGO))
                 if columns.store[uop] != NONE:
                     state.add(columns.store[uop] - columns.stores)
                 if columns.dispatched[uop] != UNKNOWN:
@@ -213,6 +215,8 @@ class ReorderBuffer:
                     # and what is ready now less than an input that is not known yet.
                     oldest = min(state.cycle - columns.issued[uop] - _SETTLED, 0)
                     columns.record_value(state, columns.input_value[operand], oldest)
+            if state.differs:
+                break
 
     def _may_commit(self, commit: CommitRule, first: int, end: int) -> bool:
         """Whether the stores among these uops may go to the cache in this cycle."""

@@ -17,7 +17,6 @@ cdef class SixPorts(Binding):
     cdef int[::1] _by_slot
     cdef int start(self) except -1
     cdef int choose(self, int units, int slot) noexcept
-    cdef int outline(self) noexcept
     cdef int record(self, Record state) except -1
     cdef int _least(self, int units) noexcept
     cdef int _most(self, int units) noexcept

@@ -52,10 +52,6 @@ class SixPorts(Binding):
             return self._by_slot[_SLOTS * least + slot]
         return least if slot % 2 == 0 else most
 
-    def outline(self) -> int:
-        """A number that differs wherever the state is likely to."""
-        return Binding.outline(self) ^ self._alternation.toggles
-
     def record(self, state: Record) -> None:
         """Its part of the pipeline's state."""
         state.add(self._alternation.toggles)

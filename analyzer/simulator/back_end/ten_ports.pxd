@@ -24,5 +24,4 @@ cdef class TenPorts(Binding):
     cdef void look(self) noexcept
     cdef bint settled(self) noexcept
     cdef int choose(self, int units, int slot) noexcept
-    cdef int outline(self) noexcept
     cdef int record(self, Record state) except -1

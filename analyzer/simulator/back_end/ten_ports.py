@@ -75,10 +75,6 @@ class TenPorts(Binding):
             return self.ranked(1)
         return self.ranked(earlier % count)
 
-    def outline(self) -> int:
-        """A number that differs wherever the state is likely to."""
-        return Binding.outline(self) ^ self._alternation.toggles
-
     def record(self, state: Record) -> None:
         """Its part of the pipeline's state."""
         state.add(self._alternation.toggles)

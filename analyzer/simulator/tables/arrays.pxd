@@ -69,10 +69,11 @@ cdef class Record:
     cdef int _lengthen(self) except -1
     cdef void _compare(self, long long item) noexcept
     cdef inline int add_time(self, long long cycle, int oldest) except -1:
+        self.add(self.time(cycle, oldest))
+    cdef inline long long time(self, long long cycle, int oldest) noexcept:
         if cycle < 0:
-            self.add(cycle - 1073741824)
-        else:
-            self.add(cycle - self.cycle if cycle - self.cycle > -oldest else -oldest)
+            return cycle - 1073741824
+        return cycle - self.cycle if cycle - self.cycle > -oldest else -oldest
     cdef inline void compare_with(self, Record other) noexcept:
         self._other = other
     cdef inline bint equals_other(self) noexcept:

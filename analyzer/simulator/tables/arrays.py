@@ -203,12 +203,15 @@ class Record:
             self.differs = True
 
     def add_time(self, cycle: Long, oldest: int) -> None:
-        """Append a cycle; negative ones stand for themselves, and none counts as older than ``oldest``
-        cycles before the present (``oldest`` may be negative: the future)."""
+        """Append a cycle as ``time`` makes it."""
+        self.add(self.time(cycle, oldest))
+
+    def time(self, cycle: Long, oldest: int) -> Long:
+        """A cycle as seen from the present; negative ones stand for themselves, and none counts as older
+        than ``oldest`` cycles before the present (``oldest`` may be negative: the future)."""
         if cycle < 0:
-            self.add(cycle - _SPECIAL)
-        else:
-            self.add(cycle - self.cycle if cycle - self.cycle > -oldest else -oldest)
+            return cycle - _SPECIAL
+        return cycle - self.cycle if cycle - self.cycle > -oldest else -oldest
 
     def compare_with(self, other: Record) -> None:
         """Compare all that is added from now on with a finished record."""

@@ -21,12 +21,13 @@ cdef class Columns(FlightColumns):
     cdef int _value_margin
     cdef public bint watched
     cdef public bint followed
+    cdef public bint stamped
     cdef public int instances
     cdef public int uops
     cdef public int inputs
     cdef public int values
     cdef public int stores
-    cdef int start(self, bint watched, bint followed) except -1
+    cdef int start(self, bint watched, bint followed, bint stamped) except -1
     cpdef bint short(self) noexcept
     cdef int reserve(self) except -1
     cdef inline int reserve_cycles(self, int end) except -1:

@@ -30,13 +30,15 @@ class Columns(FlightColumns):
         self._margin = 0
         self._value_margin = 0
 
-    def start(self, watched: bool, followed: bool) -> None:
+    def start(self, watched: bool, followed: bool, stamped: bool) -> None:
         """Empty for a run of the program, which may have been filled anew."""
         program = self.program
         self.watched = watched
         """Whether anybody reads what the stages record beside what they do: why they refuse."""
         self.followed = followed or program.has_joins != 0
         """Whether anybody reads where uops come from, and when they enter the IDQ."""
+        self.stamped = followed or stamped
+        """Whether anybody reads when uops retire; ``stamped``: stages do."""
         # What one cycle can add: code fetch takes up to five groups of 64 bytes or four rounds, the LSD up
         # to eight rounds; the renamer takes some instructions and every key that it meets for the first time.
         rounds = 10 if program.loop else 2 + 5 * CODE_LINE // program.size
