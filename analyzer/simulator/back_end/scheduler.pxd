@@ -38,12 +38,13 @@ cdef class Scheduler:
     cdef int _late
     cdef public Fences fences
     cdef SequenceHeaps _held
-    cdef PairQueue _checks
+    cdef int[::1] _known
     cdef int _rob_size
     cdef int[::1] _blocked
     cdef int[::1] _ring
     cdef public int[::1] tp_blocked
     cdef int _ring_mask
+    cdef int _known_count
     cdef int _blocked_count
     cdef int start(self) except -1
     cdef inline bint waits(self) noexcept:
@@ -58,15 +59,14 @@ cdef class Scheduler:
     cdef void wake(self, int cycle) noexcept
     cdef void tick(self, int cycle) noexcept
     cdef int record(self, Record state) except -1
-    cdef void _accept(self, int cycle) noexcept
-    cdef void _know(self, int uop, int cycle) noexcept
-    cdef void _complete(self, int cycle) noexcept
-    cdef void _unblock(self, int cycle) noexcept
+    cdef void _accept(self) noexcept
+    cdef void _finish_dispatched(self, int cycle) noexcept
+    cdef void _unblock(self) noexcept
     cdef bint _store_known(self, int store) noexcept
     cdef int _forwarded(self, int store) noexcept
-    cdef void _forward(self, int store, int cycle) noexcept
+    cdef void _forward(self, int store) noexcept
     @cython.locals(loads=cython.bint)
-    cdef void _finish(self, int uop, int dispatched, int earliest, int cycle) noexcept
+    cdef void _finish(self, int uop, int dispatched, int earliest) noexcept
     @cython.locals(limited=cython.bint, blocked=cython.bint)
     cdef void _check_special(self, int cycle) noexcept
     cdef int _occupied(self, int i) noexcept

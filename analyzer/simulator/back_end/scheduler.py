@@ -6,7 +6,7 @@ from __future__ import annotations
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.simulator.back_end.fences import Fences
 from cyclelens.analyzer.simulator.back_end.picker import Picker
-from cyclelens.analyzer.simulator.tables.arrays import PairQueue, Record, SequenceHeaps, ints
+from cyclelens.analyzer.simulator.tables.arrays import Record, SequenceHeaps, ints
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import (
     FOREVER,
@@ -46,7 +46,8 @@ class Scheduler:
         self._late = microarchitecture.late_forwarding_cycles
         self.fences = Fences(columns)
         self._held = SequenceHeaps(_HEAPS)
-        self._checks = PairQueue()
+        self._known = ints(0)
+        """Uops of which this cycle has made known when all inputs are there."""
         self._rob_size = microarchitecture.reorder_buffer_size
         self._blocked = ints(0)
         """Dispatched loads that wait until a store has left the store buffer."""
@@ -71,7 +72,9 @@ class Scheduler:
         most = 2 * self._size + self._issue_width * program.most_fused
         self._picker.start(most)
         self._held.start(most)
-        self._checks.start(most)
+        self._known_count = 0
+        if most > len(self._known):
+            self._known = ints(most)
         if program.exact_memory:
             self._blocked = ints(self._rob_size * program.most_fused + most)
         if program.tp_names > len(self.tp_blocked):
@@ -107,10 +110,14 @@ class Scheduler:
 
     def tick(self, cycle: int) -> None:
         """Steps 3 to 7; the issue group has been bound to units."""
-        self._accept(cycle)
+        self._accept()
         self._picker.tick(cycle)
-        self._complete(cycle)
-        if self._program.has_special:
+        self._finish_dispatched(cycle)
+        if not self._program.has_special:
+            for position in range(self._known_count):
+                self._fix(self._known[position], cycle)
+            self._known_count = 0
+        else:
             self._check_special(cycle)
             self.fences.tick(cycle)
             for name in range(self._program.tp_names):
@@ -126,22 +133,16 @@ class Scheduler:
             self.fences.loads.record(state)
             self.fences.stores.record(state)
 
-    def _accept(self, cycle: int) -> None:
+    def _accept(self) -> None:
         for position in range(self._bound.count):
             uop = self._bound.firsts[position]
             if self._program.has_special:
                 self.fences.bound(uop)
             if self._columns.pending[uop] == 0:
-                self._know(uop, cycle)
+                self._known[self._known_count] = uop
+                self._known_count += 1
 
-    def _know(self, uop: int, cycle: int) -> None:
-        """It is known when all inputs of a uop are there."""
-        if self._program.has_special:
-            self._checks.push(uop, 0)
-        else:
-            self._fix(uop, cycle)
-
-    def _complete(self, cycle: int) -> None:
+    def _finish_dispatched(self, cycle: int) -> None:
         """Step 4: fix the times of results. Stores first: a load may forward from them (3.11.2)."""
         picker = self._picker
         columns = self._columns
@@ -150,13 +151,13 @@ class Scheduler:
             uop = picker.dispatched[position]
             kind = program.u_kind[columns.static[uop]]
             if kind == STORE_ADDRESS:
-                self._finish(uop, cycle, cycle + _ADDRESS_KNOWN, cycle)
+                self._finish(uop, cycle, cycle + _ADDRESS_KNOWN)
                 store = columns.store[uop]
                 columns.store_address[store] = cycle + _ADDRESS_KNOWN
                 if columns.store_address[store] > columns.store_data[store]:
                     columns.store_last[store] = uop
             elif kind == STORE_DATA:
-                self._finish(uop, cycle, cycle + _DATA_KNOWN, cycle)
+                self._finish(uop, cycle, cycle + _DATA_KNOWN)
                 known = cycle + _DATA_KNOWN
                 store = columns.store[uop]
                 if self._late:
@@ -167,23 +168,25 @@ class Scheduler:
         for position in range(picker.count):
             uop = picker.dispatched[position]
             store = columns.store[uop]
-            if store == NONE:
-                self._finish(uop, cycle, 0, cycle)
-            elif program.u_kind[columns.static[uop]] != LOAD:
-                self._forward(store, cycle)
-            elif columns.blocked[uop]:
-                self._blocked[self._blocked_count] = uop
-                self._blocked_count += 1
-            elif self._store_known(store):
-                self._finish(uop, cycle, self._forwarded(store), cycle)
-            else:
-                columns.next_uop[uop] = columns.store_waiters[store]
-                columns.store_waiters[store] = uop
-
+            earliest = 0
+            if store != NONE:
+                if program.u_kind[columns.static[uop]] != LOAD:
+                    self._forward(store)
+                    continue
+                if columns.blocked[uop]:
+                    self._blocked[self._blocked_count] = uop
+                    self._blocked_count += 1
+                    continue
+                if not self._store_known(store):
+                    columns.next_uop[uop] = columns.store_waiters[store]
+                    columns.store_waiters[store] = uop
+                    continue
+                earliest = self._forwarded(store)
+            self._finish(uop, cycle, earliest)
         if self._blocked_count > 0:
-            self._unblock(cycle)
+            self._unblock()
 
-    def _unblock(self, cycle: int) -> None:
+    def _unblock(self) -> None:
         """Loads that could not forward get their results from the cache, after the store's data are there."""
         columns = self._columns
         kept = 0
@@ -194,7 +197,7 @@ class Scheduler:
                 self._blocked[kept] = uop
                 kept += 1
             else:
-                self._finish(uop, columns.dispatched[uop], left + self._failed_forwarding, cycle)
+                self._finish(uop, columns.dispatched[uop], left + self._failed_forwarding)
         self._blocked_count = kept
 
     def _store_known(self, store: int) -> bool:
@@ -205,7 +208,7 @@ class Scheduler:
         columns = self._columns
         return max(columns.store_address[store], columns.store_data[store]) + _FORWARDING
 
-    def _forward(self, store: int, cycle: int) -> None:
+    def _forward(self, store: int) -> None:
         """Loads that wait for a store's address and data get their results."""
         columns = self._columns
         uop = columns.store_waiters[store]
@@ -214,12 +217,12 @@ class Scheduler:
         columns.store_waiters[store] = NONE
         while uop != NONE:
             following = columns.next_uop[uop]
-            self._finish(uop, columns.dispatched[uop], self._forwarded(store), cycle)
+            self._finish(uop, columns.dispatched[uop], self._forwarded(store))
             uop = following
 
-    def _finish(self, uop: int, dispatched: int, earliest: int, cycle: int) -> None:
+    def _finish(self, uop: int, dispatched: int, earliest: int) -> None:
         """Fix the ready times of a dispatched uop's results, a load's not before ``earliest``, and its
-        completion, a store's not before ``earliest``. ``cycle``: the present one."""
+        completion, a store's not before ``earliest``."""
         columns = self._columns
         program = self._program
         static = columns.static[uop]
@@ -249,7 +252,8 @@ class Scheduler:
                     columns.latest[waiting] = ready
                 columns.pending[waiting] -= 1
                 if columns.pending[waiting] == 0:
-                    self._know(waiting, cycle)
+                    self._known[self._known_count] = waiting
+                    self._known_count += 1
                 position = columns.input_next[position]
         columns.executed[uop] = executed
 
@@ -260,9 +264,9 @@ class Scheduler:
         queues = self._held
         while queues.counts[_HELD] > 0:
             queues.push(_CANDIDATES, queues.pop(_HELD))
-        for position in range(self._checks.count):
-            queues.push(_CANDIDATES, self._checks.firsts[position])
-        self._checks.clear()
+        for position in range(self._known_count):
+            queues.push(_CANDIDATES, self._known[position])
+        self._known_count = 0
         while queues.counts[_CANDIDATES] > 0:
             uop = queues.pop(_CANDIDATES)
             i = columns.position[uop]
