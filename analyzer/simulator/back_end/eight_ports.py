@@ -13,6 +13,8 @@ from cyclelens.analyzer.simulator.tables.queues import Queues
 
 _WIDEST = 8
 _IMBALANCE = 3
+_FAR = 1 << 20
+"""More than any count."""
 
 
 class EightPorts(Binding):
@@ -24,6 +26,9 @@ class EightPorts(Binding):
         super().__init__(columns, microarchitecture, queues, entries, _WIDEST)
         self._alternation = Alternation()
         self._loads = microarchitecture.units.having(Role.LOAD).mask
+        self._first = 0
+        self._second = 0
+        """Ports for even and odd slots, of those that were ranked last in this cycle."""
 
     def start(self) -> None:
         """No uop is bound."""
@@ -34,10 +39,33 @@ class EightPorts(Binding):
         """The port for a uop of this issue slot."""
         if units == self._loads:
             return self.only(self._alternation.next(units))
-        near = self.rank(units, _IMBALANCE)
-        return self.ranked(1 if slot % 2 and near > 1 else 0)
+        if units != self._ranked:
+            self._rank_two(units)
+        return self._second if slot % 2 else self._first
 
     def record(self, state: Record) -> None:
         """Its part of the pipeline's state."""
         state.add(self._alternation.toggles)
         Binding.record(self, state)
+
+    def _rank_two(self, units: int) -> None:
+        """Of these ports find the least used one, on a tie the highest, and the one that follows it, unless
+        that has three uops more."""
+        self._ranked = units
+        first = second = unit = 0
+        least = following = _FAR
+        while units:
+            if units & 1:
+                count = self.snapshot[unit]
+                if count <= least:
+                    second = first
+                    following = least
+                    first = unit
+                    least = count
+                elif count <= following:
+                    second = unit
+                    following = count
+            units >>= 1
+            unit += 1
+        self._first = first
+        self._second = second if following < least + _IMBALANCE else first

@@ -134,10 +134,11 @@ class Scheduler:
             self.fences.stores.record(state)
 
     def _accept(self) -> None:
+        if self._program.has_special:
+            for position in range(self._bound.count):
+                self.fences.bound(self._bound.firsts[position])
         for position in range(self._bound.count):
             uop = self._bound.firsts[position]
-            if self._program.has_special:
-                self.fences.bound(uop)
             if self._columns.pending[uop] == 0:
                 self._known[self._known_count] = uop
                 self._known_count += 1

@@ -44,6 +44,7 @@ cdef class SequenceHeaps:
 @cython.final
 cdef class Record:
     cdef public long long[::1] items
+    cdef int _room
     cdef public int count
     cdef public bint differs
     cdef Record _other
@@ -59,14 +60,14 @@ cdef class Record:
         self.instance = instance
         self.uop = uop
     cdef inline int add(self, long long item) except -1:
-        if self._other is not None:
-            self._compare(item)
-        else:
-            if self.count == len(self.items):
-                self._lengthen()
+        if self.count < self._room:
             self.items[self.count] = item
             self.count += 1
-    cdef int _lengthen(self) except -1
+        elif self._other is not None:
+            self._compare(item)
+        else:
+            self._lengthen(item)
+    cdef int _lengthen(self, long long item) except -1
     cdef void _compare(self, long long item) noexcept
     cdef inline int add_time(self, long long cycle, int oldest) except -1:
         self.add(self.time(cycle, oldest))
@@ -76,5 +77,6 @@ cdef class Record:
         return cycle - self.cycle if cycle - self.cycle > -oldest else -oldest
     cdef inline void compare_with(self, Record other) noexcept:
         self._other = other
+        self._room = 0
     cdef inline bint equals_other(self) noexcept:
         return not self.differs and self._other is not None and (self.count == self._other.count)

@@ -164,6 +164,8 @@ class Record:
 
     def __init__(self) -> None:
         self.items = longs(512)
+        self._room = 512
+        """Items that are taken without a question: none by a record that compares."""
         self.count = 0
         self.differs = False
         self._other: Record | None = None
@@ -184,16 +186,18 @@ class Record:
 
     def add(self, item: Long) -> None:
         """Append an integer."""
-        if self._other is not None:
-            self._compare(item)
-        else:
-            if self.count == len(self.items):
-                self._lengthen()
+        if self.count < self._room:
             self.items[self.count] = item
             self.count += 1
+        elif self._other is not None:
+            self._compare(item)
+        else:
+            self._lengthen(item)
 
-    def _lengthen(self) -> None:
-        self.items = grown(self.items, 2 * self.count)
+    def _lengthen(self, item: Long) -> None:
+        self._room = 2 * self.count
+        self.items = grown(self.items, self._room)
+        self.add(item)
 
     def _compare(self, item: Long) -> None:
         other = self._other
@@ -216,6 +220,7 @@ class Record:
     def compare_with(self, other: Record) -> None:
         """Compare all that is added from now on with a finished record."""
         self._other = other
+        self._room = 0
 
     def equals_other(self) -> bool:
         """The same state as that of the other record."""
