@@ -165,14 +165,13 @@ class ReorderBuffer:
             if number >= len(self.first_cycle):
                 self.grow(2 * number)
             before = number - period_rounds
-            self.first_cycle[number] = self.first_cycle[before] + period_cycles
+            cycle = self.first_cycle[before] + period_cycles
+            self.first_cycle[number] = cycle
             self.key_cycle[number] = self.key_cycle[before] + period_cycles
             self.key_position[number] = self.key_position[before]
-            if number >= min_rounds:
-                end = max(min_cycles + 1, self.first_cycle[min_rounds])
-                if self.first_cycle[number] > end:
-                    self._filled = number + 1
-                    return number
+            if cycle > min_cycles + 1 and number >= min_rounds and cycle > self.first_cycle[min_rounds]:
+                self._filled = number + 1
+                return number
             number += 1
 
     def cycles_per_round(self, first: int, last: int) -> float:
