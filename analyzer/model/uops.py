@@ -222,7 +222,7 @@ class Entry(Protocol):
         ...
 
     def like(self) -> InstructionTemplate:
-        """A template that is there already, the same but for registers, addresses and constants."""
+        """The template that siblings share: the same but for registers, addresses and constants."""
         ...
 
 

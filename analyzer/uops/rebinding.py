@@ -162,7 +162,7 @@ class Original:
         return self._template
 
     def like(self) -> InstructionTemplate:
-        """The same."""
+        """Its own."""
         return self.template()
 
 
@@ -188,7 +188,7 @@ class Sibling:
         raise NotImplementedError
 
     def like(self) -> InstructionTemplate:
-        """That of the other one."""
+        """That of the original."""
         return self.original.template()
 
     def template(self) -> InstructionTemplate:

@@ -13,7 +13,6 @@ cdef int ISSUE_GROUP
 cdef int NONE
 cdef int REGISTER_MERGE
 cdef int RESOURCE_FULL
-cdef int RETIRING
 cdef int ROB_FULL
 cdef int RS_FULL
 cdef int SCHEDULERS

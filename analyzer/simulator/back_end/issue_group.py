@@ -11,7 +11,6 @@ from cyclelens.analyzer.simulator.tables.constants import (
     NONE,
     REGISTER_MERGE,
     RESOURCE_FULL,
-    RETIRING,
     ROB_FULL,
     RS_FULL,
     SCHEDULERS,
@@ -176,10 +175,5 @@ class IssueGroup:
             return
         columns = self._columns
         uop = columns.unfinished[cycle - 1] if cycle > 0 else NONE
-        if uop == NONE:
-            oldest = self._rob if self._rob.count > 0 else self._idq
-            columns.refuse(cycle, buffer + RETIRING, oldest.firsts[oldest.head])
-        elif columns.needs_unit(uop):
-            columns.refuse(cycle, buffer, uop)
-        else:
-            columns.refuse(cycle, buffer + RETIRING, uop)
+        oldest = self._rob if self._rob.count > 0 else self._idq
+        columns.refuse_for_retirement(cycle, buffer, uop, oldest.firsts[oldest.head])

@@ -19,7 +19,6 @@ cdef int HELD_BY_FENCE
 cdef int ISSUE_GROUP
 cdef int LOAD
 cdef int NONE
-cdef int RETIRING
 cdef int ROB_FULL
 cdef int SERIALIZATION
 cdef int STORE_ADDRESS

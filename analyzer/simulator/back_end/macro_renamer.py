@@ -17,7 +17,6 @@ from cyclelens.analyzer.simulator.tables.constants import (
     ISSUE_GROUP,
     LOAD,
     NONE,
-    RETIRING,
     ROB_FULL,
     SERIALIZATION,
     STORE_ADDRESS,
@@ -198,13 +197,8 @@ class MacroRenamer:
             return
         columns = self._columns
         uop = columns.unfinished[cycle]
-        if uop == NONE:
-            oldest = self._rob if self._rob.count > 0 else self._idq
-            columns.refuse(cycle, buffer + RETIRING, oldest.firsts[oldest.head])
-        elif columns.needs_unit(uop):
-            columns.refuse(cycle, buffer, uop)
-        else:
-            columns.refuse(cycle, buffer + RETIRING, uop)
+        oldest = self._rob if self._rob.count > 0 else self._idq
+        columns.refuse_for_retirement(cycle, buffer, uop, oldest.firsts[oldest.head])
 
     def _rename(self, first: int, i: int, cycle: int) -> None:
         """A whole instruction."""

@@ -9,6 +9,7 @@ cdef int CODE_LINE
 cdef int ELIMINATED
 cdef int MITE
 cdef int NONE
+cdef int RETIRING
 cdef int UNKNOWN
 cdef int _AHEAD
 cdef int _MOST_KEPT
@@ -37,6 +38,13 @@ cdef class Columns(FlightColumns):
         if self.watched:
             self.refusal[cycle] = refusal
             self.refused_by[cycle] = by
+    cdef inline void refuse_for_retirement(self, int cycle, int buffer, int unfinished, int oldest) noexcept:
+        if unfinished == -1:
+            self.refuse(cycle, buffer + 32, oldest)
+        elif self.needs_unit(unfinished):
+            self.refuse(cycle, buffer, unfinished)
+        else:
+            self.refuse(cycle, buffer + 32, unfinished)
     cdef inline void queue(self, int uop, int queued, int behind) noexcept:
         self.queued[uop] = queued
         self.behind[uop] = behind

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from cyclelens.analyzer.simulator.tables.arrays import Record
 from cyclelens.analyzer.simulator.tables.column_classes import FlightColumns
-from cyclelens.analyzer.simulator.tables.constants import CODE_LINE, ELIMINATED, MITE, NONE, UNKNOWN
+from cyclelens.analyzer.simulator.tables.constants import CODE_LINE, ELIMINATED, MITE, NONE, RETIRING, UNKNOWN
 from cyclelens.analyzer.simulator.tables.program import Program
 
 _AHEAD = 64
@@ -80,6 +80,16 @@ class Columns(FlightColumns):
         if self.watched:
             self.refusal[cycle] = refusal
             self.refused_by[cycle] = by
+
+    def refuse_for_retirement(self, cycle: int, buffer: int, unfinished: int, oldest: int) -> None:
+        """Record that a buffer has no room before something retires: because of the uop that is not finished,
+        else (NONE) of the oldest one."""
+        if unfinished == NONE:
+            self.refuse(cycle, buffer + RETIRING, oldest)
+        elif self.needs_unit(unfinished):
+            self.refuse(cycle, buffer, unfinished)
+        else:
+            self.refuse(cycle, buffer + RETIRING, unfinished)
 
     def queue(self, uop: int, queued: int, behind: int) -> None:
         """Record why a ready uop does not leave in this cycle (``QUEUED_NAMES``), and because of which."""
