@@ -40,6 +40,18 @@ CODE_MARKS = [
 """What code objects can be marked as, which is not part of that interface, and the same in every version."""
 
 
+ROWS = {
+    member: row
+    for row, members in re.findall(
+        r"^cdef struct (\w+):\n((?:    int .+\n)+)",
+        (ROOT / "analyzer" / "simulator" / "tables" / "column_classes.pxd").read_text("utf-8"),
+        re.MULTILINE,
+    )
+    for member in re.findall(r"int (\w+)$", members, re.MULTILINE)
+}
+"""By column the kind of row in which compiled stages find it."""
+
+
 def compiled(declarations: Path) -> str:
     """The Python of a module with the same lines, changed in two ways. The methods that its ``.pxd`` defines
     in line are left out. A local name for a stage, queue or table that is set up once
@@ -64,7 +76,23 @@ def compiled(declarations: Path) -> str:
                     if text[line].strip() == f"{local} = self.{attribute}":
                         text[line] = "\n"
                     text[line] = re.sub(rf"(?<![\w.]){local}\b(?!=)", f"self.{attribute}", text[line])
-    return "".join(text)
+    return in_rows("".join(text))
+
+
+def in_rows(text: str) -> str:
+    """Python or declarations in which compiled stages find columns in rows, which takes one pointer for all
+    columns of a table: ``columns.uops_rows[uop].port`` for ``columns.port[uop]``."""
+    own = "self|" if re.search(r"\b(?:Flight|Block)Columns\b", text) else ""
+    asked = re.compile(rf"\b({own}\w*columns|\w*program)\.({'|'.join(ROWS)})\[")
+    while found := asked.search(text):
+        end = found.end()
+        depth = 1
+        while depth:
+            depth += {"[": 1, "]": -1}.get(text[end], 0)
+            end += 1
+        index = text[found.end() : end - 1]
+        text = f"{text[: found.start()]}{found[1]}.{ROWS[found[2]]}s[{index}].{found[2]}{text[end:]}"
+    return text
 
 
 def set_in(method: ast.FunctionDef) -> list[str]:
@@ -121,7 +149,7 @@ def extensions() -> list[Extension]:
     for package in (simulator.parent / "__init__.py", *simulator.rglob("__init__.py")):
         write(package, "")
     for path in sorted(simulator.rglob("*.pxd")):
-        write(path, path.read_text("utf-8"))
+        write(path, in_rows(path.read_text("utf-8")))
         source = write(path.with_suffix(".py"), compiled(path))
         name = ".".join(("cyclelens", *path.relative_to(ROOT).with_suffix("").parts))
         modules.append(extension(name, source))

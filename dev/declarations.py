@@ -6,8 +6,9 @@ dev/ run it before they compile.
 
    - An attribute has the type of its annotation, else of what is assigned to it first. Where that cannot be
      found out a message names the line to annotate.
-   - ``Column`` and ``LongColumn`` are views of 32- and 64-bit integers, ``Long`` is such an integer. ``int``,
-     ``bool``, ``float`` and compiled classes are what they seem, all else is a Python object.
+   - ``Column`` and ``LongColumn`` are views of 32- and 64-bit integers, ``Long`` is such an integer, and
+     ``Strided`` a view of every so many 32-bit integers. ``int``, ``bool``, ``float`` and compiled classes
+     are what they seem, all else is a Python object.
    - Methods are C functions, and can be called from Python too if some Python calls a method of that name.
      Those with keywords, defaults, decorators, closures or, if public, Python objects stay Python's.
    - A method may raise if it, or one that it calls, raises or makes Python objects. The others cannot, and
@@ -17,7 +18,8 @@ dev/ run it before they compile.
    - A short public method of a class that no other builds on is written out, so that it is compiled in line
      where other files call it. ``setup.py`` leaves it out of its own file.
 
-2. The classes that hold the columns of ``tables/declared.py``: how these are made, grown and filled.
+2. The classes that hold the columns of ``tables/declared.py``: how these are made, grown and filled, and the
+   rows in which compiled files find them.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ from collections.abc import Callable, Iterator
 from copy import deepcopy
 from pathlib import Path
 
-from column_classes import column_classes
+from column_classes import column_classes, with_rows
 from stage_types import (
     C_TYPES,
     CLASSES,
@@ -239,7 +241,8 @@ def signature(home: Module, function: ast.FunctionDef, typed: Callable[[str], st
 def made() -> Iterator[tuple[Path, str]]:
     """Path and text of every file that is made; what comes first has to be written before going on. Raises
     ``Undeclared``."""
-    yield column_classes()
+    path, text = column_classes()
+    yield path, text
     modules = [module(name_of(path.with_suffix(".py"))) for path in sorted(SIMULATOR.rglob("*.pxd"))]
     find_raising(modules)
     families = {
@@ -248,7 +251,8 @@ def made() -> Iterator[tuple[Path, str]]:
     others = [module(name_of(path)) for path in sorted(SIMULATOR.rglob("*.py")) if path.name != "__init__.py"]
     visible = called_by_name(others)
     for each in modules:
-        yield each.path.with_suffix(".pxd"), declarations(each, families, visible)
+        text = declarations(each, families, visible)
+        yield each.path.with_suffix(".pxd"), with_rows(text) if each.path == path else text
 
 
 def main() -> None:

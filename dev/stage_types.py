@@ -24,10 +24,11 @@ C_TYPES = {
     "float": "double",
     "Long": "long long",
     "Column": "int[::1]",
+    "Strided": "int[:]",
     "LongColumn": "long long[::1]",
 }
 CONTAINERS = ("list", "dict", "tuple")
-ITEMS = {"Column": "int", "LongColumn": "Long"}
+ITEMS = {"Column": "int", "Strided": "int", "LongColumn": "Long"}
 OPERATIONS: dict[type[ast.operator], Callable[..., int]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,

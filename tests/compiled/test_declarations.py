@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -143,12 +144,24 @@ def test_what_has_no_type_is_named(tree: Path) -> None:
 
 def test_a_new_column_is_declared_grown_and_filled(tree: Path) -> None:
     table = tree / "analyzer/simulator/tables/declared.py"
-    place = '        Field("issued", "UNKNOWN"),\n'
+    place = '        Field("ready", "UNKNOWN"),\n'
     table.write_text(table.read_text().replace(place, place + '        Field("colour", "NONE"),\n'))
     make(tree)
     text = (tree / "analyzer/simulator/tables/column_classes.py").read_text()
-    assert "self.colour = grown(self.colour, size)" in text
-    filled = "first = NONE\n        for row in range(begin, end):\n            self.colour[row] = first\n"
-    assert filled in text
+    assert "self.colour = self._uops_table[6::32]\n" in text
+    assert "            self.ready[row] = -2\n            self.colour[row] = -1\n" in text
     declared = (tree / "analyzer/simulator/tables/column_classes.pxd").read_text()
-    assert "cdef public int[::1] colour" in declared
+    assert "    cdef public int[:] colour\n" in declared
+    assert "    int ready\n    int colour\n    int dispatched\n" in declared
+
+
+def test_compiled_stages_find_columns_in_rows() -> None:
+    copies = sorted((ROOT / "build/stages").rglob("*.p*"))
+    if not copies:
+        pytest.skip("the copies that were compiled are not here")
+    classes = (ROOT / "analyzer/simulator/tables/column_classes.pxd").read_text("utf-8")
+    names = "|".join(re.findall(r"int\[:\] (\w+)", classes))
+    beside = re.compile(rf"(?:columns|program)\.(?:{names})\[")
+    text = "".join(path.read_text("utf-8") for path in copies)
+    assert "self._columns.uops_rows[uop].port = unit\n" in text
+    assert beside.findall(text) == []

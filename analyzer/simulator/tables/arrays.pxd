@@ -1,8 +1,6 @@
 # Made by dev/declarations.py; do not edit.
 cimport cython
 
-cdef int _LINE
-cdef int _PAGE
 cdef int _READY
 cdef int _SPECIAL
 

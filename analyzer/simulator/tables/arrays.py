@@ -7,6 +7,8 @@ from typing import TypeAlias
 
 Column: TypeAlias = memoryview
 """Integers by index: an array, a piece of one, or in the compiled form a typed view of either."""
+Strided: TypeAlias = memoryview
+"""A column of a table whose rows lie one behind the other: the next number is that of the next column."""
 LongColumn: TypeAlias = memoryview
 """The same with 64 bits."""
 Long: TypeAlias = int
@@ -18,9 +20,6 @@ _ZEROS = array("i", [0]) * _READY
 _ONES = array("i", [-1]) * _READY
 _LONG_ZEROS = array("q", [0]) * (_READY >> 4)
 
-_PAGE = 1024
-_LINE = 16
-"""Integers of 32 bits."""
 _SPECIAL = 1 << 30
 """Far from every difference of times."""
 
@@ -38,12 +37,6 @@ def minus_ones(size: int) -> Column:
 def longs(size: int) -> LongColumn:
     """A column of 64-bit integers, all 0."""
     return _LONG_ZEROS[:size] if size <= _READY >> 4 else array("q", [0]) * size  # type: ignore[return-value]
-
-
-def spaced(size: int) -> int:
-    """A length of columns that is at least this, and a cache line more than a whole number of pages: the same
-    row of several columns is not in the same cache set then."""
-    return (size // _PAGE + 1) * _PAGE + _LINE
 
 
 def grown(column: Column, size: int) -> Column:

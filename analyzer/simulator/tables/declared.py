@@ -48,37 +48,38 @@ UOPS = Table(
     "uops",
     "",
     (
+        # What is asked for most lies first, and what starts with the same number side by side.
         Field("instance"),  # the dynamic instruction that it belongs to
         Field("position"),  # of that instruction within the round
         Field("static"),  # its row of the block's uops
-        Field("source", "NO_SOURCE"),  # part of the front end that delivered it
-        Field("added", "UNKNOWN"),  # cycles: to the IDQ ...
-        Field("issued", "UNKNOWN"),
+        Field("next_uop"),  # in the list that the uop is in
+        Field("issued", "UNKNOWN"),  # cycles
         Field("ready", "UNKNOWN"),
         Field("dispatched", "UNKNOWN"),
         Field("executed", "UNKNOWN"),
-        Field("retired", "UNKNOWN"),
         Field("port", "NONE"),  # or ELIMINATED
         Field("store", "NONE"),  # row of the store that it is part of, or that it forwards from
         Field("latency_bonus", "0"),  # cycles that a load is faster by
+        Field("blocked", "0"),  # a load that waits until its store has left: BLOCKED, MISTAKEN
         Field("first_input"),  # rows of inputs and values
         Field("first_result"),
         Field("pending"),  # inputs that are not known yet
         Field("latest"),  # first cycle in which all others are there
-        Field("next_uop"),  # in the list that the uop is in
-        Field("blocked", "0"),  # a load that waits until its store has left: BLOCKED, MISTAKEN
+        Field("added", "UNKNOWN"),  # cycle in which it entered the IDQ
+        Field("retired", "UNKNOWN"),  # cycle
+        Field("source", "NO_SOURCE"),  # part of the front end that delivered it
+        Field("held", "0"),  # what kept it back at last though its inputs were there: HELD_BY_...
         # Of loads alone:
         Field("renamed"),  # it takes over a stored value
         Field("collided"),  # it had to wait because two others read the same word
         Field("words"),  # which words of a line it reads
         Field("late_by"),  # uop of a store that its result had to wait for, NONE if there was none
-        Field("held", "0"),  # what kept it back at last though its inputs were there: HELD_BY_...
         # For whoever reads the records of a run that is watched:
+        Field("queued", "0"),  # what a ready uop waited for at last: QUEUED_FOR_...
+        Field("behind"),  # because of which uop, NONE if that is not known
         Field("allowed"),  # first cycle in which a uop that was issued then can leave
         Field("last_input"),  # row of the input that came last, NONE if it did not wait for any
         Field("inputs_ready"),  # first cycle that the inputs allow
-        Field("queued", "0"),  # what a ready uop waited for at last: QUEUED_FOR_...
-        Field("behind"),  # because of which uop, NONE if that is not known
     ),
 )
 

@@ -47,7 +47,7 @@ cdef class Layout:
     cdef public int[::1] entry_last
     cdef public int[::1] entry_plain
     cdef int start(self) except -1
-    cdef void _tell(self, int[::1] column, int count) noexcept
+    cdef void _tell(self, int[:] column, int count) noexcept
     cdef void _tell_number(self, int number) noexcept
     cdef int _make(self, int count, int entries) except -1
     @cython.locals(cacheable=cython.bint)

@@ -6,7 +6,7 @@ Rules L1 to L5 (layout), K1 to K4 (DSB lines) and Q1 to Q5 (cacheability) of doc
 from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.simulator.tables.arrays import Column, PairQueue, ints
+from cyclelens.analyzer.simulator.tables.arrays import PairQueue, Strided, ints
 from cyclelens.analyzer.simulator.tables.constants import CODE_LINE, FETCH_BLOCK, NONE
 from cyclelens.analyzer.simulator.tables.program import Program
 
@@ -91,7 +91,7 @@ class Layout:
             self._tell_number(self.first_group_end if program.loop else program.alignment)
         return bytes(self._told[: self._length])
 
-    def _tell(self, column: Column, count: int) -> None:
+    def _tell(self, column: Strided, count: int) -> None:
         """Add so many numbers to the key, and how many they are."""
         self._tell_number(count)
         for place in range(count):

@@ -3,7 +3,15 @@ cimport cython
 
 from cyclelens.analyzer.simulator.tables.column_classes cimport BlockColumns
 
+cdef int FUSED_UOPS_ROW
+cdef int IDQ_UOPS_ROW
+cdef int INSTRUCTIONS_ROW
+cdef int MERGES_ROW
+cdef int OPERANDS_ROW
+cdef int OUTPUTS_ROW
+cdef int RESULTS_ROW
 cdef int STORE_ADDRESS
+cdef int UOPS_ROW
 cdef int _FUSED
 cdef int _IDQ_COUNT
 cdef int _INSTRUCTION_FIELDS
@@ -67,9 +75,8 @@ cdef class Program(BlockColumns):
     cdef void _number(self) noexcept
     cdef int _sum_up(self, list flats) except -1
     cdef void _find_used_keys(self) noexcept
-    cdef void _mark(self, int[::1] keys, int count) noexcept
+    cdef void _mark(self, int[:] keys, int count) noexcept
     cdef int _reserve(self) except -1
 
 
-cdef void _transpose(int[::1] rows, int place, int[::1] table, int room, int first, int count, int fields) noexcept
-cdef void _copy(int[::1] rows, int place, int[::1] column, int first, int count) noexcept
+cdef void _copy_rows(int[::1] rows, int place, int[::1] table, int length, int first, int count, int fields) noexcept

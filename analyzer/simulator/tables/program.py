@@ -7,8 +7,20 @@ from array import array
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.uops import Block
-from cyclelens.analyzer.simulator.tables.arrays import Column, LongColumn, ints
-from cyclelens.analyzer.simulator.tables.column_classes import INSTRUCTIONS, UOPS, BlockColumns
+from cyclelens.analyzer.simulator.tables.arrays import Column, LongColumn, Strided, ints
+from cyclelens.analyzer.simulator.tables.column_classes import (
+    FUSED_UOPS_ROW,
+    IDQ_UOPS_ROW,
+    INSTRUCTIONS,
+    INSTRUCTIONS_ROW,
+    MERGES_ROW,
+    OPERANDS_ROW,
+    OUTPUTS_ROW,
+    RESULTS_ROW,
+    UOPS,
+    UOPS_ROW,
+    BlockColumns,
+)
 from cyclelens.analyzer.simulator.tables.constants import STORE_ADDRESS
 from cyclelens.analyzer.simulator.tables.flat import FlatInstruction, FlatUop, flatten
 from cyclelens.analyzer.simulator.tables.rename_keys import KEYS
@@ -117,41 +129,41 @@ class Program(BlockColumns):
         self._reserve()
 
     def _spread(self, rows: Column) -> None:
-        """Rows one behind the other to columns."""
+        """Rows one behind the other to the tables."""
         registers = merges = idq = fused = uop = operand = result = 0
         place = 0
         for i in range(self.instructions + _SINGLES):
             head = place
             if i < self.instructions:
                 table = self._instructions_table
-                _transpose(rows, head, table, self._instructions_room, i, 1, _INSTRUCTION_FIELDS)
+                _copy_rows(rows, head, table, INSTRUCTIONS_ROW, i, 1, _INSTRUCTION_FIELDS)
             place += _INSTRUCTION_FIELDS
             count = rows[head + _OUTPUTS]
-            _copy(rows, place, self.output_key, registers, count)
+            _copy_rows(rows, place, self._outputs_table, OUTPUTS_ROW, registers, count, 1)
             place += count
             registers += count
             count = rows[head + _MERGES]
-            _copy(rows, place, self.merge_key, merges, count)
+            _copy_rows(rows, place, self._merges_table, MERGES_ROW, merges, count, 1)
             place += count
             merges += count
             count = rows[head + _IDQ_COUNT]
-            _copy(rows, place, self.q_fused_count, idq, count)
+            _copy_rows(rows, place, self._idq_uops_table, IDQ_UOPS_ROW, idq, count, 1)
             place += count
             idq += count
             count = rows[head + _FUSED]
-            _copy(rows, place, self.f_uop_count, fused, count)
+            _copy_rows(rows, place, self._fused_uops_table, FUSED_UOPS_ROW, fused, count, 1)
             place += count
             fused += count
             count = rows[head + _UOP_COUNT]
-            _transpose(rows, place, self._uops_table, self._uops_room, uop, count, _UOP_FIELDS)
+            _copy_rows(rows, place, self._uops_table, UOPS_ROW, uop, count, _UOP_FIELDS)
             place += count * _UOP_FIELDS
             uop += count
             count = rows[head + _OPERANDS]
-            _transpose(rows, place, self._operands_table, self._operands_room, operand, count, 2)
+            _copy_rows(rows, place, self._operands_table, OPERANDS_ROW, operand, count, 2)
             place += count * 2
             operand += count
             count = rows[head + _RESULTS]
-            _transpose(rows, place, self._results_table, self._results_room, result, count, 3)
+            _copy_rows(rows, place, self._results_table, RESULTS_ROW, result, count, 3)
             place += count * 3
             result += count
 
@@ -265,7 +277,7 @@ class Program(BlockColumns):
                 self.used_key[self.used_keys] = key
                 self.used_keys += 1
 
-    def _mark(self, keys: Column, count: int) -> None:
+    def _mark(self, keys: Strided, count: int) -> None:
         for position in range(count):
             if keys[position] >= 0:
                 self._used[keys[position]] = 1
@@ -296,15 +308,10 @@ def _key_columns(keys: int) -> tuple[Column, LongColumn]:
     return classes, memoryview(array("q", [1 << key if classes[key] >= 0 else 0 for key in range(keys)]))
 
 
-def _transpose(
-    rows: Column, place: int, table: Column, room: int, first: int, count: int, fields: int
+def _copy_rows(
+    rows: Column, place: int, table: Column, length: int, first: int, count: int, fields: int
 ) -> None:
-    """Rows one behind the other to columns of this room one behind the other, from ``first`` on."""
+    """Rows one behind the other to those of a table that are so long, from ``first`` on."""
     for row in range(count):
         for field in range(fields):
-            table[field * room + first + row] = rows[place + row * fields + field]
-
-
-def _copy(rows: Column, place: int, column: Column, first: int, count: int) -> None:
-    for position in range(count):
-        column[first + position] = rows[place + position]
+            table[(first + row) * length + field] = rows[place + row * fields + field]
