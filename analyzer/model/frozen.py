@@ -2,8 +2,8 @@
 for frozen classes alone.
 
 The standard library writes and compiles six methods for every class, which took a fifth of the time until
-the first figure. Here a class gets its constructor when it is first called, and shares all other methods with
-the rest. ``dataclasses.fields``, ``asdict`` and ``replace`` take these classes too. Modules that every start
+the first figure. Here a class gets a constructor of its own when it has been called a few times, and shares all
+other methods with the rest. ``dataclasses.fields``, ``asdict`` and ``replace`` take these classes too. Modules that every start
 loads define their classes with this; for all others the standard library is good enough.
 """
 
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from dataclasses import replace as replace
 else:
     from operator import attrgetter
+
+    _FEW = 16
+    """Objects of a class before its constructor is written: to compile it takes as long as to make 30
+    objects without, and of most classes there are one or two."""
 
     class _Made:
         """The default of a field that every object gets anew."""
@@ -90,9 +94,23 @@ else:
                 del parts[name]
             parts["__slots__"] = names
 
+        calls = 0
+
         def first_new(cls, *arguments, **named):
-            made.__new__ = _constructor(made, names, defaults, slots, kw_only)
-            return made.__new__(cls, *arguments, **named)
+            nonlocal calls
+            calls += 1
+            given = dict(zip(names, arguments, strict=False), **named)
+            usual = len(given) == len(arguments) + len(named) and not (kw_only and arguments)
+            if calls > _FEW or not usual or {*given, *defaults} != {*names}:
+                made.__new__ = _constructor(made, names, defaults, slots, kw_only)
+                return made.__new__(cls, *arguments, **named)
+            self = object.__new__(cls)
+            for name in names:
+                value = given[name] if name in given else defaults[name]
+                object.__setattr__(self, name, value.factory() if isinstance(value, _Made) else value)
+            if hasattr(cls, "__post_init__"):
+                self.__post_init__()
+            return self
 
         # All of it before the class is made: it costs far more to add special methods to one that exists.
         parts["__new__"] = first_new
