@@ -2,8 +2,8 @@
 
 Both programs get the same blocks in one process on one core, with their start-up, and take turns; output
 goes nowhere, and bytecode is cached, as pip does when it installs the package. Cyclelens predicts them as
-loops. llvm-mca reads them as assembly, one region per block, with its default of 100 iterations. The figure is
-user and system time; the ratio is llvm-mca's to ours of the same turn: above 1, Cyclelens is faster.
+loops. llvm-mca reads them as assembly, one region per block, with its default of 100 iterations. The figure
+is user and system time; the ratio is llvm-mca's to ours of the same turn: above 1, Cyclelens is faster.
 ``LLVM_MCA=PATH``: another llvm-mca than the installed one (Zen 5 is known to LLVM 20 and later). ``--mcpu``:
 another core for an llvm-mca that does not know ours.
 """
