@@ -2,9 +2,10 @@
 for frozen classes alone.
 
 The standard library writes and compiles six methods for every class, which took a fifth of the time until
-the first figure. Here a class gets a constructor of its own when it has been called a few times, and shares all
-other methods with the rest. ``dataclasses.fields``, ``asdict`` and ``replace`` take these classes too. Modules that every start
-loads define their classes with this; for all others the standard library is good enough.
+the first figure. Here a class gets a constructor of its own when it has been called a few times, and shares
+all other methods with the rest. ``dataclasses.fields``, ``asdict`` and ``replace`` take these classes too.
+Modules that every start loads define their classes with this; for all others the standard library is good
+enough.
 """
 
 from __future__ import annotations
