@@ -27,7 +27,7 @@ else:
     from operator import attrgetter
 
     _FEW = 16
-    """Objects of a class before its constructor is written: to compile it takes as long as to make 30
+    """Objects of a class before its constructor is written: to compile it takes as long as to make 25
     objects without, and of most classes there are one or two."""
 
     class _Made:
