@@ -260,15 +260,15 @@ class Jobs:
                 wait()
 
         def due() -> None:
-            job, held, self._held = self._running, self._held, None
-            mine = job is not None and job.uri == uri
-            if mine and held is not None:
+            held, self._held = self._held, None
+            begun = self._running if self._running is not None and self._running.uri == uri else None
+            if begun is not None and held is not None:
                 self._delays[uri] = loop.call_later(PAUSE, due)
-                self._on_outcome(job, held)
+                self._on_outcome(begun, held)
                 return
             del self._delays[uri]
-            if mine and self._process is not None:
-                self._process.release(job)
+            if begun is not None and self._process is not None:
+                self._process.release(begun)
                 self._set_clock(self.timeout)
             elif uri not in self._waiting:
                 self._times.asked(uri)
