@@ -66,7 +66,13 @@ def compiled(declarations: Path) -> str:
         in_line = set(re.findall(r"^    cdef inline .*?(\w+)\(", owners[item.name], re.MULTILINE))
         objects = set(re.findall(r"^    cdef (?:public )?[A-Z]\w+ (\w+)$", owners[item.name], re.MULTILINE))
         methods = [part for part in item.body if isinstance(part, ast.FunctionDef)]
-        objects -= {name for each in methods if each.name != "__init__" for name in set_in(each)}
+        objects -= {
+            node.attr
+            for each in methods
+            if each.name != "__init__"
+            for node in ast.walk(each)
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
+        }
         for method in methods:
             lines = range(method.lineno - 1, method.end_lineno or 0)
             for line in lines if method.name in in_line else ():
@@ -95,18 +101,11 @@ def in_rows(text: str) -> str:
     return text
 
 
-def set_in(method: ast.FunctionDef) -> list[str]:
-    """The attributes and variables that a method sets, once for each time."""
-    return [
-        node.attr if isinstance(node, ast.Attribute) else node.id
-        for node in ast.walk(method)
-        if isinstance(node, ast.Attribute | ast.Name) and isinstance(node.ctx, ast.Store)
-    ]
-
-
 def aliases(method: ast.FunctionDef, objects: set[str]) -> list[tuple[str, str]]:
     """Local names that only ever stand for one of these attributes, and the attribute."""
-    names = set_in(method)
+    names = [
+        node.id for node in ast.walk(method) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    ]
     return [
         (found[1], found[2])
         for statement in method.body

@@ -3,7 +3,7 @@ cimport cython
 
 from cyclelens.analyzer.simulator.back_end.dispatch_rule cimport DispatchRule
 from cyclelens.analyzer.simulator.back_end.picker cimport Picker
-from cyclelens.analyzer.simulator.tables.arrays cimport Record, SequenceHeaps
+from cyclelens.analyzer.simulator.tables.arrays cimport Record, SequenceQueues
 from cyclelens.analyzer.simulator.tables.columns cimport Columns
 from cyclelens.analyzer.simulator.tables.entries cimport Entries
 from cyclelens.analyzer.simulator.tables.program cimport Program
@@ -21,7 +21,7 @@ cdef class BoundUnit(Picker):
     cdef DispatchRule _rule
     cdef int _units
     cdef int _dividers
-    cdef SequenceHeaps _queues
+    cdef SequenceQueues _queues
     cdef int[::1] _divider_of
     cdef int[::1] _leaves_through
     cdef int[::1] _latest

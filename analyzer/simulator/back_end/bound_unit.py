@@ -6,7 +6,7 @@ from __future__ import annotations
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.simulator.back_end.dispatch_rule import DispatchRule
 from cyclelens.analyzer.simulator.back_end.picker import Picker
-from cyclelens.analyzer.simulator.tables.arrays import Column, Record, SequenceHeaps, ints
+from cyclelens.analyzer.simulator.tables.arrays import Column, Record, SequenceQueues, ints
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import NONE, QUEUED_FOR_DIVIDER, QUEUED_FOR_PORT
 from cyclelens.analyzer.simulator.tables.entries import Entries
@@ -33,7 +33,7 @@ class BoundUnit(Picker):
         self._rule = rule
         self._units = len(units)
         self._dividers = len(microarchitecture.dividers)
-        self._queues = SequenceHeaps(self._units + self._dividers)
+        self._queues = SequenceQueues(self._units + self._dividers)
         self._divider_of = ints(self._units)
         self._leaves_through = ints(self._units)
         """Of a uop for a divider by the unit that it is bound to: the divider, and the unit that it takes."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cyclelens.analyzer.simulator.tables.arrays import Record, SequenceHeaps
+from cyclelens.analyzer.simulator.tables.arrays import Record, SequenceQueues
 
 
 class DispatchRule:
@@ -11,7 +11,7 @@ class DispatchRule:
     def start(self) -> None:
         """No uop was dispatched."""
 
-    def held_back(self, ready: SequenceHeaps) -> int:
+    def held_back(self, ready: SequenceQueues) -> int:
         """The mask of units that take nothing in this cycle; ``ready`` are the ready uops by unit."""
         return 0
 

@@ -2,7 +2,7 @@
 cimport cython
 
 from cyclelens.analyzer.simulator.back_end.dispatch_rule cimport DispatchRule
-from cyclelens.analyzer.simulator.tables.arrays cimport SequenceHeaps
+from cyclelens.analyzer.simulator.tables.arrays cimport SequenceQueues
 from cyclelens.analyzer.simulator.tables.columns cimport Columns
 
 cdef int LINE_WORDS
@@ -15,5 +15,5 @@ cdef class LoadWords(DispatchRule):
     cdef int _first
     cdef int _second
     cdef int _third
-    cdef int held_back(self, SequenceHeaps ready) noexcept
+    cdef int held_back(self, SequenceQueues ready) noexcept
     cdef int _hold(self, int uop, int unit, int oldest) noexcept

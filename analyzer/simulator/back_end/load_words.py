@@ -5,7 +5,7 @@ from __future__ import annotations
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.units import Role
 from cyclelens.analyzer.simulator.back_end.dispatch_rule import DispatchRule
-from cyclelens.analyzer.simulator.tables.arrays import SequenceHeaps
+from cyclelens.analyzer.simulator.tables.arrays import SequenceQueues
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import LINE_WORDS, QUEUED_FOR_PAIR
 
@@ -24,7 +24,7 @@ class LoadWords(DispatchRule):
         self._second: int = loads[1]
         self._third: int = loads[2]
 
-    def held_back(self, ready: SequenceHeaps) -> int:
+    def held_back(self, ready: SequenceQueues) -> int:
         """The unit of the youngest load of three that collide."""
         if not (ready.counts[self._first] and ready.counts[self._second] and ready.counts[self._third]):
             return 0

@@ -6,7 +6,6 @@ from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue, Record
 from cyclelens.analyzer.simulator.tables.columns cimport Columns
 from cyclelens.analyzer.simulator.tables.program cimport Program
 
-cdef int LOAD
 cdef int NONE
 cdef int STORE_DATA
 cdef int UNKNOWN
@@ -15,6 +14,7 @@ cdef int _LONG_WINDOW
 cdef int _MARGIN
 cdef int _POSITION_TRIES
 cdef int _SETTLED
+cdef int _STEP
 cdef int _TIME
 
 
@@ -47,7 +47,7 @@ cdef class ReorderBuffer:
     cdef void tick(self, int cycle) noexcept
     cdef int repeat(self, int first_round, int period_rounds, int period_cycles, int min_rounds, int min_cycles) except? -1
     cpdef double cycles_per_round(self, int first, int last) noexcept
-    @cython.locals(place=cython.longlong)
+    @cython.locals(place=cython.longlong, waits=cython.bint)
     cdef int record(self, Record state) except -1
     cdef bint _may_commit(self, CommitRule commit, int first, int end) noexcept
     cdef void look(self, int cycle) noexcept

@@ -7,7 +7,7 @@ from cyclelens.analyzer.model.result import Buffer
 from cyclelens.analyzer.simulator.back_end.commit_rule import CommitRule
 from cyclelens.analyzer.simulator.tables.arrays import Long, Record, grown, ints
 from cyclelens.analyzer.simulator.tables.columns import Columns
-from cyclelens.analyzer.simulator.tables.constants import LOAD, NONE, STORE_DATA, UNKNOWN
+from cyclelens.analyzer.simulator.tables.constants import NONE, STORE_DATA, UNKNOWN
 from cyclelens.analyzer.simulator.tables.queues import Queues
 
 _MARGIN = 16
@@ -17,6 +17,8 @@ _LONG_WINDOW = 10
 _POSITION_TRIES = 5
 _TIME = 32
 """Bits."""
+_STEP = 128
+"""From one place to the next: more than twice the units."""
 
 
 class ReorderBuffer:
@@ -189,22 +191,28 @@ class ReorderBuffer:
         for position in range(entries.count):
             index = (entries.head + position) & entries.mask
             first = entries.firsts[index]
-            place: Long = first - state.uop
+            if position == 0 or program.adds_uops:
+                # All others follow each other.
+                state.add(first - state.uop)
             for uop in range(first, first + entries.seconds[index]):
+                executed = columns.executed[uop]
+                if executed != UNKNOWN and executed <= state.cycle:
+                    continue  # it only has to retire
                 # Place and time in one: a time takes less than half of the bits.
-                if columns.executed[uop] != UNKNOWN:
-                    state.add((place << _TIME) + state.time(columns.executed[uop], 0))
+                place: Long = (uop - state.uop) * _STEP
+                if executed != UNKNOWN:
+                    state.add((place << _TIME) + executed - state.cycle)
                     continue
-                state.add((place << _TIME) + state.time(columns.dispatched[uop], _LONG_AGO))
+                waits: bool = columns.dispatched[uop] == UNKNOWN
+                if waits:
+                    # With the port it waits for, and how fast its load is.
+                    place += 4 + 2 * columns.port[uop] + columns.latency_bonus[uop]
+                    state.add((place << _TIME) + state.time(columns.ready[uop], 0))
+                else:
+                    state.add((place << _TIME) + state.time(columns.dispatched[uop], _LONG_AGO))
                 if columns.store[uop] != NONE:
                     state.add(columns.store[uop] - columns.stores)
-                if columns.dispatched[uop] != UNKNOWN:
-                    continue
-                state.add(columns.port[uop])
-                if program.u_kind[columns.static[uop]] == LOAD:
-                    state.add(columns.latency_bonus[uop])
-                state.add_time(columns.ready[uop], 0)
-                if columns.ready[uop] != UNKNOWN:
+                if not waits or columns.ready[uop] != UNKNOWN:
                     continue
                 state.add_time(columns.issued[uop], self._issued_long_ago)
                 first_input = columns.first_input[uop]

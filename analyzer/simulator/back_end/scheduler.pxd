@@ -3,7 +3,7 @@ cimport cython
 
 from cyclelens.analyzer.simulator.back_end.fences cimport Fences
 from cyclelens.analyzer.simulator.back_end.picker cimport Picker
-from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue, Record, SequenceHeaps
+from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue, Record, SequenceQueues
 from cyclelens.analyzer.simulator.tables.columns cimport Columns
 from cyclelens.analyzer.simulator.tables.program cimport Program
 
@@ -20,9 +20,9 @@ cdef int _ADDRESS_KNOWN
 cdef int _CANDIDATES
 cdef int _DATA_KNOWN
 cdef int _FORWARDING
-cdef int _HEAPS
 cdef int _HELD
 cdef int _MIN_EXECUTION
+cdef int _QUEUES
 
 
 @cython.final
@@ -37,7 +37,7 @@ cdef class Scheduler:
     cdef int _failed_forwarding
     cdef int _late
     cdef public Fences fences
-    cdef SequenceHeaps _held
+    cdef SequenceQueues _held
     cdef int[::1] _known
     cdef int _rob_size
     cdef int[::1] _blocked
@@ -67,6 +67,8 @@ cdef class Scheduler:
     cdef void _forward(self, int store) noexcept
     @cython.locals(loads=cython.bint)
     cdef void _finish(self, int uop, int dispatched, int earliest) noexcept
+    cdef void _finish_computation(self, int uop, int static, int cycle) noexcept
+    cdef void _announce(self, int value, int ready) noexcept
     @cython.locals(limited=cython.bint, blocked=cython.bint)
     cdef void _check_special(self, int cycle) noexcept
     cdef int _occupied(self, int i) noexcept

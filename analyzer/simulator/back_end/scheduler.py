@@ -6,7 +6,7 @@ from __future__ import annotations
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.simulator.back_end.fences import Fences
 from cyclelens.analyzer.simulator.back_end.picker import Picker
-from cyclelens.analyzer.simulator.tables.arrays import Record, SequenceHeaps, ints
+from cyclelens.analyzer.simulator.tables.arrays import Record, SequenceQueues, ints
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import (
     FOREVER,
@@ -25,7 +25,7 @@ _MIN_EXECUTION = 2
 _ADDRESS_KNOWN = 5
 _DATA_KNOWN = 1
 _FORWARDING = 4
-_HELD, _CANDIDATES, _HEAPS = 0, 1, 2
+_HELD, _CANDIDATES, _QUEUES = 0, 1, 2
 """Uops that a fence or an occupancy holds back, and those that are looked at in a cycle."""
 
 
@@ -45,7 +45,7 @@ class Scheduler:
         self._failed_forwarding = microarchitecture.failed_forwarding_cycles
         self._late = microarchitecture.late_forwarding_cycles
         self.fences = Fences(columns)
-        self._held = SequenceHeaps(_HEAPS)
+        self._held = SequenceQueues(_QUEUES)
         self._known = ints(0)
         """Uops of which this cycle has made known when all inputs are there."""
         self._rob_size = microarchitecture.reorder_buffer_size
@@ -168,10 +168,15 @@ class Scheduler:
                     columns.store_last[store] = uop
         for position in range(picker.count):
             uop = picker.dispatched[position]
+            static = columns.static[uop]
             store = columns.store[uop]
             earliest = 0
-            if store != NONE:
-                if program.u_kind[columns.static[uop]] != LOAD:
+            if store == NONE:
+                if program.u_kind[static] != LOAD and not program.has_special:
+                    self._finish_computation(uop, static, cycle)
+                    continue
+            else:
+                if program.u_kind[static] != LOAD:
                     self._forward(store)
                     continue
                 if columns.blocked[uop]:
@@ -243,20 +248,38 @@ class Scheduler:
             if loads and ready < earliest:
                 ready = earliest
                 columns.late_by[uop] = columns.store_last[columns.store[uop]]
-            columns.value_ready[value] = ready
+            self._announce(value, ready)
             if ready > executed:
                 executed = ready
-            position = columns.value_waiters[value]
-            while position != NONE:
-                waiting = columns.input_uop[position]
-                if ready > columns.latest[waiting]:
-                    columns.latest[waiting] = ready
-                columns.pending[waiting] -= 1
-                if columns.pending[waiting] == 0:
-                    self._known[self._known_count] = waiting
-                    self._known_count += 1
-                position = columns.input_next[position]
         columns.executed[uop] = executed
+
+    def _finish_computation(self, uop: int, static: int, cycle: int) -> None:
+        """The same for a uop that is dispatched now and neither loads nor stores."""
+        columns = self._columns
+        executed = cycle + _MIN_EXECUTION
+        first = columns.first_result[uop]
+        for value in range(first, first + self._program.u_out_count[static]):
+            ready = cycle + columns.value_latency[value]
+            self._announce(value, ready)
+            if ready > executed:
+                executed = ready
+        columns.executed[uop] = executed
+
+    def _announce(self, value: int, ready: int) -> None:
+        """When a result can be used is known, and told to the uops that wait for it."""
+        columns = self._columns
+        columns.value_ready[value] = ready
+        position = columns.value_waiters[value]
+        while position != NONE:
+            waiting = columns.input_uop[position]
+            if ready > columns.latest[waiting]:
+                columns.latest[waiting] = ready
+            pending = columns.pending[waiting] - 1
+            columns.pending[waiting] = pending
+            if pending == 0:
+                self._known[self._known_count] = waiting
+                self._known_count += 1
+            position = columns.input_next[position]
 
     def _check_special(self, cycle: int) -> None:
         """Step 5 where fences or occupancies may hold uops back: oldest first."""

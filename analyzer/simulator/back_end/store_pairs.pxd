@@ -2,7 +2,7 @@
 cimport cython
 
 from cyclelens.analyzer.simulator.back_end.dispatch_rule cimport DispatchRule
-from cyclelens.analyzer.simulator.tables.arrays cimport SequenceHeaps
+from cyclelens.analyzer.simulator.tables.arrays cimport SequenceQueues
 from cyclelens.analyzer.simulator.tables.columns cimport Columns
 from cyclelens.analyzer.simulator.tables.program cimport Program
 
@@ -15,5 +15,5 @@ cdef class StorePairs(DispatchRule):
     cdef Program _program
     cdef int _one
     cdef int _other
-    cdef int held_back(self, SequenceHeaps ready) noexcept
+    cdef int held_back(self, SequenceQueues ready) noexcept
     cdef bint _may_pair(self, int one, int other) noexcept

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.units import Role
 from cyclelens.analyzer.simulator.back_end.dispatch_rule import DispatchRule
-from cyclelens.analyzer.simulator.tables.arrays import SequenceHeaps
+from cyclelens.analyzer.simulator.tables.arrays import SequenceQueues
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import QUEUED_FOR_PAIR
 
@@ -23,7 +23,7 @@ class StorePairs(DispatchRule):
         self._one: int = numbers[0]
         self._other: int = numbers[1]
 
-    def held_back(self, ready: SequenceHeaps) -> int:
+    def held_back(self, ready: SequenceQueues) -> int:
         """The unit of the younger store of two that may not leave together."""
         if ready.counts[self._one] == 0 or ready.counts[self._other] == 0:
             return 0

@@ -2,7 +2,7 @@
 cimport cython
 
 from cyclelens.analyzer.simulator.back_end.dispatch_rule cimport DispatchRule
-from cyclelens.analyzer.simulator.tables.arrays cimport Record, SequenceHeaps
+from cyclelens.analyzer.simulator.tables.arrays cimport Record, SequenceQueues
 from cyclelens.analyzer.simulator.tables.columns cimport Columns
 from cyclelens.analyzer.simulator.tables.program cimport Program
 
@@ -21,7 +21,7 @@ cdef class WideMemory(DispatchRule):
     cdef int _busy
     cdef int _wide
     cdef void start(self) noexcept
-    cdef int held_back(self, SequenceHeaps ready) noexcept
+    cdef int held_back(self, SequenceQueues ready) noexcept
     cdef void left(self, int uop, int unit) noexcept
     cdef void pass_by(self, int cycles) noexcept
     cdef int record(self, Record state) except -1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.units import Role
 from cyclelens.analyzer.simulator.back_end.dispatch_rule import DispatchRule
-from cyclelens.analyzer.simulator.tables.arrays import Record, SequenceHeaps
+from cyclelens.analyzer.simulator.tables.arrays import Record, SequenceQueues
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import LOAD, NONE, QUEUED_FOR_PAIR
 
@@ -32,7 +32,7 @@ class WideMemory(DispatchRule):
         self._wide = NONE
         """The store that takes it."""
 
-    def held_back(self, ready: SequenceHeaps) -> int:
+    def held_back(self, ready: SequenceQueues) -> int:
         """The store-data unit while it is taken, and the unit of the younger load of two."""
         held = 1 << self._data if self._busy else 0
         if self._busy and ready.counts[self._data] > 0:

@@ -41,7 +41,7 @@ class CodeFetch:
         program = self._program
         blocks = self._blocks.count
         group = CODE_LINE
-        if not program.loop and not program.moves_stack and not program.most_merges:
+        if not program.loop and not program.adds_uops:
             # How much is fetched ahead does not matter: the predecoder always finds the next block, and what
             # follows is the code's alone. Uops that are added would be numbered behind all that is fetched.
             blocks = 1

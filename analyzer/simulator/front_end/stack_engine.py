@@ -59,7 +59,8 @@ class StackEngine:
         state.add(self.offset)
         queue = self._idq
         state.add(queue.count)
-        for position in range(queue.count):
+        # If none are added, they follow each other.
+        for position in range(queue.count if self._program.adds_uops else min(queue.count, 1)):
             index = (queue.head + position) & queue.mask
             state.add(queue.firsts[index] - state.uop)
             state.add(queue.seconds[index])

@@ -28,15 +28,21 @@ cdef class PairQueue:
 
 
 @cython.final
-cdef class SequenceHeaps:
-    cdef public int capacity
-    cdef public int[::1] items
+cdef class SequenceQueues:
+    cdef int _capacity
+    cdef int[::1] _items
+    cdef int[::1] _firsts
     cdef public int[::1] counts
     cdef int start(self, int capacity) except -1
-    cdef void push(self, int heap, int item) noexcept
-    cdef inline int oldest(self, int heap) noexcept:
-        return self.items[heap * self.capacity]
-    cdef int pop(self, int heap) noexcept
+    cdef void push(self, int queue, int item) noexcept
+    cdef void _insert(self, int queue, int item) noexcept
+    cdef inline int oldest(self, int queue) noexcept:
+        return self._items[self._firsts[queue]]
+    cdef inline int pop(self, int queue) noexcept:
+        first = self._firsts[queue]
+        self._firsts[queue] = first + 1
+        self.counts[queue] -= 1
+        return self._items[first]
 
 
 @cython.final

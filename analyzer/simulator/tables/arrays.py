@@ -91,62 +91,61 @@ class PairQueue:
         self.count = 0
 
 
-class SequenceHeaps:
-    """Priority queues of sequence numbers, all of one fixed capacity. ``items[heap * capacity]`` is the
-    smallest of a heap that is not empty: the oldest uop."""
+class SequenceQueues:
+    """Queues of sequence numbers, the smallest of each first: the oldest uop. Numbers come nearly in order,
+    so each looks for its place from the end."""
 
-    def __init__(self, heaps: int) -> None:
-        self.capacity = 0
-        self.items = ints(0)
-        self.counts = ints(heaps)
+    def __init__(self, queues: int) -> None:
+        self._capacity = 0
+        self._items = ints(0)
+        """Every queue has room for twice as many as it holds at most."""
+        self._firsts = ints(queues)
+        """Where the numbers of each begin."""
+        self.counts = ints(queues)
 
     def start(self, capacity: int) -> None:
-        """Empty, with room for this many numbers at least in every heap."""
-        for heap in range(len(self.counts)):
-            self.counts[heap] = 0
-        if capacity > self.capacity:
-            self.capacity = capacity
-            self.items = ints(len(self.counts) * capacity)
+        """Empty, with room for this many numbers at least in every queue."""
+        for queue in range(len(self.counts)):
+            self.counts[queue] = 0
+        if capacity > self._capacity:
+            self._capacity = capacity
+            self._items = ints(2 * capacity * len(self.counts))
 
-    def push(self, heap: int, item: int) -> None:
+    def push(self, queue: int, item: int) -> None:
         """Insert a sequence number."""
-        base = heap * self.capacity
-        place = self.counts[heap]
-        self.counts[heap] = place + 1
-        while place > 0:
-            parent = (place - 1) >> 1
-            if self.items[base + parent] <= item:
-                break
-            self.items[base + place] = self.items[base + parent]
-            place = parent
-        self.items[base + place] = item
+        if self.counts[queue] > 0:
+            self._insert(queue, item)
+            return
+        self.counts[queue] = 1
+        self._firsts[queue] = 2 * queue * self._capacity
+        self._items[self._firsts[queue]] = item
 
-    def oldest(self, heap: int) -> int:
-        """The smallest sequence number of a heap that is not empty."""
-        return self.items[heap * self.capacity]
+    def _insert(self, queue: int, item: int) -> None:
+        """A number into a queue that is not empty."""
+        first = self._firsts[queue]
+        end = first + self.counts[queue]
+        if end == 2 * (queue + 1) * self._capacity:
+            end = self._firsts[queue] = 2 * queue * self._capacity
+            for place in range(first, first + self.counts[queue]):
+                self._items[end] = self._items[place]
+                end += 1
+            first = self._firsts[queue]
+        while end > first and self._items[end - 1] > item:
+            self._items[end] = self._items[end - 1]
+            end -= 1
+        self._items[end] = item
+        self.counts[queue] += 1
 
-    def pop(self, heap: int) -> int:
-        """Remove and return the smallest sequence number of a heap that is not empty."""
-        base = heap * self.capacity
-        top = self.items[base]
-        count = self.counts[heap] - 1
-        self.counts[heap] = count
-        if count == 0:
-            return top
-        item = self.items[base + count]
-        place = 0
-        while True:
-            child = 2 * place + 1
-            if child >= count:
-                break
-            if child + 1 < count and self.items[base + child + 1] < self.items[base + child]:
-                child += 1
-            if self.items[base + child] >= item:
-                break
-            self.items[base + place] = self.items[base + child]
-            place = child
-        self.items[base + place] = item
-        return top
+    def oldest(self, queue: int) -> int:
+        """The smallest sequence number of a queue that is not empty."""
+        return self._items[self._firsts[queue]]
+
+    def pop(self, queue: int) -> int:
+        """Remove and return the smallest sequence number of a queue that is not empty."""
+        first = self._firsts[queue]
+        self._firsts[queue] = first + 1
+        self.counts[queue] -= 1
+        return self._items[first]
 
 
 class Record:

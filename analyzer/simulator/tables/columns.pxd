@@ -12,7 +12,9 @@ cdef int NONE
 cdef int RETIRING
 cdef int UNKNOWN
 cdef int _AHEAD
+cdef long long _LATE
 cdef int _MOST_KEPT
+cdef int _RESULT
 
 
 @cython.final
@@ -84,6 +86,7 @@ cdef class Columns(FlightColumns):
         self.values = value + 1
         self.value_zero[value] = zero
         return value
+    @cython.locals(place=cython.longlong)
     cdef int record_value(self, Record state, int value, int oldest) except -1
     cdef inline int new_store(self) noexcept:
         store = self.stores

@@ -6,13 +6,17 @@ A uop's index is its sequence number: uops are numbered in the order of their cr
 
 from __future__ import annotations
 
-from cyclelens.analyzer.simulator.tables.arrays import Record
+from cyclelens.analyzer.simulator.tables.arrays import Long, Record
 from cyclelens.analyzer.simulator.tables.column_classes import FlightColumns
 from cyclelens.analyzer.simulator.tables.constants import CODE_LINE, ELIMINATED, MITE, NONE, RETIRING, UNKNOWN
 from cyclelens.analyzer.simulator.tables.program import Program
 
 _AHEAD = 64
 """Rows that are made ready beyond those that one cycle can need."""
+_LATE = 1 << 60
+"""More than every other number of a state."""
+_RESULT = 16
+"""Bits: more than for the results of a uop."""
 _MOST_KEPT = 1 << 14
 """Longer columns, of more than a megabyte, are not kept for the next run: it takes far longer than to make
 them."""
@@ -195,9 +199,8 @@ class Columns(FlightColumns):
         ready = self.value_ready[value]
         if ready == UNKNOWN:
             producer = self.value_uop[value]
-            state.add(UNKNOWN)
-            state.add(producer - state.uop)
-            state.add(value - self.first_result[producer])
+            place: Long = producer - state.uop
+            state.add((place << _RESULT) + value - self.first_result[producer] - _LATE)
         else:
             state.add(max(ready - state.cycle, -oldest))
 

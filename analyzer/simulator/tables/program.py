@@ -55,10 +55,8 @@ class Program(BlockColumns):
         self.rip: int = KEYS.register("RIP")
         self.rbp: int = KEYS.register("RBP")
         self._core: Microarchitecture | None = None
-        self._singles = ints(0)
+        self._singles: array[int] = array("i")
         """The rows of the core's uops that stand alone."""
-        self._rows = ints(0)
-        """Those of the instructions one behind the other, then these."""
         self._merged: Column = array("i", _MERGE_KEYS)  # type: ignore[assignment]
 
     def fill(
@@ -78,12 +76,15 @@ class Program(BlockColumns):
         # Before the keys are counted: their rules may name new ones.
         values = [flat.value() for flat in flats] if self.exact_values else []
         self._reserve_keys()
+        rows = array("i")
+        for flat in flats:
+            rows.extend(flat.rows)
         if microarchitecture is not self._core:
             self._core = microarchitecture
             self._singles = _singles(microarchitecture)
-        self._collect(flats)
-        self._measure(self._rows)
-        self._spread(self._rows)
+        rows.extend(self._singles)
+        self._measure(rows)  # type: ignore[arg-type]
+        self._spread(rows)  # type: ignore[arg-type]
         self._number()
         self._find_used_keys()
         # Halves of pairs have no uops.
@@ -108,22 +109,6 @@ class Program(BlockColumns):
             self.merge_uop = ints(keys)
             self.used_key = ints(keys)
             self._used = ints(keys)
-
-    def _collect(self, flats: list[FlatInstruction]) -> None:
-        """Put all rows one behind the other."""
-        size = len(self._singles)
-        for i in range(self.instructions):
-            flat: FlatInstruction = flats[i]
-            size += flat.size()
-        if size > len(self._rows):
-            self._rows = ints(2 * size)
-        place = 0
-        for i in range(self.instructions):
-            flat = flats[i]
-            flat.lay(self._rows, place)
-            place += flat.size()
-        for number in range(len(self._singles)):
-            self._rows[place + number] = self._singles[number]
 
     def _measure(self, rows: Column) -> None:
         """Count all parts of the rows and make room for them."""
@@ -243,12 +228,11 @@ class Program(BlockColumns):
         names: dict[str, int] = {}
         for i in range(self.instructions):
             self.longest_wait = max(self.longest_wait, 64 + 2 * self.i_wait[i])
-            flat: FlatInstruction = flats[i]
             if self.i_symbol_source[i] >= 0:
-                self.i_symbol_delta[i] = flat.symbol_delta
+                self.i_symbol_delta[i] = flats[i].symbol_delta
             if self.i_tp[i]:
                 self.has_special = 1
-                self.i_tp_name[i] = names.setdefault(flat.like.tp_name, len(names))
+                self.i_tp_name[i] = names.setdefault(flats[i].tp_name, len(names))
             if self.i_merge_count[i] or self.i_serializing[i]:
                 self.holds_issue = 1
             if self.i_rsp_change[i]:
@@ -262,6 +246,9 @@ class Program(BlockColumns):
             if self.i_load_fence[i] or self.i_store_fence[i]:
                 self.has_fences = 1
                 self.has_special = 1
+        self.adds_uops = 1 if self.moves_stack or self.most_merges else 0
+        """Some uops are added to those of the instructions, for the stack or to merge: they are numbered when
+        they come, and not in the order of the code."""
         self.tp_names = len(names)
         self.compares_addresses = 1 if self.exact_values else 0
         """It matters what addresses are made of: there are stores, or loads are told apart by them."""
@@ -310,12 +297,12 @@ class Program(BlockColumns):
         self._reserve_results(self.outputs)
 
 
-def _singles(microarchitecture: Microarchitecture) -> Column:
+def _singles(microarchitecture: Microarchitecture) -> array[int]:
     """The rows of the uops that stand alone."""
     rows = array("i")
     for uop in (sync_uop(microarchitecture), *(merge_uop(microarchitecture, name) for name in _MERGED)):
         rows.extend(FlatUop(uop).rows)
-    return rows  # type: ignore[return-value]
+    return rows
 
 
 def _key_columns(keys: int) -> tuple[Column, LongColumn]:
