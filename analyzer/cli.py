@@ -271,6 +271,7 @@ def _predict(arguments: list[str]) -> int:
 
     import csv
     from collections import deque
+    from io import StringIO
 
     from cyclelens.analyzer.doors.prediction import Task, predict_many
     from cyclelens.analyzer.facts.store import TablesUnavailable
@@ -286,7 +287,16 @@ def _predict(arguments: list[str]) -> int:
             waiting.extend(batch)
             yield batch
 
-    writer = csv.writer(sys.stdout, lineterminator="\n")
+    rows = StringIO()
+    writer = csv.writer(rows, lineterminator="\n")
+
+    def put() -> None:
+        """Write all rows that there are at once, and not one by one."""
+        sys.stdout.write(rows.getvalue())
+        sys.stdout.flush()
+        rows.seek(0)
+        rows.truncate()
+
     task = Task(arch, Mode(options.mode), options.alignment, chosen, options.copies)
     results = predict_many(batches(), task, jobs=options.jobs)
     count = without = 0
@@ -300,11 +310,13 @@ def _predict(arguments: list[str]) -> int:
                 writer.writerow(
                     (waiting.popleft(), "" if cycles is None else f"{cycles:.2f}", result.problem)
                 )
-                if not waiting:
-                    sys.stdout.flush()
+                if not waiting or count % _SHARED_BATCH == 0:
+                    put()
                 advance()
         except TablesUnavailable as error:
             raise InputError(error) from None
+        finally:
+            put()
     if without:
         _complain(f"{without} of {count} blocks have no figure; their rows say why")
         return PROBLEMS

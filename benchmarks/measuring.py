@@ -90,6 +90,14 @@ def cpu_seconds(
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
+def with_bytecode(folder: str) -> dict[str, str]:
+    """The environment of a command that finds its bytecode in ``folder``, once it has run there: an installed
+    package has its bytecode, a checkout whose text has changed may not."""
+    environment = {**os.environ, "PYTHONPYCACHEPREFIX": folder}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    return environment
+
+
 def spread(values: Sequence[float], digits: int = 2) -> str:
     """Median, and minimum and maximum in brackets."""
     low, middle, high = (

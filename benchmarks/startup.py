@@ -8,7 +8,6 @@ the benchmark's own, as pip does when it installs the package.
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import statistics
 import subprocess
@@ -17,7 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from measuring import CYCLELENS, ROOT, cpu_seconds, describe, print_table, spread
+from measuring import CYCLELENS, ROOT, cpu_seconds, describe, print_table, spread, with_bytecode
 
 BLOCK = "c5fc100e c4e275b807 4883c620 4883c720".replace(" ", "")
 EXAMPLE = ROOT / "examples" / "dot_product.s"
@@ -36,8 +35,7 @@ def main() -> None:
         if options.imports:
             print_imports(predict[1:], block)
             return
-        cached = {**os.environ, "PYTHONPYCACHEPREFIX": folder}
-        cached.pop("PYTHONDONTWRITEBYTECODE", None)
+        cached = with_bytecode(folder)
         commands: dict[str, tuple[list[str], Path | None]] = {
             "python -c pass": ([sys.executable, "-c", "pass"], None),
             "cyclelens --version": ([*CYCLELENS, "--version"], None),

@@ -13,7 +13,7 @@ dev/ run it before they compile.
      Those with keywords, defaults, decorators, closures or, if public, Python objects stay Python's.
    - A method may raise if it, or one that it calls, raises or makes Python objects. The others cannot, and
      cost less to call.
-   - A local variable that is annotated has that C type.
+   - A local variable that is annotated as a number or a compiled class has that C type.
    - Whole numbers in capitals, own (``_NAME``) and imported, are C numbers.
    - A short public method of a class that no other builds on is written out, so that it is compiled in line
      where other files call it. ``setup.py`` leaves it out of its own file.
@@ -60,7 +60,9 @@ MAKERS = (ast.Raise, ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, as
 def may_raise(scope: Scope, body: ast.FunctionDef) -> bool:
     """Whether the function may raise, as far as is known of those that it calls."""
     return any(
-        isinstance(node, MAKERS) or (isinstance(node, ast.Call) and call_may_raise(scope, node.func))
+        isinstance(node, MAKERS)
+        or (isinstance(node, ast.Call) and call_may_raise(scope, node.func))
+        or (isinstance(node, ast.Subscript) and scope.infer(node.value) == "bytes")
         for node in ast.walk(body)
     )
 
@@ -172,7 +174,11 @@ def class_lines(item: Class, typed: Callable[[str], str], visible: set[str], *, 
     methods = [method for method in item.methods.values() if is_c(item, method)]
     for method in methods:
         annotated = Scope(item, method).annotated.items()
-        local = [f"{name}={CYTHON_TYPES[kind]}" for name, kind in annotated if kind in CYTHON_TYPES]
+        local = [
+            f"{name}={CYTHON_TYPES.get(kind) or typed(kind)}"
+            for name, kind in annotated
+            if kind in CYTHON_TYPES or (kind in CLASSES and CLASSES[kind].home.compiled)
+        ]
         head = signature(item.home, method, typed, method.name in item.raising)
         shared = final and not local and method.name not in visible and not method.name.startswith("_")
         if shared and (body := body_in_line(item.home, method)):

@@ -27,7 +27,7 @@ C_TYPES = {
     "Strided": "int[:]",
     "LongColumn": "long long[::1]",
 }
-CONTAINERS = ("list", "dict", "tuple")
+CONTAINERS = ("list", "dict", "tuple", "bytes")
 ITEMS = {"Column": "int", "Strided": "int", "LongColumn": "Long"}
 OPERATIONS: dict[type[ast.operator], Callable[..., int]] = {
     ast.Add: operator.add,
@@ -163,7 +163,7 @@ class Module:
         if annotation is None or (isinstance(annotation, ast.Constant) and annotation.value is None):
             return "None"
         match annotation:
-            case ast.Name(id=name) if name in C_TYPES:
+            case ast.Name(id=name) if name in C_TYPES or name == "bytes":
                 return name
             case ast.Name(id=name) | ast.BinOp(left=ast.Name(id=name), right=ast.Constant(value=None)):
                 return self.class_named(name) or "object"

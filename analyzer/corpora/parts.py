@@ -25,7 +25,7 @@ from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Mode, Repetition
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.shared import shared_workspace
-from cyclelens.analyzer.workers import start_worker
+from cyclelens.analyzer.workers import pool, start_worker
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -185,23 +185,20 @@ def run(found: Sequence[Part], jobs: int) -> Iterator[Part]:
             predict_part(part)
             yield part
         return
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
-
-    pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=start_worker)
+    processes = pool(jobs, start_worker)
     waiting: deque[tuple[Part, Future[str]]] = deque()
     remaining = iter(found)
     try:
         while True:
             for part in islice(remaining, jobs * _AHEAD - len(waiting)):
-                waiting.append((part, pool.submit(predict_part, part)))
+                waiting.append((part, processes.submit(predict_part, part)))
             if not waiting:
                 return
             part, future = waiting.popleft()
             future.result()
             yield part
     finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+        processes.shutdown(wait=True, cancel_futures=True)
 
 
 def join(found: Sequence[Part], output: Path | str) -> int:

@@ -10,6 +10,8 @@ from functools import cache
 from pathlib import Path
 
 FORMS_PATH = Path(__file__).with_name("forms.txt")
+_SEARCHED = 4096
+"""Bytes of the table that are looked through without cutting them further: far more than a line has."""
 
 
 @cache
@@ -20,19 +22,16 @@ def _table() -> bytes:
 def _line(code_name: str) -> str:
     """What stands behind the name, empty if it is not there. The lines are sorted: to look for a few hundred
     of them takes less time than to cut all apart."""
-    table, wanted = _table(), code_name.encode()
-    low, high = 0, len(table)
-    while low < high:
-        start = table.rfind(b"\n", 0, (low + high) // 2) + 1
-        end = table.index(b"\n", start)
-        name, _, forms = table[start:end].partition(b"\t")
-        if name == wanted:
-            return forms.decode().rstrip()
-        if name < wanted:
-            low = end + 1
+    table, wanted = _table(), f"\n{code_name}\t".encode()
+    low, high, size = 0, len(table), len(wanted)
+    while high - low > _SEARCHED:
+        start = table.rfind(b"\n", low, (low + high) // 2)
+        if table[start : start + size] <= wanted:
+            low = start
         else:
-            high = start
-    return ""
+            high = start + size
+    start = table.find(wanted, low, high)
+    return table[start + size : table.index(b"\n", start + size)].decode() if start >= 0 else ""
 
 
 def forms_of(code_name: str) -> dict[str, str]:

@@ -26,7 +26,7 @@ from cyclelens.analyzer.simulator.alike import Key
 from cyclelens.analyzer.simulator.pipeline import cycles_per_iteration, key_of
 from cyclelens.analyzer.uops.block import build_block
 from cyclelens.analyzer.uops.operands import TooManyUopsError
-from cyclelens.analyzer.workers import start_worker
+from cyclelens.analyzer.workers import pool, start_worker
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -49,6 +49,10 @@ class Predictor:
     def __init__(self, workspace: Workspace | None = None):
         """``workspace``: whose tables are read, by default a new one. Raises ``TablesUnavailable``."""
         self._store = (Workspace() if workspace is None else workspace).store
+
+    def reopen(self) -> None:
+        """Read the tables through a file of this process' own: in a copy of the one that had opened them."""
+        self._store.reopen()
 
     def predict(
         self,
@@ -271,24 +275,26 @@ def predict_many(
         for batch in batches:
             yield from _predict_hex(predictor, batch, task)
         return
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
-
-    open_store(task.tables).close()  # a clear error here instead of a dead process later
+    global _worker
     remaining = iter(batches)
-    pool = ProcessPoolExecutor(
-        jobs, mp_context=get_context("spawn"), initializer=_start_worker, initargs=(task,)
-    )
+    store = open_store(task.tables)
+    predictor = Predictor(Workspace(store))
+    # The first one here: what it needs is then known to processes that begin as copies of this one.
+    yield from _predict_hex(predictor, next(remaining, ()), task)
+    store.close()
+    _worker = predictor, task
+    processes = pool(jobs, _start_worker, (task,))
     waiting: deque[Future[list[PredictResult]]] = deque()
     try:
         while True:
             while len(waiting) < jobs * _AHEAD and (batch := next(remaining, ())):
-                waiting.append(pool.submit(_predict_in_worker, batch))
+                waiting.append(processes.submit(_predict_in_worker, batch))
             if not waiting:
                 return
             yield from waiting.popleft().result()
     finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+        _worker = None
+        processes.shutdown(wait=True, cancel_futures=True)
 
 
 def _predict_hex(predictor: Predictor, blocks: Sequence[str], task: Task) -> list[PredictResult]:
@@ -318,10 +324,13 @@ _worker: tuple[Predictor, Task] | None = None
 
 
 def _start_worker(task: Task) -> None:
-    """Every process has tables and caches of its own."""
+    """A copy of the first process knows what that one knew; any other has tables and caches of its own."""
     global _worker
     start_worker()
-    _worker = Predictor(Workspace(open_store(task.tables))), task
+    if _worker is None:
+        _worker = Predictor(Workspace(open_store(task.tables))), task
+    else:
+        _worker[0].reopen()
 
 
 def _predict_in_worker(blocks: Sequence[str]) -> list[PredictResult]:

@@ -6,10 +6,9 @@ import contextlib
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass
-from multiprocessing import get_context
 from pathlib import Path
 
 from cyclelens.analyzer.corpora.formats import HEX, CorpusError, format_of
@@ -18,7 +17,7 @@ from cyclelens.analyzer.evaluation.categories import category, front_end
 from cyclelens.analyzer.evaluation.datasets import Sample
 from cyclelens.analyzer.evaluation.files import DatasetError
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
-from cyclelens.analyzer.workers import start_worker
+from cyclelens.analyzer.workers import pool, start_worker
 from tqdm import tqdm
 
 _CHUNK = 64
@@ -153,15 +152,10 @@ def _in_process(chunks: Iterable[Sequence[Sample]], options: ModelOptions) -> It
 
 
 def _in_pool(chunks: Sequence[Sequence[Sample]], jobs: int, options: ModelOptions) -> Iterator[_Finished]:
-    pool = ProcessPoolExecutor(
-        min(jobs, len(chunks)) or 1,
-        mp_context=get_context("spawn"),
-        initializer=_start_worker,
-        initargs=(options,),
-    )
+    processes = pool(min(jobs, len(chunks)) or 1, _start_worker, (options,))
     pending: set[Future[_Finished]] = set()
     try:
-        pending = {pool.submit(_run_in_worker, chunk) for chunk in chunks}
+        pending = {processes.submit(_run_in_worker, chunk) for chunk in chunks}
         while pending:
             done, pending = wait(pending, return_when=FIRST_COMPLETED)
             for future in done:
@@ -169,7 +163,7 @@ def _in_pool(chunks: Sequence[Sequence[Sample]], jobs: int, options: ModelOption
     except BrokenProcessPool:
         raise DatasetError("a worker process died; the predictions so far are kept with --resume") from None
     finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+        processes.shutdown(wait=True, cancel_futures=True)
 
 
 _worker: Callable[[Sequence[Sample]], _Finished] | None = None

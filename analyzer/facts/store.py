@@ -100,6 +100,10 @@ class FactsStore:
         """Close the file; what has been read stays valid."""
         self._connection.close()
 
+    def reopen(self) -> None:
+        """Open a closed file again, in a copy of the process for example: a connection is for one process."""
+        self._connection = _connect(self._path)
+
     def _read(self, microarchitecture: str, iform: str) -> tuple[InstructionFacts, ...]:
         position = self._positions.get(microarchitecture)
         if position is None:
@@ -177,6 +181,11 @@ class FactsStore:
         return names
 
 
+def _connect(path: Path) -> sqlite3.Connection:
+    # immutable: no locks and no look for a journal; the file is only ever replaced as a whole.
+    return sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)
+
+
 def open_store(path: Path | None = None) -> FactsStore:
     """Open the tables at ``path``, by default the user's own or those that ship with the program.
 
@@ -185,8 +194,7 @@ def open_store(path: Path | None = None) -> FactsStore:
     path = default_tables() if path is None else path
     if not path.is_file():
         raise TablesUnavailable(f"The instruction tables {path} are missing: {_REMAKE}")
-    # immutable: no locks and no look for a journal; the file is only ever replaced as a whole.
-    connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)
+    connection = _connect(path)
     try:
         (application,) = connection.execute("PRAGMA application_id").fetchone()
         (version,) = connection.execute("PRAGMA user_version").fetchone()

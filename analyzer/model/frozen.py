@@ -2,9 +2,10 @@
 for frozen classes alone.
 
 The standard library writes and compiles six methods for every class, which took a fifth of the time until
-the first figure. Here a class gets its constructor when it is first called, and shares all other methods with
-the rest. ``dataclasses.fields``, ``asdict`` and ``replace`` take these classes too. Modules that every start
-loads define their classes with this; for all others the standard library is good enough.
+the first figure. Here a class gets a constructor of its own when it has been called a few times, and shares
+all other methods with the rest. ``dataclasses.fields``, ``asdict`` and ``replace`` take these classes too.
+Modules that every start loads define their classes with this; for all others the standard library is good
+enough.
 """
 
 from __future__ import annotations
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
     from dataclasses import replace as replace
 else:
     from operator import attrgetter
+
+    _FEW = 16
+    """Objects of a class before its constructor is written: to compile it takes as long as to make 25
+    objects without, and of most classes there are one or two."""
 
     class _Made:
         """The default of a field that every object gets anew."""
@@ -73,8 +78,8 @@ else:
 
         __delattr__ = __setattr__
 
-        def __getstate__(self):
-            return [getattr(self, name) for name in self._field_names]
+        def __reduce__(self):
+            return object.__new__, (self.__class__,), [getattr(self, name) for name in self._field_names]
 
         def __setstate__(self, state):
             for name, value in zip(self._field_names, state, strict=True):
@@ -90,12 +95,26 @@ else:
                 del parts[name]
             parts["__slots__"] = names
 
-        def first_init(self, *arguments, **named):
-            made.__init__ = _constructor(made, names, defaults, slots, kw_only)
-            made.__init__(self, *arguments, **named)
+        calls = 0
+
+        def first_new(cls, *arguments, **named):
+            nonlocal calls
+            calls += 1
+            given = dict(zip(names, arguments, strict=False), **named)
+            usual = len(given) == len(arguments) + len(named) and not (kw_only and arguments)
+            if calls > _FEW or not usual or {*given, *defaults} != {*names}:
+                made.__new__ = _constructor(made, names, defaults, slots, kw_only)
+                return made.__new__(cls, *arguments, **named)
+            self = object.__new__(cls)
+            for name in names:
+                value = given[name] if name in given else defaults[name]
+                object.__setattr__(self, name, value.factory() if isinstance(value, _Made) else value)
+            if hasattr(cls, "__post_init__"):
+                self.__post_init__()
+            return self
 
         # All of it before the class is made: it costs far more to add special methods to one that exists.
-        parts["__init__"] = first_init
+        parts["__new__"] = first_new
         parts["_values"] = attrgetter(*names)
         parts["_field_names"] = names
         parts["__match_args__"] = () if kw_only else names
@@ -104,28 +123,27 @@ else:
         return made
 
     def _constructor(cls, names, defaults, slots, kw_only):
-        """``__init__`` with the fields as its parameters."""
-        known = {"_set": object.__setattr__, "_Made": _Made}
-        parameters, lines = ["self", *(["*"] if kw_only else [])], []
+        """``__new__`` with the fields as its parameters. An object gets its values while its class is one
+        that does not guard them: so each takes a tenth of the time."""
+        parts = {"__setattr__": object.__setattr__, "__delattr__": object.__delattr__}
+        if slots:
+            parts["__slots__"] = names
+        known = {"_open": type(cls.__name__, (_Frozen,), parts), "_new": object.__new__}
+        parameters, lines = ["cls", *(["*"] if kw_only else [])], [" self = _new(_open)"]
         for name in names:
             known[f"_default_{name}"] = default = defaults.get(name)
             parameters.append(f"{name}=_default_{name}" if name in defaults else name)
             given = name
             if isinstance(default, _Made):
                 given = f"_default_{name}.factory() if {name} is _default_{name} else {name}"
-            if slots:
-                # Without the way through the class to the place in the object.
-                known[f"_set_{name}"] = cls.__dict__[name].__set__
-                lines.append(f" _set_{name}(self, {given})")
-            else:
-                lines.append(f" _set(self, '{name}', {given})")
+            lines.append(f" self.{name} = {given}")
+        lines.append(" self.__class__ = cls")
         if hasattr(cls, "__post_init__"):
             lines.append(" self.__post_init__()")
         made = {}
-        text = f"def __init__({', '.join(parameters)}):\n" + "\n".join(lines or [" pass"])
-        exec(text, known, made)
-        made["__init__"].__qualname__ = f"{cls.__qualname__}.__init__"
-        return made["__init__"]
+        exec(f"def __new__({', '.join(parameters)}):\n" + "\n".join(lines) + "\n return self", known, made)
+        made["__new__"].__qualname__ = f"{cls.__qualname__}.__new__"
+        return made["__new__"]
 
     class _Fields:
         """The standard library's description of the fields, made when it is first asked for."""

@@ -9,16 +9,16 @@ Of loops that come from the DSB lengths count only as far as they decide what st
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterator
 from itertools import count
 from typing import TypeAlias
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
-from cyclelens.analyzer.model.uops import Block, Entry
+from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.recent import Caches
-from cyclelens.analyzer.simulator.tables.flat import FlatOriginal, flat_original, flatten
+from cyclelens.analyzer.simulator.tables.flat import FlatInstruction, flatten
 from cyclelens.analyzer.simulator.tables.rename_keys import KEYS
-from cyclelens.analyzer.uops.rebinding import Sibling
 
 _MOST_KEPT = 1 << 15
 """Kinds of instructions, and figures."""
@@ -27,9 +27,6 @@ _NUMBERS = bytes(range(256))
 """Of registers and flags, as they come up."""
 
 Key: TypeAlias = tuple[object, ...]
-Part: TypeAlias = "tuple[Alike, bytes, bytes, tuple[int, ...], bool]"
-"""What an instruction adds to a key: its kinds, its registers and flags, its addresses, and whether it
-stores. Behind who made it."""
 _NAMED = b""
 """In place of its kinds where registers are more than names."""
 
@@ -44,7 +41,7 @@ class Alike:
         self._kinds: dict[tuple[int, bytes, str], int] = {}
         self._known: dict[tuple[object, ...], bytes] = {}
         """Kinds by what siblings have of their own, which is found sooner."""
-        self._numbers = count()
+        self._numbers: Iterator[int] = count()
         self.figures: dict[Key, float] = {}
 
     def key(self, block: Block, microarchitecture: Microarchitecture, options: ModelOptions) -> Key:
@@ -59,17 +56,27 @@ class Alike:
             return ()
         if len(self.figures) >= _MOST_KEPT:
             self.figures.clear()
-        entries = block.entries
-        parts = [getattr(entry, "part", None) or self.part(entry) for entry in entries]
-        makers, kinds, names, places, stores = zip(*parts, strict=True)
-        if makers.count(self) != len(makers):
-            makers, kinds, names, places, stores = zip(*map(self.part, entries), strict=True)
-        if _NAMED in kinds:
-            return ()
-        registers = _RSP + b"".join(names)  # always the first
+        return self._key(block)
+
+    def _key(self, block: Block) -> Key:
+        kinds: list[bytes] = []
+        names = [_RSP]  # always the first
+        places: list[tuple[int, ...]] = []
+        stores: bool = False
+        for entry in block.entries:
+            flat: FlatInstruction = getattr(entry, "flat", None) or flatten(entry)
+            if flat.maker is not self:
+                self.tell(flat)
+            if not flat.kinds:
+                return ()
+            kinds.append(flat.kinds)
+            names.append(flat.keys)
+            places.append(flat.numbers)
+            stores = stores or flat.like.stores
+        registers = b"".join(names)
         order = bytes(dict.fromkeys(registers))
         registers = registers.translate(bytes.maketrans(order, _NUMBERS[: len(order)]))
-        return (block.loop, block.alignment, b"".join(kinds), registers, places if any(stores) else ())
+        return (block.loop, block.alignment, b"".join(kinds), registers, tuple(places) if stores else ())
 
     @staticmethod
     def key_of_loop(key: Key, placement: bytes) -> Key:
@@ -77,33 +84,27 @@ class Alike:
         _, _, kinds, *others = key
         return (placement, array("i", kinds)[1::2].tobytes(), *others)  # type: ignore[call-overload]
 
-    def part(self, entry: Entry) -> Part:
-        """What an instruction adds to a key; entries of blocks that were built keep it."""
-        like = flat_original(entry.original if isinstance(entry, Sibling) else entry)
-        instruction = entry.instruction
-        if like.merges:
-            part: Part = (self, _NAMED, b"", (), False)
+    def tell(self, flat: FlatInstruction) -> None:
+        """Say of which kinds an instruction is."""
+        flat.maker = self
+        if flat.like.merges:
+            flat.kinds = _NAMED
         else:
-            own = like.own(instruction)
-            kinds = self._known.get(own) or self._kinds_of(own, like, entry)
-            names = like.renamed(entry.names) if isinstance(entry, Sibling) else like.keys
-            part = (self, kinds, names, like.numbers(instruction), like.stores)
-        if hasattr(entry, "part"):
-            entry.part = part
-        return part
+            kind = flat.kind()
+            flat.kinds = self._known.get(kind) or self._kinds_of(kind, flat)
 
-    def _kinds_of(self, own: tuple[object, ...], like: FlatOriginal, entry: Entry) -> bytes:
+    def _kinds_of(self, kind: tuple[object, ...], flat: FlatInstruction) -> bytes:
         """A number that is the same for instructions that differ in registers and addresses only, and one for
         those that also differ in what predecoder and decoders see of them."""
         if len(self._known) >= _MOST_KEPT:
             self._known.clear()
             self._kinds.clear()
         numbers = []
-        for cached, rows in enumerate(like.without_names(flatten(entry).rows)):
-            key = (cached, rows, like.tp_name)
+        for cached, rows in enumerate(flat.like.without_names(flat.rows())):
+            key = (cached, rows, flat.like.tp_name)
             if key not in self._kinds:
                 # Never a number again: instructions keep theirs.
                 self._kinds[key] = next(self._numbers)
             numbers.append(self._kinds[key])
-        kinds = self._known[own] = array("i", numbers).tobytes()
+        kinds = self._known[kind] = array("i", numbers).tobytes()
         return kinds

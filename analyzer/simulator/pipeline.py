@@ -15,7 +15,6 @@ from cyclelens.analyzer.recent import Caches
 from cyclelens.analyzer.simulator.alike import Alike, Key
 from cyclelens.analyzer.simulator.observed.summary import Run, Wanted, summarize
 from cyclelens.analyzer.simulator.reuse import AnyPipeline, Pipelines
-from cyclelens.analyzer.simulator.tables.flat import flatten
 
 if TYPE_CHECKING:
     from cyclelens.analyzer.model.account import Account
@@ -59,14 +58,8 @@ def simulate(
 
 
 def key_of(block: Block, microarchitecture: Microarchitecture, options: ModelOptions, caches: Caches) -> Key:
-    """What tells of the block whether it runs like an earlier one; where it does not, its rows are made."""
-    alike = caches.of(Alike)
-    key = alike.key(block, microarchitecture, options)
-    if key not in alike.figures:
-        for entry in block.entries:
-            if getattr(entry, "flat", None) is None:
-                flatten(entry)
-    return key
+    """What tells of the block whether it runs like an earlier one."""
+    return caches.of(Alike).key(block, microarchitecture, options)
 
 
 def cycles_per_iteration(

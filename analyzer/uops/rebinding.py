@@ -136,7 +136,7 @@ _INSTRUCTION, _UOPS, _LCP, _INPUTS, _OUTPUTS, _ADDRESS_INPUTS, _MEMORY, _ADDED, 
 class Original:
     """An instruction whose template is made for itself, when it is first asked for."""
 
-    __slots__ = ("_make", "_template", "facts", "flat", "instruction", "names", "part")
+    __slots__ = ("_make", "_template", "facts", "flat", "instruction", "names")
 
     def __init__(
         self,
@@ -152,8 +152,7 @@ class Original:
         self._make = make
         self._template: InstructionTemplate | None = None
         self.flat: Any = None
-        self.part: Any = None
-        """What the simulator made of it (``flatten``, ``Alike``)."""
+        """What the simulator made of it (``flatten``)."""
 
     def template(self) -> InstructionTemplate:
         """Always the same."""
@@ -170,7 +169,7 @@ class Sibling:
     """An instruction that differs from the one of a finished template in registers, displacement and
     immediate only. Simulations get along without its own template, which is made when asked for."""
 
-    __slots__ = ("_own", "facts", "flat", "instruction", "names", "original", "part")
+    __slots__ = ("_own", "facts", "flat", "instruction", "names", "original")
 
     def __init__(self, original: Original, instruction: Instruction, names: Names) -> None:
         """``original`` has the finished template; ``names`` are this instruction's registers."""
@@ -179,8 +178,7 @@ class Sibling:
         self.names = names
         self.facts = original.facts
         self.flat: Any = None
-        self.part: Any = None
-        """What the simulator made of it (``flatten``, ``Alike``)."""
+        """What the simulator made of it (``flatten``)."""
         self._own: InstructionTemplate | None = None
 
     def operands(self) -> Sequence[BoundOperand]:

@@ -140,6 +140,8 @@ class Job:
     """The client shows pages."""
     fixes: tuple[Fix, ...] = ()
     """Rewrites that are to be checked."""
+    ahead: bool = False
+    """Begun before its time: behind the first result the worker waits for the word to go on."""
 
 
 @dataclass(frozen=True, slots=True)

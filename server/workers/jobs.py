@@ -1,5 +1,8 @@
 """The worker process from the outside: debounce, newest wins, cancel, timeout, restart.
 
+The debounce is about what is shown. Where answers come quickly, a job is begun when half of it is over, and
+its first result waits here for the rest: a reader sees it when typing pauses, not an analysis later.
+
 Everything here runs on the event loop except two threads for each worker process: one writes to its pipe, one
 reads, and so learns at once when the process dies.
 """
@@ -30,6 +33,12 @@ START_TIMEOUT = 60.0
 
 CANCEL_TIMEOUT = 2.0
 """Seconds within which a cancelled analysis has to stop; then the worker is ended and the next job runs."""
+
+AHEAD = 0.05
+"""Seconds that the last first answer may have taken if a job is begun ahead of its time."""
+
+PAUSE = 0.02
+"""Seconds between a first result that was held back and all that follows: first the editor shows it."""
 
 
 class Trouble(StrEnum):
@@ -65,7 +74,7 @@ class _Process:
         """It has done a job."""
         self._loop = asyncio.get_running_loop()
         self._on_message = on_message
-        self._outbox: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._outbox: queue.SimpleQueue[Job | int | None] = queue.SimpleQueue()
         self._cancelled: Any = context.RawValue(ctypes.c_uint64, 0)
         self._connection: Connection
         self._connection, theirs = context.Pipe()
@@ -90,6 +99,10 @@ class _Process:
     def send(self, job: Job) -> None:
         """Hand over a job; returns at once, however long the text."""
         self._outbox.put(job)
+
+    def release(self, job: Job) -> None:
+        """Have a job that was begun ahead go on behind its first result."""
+        self._outbox.put(job.identifier)
 
     def cancel(self, identifier: int) -> None:
         """Ask for the end of this job and all before it."""
@@ -147,10 +160,11 @@ class _Times:
         self._waited = self._sent - self._asked.pop(uri, self._sent)
         self._first = None
 
-    def answered(self) -> None:
-        """A result is here, perhaps not the last one."""
+    def answered(self) -> float:
+        """A result is here, perhaps not the last one. Returns how long the first one took."""
         if self._first is None:
             self._first = time.monotonic() - self._sent
+        return self._first
 
     def ended(self, job: Job, how: str) -> None:
         """Nothing more comes. A job that was cancelled has ended before."""
@@ -198,6 +212,10 @@ class Jobs:
         self._delays: dict[str, asyncio.TimerHandle] = {}
         self._waiting: dict[str, Job] = {}
         self._running: Job | None = None
+        self._held: Outcome | None = None
+        """The first result of the running job, if that was begun ahead and its time has not come."""
+        self._quick = ""
+        """The document that the last answer was about, if that came within ``AHEAD``."""
         self._times = _Times()
         self._repeated = 0
         """Identifier of the last job that was given to a second worker because the first one died."""
@@ -224,20 +242,44 @@ class Jobs:
     def submit(self, uri: str, make: Callable[[int], Job], delay: float) -> None:
         """Analyse a document after ``delay`` seconds. Overtakes everything asked for it before.
 
-        :param make: makes the job for an identifier. Called once, when the delay is over: joining a long text
-            on every key would be waste.
+        :param make: makes the job for an identifier. Called when the delay is over, or half of it: joining a
+            long text on every key would be waste.
         """
         self.forget(uri)
+        loop = asyncio.get_running_loop()
+        end = loop.time() + delay
 
-        def due() -> None:
-            del self._delays[uri]
+        def wait() -> None:
             self._identifier += 1
             self._waiting[uri] = make(self._identifier)
-            self._times.asked(uri)
             self._next()
 
-        if not self._closed:
-            self._delays[uri] = asyncio.get_running_loop().call_later(delay, due)
+        def ahead() -> None:
+            self._delays[uri] = loop.call_at(end, due)
+            if self._running is None and not self._waiting:
+                wait()
+
+        def due() -> None:
+            held, self._held = self._held, None
+            begun = self._running if self._running is not None and self._running.uri == uri else None
+            if begun is not None and held is not None:
+                self._delays[uri] = loop.call_later(PAUSE, due)
+                self._on_outcome(begun, held)
+                return
+            del self._delays[uri]
+            if begun is not None and self._process is not None:
+                self._process.release(begun)
+                self._set_clock(self.timeout)
+            elif uri not in self._waiting:
+                self._times.asked(uri)
+                wait()
+
+        if self._closed:
+            return
+        if delay and uri == self._quick:
+            self._delays[uri] = loop.call_later(delay / 2, ahead)
+        else:
+            self._delays[uri] = loop.call_at(end, due)
 
     def expects(self, uri: str) -> bool:
         """Whether something was asked for a document and is not done."""
@@ -246,11 +288,13 @@ class Jobs:
 
     def forget(self, uri: str) -> None:
         """Cancel all that was asked for a document."""
-        if (delayed := self._delays.pop(uri, None)) is not None:
-            delayed.cancel()
+        early = self._undelay(uri)
         self._waiting.pop(uri, None)
         if self._running is not None and self._running.uri == uri and self._process is not None:
             self._process.cancel(self._running.identifier)
+            if early:
+                self._held = None
+                self._process.release(self._running)
             self._times.ended(self._running, "cancelled")
             self._running = replace(self._running, uri="")
             self._set_clock(min(self.timeout, CANCEL_TIMEOUT))
@@ -272,7 +316,7 @@ class Jobs:
         if self._process is None or not self._process.ready:
             return
         uri = min(self._waiting, key=lambda waiting: self._waiting[waiting].identifier)
-        self._running = self._waiting.pop(uri)
+        self._running = replace(self._waiting.pop(uri), ahead=uri in self._delays)
         self._process.send(self._running)
         self._times.sent(uri)
         self._set_clock(self.timeout)
@@ -289,18 +333,26 @@ class Jobs:
             self._set_clock(None)
         elif isinstance(message, Outcome):
             job = self._running
+            # A job without a document was cancelled; its answer may still be on the way.
+            wanted = job is not None and job.uri and (message.result is not None or message.error)
             if message.result is not None:
-                self._times.answered()
+                quick = self._times.answered() <= AHEAD
+                if job is not None and job.uri:
+                    self._quick = job.uri if quick else ""
             if message.last:
                 if job is not None:
                     self._times.ended(job, "failed" if message.error else "done")
+                    self._undelay(job.uri)
                 self._running = None
                 process.was_useful = True
                 self._set_clock(None)
+            elif job is not None and job.uri in self._delays:
+                self._held = message if wanted else None
+                self._set_clock(None)  # the worker waits
+                return
             elif job is not None and job.uri:
                 self._set_clock(self.timeout)  # whoever answers piece by piece does not hang
-            # A job without a document was cancelled; its answer may still be on the way.
-            if job is not None and job.uri and (message.result is not None or message.error):
+            if job is not None and wanted:
                 self._on_outcome(job, message)
         self._next()
 
@@ -315,6 +367,7 @@ class Jobs:
             self._not_started()
         elif job is not None and job.uri:
             if job.identifier == self._repeated:
+                self._undelay(job.uri)
                 self._on_trouble(job, Trouble.CRASH)
             else:
                 self._repeated = job.identifier
@@ -344,11 +397,20 @@ class Jobs:
             self._failed_starts = 1  # whoever hangs once hangs again, and for as long
             self._not_started()
         elif job is not None and job.uri:
+            self._undelay(job.uri)
             self._on_trouble(job, Trouble.TIMEOUT)
         self._next()
 
+    def _undelay(self, uri: str) -> bool:
+        """Wait no longer with what is told of a document. Returns whether that was waited for."""
+        delayed = self._delays.pop(uri, None)
+        if delayed is not None:
+            delayed.cancel()
+        return delayed is not None
+
     def _end_process(self) -> None:
         self._set_clock(None)
+        self._held = None
         process, self._process, self._running = self._process, None, None
         if process is not None:
             process.end()

@@ -61,7 +61,7 @@ def main(connection: Connection, cancelled: Any, factory: str, background: bool)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
     from cyclelens.server.outcomes.exchange import Sender
-    from cyclelens.server.outcomes.results import Outcome
+    from cyclelens.server.outcomes.results import Job, Outcome
 
     sender = Sender(connection)
     module, function = factory.split(":")
@@ -76,14 +76,20 @@ def main(connection: Connection, cancelled: Any, factory: str, background: bool)
             job = connection.recv()
         except (EOFError, OSError):
             _leave()
+        if not isinstance(job, Job):
+            continue  # the word for a job that has ended before its first result
 
         def cancel(identifier: int = job.identifier) -> bool:
             return bool(cancelled.value >= identifier)
 
         error = ""
+        ahead = job.ahead
         try:
             for result in engine.run(job, cancel):
                 sender.send(Outcome(job.identifier, result))
+                if ahead:
+                    connection.recv()  # the word to go on
+                    ahead = False
         except Exception:
             # Whatever is raised after a cancellation is how the analysis stopped, not an error.
             error = "" if cancel() else traceback.format_exc()

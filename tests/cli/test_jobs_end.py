@@ -69,6 +69,8 @@ def _predicting() -> Iterator[subprocess.Popen[bytes]]:
         process.stdin.flush()
         assert process.stdout.readline().startswith(b"hex,")
         assert process.stdout.readline() == b"4801d8,1.00,\n"
+        # The first answers are the command's own.
+        _wait("the workers", lambda: len(_children(process.pid)) >= 2)
         yield process
 
 

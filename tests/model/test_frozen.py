@@ -137,8 +137,8 @@ def test_patterns_take_the_fields_in_their_order() -> None:
     assert Named.__match_args__ == ()
 
 
-def test_the_constructor_says_its_parameters_once_it_was_called() -> None:
-    Quick(1)
+def test_the_constructor_says_its_parameters_once_it_was_called_often() -> None:
+    assert [Quick(1) for _ in range(20)] == [Quick(1)] * 20
     assert list(inspect.signature(Quick).parameters) == ["first", "second", "third"]
 
 

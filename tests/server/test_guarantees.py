@@ -47,9 +47,14 @@ HELD_BY = {
     ),
     "server/test_jobs.py": (
         (
-            "An analysis starts when nothing was typed for a while",
+            "The figures of a text are shown when nothing was typed for a while",
             "only_the_last_of_several_quick_edits_is_analysed",
         ),
+        (
+            "what it finds waits for the rest: the figures are there when typing pauses",
+            "where_answers_come_quickly_one_is_there_when_the_debounce_ends",
+        ),
+        ("Otherwise it begins then", "slow_answers_are_not_begun_ahead"),
         (
             "a newer text cancels the analysis of an older one",
             "a_newer_text_cancels_the_analysis_of_the_older_one",

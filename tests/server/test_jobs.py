@@ -113,6 +113,87 @@ async def test_results_come_as_they_are_ready_and_the_rest_can_be_overtaken(desk
     assert await desk.event() == ("a", 3, ["c"])
 
 
+DEBOUNCE = 1.0
+
+
+async def begun_ahead(desk: Desk, text: str, revision: int = 1) -> None:
+    """Have answers come quickly, submit a text with a debounce, and wait until its first result is held."""
+    if not desk.jobs._quick:
+        desk.submit("region first\nend")
+        await desk.event()
+    desk.submit(text, revision=revision, delay=DEBOUNCE)
+    async with asyncio.timeout(TIMEOUT):
+        while desk.jobs._held is None:
+            await asyncio.sleep(0.01)
+    assert desk.jobs.expects("a")
+    assert desk.events == [], "nothing is shown before typing pauses"
+
+
+@pytest.mark.asyncio
+async def test_where_answers_come_quickly_one_is_there_when_the_debounce_ends(desk: Desk) -> None:
+    await begun_ahead(desk, "region a\nend\nmore")
+    assert desk.jobs._running is not None, "the worker waits with the rest"
+    assert await desk.event() == ("a", 1, ["a"])
+    assert desk.jobs._held is None
+    assert await desk.event() == ("a", 1, ["more"])
+
+
+@pytest.mark.asyncio
+async def test_a_newer_text_throws_away_what_was_begun_ahead(desk: Desk) -> None:
+    await begun_ahead(desk, "region a\nend\nmore", revision=1)
+    worker = desk.jobs.worker_pid
+    await begun_ahead(desk, "region b\nend", revision=2)
+    assert await desk.event() == ("a", 2, ["b"])
+    desk.jobs.forget("a")
+    desk.submit("region c\nend", revision=3)
+    assert await desk.event() == ("a", 3, ["c"])
+    assert desk.jobs.worker_pid == worker
+
+
+@pytest.mark.asyncio
+async def test_what_was_begun_ahead_and_is_late_is_shown_when_it_comes(desk: Desk, tmp_path: Path) -> None:
+    desk.submit("region first\nend")
+    await desk.event()
+    desk.submit(f"region a\nend\nwait for {tmp_path / 'now'}", revision=1, delay=0.1)
+    async with asyncio.timeout(TIMEOUT):
+        while not (tmp_path / "now.begun").exists() or desk.jobs._delays:
+            await asyncio.sleep(0.01)
+    (tmp_path / "now").touch()
+    assert await desk.event() == ("a", 1, ["a"])
+
+
+@pytest.mark.asyncio
+async def test_slow_answers_are_not_begun_ahead(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("cyclelens.server.workers.jobs.AHEAD", 0.0)
+    desk.submit("region first\nend")
+    await desk.event()
+    desk.submit(f"region a\nend\nwait for {tmp_path / 'now'}", revision=1, delay=0.2)
+    async with asyncio.timeout(TIMEOUT):
+        while not (tmp_path / "now.begun").exists():
+            assert desk.jobs._running is None or not desk.jobs._running.ahead
+            await asyncio.sleep(0.01)
+    assert not desk.jobs._delays, "the debounce is over"
+    (tmp_path / "now").touch()
+    assert await desk.event() == ("a", 1, ["a"])
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(("text", "what"), [("die", "ended unexpectedly"), ("raise", "a mistake on purpose")])
+async def test_what_fails_ahead_is_told_once(desk: Desk, text: str, what: str) -> None:
+    desk.submit("region first\nend")
+    await desk.event()
+    desk.submit(text, revision=1, delay=0.2)
+    *_, reason = await desk.event()
+    told = reason.said("analysis", "process", 1) if isinstance(reason, Trouble) else reason
+    assert what in told
+    await asyncio.sleep(0.4)
+    assert desk.events == []
+    desk.submit("region after\nend", revision=2, delay=0.1)
+    assert await desk.event() == ("a", 2, ["after"])
+
+
 @pytest.mark.asyncio
 async def test_documents_do_not_overtake_each_other(desk: Desk) -> None:
     for uri in "abc":

@@ -7,9 +7,11 @@ import pytest
 from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.frozen import replace
+from cyclelens.analyzer.model.options import PUBLISHED
 from cyclelens.analyzer.recent import Caches
 from cyclelens.analyzer.simulator.alike import Alike
-from cyclelens.analyzer.simulator.tables.flat import FlatOriginal, flatten
+from cyclelens.analyzer.simulator.tables.flat import flatten
 from cyclelens.analyzer.simulator.tables.operations import operations_row
 from cyclelens.analyzer.uops.block import build_block
 from cyclelens.analyzer.uops.rebinding import Sibling
@@ -45,24 +47,28 @@ OPCODES = {
 @pytest.mark.parametrize("name", ["SKL", "HSW", "ICL", "ZEN2", "ZEN4", "ZEN5"])
 def test_a_sibling_has_the_rows_of_its_own_template(name: str, opcode: str) -> None:
     siblings = 0
-    store = open_store()
+    core, store = registry.get(name), open_store()
     for modrm in range(256):
         code = bytes.fromhex(opcode) + bytes([modrm]) + TAIL
         instruction = decode(code, store.caches)[0]
         if not instruction.mnemonic:
             continue
-        (entry,) = build_block((instruction,), registry.get(name), store, loop=False).entries
+        block = build_block((instruction,), core, store, loop=False)
+        (entry,) = block.entries
         if not isinstance(entry, Sibling) or entry.instruction is entry.original.instruction:
             continue
         siblings += 1
-        own, expected = flatten(entry), FlatOriginal(entry.template())
+        own, expected = flatten(entry), flatten(entry.template())
         assert own.value() == expected.value()
         if entry.template().macro_ops is not None:
             assert operations_row(own) == operations_row(expected), instruction.text
-        for rows in ("instruction", "rows", "symbol_delta", "tp_name"):
-            assert getattr(own, rows) == getattr(expected, rows), (instruction.text, rows)
+        assert own.rows() == expected.rows(), instruction.text
+        assert own.like.tp_name == expected.like.tp_name, instruction.text
+        for told in ("instruction", "symbol_delta", "keys", "numbers"):
+            assert getattr(own, told) == getattr(expected, told), (instruction.text, told)
+        alone = replace(block, entries=(entry.template(),))
         alike = store.caches.of(Alike)
-        assert alike.part(entry) == alike.part(entry.template()), instruction.text
+        assert alike.key(block, core, PUBLISHED) == alike.key(alone, core, PUBLISHED), instruction.text
     assert siblings > 15
 
 

@@ -56,14 +56,14 @@ class Effect:
 
 def effect_of(flat: FlatInstruction) -> Effect:
     """The effect of an instruction."""
-    template, instruction = flat.template, flat.instruction
+    template, instruction = flat.like.template, flat.instruction
     made = _effect(template, instruction)
     if made is not None:
         return made
     if template.facts is None or template.uop_count == 0:
         return _zeroed(template, instruction)
     # The template may be that of a sibling: what is written stands in the rows, behind the fields.
-    written = flat.rows[len(INSTRUCTIONS) : len(INSTRUCTIONS) + len(template.register_outputs)]
+    written = flat.rows()[len(INSTRUCTIONS) : len(INSTRUCTIONS) + len(template.register_outputs)]
     unknown = tuple(
         key
         for output, key in zip(template.register_outputs, written, strict=True)

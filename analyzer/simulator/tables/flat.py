@@ -19,6 +19,7 @@ from cyclelens.analyzer.model.uops import (
     UopTemplate,
     ValueKind,
 )
+from cyclelens.analyzer.simulator.tables.arrays import Column, Long
 from cyclelens.analyzer.simulator.tables.column_classes import INSTRUCTIONS, UOPS
 from cyclelens.analyzer.simulator.tables.rename_keys import KEYS, NO_KEY
 from cyclelens.analyzer.simulator.tables.values import symbol_delta, symbol_rule, value_rule
@@ -29,22 +30,25 @@ from cyclelens.analyzer.uops.rebinding import Names, Original, Sibling
 _NAMELESS = 1 << 16
 """Above all keys: a class of registers in the place of one of them."""
 
-_HEAD = {name: position for position, name in enumerate(INSTRUCTIONS)}
-_ROW = {name: position for position, name in enumerate(UOPS)}
 _in_instruction: Callable[[dict[str, int]], tuple[int, ...]] = itemgetter(*INSTRUCTIONS)
 _in_uop: Callable[[dict[str, int]], tuple[int, ...]] = itemgetter(*UOPS)
 """The values of a row, in the order in which the columns are declared."""
-_LENGTH, _OPCODE, _LCP, _EXTRA_SLOT = (_HEAD[name] for name in ("length", "opcode", "lcp", "extra_slot"))
+_LENGTH = INSTRUCTIONS.index("length")
+_OPCODE = INSTRUCTIONS.index("opcode")
+_LCP = INSTRUCTIONS.index("lcp")
+_EXTRA_SLOT = INSTRUCTIONS.index("extra_slot")
+_ADDED = INSTRUCTIONS.index("added")
+_BASE = UOPS.index("base")
+_INDEX = UOPS.index("index")
+_SCALE = UOPS.index("scale")
+_DISPLACEMENT = UOPS.index("displacement")
+_CHASING = UOPS.index("pointer_chasing")
 _KEY_FIELDS = ("move_source", "move_target", "symbol_source", "offset_key0", "offset_key1")
-_ADDS, _ADDED = _HEAD["adds"], _HEAD["added"]
-_KEY_PLACES = tuple(_HEAD[name] for name in _KEY_FIELDS)
+_KEY_PLACES = tuple(map(INSTRUCTIONS.index, _KEY_FIELDS))
 _DECODED = tuple(
-    [_HEAD[name] for name in ("length", "opcode", "lcp", "fusible", "complex", "simple_decoders")]
+    map(INSTRUCTIONS.index, ("length", "opcode", "lcp", "fusible", "complex", "simple_decoders"))
 )
 """What ``Layout.key`` has where it counts."""
-_BASE, _INDEX, _SCALE, _DISPLACEMENT, _CHASING = (
-    _ROW[name] for name in ("base", "index", "scale", "displacement", "pointer_chasing")
-)
 
 _POINTER_LOADS = frozenset(
     {
@@ -62,58 +66,26 @@ _MOST_NAMES = 64
 _HIGH8 = ("AH", "BH", "CH", "DH")
 
 
-class FlatInstruction:
-    """An instruction as integers: ``rows`` are its fields, then the keys of its register outputs and merges,
-    the sizes of IDQ uops and fused uops, and a row for every uop, uop operand and uop result."""
-
-    __slots__ = ("instruction", "macro_row", "rows", "symbol_delta", "template", "tp_name")
-
-    def __init__(
-        self,
-        template: InstructionTemplate,
-        instruction: Instruction,
-        rows: array[int],
-        tp_name: str,
-        symbol_delta: int,
-    ) -> None:
-        """``template``: its own or, but for names and numbers, a sibling's."""
-        self.template = template
-        self.instruction = instruction
-        self.rows = rows
-        self.tp_name = tp_name
-        self.symbol_delta = symbol_delta
-        self.macro_row: Any = None
-        """What cores that count macro-ops ask of it (``Operations``)."""
-
-    def value(self) -> tuple[int, int, int, int, int]:
-        """What the only register result is made of: kind, keys of base and index, scale and constant."""
-        rule = value_rule(self.template, self.instruction)
-        return rule.kind, KEYS.register(rule.base), KEYS.register(rule.index), rule.scale, rule.delta
-
-
-class FlatOriginal(FlatInstruction):
-    """One that has a template of its own."""
-
-    __slots__ = (
-        *("_chases", "_names", "_renamed", "addresses", "key_places", "keys", "merges", "slots", "stores"),
-        "symbol_sign",
-    )
+class FlatOriginal:
+    """An instruction that has a template of its own, as integers: ``rows`` are its fields, then the keys of
+    its register outputs and merges, the sizes of IDQ uops and fused uops, and a row for every uop, uop
+    operand and uop result. Siblings (``FlatInstruction``) have the same but for names and numbers."""
 
     def __init__(self, template: InstructionTemplate, names: Names = ()) -> None:
         """``names``: registers in whose place siblings have theirs."""
         instruction = template.instruction
-        self.template, self.instruction = template, instruction
-        self._names = bytes(map(KEYS.register, names))
+        self.template: InstructionTemplate = template
+        self._names: bytes = bytes(map(KEYS.register, names))
         self._renamed: dict[Names, bytes] = {}
-        self.tp_name = template.name if template.tp else ""
-        continues, self.symbol_sign = symbol_rule(template, instruction)
-        self.symbol_delta = symbol_delta(self.symbol_sign, instruction)
+        self.tp_name: str = template.name if template.tp else ""
+        continues, sign = symbol_rule(template, instruction)
+        self.symbol_sign: int = sign
         inputs, outputs = template.register_inputs, template.register_outputs
         read, written = [each.canonical for each in inputs], [each.canonical for each in outputs]
         source = KEYS.register(read[0]) if continues else NO_KEY
         eliminable = template.eliminable_move
-        adds = template.added is not None
-        moves = eliminable or adds
+        self.adds: bool = template.added is not None
+        moves = eliminable or self.adds
         owed = (*map(KEYS.register, template.offset_registers), NO_KEY, NO_KEY)
         results = [latency for uop in template.uops for _, latency in uop.outputs]
         head = {
@@ -147,7 +119,7 @@ class FlatOriginal(FlatInstruction):
             "move_source": KEYS.register(read[0]) if moves and inputs else NO_KEY,
             "move_target": KEYS.register(written[0]) if moves else NO_KEY,
             "move_32": eliminable and outputs[0].width == 32,
-            "adds": adds,
+            "adds": self.adds,
             "added": template.added or 0,
             "offset_key0": owed[0],
             "offset_key1": owed[1],
@@ -167,9 +139,8 @@ class FlatOriginal(FlatInstruction):
             "operands_count": sum([len(uop.inputs) for uop in template.uops]),
             "results_count": len(results),
         }
-        self.merges = bool(template.merge_uops)
-        self.stores = any(uop.kind is UopKind.STORE_ADDRESS for uop in template.uops)
-        self.macro_row = None
+        self.merges: bool = len(template.merge_uops) > 0
+        self.stores: bool = any(uop.kind is UopKind.STORE_ADDRESS for uop in template.uops)
         self._lay(
             _in_instruction(head),
             [*map(KEYS.register, written)],
@@ -179,17 +150,7 @@ class FlatOriginal(FlatInstruction):
             template,
         )
 
-    def numbers(self, instruction: Instruction) -> tuple[int, ...]:
-        """Of itself or a sibling: by how much a result differs from what it continues, and its addresses."""
-        numbers = [symbol_delta(self.symbol_sign, instruction)]
-        for row, _, is_encoded in self.addresses:
-            if is_encoded:
-                numbers += (instruction.scale, _in_32_bits(instruction.displacement))
-            else:
-                numbers += self.rows[row + _SCALE : row + _DISPLACEMENT + 1]
-        return tuple(numbers)
-
-    def renamed(self, names: Names) -> bytes:
+    def _renamed_keys(self, names: Names) -> bytes:
         """Registers and flags, each once, of a sibling with these names."""
         keys = self._renamed.get(names)
         if keys is None:
@@ -199,28 +160,17 @@ class FlatOriginal(FlatInstruction):
             keys = self._renamed[names] = self.keys.translate(new)
         return keys
 
-    def own(self, instruction: Instruction) -> tuple[object, ...]:
-        """All in which the rows of siblings differ, but for names and addresses."""
-        encoding = instruction.encoding
-        return (
-            self,
-            encoding,
-            self._chases and 0 <= _in_32_bits(instruction.displacement) <= _MAX_POINTER_CHASING_DISPLACEMENT,
-            encoding.immediate_bits and _needs_extra_slot(self.template, instruction),
-            self.rows[_ADDS] and added_constant(instruction),
-        )
-
     def without_names(self, rows: array[int]) -> tuple[bytes, bytes]:
         """Rows of itself or a sibling with classes in the place of registers and flags, and which of these
         are the same, without addresses; and the same without what only predecoder and decoders need."""
-        rows, slots = rows[:], bytes(self.slots)
-        for place, slot in zip(self.key_places, self.slots, strict=True):
-            rows[place] = _NAMELESS + KEYS.classes[self.keys[slot]]
-        for row, _, _ in self.addresses:
-            rows[row + _SCALE] = rows[row + _DISPLACEMENT] = 0
+        slots, classes = bytes(self.slots), KEYS.classes
+        for place in range(len(self.key_places)):
+            rows[self.key_places[place]] = _NAMELESS + classes[self.keys[self.slots[place]]]
+        for place in range(len(self.addresses)):
+            rows[self.addresses[place] + _SCALE] = rows[self.addresses[place] + _DISPLACEMENT] = 0
         decoded = rows.tobytes() + slots
-        for place in _DECODED:
-            rows[place] = 0
+        for each in _DECODED:
+            rows[each] = 0
         return decoded, rows.tobytes() + slots
 
     def _lay(
@@ -235,15 +185,19 @@ class FlatOriginal(FlatInstruction):
         rows = [*head, *outputs, *merges, *sizes[0], *sizes[1]]
         outputs0 = len(head)
         places = [*_KEY_PLACES, *range(outputs0, outputs0 + len(outputs))]
-        addresses = []
+        addresses: list[int] = []
+        loads: list[int] = []
+        encoded: list[int] = []
         last = len(uops) - 1
         for position, uop in enumerate(uops):
             row = len(rows)
-            rows += _uop_row(uop, template, first=position == 0, last=position == last)
+            rows += self._uop_row(uop, template, position == 0, position == last)
             places += (row + _BASE, row + _INDEX)
             if template is not None and uop.memory_operand >= 0:
                 access = template.memory_operands[uop.memory_operand]
-                addresses.append((row, uop.kind is UopKind.LOAD, _is_encoded(template, access)))
+                addresses.append(row)
+                loads.append(uop.kind is UopKind.LOAD)
+                encoded.append(_is_encoded(template, access))
         for value in [value for uop in uops for value in uop.inputs]:
             internal = value[0] is ValueKind.INTERNAL
             if not internal:
@@ -254,28 +208,68 @@ class FlatOriginal(FlatInstruction):
             if not internal:
                 places.append(len(rows) + 1)
             rows += (internal, int(value[1]) if internal else KEYS.number(value), latency)
-        self.rows = array("i", rows)
-        self.key_places = tuple([place for place in places if rows[place] != NO_KEY])
+        self.rows: Column = array("i", rows)  # type: ignore[assignment]
+        key_places = [place for place in places if rows[place] != NO_KEY]
+        self.key_places: Column = array("i", key_places)  # type: ignore[assignment]
         """Where registers and flags stand in the rows, but for the merges, which siblings share."""
-        found = [rows[place] for place in self.key_places]
-        self.keys = bytes(dict.fromkeys(found))
+        found = [rows[place] for place in key_places]
+        self.keys: bytes = bytes(dict.fromkeys(found))
         """Registers and flags, each once."""
-        self.slots = tuple(map(self.keys.index, found))
+        self.slots: Column = array("i", map(self.keys.index, found))  # type: ignore[assignment]
         """Which of them stands in each of these places."""
-        self.addresses = tuple(addresses)
-        """Of every uop with a known address: where its row begins, whether it loads, and whether scale and
-        displacement stand in the instruction."""
-        self._chases = any(
-            loads and is_encoded and rows[row + _BASE] >= 0 for row, loads, is_encoded in addresses
-        )
+        self.addresses: Column = array("i", addresses)  # type: ignore[assignment]
+        """Of every uop with a known address: where its row begins, ..."""
+        self.loads: Column = array("i", loads)  # type: ignore[assignment]
+        """... whether it loads, ..."""
+        self.encoded: Column = array("i", encoded)  # type: ignore[assignment]
+        """... and whether scale and displacement stand in the instruction."""
+        self.chases = False
         """The address of a load decides whether it may be a pointer."""
+        for place in range(len(addresses)):
+            if loads[place] and encoded[place] and rows[addresses[place] + _BASE] >= 0:
+                self.chases = True
+
+    def _uop_row(
+        self, uop: UopTemplate, template: InstructionTemplate | None, first: bool, last: bool
+    ) -> tuple[int, ...]:
+        base = index = scale = NO_KEY
+        displacement = 0
+        has_address = template is not None and uop.memory_operand >= 0
+        chasing = False
+        size = stack_offset = 0
+        if template is not None and has_address:
+            access = template.memory_operands[uop.memory_operand]
+            base, index = KEYS.register(access.base), KEYS.register(access.index)
+            scale = NO_KEY if access.scale is None else access.scale
+            displacement = _in_32_bits(access.displacement or 0)
+            size = access_bytes(template, access)
+            if access.implicit_stack and access.written:
+                stack_offset = min(0, template.rsp_change)
+            chasing = uop.kind is UopKind.LOAD and _may_chase(base, displacement)
+        row = {
+            "kind": int(uop.kind),
+            "port_mask": uop.units.mask,
+            "divider": uop.divider_cycles,
+            "first": first,
+            "last": last,
+            "in_count": len(uop.inputs),
+            "out_count": len(uop.outputs),
+            "has_address": has_address,
+            "base": base,
+            "index": index,
+            "scale": scale,
+            "displacement": displacement,
+            "pointer_chasing": chasing,
+            "wide": template is not None and "M256" in template.name,
+            "bytes": size,
+            "stack_offset": stack_offset,
+        }
+        return _in_uop(row)
 
 
 class FlatUop(FlatOriginal):
     """A uop that stands alone: stack synchronisation or register merge. Of its fields only those are set that
     say how the rest is cut."""
-
-    __slots__ = ()
 
     def __init__(self, uop: UopTemplate) -> None:
         counts = {
@@ -289,92 +283,112 @@ class FlatUop(FlatOriginal):
         self._lay(head, (), (), ((1,), (1,)), (uop,), None)
 
 
-def _uop_row(
-    uop: UopTemplate, template: InstructionTemplate | None, *, first: bool, last: bool
-) -> tuple[int, ...]:
-    base = index = scale = NO_KEY
-    displacement = 0
-    has_address = template is not None and uop.memory_operand >= 0
-    chasing = False
-    size = stack_offset = 0
-    if template is not None and has_address:
-        access = template.memory_operands[uop.memory_operand]
-        base, index = KEYS.register(access.base), KEYS.register(access.index)
-        scale = NO_KEY if access.scale is None else access.scale
-        displacement = _in_32_bits(access.displacement or 0)
-        size = access_bytes(template, access)
-        if access.implicit_stack and access.written:
-            stack_offset = min(0, template.rsp_change)
-        chasing = uop.kind is UopKind.LOAD and _may_chase(base, displacement)
-    row = {
-        "kind": int(uop.kind),
-        "port_mask": uop.units.mask,
-        "divider": uop.divider_cycles,
-        "first": first,
-        "last": last,
-        "in_count": len(uop.inputs),
-        "out_count": len(uop.outputs),
-        "has_address": has_address,
-        "base": base,
-        "index": index,
-        "scale": scale,
-        "displacement": displacement,
-        "pointer_chasing": chasing,
-        "wide": template is not None and "M256" in template.name,
-        "bytes": size,
-        "stack_offset": stack_offset,
-    }
-    return _in_uop(row)
+class FlatInstruction:
+    """An instruction of a block as integers: what it has in common with its siblings, and what is its own."""
+
+    def __init__(self, original: FlatOriginal, instruction: Instruction, names: Names) -> None:
+        """``names``: the registers in the place of those that ``original`` was made with."""
+        self.like: FlatOriginal = original
+        like = self.like
+        self.instruction: Instruction = instruction
+        self.macro_row: Any = None
+        """What cores that count macro-ops ask of it (``Operations``)."""
+        self.maker: Any = None
+        self.kinds: bytes = b""
+        """What blocks that run alike have in common of it, and who says so (``Alike``)."""
+        self.keys: bytes = like._renamed_keys(names) if names else like.keys
+        self.symbol_delta: Long = symbol_delta(like.symbol_sign, instruction) if like.symbol_sign else 0
+        encoding = instruction.encoding
+        first = like.template.instruction
+        self._differs: bool = instruction is not first
+        self._encoded: bool = encoding is not first.encoding
+        """Whether it is another instruction than that of ``like``, and another encoding."""
+        self._length: int = len(instruction.code)
+        self._opcode: int = encoding.opcode_offset
+        self._immediate: bool = encoding.immediate_bits > 0
+        self._lcp: bool = encoding.has_66_prefix and encoding.immediate_bits == 16
+        self._extra_slot: bool = self._immediate and _needs_extra_slot(like.template, instruction)
+        self._added: int = added_constant(instruction) or 0 if like.adds else 0
+        self._scale: int = instruction.scale
+        self._displacement: int = _in_32_bits(instruction.displacement)
+        numbers = [self.symbol_delta]
+        for place in range(len(like.addresses)):
+            if like.encoded[place]:
+                numbers += (self._scale, self._displacement)
+            else:
+                row = like.addresses[place]
+                numbers += (like.rows[row + _SCALE], like.rows[row + _DISPLACEMENT])
+        self.numbers: tuple[int, ...] = tuple(numbers)
+        """By how much a result differs from what it continues, and its addresses."""
+
+    def size(self) -> int:
+        """How many integers its rows have."""
+        return len(self.like.rows)
+
+    def lay(self, rows: Column, start: int) -> None:
+        """Put its rows there."""
+        like = self.like
+        for place in range(len(like.rows)):
+            rows[start + place] = like.rows[place]
+        if self._differs:
+            self._lay_own(rows, start)
+
+    def _lay_own(self, rows: Column, start: int) -> None:
+        """Put its own names and numbers over those of ``like``."""
+        like = self.like
+        if self._encoded:
+            rows[start + _LENGTH] = self._length
+            rows[start + _OPCODE] = self._opcode
+            rows[start + _LCP] = self._lcp
+        if self._immediate:
+            rows[start + _EXTRA_SLOT] = self._extra_slot
+        if like.adds:
+            rows[start + _ADDED] = self._added
+        for place in range(len(like.key_places)):
+            rows[start + like.key_places[place]] = self.keys[like.slots[place]]
+        for place in range(len(like.addresses)):
+            row = start + like.addresses[place]
+            if like.encoded[place]:
+                rows[row + _SCALE] = self._scale
+                rows[row + _DISPLACEMENT] = self._displacement
+            rows[row + _CHASING] = like.loads[place] != 0 and _may_chase(
+                rows[row + _BASE], rows[row + _DISPLACEMENT]
+            )
+
+    def rows(self) -> array[int]:
+        """Its rows alone."""
+        rows = array("i", [0]) * self.size()
+        self.lay(rows, 0)  # type: ignore[arg-type]
+        return rows
+
+    def kind(self) -> tuple[object, ...]:
+        """All in which the rows of siblings differ, but for names and addresses."""
+        like = self.like
+        chases = like.chases and 0 <= self._displacement <= _MAX_POINTER_CHASING_DISPLACEMENT
+        return (like, self.instruction.encoding, chases, self._extra_slot, self._added)
+
+    def value(self) -> tuple[int, int, int, int, int]:
+        """What the only register result is made of: kind, keys of base and index, scale and constant."""
+        rule = value_rule(self.like.template, self.instruction)
+        return rule.kind, KEYS.register(rule.base), KEYS.register(rule.index), rule.scale, rule.delta
 
 
 def flatten(entry: Entry) -> FlatInstruction:
     """The rows of an instruction of a block. Entries of blocks that were built keep theirs; those of a
     template that somebody changed are made anew."""
-    if not isinstance(entry, Sibling):
-        return flat_original(entry)
-    flat: FlatInstruction | None = entry.flat
-    if flat is None:
-        like = flat_original(entry.original)
-        own = entry.instruction is entry.original.instruction
-        flat = entry.flat = like if own else _renamed(like, entry)
-    return flat
-
-
-def flat_original(entry: Entry) -> FlatOriginal:
-    """The rows of an instruction that has a template of its own."""
-    if not isinstance(entry, Original):
-        return FlatOriginal(entry.template())
-    flat: FlatOriginal | None = entry.flat
-    if flat is None:
-        flat = entry.flat = FlatOriginal(entry.template(), entry.names)
-    return flat
-
-
-def _renamed(flat: FlatOriginal, sibling: Sibling) -> FlatInstruction:
-    """The rows of a sibling: registers renamed, its own length, addresses and constants."""
-    template, instruction = flat.template, sibling.instruction
-    rows = flat.rows[:]
-    encoding = instruction.encoding
-    if encoding is not flat.instruction.encoding:
-        rows[_LENGTH] = len(instruction.code)
-        rows[_OPCODE] = encoding.opcode_offset
-        rows[_LCP] = encoding.has_66_prefix and encoding.immediate_bits == 16
-    if encoding.immediate_bits:
-        rows[_EXTRA_SLOT] = _needs_extra_slot(template, instruction)
-    if rows[_ADDS]:
-        rows[_ADDED] = added_constant(instruction) or 0
-    if sibling.names != sibling.original.names:
-        keys = flat.renamed(sibling.names)
-        for place, slot in zip(flat.key_places, flat.slots, strict=True):
-            rows[place] = keys[slot]
-    for row, loads, is_encoded in flat.addresses:
-        if is_encoded:
-            rows[row + _SCALE] = instruction.scale
-            rows[row + _DISPLACEMENT] = _in_32_bits(instruction.displacement)
-        rows[row + _CHASING] = loads and _may_chase(rows[row + _BASE], rows[row + _DISPLACEMENT])
-    return FlatInstruction(
-        template, instruction, rows, flat.tp_name, symbol_delta(flat.symbol_sign, instruction)
-    )
+    flat: FlatInstruction | None = getattr(entry, "flat", None)
+    if flat is not None:
+        return flat
+    if isinstance(entry, Sibling):
+        original = entry.original
+        names = () if entry.names == original.names else entry.names
+        flat = entry.flat = FlatInstruction(flatten(original).like, entry.instruction, names)
+        return flat
+    if isinstance(entry, Original):
+        like = FlatOriginal(entry.template(), entry.names)
+        flat = entry.flat = FlatInstruction(like, entry.instruction, ())
+        return flat
+    return FlatInstruction(FlatOriginal(entry.template()), entry.instruction, ())
 
 
 def _is_encoded(template: InstructionTemplate, access: MemoryAccess) -> bool:
@@ -388,7 +402,7 @@ def _may_chase(base: int, displacement: int) -> bool:
     return base >= 0 and 0 <= displacement <= _MAX_POINTER_CHASING_DISPLACEMENT
 
 
-def _in_32_bits(displacement: int) -> int:
+def _in_32_bits(displacement: Long) -> int:
     """The displacement itself; the 64-bit address of a MOV folded, as all that counts of it is which others
     are the same."""
     if -(1 << 31) <= displacement < 1 << 31:

@@ -129,8 +129,9 @@ _FIELDS = 22
 
 def operations_row(flat: FlatInstruction) -> LongColumn:
     """What an instruction adds to the columns: its costs, whether it is the move of a pair, its effect."""
-    uops = flat.template.uops
-    ops, effect = flat.template.macro_ops or MacroOps(), effect_of(flat)
+    template = flat.like.template
+    uops = template.uops
+    ops, effect = template.macro_ops or MacroOps(), effect_of(flat)
     unknown = (*effect.unknown, -1, -1, -1, -1)[:4]
     row = (
         *(ops.decode_slots, ops.vector_ops, ops.begins_decode_group, ops.ends_group, ops.serializing),

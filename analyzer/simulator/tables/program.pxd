@@ -2,6 +2,7 @@
 cimport cython
 
 from cyclelens.analyzer.simulator.tables.column_classes cimport BlockColumns
+from cyclelens.analyzer.simulator.tables.flat cimport FlatInstruction
 
 cdef int FUSED_UOPS_ROW
 cdef int IDQ_UOPS_ROW
@@ -31,7 +32,8 @@ cdef class Program(BlockColumns):
     cdef public int rip
     cdef public int rbp
     cdef object _core
-    cdef object _singles
+    cdef int[::1] _singles
+    cdef int[::1] _rows
     cdef int[::1] _merged
     cdef public bint exact_memory
     cdef public bint exact_values
@@ -71,9 +73,12 @@ cdef class Program(BlockColumns):
     cdef public int compares_addresses
     cdef public int used_keys
     cdef int _reserve_keys(self) except -1
+    @cython.locals(flat=FlatInstruction)
+    cdef int _collect(self, list flats) except -1
     cdef int _measure(self, int[::1] rows) except -1
     cdef void _spread(self, int[::1] rows) noexcept
     cdef void _number(self) noexcept
+    @cython.locals(flat=FlatInstruction)
     cdef int _sum_up(self, list flats) except -1
     cdef void _find_used_keys(self) noexcept
     cdef void _mark(self, int[:] keys, int count) noexcept

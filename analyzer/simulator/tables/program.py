@@ -55,8 +55,10 @@ class Program(BlockColumns):
         self.rip: int = KEYS.register("RIP")
         self.rbp: int = KEYS.register("RBP")
         self._core: Microarchitecture | None = None
-        self._singles: array[int] = array("i")
+        self._singles = ints(0)
         """The rows of the core's uops that stand alone."""
+        self._rows = ints(0)
+        """Those of the instructions one behind the other, then these."""
         self._merged: Column = array("i", _MERGE_KEYS)  # type: ignore[assignment]
 
     def fill(
@@ -76,15 +78,12 @@ class Program(BlockColumns):
         # Before the keys are counted: their rules may name new ones.
         values = [flat.value() for flat in flats] if self.exact_values else []
         self._reserve_keys()
-        rows = array("i")
-        for flat in flats:
-            rows.extend(flat.rows)
         if microarchitecture is not self._core:
             self._core = microarchitecture
             self._singles = _singles(microarchitecture)
-        rows.extend(self._singles)
-        self._measure(rows)  # type: ignore[arg-type]
-        self._spread(rows)  # type: ignore[arg-type]
+        self._collect(flats)
+        self._measure(self._rows)
+        self._spread(self._rows)
         self._number()
         self._find_used_keys()
         # Halves of pairs have no uops.
@@ -109,6 +108,22 @@ class Program(BlockColumns):
             self.merge_uop = ints(keys)
             self.used_key = ints(keys)
             self._used = ints(keys)
+
+    def _collect(self, flats: list[FlatInstruction]) -> None:
+        """Put all rows one behind the other."""
+        size = len(self._singles)
+        for i in range(self.instructions):
+            flat: FlatInstruction = flats[i]
+            size += flat.size()
+        if size > len(self._rows):
+            self._rows = ints(2 * size)
+        place = 0
+        for i in range(self.instructions):
+            flat = flats[i]
+            flat.lay(self._rows, place)
+            place += flat.size()
+        for number in range(len(self._singles)):
+            self._rows[place + number] = self._singles[number]
 
     def _measure(self, rows: Column) -> None:
         """Count all parts of the rows and make room for them."""
@@ -228,11 +243,12 @@ class Program(BlockColumns):
         names: dict[str, int] = {}
         for i in range(self.instructions):
             self.longest_wait = max(self.longest_wait, 64 + 2 * self.i_wait[i])
+            flat: FlatInstruction = flats[i]
             if self.i_symbol_source[i] >= 0:
-                self.i_symbol_delta[i] = flats[i].symbol_delta
+                self.i_symbol_delta[i] = flat.symbol_delta
             if self.i_tp[i]:
                 self.has_special = 1
-                self.i_tp_name[i] = names.setdefault(flats[i].tp_name, len(names))
+                self.i_tp_name[i] = names.setdefault(flat.like.tp_name, len(names))
             if self.i_merge_count[i] or self.i_serializing[i]:
                 self.holds_issue = 1
             if self.i_rsp_change[i]:
@@ -297,12 +313,12 @@ class Program(BlockColumns):
         self._reserve_results(self.outputs)
 
 
-def _singles(microarchitecture: Microarchitecture) -> array[int]:
+def _singles(microarchitecture: Microarchitecture) -> Column:
     """The rows of the uops that stand alone."""
     rows = array("i")
     for uop in (sync_uop(microarchitecture), *(merge_uop(microarchitecture, name) for name in _MERGED)):
         rows.extend(FlatUop(uop).rows)
-    return rows
+    return rows  # type: ignore[return-value]
 
 
 def _key_columns(keys: int) -> tuple[Column, LongColumn]:

@@ -1,0 +1,21 @@
+# Made by dev/declarations.py; do not edit.
+cimport cython
+
+from cyclelens.analyzer.simulator.tables.flat cimport FlatInstruction
+
+cdef int _MOST_KEPT
+
+
+@cython.final
+cdef class Alike:
+    cdef object _core
+    cdef object _options
+    cdef bint _names_only
+    cdef dict _kinds
+    cdef dict _known
+    cdef object _numbers
+    cdef public dict figures
+    @cython.locals(stores=cython.bint, flat=FlatInstruction)
+    cdef object _key(self, object block)
+    cdef int tell(self, FlatInstruction flat) except -1
+    cdef bytes _kinds_of(self, tuple kind, FlatInstruction flat)
