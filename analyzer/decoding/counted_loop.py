@@ -18,12 +18,12 @@ _MOST_BYTES = 4096
 _MOST_KEPT = 16_384
 _EIGHT_TO_FIFTEEN = 0xFF00
 """R8 to R15, which are tried first."""
-_REX_W = 0x48
-_NAME_ANY = frozenset(
-    [0x0F, *range(0x40, 0x50), 0x62, 0x8F, 0xC4, 0xC5, *bytes.fromhex("262e363e64656667f0f2f3")]
-)
-"""First bytes behind which an instruction can use R8 to R15: prefixes, and SYSCALL behind 0F. No other uses
-them without being told to."""
+_HIGH: dict[str | None, int] = {
+    f"R{number}{width}": 1 << number for number in range(8, 16) for width in ("", "D", "W", "B")
+}
+"""Their bits, by the names of operands."""
+_NAME_ONLY = frozenset({"nop", "ud0", "ud1"})
+"""They have registers as operands, and do not use them."""
 _USED = 1 << len(GENERAL_PURPOSE)
 """Always among the registers that are remembered of an instruction, because no value may be 0."""
 
@@ -81,10 +81,15 @@ def loop_end(
 
 
 def _high_bits(instruction: Instruction) -> int:
-    """The registers that an instruction uses, at least R8 to R15."""
-    code = instruction.code
-    first = code[1] if code[0] == _REX_W and len(code) > 1 else code[0]
-    instruction.high_bits = bits = _USED | (used_bits(code) if first in _NAME_ANY else 0)
+    """The registers that an instruction uses, at least R8 to R15: those are operands, but for SYSCALL and
+    its like, which have none."""
+    bits = _USED
+    if instruction.registers and instruction.encoding.mnemonic not in _NAME_ONLY:
+        for name in instruction.registers:
+            bits |= _HIGH.get(name, 0)
+    else:
+        bits |= used_bits(instruction.code)
+    instruction.high_bits = bits
     return bits
 
 

@@ -225,9 +225,11 @@ def _unpredictable(instructions: Sequence[Instruction], microarchitecture: str, 
     """Why a block cannot be predicted, or an empty text."""
     if not instructions:
         return "empty block"
-    encodings = {instruction.encoding for instruction in instructions}
     runnable = caches.of(_Runnable).of(microarchitecture)
-    if encodings <= runnable:
+    for instruction in instructions:
+        if instruction.encoding not in runnable:
+            break
+    else:
         return ""
     for number, instruction in enumerate(instructions):
         if not instruction.mnemonic:
@@ -236,7 +238,7 @@ def _unpredictable(instructions: Sequence[Instruction], microarchitecture: str, 
     for absent in extensions.missing(instructions, (microarchitecture,)):
         names = dict.fromkeys(instructions[index].text for index in absent.instructions)
         return f"{absent.reason}: {'; '.join(names)}"
-    runnable |= encodings
+    runnable.update([instruction.encoding for instruction in instructions])
     return ""
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import accumulate
+from typing import Any
 
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.model.instruction import Instruction
@@ -71,10 +72,11 @@ def build_block(
     if wide or effects or fuses_moves:
         meeting.update(range(len(known)))
 
-    entries: list[Entry] = [
-        each or Original(instruction, None, partial(unknown, instruction))
-        for each, instruction in zip(known, instructions, strict=True)
-    ]
+    entries: list[Any] = known[:]
+    if None in known:
+        for position, instruction in enumerate(instructions):
+            if known[position] is None:
+                entries[position] = Original(instruction, None, partial(unknown, instruction))
     for position in meeting:
         knowledge = known[position]
         if knowledge is None:
