@@ -304,7 +304,7 @@ class MacroRenamer:
             if program.u_in_count[static] > 0:
                 source = columns.input_value[columns.first_input[uop]]
             else:
-                source = columns.old_value(0)
+                source = columns.old_value(1)
             flight.s_source[columns.store[uop] & flight.store_mask] = source
         self._schedulers.enter(uop, program.u_port_mask[static])
 

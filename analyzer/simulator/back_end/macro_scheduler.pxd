@@ -19,6 +19,7 @@ cdef int _FP_ADD
 cdef int _RING
 cdef int _SETTLED
 cdef int _TAKES_FP_ADD
+cdef int _THERE
 cdef int _VECTOR
 
 

@@ -23,6 +23,10 @@ _BLOCKED = 1024
 _RING = 1 << 12
 _VECTOR, _FP_ADD, _TAKES_FP_ADD = int(Trait.VECTOR), int(Trait.FP_ADD), int(Trait.TAKES_FP_ADD)
 _SETTLED = 64
+"""Cycles after which a value that comes by way of a store is there for every purpose."""
+_THERE = 3
+"""The same of any other operand: an FP sum takes a cycle more for some, and what is wasted depends on the
+cycle before that of the last one."""
 
 
 class MacroScheduler:
@@ -94,7 +98,7 @@ class MacroScheduler:
         ready = columns.ready[uop]
         first = columns.first_input[uop]
         state.add_time(ready, 0)
-        state.add_time(columns.issued[uop], _SETTLED)
+        state.add_time(columns.issued[uop], self._delay + self._picker.asks_issued + 1)
         state.add(flight.u_scheduler[slot])
         state.add(flight.u_units[slot])
         state.add(flight.u_slots[slot])
@@ -110,9 +114,10 @@ class MacroScheduler:
         if flight.u_inputs[slot] > self._program.u_in_count[static]:
             state.add(flight.u_after_address[slot])
             state.add(flight.u_after_data[slot])
+        forwarded = first + self._program.u_in_count[static]
         for position in range(first, first + flight.u_inputs[slot]):
             value = columns.input_value[position]
-            columns.record_value(state, value, _SETTLED)
+            columns.record_value(state, value, _THERE if position < forwarded else _SETTLED)
             producer = columns.value_uop[value]
             state.add(producer != NONE and self._operations.t_traits[columns.static[producer]] & _FP_ADD != 0)
             if waste and value == flight.u_waste_value[slot]:

@@ -47,7 +47,6 @@ cdef class OldestReady(Picker):
     cdef int _pickable
     cdef int _multiplication
     cdef int _multiply_mask
-    cdef int _address_cycles
     cdef int[::1] _ready
     cdef int[::1] _counts
     cdef int[::1] _latest

@@ -75,7 +75,7 @@ class OldestReady(Picker):
         self._pickable = rules.vector_pickable
         self._multiplication = 0 if rules.wasted is None else rules.wasted.multiplication
         self._multiply_mask = microarchitecture.units.having(Role.MULTIPLY).mask
-        self._address_cycles = 0 if rules.wasted is None else rules.wasted.address_cycles
+        self.asks_issued = 0 if rules.wasted is None else rules.wasted.address_cycles
         self._ready = ints(3 * _ROOM)
         """Ready uops of each scheduler, oldest first."""
         self._counts = ints(3)
@@ -263,7 +263,7 @@ class OldestReady(Picker):
         """In long loops out of the op cache only what is picked soon."""
         if self._flight.decoded or self._flight.small_loop:
             return True
-        return cycle - self._columns.issued[uop] - self._delay <= self._address_cycles
+        return cycle - self._columns.issued[uop] - self._delay <= self.asks_issued
 
     def _pick_vectors(self, cycle: int) -> None:
         columns = self._columns

@@ -9,6 +9,7 @@ cdef int MOST_UNITS
 cdef class Picker:
     cdef public int[::1] dispatched
     cdef public int count
+    cdef public int asks_issued
     cdef int start(self, int most) except -1
     cdef void admit(self, int uop) noexcept
     cdef void tick(self, int cycle) noexcept

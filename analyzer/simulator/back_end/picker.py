@@ -13,6 +13,8 @@ class Picker:
         self.dispatched = ints(MOST_UNITS)
         """The uops that left in the latest cycle."""
         self.count = 0
+        self.asks_issued = 0
+        """Cycles, from the first in which a uop may leave, in which it matters when that was issued."""
 
     def start(self, most: int) -> None:
         """No uop is ready; at most so many will be at a time."""
