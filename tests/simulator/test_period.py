@@ -137,3 +137,13 @@ def test_a_loop_that_walks_through_memory_repeats() -> None:
     found = simulated(LOOPS["copy"], "ZEN5", details=False)
     assert found.period == (4, 4)
     assert found.simulated_cycles < 100
+
+
+@pytest.mark.parametrize(
+    "code", ["48c7060500000048c746080600000049ffcf75ec", "480fafc04801c14801c24801c349ffcf75ee"]
+)
+def test_what_has_been_there_for_long_keeps_no_state_from_coming_again(code: str) -> None:
+    """Constants that are stored, and operands that no longer matter to what waits for others."""
+    run = simulated(code, "ZEN5", details=False)
+    assert run.period is not None
+    assert run.simulated_cycles < 100
