@@ -75,7 +75,6 @@ def head(tables: Any) -> Iterator[str]:
         for field in table.fields:
             yield f'    "{field.name}",'
         yield ")"
-    for table in tables.BLOCK:
         yield f"{table.rows.upper()}_ROW = {length(table)}"
 
 

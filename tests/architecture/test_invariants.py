@@ -398,10 +398,8 @@ FOR_USERS = {
 """The library's functions, whose named arguments are choices that users write one by one."""
 STAGES = {
     "analyzer/simulator/back_end/renamer.py __init__",
-    "analyzer/simulator/tables/program.py _copy_rows",
 }
-"""Stages are handed queues, columns and policies one by one, so that each says what it touches. The last is
-an inner loop of the compiled form."""
+"""Stages are handed queues, columns and policies one by one, so that each says what it touches."""
 
 
 def test_no_function_has_too_many_parameters() -> None:

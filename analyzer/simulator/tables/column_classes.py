@@ -50,6 +50,7 @@ INSTRUCTIONS = (
     "operands_count",
     "results_count",
 )
+INSTRUCTIONS_ROW = 64
 UOPS = (
     "kind",
     "port_mask",
@@ -68,14 +69,7 @@ UOPS = (
     "bytes",
     "stack_offset",
 )
-INSTRUCTIONS_ROW = 64
-OUTPUTS_ROW = 1
-MERGES_ROW = 1
-IDQ_UOPS_ROW = 4
-FUSED_UOPS_ROW = 2
 UOPS_ROW = 32
-OPERANDS_ROW = 2
-RESULTS_ROW = 4
 
 
 class FlightColumns:

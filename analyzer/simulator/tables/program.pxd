@@ -4,13 +4,7 @@ cimport cython
 from cyclelens.analyzer.simulator.tables.column_classes cimport BlockColumns
 from cyclelens.analyzer.simulator.tables.flat cimport FlatInstruction
 
-cdef int FUSED_UOPS_ROW
-cdef int IDQ_UOPS_ROW
 cdef int INSTRUCTIONS_ROW
-cdef int MERGES_ROW
-cdef int OPERANDS_ROW
-cdef int OUTPUTS_ROW
-cdef int RESULTS_ROW
 cdef int STORE_ADDRESS
 cdef int UOPS_ROW
 cdef int _FUSED
@@ -85,4 +79,4 @@ cdef class Program(BlockColumns):
     cdef int _reserve(self) except -1
 
 
-cdef void _copy_rows(int[::1] rows, int place, int[::1] table, int length, int first, int count, int fields) noexcept
+cdef void _copy(int[::1] rows, int place, int[::1] table, int first, int count) noexcept

@@ -9,14 +9,8 @@ from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.simulator.tables.arrays import Column, LongColumn, Strided, ints
 from cyclelens.analyzer.simulator.tables.column_classes import (
-    FUSED_UOPS_ROW,
-    IDQ_UOPS_ROW,
     INSTRUCTIONS,
     INSTRUCTIONS_ROW,
-    MERGES_ROW,
-    OPERANDS_ROW,
-    OUTPUTS_ROW,
-    RESULTS_ROW,
     UOPS,
     UOPS_ROW,
     BlockColumns,
@@ -150,37 +144,40 @@ class Program(BlockColumns):
         for i in range(self.instructions + _SINGLES):
             head = place
             if i < self.instructions:
-                table = self._instructions_table
-                _copy_rows(rows, head, table, INSTRUCTIONS_ROW, i, 1, _INSTRUCTION_FIELDS)
+                row = i * INSTRUCTIONS_ROW
+                _copy(rows, place, self._instructions_table, row, _INSTRUCTION_FIELDS)
             place += _INSTRUCTION_FIELDS
-            count = rows[head + _OUTPUTS]
-            _copy_rows(rows, place, self._outputs_table, OUTPUTS_ROW, registers, count, 1)
-            place += count
-            registers += count
-            count = rows[head + _MERGES]
-            _copy_rows(rows, place, self._merges_table, MERGES_ROW, merges, count, 1)
-            place += count
-            merges += count
-            count = rows[head + _IDQ_COUNT]
-            _copy_rows(rows, place, self._idq_uops_table, IDQ_UOPS_ROW, idq, count, 1)
-            place += count
-            idq += count
-            count = rows[head + _FUSED]
-            _copy_rows(rows, place, self._fused_uops_table, FUSED_UOPS_ROW, fused, count, 1)
-            place += count
-            fused += count
-            count = rows[head + _UOP_COUNT]
-            _copy_rows(rows, place, self._uops_table, UOPS_ROW, uop, count, _UOP_FIELDS)
-            place += count * _UOP_FIELDS
-            uop += count
-            count = rows[head + _OPERANDS]
-            _copy_rows(rows, place, self._operands_table, OPERANDS_ROW, operand, count, 2)
-            place += count * 2
-            operand += count
-            count = rows[head + _RESULTS]
-            _copy_rows(rows, place, self._results_table, RESULTS_ROW, result, count, 3)
-            place += count * 3
-            result += count
+            for _ in range(rows[head + _OUTPUTS]):
+                self.output_key[registers] = rows[place]
+                registers += 1
+                place += 1
+            for _ in range(rows[head + _MERGES]):
+                self.merge_key[merges] = rows[place]
+                merges += 1
+                place += 1
+            for _ in range(rows[head + _IDQ_COUNT]):
+                self.q_fused_count[idq] = rows[place]
+                idq += 1
+                place += 1
+            for _ in range(rows[head + _FUSED]):
+                self.f_uop_count[fused] = rows[place]
+                fused += 1
+                place += 1
+            for _ in range(rows[head + _UOP_COUNT]):
+                _copy(rows, place, self._uops_table, uop * UOPS_ROW, _UOP_FIELDS)
+                uop += 1
+                place += _UOP_FIELDS
+            for _ in range(rows[head + _OPERANDS]):
+                self.in_internal[operand] = rows[place]
+                self.in_key[operand] = rows[place + 1]
+                operand += 1
+                place += 2
+            for _ in range(rows[head + _RESULTS]):
+                self.out_internal[result] = rows[place]
+                self.out_key[result] = rows[place + 1]
+                self.out_latency[result] = rows[place + 2]
+                result += 1
+                place += 3
 
     def _number(self) -> None:
         """Where the parts of every instruction and uop begin."""
@@ -327,10 +324,6 @@ def _key_columns(keys: int) -> tuple[Column, LongColumn]:
     return classes, memoryview(array("q", [1 << key if classes[key] >= 0 else 0 for key in range(keys)]))
 
 
-def _copy_rows(
-    rows: Column, place: int, table: Column, length: int, first: int, count: int, fields: int
-) -> None:
-    """Rows one behind the other to those of a table that are so long, from ``first`` on."""
-    for row in range(count):
-        for field in range(fields):
-            table[(first + row) * length + field] = rows[place + row * fields + field]
+def _copy(rows: Column, place: int, table: Column, first: int, count: int) -> None:
+    for position in range(count):
+        table[first + position] = rows[place + position]
