@@ -34,8 +34,8 @@ class _Counted:
     def __init__(self, caches: Caches) -> None:
         self.used: Recent[bytes, int] = caches.recent(_MOST_KEPT)
         """The registers that an instruction uses, as ``used_bits``."""
-        self.ends: Recent[bytes, tuple[Instruction, ...]] = caches.recent(_MOST_KEPT)
-        """The instructions of the ends of loops, few of which are different."""
+        self.ends: Recent[tuple[int, int], tuple[Instruction, ...]] = caches.recent(_MOST_KEPT)
+        """The instructions of the ends of loops by register and length: few are different."""
 
 
 def counted_loop(code: bytes, copies: int = 1) -> bytes | None:
@@ -53,7 +53,15 @@ def loop_end(
     instructions: Sequence[Instruction], copies: int = 1, caches: Caches | None = None
 ) -> bytes | None:
     """What ``counted_loop`` puts behind that many copies of a block of these instructions."""
-    counted = (Caches() if caches is None else caches).of(_Counted)
+    end = decoded_end(instructions, copies, Caches() if caches is None else caches)
+    return None if end is None else b"".join([each.code for each in end])
+
+
+def decoded_end(
+    instructions: Sequence[Instruction], copies: int, caches: Caches
+) -> tuple[Instruction, ...] | None:
+    """The instructions of ``loop_end``."""
+    counted = caches.of(_Counted)
     used = size = 0
     for instruction in instructions:
         used |= instruction.high_bits or _high_bits(instruction)
@@ -71,8 +79,17 @@ def loop_end(
             break
     else:
         return None
+    key = (number, copies * size)
+    end = counted.ends[key]
+    if end is None:
+        end = counted.ends[key] = decode(_end(*key), caches)
+    return end
+
+
+def _end(number: int, size: int) -> bytes:
+    """Behind so many bytes; ``number``: of the counter."""
     decrement = bytes([0x49 if number >= 8 else 0x48, 0xFF, 0xC8 | number & 7])
-    length = copies * size + len(decrement)
+    length = size + len(decrement)
     displacement = -(length + 2)
     if displacement >= -128:
         return decrement + _JNZ_SHORT + displacement.to_bytes(1, "little", signed=True)
@@ -91,15 +108,6 @@ def _high_bits(instruction: Instruction) -> int:
         bits |= used_bits(instruction.code)
     instruction.high_bits = bits
     return bits
-
-
-def decoded_end(end: bytes, caches: Caches) -> tuple[Instruction, ...]:
-    """The instructions of ``loop_end``."""
-    ends = caches.of(_Counted).ends
-    known = ends[end]
-    if known is None:
-        known = ends[end] = decode(end, caches)
-    return known
 
 
 def back(branch: bytes, before: int) -> bytes:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cyclelens.analyzer.decoding.counted_loop import decoded_end, loop_end, usual_copies
+from cyclelens.analyzer.decoding.counted_loop import decoded_end, usual_copies
 from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.defects import internal_error
 from cyclelens.analyzer.doors.workspace import MAX_BLOCK_BYTES, Workspace
@@ -166,10 +166,10 @@ def _listing(
         return PredictResult(
             None, f"{count} copies have {count * len(code)} bytes; the limit is {MAX_BLOCK_BYTES}"
         )
-    end = loop_end(instructions, count, caches)
+    end = decoded_end(instructions, count, caches)
     if end is None:
         return PredictResult(None, "the block uses every register: none is left for the loop counter")
-    return instructions * count + decoded_end(end, caches), count
+    return instructions * count + end, count
 
 
 def _keyed(

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from cyclelens.analyzer.decoding.counted_loop import decoded_end, loop_end
+from cyclelens.analyzer.decoding.counted_loop import decoded_end
 from cyclelens.analyzer.defects import internal_error, traceback_of
 from cyclelens.analyzer.doors.answers import Question, answer
 from cyclelens.analyzer.doors.experiments import experiment
@@ -80,14 +80,12 @@ def analyse_region(
     }
     note = ""
     if loop and not region.ends_in_jump_to_start:
-        caches = asked.workspace.store.caches
-        end = loop_end(instructions, caches=caches)
-        if end is None:
+        added = decoded_end(instructions, 1, asked.workspace.store.caches)
+        if added is None:
             return without("The region uses every register: none is left for the counter of a loop.")
-        added = decoded_end(end, caches)
         note = f"To make the region a loop, '{added[0].text}; {added[1].mnemonic}' was added to its end."
         lines += (lines[-1],) * len(added)
-        code += end
+        code += b"".join([each.code for each in added])
         simulated += added
     # Repeated end to end, code lies here and there in turn: where it begins makes no difference.
     placement = plan.placement if loop or options.anywhere else Placement(plan.placement.offset)

@@ -89,7 +89,7 @@ class Known(Sibling):
     __slots__ = ("_operands", "shape")
 
     def __init__(self, instruction: Instruction, shape: Shape, names: Names) -> None:
-        super().__init__(shape.plain, instruction, names)
+        Sibling.__init__(self, shape.plain, instruction, names)
         self.shape = shape
         self._operands: tuple[BoundOperand, ...] | None = None
 

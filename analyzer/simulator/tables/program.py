@@ -59,7 +59,7 @@ class Program(BlockColumns):
         self, block: Block, microarchitecture: Microarchitecture, options: ModelOptions = PUBLISHED
     ) -> None:
         """Lay out a block; nothing of an earlier one remains."""
-        flats = [flatten(entry) for entry in block.entries]
+        flats = [getattr(entry, "flat", None) or flatten(entry) for entry in block.entries]
         self.exact_memory = options.hardware
         """Accesses are compared by the bytes they touch (``memory``)."""
         self.exact_values = options.hardware or microarchitecture.tracks_values
