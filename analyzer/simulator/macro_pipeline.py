@@ -83,6 +83,7 @@ class MacroPipeline(Clock):
         they refuse; ``followed``: where uops come from, and when they retire."""
         self.program.fill(block, self.microarchitecture, self.options)
         self.operations.fill(block)
+        self.emulator.follow()
         self.columns.start(watched, followed, True)
         self.queues.start(self.program)
         self.flight.start()

@@ -3,6 +3,7 @@ cimport cython
 
 from cyclelens.analyzer.simulator.back_end.emulator cimport Emulator
 from cyclelens.analyzer.simulator.tables.columns cimport Columns
+from cyclelens.analyzer.simulator.tables.operations cimport Operations
 from cyclelens.analyzer.simulator.tables.program cimport Program
 
 cdef int CODE_LINE
@@ -18,6 +19,7 @@ cdef int _TRIES
 cdef class Replay:
     cdef Columns _columns
     cdef Program _program
+    cdef Operations _operations
     cdef Emulator _emulator
     cdef int _reach
     cdef int _mask

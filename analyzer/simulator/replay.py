@@ -29,6 +29,7 @@ class Replay:
         assert rules is not None
         self._columns = columns
         self._program = columns.program
+        self._operations = operations
         self._emulator = Emulator(columns, operations, options.assume, options.harness)
         self._reach = rules.store_queue
         size = 1
@@ -52,7 +53,7 @@ class Replay:
         accesses = 0
         for static in range(program.uops):
             accesses += program.u_has_address[static]
-        if accesses == 0:
+        if accesses == 0 or self._operations.still:
             return True
         accesses *= rounds
         if accesses > len(self._met):

@@ -248,3 +248,13 @@ def test_nothing_remains_of_another_core_whose_columns_are_used_again(
     monkeypatch.setattr(store(), "caches", Caches())
     assert sum(simulated(code, "GNR", loop=False, options=SAME).colliding_loads) > 0
     assert sum(simulated(code, "ZEN5", loop=False, options=SAME).colliding_loads) == 0
+
+
+@pytest.mark.parametrize("core", ["ZEN3", "ZEN4", "ZEN5"])
+@pytest.mark.parametrize(("store", "jump", "meet"), [("48890b", "e5", True), ("48894b08", "e4", False)])
+def test_addresses_are_followed_through_memory(core: str, store: str, jump: str, meet: bool) -> None:
+    """``add rax, 64; mov [rsp], rax; mov rbx, [rsp]; imul rcx, rcx; mov [rbx], rcx; mov rcx, [rax]``: the
+    last load takes over what the store before it has stored, unless that is eight bytes further."""
+    code = f"4883c04048890424488b1c24480fafc9{store}488b0849ffcf75{jump}"
+    figure = simulated(code, core).cycles_per_iteration
+    assert figure == 3.0 if meet else figure < 3.0

@@ -52,17 +52,23 @@ cdef class Emulator:
     cdef public long long[::1] register
     cdef long long[::1] _keys
     cdef long long[::1] _words
-    cdef int[::1] _used
+    cdef int[::1] _written
+    cdef int _emulation
     cdef long long _seed
     cdef int _size
-    cdef int _count
     cdef public long long load_address
     cdef public long long store_address
+    cdef int _count
+    @cython.locals(words=cython.bint)
+    cdef void follow(self) noexcept
+    cdef int _bit(self, int key) noexcept
+    cdef bint _writes_word(self, int kind) noexcept
     cdef void start(self) noexcept
     @cython.locals(address=cython.longlong)
     cdef long long address(self, int static, int i, int instance) noexcept
     cdef long long _after(self, int i, int instance) noexcept
     cdef void execute(self, int i, int instance) noexcept
+    cdef long long _any_word(self, int i) noexcept
     cdef void _copy(self, int source, int target) noexcept
     @cython.locals(value=cython.longlong, old=cython.longlong, target=cython.longlong)
     cdef void _execute(self, int i, int instance, int kind) noexcept
@@ -76,6 +82,7 @@ cdef class Emulator:
     cdef long long _read(self, long long address, int bits) noexcept
     @cython.locals(one=cython.longlong, byte=cython.longlong, place=cython.int, before=cython.longlong, mask=cython.longlong, part=cython.longlong)
     cdef void _write(self, long long address, int bits, long long value) noexcept
+    cdef void _forget(self) noexcept
     @cython.locals(slot=cython.int)
     cdef int _slot(self, long long word) noexcept
     @cython.locals(word=cython.longlong)

@@ -46,7 +46,54 @@ class Emulator:
         self.register = longs(_REGISTERS)
         self._keys = longs(_WORDS)
         self._words = longs(_WORDS)
-        self._used = ints(_WORDS)
+        self._written = ints(_WORDS)
+        """In which emulation each slot was written last."""
+        self._emulation = 0
+
+    def follow(self) -> None:
+        """Find what the addresses of a block depend on: their registers, and what these and the words that
+        they are loaded from are made of. All else is not followed."""
+        program = self._program
+        operations = self._operations
+        registers = 0
+        for static in range(program.uops):
+            if program.u_has_address[static]:
+                registers |= self._bit(program.u_base[static]) | self._bit(program.u_index[static])
+        words: bool = False
+        before = -1
+        while before != registers:
+            before = registers
+            for i in range(program.instructions):
+                if self._bit(operations.m_pair_target[i]) & registers:
+                    registers |= self._bit(operations.m_pair_source[i])
+                if self._writes_word(operations.e_kind[i]):
+                    if words:
+                        registers |= self._bit(operations.e_source[i])
+                elif self._bit(operations.e_target[i]) & registers:
+                    registers |= self._bit(operations.e_source[i]) | self._bit(operations.e_index[i])
+                    if operations.e_memory[i] >= 0 and not words:
+                        words = True
+                        before = -1
+        operations.still = program.loop
+        for i in range(program.instructions):
+            written = self._bit(operations.e_target[i]) | self._bit(operations.m_pair_target[i])
+            operations.e_followed[i] = written & registers != 0 or (
+                words and self._writes_word(operations.e_kind[i])
+            )
+            for place in range(4 * i, 4 * i + 4):
+                written |= self._bit(operations.e_unknown[place])
+            if program.i_rsp_change[i]:
+                written |= self._bit(program.rsp)
+            if written & registers:
+                operations.still = False
+
+    def _bit(self, key: int) -> int:
+        """A register as a set of registers; the empty one for other keys."""
+        return 1 << key if 0 <= key < _REGISTERS else 0
+
+    def _writes_word(self, kind: int) -> bool:
+        """Whether an effect of this kind is one on memory: those from stores on, but for new registers."""
+        return kind >= _STORE and kind != _ANY
 
     def start(self) -> None:
         """Registers point where the policy says, no word was written."""
@@ -57,9 +104,7 @@ class Emulator:
             self.register[self._program.rbp] = 3 * _APART
         self._seed: Long = 1
         self._size = len(self._keys)
-        for slot in range(self._size):
-            self._used[slot] = 0
-        self._count = 0
+        self._forget()
         self.load_address: Long = 0
         self.store_address: Long = 0
 
@@ -85,17 +130,27 @@ class Emulator:
     def execute(self, i: int, instance: int) -> None:
         """The effect of an instruction, whose addresses have been looked at."""
         operations = self._operations
-        if operations.m_pair_source[i] >= 0:
-            self._copy(operations.m_pair_source[i], operations.m_pair_target[i])
         kind = operations.e_kind[i]
-        if kind != _NOTHING:
-            self._execute(i, instance, kind)
-        self.register[self._program.rsp] = (
-            self.register[self._program.rsp] + self._program.i_rsp_change[i]
-        ) & _MASK
-        for place in range(4 * i, 4 * i + 4):
-            if operations.e_unknown[place] >= 0:
-                self.register[operations.e_unknown[place]] = self._unknown()
+        if operations.e_followed[i]:
+            if operations.m_pair_source[i] >= 0:
+                self._copy(operations.m_pair_source[i], operations.m_pair_target[i])
+            if kind != _NOTHING:
+                self._execute(i, instance, kind)
+        elif kind == _ANY_WORD:
+            # New values are the same ones whatever is followed.
+            self._any_word(i)
+        if self._program.i_rsp_change[i]:
+            self.register[self._program.rsp] = (
+                self.register[self._program.rsp] + self._program.i_rsp_change[i]
+            ) & _MASK
+        place = 4 * i
+        while place < 4 * i + 4 and operations.e_unknown[place] >= 0:
+            self.register[operations.e_unknown[place]] = self._unknown()
+            place += 1
+
+    def _any_word(self, i: int) -> Long:
+        """What a store of something else than a general-purpose register stores."""
+        return _PATTERN if self._same and self._operations.e_operation[i] else self._unknown()
 
     def _copy(self, source: int, target: int) -> None:
         """A move that was part of a pair; of 32 bits where the pair is, which its second half sees to."""
@@ -112,7 +167,7 @@ class Emulator:
             self._write(self.store_address, operations.e_memory_bits[i], value)
             return
         if kind == _ANY_WORD:
-            value = _PATTERN if self._same and operations.e_operation[i] else self._unknown()
+            value = self._any_word(i)
             self._write(self.store_address, operations.e_memory_bits[i], value)
             return
         if kind == _IN_MEMORY:
@@ -237,18 +292,23 @@ class Emulator:
                 self._put(byte >> 3, (before & ~mask) | (part << place))
             done += 8
 
+    def _forget(self) -> None:
+        """No word is known."""
+        self._emulation += 1
+        self._count = 0
+
     def _slot(self, word: Long) -> int:
         """Where a word is, or would be put."""
         mask = self._size - 1
         slot: int = (word ^ word >> 9 ^ word >> 20) & mask
-        while self._used[slot] and self._keys[slot] != word:
+        while self._written[slot] == self._emulation and self._keys[slot] != word:
             slot = (slot + 1) & mask
         return slot
 
     def _word(self, number: Long) -> Long:
         word: Long = number & self._word_mask
         slot = self._slot(word)
-        if self._used[slot]:
+        if self._written[slot] == self._emulation:
             return self._words[slot]
         if self._same:
             return _PATTERN
@@ -258,14 +318,12 @@ class Emulator:
     def _put(self, number: Long, value: Long) -> None:
         word: Long = number & self._word_mask
         slot = self._slot(word)
-        if not self._used[slot]:
+        if self._written[slot] != self._emulation:
             if 2 * self._count >= self._size:
-                # Old words are forgotten: what walks that far through memory does not come back soon.
-                for each in range(self._size):
-                    self._used[each] = 0
-                self._count = 0
+                # What walks that far through memory does not come back soon.
+                self._forget()
                 slot = self._slot(word)
-            self._used[slot] = 1
+            self._written[slot] = self._emulation
             self._keys[slot] = word
             self._count += 1
         self._words[slot] = value & _MASK

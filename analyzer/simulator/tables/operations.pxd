@@ -14,6 +14,7 @@ cdef class Operations:
     cdef object _microarchitecture
     cdef public int instruction_pointer
     cdef public bint small_loop
+    cdef public bint still
     cdef public bint decoded
     cdef public int[::1] w_last
     cdef public int[::1] w_eighths
@@ -38,6 +39,7 @@ cdef class Operations:
     cdef public int[::1] e_relative
     cdef public long long[::1] e_constant
     cdef public int[::1] e_unknown
+    cdef public int[::1] e_followed
     cdef public int[::1] t_traits
     cdef public int[::1] late
     cdef int _make(self, int instructions, int uops, int inputs) except -1

@@ -27,6 +27,8 @@ class Operations:
         self.instruction_pointer: int = KEYS.register("RIP")
         self._make(0, 0, 0)
         self.small_loop = False
+        self.still = False
+        """Every access of the loop goes to the same address in every round."""
         self.decoded = False
         """The code does not come from the op cache: it is no loop, or too long a one."""
 
@@ -55,6 +57,8 @@ class Operations:
         self.e_relative = ints(instructions)
         self.e_constant = longs(instructions)
         self.e_unknown = ints(4 * instructions)
+        self.e_followed = ints(instructions)
+        """Whether an address depends on what the instruction does."""
         self.t_traits = ints(uops)
         self.late = ints(inputs)
 
