@@ -35,7 +35,12 @@ class StackEngine:
         columns = self._columns
         delivered = self._delivered
         looks: bool = program.moves_stack != 0 and source != LSD
-        for position in range(delivered.count):
+        plain = 0 if looks or columns.followed else delivered.count
+        for position in range(plain):
+            idq_uop = delivered.firsts[position]
+            first = columns.instance_uop0[delivered.seconds[position]] + program.q_uop0[idq_uop]
+            self._idq.push(first, idq_uop)
+        for position in range(plain, delivered.count):
             idq_uop = delivered.firsts[position]
             instance = delivered.seconds[position]
             if looks:
