@@ -31,14 +31,8 @@ cdef class Predecoder:
     cdef public int stall
     cdef int _prefixed
     cdef public int cycles_on_block
-    cdef inline void start(self) noexcept:
-        self.next = 0
-        self.end = 0
-        self.group_count = 0
-        self.partial = -1
-        self.stall = 0
-        self._prefixed = -1
-        self.cycles_on_block = 0
+    cdef bint _has_prefixes
+    cdef void start(self) noexcept
     cdef void tick(self, int cycle) noexcept
     cdef int record(self, Record state) except -1
     cdef bint _collect(self) noexcept

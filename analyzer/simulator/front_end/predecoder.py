@@ -39,6 +39,11 @@ class Predecoder:
         self._prefixed = NONE
         """The instruction in the current block whose length-changing prefix stalls it."""
         self.cycles_on_block = 0
+        self._has_prefixes = False
+        """Some instruction has such a prefix."""
+        for i in range(self._program.instructions):
+            if self._program.i_lcp[i]:
+                self._has_prefixes = True
 
     def tick(self, cycle: int) -> None:
         """One cycle."""
@@ -92,7 +97,10 @@ class Predecoder:
             if self._blocks.count == 0:
                 return False
             self._next_block()
-        while self.next < self.end and self.group_count < self._width and not self._spills(self.next):
+        while self.next < self.end and self.group_count < self._width:
+            # Only the last one that starts in a block can reach beyond it.
+            if self.next + 1 == self.end and self._spills(self.next):
+                break
             self._group[self.group_count] = self.next
             self.group_count += 1
             self.next += 1
@@ -112,7 +120,7 @@ class Predecoder:
         self.end = blocks.seconds[blocks.head]
         blocks.pop()
         lcps = 0
-        for instance in range(self.next, self.end):
+        for instance in range(self.next, self.end if self._has_prefixes else self.next):
             i = self._columns.place[instance]
             if self._program.i_lcp[i]:
                 lcps += self._program.i_lcp[i]
