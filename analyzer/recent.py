@@ -48,11 +48,7 @@ class Recent(dict[_Key, _Value | None]):
         """As ``recent[key]``, which is quicker; a dictionary would ask the young generation alone."""
         return self[key]
 
-    def __missing__(self, key: _Key) -> _Value | None:
-        value = self._old.pop(key, None)
-        if value is not None:
-            self[key] = value
-        return value
+    __missing__ = dict.get  # None, without Python: most of what is asked for in vain is new
 
     def next_text(self) -> None:
         """Another text is about to be worked on, or a later version of one."""
@@ -70,6 +66,17 @@ class Recent(dict[_Key, _Value | None]):
         self._old = dict(self)
         self.clear()
         self._turned = True
+        self.__class__ = _Turned
+
+
+class _Turned(Recent[_Key, _Value]):
+    """One with an old generation."""
+
+    def __missing__(self, key: _Key) -> _Value | None:  # type: ignore[override]
+        value = self._old.pop(key, None)
+        if value is not None:
+            self[key] = value
+        return value
 
 
 class Caches:
