@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
@@ -79,19 +79,34 @@ class _Turned(Recent[_Key, _Value]):
         return value
 
 
-class Caches:
+class Caches(dict["Callable[[Caches], Any]", Any]):
     """All that one workspace remembers beside its answers. Whoever remembers something has a class for it,
-    and asks for the only object of that class here. For one thread at a time."""
+    and asks for the only object of that class here. For one thread at a time.
+
+    A dictionary by these classes, because every block asks eight times.
+    """
 
     def __init__(self) -> None:
-        self._parts: dict[Callable[[Caches], Any], Any] = {}
+        super().__init__()
         self._recent: list[Recent[Any, Any]] = []
 
-    def of(self, kind: Callable[[Caches], _Part]) -> _Part:
-        """The object of this class, made when it is first asked for."""
-        part: _Part | None = self._parts.get(kind)
-        if part is None:
-            part = self._parts[kind] = kind(self)
+    __hash__ = object.__hash__  # type: ignore[assignment]
+    __eq__ = object.__eq__
+
+    def __bool__(self) -> bool:
+        return True
+
+    if TYPE_CHECKING:
+
+        def of(self, kind: Callable[[Caches], _Part]) -> _Part:
+            """The object of this class, made when it is first asked for."""
+            ...
+
+    else:
+        of = dict.__getitem__
+
+    def __missing__(self, kind: Callable[[Caches], _Part]) -> _Part:
+        part = self[kind] = kind(self)
         return part
 
     def recent(self, most: int) -> Recent[Any, Any]:

@@ -277,6 +277,8 @@ class _Decoded:
         """By all that tells encodings apart."""
         self.facts: dict[int, _CodeFacts] = {}
         """By the decoder's code."""
+        self.read = IcedInstruction()
+        """The latest that a decoder has read."""
 
 
 def _instruction(
@@ -418,8 +420,7 @@ def decode(code: bytes, caches: Caches | None = None) -> tuple[Instruction, ...]
     if len(code) <= _LONGEST and (only := instructions[code]) is not None:
         return (only,)
     result = []
-    decoder = Decoder(64, code, OPTIONS)
-    instruction = IcedInstruction()
+    decoder, instruction = Decoder(64, code, OPTIONS), decoded.read
     position = 0
     while position < len(code):
         decoder.decode_out(instruction)
