@@ -116,7 +116,9 @@ def _spans(address: int, entries: Sequence[Entry], likes: Sequence[InstructionTe
             yield _Span(first, i - 1, window, jumps)
             first, window = i, address // WINDOW
         jumps = like.is_jump
-        address += entry.instruction.length + (entry.instruction.branch_displacement or 0) * jumps
+        address += entry.instruction.length
+        if jumps:
+            address += entry.instruction.branch_displacement or 0
     yield _Span(first, len(entries) - 1, window, True)
 
 
