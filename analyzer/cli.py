@@ -8,6 +8,7 @@ runs.
 from __future__ import annotations
 
 import argparse
+import atexit
 import contextlib
 import gc
 import os
@@ -17,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from io import BufferedReader
 from pathlib import Path
-from typing import Any, TextIO, cast
+from typing import Any, NoReturn, TextIO, cast
 
 from cyclelens.analyzer import log
 from cyclelens.analyzer.commands.common import (
@@ -51,6 +52,21 @@ SIMULATING = frozenset(
 Command = Callable[[list[str]], int]
 
 
+def command() -> NoReturn:
+    """``cyclelens`` as a process of its own, which ends with all that is cached: to clear that, or to look
+    for cycles in it, takes up to a tenth of the time."""
+    code = main()
+    threads = sys.modules.get("threading")
+    if (threads is None or threads.active_count() == 1) and sys.getprofile() is sys.gettrace() is None:
+        atexit._run_exitfuncs()
+        with contextlib.suppress(OSError):  # nobody reads it any more
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(code)
+    gc.freeze()
+    sys.exit(code)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line (``sys.argv`` by default) and return its exit code."""
     for stream in (sys.stdout, sys.stderr):
@@ -78,22 +94,18 @@ class _Printable:
 def _run(argv: Sequence[str] | None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     begin, processor = time.perf_counter(), time.process_time()
-    code = _ended(arguments, whole_process=argv is None)
+    code = _ended(arguments)
     if os.environ.get(log.LOG):
         wall, used = time.perf_counter() - begin, time.process_time() - processor
         log.write("command", arguments=" ".join(arguments), exit=code, ms=1e3 * wall, processor_ms=1e3 * used)
     return code
 
 
-def _ended(arguments: list[str], *, whole_process: bool) -> int:
+def _ended(arguments: list[str]) -> int:
     """The exit code of a command line, whatever became of it."""
     try:
         code = _dispatch(arguments)
         sys.stdout.flush()
-        if whole_process:
-            # The process ends, and with it all that is cached: no last look for cycles in it, which takes a
-            # tenth of the time of thousands of blocks.
-            gc.freeze()
         return code
     except SystemExit as stop:  # argparse: 0 after help, 2 after an error that it has already printed
         return stop.code if isinstance(stop.code, int) else WRONG_USAGE
@@ -422,4 +434,4 @@ COMMANDS: dict[str, tuple[Command, str]] = {
 }
 
 if __name__ == "__main__":
-    sys.exit(main())
+    command()

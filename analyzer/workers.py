@@ -38,7 +38,17 @@ def pool(
     except OSError:
         alone = False
     context = get_context("fork" if alone else "spawn")
-    return ProcessPoolExecutor(processes, mp_context=context, initializer=initializer, initargs=arguments)
+    made = ProcessPoolExecutor(processes, mp_context=context, initializer=initializer, initargs=arguments)
+    if alone:
+        import signal
+
+        # They begin at the first call, before the thread that will end them: no Ctrl-C in between.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            made.submit(int)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    return made
 
 
 def start_worker() -> None:
