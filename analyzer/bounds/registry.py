@@ -15,7 +15,7 @@ from cyclelens.analyzer.bounds.ports import port_bound
 from cyclelens.analyzer.bounds.predecoder import predecoder_bound
 from cyclelens.analyzer.bounds.symbolic import Aliasing
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.model.result import Simulation
+from cyclelens.analyzer.model.simulation import Simulation
 from cyclelens.analyzer.model.uops import Block
 
 _FRONT_END = {

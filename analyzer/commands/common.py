@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from cyclelens.analyzer.model.frozen import replace
-from cyclelens.analyzer.model.source import Severity
 from cyclelens.analyzer.usage import Parser
 
 if TYPE_CHECKING:
@@ -223,6 +222,7 @@ def explained(analysis: Analysis, options: AnalysisOptions) -> Analysis:
 def nothing(analysis: Analysis, file: str) -> InputError:
     """Why a command has nothing to do, in words."""
     from cyclelens.analyzer.insight import wording
+    from cyclelens.analyzer.model.source import Severity
 
     errors = [problem for problem in analysis.problems if problem.severity is Severity.ERROR]
     return InputError(
@@ -365,6 +365,8 @@ def title_of(region: RegionAnalysis) -> str:
 def is_clean(analysis: Analysis) -> bool:
     """Every region has a prediction on every microarchitecture, and nothing in the text is in doubt. Hazards
     are no problems: finding them is what the program is for."""
+    from cyclelens.analyzer.model.source import Severity
+
     if any(problem.severity is not Severity.INFORMATION for problem in analysis.problems):
         return False
     return bool(analysis.regions) and all(

@@ -11,13 +11,8 @@ from cyclelens.analyzer.microarchitectures.variants import variant
 from cyclelens.analyzer.model.frozen import dataclass, replace
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.model.result import (
-    AnalysisOptions,
-    Assumption,
-    Position,
-    Prediction,
-    Simulation,
-)
+from cyclelens.analyzer.model.result import AnalysisOptions, Assumption, Position, Prediction
+from cyclelens.analyzer.model.simulation import Simulation
 from cyclelens.analyzer.model.source import (
     Placement,
 )

@@ -9,16 +9,12 @@ from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.facts.store import FactsStore, open_store
 from cyclelens.analyzer.model.frozen import dataclass, replace
-from cyclelens.analyzer.model.result import (
-    Finding,
-    Position,
-    Prediction,
-    Simulation,
-)
 from cyclelens.analyzer.recent import Caches, Recent
 
 if TYPE_CHECKING:
     from cyclelens.analyzer.assembly.regions.statement_code import Memory
+    from cyclelens.analyzer.model.result import Finding, Position, Prediction
+    from cyclelens.analyzer.model.simulation import Simulation
     from cyclelens.analyzer.profiles.reading import Profiles
 
 Cancel = Callable[[], bool]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import cast
 
 from cyclelens.analyzer.evaluation.files import DatasetError, lines_of, open_text
-from cyclelens.analyzer.model.result import TraceRow
+from cyclelens.analyzer.model.simulation import TraceRow
 
 ELIMINATED = "elim"
 """Port of an eliminated move in a reference trace."""

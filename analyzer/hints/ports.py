@@ -13,7 +13,8 @@ from cyclelens.analyzer.insight import vocabulary
 from cyclelens.analyzer.insight.pressure import port_pressure, saturated_ports
 from cyclelens.analyzer.insight.vocabulary import Vocabulary
 from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.analyzer.model.result import Hint, LineUsage, RegionAnalysis
+from cyclelens.analyzer.model.result import Hint, RegionAnalysis
+from cyclelens.analyzer.model.simulation import LineUsage
 from cyclelens.analyzer.model.units import Units
 from cyclelens.analyzer.model.uops import InstructionTemplate
 

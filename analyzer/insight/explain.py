@@ -11,7 +11,8 @@ from cyclelens.analyzer.insight.bottlenecks import bottlenecks
 from cyclelens.analyzer.model.choices import Mode, Pointers
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
-from cyclelens.analyzer.model.result import Prediction, Simulation
+from cyclelens.analyzer.model.result import Prediction
+from cyclelens.analyzer.model.simulation import Simulation
 from cyclelens.analyzer.model.uops import Block
 
 

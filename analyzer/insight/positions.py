@@ -10,7 +10,8 @@ from cyclelens.analyzer.insight.assumptions import ONE_POSITION
 from cyclelens.analyzer.insight.explain import steady_state
 from cyclelens.analyzer.insight.runs import Runs
 from cyclelens.analyzer.model.frozen import replace
-from cyclelens.analyzer.model.result import Assumption, Position, Prediction, Simulation
+from cyclelens.analyzer.model.result import Assumption, Position, Prediction
+from cyclelens.analyzer.model.simulation import Simulation
 from cyclelens.analyzer.model.source import Placement
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.simulator.reuse import Pipelines

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from cyclelens.analyzer.insight.waits import Edge, Timeline, timeline
-from cyclelens.analyzer.model.result import Prediction, TraceRow
+from cyclelens.analyzer.model.result import Prediction
+from cyclelens.analyzer.model.simulation import TraceRow
 from cyclelens.analyzer.model.uops import InstructionTemplate
 
 _LEAST_ROUNDS = 3

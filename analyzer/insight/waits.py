@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from cyclelens.analyzer.insight.dependencies import dependencies
 from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.analyzer.model.result import Buffer, Input, Prediction, Scheduling, Trace, TraceRow
+from cyclelens.analyzer.model.result import Prediction
+from cyclelens.analyzer.model.simulation import Buffer, Input, Scheduling, Trace, TraceRow
 
 _LEAST_ROUNDS = 3
 _SLOTS_TAKEN = ("", "issue group")

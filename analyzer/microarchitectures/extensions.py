@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.instruction import Instruction
-from cyclelens.analyzer.model.result import Missing
+
+if TYPE_CHECKING:
+    from cyclelens.analyzer.model.result import Missing
 
 _IGNORED = frozenset(["CET_IBT", "CET_SS", "MPX", "PREFETCHW", "PREFETCHWT1", "PREFETCHITI", "CLDEMOTE"])
 """In the space of NOPs: a core that does not have them runs them as such."""
@@ -28,6 +31,8 @@ def missing(instructions: Sequence[Instruction], microarchitectures: Iterable[st
             if not instruction.extensions <= has and (titles := absent_from(has, instruction))
         }
         if absent:
+            from cyclelens.analyzer.model.result import Missing  # here, because few blocks need it
+
             every = dict.fromkeys(title for titles in absent.values() for title in titles)
             found.append(Missing(name, tuple(every), tuple(absent)))
     return tuple(found)

@@ -9,7 +9,8 @@ from cyclelens.analyzer.insight import vocabulary, wording
 from cyclelens.analyzer.insight.pressure import port_pressure, port_shares
 from cyclelens.analyzer.insight.timelines import shown, steady_row
 from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.analyzer.model.result import Prediction, RegionAnalysis, TraceRow
+from cyclelens.analyzer.model.result import Prediction, RegionAnalysis
+from cyclelens.analyzer.model.simulation import TraceRow
 from cyclelens.analyzer.model.source import UNKNOWN_LINE, SourceLine
 from cyclelens.analyzer.reports.rows import rows
 

@@ -10,7 +10,8 @@ from textwrap import shorten
 
 from cyclelens.analyzer.insight import as_written, wording
 from cyclelens.analyzer.insight.renaming import renamings
-from cyclelens.analyzer.model.result import Finding, LineUsage, Prediction, RegionAnalysis
+from cyclelens.analyzer.model.result import Finding, Prediction, RegionAnalysis
+from cyclelens.analyzer.model.simulation import LineUsage
 from cyclelens.analyzer.model.source import SourceLine
 from cyclelens.analyzer.model.uops import InstructionTemplate
 

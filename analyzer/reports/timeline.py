@@ -24,7 +24,8 @@ from cyclelens.analyzer.insight.timelines import steady_row
 from cyclelens.analyzer.insight.vocabulary import Vocabulary
 from cyclelens.analyzer.insight.waits import Timeline, Wait
 from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.analyzer.model.result import Prediction, TraceRow
+from cyclelens.analyzer.model.result import Prediction
+from cyclelens.analyzer.model.simulation import TraceRow
 from cyclelens.analyzer.model.units import Units
 
 DEFAULT_ROUNDS = 3

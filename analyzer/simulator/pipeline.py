@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from cyclelens.analyzer.model.frozen import replace
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
-from cyclelens.analyzer.model.result import Simulation
+from cyclelens.analyzer.model.simulation import Simulation
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.recent import Caches
 from cyclelens.analyzer.simulator.alike import Alike, Key

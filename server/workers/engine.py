@@ -24,7 +24,8 @@ from cyclelens.analyzer.insight import as_written, wording
 from cyclelens.analyzer.insight.assumptions import one_position
 from cyclelens.analyzer.insight.findings import at_statement
 from cyclelens.analyzer.insight.work import work_of
-from cyclelens.analyzer.model.result import Analysis, Hint, RegionAnalysis, TraceRow
+from cyclelens.analyzer.model.result import Analysis, Hint, RegionAnalysis
+from cyclelens.analyzer.model.simulation import TraceRow
 from cyclelens.analyzer.model.source import Problem, Severity
 from cyclelens.analyzer.reports import json, timeline
 from cyclelens.analyzer.reports.card import inlined_card, instruction_cards, line_cards, region_card

@@ -12,7 +12,7 @@ from cyclelens.analyzer.bounds.ports import port_bound
 from cyclelens.analyzer.bounds.predecoder import predecoder_bound
 from cyclelens.analyzer.bounds.registry import compute_bounds, predict_analytically
 from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.analyzer.model.result import Simulation
+from cyclelens.analyzer.model.simulation import Simulation
 from cyclelens.analyzer.model.uops import Block, InstructionTemplate, MacroOps, MemoryAccess, RegisterOperand
 from instructions import made_up
 from unit_sets import unit_uses

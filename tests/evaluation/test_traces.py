@@ -5,7 +5,7 @@ import lzma
 import pytest
 from cyclelens.analyzer.evaluation.files import DatasetError
 from cyclelens.analyzer.evaluation.traces import Difference, first_difference, read_traces
-from cyclelens.analyzer.model.result import TraceRow
+from cyclelens.analyzer.model.simulation import TraceRow
 from narrowing import some
 
 

@@ -11,7 +11,8 @@ from blocks import block_of
 from cyclelens.analyzer.commands.analyze import FORMATS as OFFERED
 from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.analyzer.model.result import Assumption, Finding, Position, Trace
+from cyclelens.analyzer.model.result import Assumption, Finding, Position
+from cyclelens.analyzer.model.simulation import Trace
 from cyclelens.analyzer.model.source import Problem, Severity
 from cyclelens.analyzer.reports.registry import FORMATS, render
 from cyclelens.analyzer.simulator.observed.summary import Wanted

@@ -2,7 +2,8 @@
 
 import json
 
-from cyclelens.analyzer.model.result import Assumption, Finding, Trace, TraceRow
+from cyclelens.analyzer.model.result import Assumption, Finding
+from cyclelens.analyzer.model.simulation import Trace, TraceRow
 from cyclelens.analyzer.model.source import Problem, Severity
 from cyclelens.analyzer.reports.registry import render
 from factories import analysis, prediction, region_analysis, template, usage

@@ -3,7 +3,8 @@
 import pytest
 from cyclelens.analyzer.doors.analysis import Analyzer
 from cyclelens.analyzer.model.choices import Mode
-from cyclelens.analyzer.model.result import AnalysisOptions, Finding, Trace
+from cyclelens.analyzer.model.result import AnalysisOptions, Finding
+from cyclelens.analyzer.model.simulation import Trace
 from cyclelens.analyzer.model.source import Problem, Severity
 from cyclelens.analyzer.reports.registry import render
 from factories import analysis, prediction, region_analysis, template, usage

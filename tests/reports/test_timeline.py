@@ -1,7 +1,7 @@
 """The timeline draws what the trace holds."""
 
 import pytest
-from cyclelens.analyzer.model.result import Trace, TraceRow
+from cyclelens.analyzer.model.simulation import Trace, TraceRow
 from cyclelens.analyzer.reports import timeline
 from factories import prediction, template
 

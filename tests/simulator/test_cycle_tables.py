@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import pytest
-from cyclelens.analyzer.model.result import TraceRow
+from cyclelens.analyzer.model.simulation import TraceRow
 from simulated import simulated
 
 

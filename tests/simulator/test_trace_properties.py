@@ -15,7 +15,7 @@ from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Model, Pointers
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import ModelOptions
-from cyclelens.analyzer.model.result import LineUsage, Simulation, TraceRow
+from cyclelens.analyzer.model.simulation import LineUsage, Simulation, TraceRow
 from cyclelens.analyzer.model.uops import Block, InstructionTemplate
 from cyclelens.analyzer.simulator.failures import Cancelled
 from cyclelens.analyzer.simulator.observed.summary import Wanted

@@ -7,16 +7,8 @@ from typing import Any
 
 from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.facts import Figures, InstructionFacts
-from cyclelens.analyzer.model.result import (
-    Analysis,
-    Assumption,
-    Finding,
-    LineUsage,
-    Prediction,
-    RegionAnalysis,
-    Simulation,
-    Trace,
-)
+from cyclelens.analyzer.model.result import Analysis, Assumption, Finding, Prediction, RegionAnalysis
+from cyclelens.analyzer.model.simulation import LineUsage, Simulation, Trace
 from cyclelens.analyzer.model.source import Problem, Region, SourceLine
 from cyclelens.analyzer.model.units import UopKind
 from cyclelens.analyzer.model.uops import InstructionTemplate, UopTemplate

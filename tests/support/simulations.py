@@ -11,7 +11,7 @@ from typing import NamedTuple
 from blocks import block_of
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.options import ModelOptions
-from cyclelens.analyzer.model.result import Simulation
+from cyclelens.analyzer.model.simulation import Simulation
 from cyclelens.analyzer.simulator import clock, pipeline
 from cyclelens.analyzer.simulator.observed.summary import Wanted
 

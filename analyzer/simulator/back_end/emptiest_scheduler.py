@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.model.result import Buffer
+from cyclelens.analyzer.model.simulation import Buffer
 from cyclelens.analyzer.model.units import Role
 from cyclelens.analyzer.simulator.back_end.scheduler_choice import SchedulerChoice
 from cyclelens.analyzer.simulator.tables.arrays import Record, ints

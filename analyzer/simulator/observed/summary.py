@@ -7,7 +7,15 @@ from typing import NamedTuple
 
 from cyclelens.analyzer.model.frozen import dataclass
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.model.result import Buffer, Input, Refusal, Scheduling, Simulation, Trace, TraceRow
+from cyclelens.analyzer.model.simulation import (
+    Buffer,
+    Input,
+    Refusal,
+    Scheduling,
+    Simulation,
+    Trace,
+    TraceRow,
+)
 from cyclelens.analyzer.model.units import Units
 from cyclelens.analyzer.simulator.observed.tally import Tally
 from cyclelens.analyzer.simulator.tables.columns import Columns

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cyclelens.analyzer.model.result import FailedForward, LineUsage
+from cyclelens.analyzer.model.simulation import FailedForward, LineUsage
 from cyclelens.analyzer.model.units import MOST_UNITS, Units
 from cyclelens.analyzer.simulator.tables.arrays import ints
 from cyclelens.analyzer.simulator.tables.columns import Columns
