@@ -59,7 +59,9 @@ class Desk:
 
 
 @pytest_asyncio.fixture
-async def desk() -> AsyncIterator[Desk]:
+async def desk(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Desk]:
+    # Answers count as quick however busy the machine is.
+    monkeypatch.setattr("cyclelens.server.workers.jobs.AHEAD", TIMEOUT)
     desk = Desk()
     yield desk
     desk.jobs.close()
@@ -113,7 +115,7 @@ async def test_results_come_as_they_are_ready_and_the_rest_can_be_overtaken(desk
     assert await desk.event() == ("a", 3, ["c"])
 
 
-DEBOUNCE = 1.0
+DEBOUNCE = 3.0
 
 
 async def begun_ahead(desk: Desk, text: str, revision: int = 1) -> None:
