@@ -260,9 +260,9 @@ class Jobs:
                 wait()
 
         def due() -> None:
-            held, self._held = self._held, None
             begun = self._running if self._running is not None and self._running.uri == uri else None
-            if begun is not None and held is not None:
+            if begun is not None and self._held is not None:
+                held, self._held = self._held, None
                 self._delays[uri] = loop.call_later(PAUSE, due)
                 self._on_outcome(begun, held)
                 return

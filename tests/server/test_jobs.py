@@ -153,6 +153,15 @@ async def test_a_newer_text_throws_away_what_was_begun_ahead(desk: Desk) -> None
 
 
 @pytest.mark.asyncio
+async def test_another_document_takes_nothing_away_of_what_was_begun_ahead(desk: Desk) -> None:
+    await begun_ahead(desk, "region a\nend\nmore")
+    desk.submit("region b\nend", uri="b", delay=0.01)
+    assert await desk.event() == ("a", 1, ["a"])
+    assert await desk.event() == ("a", 1, ["more"])
+    assert await desk.event() == ("b", 0, ["b"])
+
+
+@pytest.mark.asyncio
 async def test_what_was_begun_ahead_and_is_late_is_shown_when_it_comes(desk: Desk, tmp_path: Path) -> None:
     desk.submit("region first\nend")
     await desk.event()
