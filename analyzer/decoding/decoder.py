@@ -76,6 +76,7 @@ _MOST_KEPT = 16_384
 """Instructions that a workspace remembers of machine code."""
 _LONGEST = 15
 """Bytes of an instruction."""
+_SIGN = 1 << 63
 _REP, _REPNE = 3, 2
 """Values of ``Instruction.repeat``."""
 _ADDRESS_ONLY = frozenset({Mnemonic.LEA, Mnemonic.BNDMK, Mnemonic.BNDCL, Mnemonic.BNDCN, Mnemonic.BNDCU})
@@ -202,9 +203,9 @@ def _is_in_modrm(name: str) -> bool:
     return is_address or "_OR_MEM" in name or name.endswith(_MODRM_ENDINGS)
 
 
-def _signed(value: int, bits: int = 64) -> int:
-    value &= (1 << bits) - 1
-    return value - (1 << bits) if value >> (bits - 1) else value
+def _signed(value: int) -> int:
+    """Of 64 bits without a sign."""
+    return value if value < _SIGN else value - 2 * _SIGN
 
 
 def _opcode_offset(code: bytes, facts: _CodeFacts, prefix_end: int) -> int:

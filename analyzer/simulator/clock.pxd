@@ -12,4 +12,5 @@ cdef class Clock(Rounds):
     cdef int tick(self) except -1
     cdef int next_event(self) noexcept
     cdef int skip_to(self, int following) except -1
+    cpdef double pace(self, int min_rounds, int min_cycles) except? -1
     cdef int _run(self, int min_rounds, int min_cycles, bint stop_at_period, bint skip, object cancel) except -1

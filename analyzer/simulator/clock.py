@@ -40,6 +40,12 @@ class Clock(Rounds):
         nothing can happen are not visited."""
         self._run(min_rounds, min_cycles, stop_at_period, skip, cancel)
 
+    def pace(self, min_rounds: int, min_cycles: int) -> float:
+        """Cycles per round (5.2, 5.3) of a full run, which ends where its state repeats."""
+        self._run(min_rounds, min_cycles, True, True, None)
+        first, last = self.reorder_buffer.window(self.rounds_retired(min_rounds, min_cycles))
+        return self.reorder_buffer.cycles_per_round(first, last)
+
     def _run(
         self,
         min_rounds: int,

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from cyclelens.analyzer.model.account import Account
 
 _BUFFERS_FILLED = 4
+_DIGITS = 2
+"""Of a figure, behind the point."""
 _USUAL = Wanted()
-_FIGURE = Wanted(details=False)
 
 
 def simulate(
@@ -71,7 +72,8 @@ def cycles_per_iteration(
 ) -> float:
     """The figure that ``simulate`` finds, and nothing else, which takes less time: blocks that run alike are
     run once. ``key``: the block's (``key_of``), if it is known. Raises what ``simulate`` raises."""
-    caches = caches or Caches()
+    if caches is None:
+        caches = Caches()
     alike = caches.of(Alike)
     if key is None:
         key = alike.key(block, microarchitecture, options)
@@ -82,7 +84,7 @@ def cycles_per_iteration(
         placed = alike.key_of_loop(key, pipeline.front_end.placement()) if key and block.loop else ()
         figure = alike.figures.get(placed)
         if figure is None:
-            figure = _cycles_per_iteration(pipeline, _ran(pipeline, _FIGURE, None))
+            figure = round(pipeline.pace(_USUAL.min_rounds, _USUAL.min_cycles), _DIGITS)
         pipelines.release(pipeline)
         for each in filter(None, (key, placed)):
             alike.figures[each] = figure
@@ -100,7 +102,7 @@ def _ran(pipeline: AnyPipeline, wanted: Wanted, cancel: Callable[[], bool] | Non
 
 
 def _cycles_per_iteration(pipeline: AnyPipeline, window: tuple[int, int]) -> float:
-    return round(pipeline.reorder_buffer.cycles_per_round(*window), 2)
+    return round(pipeline.reorder_buffer.cycles_per_round(*window), _DIGITS)
 
 
 def _account(

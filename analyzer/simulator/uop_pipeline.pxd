@@ -28,6 +28,7 @@ cdef class UopPipeline(Clock):
     cdef public Binding binding
     cdef public Scheduler scheduler
     cdef public StoreBuffer store_buffer
+    cdef bint _stamped
     cdef bint _repeatable
     cdef int skip_to(self, int following) except -1
     cdef int next_event(self) noexcept

@@ -57,6 +57,8 @@ class UopPipeline(Clock):
         self.scheduler = Scheduler(columns, microarchitecture, queues, picker)
         self.store_buffer = StoreBuffer(columns)
 
+        self._stamped = options.limited or options.hardware
+        """Whether its stages read when uops retire."""
         # The record of the state does not cover what only these variants have.
         self._repeatable = not (options.hardware or options.simple_front_end or options.port_seed is not None)
 
@@ -65,7 +67,7 @@ class UopPipeline(Clock):
         they refuse; ``followed``: where uops come from, and when they retire."""
         program = self.program
         program.fill(block, self.microarchitecture, self.options)
-        self.columns.start(watched, followed, self.options.limited or self.options.hardware)
+        self.columns.start(watched, followed, self._stamped)
         self.queues.start(program)
         self.entries.start()
         self.memory.start()

@@ -22,7 +22,18 @@ from cyclelens.analyzer.model.uops import (
 from cyclelens.analyzer.uops.chained_adds import chained_inputs
 from cyclelens.analyzer.uops.fusion import joins_operation
 from cyclelens.analyzer.uops.high8 import high8_effects
-from cyclelens.analyzer.uops.known import Core, Cores, InContext, Known, known_of, template_of
+from cyclelens.analyzer.uops.known import (
+    ADDS,
+    HIGH8,
+    MAY_FUSE,
+    WIDE,
+    Core,
+    Cores,
+    InContext,
+    Known,
+    known_of,
+    template_of,
+)
 from cyclelens.analyzer.uops.rebinding import Original
 from cyclelens.analyzer.uops.templates import NO_EFFECTS, Context, unknown
 
@@ -49,35 +60,35 @@ def build_block(
 
         made = macro_op_entries(instructions, known, cache, loop)
         return Block(tuple(made), microarchitecture.name, loop, alignment)
-    meeting = {position for position, each in enumerate(known) if each is not None and each.shape.meets}
-    wide = high8 = adds = False
+    meeting = [position for position, each in enumerate(known) if each is not None and each.shape.meets]
+    meets = 0
     for position in meeting:
-        shape = known[position].shape  # type: ignore[union-attr]
-        wide = wide or shape.sibling.has_zmm_operand
-        high8 = high8 or shape.high8
-        adds = adds or shape.adds
+        meets |= known[position].shape.meets  # type: ignore[union-attr]
+    wide = meets & WIDE != 0
     effects: list[tuple[frozenset[int], tuple[str, ...]]] | None = None
-    if high8 and microarchitecture.high8_renamed:
+    if meets & HIGH8 and microarchitecture.high8_renamed:
         effects = high8_effects([None if each is None else each.prepared() for each in known])
     additions: list[frozenset[int] | None] | None = None
-    if adds:
+    if meets & ADDS:
         additions = chained_inputs([None if each is None else each.prepared() for each in known])
     addresses = list(accumulate([len(each.code) for each in instructions], initial=alignment))
     absorbed = _absorbed(known, meeting, addresses, microarchitecture.fuses_across_lines)
-    meeting |= absorbed
     going_back = len(known) - 1 if loop and microarchitecture.taken_branch_units.mask else -1
-    if going_back >= 0:
-        meeting.add(going_back)
     fuses_moves = microarchitecture.fuses_moves
-    if wide or effects or fuses_moves:
-        meeting.update(range(len(known)))
+    looked: Iterable[int] = range(len(known))
+    if not (wide or effects or fuses_moves):
+        # An instruction that absorbs no branch is nothing special because it could.
+        looked = {position for position in meeting if known[position].shape.meets != MAY_FUSE}  # type: ignore[union-attr]
+        looked.update(absorbed, [position - 1 for position in absorbed])
+        if going_back >= 0:
+            looked.add(going_back)
 
     entries: list[Any] = known[:]
     if None in known:
         for position, instruction in enumerate(instructions):
             if known[position] is None:
                 entries[position] = Original(instruction, None, partial(unknown, instruction))
-    for position in meeting:
+    for position in looked:
         knowledge = known[position]
         if knowledge is None:
             continue
@@ -131,7 +142,7 @@ def _absorbed(
         if (
             first is not None
             and second is not None
-            and second.shape.sibling.facts.name in first.shape.fusible
+            and second.shape.name in first.shape.fusible
             and (across_lines or addresses[position + 1] % _CODE_LINE)
         ):
             absorbed.add(position + 1)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from cyclelens.analyzer.model.frozen import dataclass
 from cyclelens.analyzer.model.units import UnitSet, UnitUse, UopKind
 from cyclelens.analyzer.model.uops import UopTemplate, Value, ValueKind
 from cyclelens.analyzer.uops.operands import Latencies, Prepared
@@ -15,16 +15,18 @@ STORE_LATENCY = 4
 """Cycles of a register-to-memory latency that are the store's own part (U6)."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Input:
+_REGISTER, _FLAGS, _INTERNAL = ValueKind.REGISTER, ValueKind.FLAGS, ValueKind.INTERNAL
+_COMPUTE = UopKind.COMPUTE
+"""Python looks a member of an enumeration up by code of its own."""
+
+
+class _Input(NamedTuple):
     """An input of the compute part with its adjusted latency to every compute output."""
 
     value: Value
-    latencies: tuple[int, ...]
-
-    @property
-    def level(self) -> int:
-        return max(self.latencies, default=1)
+    latencies: list[int]
+    level: int
+    """The longest of these."""
 
 
 class _Internal:
@@ -35,7 +37,7 @@ class _Internal:
 
     def fresh(self) -> Value:
         self._count += 1
-        return ValueKind.INTERNAL, str(self._count - 1)
+        return _INTERNAL, str(self._count - 1)
 
 
 def expand(
@@ -112,11 +114,11 @@ def _classify(uses: Sequence[UnitUse]) -> tuple[list[UnitSet], list[UnitSet], li
 
 
 def _registers(operands: Sequence[object]) -> tuple[Value, ...]:
-    return tuple([(ValueKind.REGISTER, operand.canonical) for operand in operands])  # type: ignore[attr-defined]
+    return tuple([(_REGISTER, operand.canonical) for operand in operands])  # type: ignore[attr-defined]
 
 
 def _flags(groups: Sequence[str]) -> tuple[Value, ...]:
-    return tuple([(ValueKind.FLAGS, group) for group in groups])
+    return tuple([(_FLAGS, group) for group in groups])
 
 
 def _shifts_by_cl(prepared: Prepared, between_flags: int) -> bool:
@@ -139,7 +141,7 @@ def _shifts_by_cl(prepared: Prepared, between_flags: int) -> bool:
 def _shift(prepared: Prepared, units: UnitSet, shifted: Value) -> UopTemplate:
     """The uop of a shift by CL that makes the result, and hands it on within the instruction."""
     return UopTemplate(
-        UopKind.COMPUTE,
+        _COMPUTE,
         units,
         _registers(prepared.register_inputs),
         tuple((value, 1) for value in (*_registers(prepared.register_outputs), shifted)),
@@ -154,9 +156,9 @@ def _shift_by_cl(prepared: Prepared, computes: list[UnitSet], internal: _Interna
     shifted, flags = internal.fresh(), internal.fresh()
     return [
         _shift(prepared, computes[0], shifted),
-        UopTemplate(UopKind.COMPUTE, computes[1], _flags(prepared.flag_inputs), ((flags, 1),)),
+        UopTemplate(_COMPUTE, computes[1], _flags(prepared.flag_inputs), ((flags, 1),)),
         UopTemplate(
-            UopKind.COMPUTE,
+            _COMPUTE,
             computes[2],
             (shifted, flags),
             tuple((value, 1) for value in _flags(prepared.flag_outputs)),
@@ -173,7 +175,7 @@ def _shift_then_flags(prepared: Prepared, computes: list[UnitSet], internal: _In
     return [
         _shift(prepared, computes[0], shifted),
         UopTemplate(
-            UopKind.COMPUTE,
+            _COMPUTE,
             computes[1],
             (shifted, *_flags(prepared.flag_inputs)),
             tuple((value, 1) for value in _flags(prepared.flag_outputs)),
@@ -199,10 +201,9 @@ def _compute(
     lowest = levels[0] if levels else 1
     base_members = [each for each in inputs if each.level == lowest]
     base_inputs = [each.value for each in base_members]
-    base_latencies = [
-        max((each.latencies[position] for each in base_members), default=1)
-        for position in range(len(outputs))
-    ]
+    base_latencies = [1] * len(outputs)
+    if base_members:
+        base_latencies = [max(each) for each in zip(*[each.latencies for each in base_members], strict=True)]
 
     in_front: list[UopTemplate] = []
     fillers: list[UopTemplate] = []
@@ -211,14 +212,14 @@ def _compute(
         if remaining:
             level = remaining.pop(0)
             value = internal.fresh()
-            members = tuple(each.value for each in inputs if each.level == level)
-            in_front.insert(0, UopTemplate(UopKind.COMPUTE, allowed, members, ((value, level - lowest),)))
+            members = tuple([each.value for each in inputs if each.level == level])
+            in_front.insert(0, UopTemplate(_COMPUTE, allowed, members, ((value, level - lowest),)))
             base_inputs.append(value)
         else:
-            fillers.append(UopTemplate(UopKind.COMPUTE, allowed, tuple(each.value for each in inputs)))
+            fillers.append(UopTemplate(_COMPUTE, allowed, tuple([each.value for each in inputs])))
     base_inputs += [each.value for level in remaining for each in inputs if each.level == level]
     base = UopTemplate(
-        UopKind.COMPUTE,
+        _COMPUTE,
         computes[0],
         tuple(base_inputs),
         tuple(zip(outputs, base_latencies, strict=True)),
@@ -232,16 +233,19 @@ def _compute_inputs(prepared: Prepared, load_results: list[Value], stores: int) 
     latencies = prepared.latencies
     results = [("reg", i) for i in range(len(prepared.register_outputs))]
     results += [("flag", i) for i in range(len(prepared.flag_outputs))]
-    writes = [i for i, access in enumerate(prepared.memory_operands) if access.written]
-    reads = [i for i, access in enumerate(prepared.memory_operands) if access.read]
+    writes = [i for i, access in enumerate(prepared.memory_operands) if access.written] if stores else []
 
     inputs = []
     starts = [("reg", i, value) for i, value in enumerate(_registers(prepared.register_inputs))]
     starts += [("flag", i, value) for i, value in enumerate(_flags(prepared.flag_inputs))]
     for kind, position, value in starts:
         adjusted = [latencies[kind, position, target, i] for target, i in results]
-        stored = max((max(1, latencies[kind, position, "mem", i] - STORE_LATENCY) for i in writes), default=1)
-        inputs.append(_Input(value, (*adjusted, *[stored] * stores)))
+        if stores:
+            stored = [max(1, latencies[kind, position, "mem", i] - STORE_LATENCY) for i in writes]
+            adjusted += [max(stored, default=1)] * stores
+        inputs.append(_Input(value, adjusted, max(adjusted, default=1)))
+    if not load_results:
+        return inputs
 
     last_address = len(prepared.address_inputs) - 1
     adjusted = [
@@ -250,9 +254,11 @@ def _compute_inputs(prepared: Prepared, load_results: list[Value], stores: int) 
         else 1
         for target, i in results
     ]
-    stored = _load_to_store(latencies, reads, writes)
-    inputs += [_Input(value, (*adjusted, *[stored] * stores)) for value in load_results]
-    return inputs
+    if stores:
+        reads = [i for i, access in enumerate(prepared.memory_operands) if access.read]
+        adjusted += [_load_to_store(latencies, reads, writes)] * stores
+    level = max(adjusted, default=1)
+    return [*inputs, *[_Input(value, adjusted, level) for value in load_results]]
 
 
 def _load_to_store(latencies: Latencies, reads: list[int], writes: list[int]) -> int:

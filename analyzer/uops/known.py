@@ -39,12 +39,16 @@ _MOST_KEPT = 16_384
 """Entries per microarchitecture; the templates that they share are few and stay."""
 
 
+MAY_FUSE, BRANCH, HIGH8, ADDS, WIDE = 1, 2, 4, 8, 16
+"""How an instruction and its neighbours may matter to each other: it may absorb a branch, is one, touches
+high bytes, is slower behind an addition (U12), or is 512 bits wide."""
+
+
 class Shape:
     """What an instruction shares with its siblings."""
 
     __slots__ = (
-        *("adds", "as_branch", "binder", "effects", "fusible", "high8", "meets", "plain", "sibling"),
-        "templates",
+        *("as_branch", "binder", "effects", "fusible", "meets", "name", "plain", "sibling", "templates"),
     )
 
     def __init__(
@@ -57,12 +61,16 @@ class Shape:
         """The same instruction where nothing about its neighbours matters."""
         self.as_branch = as_branch
         """Equal for branches that change the instruction that absorbs them alike, 0 for all else."""
+        self.name = sibling.facts.name
         self.fusible = sibling.facts.macro_fusible_with
-        self.high8 = _touches_high8(sibling)
-        self.adds = adds
-        """Its latency depends on whether an addition made what it adds (U12)."""
-        self.meets = bool(self.fusible) or self.high8 or adds or sibling.is_branch or sibling.has_zmm_operand
-        """Whether it and its neighbours may matter to each other."""
+        self.meets = (
+            (MAY_FUSE if self.fusible else 0)
+            | (BRANCH if sibling.is_branch else 0)
+            | (HIGH8 if _touches_high8(sibling) else 0)
+            | (ADDS if adds else 0)
+            | (WIDE if sibling.has_zmm_operand else 0)
+        )
+        """How it and its neighbours may matter to each other: the sum of these; 0: not at all."""
         self.templates: dict[tuple[object, ...], Original] = {}
         """By all that matters of the neighbours (``Context``), where something does."""
         self.effects: Any = None

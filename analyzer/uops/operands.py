@@ -7,6 +7,7 @@ model.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from cyclelens.analyzer.model.facts import Figures, InstructionFacts, Latency
 from cyclelens.analyzer.model.frozen import dataclass, replace
@@ -98,7 +99,7 @@ def prepare(
         if o.register and (is_general_purpose(o.register) or is_simd(o.register))
     ]
     same_register = len(simd_or_gpr) >= 2 and len(set(simd_or_gpr)) == 1
-    indexed = any(o.memory.index for o in memory if o.memory)
+    indexed = [o for o in memory if o.memory and o.memory.index]
 
     figures = facts.base
     table = _LatencyTable(facts, same_register=False)
@@ -131,14 +132,15 @@ def prepare(
         if any(pair.same_register is not None for pair in facts.latencies.values()):
             table = _LatencyTable(facts, same_register=True)
 
-    accesses = [access_of(o, rsp_change, len(memory)) for o in memory if o.facts.kind == "mem"]
+    accessed = [o for o in memory if o.facts.kind == "mem"]
+    accesses = [access_of(o, rsp_change, len(memory)) for o in accessed]
     address_inputs = [
         register
-        for o, access in zip((o for o in memory if o.facts.kind == "mem"), accesses, strict=True)
+        for o, access in zip(accessed, accesses, strict=True)
         for register in address_registers(o, access.implicit_stack)
     ]
     agen_inputs = [r for o in memory if o.facts.kind == "agen" for r in address_registers(o, False)]
-    flags = next((o.facts for o in operands if o.facts.kind == "flags"), None)
+    flags = ([o.facts for o in operands if o.facts.kind == "flags"] or (None,))[0]
     flag_inputs = _flag_groups(flags.flags_read) if flags else ()
     flag_outputs = _flag_groups(flags.flags_written) if flags else ()
     memory_numbers = {o.facts.name: o.facts.index for o in memory}
@@ -155,10 +157,11 @@ def prepare(
     if added is not None:
         uop_count, ports = 1, ()
     if not eliminable and added is None:
+        numbers = [number for _, _, number in targets]
         inputs = [
             operand
             for operand in inputs
-            if any(table.plain(operand.index, number) for _, _, number in targets)
+            if any(map(partial(table.plain, operand.index), numbers))
             or (microarchitecture.stores_wait_for_data and not outputs and not flags)
         ]
     latencies: dict[tuple[str, int, str, int], int] = {}
@@ -189,8 +192,9 @@ def prepare(
         if microarchitecture.pop_rsp_ends_decode_group:
             available = 0
     stem = facts.iform
-    vector = any(is_simd(output.name) for output in outputs)
-    simd = any(o.register is not None and is_simd(o.register) for o in operands)
+    vector = any(map(is_simd, [output.name for output in outputs]))
+    named = [o.register for o in operands if o.register]
+    simd = any(map(is_simd, named))
     loaded = (microarchitecture.load_latency, microarchitecture.vector_load_latency)
     return Prepared(
         instruction=instruction,
@@ -203,20 +207,20 @@ def prepare(
         complex_decoder=complex_decoder,
         available_simple_decoders=available,
         eliminable_move=eliminable,
-        register_inputs=(*inputs, *(register for register, _ in agen_inputs)),
+        register_inputs=(*inputs, *[register for register, _ in agen_inputs]),
         register_outputs=tuple(outputs),
-        address_inputs=tuple(register for register, _ in address_inputs),
+        address_inputs=tuple([register for register, _ in address_inputs]),
         flag_inputs=flag_inputs,
         flag_outputs=flag_outputs,
         memory_operands=tuple(accesses),
         latencies=latencies,
         rsp_change=rsp_change,
-        is_branch=any(o.register and "IP" in o.register and o.facts.written for o in operands),
+        is_branch=True in [o.facts.written for o in operands if o.register and "IP" in o.register],
         serializing=stem in _SERIALIZING_FORMS or stem.startswith(_SERIALIZING_STEMS),
         load_serializing=stem in ("MFENCE", "LFENCE"),
         store_serializing=stem in ("MFENCE", "SFENCE"),
         has_simd_operand=simd,
-        has_zmm_operand=any(o.register and "ZMM" in o.register for o in operands),
+        has_zmm_operand=True in ["ZMM" in name for name in named],
         load_latency=loaded[vector],
         operand_latency=loaded[simd],
         added=added,
@@ -280,9 +284,6 @@ class _LatencyTable:
         self._pairs = facts.latencies
         self._same_register = same_register
 
-    def _pair(self, start: int, target: int) -> Latency:
-        return self._pairs.get((start, target), _NOT_STATED)
-
     def starts_at(self, start: int) -> bool:
         """True if some pair of this table begins at the operand."""
         return any(
@@ -291,19 +292,19 @@ class _LatencyTable:
         )
 
     def plain(self, start: int, target: int) -> int:
-        pair = self._pair(start, target)
+        pair = self._pairs.get((start, target), _NOT_STATED)
         cycles = pair.same_register if self._same_register else pair.cycles
         return 1 if cycles is None else cycles
 
     def address(self, start: int, target: int, role: str | None) -> int:
         if self._same_register:
             return 1
-        pair = self._pair(start, target)
+        pair = self._pairs.get((start, target), _NOT_STATED)
         cycles = pair.address_index if role == "index" else pair.address
         return 1 if cycles is None else cycles
 
     def memory(self, start: int, target: int) -> int:
-        cycles = None if self._same_register else self._pair(start, target).memory
+        cycles = None if self._same_register else self._pairs.get((start, target), _NOT_STATED).memory
         return 1 if cycles is None else cycles
 
 
@@ -315,12 +316,12 @@ def _override(figures: Figures, variant: Figures) -> Figures:
 
 def _rsp_change(instruction: Instruction, facts: InstructionFacts) -> int:
     """Bytes by which the stack engine moves RSP; the tables list RSP itself for these instructions."""
-    if not any(o.suppressed and o.kind == "reg" and o.registers == ("RSP",) for o in facts.operands):
+    if not facts.iform.startswith(_PUSHES + _POPS) or not any(
+        o.suppressed and o.kind == "reg" and o.registers == ("RSP",) for o in facts.operands
+    ):
         return 0
     size = {1: 2, 2: 4, 3: 8}[instruction.effective_operand_size]
-    if facts.iform.startswith(_PUSHES):
-        return -size
-    return size if facts.iform.startswith(_POPS) else 0
+    return -size if facts.iform.startswith(_PUSHES) else size
 
 
 def _is_stack_engine_register(operand: BoundOperand, rsp_change: int) -> bool:
@@ -360,7 +361,7 @@ def _register_outputs(registers: list[BoundOperand]) -> list[RegisterOperand]:
 
 
 def _flag_groups(flags: frozenset[str]) -> tuple[str, ...]:
-    return tuple(group for group in FLAG_GROUPS if flags & frozenset(group))
+    return tuple([group for group in FLAG_GROUPS if not flags.isdisjoint(group)])
 
 
 def _eliminable(

@@ -11,7 +11,6 @@ cdef int _INDEX
 cdef int _LCP
 cdef int _LENGTH
 cdef int _MAX_POINTER_CHASING_DISPLACEMENT
-cdef int _MOST_NAMES
 cdef int _NAMELESS
 cdef int _OPCODE
 cdef int _SCALE
@@ -19,8 +18,9 @@ cdef int _SCALE
 
 cdef class FlatOriginal:
     cdef public object template
+    cdef public object instruction
+    cdef public object encoding
     cdef bytes _names
-    cdef dict _renamed
     cdef public object tp_name
     cdef public int symbol_sign
     cdef public bint adds
@@ -30,12 +30,14 @@ cdef class FlatOriginal:
     cdef public int[::1] key_places
     cdef public bytes keys
     cdef public int[::1] slots
+    cdef int[::1] _named
     cdef public int[::1] addresses
     cdef public int[::1] loads
     cdef public int[::1] encoded
     cdef public bint chases
     cdef bytes _renamed_keys(self, object names)
     cdef int _lay(self, object head, object outputs, object merges, tuple sizes, object uops, object template) except -1
+    cdef int[::1] _put(self, list numbers, int[::1] column)
     cdef tuple _uop_row(self, object uop, object template, bint first, bint last)
 
 
@@ -53,12 +55,8 @@ cdef class FlatInstruction:
     cdef public bytes kinds
     cdef public bytes keys
     cdef public long long symbol_delta
+    cdef public object encoding
     cdef bint _differs
-    cdef bint _encoded
-    cdef int _length
-    cdef int _opcode
-    cdef bint _immediate
-    cdef bint _lcp
     cdef bint _extra_slot
     cdef int _added
     cdef int _scale

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import Any
 
-from cyclelens.analyzer.model.instruction import Instruction
+from cyclelens.analyzer.model.instruction import Encoding, Instruction
 from cyclelens.analyzer.model.units import UopKind
 from cyclelens.analyzer.model.uops import (
     Entry,
@@ -19,7 +19,7 @@ from cyclelens.analyzer.model.uops import (
     UopTemplate,
     ValueKind,
 )
-from cyclelens.analyzer.simulator.tables.arrays import Column, Long
+from cyclelens.analyzer.simulator.tables.arrays import Column, Long, ints
 from cyclelens.analyzer.simulator.tables.column_classes import INSTRUCTIONS, UOPS
 from cyclelens.analyzer.simulator.tables.rename_keys import KEYS, NO_KEY
 from cyclelens.analyzer.simulator.tables.values import symbol_delta, symbol_rule, value_rule
@@ -61,8 +61,8 @@ _POINTER_LOADS = frozenset(
     }
 )
 _MAX_POINTER_CHASING_DISPLACEMENT = 2047
-_MOST_NAMES = 64
-"""Of siblings, whose keys an instruction keeps."""
+_LOAD, _STORE_ADDRESS, _INTERNAL = UopKind.LOAD, UopKind.STORE_ADDRESS, ValueKind.INTERNAL
+"""Python looks a member of an enumeration up by code of its own."""
 _HIGH8 = ("AH", "BH", "CH", "DH")
 
 
@@ -75,8 +75,9 @@ class FlatOriginal:
         """``names``: registers in whose place siblings have theirs."""
         instruction = template.instruction
         self.template: InstructionTemplate = template
+        self.instruction: Instruction = instruction
+        self.encoding: Encoding = instruction.encoding
         self._names: bytes = bytes(map(KEYS.register, names))
-        self._renamed: dict[Names, bytes] = {}
         self.tp_name: str = template.name if template.tp else ""
         continues, sign = symbol_rule(template, instruction)
         self.symbol_sign: int = sign
@@ -101,7 +102,8 @@ class FlatOriginal:
             "simple_decoders": template.available_simple_decoders,
             "mite_uops": template.mite_uops,
             "ms_uops": template.ms_uops,
-            "extra_slot": _needs_extra_slot(template, instruction),
+            "extra_slot": instruction.immediate is not None
+            and _needs_extra_slot(template, instruction.immediate),
             "jcc": template.jcc_erratum,
             "idq_count": len(template.idq_uops),
             "decoded_count": min(template.mite_uops, len(template.idq_uops)),
@@ -140,7 +142,7 @@ class FlatOriginal:
             "results_count": len(results),
         }
         self.merges: bool = len(template.merge_uops) > 0
-        self.stores: bool = any(uop.kind is UopKind.STORE_ADDRESS for uop in template.uops)
+        self.stores: bool = _STORE_ADDRESS in [uop.kind for uop in template.uops]
         self._lay(
             _in_instruction(head),
             [*map(KEYS.register, written)],
@@ -152,13 +154,9 @@ class FlatOriginal:
 
     def _renamed_keys(self, names: Names) -> bytes:
         """Registers and flags, each once, of a sibling with these names."""
-        keys = self._renamed.get(names)
-        if keys is None:
-            if len(self._renamed) >= _MOST_NAMES:
-                self._renamed.clear()
-            new = bytes.maketrans(self._names, bytes(map(KEYS.register, names)))
-            keys = self._renamed[names] = self.keys.translate(new)
-        return keys
+        new = [KEYS.register(name) for name in names]
+        keys, named = self.keys, self._named
+        return bytes([keys[i] if named[i] < 0 else new[named[i]] for i in range(len(keys))])
 
     def without_names(self, rows: array[int]) -> tuple[bytes, bytes]:
         """Rows of itself or a sibling with classes in the place of registers and flags, and which of these
@@ -196,38 +194,48 @@ class FlatOriginal:
             if template is not None and uop.memory_operand >= 0:
                 access = template.memory_operands[uop.memory_operand]
                 addresses.append(row)
-                loads.append(uop.kind is UopKind.LOAD)
+                loads.append(uop.kind is _LOAD)
                 encoded.append(_is_encoded(template, access))
         for value in [value for uop in uops for value in uop.inputs]:
-            internal = value[0] is ValueKind.INTERNAL
+            internal = value[0] is _INTERNAL
             if not internal:
                 places.append(len(rows) + 1)
             rows += (internal, int(value[1]) if internal else KEYS.number(value))
         for value, latency in [result for uop in uops for result in uop.outputs]:
-            internal = value[0] is ValueKind.INTERNAL
+            internal = value[0] is _INTERNAL
             if not internal:
                 places.append(len(rows) + 1)
             rows += (internal, int(value[1]) if internal else KEYS.number(value), latency)
-        self.rows: Column = array("i", rows)  # type: ignore[assignment]
+        self.rows: Column = self._put(rows, ints(len(rows)))
         key_places = [place for place in places if rows[place] != NO_KEY]
-        self.key_places: Column = array("i", key_places)  # type: ignore[assignment]
+        self.key_places: Column = self._put(key_places, ints(len(key_places)))
         """Where registers and flags stand in the rows, but for the merges, which siblings share."""
         found = [rows[place] for place in key_places]
         self.keys: bytes = bytes(dict.fromkeys(found))
         """Registers and flags, each once."""
-        self.slots: Column = array("i", map(self.keys.index, found))  # type: ignore[assignment]
+        slots = [self.keys.index(key) for key in found]
+        self.slots: Column = self._put(slots, ints(len(slots)))
         """Which of them stands in each of these places."""
-        self.addresses: Column = array("i", addresses)  # type: ignore[assignment]
+        named = [self._names.find(key) for key in self.keys]
+        self._named: Column = self._put(named, ints(len(named)))
+        """Which of the names that siblings replace it is; -1: none."""
+        self.addresses: Column = self._put(addresses, ints(len(addresses)))
         """Of every uop with a known address: where its row begins, ..."""
-        self.loads: Column = array("i", loads)  # type: ignore[assignment]
+        self.loads: Column = self._put(loads, ints(len(loads)))
         """... whether it loads, ..."""
-        self.encoded: Column = array("i", encoded)  # type: ignore[assignment]
+        self.encoded: Column = self._put(encoded, ints(len(encoded)))
         """... and whether scale and displacement stand in the instruction."""
         self.chases = False
         """The address of a load decides whether it may be a pointer."""
         for place in range(len(addresses)):
             if loads[place] and encoded[place] and rows[addresses[place] + _BASE] >= 0:
                 self.chases = True
+
+    def _put(self, numbers: list[int], column: Column) -> Column:
+        """The numbers in a new column. (It takes five times as long to make an array of them.)"""
+        for place in range(len(numbers)):
+            column[place] = numbers[place]
+        return column
 
     def _uop_row(
         self, uop: UopTemplate, template: InstructionTemplate | None, first: bool, last: bool
@@ -245,7 +253,7 @@ class FlatOriginal:
             size = access_bytes(template, access)
             if access.implicit_stack and access.written:
                 stack_offset = min(0, template.rsp_change)
-            chasing = uop.kind is UopKind.LOAD and _may_chase(base, displacement)
+            chasing = uop.kind is _LOAD and _may_chase(base, displacement)
         row = {
             "kind": int(uop.kind),
             "port_mask": uop.units.mask,
@@ -272,6 +280,7 @@ class FlatUop(FlatOriginal):
     say how the rest is cut."""
 
     def __init__(self, uop: UopTemplate) -> None:
+        self._names = b""
         counts = {
             "idq_count": 1,
             "uop_count": 1,
@@ -298,16 +307,11 @@ class FlatInstruction:
         """What blocks that run alike have in common of it, and who says so (``Alike``)."""
         self.keys: bytes = like._renamed_keys(names) if names else like.keys
         self.symbol_delta: Long = symbol_delta(like.symbol_sign, instruction) if like.symbol_sign else 0
-        encoding = instruction.encoding
-        first = like.template.instruction
-        self._differs: bool = instruction is not first
-        self._encoded: bool = encoding is not first.encoding
-        """Whether it is another instruction than that of ``like``, and another encoding."""
-        self._length: int = len(instruction.code)
-        self._opcode: int = encoding.opcode_offset
-        self._immediate: bool = encoding.immediate_bits > 0
-        self._lcp: bool = encoding.has_66_prefix and encoding.immediate_bits == 16
-        self._extra_slot: bool = self._immediate and _needs_extra_slot(like.template, instruction)
+        self.encoding: Encoding = instruction.encoding
+        self._differs: bool = instruction is not like.instruction
+        """Whether it is another instruction than that of ``like``."""
+        immediate = instruction.immediate
+        self._extra_slot: bool = immediate is not None and _needs_extra_slot(like.template, immediate)
         self._added: int = added_constant(instruction) or 0 if like.adds else 0
         self._scale: int = instruction.scale
         self._displacement: int = _in_32_bits(instruction.displacement)
@@ -336,12 +340,11 @@ class FlatInstruction:
     def _lay_own(self, rows: Column, start: int) -> None:
         """Put its own names and numbers over those of ``like``."""
         like = self.like
-        if self._encoded:
-            rows[start + _LENGTH] = self._length
-            rows[start + _OPCODE] = self._opcode
-            rows[start + _LCP] = self._lcp
-        if self._immediate:
-            rows[start + _EXTRA_SLOT] = self._extra_slot
+        if self.encoding is not like.encoding:
+            rows[start + _LENGTH] = len(self.instruction.code)
+            rows[start + _OPCODE] = self.encoding.opcode_offset
+            rows[start + _LCP] = self.instruction.has_length_changing_prefix
+        rows[start + _EXTRA_SLOT] = self._extra_slot
         if like.adds:
             rows[start + _ADDED] = self._added
         for place in range(len(like.key_places)):
@@ -365,7 +368,7 @@ class FlatInstruction:
         """All in which the rows of siblings differ, but for names and addresses."""
         like = self.like
         chases = like.chases and 0 <= self._displacement <= _MAX_POINTER_CHASING_DISPLACEMENT
-        return (like, self.instruction.encoding, chases, self._extra_slot, self._added)
+        return (like, self.encoding, chases, self._extra_slot, self._added)
 
     def value(self) -> tuple[int, int, int, int, int]:
         """What the only register result is made of: kind, keys of base and index, scale and constant."""
@@ -410,10 +413,9 @@ def _in_32_bits(displacement: Long) -> int:
     return (displacement ^ displacement >> 32) & 0x7FFFFFFF
 
 
-def _needs_extra_slot(template: InstructionTemplate, instruction: Instruction) -> bool:
+def _needs_extra_slot(template: InstructionTemplate, immediate: int) -> bool:
     """Immediates that take a second DSB slot (K1)."""
-    immediate = instruction.immediate
-    if immediate is None or template.facts is None:
+    if template.facts is None:
         return False
     return not -(1 << 31) <= immediate < 1 << 31 or (
         not -(1 << 15) <= immediate < 1 << 15 and bool(template.address_inputs)

@@ -26,17 +26,18 @@ cdef class Program(BlockColumns):
     cdef public int rip
     cdef public int rbp
     cdef object _core
+    cdef object _options
     cdef int[::1] _singles
     cdef int[::1] _rows
     cdef int[::1] _merged
-    cdef public bint exact_memory
-    cdef public bint exact_values
-    cdef public bint simple_front_end
     cdef public bint loop
     cdef public int alignment
     cdef public int instructions
     cdef public int first_instruction
     cdef public int key_instruction
+    cdef public bint exact_memory
+    cdef public bint exact_values
+    cdef public bint simple_front_end
     cdef public int[::1] key_class
     cdef public long long[::1] key_bit
     cdef public int[::1] merge_uop
@@ -66,6 +67,7 @@ cdef class Program(BlockColumns):
     cdef public int tp_names
     cdef public int compares_addresses
     cdef public int used_keys
+    cdef int _choose(self, object microarchitecture, object options) except -1
     cdef int _reserve_keys(self) except -1
     @cython.locals(flat=FlatInstruction)
     cdef int _collect(self, list flats) except -1

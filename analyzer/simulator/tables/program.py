@@ -49,6 +49,7 @@ class Program(BlockColumns):
         self.rip: int = KEYS.register("RIP")
         self.rbp: int = KEYS.register("RBP")
         self._core: Microarchitecture | None = None
+        self._options: ModelOptions | None = None
         self._singles = ints(0)
         """The rows of the core's uops that stand alone."""
         self._rows = ints(0)
@@ -60,21 +61,15 @@ class Program(BlockColumns):
     ) -> None:
         """Lay out a block; nothing of an earlier one remains."""
         flats = [getattr(entry, "flat", None) or flatten(entry) for entry in block.entries]
-        self.exact_memory = options.hardware
-        """Accesses are compared by the bytes they touch (``memory``)."""
-        self.exact_values = options.hardware or microarchitecture.tracks_values
-        """Addresses are compared with what is known of sums and of the stack pointer."""
-        self.simple_front_end = options.simple_front_end
-        # That one knows no code layout: it delivers unrolled code, whatever the mode.
-        self.loop = block.loop and not options.simple_front_end
+        if microarchitecture is not self._core or options is not self._options:
+            self._choose(microarchitecture, options)
+        # The simple front end knows no code layout: it delivers unrolled code, whatever the mode.
+        self.loop = block.loop and not self.simple_front_end
         self.alignment = block.alignment
         self.instructions = len(flats)
         # Before the keys are counted: their rules may name new ones.
         values = [flat.value() for flat in flats] if self.exact_values else []
         self._reserve_keys()
-        if microarchitecture is not self._core:
-            self._core = microarchitecture
-            self._singles = _singles(microarchitecture)
         self._collect(flats)
         self._measure(self._rows)
         self._spread(self._rows)
@@ -91,6 +86,16 @@ class Program(BlockColumns):
         for i, value in enumerate(values):
             self.i_value_kind[i], self.i_value_base[i], self.i_value_index[i] = value[:3]
             self.i_value_scale[i], self.i_value_delta[i] = value[3:]
+
+    def _choose(self, microarchitecture: Microarchitecture, options: ModelOptions) -> None:
+        """What is the same for all blocks of a core."""
+        self._core, self._options = microarchitecture, options
+        self._singles = _singles(microarchitecture)
+        self.exact_memory = options.hardware
+        """Accesses are compared by the bytes they touch (``memory``)."""
+        self.exact_values = options.hardware or microarchitecture.tracks_values
+        """Addresses are compared with what is known of sums and of the stack pointer."""
+        self.simple_front_end = options.simple_front_end
 
     def _reserve_keys(self) -> None:
         keys = len(KEYS.classes)

@@ -16,7 +16,8 @@ class RenameKeys:
     registers, so that a set of those fits into the bits of one integer. All are less than 256."""
 
     def __init__(self) -> None:
-        self._numbers: dict[tuple[ValueKind, str], int] = {}
+        self.number: Callable[[Value], int] = _Numbers(self).__getitem__
+        """The number of a canonical register or flag group."""
         self.register: Callable[[str | None], int] = _Registers(self).__getitem__
         """The number of a register by any of its names, NO_KEY for None."""
         self.names: list[str] = []
@@ -28,20 +29,28 @@ class RenameKeys:
         for name in names:
             self.number((ValueKind.REGISTER, name))
 
-    def number(self, value: Value) -> int:
-        """The number of a canonical register or flag group."""
-        number = self._numbers.get(value)
-        if number is None:
-            number = len(self.classes)
-            self._numbers[value] = number
-            kind, name = value
-            self.names.append(name)
-            register_class = NO_CLASS
-            if kind is ValueKind.REGISTER and is_general_purpose(name):
-                register_class = GPR_CLASS
-            elif kind is ValueKind.REGISTER and is_simd(name):
-                register_class = SIMD_CLASS
-            self.classes.append(register_class)
+    def add(self, value: Value) -> int:
+        """The number of one that has not come up before."""
+        kind, name = value
+        self.names.append(name)
+        register_class = NO_CLASS
+        if kind is ValueKind.REGISTER and is_general_purpose(name):
+            register_class = GPR_CLASS
+        elif kind is ValueKind.REGISTER and is_simd(name):
+            register_class = SIMD_CLASS
+        self.classes.append(register_class)
+        return len(self.classes) - 1
+
+
+class _Numbers(dict[Value, int]):
+    """Numbers of canonical registers and flag groups that have come up."""
+
+    def __init__(self, keys: RenameKeys) -> None:
+        super().__init__()
+        self._keys = keys
+
+    def __missing__(self, value: Value) -> int:
+        number = self[value] = self._keys.add(value)
         return number
 
 
