@@ -17,8 +17,8 @@ from cyclelens.analyzer.model.source import (
     Placement,
 )
 from cyclelens.analyzer.model.uops import Block
-from cyclelens.analyzer.simulator.observed.summary import Wanted
 from cyclelens.analyzer.simulator.pipeline import simulate
+from cyclelens.analyzer.simulator.wanted import Wanted
 from cyclelens.analyzer.uops.block import build_block
 
 if TYPE_CHECKING:

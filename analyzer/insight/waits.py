@@ -14,8 +14,9 @@ from typing import NamedTuple
 
 from cyclelens.analyzer.insight.dependencies import dependencies
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.buffer import Buffer
 from cyclelens.analyzer.model.result import Prediction
-from cyclelens.analyzer.model.simulation import Buffer, Input, Scheduling, Trace, TraceRow
+from cyclelens.analyzer.model.simulation import Input, Scheduling, Trace, TraceRow
 
 _LEAST_ROUNDS = 3
 _SLOTS_TAKEN = ("", "issue group")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from cyclelens.analyzer.model.buffer import Buffer
 from cyclelens.analyzer.model.frozen import dataclass
 
 if TYPE_CHECKING:
@@ -78,16 +79,6 @@ class Refusal(NamedTuple):
     """Whether a buffer was full."""
     uop: int | None
     """The row of the uop that caused it; None where that was the front end."""
-
-
-class Buffer(NamedTuple):
-    """A queue or buffer of the core, as the stage in front of it sees it."""
-
-    name: str
-    """``IQ``, ``IDQ``, ``RS`` (of several schedulers each, as ``RS integer``), ``ROB``."""
-    size: int
-    stalls_above: int
-    """With more in it, that stage takes nothing more in."""
 
 
 @dataclass(frozen=True, slots=True)

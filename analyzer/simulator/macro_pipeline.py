@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from cyclelens.analyzer.model.buffer import Buffer
 from cyclelens.analyzer.model.choices import MeasuredIn
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import ModelOptions
-from cyclelens.analyzer.model.simulation import Buffer
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.simulator import policies
 from cyclelens.analyzer.simulator.back_end.emulator import Emulator

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 from cyclelens.analyzer.model.frozen import replace
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
-from cyclelens.analyzer.model.simulation import Simulation
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.recent import Caches
 from cyclelens.analyzer.simulator.alike import Alike, Key
-from cyclelens.analyzer.simulator.observed.summary import Run, Wanted, summarize
 from cyclelens.analyzer.simulator.reuse import AnyPipeline, Pipelines
+from cyclelens.analyzer.simulator.wanted import Wanted
 
 if TYPE_CHECKING:
     from cyclelens.analyzer.model.account import Account
+    from cyclelens.analyzer.model.simulation import Simulation
 
 _BUFFERS_FILLED = 4
 _DIGITS = 2
@@ -40,6 +40,9 @@ def simulate(
     microarchitecture). ``caches`` keep the pipeline for the next run. Raises Cancelled when ``cancel`` turns
     true, SimulationStuck when nothing retires any more, ValueError for an empty block.
     """
+    # Here, because predictions do without details and start faster.
+    from cyclelens.analyzer.simulator.observed.summary import Run, summarize
+
     pipelines = (caches or Caches()).of(Pipelines)
     pipeline = pipelines.started(block, microarchitecture, options, watched=wanted.trace or wanted.account)
     window = _ran(pipeline, wanted, cancel)

@@ -9,8 +9,8 @@ from cyclelens.analyzer.insight import vocabulary
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.account import Area
 from cyclelens.analyzer.model.options import ModelOptions
-from cyclelens.analyzer.simulator.observed.summary import Wanted
 from cyclelens.analyzer.simulator.pipeline import simulate
+from cyclelens.analyzer.simulator.wanted import Wanted
 from cyclelens.analyzer.uops.block import build_block
 from hypothesis import given, settings
 from hypothesis import strategies as st

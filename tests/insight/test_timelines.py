@@ -5,8 +5,8 @@ from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.insight.pressure import port_pressure, port_shares
 from cyclelens.analyzer.insight.timelines import shown, steady_row
 from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.analyzer.simulator.observed.summary import Wanted
 from cyclelens.analyzer.simulator.pipeline import simulate
+from cyclelens.analyzer.simulator.wanted import Wanted
 
 # vmovups ymm1, [rsi]; vfmadd231ps ymm0, ymm1, [rdi]; add esi, 1; lea rdi, [rsi]; dec r15; jnz
 KERNEL = "c5fc100ec4e275b80783c601488d3e49ffcf75ea"

@@ -10,8 +10,8 @@ from cyclelens.analyzer.insight.waits import Timeline, Wait, timeline
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.simulation import TraceRow
-from cyclelens.analyzer.simulator.observed.summary import Wanted
 from cyclelens.analyzer.simulator.pipeline import simulate
+from cyclelens.analyzer.simulator.wanted import Wanted
 
 LOOP = "49ffcf"
 BLOCKS = {

@@ -17,8 +17,8 @@ from cyclelens.analyzer.evaluation.metrics import share_equal, share_within
 from cyclelens.analyzer.evaluation.traces import first_difference, read_traces
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.simulator.form import compiled
-from cyclelens.analyzer.simulator.observed.summary import Wanted
 from cyclelens.analyzer.simulator.pipeline import simulate as simulate_block
+from cyclelens.analyzer.simulator.wanted import Wanted
 
 REFERENCE = Path(__file__).resolve().parents[3] / "shared" / "reference"
 if not REFERENCE.is_dir():

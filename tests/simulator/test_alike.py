@@ -11,9 +11,9 @@ from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.simulator.alike import Alike, Key
-from cyclelens.analyzer.simulator.observed.summary import Wanted
 from cyclelens.analyzer.simulator.pipeline import cycles_per_iteration, simulate
 from cyclelens.analyzer.simulator.reuse import Pipelines
+from cyclelens.analyzer.simulator.wanted import Wanted
 from cyclelens.analyzer.uops.block import build_block
 
 FIGURE = Wanted(details=False)

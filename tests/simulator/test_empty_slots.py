@@ -9,10 +9,10 @@ from blocks import block_of
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.recent import Caches
-from cyclelens.analyzer.simulator.observed.summary import Wanted
 from cyclelens.analyzer.simulator.pipeline import simulate
 from cyclelens.analyzer.simulator.reuse import AnyPipeline, Pipelines
 from cyclelens.analyzer.simulator.tables.constants import ISSUE_GROUP, REFUSALS, RETIRING, RS_FULL, SCHEDULERS
+from cyclelens.analyzer.simulator.wanted import Wanted
 from wide_core import WIDE
 
 LOOP = "49ffcf75"

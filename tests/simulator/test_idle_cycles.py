@@ -6,9 +6,9 @@ import pytest
 from blocks import block_of
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.recent import Caches
-from cyclelens.analyzer.simulator.observed.summary import Wanted
 from cyclelens.analyzer.simulator.pipeline import simulate
 from cyclelens.analyzer.simulator.reuse import Pipelines
+from cyclelens.analyzer.simulator.wanted import Wanted
 
 SLOW = {
     "a chain of divisions": "48f7f1",  # div rcx

@@ -10,9 +10,9 @@ from cyclelens.analyzer.model.choices import Pointers
 from cyclelens.analyzer.model.frozen import replace
 from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.recent import Caches
-from cyclelens.analyzer.simulator.observed.summary import Wanted
 from cyclelens.analyzer.simulator.pipeline import cycles_per_iteration, simulate
 from cyclelens.analyzer.simulator.reuse import Pipelines
+from cyclelens.analyzer.simulator.wanted import Wanted
 from simulated import simulated
 
 LOOPS = {

@@ -20,8 +20,8 @@ from cyclelens.analyzer.simulator.back_end.memory_renaming import MemoryRenaming
 from cyclelens.analyzer.simulator.back_end.picker import Picker
 from cyclelens.analyzer.simulator.back_end.scheduler_choice import SchedulerChoice
 from cyclelens.analyzer.simulator.front_end.front_end import FrontEnd
-from cyclelens.analyzer.simulator.observed.summary import Wanted
 from cyclelens.analyzer.simulator.pipeline import simulate
+from cyclelens.analyzer.simulator.wanted import Wanted
 
 INTERFACES = (
     (policies.FRONT_ENDS, FrontEnd),

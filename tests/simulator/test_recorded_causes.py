@@ -6,7 +6,6 @@ import pytest
 from blocks import block_of
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.recent import Caches
-from cyclelens.analyzer.simulator.observed.summary import Wanted
 from cyclelens.analyzer.simulator.pipeline import simulate
 from cyclelens.analyzer.simulator.reuse import AnyPipeline, Pipelines
 from cyclelens.analyzer.simulator.tables.constants import (
@@ -21,6 +20,7 @@ from cyclelens.analyzer.simulator.tables.constants import (
     STORE_ADDRESS,
     STORE_DATA,
 )
+from cyclelens.analyzer.simulator.wanted import Wanted
 from wide_core import WIDE
 
 CORES = ("SNB", "HSW", "SKL", "ICL", "GNR", "ZEN2", "ZEN5")

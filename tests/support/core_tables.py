@@ -19,8 +19,8 @@ from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.account import Account, Area
 from cyclelens.analyzer.model.uops import InstructionTemplate
-from cyclelens.analyzer.simulator.observed.summary import Wanted
 from cyclelens.analyzer.simulator.pipeline import simulate
+from cyclelens.analyzer.simulator.wanted import Wanted
 from cyclelens.analyzer.uops.operands import TooManyUopsError
 
 FOLDER = Path(__file__).parents[1] / "tables"

@@ -13,7 +13,7 @@ from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.model.simulation import Simulation
 from cyclelens.analyzer.simulator import clock, pipeline
-from cyclelens.analyzer.simulator.observed.summary import Wanted
+from cyclelens.analyzer.simulator.wanted import Wanted
 
 
 class Task(NamedTuple):

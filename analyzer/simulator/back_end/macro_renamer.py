@@ -3,8 +3,8 @@ go (M4)."""
 
 from __future__ import annotations
 
+from cyclelens.analyzer.model.buffer import Buffer
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.model.simulation import Buffer
 from cyclelens.analyzer.simulator.back_end.elimination import Elimination
 from cyclelens.analyzer.simulator.back_end.late_operands import LateOperands
 from cyclelens.analyzer.simulator.back_end.macro_memory import MacroMemory

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cyclelens.analyzer.model.simulation import Buffer
+from cyclelens.analyzer.model.buffer import Buffer
 from cyclelens.analyzer.simulator.tables.arrays import Record
 
 

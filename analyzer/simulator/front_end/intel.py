@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
+from cyclelens.analyzer.model.buffer import Buffer
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.model.simulation import Buffer
 from cyclelens.analyzer.simulator.front_end.code_fetch import CodeFetch
 from cyclelens.analyzer.simulator.front_end.decoder import Decoder
 from cyclelens.analyzer.simulator.front_end.dsb import Dsb

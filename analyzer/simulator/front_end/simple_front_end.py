@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from cyclelens.analyzer.model.buffer import Buffer
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.model.simulation import Buffer
 from cyclelens.analyzer.simulator.front_end.front_end import FrontEnd
 from cyclelens.analyzer.simulator.front_end.stack_engine import StackEngine
 from cyclelens.analyzer.simulator.tables.columns import Columns
