@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, cast
 
-from cyclelens.analyzer.decoding.decoder import enum_names
+from cyclelens.analyzer.decoding.decoder import described, enum_names
 from cyclelens.analyzer.decoding.forms import FORMS_PATH
 from iced_x86 import Code, EncodingKind, Mnemonic, OpCodeInfo, OpCodeOperandKind, OpCodeTableKind
 from iced_x86 import MemorySizeExt as MemorySizes
@@ -263,11 +263,15 @@ def join(forms: Mapping[Signature, Iterable[str]]) -> dict[str, dict[str, str]]:
 
 
 def write(table: Mapping[str, Mapping[str, str]], path: Path) -> None:
-    """One line a code, sorted: name, then ``reg=FORM``, ``mem=FORM``, ``mem lock=FORM`` ... by tabs."""
-    lines = ["# Made by dev/forms_generator.py. Form names: uops.info."]
-    for name in sorted(table):
-        lines.append("\t".join([name, *(f"{key}={form}" for key, form in table[name].items())]))
-    path.write_text("\n".join(lines) + "\n", encoding="ascii")
+    """One line per code, sorted: ``described``, ``reg=FORM``, ``mem=FORM``, ``mem lock=FORM`` ... by tabs."""
+    lines = [
+        "\t".join(
+            [described(OpCodeInfo(vars(Code)[name])), *(f"{key}={form}" for key, form in forms.items())]
+        )
+        for name, forms in table.items()
+    ]
+    header = "# Made by dev/forms_generator.py. Form names: uops.info."
+    path.write_text("\n".join([header, *sorted(lines)]) + "\n", encoding="ascii")
 
 
 def main() -> None:

@@ -20,7 +20,6 @@ from cyclelens.analyzer.recent import Caches, Recent
 from iced_x86 import (
     CC_e,
     CC_ne,
-    Code,
     CpuidFeature,
     Decoder,
     DecoderOptions,
@@ -29,7 +28,6 @@ from iced_x86 import (
     Formatter,
     FormatterSyntax,
     MemorySizeOptions,
-    Mnemonic,
     OpCodeInfo,
     OpCodeOperandKind,
     OpCodeTableKind,
@@ -79,7 +77,7 @@ _LONGEST = 15
 _SIGN = 1 << 63
 _REP, _REPNE = 3, 2
 """Values of ``Instruction.repeat``."""
-_ADDRESS_ONLY = frozenset({Mnemonic.LEA, Mnemonic.BNDMK, Mnemonic.BNDCL, Mnemonic.BNDCN, Mnemonic.BNDCU})
+_ADDRESS_ONLY = frozenset({"lea", "bndmk", "bndcl", "bndcn", "bndcu"})
 
 
 def enum_names(module: object) -> dict[int, str]:
@@ -100,9 +98,9 @@ REGISTERS = _register_names()
 """By number, in Intel's spelling: R8B where iced-x86 says R8L."""
 
 
-@cache
-def _code_names() -> dict[int, str]:
-    return enum_names(Code)
+def described(info: OpCodeInfo) -> str:
+    """A decoder code as Intel's manual writes it: ``o64 01 /r ADD r/m64, r64``."""
+    return f"{info.op_code_string} {info.instruction_string}"
 
 
 @cache
@@ -118,6 +116,8 @@ def _feature_names() -> dict[int, str]:
 @cache
 def mnemonics() -> frozenset[str]:
     """All instructions by Intel's name; of conditions one name each."""
+    from iced_x86 import Mnemonic
+
     return frozenset([name.lower() for name in enum_names(Mnemonic).values()])
 
 
@@ -177,14 +177,13 @@ class _Reading(NamedTuple):
 
 
 def _code_facts(instruction: IcedInstruction) -> _CodeFacts:
-    code = instruction.code
-    info = OpCodeInfo(code)
+    info = OpCodeInfo(instruction.code)
     kinds = info.op_kinds()
     names = [_kind_names()[kind] for kind in kinds]
     has_modrm = any(_is_in_modrm(name) for name in names)
     is_3dnow = info.encoding == EncodingKind.D3NOW
     return _CodeFacts(
-        forms=forms_of(_code_names()[code]),
+        forms=forms_of(described(info)),
         encoding=info.encoding,
         escape_bytes=1 if is_3dnow else _ESCAPE_BYTES.get(info.table, 0),
         has_modrm=info.is_group or info.op_code_len == 2 or has_modrm,
@@ -253,7 +252,7 @@ def _form(instruction: IcedInstruction, facts: _CodeFacts, repeat: int, has_memo
 def _text(code: bytes) -> str:
     """What people read of an instruction."""
     instruction = Decoder(64, code, OPTIONS).decode()
-    if instruction.code == Code.INVALID:
+    if instruction.is_invalid:
         return f"(bad) 0x{code[0]:02x}"
     if any(instruction.op_kind(number) in _BRANCHES for number in range(instruction.op_count)):
         return f"{_FORMATTER.format_mnemonic(instruction)} .{_distance(instruction) + len(code):+d}"
@@ -335,6 +334,7 @@ def _reading(
     prefixes = code[:prefix_end]
     has_66 = 0x66 in prefixes
     constants = decoder.get_constant_offsets(instruction)
+    mnemonic = _FORMATTER.format_mnemonic(instruction, FormatMnemonicOptions.NO_PREFIXES)
     kinds: list[OperandKind] = []
     immediate: slice | None = None
     for position in facts.visible:
@@ -342,8 +342,7 @@ def _reading(
         if kind == _REGISTER:
             kinds.append(OperandKind.REGISTER)
         elif kind == _MEMORY:
-            is_address = instruction.mnemonic in _ADDRESS_ONLY
-            kinds.append(OperandKind.AGEN if is_address else OperandKind.MEMORY)
+            kinds.append(OperandKind.AGEN if mnemonic in _ADDRESS_ONLY else OperandKind.MEMORY)
         elif kind in _BRANCHES:
             kinds.append(OperandKind.BRANCH)
         elif kind in _IMMEDIATES:
@@ -361,7 +360,7 @@ def _reading(
     rounds = is_evex and instruction.rounding_control != RoundingControl.NONE
     encoding = Encoding(
         describe=_text,
-        mnemonic=_FORMATTER.format_mnemonic(instruction, FormatMnemonicOptions.NO_PREFIXES),
+        mnemonic=mnemonic,
         iform=_form(instruction, facts, repeat, has_memory),
         kinds=tuple(kinds),
         opcode_offset=opcode_offset,
@@ -429,7 +428,7 @@ def decode(code: bytes, caches: Caches | None = None) -> tuple[Instruction, ...]
         encoding = code[position:end]
         known = instructions[encoding]
         if known is None:
-            if instruction.code == Code.INVALID:
+            if instruction.is_invalid:
                 known, end = Instruction(code[position : position + 1], _INVALID), position + 1
                 decoder.position = end
             else:

@@ -1,4 +1,4 @@
-"""Names of encoding forms, in the fact tables' spelling, by decoder code.
+"""Names of encoding forms, in the fact tables' spelling, by decoder code (``decoder.described``).
 
 The table beside this module is made by ``dev/forms_generator.py``; a code that is not in it has no form in
 the fact tables, so its instruction is unknown.
@@ -19,10 +19,10 @@ def _table() -> bytes:
     return FORMS_PATH.read_bytes()
 
 
-def _line(code_name: str) -> str:
-    """What stands behind the name, empty if it is not there. The lines are sorted: to look for a few hundred
+def _line(code: str) -> str:
+    """What stands behind the code, empty if it is not there. The lines are sorted: to look for a few hundred
     of them takes less time than to cut all apart."""
-    table, wanted = _table(), f"\n{code_name}\t".encode()
+    table, wanted = _table(), f"\n{code}\t".encode()
     low, high, size = 0, len(table), len(wanted)
     while high - low > _SEARCHED:
         start = table.rfind(b"\n", low, (low + high) // 2)
@@ -34,9 +34,9 @@ def _line(code_name: str) -> str:
     return table[start + size : table.index(b"\n", start + size)].decode() if start >= 0 else ""
 
 
-def forms_of(code_name: str) -> dict[str, str]:
-    """The forms of a decoder code by name: keys ``reg`` or ``mem``, with a prefix behind if it has forms
+def forms_of(code: str) -> dict[str, str]:
+    """The forms of a decoder code: keys ``reg`` or ``mem``, with a prefix behind if it has forms
     of its own (``mem lock``). Empty if the tables do not have the instruction.
     """
-    line = _line(code_name)
+    line = _line(code)
     return dict(item.split("=", 1) for item in line.split("\t")) if line else {}

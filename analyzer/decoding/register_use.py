@@ -9,7 +9,6 @@ from iced_x86 import (
     Decoder,
     Encoder,
     InstructionInfoFactory,
-    Mnemonic,
     OpAccess,
     OpKind,
     Register,
@@ -104,6 +103,9 @@ _FLAGS = {name: getattr(RflagsBits, f"{name}F") for name in ("C", "P", "A", "Z",
 
 def effects(code: bytes, vector_bits: int = 128) -> Effects:
     """Of one instruction; of vector registers so many bits count."""
+    # Here, because a start takes less time without these names.
+    from iced_x86 import Mnemonic
+
     instruction = Decoder(64, code, OPTIONS).decode()
     read, overwritten, written = set[str](), set[str](), set[str]()
     # Of VZEROUPPER the decoder says that it reads what it leaves.

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-import sqlite3
+
+# What sqlite3 adds to these (types of dates) takes as long to import as the rest of this file.
+from _sqlite3 import Connection, Error, connect
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -39,7 +41,7 @@ def default_tables() -> Path:
 class FactsStore:
     """Read-only access to one table file. Keeps what it has read; use it from one thread."""
 
-    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+    def __init__(self, connection: Connection, path: Path) -> None:
         self._connection = connection
         self._path = path
         rows = self._rows("SELECT name, records FROM microarchitectures ORDER BY position")
@@ -68,7 +70,7 @@ class FactsStore:
         """The names of all encoding forms, in alphabetical order. Raises ``TablesUnavailable``."""
         try:
             rows = self._connection.execute("SELECT iform FROM forms ORDER BY iform").fetchall()
-        except sqlite3.Error as error:
+        except Error as error:
             raise TablesUnavailable(f"{self._path} cannot be read ({error}): {_REMAKE}") from error
         return tuple(iform for (iform,) in rows)
 
@@ -141,7 +143,7 @@ class FactsStore:
     def _rows(self, query: str, *values: object) -> list[tuple[str, int]]:
         try:
             return self._connection.execute(query, values).fetchall()
-        except sqlite3.Error as error:
+        except Error as error:
             raise TablesUnavailable(f"{self._path} cannot be read ({error}): {_REMAKE}") from error
 
     def _text(self, table: str, number: int) -> str:
@@ -181,9 +183,9 @@ class FactsStore:
         return names
 
 
-def _connect(path: Path) -> sqlite3.Connection:
+def _connect(path: Path) -> Connection:
     # immutable: no locks and no look for a journal; the file is only ever replaced as a whole.
-    return sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)
+    return connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)
 
 
 def open_store(path: Path | None = None) -> FactsStore:
@@ -206,7 +208,7 @@ def open_store(path: Path | None = None) -> FactsStore:
                 f"{encoding.SCHEMA_VERSION}: {_REMAKE}"
             )
         return FactsStore(connection, path)
-    except (sqlite3.Error, *_DAMAGE) as error:
+    except (Error, *_DAMAGE) as error:
         connection.close()
         raise TablesUnavailable(f"{path} does not hold instruction tables ({error}): {_REMAKE}") from error
     except TablesUnavailable:

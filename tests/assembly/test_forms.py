@@ -7,7 +7,9 @@ from pathlib import Path
 
 import forms_generator
 import pytest
+from cyclelens.analyzer.decoding.decoder import described, enum_names
 from cyclelens.analyzer.decoding.forms import forms_of
+from iced_x86 import Code, OpCodeInfo
 
 R64 = "RAX,RCX,RDX,RBX,RSP,RBP,RSI,RDI,R8,R9,R10,R11,R12,R13,R14,R15"
 
@@ -70,10 +72,15 @@ def test_the_written_table_is_read_back(table: dict[str, dict[str, str]], tmp_pa
     again = tmp_path / "again.txt"
     forms_generator.write(dict(reversed(table.items())), again)
     assert path.read_bytes() == again.read_bytes()
-    assert "ADD_R64_RM64\treg=ADD_THREE_03\tmem=ADD_LOAD" in path.read_text().splitlines()
+    assert "o64 03 /r ADD r64, r/m64\treg=ADD_THREE_03\tmem=ADD_LOAD" in path.read_text().splitlines()
 
 
 def test_the_table_that_ships_knows_the_instruction_set() -> None:
-    assert forms_of("ADD_RM64_R64")["mem lock"] == "ADD_LOCK_MEMv_GPRv"
-    assert forms_of("FLD_STI") == {}
-    assert forms_of("NO_SUCH_CODE") == {}
+    assert forms_of(described(OpCodeInfo(Code.ADD_RM64_R64)))["mem lock"] == "ADD_LOCK_MEMv_GPRv"
+    assert forms_of(described(OpCodeInfo(Code.FLD_STI))) == {}
+    assert forms_of("no such code") == {}
+
+
+def test_every_code_is_described_differently() -> None:
+    codes = enum_names(Code)
+    assert len({described(OpCodeInfo(code)) for code in codes}) == len(codes) > 4000  # type: ignore[arg-type]

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cyclelens.analyzer.decoding.decoder import decode, enum_names
+from cyclelens.analyzer.decoding.decoder import decode, described, enum_names
 from cyclelens.analyzer.decoding.forms import FORMS_PATH, forms_of
 from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.microarchitectures import extensions, instruction_sets, registry
 from cyclelens.analyzer.model.instruction import Instruction
-from iced_x86 import Code, CpuidFeature
+from iced_x86 import Code, CpuidFeature, OpCodeInfo
 from iced_x86 import Instruction as IcedInstruction
 from instructions import made_up
 
@@ -125,16 +125,17 @@ def test_what_was_measured_on_a_core_is_there() -> None:
     with_records = 0
     store = open_store()
     # Knights Corner encodes some forms in its own way, which is decoded only if asked for.
-    names = [line.split("\t")[0] for line in FORMS_PATH.read_text().splitlines()[1:]]
-    for name in (name for name in names if not name.startswith("VEX_KNC_")):
-        needs = frozenset(
-            features[flag] for flag in IcedInstruction.create(vars(Code)[name]).cpuid_features()
-        )
+    names = {described(OpCodeInfo(code)): (name, code) for code, name in enum_names(Code).items()}  # type: ignore[arg-type]
+    for described_code in [line.split("\t")[0] for line in FORMS_PATH.read_text().splitlines()[1:]]:
+        name, code = names[described_code]
+        if name.startswith("VEX_KNC_"):
+            continue
+        needs = frozenset(features[flag] for flag in IcedInstruction.create(code).cpuid_features())  # type: ignore[arg-type]
         mnemonic = name.split("_")[0].lower()
         for core in registry.names():
             measured = any(
                 not facts.constructed
-                for form in forms_of(name).values()
+                for form in forms_of(described_code).values()
                 for facts in store.candidates(registry.get(core).facts_name, form)
             )
             with_records += measured
