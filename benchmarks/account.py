@@ -15,8 +15,8 @@ from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.insight.findings import find
 from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.analyzer.simulator.wanted import Wanted
 from cyclelens.analyzer.simulator.pipeline import simulate
+from cyclelens.analyzer.simulator.wanted import Wanted
 from cyclelens.analyzer.uops.block import build_block
 from measuring import describe, print_table, real_blocks, spread
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import NamedTuple
 
 from cyclelens.analyzer.decoding.forms import forms_of
 from cyclelens.analyzer.model.frozen import dataclass
 from cyclelens.analyzer.model.instruction import Encoding, Instruction, OperandKind
+from cyclelens.analyzer.model.named_tuple import NamedTuple
 from cyclelens.analyzer.recent import Caches, Recent
 from iced_x86 import (
     CC_e,

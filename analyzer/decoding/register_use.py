@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from cyclelens.analyzer.decoding.decoder import OPTIONS, REGISTERS
+from cyclelens.analyzer.model.named_tuple import NamedTuple
 from iced_x86 import (
     Decoder,
     Encoder,

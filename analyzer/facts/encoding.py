@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from cyclelens.analyzer.model.facts import Figures, Latency, OperandFacts, PortUse
+from cyclelens.analyzer.model.named_tuple import NamedTuple
 
 SCHEMA_VERSION = 1
 """Raised with every change of the tables; kept in sqlite's ``user_version``."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from cyclelens.analyzer.model.named_tuple import NamedTuple
 
 
 class Buffer(NamedTuple):

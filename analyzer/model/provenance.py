@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
-from typing import NamedTuple
+
+from cyclelens.analyzer.model.named_tuple import NamedTuple
 
 
 class Certainty(StrEnum):
